@@ -1,0 +1,121 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Devices;
+
+/// <summary>Kind of medium, numbered as in Windows.</summary>
+public enum MediaType
+{
+    /// <summary>Not known.</summary>
+    Unspecified = 0,
+
+    /// <summary>Rotating disk.</summary>
+    HDD = 3,
+
+    /// <summary>Flash.</summary>
+    SSD = 4,
+
+    /// <summary>Storage class memory.</summary>
+    SCM = 5,
+}
+
+/// <summary>How a disk is connected, numbered as in Windows.</summary>
+public enum BusType
+{
+    /// <summary>Not known.</summary>
+    Unknown = 0,
+
+    /// <summary>SCSI.</summary>
+    SCSI = 1,
+
+    /// <summary>ATA.</summary>
+    ATA = 3,
+
+    /// <summary>Fibre Channel.</summary>
+    FibreChannel = 6,
+
+    /// <summary>USB.</summary>
+    USB = 7,
+
+    /// <summary>RAID controller.</summary>
+    RAID = 8,
+
+    /// <summary>iSCSI.</summary>
+    iSCSI = 9,
+
+    /// <summary>SAS.</summary>
+    SAS = 10,
+
+    /// <summary>SATA.</summary>
+    SATA = 11,
+
+    /// <summary>SD card.</summary>
+    SD = 12,
+
+    /// <summary>MMC.</summary>
+    MMC = 13,
+
+    /// <summary>Virtual (para-virtual disk).</summary>
+    Virtual = 14,
+
+    /// <summary>A file that holds a disk image.</summary>
+    FileBackedVirtual = 15,
+
+    /// <summary>Storage Spaces (here: md, device-mapper).</summary>
+    Spaces = 16,
+
+    /// <summary>NVMe.</summary>
+    NVMe = 17,
+
+    /// <summary>Storage class memory.</summary>
+    SCM = 18,
+}
+
+/// <summary>What a disk is, as the system or the user describes it. Never what identifies it in a pool: that is its label.</summary>
+/// <param name="Uri">How it was opened: <c>file:</c>, <c>block:</c> or <c>emulated:</c> and a path.</param>
+/// <param name="DeviceKey">Identity of the device itself (device and inode, or major:minor), to tell a clone from a second path.</param>
+/// <param name="SizeBytes">Capacity in bytes.</param>
+/// <param name="LogicalSectorSize">512 or 4096.</param>
+/// <param name="PhysicalSectorSize">512 or 4096, at least the logical size.</param>
+/// <param name="MediaType">Kind of medium.</param>
+/// <param name="BusType">How it is connected.</param>
+/// <param name="SpindleSpeed">Revolutions per minute, 0 for none, 4294967295 for unknown (as Windows).</param>
+/// <param name="IsWriteCacheEnabled">Whether completed writes may be volatile.</param>
+/// <param name="SerialNumber">Serial number, or empty.</param>
+/// <param name="Model">Model, or empty.</param>
+/// <param name="Manufacturer">Manufacturer, or empty.</param>
+/// <param name="FirmwareVersion">Firmware, or empty.</param>
+/// <param name="CannotPoolReason">Why the disk may not be pooled, or empty when it may (checked from the system, not from its contents).</param>
+public sealed record DiskIdentity(
+    string Uri,
+    string DeviceKey,
+    long SizeBytes,
+    int LogicalSectorSize,
+    int PhysicalSectorSize,
+    MediaType MediaType,
+    BusType BusType,
+    uint SpindleSpeed,
+    bool IsWriteCacheEnabled,
+    string SerialNumber,
+    string Model,
+    string Manufacturer,
+    string FirmwareVersion,
+    string CannotPoolReason);
+
+/// <summary>A member disk as the pool sees it: a store whose unit is its logical sector, opened exclusively.</summary>
+public interface IDisk : IBlockStore
+{
+    /// <summary>What the disk is.</summary>
+    DiskIdentity Identity { get; }
+
+    /// <summary>
+    /// Whether the device is still there with its size. File images are looked at (fstat) here; a truncated or unlinked
+    /// image is gone. Cheap enough for every flush.
+    /// </summary>
+    bool IsPresent { get; }
+
+    /// <summary>Requests submitted and not completed.</summary>
+    int InFlight { get; }
+
+    /// <summary>Waits for everything in flight and closes the device, releasing its exclusive lock.</summary>
+    LaneTask Close();
+}

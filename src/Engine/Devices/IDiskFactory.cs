@@ -1,0 +1,49 @@
+using TierSpaces.Engine.Lanes;
+
+namespace TierSpaces.Engine.Devices;
+
+/// <summary>What the user says of a disk instead of the system; null means ask the system.</summary>
+public sealed record DiskOverrides(
+    MediaType? MediaType = null,
+    BusType? BusType = null,
+    uint? SpindleSpeed = null,
+    int? LogicalSectorSize = null,
+    int? PhysicalSectorSize = null,
+    bool? IsWriteCacheEnabled = null);
+
+/// <summary>Why a disk could not be opened: the culprit is in the message, the kind decides what the caller does.</summary>
+public sealed class DiskOpenException(DiskOpenFailure failure, string message, Exception? inner = null) : Exception(message, inner)
+{
+    /// <summary>Kind of failure.</summary>
+    public DiskOpenFailure Failure { get; } = failure;
+}
+
+/// <summary>Kinds of failure to open a disk.</summary>
+public enum DiskOpenFailure
+{
+    /// <summary>No such file or device.</summary>
+    NotFound,
+
+    /// <summary>The caller may not open it.</summary>
+    PermissionDenied,
+
+    /// <summary>Another process, or this one, has it open exclusively.</summary>
+    InUse,
+
+    /// <summary>Not a regular file or block device, a bad URI, or an unusable size.</summary>
+    Unsuitable,
+
+    /// <summary>The device answered with an error.</summary>
+    Failed,
+}
+
+/// <summary>The one way disks are opened, by URI, so that nothing above Devices holds a descriptor.</summary>
+public interface IDiskFactory
+{
+    /// <summary>
+    /// Opens a disk exclusively on a lane. URIs: <c>file:/path</c>, <c>block:/dev/x</c>,
+    /// <c>emulated:/path?profile=HDD10K</c>.
+    /// </summary>
+    /// <exception cref="DiskOpenException">It could not be opened; nothing was changed.</exception>
+    IDisk Open(ILane lane, string uri, DiskOverrides overrides);
+}

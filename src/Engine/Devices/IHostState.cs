@@ -1,0 +1,26 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Devices;
+
+/// <summary>The few things that cannot live on the disks: kept in the host's state folder, or in the simulator's memory.</summary>
+public interface IHostState
+{
+    /// <summary>Reads a small file whole, or null when there is none.</summary>
+    byte[]? ReadFile(string name);
+
+    /// <summary>Replaces a small file atomically and durably (temporary file, fsync, rename, fsync of the folder).</summary>
+    /// <exception cref="IOException">It could not be made durable.</exception>
+    void WriteFile(string name, ReadOnlySpan<byte> content);
+
+    /// <summary>Removes a file if it is there.</summary>
+    void DeleteFile(string name);
+
+    /// <summary>
+    /// Memory of <paramref name="size"/> bytes that outlives this process but not the machine: a shared mapping of a file named
+    /// by boot. Zero-filled when new. The mapping stays until <see cref="ReleaseMemory"/>.
+    /// </summary>
+    IoBuffer MapMemory(string name, int size);
+
+    /// <summary>Unmaps and deletes the memory of that name.</summary>
+    void ReleaseMemory(string name);
+}

@@ -1,0 +1,65 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Lanes;
+
+/// <summary>
+/// One thread of the engine with its ring, its clock, its randomness and its buffers. Everything a virtual disk does
+/// happens on one lane, so nothing in the data path is locked. The simulator's lane is the same contract with virtual
+/// time and seeded choices; product code cannot tell them apart.
+/// </summary>
+public interface ILane
+{
+    /// <summary>Name for messages and counters.</summary>
+    string Name { get; }
+
+    /// <summary>Monotonic clock, in nanoseconds.</summary>
+    long NowNs { get; }
+
+    /// <summary>Wall clock.</summary>
+    DateTimeOffset UtcNow { get; }
+
+    /// <summary>Buffers of this lane.</summary>
+    BufferPool Buffers { get; }
+
+    /// <summary>Whether the caller runs on this lane.</summary>
+    bool IsCurrent { get; }
+
+    /// <summary>64 random bits.</summary>
+    ulong NextRandom();
+
+    /// <summary>A new random identifier.</summary>
+    Guid NewGuid();
+
+    /// <summary>Completes on this lane after <paramref name="nanoseconds"/> (≥ 0).</summary>
+    LaneTask Delay(long nanoseconds);
+
+    /// <summary>Completes on this lane after everything already queued has had its turn.</summary>
+    LaneTask Yield();
+
+    /// <summary>Runs <paramref name="work"/> on this lane soon. The only member that other threads may call.</summary>
+    void Post(Action work);
+}
+
+/// <summary>Crossing from other threads to a lane.</summary>
+public static class LaneExtensions
+{
+    /// <summary>Runs an operation on the lane and gives its result to a thread outside it.</summary>
+    public static Task<T> InvokeAsync<T>(this ILane lane, Func<LaneTask<T>> operation)
+    {
+        TaskCompletionSource<T> done = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        lane.Post(() => RunAsync(operation, done).Forget());
+        return done.Task;
+    }
+
+    private static async LaneTask RunAsync<T>(Func<LaneTask<T>> operation, TaskCompletionSource<T> done)
+    {
+        try
+        {
+            done.SetResult(await operation());
+        }
+        catch (Exception error)
+        {
+            done.SetException(error);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Lanes;
+
+/// <summary>A connected stream socket served by a lane. At most one receive and one send are pending at a time.</summary>
+public interface ILaneSocket
+{
+    /// <summary>Who is at the other end, for messages.</summary>
+    string Peer { get; }
+
+    /// <summary>
+    /// Receives at least one byte into <paramref name="target"/> as soon as any are there. The result is the number of
+    /// bytes, 0 at the end of the stream, or a negative <see cref="IoError"/>.
+    /// </summary>
+    LaneTask<int> Receive(IoBuffer target);
+
+    /// <summary>Sends all the pieces in order, gathered into as few system calls as possible.</summary>
+    LaneTask<IoError> Send(ReadOnlyMemory<IoBuffer> pieces);
+
+    /// <summary>Shuts the connection down and closes it; pending calls complete with <see cref="IoError.ShutDown"/> or 0.</summary>
+    void Close();
+}
+
+/// <summary>A listening socket served by a lane.</summary>
+public interface ILaneListener
+{
+    /// <summary>Address in URI form: <c>unix:/path</c> or <c>tcp:127.0.0.1:10809</c>.</summary>
+    string Address { get; }
+
+    /// <summary>Stops listening; connections already accepted stay.</summary>
+    void Close();
+}
+
+/// <summary>Opens sockets on a lane.</summary>
+public interface ILaneNetwork
+{
+    /// <summary>
+    /// Listens on a Unix socket path (mode 0600; a stale socket file of a dead listener is replaced, a live one refused) and calls
+    /// <paramref name="accepted"/> on the lane for each connection.
+    /// </summary>
+    /// <exception cref="IOException">The path is taken, too long or not writable; the message says which and what to do.</exception>
+    ILaneListener ListenUnix(string path, Action<ILaneSocket> accepted);
+
+    /// <summary>Listens on a TCP endpoint.</summary>
+    /// <exception cref="IOException">The address is taken or not local.</exception>
+    ILaneListener ListenTcp(System.Net.IPEndPoint endpoint, Action<ILaneSocket> accepted);
+}

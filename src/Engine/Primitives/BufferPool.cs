@@ -1,0 +1,74 @@
+using System.Numerics;
+using System.Runtime.InteropServices;
+
+namespace TierSpaces.Engine.Primitives;
+
+/// <summary>
+/// Page-aligned unmanaged buffers of one lane, in power-of-two classes from 4 KiB to 32 MiB. Used by one thread; never
+/// shrinks below what the load once needed, and its bound is the bound on requests in flight above it.
+/// </summary>
+public sealed unsafe class BufferPool : IDisposable
+{
+    /// <summary>Alignment of every buffer, in bytes.</summary>
+    public const int Alignment = 4096;
+
+    /// <summary>Largest buffer, in bytes (the largest NBD payload accepted).</summary>
+    public const int LargestBuffer = 32 << 20;
+
+    private readonly Stack<nint>[] _free = new Stack<nint>[BitOperations.Log2(LargestBuffer / Alignment) + 1];
+    private readonly List<nint> _all = [];
+
+    /// <summary>Bytes obtained from the system so far.</summary>
+    public long BytesReserved { get; private set; }
+
+    /// <summary>Buffers handed out and not returned.</summary>
+    public int Outstanding { get; private set; }
+
+    /// <summary>A buffer of exactly <paramref name="length"/> visible bytes; its contents are unspecified.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">Length is not within 1 byte to 32 MiB.</exception>
+    public IoBuffer Rent(int length)
+    {
+        int index = ClassOf(length);
+        Outstanding++;
+        if (_free[index] is { Count: > 0 } stack)
+        {
+            return new IoBuffer((byte*)stack.Pop(), length);
+        }
+
+        int size = Alignment << index;
+        void* memory = NativeMemory.AlignedAlloc((nuint)size, Alignment);
+        NativeMemory.Clear(memory, (nuint)size);
+        BytesReserved += size;
+        _all.Add((nint)memory);
+        return new IoBuffer((byte*)memory, length);
+    }
+
+    /// <summary>Gives a buffer back. It must be the one that was rented, at its full length.</summary>
+    public void Return(IoBuffer buffer)
+    {
+        Outstanding--;
+        (_free[ClassOf(buffer.Length)] ??= new()).Push((nint)buffer.Pointer);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        foreach (nint memory in _all)
+        {
+            NativeMemory.AlignedFree((void*)memory);
+        }
+
+        _all.Clear();
+        Array.Clear(_free);
+    }
+
+    private static int ClassOf(int length)
+    {
+        if (length is < 1 or > LargestBuffer)
+        {
+            throw new ArgumentOutOfRangeException(nameof(length), length, $"A buffer is 1 to {LargestBuffer} bytes long.");
+        }
+
+        return length <= Alignment ? 0 : BitOperations.Log2((uint)(length - 1) / Alignment) + 1;
+    }
+}

@@ -1,0 +1,73 @@
+namespace TierSpaces.Engine.Primitives;
+
+/// <summary>How a write is to be done.</summary>
+[Flags]
+public enum WriteFlags
+{
+    /// <summary>An ordinary write: durable at the next completed flush.</summary>
+    None = 0,
+
+    /// <summary>Durable, with everything it depends on, before it completes (NBD FUA).</summary>
+    ForceUnitAccess = 1,
+
+    /// <summary>Zeroing keeps, and where needed makes, the allocation (NBD NO_HOLE).</summary>
+    NoHole = 2,
+}
+
+/// <summary>Size and units of a store.</summary>
+/// <param name="Length">Length in bytes, a multiple of <paramref name="BlockSize"/>.</param>
+/// <param name="BlockSize">Smallest unit a caller may address, in bytes; a power of two.</param>
+/// <param name="AtomicSize">Unit that a power cut leaves old or new, never mixed, in bytes; ≥ <paramref name="BlockSize"/> where known.</param>
+/// <param name="MaxTransfer">Largest single read or write, in bytes.</param>
+public readonly record struct StoreGeometry(long Length, int BlockSize, int AtomicSize, int MaxTransfer);
+
+/// <summary>What a range of a store holds.</summary>
+[Flags]
+public enum ExtentState
+{
+    /// <summary>Allocated, holds data.</summary>
+    Data = 0,
+
+    /// <summary>Not allocated below (NBD base:allocation STATE_HOLE).</summary>
+    Hole = 1,
+
+    /// <summary>Reads as zeros (NBD base:allocation STATE_ZERO).</summary>
+    Zero = 2,
+}
+
+/// <summary>A stretch of a store in one state.</summary>
+/// <param name="Length">Length in bytes.</param>
+/// <param name="State">State of every byte in it.</param>
+public readonly record struct StoreExtent(long Length, ExtentState State);
+
+/// <summary>
+/// The one contract at every storey: disk, space, virtual disk.
+///
+/// Offsets and lengths are multiples of <see cref="StoreGeometry.BlockSize"/> and inside the store, else
+/// <see cref="IoError.InvalidArgument"/>. Calls are made and complete on one lane, in any order. A write that has
+/// completed is seen by every read begun after it; it is durable only after a flush begun after it has completed.
+/// Buffers belong to the request until it completes. A failed flush leaves everything since the last good one in doubt.
+/// </summary>
+public interface IBlockStore
+{
+    /// <summary>Size and units.</summary>
+    StoreGeometry Geometry { get; }
+
+    /// <summary>Fills <paramref name="target"/> from <paramref name="offset"/>.</summary>
+    LaneTask<IoError> Read(long offset, IoBuffer target);
+
+    /// <summary>Writes all of <paramref name="source"/> at <paramref name="offset"/>. A short write is an error.</summary>
+    LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags);
+
+    /// <summary>Makes every write completed before the call durable.</summary>
+    LaneTask<IoError> Flush();
+
+    /// <summary>Gives a range back: it reads as zeros afterwards in stores that say so, as anything in raw disks.</summary>
+    LaneTask<IoError> Unmap(long offset, long length);
+
+    /// <summary>Makes a range read as zeros.</summary>
+    LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags);
+
+    /// <summary>Appends the states that cover the range, in order, merged where equal, to <paramref name="extents"/>.</summary>
+    LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents);
+}
