@@ -1,0 +1,37 @@
+using System.Text;
+using TierSpaces.Engine.Primitives;
+using Xunit;
+
+namespace TierSpaces.Engine.Tests.Primitives;
+
+public class Crc32cTests
+{
+    [Fact]
+    public void Known_answers_of_RFC_3720()
+    {
+        Assert.Equal(0xE3069283u, Crc32c.Compute(Encoding.ASCII.GetBytes("123456789")));
+        Assert.Equal(0x8A9136AAu, Crc32c.Compute(new byte[32]));
+        Assert.Equal(0x62A8AB43u, Crc32c.Compute(Enumerable.Repeat((byte)0xFF, 32).ToArray()));
+    }
+
+    [Fact]
+    public void Streams_agree_with_the_table_at_every_length_and_seed()
+    {
+        Random random = new(1);
+        byte[] data = new byte[20_000];
+        random.NextBytes(data);
+        for (int i = 0; i < 500; i++)
+        {
+            int start = random.Next(data.Length), length = random.Next(data.Length - start);
+            uint seed = (uint)random.Next();
+            Assert.Equal(Crc32c.ComputePortable(data.AsSpan(start, length), seed), Crc32c.Compute(data.AsSpan(start, length), seed));
+        }
+    }
+
+    [Fact]
+    public void A_checksum_continues_where_another_ended()
+    {
+        byte[] data = Encoding.ASCII.GetBytes("the first part and the second part of one message, checked in two steps");
+        Assert.Equal(Crc32c.Compute(data), Crc32c.Compute(data.AsSpan(20), Crc32c.Compute(data.AsSpan(0, 20))));
+    }
+}

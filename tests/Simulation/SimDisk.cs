@@ -1,0 +1,221 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Simulation;
+
+/// <summary>
+/// A simulated disk: requests complete after a seeded time in any order; a write reaches the volatile cache when it
+/// completes, a flush hardens what had completed when it was submitted. Faults are switched on per disk.
+/// </summary>
+public sealed class SimDisk : IDisk
+{
+    private readonly SimLane _lane;
+    private readonly List<(long Offset, byte[] Data)> _writesInFlight = [];
+    private long _requests;
+
+    /// <summary>Attaches a medium to a lane.</summary>
+    public SimDisk(SimLane lane, SimMedia media, MediaType mediaType = MediaType.SSD, string? name = null)
+    {
+        _lane = lane;
+        Media = media;
+        Identity = new DiskIdentity(
+            "sim:" + (name ?? media.Key), media.Key, media.Length, Math.Min(media.SectorSize, 4096), media.SectorSize, mediaType,
+            BusType.FileBackedVirtual, 0, true, "", "SimDisk", "TierSpaces", "1", "");
+    }
+
+    /// <summary>The medium.</summary>
+    public SimMedia Media { get; }
+
+    /// <inheritdoc/>
+    public DiskIdentity Identity { get; }
+
+    /// <summary>Fault: the disk is gone.</summary>
+    public bool Pulled { get; set; }
+
+    /// <summary>Fault: flushes succeed and do nothing.</summary>
+    public bool FlushLies { get; set; }
+
+    /// <summary>Fault: the next flushes fail.</summary>
+    public int FailFlushes { get; set; }
+
+    /// <summary>Fault: reads that touch this range fail with EIO.</summary>
+    public Func<long, int, bool>? ReadFails { get; set; }
+
+    /// <summary>Fault: this write (offset, length) is acknowledged and lost.</summary>
+    public Func<long, int, bool>? WriteLost { get; set; }
+
+    /// <summary>Fault: writes answer ENOSPC.</summary>
+    public bool Full { get; set; }
+
+    /// <summary>Called before each request takes effect: (kind, offset, length).</summary>
+    public Action<SimOperation, long, int>? OnRequest { get; set; }
+
+    /// <inheritdoc/>
+    public bool IsPresent => !Pulled;
+
+    /// <inheritdoc/>
+    public int InFlight { get; private set; }
+
+    /// <inheritdoc/>
+    public StoreGeometry Geometry => new(Media.Length, Identity.LogicalSectorSize, Media.SectorSize, 32 << 20);
+
+    /// <summary>The medium as it would be if the process died now: writes in flight are pending too.</summary>
+    public SimMedia SnapshotWithInFlight()
+    {
+        SimMedia copy = Media.Snapshot();
+        foreach ((long offset, byte[] data) in _writesInFlight)
+        {
+            copy.Write(offset, data);
+        }
+
+        return copy;
+    }
+
+    /// <inheritdoc/>
+    public async LaneTask<IoError> Read(long offset, IoBuffer target)
+    {
+        if (!Valid(offset, target.Length))
+        {
+            return IoError.InvalidArgument;
+        }
+
+        await Latency(SimOperation.Read, offset, target.Length);
+        if (Pulled)
+        {
+            return IoError.DeviceGone;
+        }
+
+        if (ReadFails?.Invoke(offset, target.Length) == true)
+        {
+            return IoError.Io;
+        }
+
+        Media.Read(offset, target.Span);
+        return IoError.None;
+    }
+
+    /// <inheritdoc/>
+    public async LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
+    {
+        if (!Valid(offset, source.Length))
+        {
+            return IoError.InvalidArgument;
+        }
+
+        (long Offset, byte[] Data) pending = (offset, source.Span.ToArray());
+        _writesInFlight.Add(pending);
+        await Latency(SimOperation.Write, offset, source.Length);
+        _writesInFlight.Remove(pending);
+        if (Pulled)
+        {
+            return IoError.DeviceGone;
+        }
+
+        if (Full)
+        {
+            return IoError.NoSpace;
+        }
+
+        if (WriteLost?.Invoke(offset, source.Length) != true)
+        {
+            Media.Write(offset, pending.Data);
+        }
+
+        return (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : IoError.None;
+    }
+
+    /// <inheritdoc/>
+    public async LaneTask<IoError> Flush()
+    {
+        int covered = Media.CachedWrites;
+        long requestsBefore = _hardened;
+        await Latency(SimOperation.Flush, 0, 0);
+        if (Pulled)
+        {
+            return IoError.DeviceGone;
+        }
+
+        if (FailFlushes > 0)
+        {
+            FailFlushes--;
+            return IoError.Io;
+        }
+
+        if (!FlushLies)
+        {
+            int left = covered - (int)(_hardened - requestsBefore);
+            if (left > 0)
+            {
+                Media.Harden(left);
+                _hardened += left;
+            }
+        }
+
+        return IoError.None;
+    }
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Unmap(long offset, long length) => WriteZeroes(offset, length, WriteFlags.None);
+
+    /// <inheritdoc/>
+    public async LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
+    {
+        for (long at = 0; at < length; at += 1 << 20)
+        {
+            IoBuffer zeros = _lane.Buffers.Rent((int)Math.Min(1 << 20, length - at));
+            zeros.Span.Clear();
+            IoError error = await Write(offset + at, zeros, WriteFlags.None);
+            _lane.Buffers.Return(zeros);
+            if (error != IoError.None)
+            {
+                return error;
+            }
+        }
+
+        return (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : IoError.None;
+    }
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
+    {
+        extents.Add(new StoreExtent(length, ExtentState.Data));
+        return LaneTask.FromResult(IoError.None);
+    }
+
+    /// <inheritdoc/>
+    public async LaneTask Close()
+    {
+        while (InFlight > 0)
+        {
+            await _lane.Delay(1000);
+        }
+    }
+
+    private long _hardened;   // cached writes hardened so far: tells a flush what an overlapping one already did
+
+    private bool Valid(long offset, int length) =>
+        offset >= 0 && length > 0 && offset % Media.SectorSize == 0 && length % Media.SectorSize == 0 && offset + length <= Media.Length;
+
+    private async LaneTask Latency(SimOperation operation, long offset, int length)
+    {
+        InFlight++;
+        OnRequest?.Invoke(operation, offset, length);
+        _lane.Trace(((ulong)offset << 3) ^ (ulong)length ^ ((ulong)operation << 60) ^ (ulong)_requests++);
+        await _lane.Delay(1000 + _lane.Next(200_000));
+        InFlight--;
+    }
+}
+
+/// <summary>Kinds of request a simulated disk sees.</summary>
+public enum SimOperation
+{
+    /// <summary>Read.</summary>
+    Read,
+
+    /// <summary>Write.</summary>
+    Write,
+
+    /// <summary>Flush.</summary>
+    Flush,
+}

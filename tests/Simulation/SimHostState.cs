@@ -1,0 +1,79 @@
+using System.Runtime.InteropServices;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Simulation;
+
+/// <summary>The host's state folder in memory. Files are durable at once; mapped memory outlives the process, not the machine.</summary>
+public sealed unsafe class SimHostState : IHostState
+{
+    private readonly Dictionary<string, byte[]> _files = [];
+    private readonly Dictionary<string, (nint Address, int Size)> _memory = [];
+
+    /// <summary>Called before a file is replaced; throwing stands for a failing disk.</summary>
+    public Action<string>? OnWrite { get; set; }
+
+    /// <inheritdoc/>
+    public byte[]? ReadFile(string name) => _files.GetValueOrDefault(name);
+
+    /// <inheritdoc/>
+    public void WriteFile(string name, ReadOnlySpan<byte> content)
+    {
+        OnWrite?.Invoke(name);
+        _files[name] = content.ToArray();
+    }
+
+    /// <inheritdoc/>
+    public void DeleteFile(string name) => _files.Remove(name);
+
+    /// <inheritdoc/>
+    public IoBuffer MapMemory(string name, int size)
+    {
+        if (!_memory.TryGetValue(name, out (nint Address, int Size) block) || block.Size != size)
+        {
+            block = ((nint)NativeMemory.AllocZeroed((nuint)size), size);
+            _memory[name] = block;
+        }
+
+        return new IoBuffer((byte*)block.Address, size);
+    }
+
+    /// <inheritdoc/>
+    public void ReleaseMemory(string name)
+    {
+        if (_memory.Remove(name, out (nint Address, int Size) block))
+        {
+            NativeMemory.Free((void*)block.Address);
+        }
+    }
+
+    /// <summary>A copy as a crash leaves it: with the memory after a crash of the process, without it after a power cut.</summary>
+    public SimHostState Snapshot(bool withMemory)
+    {
+        SimHostState copy = new();
+        foreach ((string name, byte[] content) in _files)
+        {
+            copy._files[name] = content;
+        }
+
+        if (withMemory)
+        {
+            foreach ((string name, (nint address, int size)) in _memory)
+            {
+                IoBuffer target = copy.MapMemory(name, size);
+                new ReadOnlySpan<byte>((void*)address, size).CopyTo(target.Span);
+            }
+        }
+
+        return copy;
+    }
+
+    /// <summary>Frees the mapped memory of a world that is done with.</summary>
+    public void Release()
+    {
+        foreach (string name in _memory.Keys.ToArray())
+        {
+            ReleaseMemory(name);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Simulation;
+
+/// <summary>
+/// The deterministic twin of a lane: virtual time, one seed for every choice. Ready work is run in a seeded order; when
+/// none is ready the clock jumps to the next timer. A world that crashed is simply not pumped any more.
+/// </summary>
+public sealed class SimLane : ILane
+{
+    private readonly List<Action> _ready = [];
+    private readonly PriorityQueue<Action, (long AtNs, long Order)> _timers = new();
+    private ulong _random;
+    private long _order;
+    private bool _running;
+
+    /// <summary>A lane whose every choice follows from <paramref name="seed"/>.</summary>
+    public SimLane(ulong seed)
+    {
+        Seed = seed;
+        _random = (seed * 0x9E3779B97F4A7C15) ^ 0xD1B54A32D192ED03;
+    }
+
+    /// <summary>The seed.</summary>
+    public ulong Seed { get; }
+
+    /// <inheritdoc/>
+    public string Name => "sim";
+
+    /// <inheritdoc/>
+    public long NowNs { get; private set; } = 1_000_000_000;
+
+    /// <inheritdoc/>
+    public DateTimeOffset UtcNow => new DateTimeOffset(2030, 1, 1, 0, 0, 0, TimeSpan.Zero).AddTicks(NowNs / 100);
+
+    /// <inheritdoc/>
+    public BufferPool Buffers { get; } = new();
+
+    /// <inheritdoc/>
+    public bool IsCurrent => true;
+
+    /// <summary>Steps run so far: the unit in which crash points are numbered.</summary>
+    public long Steps { get; private set; }
+
+    /// <summary>Running hash over the order of events: equal seeds give equal hashes.</summary>
+    public ulong TraceHash { get; private set; } = 14695981039346656037;
+
+    /// <inheritdoc/>
+    public ulong NextRandom()
+    {
+        _random ^= _random << 13;
+        _random ^= _random >> 7;
+        _random ^= _random << 17;
+        return _random * 0x2545F4914F6CDD1D;
+    }
+
+    /// <summary>A number in [0, <paramref name="bound"/>).</summary>
+    public int Next(int bound) => (int)((NextRandom() >> 33) % (ulong)bound);
+
+    /// <inheritdoc/>
+    public Guid NewGuid()
+    {
+        Span<byte> bytes = stackalloc byte[16];
+        BitConverter.TryWriteBytes(bytes, NextRandom());
+        BitConverter.TryWriteBytes(bytes[8..], NextRandom());
+        return new Guid(bytes);
+    }
+
+    /// <inheritdoc/>
+    public LaneTask Delay(long nanoseconds) => Await(After(nanoseconds));
+
+    /// <inheritdoc/>
+    public LaneTask Yield()
+    {
+        LaneCompletion<Nothing> gate = LaneCompletion<Nothing>.Rent();
+        LaneTask<Nothing> task = gate.Task;
+        _ready.Add(() => gate.Complete(default));
+        return Await(task);
+    }
+
+    /// <inheritdoc/>
+    public void Post(Action work) => _ready.Add(work);
+
+    /// <summary>Runs <paramref name="work"/> after a time.</summary>
+    public void Schedule(long afterNs, Action work) => _timers.Enqueue(work, (NowNs + afterNs, _order++));
+
+    /// <summary>Mixes a fact into the trace hash.</summary>
+    public void Trace(ulong fact) => TraceHash = (TraceHash ^ fact) * 1099511628211;
+
+    /// <summary>Pumps until <paramref name="task"/> has ended and gives its result.</summary>
+    /// <exception cref="InvalidOperationException">Nothing is left to run, or virtual time ran out: a hang.</exception>
+    public T Run<T>(LaneTask<T> task, long withinNs = 3_600_000_000_000)
+    {
+        T result = default!;
+        Exception? error = null;
+        bool ended = false;
+        Watch().Forget();
+        PumpWhile(() => !ended, withinNs);
+        return error is null ? result : throw new InvalidOperationException(error.Message, error);
+
+        async LaneTask Watch()
+        {
+            try
+            {
+                result = await task;
+            }
+            catch (Exception e)
+            {
+                error = e;
+            }
+
+            ended = true;
+        }
+    }
+
+    /// <inheritdoc cref="Run{T}(LaneTask{T}, long)"/>
+    public void Run(LaneTask task, long withinNs = 3_600_000_000_000) => Run(Wrap(task), withinNs);
+
+    /// <summary>Pumps until the condition is false, nothing is left to run, or the time is over.</summary>
+    public void PumpWhile(Func<bool> condition, long withinNs)
+    {
+        long endNs = NowNs + withinNs;
+        while (condition())
+        {
+            if (!Step() || NowNs > endNs)
+            {
+                throw new InvalidOperationException($"seed {Seed}: the engine hangs at step {Steps}, time {NowNs} ns.");
+            }
+        }
+    }
+
+    /// <summary>Runs everything due within a stretch of virtual time.</summary>
+    public void Advance(long nanoseconds)
+    {
+        bool done = false;
+        Schedule(nanoseconds, () => done = true);
+        PumpWhile(() => !done, long.MaxValue / 2);
+    }
+
+    /// <summary>Runs one piece of work; false when there is none.</summary>
+    public bool Step()
+    {
+        if (_running)
+        {
+            throw new InvalidOperationException("A lane does not pump itself.");
+        }
+
+        Action work;
+        if (_ready.Count > 0)
+        {
+            int pick = _ready.Count == 1 ? 0 : Next(_ready.Count);
+            work = _ready[pick];
+            _ready.RemoveAt(pick);
+        }
+        else if (_timers.TryDequeue(out Action? timer, out (long AtNs, long Order) due))
+        {
+            NowNs = Math.Max(NowNs, due.AtNs);
+            work = timer;
+        }
+        else
+        {
+            return false;
+        }
+
+        Steps++;
+        _running = true;
+        try
+        {
+            work();
+        }
+        finally
+        {
+            _running = false;
+        }
+
+        return true;
+    }
+
+    private LaneTask<Nothing> After(long nanoseconds)
+    {
+        LaneCompletion<Nothing> gate = LaneCompletion<Nothing>.Rent();
+        LaneTask<Nothing> task = gate.Task;
+        Schedule(nanoseconds, () => gate.Complete(default));
+        return task;
+    }
+
+    private static async LaneTask Await(LaneTask<Nothing> task) => await task;
+
+    private static async LaneTask<Nothing> Wrap(LaneTask task)
+    {
+        await task;
+        return default;
+    }
+}

@@ -1,0 +1,163 @@
+namespace TierSpaces.Simulation;
+
+/// <summary>
+/// What a simulated disk holds: a durable image and the ordered writes that are still only in its volatile cache. Sectors
+/// are immutable arrays, so a snapshot is a shallow copy and one run can be cut at thousands of points.
+/// </summary>
+public sealed class SimMedia
+{
+    private readonly Dictionary<long, byte[]> _durable;
+    private readonly List<CachedWrite> _cache;
+
+    /// <summary>An all-zero disk.</summary>
+    /// <param name="key">Stands for the device itself (device and inode).</param>
+    /// <param name="length">Bytes.</param>
+    /// <param name="sectorSize">Unit written atomically, 512 or 4096 bytes.</param>
+    public SimMedia(string key, long length, int sectorSize)
+        : this(key, length, sectorSize, [], [])
+    {
+    }
+
+    private SimMedia(string key, long length, int sectorSize, Dictionary<long, byte[]> durable, List<CachedWrite> cache)
+    {
+        Key = key;
+        Length = length;
+        SectorSize = sectorSize;
+        _durable = durable;
+        _cache = cache;
+    }
+
+    /// <summary>Identity of the device.</summary>
+    public string Key { get; }
+
+    /// <summary>Size in bytes.</summary>
+    public long Length { get; }
+
+    /// <summary>Atomic unit in bytes.</summary>
+    public int SectorSize { get; }
+
+    /// <summary>Writes in the volatile cache.</summary>
+    public int CachedWrites => _cache.Count;
+
+    /// <summary>Reads through the cache.</summary>
+    public void Read(long offset, Span<byte> target)
+    {
+        for (int at = 0; at < target.Length; at += SectorSize)
+        {
+            long sector = (offset + at) / SectorSize;
+            Span<byte> piece = target.Slice(at, SectorSize);
+            if (Find(sector) is { } data)
+            {
+                data.CopyTo(piece);
+            }
+            else
+            {
+                piece.Clear();
+            }
+        }
+    }
+
+    /// <summary>Puts a write into the cache.</summary>
+    public void Write(long offset, ReadOnlySpan<byte> data)
+    {
+        byte[][] sectors = new byte[data.Length / SectorSize][];
+        for (int i = 0; i < sectors.Length; i++)
+        {
+            sectors[i] = data.Slice(i * SectorSize, SectorSize).ToArray();
+        }
+
+        _cache.Add(new CachedWrite(offset / SectorSize, sectors));
+    }
+
+    /// <summary>Makes the oldest <paramref name="count"/> cached writes durable.</summary>
+    public void Harden(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            Apply(_durable, _cache[i], static (_, _) => true);
+        }
+
+        _cache.RemoveRange(0, count);
+    }
+
+    /// <summary>Overwrites durable bytes behind the engine's back: rot, a misdirected write, a torn page.</summary>
+    public void Corrupt(long offset, Func<byte[], byte[]> change)
+    {
+        long sector = offset / SectorSize;
+        byte[] old = Find(sector) ?? new byte[SectorSize];
+        Harden(_cache.Count);
+        _durable[sector] = change((byte[])old.Clone());
+    }
+
+    /// <summary>The disk as a power cut leaves it: of the cached writes, only the sectors that <paramref name="keep"/> names.</summary>
+    public SimMedia Cut(Func<int, int, bool> keep)
+    {
+        Dictionary<long, byte[]> durable = new(_durable);
+        for (int i = 0; i < _cache.Count; i++)
+        {
+            int write = i;
+            Apply(durable, _cache[i], (_, sector) => keep(write, sector));
+        }
+
+        return new SimMedia(Key, Length, SectorSize, durable, []);
+    }
+
+    /// <summary>An independent copy, cache included: what a crash of the process alone leaves.</summary>
+    public SimMedia Snapshot() => new(Key, Length, SectorSize, new(_durable), [.. _cache]);
+
+    /// <summary>The same contents under another device key: a clone.</summary>
+    public SimMedia CloneAs(string key) => new(key, Length, SectorSize, new(_durable), [.. _cache]);
+
+    /// <summary>Hash of everything readable, to compare images.</summary>
+    public ulong Hash()
+    {
+        ulong hash = 0;
+        HashSet<long> seen = [];
+        foreach (CachedWrite write in _cache)
+        {
+            for (int i = 0; i < write.Sectors.Length; i++)
+            {
+                seen.Add(write.FirstSector + i);
+            }
+        }
+
+        seen.UnionWith(_durable.Keys);
+        foreach (long sector in seen)
+        {
+            byte[] data = Find(sector)!;
+            if (data.AsSpan().ContainsAnyExcept((byte)0))
+            {
+                hash += (Engine.Primitives.Crc32c.Compute(data) + 1UL) * ((ulong)sector * 0x9E3779B97F4A7C15 | 1);
+            }
+        }
+
+        return hash;
+    }
+
+    private static void Apply(Dictionary<long, byte[]> image, CachedWrite write, Func<CachedWrite, int, bool> keep)
+    {
+        for (int i = 0; i < write.Sectors.Length; i++)
+        {
+            if (keep(write, i))
+            {
+                image[write.FirstSector + i] = write.Sectors[i];
+            }
+        }
+    }
+
+    private byte[]? Find(long sector)
+    {
+        for (int i = _cache.Count - 1; i >= 0; i--)
+        {
+            long index = sector - _cache[i].FirstSector;
+            if (index >= 0 && index < _cache[i].Sectors.Length)
+            {
+                return _cache[i].Sectors[index];
+            }
+        }
+
+        return _durable.GetValueOrDefault(sector);
+    }
+
+    private readonly record struct CachedWrite(long FirstSector, byte[][] Sectors);
+}
