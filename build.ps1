@@ -1,0 +1,20 @@
+<#
+.SYNOPSIS
+The tasks of this repository, for people in PowerShell: ./build.ps1 -Task Test is ./build.sh Test.
+.PARAMETER Task
+Build, Test, Demo, Bench, Simulate or Clean.
+.PARAMETER Options
+What the task takes besides, as in ./build.ps1 Test -Long or ./build.ps1 Simulate -Seeds 500.
+#>
+[CmdletBinding(PositionalBinding = $false)]
+param(
+    [Parameter(Position = 0)]
+    [ValidateSet('Build', 'Test', 'Demo', 'Bench', 'Simulate', 'Clean')]
+    [string] $Task = 'Build',
+
+    [Parameter(ValueFromRemainingArguments)]
+    [string[]] $Options = @()
+)
+
+& bash "$PSScriptRoot/build.sh" $Task @Options
+exit $LASTEXITCODE

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# The tasks of this repository. Needs only the .NET SDK; what a task needs beside it (Debian packages) is installed
+# where that is allowed and named with its command where it is not. build.ps1 calls this file: all logic is here.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd "$root"
+
+export DOTNET_NOLOGO=1 DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_SKIP_FIRST_TIME_EXPERIENCE=1
+export DOTNET_CLI_USE_MSBUILD_SERVER=0 MSBUILDDISABLENODEREUSE=1
+[ -w "${HOME:-/nonexistent}" ] || export DOTNET_CLI_HOME="$root/artifacts/home"
+
+usage() {
+    cat <<'TEXT'
+Usage: ./build.sh TASK [options]
+
+  Build      restore and build everything; bin/ then holds the module's assemblies and bin/host/tierspaces
+  Test       build, then every test; -Long runs them at length; the last line is "N passed, N failed, N skipped"
+  Demo       build, then the main job: disks, pool, mirror, file system, kill -9, start again, every byte compared
+  Bench      build, then the benchmarks (options are passed on)
+  Simulate   build, then the crash simulator; -Seeds N
+  Clean      remove everything a task has built
+TEXT
+}
+
+require_sdk() {
+    command -v dotnet >/dev/null && return
+    echo "build.sh: the .NET SDK 8 or later is needed and 'dotnet' is not on the path: https://dotnet.microsoft.com/download" >&2
+    exit 2
+}
+
+# The servers a build may start outlive it unless told not to.
+dotnet_quiet() {
+    local verb=$1
+    shift
+    dotnet "$verb" "$@" --configuration Release --disable-build-servers --nologo --verbosity quiet
+}
+
+# Native code beside the IL halves the start of the executable; its compiler is a package that may be out of reach.
+publish_host() {
+    local arch
+    case $(uname -m) in aarch64) arch=linux-arm64 ;; *) arch=linux-x64 ;; esac
+    rm -rf bin/host
+    dotnet_quiet publish src/Host --runtime "$arch" --no-self-contained -p:PublishReadyToRun=true --output bin/host \
+        >artifacts/publish.log 2>&1 && return
+    echo "build: no native code for the host (artifacts/publish.log says why); it starts a little slower"
+    rm -rf bin/host
+    dotnet_quiet publish src/Host --output bin/host
+}
+
+task_build() {
+    require_sdk
+    mkdir -p artifacts bin
+    dotnet_quiet build TierSpaces.slnx
+    if [ -d src/Cmdlets ]; then
+        cp src/Cmdlets/bin/Release/net8.0/TierSpaces.{Cmdlets,Contracts}.dll bin/
+    fi
+    if [ -d src/Host ]; then
+        publish_host
+    fi
+}
+
+task_test() {
+    task_build
+    exec eng/test.sh "$@"
+}
+
+task_demo() {
+    task_build
+    eng/packages.sh demo || true
+    exec demo/run.sh "$@"
+}
+
+task_bench() {
+    task_build
+    eng/packages.sh bench || true
+    exec dotnet bench/bin/Release/net8.0/TierSpaces.Bench.dll "$@"
+}
+
+task_simulate() {
+    require_sdk
+    dotnet_quiet build tests/Simulation
+    exec dotnet tests/Simulation/bin/Release/net8.0/TierSpaces.Simulation.dll "$@"
+}
+
+task_clean() {
+    rm -rf bin artifacts
+    find src tests bench -type d \( -name bin -o -name obj \) -prune -exec rm -rf {} + 2>/dev/null || true
+}
+
+task=${1:-}
+[ $# -eq 0 ] || shift
+case ${task,,} in
+    build) task_build ;;
+    test) task_test "$@" ;;
+    demo) task_demo "$@" ;;
+    bench) task_bench "$@" ;;
+    simulate) task_simulate "$@" ;;
+    clean) task_clean ;;
+    '' | help | -h | --help) usage ;;
+    *)
+        echo "build.sh: '$task' is not a task." >&2
+        usage >&2
+        exit 2
+        ;;
+esac

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# packages.sh test|demo|bench: the Debian packages of a task. Installs what is missing when run by root with apt-get,
+# else names it with the command. Exit code 0 when nothing is missing at the end; no task depends on it.
+set -u
+
+# command:package pairs; the command tells whether the package is there.
+declare -A wanted=(
+    [demo]="nbdfuse:libnbd-bin nbdcopy:libnbd-bin nbdkit:nbdkit fusermount3:fuse3 mkfs.ext4:e2fsprogs"
+    [test]="nbdfuse:libnbd-bin nbdcopy:libnbd-bin nbdinfo:libnbd-bin nbdkit:nbdkit fusermount3:fuse3
+            qemu-io:qemu-utils fio:fio mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs nbd-client:nbd-client"
+    [bench]="nbdkit:nbdkit qemu-nbd:qemu-utils fio:fio"
+)
+
+# System programs live in directories that a user's path often lacks.
+PATH=$PATH:/usr/sbin:/sbin
+
+missing() {
+    local pair
+    for pair in ${wanted[$1]}; do
+        command -v "${pair%%:*}" >/dev/null || echo "${pair#*:}"
+    done | sort -u
+}
+
+task=${1:?packages.sh: which task?}
+lacking=$(missing "$task" | xargs)
+[ -n "$lacking" ] || exit 0
+
+if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    echo "packages: installing $lacking"
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086 -- a list of words
+    { apt-get update -qq; apt-get install -y -qq --no-install-recommends $lacking; } </dev/null >/dev/null 2>&1
+    lacking=$(missing "$task" | xargs)
+    [ -n "$lacking" ] || exit 0
+fi
+
+echo "packages: not installed: $lacking. To have everything '$task' can do:"
+echo "    sudo apt-get install -y $lacking"
+exit 1

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# test.sh [-Long]: runs every suite of a built tree and adds them up. The last line is "N passed, N failed, N skipped";
+# the exit code is 1 when anything failed. Counts come from the runners' report files, never from their text: a suite
+# that ends without a report, or with an error its report does not show, counts as one failure.
+#
+# No suite touches the user's own host: TIERSPACES_HOME points into the scratch folder.
+# Everything a suite starts carries TIERSPACES_TEST_RUN in its environment and keeps its files in one scratch folder:
+# whatever is left at the end is found by these two and removed.
+set -uo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+long=0
+case ${1:-} in
+    -Long | -long | --long) long=1 ;;
+    '') ;;
+    *) echo "test.sh: '$1' is not an option; there is -Long" >&2; exit 2 ;;
+esac
+
+passed=0 failed=0 skipped=0
+reports=$root/artifacts/tests
+run_id=$$-$RANDOM$RANDOM
+scratch=$(mktemp -d /tmp/ts.XXXXXX)   # short: socket paths end at 107 bytes
+limit=$([ "$long" = 1 ] && echo 8h || echo 20m)
+rm -rf "$reports"
+mkdir -p "$reports"
+
+leftovers() {
+    local p
+    for p in /proc/[0-9]*; do
+        tr '\0' '\n' 2>/dev/null <"$p/environ" | grep -qx "TIERSPACES_TEST_RUN=$run_id" && echo "${p#/proc/}"
+    done 2>/dev/null
+}
+
+clean_up() {
+    local pids mount loop
+    pids=$(leftovers)
+    # shellcheck disable=SC2086 -- a list of process ids
+    [ -z "$pids" ] || kill -9 $pids 2>/dev/null
+    for mount in $(awk -v d="$scratch/" 'index($2, d) == 1 { print $2 }' /proc/mounts | sort -r); do
+        umount -l "$mount" 2>/dev/null || fusermount3 -uz "$mount" 2>/dev/null
+    done
+    for loop in $(losetup --list --noheadings --output NAME,BACK-FILE 2>/dev/null | grep -F " $scratch/" | awk '{ print $1 }'); do
+        losetup --detach "$loop" 2>/dev/null
+    done
+    rm -rf --one-file-system "$scratch"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+# add NAME PASSED FAILED SKIPPED
+add() {
+    passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
+    printf '%s: %d passed, %d failed, %d skipped\n' "$@"
+}
+
+# in_suite COMMAND…: with the marks by which its leftovers are found, and a time limit.
+in_suite() {
+    env TIERSPACES_TEST_RUN="$run_id" TIERSPACES_TEST_LONG="$long" TMPDIR="$scratch" TIERSPACES_HOME="$scratch/home" \
+        timeout --kill-after=30s "$limit" "$@" </dev/null
+}
+
+attribute() {
+    local value
+    value=$(grep -o '<assembly [^>]*>' "$1" | head -n 1 | grep -oE " $2=\"[0-9]+\"" | tr -dc '0-9')
+    echo "${value:-0}"
+}
+
+# run_xunit NAME ASSEMBLY
+run_xunit() {
+    local name=$1 report=$reports/$1.xml code=0 ok bad none
+    echo "== $name"
+    in_suite dotnet exec "$2" -xml "$report" -noLogo -noColor || code=$?
+    if ! grep -q '<assembly ' "$report" 2>/dev/null; then
+        echo "$name ended with exit code $code and without a report" >&2
+        add "$name" 0 1 0
+        return
+    fi
+    ok=$(attribute "$report" passed) none=$(attribute "$report" skipped)
+    bad=$(($(attribute "$report" failed) + $(attribute "$report" errors)))
+    [ "$code" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    add "$name" "$ok" "$bad" "$none"
+}
+
+# Whatever does its I/O through the engine runs once on each backend.
+run_project() {
+    local project=$1 name assembly backend
+    name=$(basename "$project" .csproj)
+    assembly=$(dirname "$project")/bin/Release/net8.0/$name.dll
+    case $name in
+        *Engine.Tests | *Interop*)
+            for backend in uring threads; do
+                TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend" "$assembly"
+            done
+            ;;
+        *) run_xunit "$name" "$assembly" ;;
+    esac
+}
+
+pester_version='(Get-Module -ListAvailable Pester | Sort-Object Version -Descending | Select-Object -First 1).Version -ge [version]"5.7"'
+
+run_acceptance() {
+    local files=(tests/Acceptance/*.Tests.ps1) count report=$reports/acceptance.txt code=0 ok bad none
+    [ -e "${files[0]}" ] || return
+    echo "== acceptance"
+    count=$(cat "${files[@]}" | grep -cE '^[[:space:]]*It[[:space:]]')
+    if ! command -v pwsh >/dev/null || [ "$(pwsh -NoProfile -NonInteractive -Command "$pester_version" </dev/null)" != True ]; then
+        echo "acceptance: skipped: needs pwsh 7.4 or later (https://aka.ms/install-powershell) with Pester 5.7 or later (Install-PSResource Pester)"
+        add acceptance 0 0 "$count"
+        return
+    fi
+    in_suite pwsh -NoProfile -NonInteractive -File eng/acceptance.ps1 -CountsTo "$report" || code=$?
+    if ! read -r ok bad none 2>/dev/null <"$report"; then
+        echo "acceptance ended with exit code $code and without a report" >&2
+        add acceptance 0 1 0
+        return
+    fi
+    [ "$code" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    add acceptance "$ok" "$bad" "$none"
+}
+
+eng/packages.sh test || true
+for project in $(grep -l '<IsTestProject>true' tests/*/*.csproj); do
+    run_project "$project"
+done
+run_acceptance
+
+echo
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
