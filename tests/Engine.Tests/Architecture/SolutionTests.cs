@@ -1,0 +1,35 @@
+using System.Xml.Linq;
+
+namespace TierSpaces.Engine.Tests.Architecture;
+
+/// <summary>A project that no one builds rots: all of them stand in the solution.</summary>
+public sealed class SolutionTests
+{
+    [Fact]
+    public void Every_project_stands_in_the_solution()
+    {
+        string root = RepositoryRoot();
+        IEnumerable<string> projects = new[] { "src", "tests", "bench" }
+            .Select(folder => Path.Combine(root, folder))
+            .Where(Directory.Exists)
+            .SelectMany(folder => Directory.EnumerateFiles(folder, "*.csproj", SearchOption.AllDirectories))
+            .Select(file => Path.GetRelativePath(root, file));
+
+        IEnumerable<string> listed = XDocument.Load(Path.Combine(root, "TierSpaces.slnx"))
+            .Descendants("Project")
+            .Select(project => (string)project.Attribute("Path")!);
+
+        Assert.Equal(projects.Order(), listed.Order());
+    }
+
+    private static string RepositoryRoot()
+    {
+        string folder = AppContext.BaseDirectory;
+        while (!Path.Exists(Path.Combine(folder, "TierSpaces.slnx")))
+        {
+            folder = Path.GetDirectoryName(folder) ?? throw new InvalidOperationException("TierSpaces.slnx is in no folder above the tests.");
+        }
+
+        return folder;
+    }
+}
