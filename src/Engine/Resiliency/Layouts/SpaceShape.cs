@@ -1,0 +1,40 @@
+namespace TierSpaces.Engine.Resiliency.Layouts;
+
+/// <summary>
+/// The layout of a space: how its address space is cut over columns and copied. Simple is one copy, mirror is two or three.
+/// A row holds one slab per column and copy; position p = column × copies + copy.
+/// </summary>
+/// <param name="Columns">1 to 64.</param>
+/// <param name="Copies">1 (simple), 2 or 3 (mirror).</param>
+/// <param name="Interleave">Bytes of one strip, a power of two from 16 KiB to 16 MiB, at most the slab size.</param>
+/// <param name="SlabSize">Data bytes of one slab, a power of two from 1 MiB to 256 MiB.</param>
+/// <param name="Checksums">Whether every block has a checksum entry.</param>
+public readonly record struct SpaceShape(int Columns, int Copies, int Interleave, int SlabSize, bool Checksums)
+{
+    /// <summary>The checksum unit, in bytes.</summary>
+    public const int BlockSize = 4096;
+
+    /// <summary>Blocks whose entries stand in one checksum page (2 MiB of data).</summary>
+    public const int BlocksPerPage = 512;
+
+    /// <summary>Dirty regions of a slab.</summary>
+    public const int RegionsPerSlab = 16;
+
+    /// <summary>Logical bytes of one row.</summary>
+    public long RowSize => (long)Columns * SlabSize;
+
+    /// <summary>Slabs of one row.</summary>
+    public int Positions => Columns * Copies;
+
+    /// <summary>Bytes of one dirty region.</summary>
+    public int RegionSize => SlabSize / RegionsPerSlab;
+
+    /// <summary>Data bytes covered by one checksum page in this slab size.</summary>
+    public int PageSpan => Math.Min(SlabSize, BlocksPerPage * BlockSize);
+
+    /// <summary>Checksum pages of one slab.</summary>
+    public int PagesPerSlab => SlabSize / PageSpan;
+
+    /// <summary>Whether the space keeps an integrity log: for checksums, or to make copies agree after a crash.</summary>
+    public bool HasLog => Checksums || Copies > 1;
+}
