@@ -1,0 +1,87 @@
+using System.Diagnostics;
+
+namespace TierSpaces.Contracts;
+
+/// <summary>Starts a host for a home where none answers, and returns when it is ready to be asked.</summary>
+/// <param name="paths">Home of the host.</param>
+/// <param name="cancellation">Gives up waiting; the host keeps starting.</param>
+/// <exception cref="StorageException">No executable, or the host said why it cannot run.</exception>
+public delegate Task HostLauncher(HostPaths paths, CancellationToken cancellation);
+
+/// <summary>
+/// Starts the executable <c>tierspaces serve</c>. The child reports on its standard output: <c>ready</c>, or the reason why it
+/// cannot serve; then it lets go of our descriptors and lives on by itself.
+/// </summary>
+public static class ProcessHostLauncher
+{
+    /// <summary>Environment variable that names the executable.</summary>
+    public const string ExecutableVariable = "TIERSPACES_HOST";
+
+    /// <summary>Line with which a host says that it can be asked.</summary>
+    public const string ReadyLine = "ready";
+
+    /// <summary>Launches the executable found by <see cref="FindExecutable"/>.</summary>
+    public static Task LaunchAsync(HostPaths paths, CancellationToken cancellation) =>
+        LaunchAsync(FindExecutable(), paths, cancellation);
+
+    /// <summary>Launches a given executable.</summary>
+    public static async Task LaunchAsync(string executable, HostPaths paths, CancellationToken cancellation)
+    {
+        var start = new ProcessStartInfo(executable)
+        {
+            ArgumentList = { "serve", "--detach" },
+            Environment = { [HostPaths.HomeVariable] = paths.Home },
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            WorkingDirectory = "/",
+        };
+        using var process = Start(start);
+        process.StandardInput.Close();
+        var said = await process.StandardOutput.ReadLineAsync(cancellation).ConfigureAwait(false);
+        if (said != ReadyLine)
+        {
+            var complaint = await process.StandardError.ReadToEndAsync(cancellation).ConfigureAwait(false);
+            var reason = complaint.Length > 0 ? complaint.Trim() : said ?? "it ended without a word";
+            throw Unreachable($"{executable} serve: {reason}");
+        }
+    }
+
+    /// <summary>
+    /// The executable: <c>TIERSPACES_HOST</c>, else <c>bin/host/tierspaces</c> beside the module, else <c>tierspaces</c> beside
+    /// this assembly.
+    /// </summary>
+    public static string FindExecutable()
+    {
+        if (Environment.GetEnvironmentVariable(ExecutableVariable) is { Length: > 0 } named)
+        {
+            return File.Exists(named) ? named : throw Unreachable($"{ExecutableVariable} names '{named}', which does not exist.");
+        }
+
+        var here = Path.GetDirectoryName(typeof(ProcessHostLauncher).Assembly.Location) ?? ".";
+        string[] candidates =
+        [
+            Path.Combine(here, "tierspaces"),
+            Path.Combine(here, "host", "tierspaces"),
+            Path.GetFullPath(Path.Combine(here, "..", "host", "tierspaces")),
+            Path.GetFullPath(Path.Combine(here, "..", "bin", "host", "tierspaces")),
+        ];
+        return candidates.FirstOrDefault(File.Exists)
+            ?? throw Unreachable($"No executable 'tierspaces' near {here}. Build it, or name it in {ExecutableVariable}.");
+    }
+
+    private static Process Start(ProcessStartInfo start)
+    {
+        try
+        {
+            return Process.Start(start)!;
+        }
+        catch (System.ComponentModel.Win32Exception e)
+        {
+            throw Unreachable($"{start.FileName} cannot be started: {e.Message}.", e);
+        }
+    }
+
+    private static StorageException Unreachable(string extended, Exception? inner = null) =>
+        new(StorageErrors.HostUnreachable, extended, inner: inner);
+}

@@ -1,0 +1,57 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Where a host keeps its state and sockets. One home, one host; different homes run side by side.</summary>
+/// <param name="Home">The folder, absolute.</param>
+public sealed record HostPaths(string Home)
+{
+    /// <summary>Environment variable that moves everything.</summary>
+    public const string HomeVariable = "TIERSPACES_HOME";
+
+    /// <summary>Longest path a Unix socket can have, in bytes (sun_path less its terminator).</summary>
+    public const int SocketPathMax = 107;
+
+    /// <summary>Socket of the management interface.</summary>
+    public string Socket => Path.Combine(Home, "host.sock");
+
+    /// <summary>Held locked by the running host, so that there is never a second one.</summary>
+    public string HostLock => Path.Combine(Home, "host.lock");
+
+    /// <summary>Held locked by the running supervisor.</summary>
+    public string SupervisorLock => Path.Combine(Home, "supervisor.lock");
+
+    /// <summary>What the host and its supervisor have to say.</summary>
+    public string Log => Path.Combine(Home, "host.log");
+
+    /// <summary>Folder of the export sockets.</summary>
+    public string Exports => Path.Combine(Home, "nbd");
+
+    /// <summary>Folder of the links to block devices.</summary>
+    public string Devices => Path.Combine(Home, "dev");
+
+    /// <summary>Folder of the host's state.</summary>
+    public string State => Path.Combine(Home, "state");
+
+    /// <summary>
+    /// The home of this user: <c>TIERSPACES_HOME</c>, else <c>/var/lib/tierspaces</c> for root, else
+    /// <c>$XDG_STATE_HOME/tierspaces</c> or <c>~/.local/state/tierspaces</c>.
+    /// </summary>
+    public static HostPaths FromEnvironment() => new(Path.GetFullPath(ChooseHome()));
+
+    private static string ChooseHome()
+    {
+        if (Environment.GetEnvironmentVariable(HomeVariable) is { Length: > 0 } home)
+        {
+            return home;
+        }
+
+        if (Environment.IsPrivilegedProcess)
+        {
+            return "/var/lib/tierspaces";
+        }
+
+        var state = Environment.GetEnvironmentVariable("XDG_STATE_HOME") is { Length: > 0 } xdg
+            ? xdg
+            : Path.Combine(Environment.GetFolderPath(Environment.SpecialFolder.UserProfile), ".local", "state");
+        return Path.Combine(state, "tierspaces");
+    }
+}

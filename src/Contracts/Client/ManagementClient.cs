@@ -1,0 +1,151 @@
+using System.Net;
+using System.Net.Http.Headers;
+using System.Net.Sockets;
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+
+namespace TierSpaces.Contracts;
+
+/// <summary>
+/// Talks to the host of one home over its Unix socket: HTTP, JSON, one POST per verb. If no host answers, it starts one and goes
+/// on. Invariants: (1) a verb that changes state is sent at most once to a host that accepted the connection; (2) there is no
+/// time limit: a verb takes as long as it takes, and is given up by its token.
+/// </summary>
+public sealed class ManagementClient : IDisposable
+{
+    private readonly HostPaths paths;
+    private readonly HostLauncher? launcher;
+    private readonly HttpClient http;
+
+    /// <summary>Makes a client; nothing is connected yet.</summary>
+    /// <param name="paths">Home of the host; null takes the environment's.</param>
+    /// <param name="launcher">How a missing host is started; null means that it is not.</param>
+    public ManagementClient(HostPaths? paths = null, HostLauncher? launcher = null)
+    {
+        this.paths = paths ?? HostPaths.FromEnvironment();
+        this.launcher = launcher;
+        var handler = new SocketsHttpHandler { ConnectCallback = ConnectAsync, UseProxy = false, UseCookies = false };
+        http = new HttpClient(handler) { BaseAddress = new Uri("http://host/"), Timeout = Timeout.InfiniteTimeSpan };
+    }
+
+    /// <summary>Home of the host it talks to.</summary>
+    public HostPaths Paths => paths;
+
+    /// <summary>Runs a verb and returns its objects.</summary>
+    /// <exception cref="StorageException">The first of its errors; objects that succeeded are lost to the caller.</exception>
+    public async Task<TInfo[]> InvokeAsync<TInfo>(StorageRequest<TInfo> request, CancellationToken cancellation = default)
+        where TInfo : class
+    {
+        var reply = await SendAsync(request, cancellation).ConfigureAwait(false);
+        return reply.Errors is [var first, ..] ? throw new StorageException(first) : reply.Objects;
+    }
+
+    /// <summary>Runs a verb and returns objects, errors and warnings together.</summary>
+    /// <exception cref="StorageException">The host could not be reached.</exception>
+    public async Task<VerbReply<TInfo>> SendAsync<TInfo>(
+        StorageRequest<TInfo> request, CancellationToken cancellation = default)
+        where TInfo : class
+    {
+        var verb = VerbDescription.Of(request.GetType());
+        var body = JsonSerializer.SerializeToUtf8Bytes(request, ContractsJson.Default.GetTypeInfo(request.GetType())!);
+        var answer = await SendAsync(verb.Name, verb.Verb.ChangesState, body, cancellation).ConfigureAwait(false);
+        var type = (JsonTypeInfo<VerbReply<TInfo>>)ContractsJson.Default.GetTypeInfo(typeof(VerbReply<TInfo>))!;
+        return JsonSerializer.Deserialize(answer, type) ?? new VerbReply<TInfo>();
+    }
+
+    /// <summary>Runs a verb given and answered as JSON: what the command line does.</summary>
+    /// <param name="verb">Verb and noun.</param>
+    /// <param name="changesState">Whether a lost answer must not be asked for again.</param>
+    /// <param name="body">The request as UTF-8 JSON.</param>
+    /// <param name="cancellation">Gives up waiting for the answer.</param>
+    /// <returns>A <see cref="VerbReply{TInfo}"/> as UTF-8 JSON.</returns>
+    /// <exception cref="StorageException">The host could not be reached, or refused the caller.</exception>
+    public async Task<byte[]> SendAsync(
+        string verb, bool changesState, byte[] body, CancellationToken cancellation = default)
+    {
+        var launched = false;
+        while (true)
+        {
+            try
+            {
+                return await PostAsync(verb, body, cancellation).ConfigureAwait(false);
+            }
+            catch (HttpRequestException e) when (IsNobodyThere(e) && launcher is not null && !launched)
+            {
+                launched = true;
+                await launcher(paths, cancellation).ConfigureAwait(false);
+            }
+            catch (HttpRequestException e) when (IsAnswerLost(e) && !changesState && launcher is not null && !launched)
+            {
+                launched = true;
+                await launcher(paths, cancellation).ConfigureAwait(false);
+            }
+            catch (HttpRequestException e)
+            {
+                throw Explain(e, verb);
+            }
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => http.Dispose();
+
+    private async Task<byte[]> PostAsync(string verb, byte[] body, CancellationToken cancellation)
+    {
+        using var content = new ByteArrayContent(body)
+        {
+            Headers = { ContentType = new MediaTypeHeaderValue("application/json") },
+        };
+        using var response = await http.PostAsync($"v1/{verb}", content, cancellation).ConfigureAwait(false);
+        if (response.StatusCode == HttpStatusCode.Forbidden)
+        {
+            throw new StorageException(
+                StorageErrors.AccessDenied, $"The host at {paths.Socket} belongs to another user.",
+                "Run as that user or as root.");
+        }
+
+        return await response.Content.ReadAsByteArrayAsync(cancellation).ConfigureAwait(false);
+    }
+
+    private async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext context, CancellationToken cancellation)
+    {
+        var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        try
+        {
+            await socket.ConnectAsync(new UnixDomainSocketEndPoint(paths.Socket), cancellation).ConfigureAwait(false);
+            return new NetworkStream(socket, ownsSocket: true);
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Nothing was sent: no socket file, or nobody listening behind it.</summary>
+    private static bool IsNobodyThere(HttpRequestException e) => SocketErrorOf(e) is
+        SocketError.ConnectionRefused or SocketError.AddressNotAvailable or SocketError.HostNotFound;
+
+    private static bool IsAnswerLost(HttpRequestException e) => !IsConnectFailure(e);
+
+    private static bool IsConnectFailure(HttpRequestException e) => e.HttpRequestError == HttpRequestError.ConnectionError;
+
+    private static SocketError? SocketErrorOf(HttpRequestException e) => (e.InnerException as SocketException)?.SocketErrorCode;
+
+    private StorageException Explain(HttpRequestException e, string verb)
+    {
+        if (SocketErrorOf(e) == SocketError.AccessDenied)
+        {
+            return new StorageException(
+                StorageErrors.AccessDenied, $"The socket {paths.Socket} may not be opened.", "Run as its owner or as root.",
+                inner: e);
+        }
+
+        return IsConnectFailure(e)
+            ? new StorageException(
+                StorageErrors.HostUnreachable, $"Nobody answers on {paths.Socket}: {(e.InnerException ?? e).Message}.", inner: e)
+            : new StorageException(
+                StorageErrors.AnswerLost, $"{verb} may or may not have been carried out.", "Look at the objects, then try again.",
+                inner: e);
+    }
+}

@@ -1,0 +1,29 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>
+/// Marks a request record as a verb. Cmdlet, command line and HTTP are all built from the record: a record that carries this
+/// attribute and is named after its verb (<c>New-VirtualDisk</c> is <c>NewVirtualDiskRequest</c>) has all three faces.
+/// </summary>
+/// <param name="name">Verb and noun as Windows spells them.</param>
+/// <param name="help">What it does, one sentence.</param>
+[AttributeUsage(AttributeTargets.Class, Inherited = false)]
+public sealed class VerbAttribute(string name, string help) : Attribute
+{
+    /// <summary>Verb and noun, for example <c>New-VirtualDisk</c>.</summary>
+    public string Name { get; } = name;
+
+    /// <summary>What it does, one sentence.</summary>
+    public string Help { get; } = help;
+
+    /// <summary>The parameter set taken when several fit; empty when there is only one set.</summary>
+    public string DefaultSet { get; init; } = "";
+
+    /// <summary>Whether it changes anything: then it has -WhatIf and -Confirm, and is never sent twice.</summary>
+    public bool ChangesState { get; init; }
+
+    /// <summary>Whether it destroys data or redundancy: then a person at a terminal is asked first.</summary>
+    public bool Destroys { get; init; }
+
+    /// <summary>Whether Windows has no such verb.</summary>
+    public bool IsOurs { get; init; }
+}

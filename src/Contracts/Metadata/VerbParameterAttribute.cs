@@ -1,0 +1,83 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>How a parameter's text is read.</summary>
+public enum ParameterKind
+{
+    /// <summary>As the type of the property says.</summary>
+    Value = 0,
+
+    /// <summary>A number of bytes with an optional suffix KB, MB, GB, TB or PB (powers of 1024).</summary>
+    Size,
+}
+
+/// <summary>Whether PowerShell may bind the parameter from the pipeline.</summary>
+public enum PipelineBinding
+{
+    /// <summary>No.</summary>
+    None = 0,
+
+    /// <summary>The object itself.</summary>
+    ByValue,
+
+    /// <summary>The object's property of the same name or alias.</summary>
+    ByPropertyName,
+}
+
+/// <summary>
+/// Describes one parameter of a verb. Invariants: the property's name is the documented name; a <c>bool</c> property is a
+/// switch, <c>bool?</c> takes a value; an array takes a list; a property that is null (false for a switch) was not given.
+/// </summary>
+/// <param name="help">What it means, with unit and range.</param>
+[AttributeUsage(AttributeTargets.Property)]
+public sealed class VerbParameterAttribute(string help) : Attribute
+{
+    /// <summary>What it means, with unit and range.</summary>
+    public string Help { get; } = help;
+
+    /// <summary>Names of the parameter sets it belongs to, separated by commas; empty means every set.</summary>
+    public string Sets { get; init; } = "";
+
+    /// <summary>Whether it must be given in its sets.</summary>
+    public bool Required { get; init; }
+
+    /// <summary>Position from 0, or -1 for none.</summary>
+    public int Position { get; init; } = -1;
+
+    /// <summary>Other names, separated by commas.</summary>
+    public string Aliases { get; init; } = "";
+
+    /// <summary>How PowerShell's pipeline binds it.</summary>
+    public PipelineBinding Pipeline { get; init; }
+
+    /// <summary>How its text is read.</summary>
+    public ParameterKind Kind { get; init; }
+
+    /// <summary>
+    /// For a parameter that takes objects: their class. On the wire each is a string: a unique identifier, else a friendly name,
+    /// where wildcards are accepted.
+    /// </summary>
+    public string ObjectClass { get; init; } = "";
+
+    /// <summary>For text: the accepted values, separated by commas; empty accepts any.</summary>
+    public string Values { get; init; } = "";
+
+    /// <summary>For an enumeration: the one value that is not accepted; empty accepts all.</summary>
+    public string Except { get; init; } = "";
+
+    /// <summary>The value that stands for an absent one; empty for none.</summary>
+    public string Default { get; init; } = "";
+
+    /// <summary>
+    /// Why the parameter is refused with code 1 unless it says nothing (absent, false or <see cref="Default"/>); empty accepts.
+    /// </summary>
+    public string Refused { get; init; } = "";
+
+    /// <summary>Why the parameter is accepted and changes nothing (a warning says so); empty when it has an effect.</summary>
+    public string WithoutEffect { get; init; } = "";
+
+    /// <summary>Whether Windows has no such parameter.</summary>
+    public bool IsOurs { get; init; }
+
+    /// <summary>Whether Windows has it and does not document it.</summary>
+    public bool IsUndocumented { get; init; }
+}

@@ -1,0 +1,17 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>
+/// Names the Windows class whose properties a record carries, and the columns of its default table. A column is a property;
+/// <c>Heading=Property</c> renames it, <c>Heading=A/B</c> is the quotient of two in percent.
+/// </summary>
+/// <param name="name">Class name, for example <c>MSFT_VirtualDisk</c>.</param>
+/// <param name="columns">Columns of the default table, in order.</param>
+[AttributeUsage(AttributeTargets.Class, Inherited = false)]
+public sealed class WindowsClassAttribute(string name, params string[] columns) : Attribute
+{
+    /// <summary>Class name.</summary>
+    public string Name { get; } = name;
+
+    /// <summary>Columns of the default table.</summary>
+    public string[] Columns { get; } = columns;
+}

@@ -1,0 +1,77 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>
+/// Counters of one virtual or physical disk since the host started: what Get-StorageCounter returns. Operations and bytes are
+/// whole and never reset; for a physical disk data and pool metadata are counted apart.
+/// </summary>
+[WindowsClass(
+    "TierSpaces_StorageCounter",
+    "ObjectType", "FriendlyName", "Reads", "ReadBytes", "Writes", "WriteBytes", "Flushes", "QueueLength", "ReadModifyWrites")]
+public sealed record StorageCounterInfo
+{
+    /// <summary>VirtualDisk or PhysicalDisk.</summary>
+    public string ObjectType { get; init; } = "";
+
+    /// <summary>Friendly name of the disk.</summary>
+    public string FriendlyName { get; init; } = "";
+
+    /// <summary>Identifier of the disk.</summary>
+    public string UniqueId { get; init; } = "";
+
+    /// <summary>Reads of data completed.</summary>
+    public ulong Reads { get; init; }
+
+    /// <summary>Bytes of data read.</summary>
+    public ulong ReadBytes { get; init; }
+
+    /// <summary>Writes of data completed.</summary>
+    public ulong Writes { get; init; }
+
+    /// <summary>Bytes of data written.</summary>
+    public ulong WriteBytes { get; init; }
+
+    /// <summary>Flushes completed.</summary>
+    public ulong Flushes { get; init; }
+
+    /// <summary>Ranges given back.</summary>
+    public ulong Unmaps { get; init; }
+
+    /// <summary>Bytes given back.</summary>
+    public ulong UnmapBytes { get; init; }
+
+    /// <summary>Reads of metadata, checksums included.</summary>
+    public ulong MetadataReads { get; init; }
+
+    /// <summary>Bytes of metadata read.</summary>
+    public ulong MetadataReadBytes { get; init; }
+
+    /// <summary>Writes of metadata, checksums included.</summary>
+    public ulong MetadataWrites { get; init; }
+
+    /// <summary>Bytes of metadata written.</summary>
+    public ulong MetadataWriteBytes { get; init; }
+
+    /// <summary>Requests that failed.</summary>
+    public ulong Errors { get; init; }
+
+    /// <summary>Requests under way now.</summary>
+    public ulong QueueLength { get; init; }
+
+    /// <summary>Requests that were taken apart because they crossed a strip, a row or a slab.</summary>
+    public ulong Splits { get; init; }
+
+    /// <summary>Writes smaller than a sector or a checksum block that had to read first.</summary>
+    public ulong ReadModifyWrites { get; init; }
+
+    /// <summary>Upper bounds of the latency classes in microseconds; the last class has none.</summary>
+    public ulong[] LatencyBoundsUs { get; init; } = [];
+
+    /// <summary>Reads per latency class.</summary>
+    public ulong[] ReadLatency { get; init; } = [];
+
+    /// <summary>Writes per latency class.</summary>
+    public ulong[] WriteLatency { get; init; } = [];
+
+    /// <summary>Flushes per latency class.</summary>
+    public ulong[] FlushLatency { get; init; } = [];
+}

@@ -1,0 +1,93 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>A storage pool: what Get-StoragePool returns.</summary>
+[WindowsClass(
+    "MSFT_StoragePool", "FriendlyName", "OperationalStatus", "HealthStatus", "IsPrimordial", "IsReadOnly", "Size",
+    "AllocatedSize")]
+public sealed record StoragePoolInfo
+{
+    public string FriendlyName { get; init; } = "";
+
+    public string Name { get; init; } = "";
+
+    /// <summary>Identifier of the object everywhere.</summary>
+    public string UniqueId { get; init; } = "";
+
+    /// <summary>Identifier of the object on this machine.</summary>
+    public string ObjectId { get; init; } = "";
+
+    public string Usage { get; init; } = "";
+
+    public string? OtherUsageDescription { get; init; }
+
+    public bool IsPrimordial { get; init; }
+
+    public string HealthStatus { get; init; } = "";
+
+    public string[] OperationalStatus { get; init; } = [];
+
+    public string? OtherOperationalStatusDescription { get; init; }
+
+    /// <summary>In bytes.</summary>
+    public ulong Size { get; init; }
+
+    /// <summary>In bytes.</summary>
+    public ulong AllocatedSize { get; init; }
+
+    /// <summary>In bytes.</summary>
+    public ulong? LogicalSectorSize { get; init; }
+
+    /// <summary>In bytes.</summary>
+    public ulong? PhysicalSectorSize { get; init; }
+
+    public string? ProvisioningTypeDefault { get; init; }
+
+    public string[]? SupportedProvisioningTypes { get; init; }
+
+    public string? ResiliencySettingNameDefault { get; init; }
+
+    public bool IsReadOnly { get; init; }
+
+    public string? ReadOnlyReason { get; init; }
+
+    public bool? IsClustered { get; init; }
+
+    public bool? SupportsDeduplication { get; init; }
+
+    /// <summary>In percent.</summary>
+    public ushort[]? ThinProvisioningAlertThresholds { get; init; }
+
+    public bool? ClearOnDeallocate { get; init; }
+
+    public bool? IsPowerProtected { get; init; }
+
+    public string? RepairPolicy { get; init; }
+
+    public bool? EnclosureAwareDefault { get; init; }
+
+    public string? FaultDomainAwarenessDefault { get; init; }
+
+    public string? RetireMissingPhysicalDisks { get; init; }
+
+    public string? Version { get; init; }
+
+    public ulong? WriteCacheSizeDefault { get; init; }
+
+    public ulong? WriteCacheSizeMin { get; init; }
+
+    public ulong? WriteCacheSizeMax { get; init; }
+
+    public string? MediaTypeDefault { get; init; }
+
+    public ulong? MetadataLength { get; init; }
+
+    public ulong? MinimumAllocationSize { get; init; }
+
+    public string? PassThroughIds { get; init; }
+
+    public string? PassThroughServer { get; init; }
+
+    public string? PassThroughNamespace { get; init; }
+
+    public string? PassThroughClass { get; init; }
+}

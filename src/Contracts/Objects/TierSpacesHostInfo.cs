@@ -1,0 +1,39 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>The host process: what Get-TierSpacesHost and <c>tierspaces status</c> return.</summary>
+[WindowsClass("TierSpaces_Host", "ProcessId", "Version", "IOBackend", "IOBackendReason", "Pools", "Home")]
+public sealed record TierSpacesHostInfo
+{
+    /// <summary>Process identifier of the host.</summary>
+    public int ProcessId { get; init; }
+
+    /// <summary>Process identifier of what restarts it: its supervisor, or 1 for systemd; null when nothing does.</summary>
+    public int? SupervisorProcessId { get; init; }
+
+    /// <summary>Version of TierSpaces.</summary>
+    public string Version { get; init; } = "";
+
+    /// <summary>Version of .NET it runs on.</summary>
+    public string Runtime { get; init; } = "";
+
+    /// <summary>When it started, in UTC.</summary>
+    public DateTime StartTime { get; init; }
+
+    /// <summary>Folder of its state and sockets.</summary>
+    public string Home { get; init; } = "";
+
+    /// <summary>Socket of its management interface.</summary>
+    public string Socket { get; init; } = "";
+
+    /// <summary>io_uring or ThreadPool.</summary>
+    public string IOBackend { get; init; } = "";
+
+    /// <summary>Why this back end runs.</summary>
+    public string IOBackendReason { get; init; } = "";
+
+    /// <summary>Friendly names of the open pools.</summary>
+    public string[] Pools { get; init; } = [];
+
+    /// <summary>Number of virtual disks being served.</summary>
+    public int ConnectedVirtualDisks { get; init; }
+}

@@ -1,0 +1,46 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Adds physical disks to a pool.</summary>
+[Verb("Add-PhysicalDisk", "Adds physical disks to a pool.", ChangesState = true)]
+public sealed record AddPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
+{
+    [VerbParameter(
+        "The storage pool, by friendly name or unique identifier.", Sets = "ByStoragePool", Required = true, Position = 0,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StoragePool")]
+    public string? StoragePool { get; init; }
+
+    [VerbParameter(
+        "The physical disks, by friendly name or unique identifier; wildcards and lists are accepted.", Required = true,
+        ObjectClass = "MSFT_PhysicalDisk")]
+    public string[]? PhysicalDisks { get; init; }
+
+    [VerbParameter(
+        "Unique identifier of the virtual disk; wildcards are accepted.", Sets = "ByVirtualDiskUniqueId", Required = true)]
+    public string? VirtualDiskUniqueId { get; init; }
+
+    [VerbParameter("Name of the virtual disk; wildcards are accepted.", Sets = "ByVirtualDiskName", Required = true)]
+    public string? VirtualDiskName { get; init; }
+
+    [VerbParameter(
+        "Friendly name of the virtual disk; wildcards are accepted.", Sets = "ByVirtualDiskFriendlyName", Required = true)]
+    public string? VirtualDiskFriendlyName { get; init; }
+
+    [VerbParameter(
+        "The virtual disk, by friendly name or unique identifier.", Sets = "ByVirtualDisk", Required = true, Position = 0,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_VirtualDisk")]
+    public string? VirtualDisk { get; init; }
+
+    [VerbParameter("Unique identifier of the pool; wildcards are accepted.", Sets = "ByStoragePoolUniqueId", Required = true)]
+    public string? StoragePoolUniqueId { get; init; }
+
+    [VerbParameter("Name of the pool; wildcards are accepted.", Sets = "ByStoragePoolName", Required = true)]
+    public string? StoragePoolName { get; init; }
+
+    [VerbParameter("Friendly name of the pool; wildcards are accepted.", Sets = "ByStoragePoolFriendlyName", Required = true)]
+    public string? StoragePoolFriendlyName { get; init; }
+
+    [VerbParameter(
+        "What the pool uses the disks for.",
+        Sets = "ByStoragePool, ByStoragePoolUniqueId, ByStoragePoolName, ByStoragePoolFriendlyName", Except = "Unknown")]
+    public PhysicalDiskUsage? Usage { get; init; }
+}

@@ -1,0 +1,23 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Erases what a pool wrote on a physical disk, so that it can be pooled again.</summary>
+[Verb(
+    "Reset-PhysicalDisk", "Erases what a pool wrote on a physical disk, so that it can be pooled again.",
+    DefaultSet = "ByName", ChangesState = true, Destroys = true)]
+public sealed record ResetPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
+{
+    [VerbParameter(
+        "Friendly name; wildcards are accepted.", Sets = "ByName", Required = true, Position = 0,
+        Pipeline = PipelineBinding.ByValue)]
+    public string? FriendlyName { get; init; }
+
+    [VerbParameter(
+        "Unique identifier; wildcards are accepted.", Sets = "ByUniqueId", Required = true,
+        Pipeline = PipelineBinding.ByValue, Aliases = "Id")]
+    public string? UniqueId { get; init; }
+
+    [VerbParameter(
+        "The objects themselves, named by unique identifier or friendly name.", Sets = "ByInputObject", Required = true,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_PhysicalDisk")]
+    public string[]? InputObject { get; init; }
+}

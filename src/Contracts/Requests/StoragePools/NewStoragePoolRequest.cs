@@ -1,0 +1,77 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Creates a storage pool from physical disks.</summary>
+[Verb("New-StoragePool", "Creates a storage pool from physical disks.", DefaultSet = "ByFriendlyName", ChangesState = true)]
+public sealed record NewStoragePoolRequest : StorageRequest<StoragePoolInfo>
+{
+    [VerbParameter(
+        "Friendly name of the subsystem; there is one, the local machine.", Sets = "ByFriendlyName", Required = true,
+        Position = 0, Pipeline = PipelineBinding.ByPropertyName, Default = "*")]
+    public string[]? StorageSubSystemFriendlyName { get; init; }
+
+    [VerbParameter("Friendly name of the new pool.", Required = true, Aliases = "StoragePoolFriendlyName")]
+    public string? FriendlyName { get; init; }
+
+    [VerbParameter(
+        "The physical disks, by friendly name or unique identifier; wildcards and lists are accepted.", Required = true,
+        ObjectClass = "MSFT_PhysicalDisk")]
+    public string[]? PhysicalDisks { get; init; }
+
+    [VerbParameter(
+        "Unique identifier of the subsystem; there is one, the local machine.", Sets = "ByUniqueId", Required = true,
+        Pipeline = PipelineBinding.ByPropertyName, Aliases = "StorageSubsystemId")]
+    public string[]? StorageSubSystemUniqueId { get; init; }
+
+    [VerbParameter(
+        "Name of the subsystem; there is one, the local machine.", Sets = "ByName", Required = true,
+        Pipeline = PipelineBinding.ByPropertyName)]
+    public string[]? StorageSubSystemName { get; init; }
+
+    [VerbParameter(
+        "The objects themselves, named by unique identifier or friendly name.", Sets = "InputObject (cdxml)",
+        Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageSubSystem")]
+    public string[]? InputObject { get; init; }
+
+    [VerbParameter("What the object is used for.", Aliases = "StoragePoolUsage", Except = "Unknown", Default = "Other")]
+    public StoragePoolUsage? Usage { get; init; }
+
+    [VerbParameter("Describes the usage when it is Other.", Aliases = "StoragePoolOtherUsageDescription")]
+    public string? OtherUsageDescription { get; init; }
+
+    [VerbParameter("Fixed or Thin, unless said otherwise at creation.", Default = "Fixed")]
+    public ProvisioningType? ProvisioningTypeDefault { get; init; }
+
+    [VerbParameter(
+        "Kind of medium for new virtual disks unless said otherwise.", Except = "Unspecified", Default = "Unspecified")]
+    public MediaType? MediaTypeDefault { get; init; }
+
+    [VerbParameter(
+        "Whether copies are spread over enclosures unless said otherwise.", Refused = "Enclosures are not available.")]
+    public bool? EnclosureAwareDefault { get; init; }
+
+    [VerbParameter(
+        "Level at which copies are kept apart unless said otherwise.",
+        Refused = "Only physical disks are fault domains here.", Default = "PhysicalDisk")]
+    public FaultDomainType? FaultDomainAwarenessDefault { get; init; }
+
+    [VerbParameter("Resiliency of new virtual disks unless said otherwise.", Default = "Mirror")]
+    public string? ResiliencySettingNameDefault { get; init; }
+
+    [VerbParameter("Logical sector size of new virtual disks in bytes, 512 or 4096.", Kind = ParameterKind.Size)]
+    public ulong? LogicalSectorSizeDefault { get; init; }
+
+    [VerbParameter(
+        "Size of the write cache of new virtual disks in bytes.", Kind = ParameterKind.Size,
+        Refused = "Write caches are not available.", Default = "0")]
+    public ulong? WriteCacheSizeDefault { get; init; }
+
+    [VerbParameter("Lets the pool choose the size of the write cache.", WithoutEffect = "write caches are not available.")]
+    public bool? AutoWriteCacheSize { get; init; }
+
+    [VerbParameter(
+        "Metadata version of the pool.",
+        Values = "WindowsServer2012, WindowsServer2012R2, WindowsServer2016, WindowsServer2016RS3, WindowsServer2019, "
+            + "WindowsServer2022",
+        WithoutEffect = "pools are created with the newest version.", IsUndocumented = true)]
+    public string? Version { get; init; }
+}

@@ -1,0 +1,104 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Changes attributes and defaults of storage pools.</summary>
+[Verb("Set-StoragePool", "Changes attributes and defaults of storage pools.", DefaultSet = "ByUniqueId", ChangesState = true)]
+public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
+{
+    [VerbParameter(
+        "Unique identifier; wildcards are accepted.", Sets = "ByUniqueId, ByUniqueIdAttributes, ByUniqueIdDefaults",
+        Required = true, Pipeline = PipelineBinding.ByPropertyName, Aliases = "Id")]
+    public string? UniqueId { get; init; }
+
+    [VerbParameter(
+        "The objects themselves, named by unique identifier or friendly name.",
+        Sets = "ByObjectAttributes, ByObjectDefaults, ByObject", Required = true, Position = 0,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StoragePool")]
+    public string[]? InputObject { get; init; }
+
+    [VerbParameter(
+        "Friendly name; wildcards are accepted.", Sets = "ByFriendlyName, ByFriendlyNameAttributes, ByFriendlyNameDefaults",
+        Required = true, Position = 0, Pipeline = PipelineBinding.ByPropertyName)]
+    public string? FriendlyName { get; init; }
+
+    [VerbParameter(
+        "Name; wildcards are accepted.", Sets = "ByName, ByNameAttributes, ByNameDefaults", Required = true,
+        Pipeline = PipelineBinding.ByPropertyName)]
+    public string? Name { get; init; }
+
+    [VerbParameter("The new friendly name.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
+    public string? NewFriendlyName { get; init; }
+
+    [VerbParameter(
+        "Overwrites slabs with zeros when they are given back.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName",
+        Refused = "Clearing of slabs is not available.")]
+    public bool? ClearOnDeallocate { get; init; }
+
+    [VerbParameter(
+        "Whether the disks keep their caches through a power failure.",
+        Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
+    public bool? IsPowerProtected { get; init; }
+
+    [VerbParameter("How many virtual disks are repaired at a time.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
+    public RepairPolicy? RepairPolicy { get; init; }
+
+    [VerbParameter("Whether missing disks are retired.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
+    public RetireMissingPhysicalDisks? RetireMissingPhysicalDisks { get; init; }
+
+    [VerbParameter(
+        "What the object is used for.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName", Aliases = "NewUsage",
+        Except = "Unknown")]
+    public StoragePoolUsage? Usage { get; init; }
+
+    [VerbParameter(
+        "Describes the usage when it is Other.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName",
+        Aliases = "NewOtherUsageDescription")]
+    public string? OtherUsageDescription { get; init; }
+
+    [VerbParameter(
+        "Percentages of use at which a warning is raised, 1 to 99.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
+    public ushort[]? ThinProvisioningAlertThresholds { get; init; }
+
+    [VerbParameter(
+        "Whether the configuration is read-only.",
+        Sets = "ByObjectAttributes, ByUniqueIdAttributes, ByNameAttributes, ByFriendlyNameAttributes")]
+    public bool? IsReadOnly { get; init; }
+
+    [VerbParameter(
+        "Fixed or Thin, unless said otherwise at creation.",
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults")]
+    public ProvisioningType? ProvisioningTypeDefault { get; init; }
+
+    [VerbParameter(
+        "Kind of medium for new virtual disks unless said otherwise.",
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults")]
+    public MediaType? MediaTypeDefault { get; init; }
+
+    [VerbParameter(
+        "Resiliency of new virtual disks unless said otherwise.",
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults")]
+    public string? ResiliencySettingNameDefault { get; init; }
+
+    [VerbParameter(
+        "Whether copies are spread over enclosures unless said otherwise.",
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults",
+        Refused = "Enclosures are not available.")]
+    public bool? EnclosureAwareDefault { get; init; }
+
+    [VerbParameter(
+        "Level at which copies are kept apart unless said otherwise.",
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults",
+        Refused = "Only physical disks are fault domains here.", Default = "PhysicalDisk")]
+    public FaultDomainType? FaultDomainAwarenessDefault { get; init; }
+
+    [VerbParameter(
+        "Size of the write cache of new virtual disks in bytes.",
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults", Kind = ParameterKind.Size,
+        Refused = "Write caches are not available.", Default = "0")]
+    public ulong? WriteCacheSizeDefault { get; init; }
+
+    [VerbParameter(
+        "Lets the pool choose the size of the write cache.",
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults",
+        WithoutEffect = "write caches are not available.")]
+    public bool? AutoWriteCacheSize { get; init; }
+}

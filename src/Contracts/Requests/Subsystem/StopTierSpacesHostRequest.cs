@@ -1,0 +1,7 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Stops the host process in good order; disks stay as they are.</summary>
+[Verb(
+    "Stop-TierSpacesHost", "Stops the host process in good order; disks stay as they are.",
+    ChangesState = true, IsOurs = true)]
+public sealed record StopTierSpacesHostRequest : StorageRequest<TierSpacesHostInfo>;

@@ -1,0 +1,33 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Serves virtual disks and attaches them as block devices where the machine allows it.</summary>
+[Verb(
+    "Connect-VirtualDisk", "Serves virtual disks and attaches them as block devices where the machine allows it.",
+    DefaultSet = "ByFriendlyName", ChangesState = true)]
+public sealed record ConnectVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
+{
+    [VerbParameter(
+        "Friendly name; wildcards are accepted.", Sets = "ByFriendlyName", Required = true, Position = 0,
+        Pipeline = PipelineBinding.ByPropertyName)]
+    public string[]? FriendlyName { get; init; }
+
+    [VerbParameter(
+        "Unique identifier; wildcards are accepted.", Sets = "ByUniqueId", Required = true,
+        Pipeline = PipelineBinding.ByPropertyName, Aliases = "Id")]
+    public string[]? UniqueId { get; init; }
+
+    [VerbParameter(
+        "Name; wildcards are accepted.", Sets = "ByName", Required = true, Pipeline = PipelineBinding.ByPropertyName)]
+    public string[]? Name { get; init; }
+
+    [VerbParameter(
+        "The objects themselves, named by unique identifier or friendly name.", Sets = "InputObject (cdxml)",
+        Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_VirtualDisk")]
+    public string[]? InputObject { get; init; }
+
+    [VerbParameter("Name of the node.", WithoutEffect = "there is one node, this machine.")]
+    public string? StorageNodeName { get; init; }
+
+    [VerbParameter("Returns the object.")]
+    public bool PassThru { get; init; }
+}

@@ -1,0 +1,22 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Lists where virtual disks lie on physical disks.</summary>
+[Verb("Get-PhysicalExtent", "Lists where virtual disks lie on physical disks.")]
+public sealed record GetPhysicalExtentRequest : StorageRequest<PhysicalExtentInfo>
+{
+    [VerbParameter(
+        "The virtual disk, by friendly name or unique identifier.", Sets = "ByVirtualDisk", Required = true,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_VirtualDisk")]
+    public string? VirtualDisk { get; init; }
+
+    [VerbParameter(
+        "Only objects associated with this StorageTier.", Sets = "ByStorageTier", Required = true,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageTier",
+        Refused = "StorageTier objects do not exist here.")]
+    public string? StorageTier { get; init; }
+
+    [VerbParameter(
+        "The physical disk, by friendly name or unique identifier.", Sets = "ByPhysicalDisk", Required = true,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_PhysicalDisk")]
+    public string? PhysicalDisk { get; init; }
+}

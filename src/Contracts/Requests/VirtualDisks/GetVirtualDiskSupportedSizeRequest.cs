@@ -1,0 +1,34 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Tells which sizes of virtual disk a pool supports.</summary>
+[Verb("Get-VirtualDiskSupportedSize", "Tells which sizes of virtual disk a pool supports.", DefaultSet = "ByFriendlyName")]
+public sealed record GetVirtualDiskSupportedSizeRequest : StorageRequest<SupportedSizeInfo>
+{
+    [VerbParameter(
+        "Friendly name of the pool; wildcards are accepted.", Sets = "ByFriendlyName", Required = true, Position = 0,
+        Pipeline = PipelineBinding.ByPropertyName, Aliases = "FriendlyName")]
+    public string[]? StoragePoolFriendlyName { get; init; }
+
+    [VerbParameter("Simple, Mirror or Parity.", Pipeline = PipelineBinding.ByPropertyName, Aliases = "Name")]
+    public string? ResiliencySettingName { get; init; }
+
+    [VerbParameter(
+        "Unique identifier of the pool; wildcards are accepted.", Sets = "ByUniqueId", Required = true,
+        Pipeline = PipelineBinding.ByPropertyName, Aliases = "StoragePoolId, UniqueId")]
+    public string[]? StoragePoolUniqueId { get; init; }
+
+    [VerbParameter(
+        "Name of the pool; wildcards are accepted.", Sets = "ByName", Required = true,
+        Pipeline = PipelineBinding.ByPropertyName)]
+    public string[]? StoragePoolName { get; init; }
+
+    [VerbParameter(
+        "The objects themselves, named by unique identifier or friendly name.", Sets = "InputObject (cdxml)",
+        Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StoragePool")]
+    public string[]? InputObject { get; init; }
+
+    [VerbParameter(
+        "Level at which copies are kept apart.", Refused = "Only physical disks are fault domains here.",
+        Default = "PhysicalDisk")]
+    public FaultDomainType? FaultDomainAwareness { get; init; }
+}

@@ -1,0 +1,30 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Deletes virtual disks and their data.</summary>
+[Verb(
+    "Remove-VirtualDisk", "Deletes virtual disks and their data.",
+    DefaultSet = "ByFriendlyName", ChangesState = true, Destroys = true)]
+public sealed record RemoveVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
+{
+    [VerbParameter(
+        "Friendly name; wildcards are accepted.", Sets = "ByFriendlyName", Required = true, Position = 0,
+        Pipeline = PipelineBinding.ByPropertyName)]
+    public string[]? FriendlyName { get; init; }
+
+    [VerbParameter(
+        "Unique identifier; wildcards are accepted.", Sets = "ByUniqueId", Required = true,
+        Pipeline = PipelineBinding.ByPropertyName, Aliases = "Id")]
+    public string[]? UniqueId { get; init; }
+
+    [VerbParameter(
+        "Name; wildcards are accepted.", Sets = "ByName", Required = true, Pipeline = PipelineBinding.ByPropertyName)]
+    public string[]? Name { get; init; }
+
+    [VerbParameter(
+        "The objects themselves, named by unique identifier or friendly name.", Sets = "InputObject (cdxml)",
+        Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_VirtualDisk")]
+    public string[]? InputObject { get; init; }
+
+    [VerbParameter("Returns the object.")]
+    public bool PassThru { get; init; }
+}

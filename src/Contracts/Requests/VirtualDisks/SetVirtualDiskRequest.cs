@@ -1,0 +1,84 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Changes attributes of virtual disks.</summary>
+[Verb("Set-VirtualDisk", "Changes attributes of virtual disks.", DefaultSet = "ByUniqueId", ChangesState = true)]
+public sealed record SetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
+{
+    [VerbParameter(
+        "Unique identifier; wildcards are accepted.", Sets = "ByUniqueId, ByUniqueIdAttributes, ByUniqueIdProperties",
+        Required = true, Pipeline = PipelineBinding.ByPropertyName, Aliases = "Id")]
+    public string? UniqueId { get; init; }
+
+    [VerbParameter(
+        "The objects themselves, named by unique identifier or friendly name.",
+        Sets = "ByObjectAttributes, ByObject, ByObjectProperties", Required = true, Position = 0,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_VirtualDisk")]
+    public string[]? InputObject { get; init; }
+
+    [VerbParameter(
+        "Name; wildcards are accepted.", Sets = "ByName, ByNameAttributes, ByNameProperties", Required = true,
+        Pipeline = PipelineBinding.ByPropertyName)]
+    public string? Name { get; init; }
+
+    [VerbParameter(
+        "Friendly name; wildcards are accepted.",
+        Sets = "ByFriendlyName, ByFriendlyNameAttributes, ByFriendlyNameProperties", Required = true, Position = 0,
+        Pipeline = PipelineBinding.ByPropertyName)]
+    public string? FriendlyName { get; init; }
+
+    [VerbParameter("The new friendly name.", Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName")]
+    public string? NewFriendlyName { get; init; }
+
+    [VerbParameter("What the object is used for.", Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", Except = "Unknown")]
+    public VirtualDiskUsage? Usage { get; init; }
+
+    [VerbParameter("Describes the usage when it is Other.", Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName")]
+    public string? OtherUsageDescription { get; init; }
+
+    [VerbParameter(
+        "Whether the virtual disk stays detached until it is connected by hand.",
+        Sets = "ByObjectAttributes, ByUniqueIdAttributes, ByFriendlyNameAttributes, ByNameAttributes")]
+    public bool? IsManualAttach { get; init; }
+
+    [VerbParameter(
+        "Name of the node.", Sets = "ByObjectAttributes, ByUniqueIdAttributes, ByFriendlyNameAttributes, ByNameAttributes",
+        WithoutEffect = "there is one node, this machine.")]
+    public string? StorageNodeName { get; init; }
+
+    [VerbParameter(
+        "How clients may use the virtual disk.",
+        Sets = "ByObjectAttributes, ByUniqueIdAttributes, ByFriendlyNameAttributes, ByNameAttributes",
+        Refused = "Access restrictions are not available.", Default = "ReadWrite")]
+    public Access? Access { get; init; }
+
+    [VerbParameter(
+        "Ceiling for bytes per second.",
+        Sets = "ByObjectProperties, ByUniqueIdProperties, ByFriendlyNameProperties, ByNameProperties",
+        Kind = ParameterKind.Size, Refused = "Quality of service is not available.", IsUndocumented = true)]
+    public ulong? MaxIoBandwidth { get; init; }
+
+    [VerbParameter(
+        "Ceiling for operations per second.",
+        Sets = "ByObjectProperties, ByUniqueIdProperties, ByFriendlyNameProperties, ByNameProperties",
+        Refused = "Quality of service is not available.", IsUndocumented = true)]
+    public ulong? MaxIops { get; init; }
+
+    [VerbParameter(
+        "Copies of the data: 1, 2 or 3.",
+        Sets = "ByObjectProperties, ByUniqueIdProperties, ByFriendlyNameProperties, ByNameProperties",
+        Refused = "The layout of a virtual disk cannot be changed.", IsUndocumented = true)]
+    public ushort? NumberOfDataCopies { get; init; }
+
+    [VerbParameter(
+        "Disks that may fail without loss of data: 0, 1 or 2.",
+        Sets = "ByObjectProperties, ByUniqueIdProperties, ByFriendlyNameProperties, ByNameProperties",
+        Aliases = "FaultDomainRedundancy", Refused = "The layout of a virtual disk cannot be changed.",
+        IsUndocumented = true)]
+    public ushort? PhysicalDiskRedundancy { get; init; }
+
+    [VerbParameter(
+        "Fixed (all slabs at creation) or Thin (slabs on first write).",
+        Sets = "ByObjectProperties, ByUniqueIdProperties, ByFriendlyNameProperties, ByNameProperties", Except = "Unknown",
+        Refused = "The provisioning of a virtual disk cannot be changed.", IsUndocumented = true)]
+    public ProvisioningType? ProvisioningType { get; init; }
+}

@@ -1,0 +1,19 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>
+/// The answer to a verb. Objects, errors and warnings may all be there: a verb on several objects does what it can, and an error
+/// names the object it is about.
+/// </summary>
+/// <typeparam name="TInfo">Kind of the objects.</typeparam>
+public sealed record VerbReply<TInfo>
+    where TInfo : class
+{
+    /// <summary>What succeeded, or was found.</summary>
+    public TInfo[] Objects { get; init; } = [];
+
+    /// <summary>What failed.</summary>
+    public StorageErrorInfo[] Errors { get; init; } = [];
+
+    /// <summary>What succeeded and deserves a remark.</summary>
+    public string[] Warnings { get; init; } = [];
+}
