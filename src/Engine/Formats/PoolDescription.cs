@@ -1,0 +1,137 @@
+using System.Collections.Immutable;
+
+namespace TierSpaces.Engine.Formats;
+
+/// <summary>What a pool is set to. Sizes are bytes.</summary>
+public sealed record PoolDescription
+{
+    /// <summary>Name shown to users, 1 to 256 characters.</summary>
+    public required string FriendlyName { get; init; }
+
+    /// <summary>Shape of every slab; never changes.</summary>
+    public required SlabGeometry Slabs { get; init; }
+
+    /// <summary>When the pool was made, in 100 ns ticks of UTC.</summary>
+    public long CreatedUtcTicks { get; init; }
+
+    /// <summary>Layout of a virtual disk that names none.</summary>
+    public string ResiliencySettingNameDefault { get; init; } = "Mirror";
+
+    /// <summary>Provisioning of a virtual disk that names none.</summary>
+    public ProvisioningType ProvisioningTypeDefault { get; init; } = ProvisioningType.Fixed;
+
+    /// <summary>Sector of a virtual disk that names none: 512 or 4096.</summary>
+    public ushort LogicalSectorSizeDefault { get; init; } = 4096;
+
+    /// <summary>Write cache of a virtual disk that names none; <see cref="ulong.MaxValue"/> chooses by layout.</summary>
+    public ulong WriteCacheSizeDefault { get; init; } = ulong.MaxValue;
+
+    /// <summary>Whether the write cache size is chosen by layout.</summary>
+    public bool AutoWriteCacheSize { get; init; } = true;
+
+    /// <summary>Used capacity at which thin provisioning warns, in percent.</summary>
+    public byte ThinProvisioningAlertThreshold { get; init; } = 70;
+
+    /// <summary>Whether completed writes are taken for durable (declared by the user).</summary>
+    public bool IsPowerProtected { get; init; }
+
+    /// <summary>Whether the user has made the pool read-only.</summary>
+    public bool IsReadOnly { get; init; }
+
+    /// <summary>Whether copies go to distinct enclosures unless asked otherwise.</summary>
+    public bool EnclosureAwareDefault { get; init; }
+
+    /// <summary>How far apart copies are kept unless asked otherwise.</summary>
+    public FaultDomainLevel FaultDomainAwarenessDefault { get; init; } = FaultDomainLevel.PhysicalDisk;
+
+    /// <summary>What happens to a missing disk.</summary>
+    public RetireMissingPhysicalDisks RetireMissingPhysicalDisks { get; init; } = RetireMissingPhysicalDisks.Auto;
+
+    /// <summary>Defaults of each layout.</summary>
+    public ImmutableArray<ResiliencyDefaults> ResiliencySettings { get; init; } = ResiliencyDefaults.Initial;
+
+    internal void Encode(ByteWriter to)
+    {
+        to.Text(FriendlyName);
+        to.I64(Slabs.DataBytes);
+        to.I64(CreatedUtcTicks);
+        to.Text(ResiliencySettingNameDefault);
+        to.U8((byte)ProvisioningTypeDefault);
+        to.U16(LogicalSectorSizeDefault);
+        to.U64(WriteCacheSizeDefault);
+        to.Bool(AutoWriteCacheSize);
+        to.U8(ThinProvisioningAlertThreshold);
+        to.Bool(IsPowerProtected);
+        to.Bool(IsReadOnly);
+        to.Bool(EnclosureAwareDefault);
+        to.U8((byte)FaultDomainAwarenessDefault);
+        to.U8((byte)RetireMissingPhysicalDisks);
+        to.U32((uint)ResiliencySettings.Length);
+        foreach (ResiliencyDefaults setting in ResiliencySettings)
+        {
+            setting.Encode(to);
+        }
+    }
+
+    internal static PoolDescription Decode(ref ByteReader from) => new()
+    {
+        FriendlyName = from.Text(),
+        Slabs = new SlabGeometry(from.I64()),
+        CreatedUtcTicks = from.I64(),
+        ResiliencySettingNameDefault = from.Text(),
+        ProvisioningTypeDefault = (ProvisioningType)from.U8(),
+        LogicalSectorSizeDefault = from.U16(),
+        WriteCacheSizeDefault = from.U64(),
+        AutoWriteCacheSize = from.Bool(),
+        ThinProvisioningAlertThreshold = from.U8(),
+        IsPowerProtected = from.Bool(),
+        IsReadOnly = from.Bool(),
+        EnclosureAwareDefault = from.Bool(),
+        FaultDomainAwarenessDefault = (FaultDomainLevel)from.U8(),
+        RetireMissingPhysicalDisks = (RetireMissingPhysicalDisks)from.U8(),
+        ResiliencySettings = ResiliencyDefaults.DecodeAll(ref from),
+    };
+}
+
+/// <summary>Defaults of one layout in one pool.</summary>
+/// <param name="Name">Simple, Mirror or Parity.</param>
+/// <param name="NumberOfColumnsDefault">Columns; 0 chooses by the number of disks.</param>
+/// <param name="InterleaveDefault">Bytes of a strip.</param>
+/// <param name="NumberOfDataCopiesDefault">Copies of the data.</param>
+/// <param name="PhysicalDiskRedundancyDefault">Disks that may fail.</param>
+public sealed record ResiliencyDefaults(
+    string Name,
+    ushort NumberOfColumnsDefault,
+    uint InterleaveDefault,
+    ushort NumberOfDataCopiesDefault,
+    ushort PhysicalDiskRedundancyDefault)
+{
+    /// <summary>What a new pool has.</summary>
+    public static ImmutableArray<ResiliencyDefaults> Initial { get; } =
+    [
+        new("Simple", 0, 256 << 10, 1, 0),
+        new("Mirror", 0, 256 << 10, 2, 1),
+        new("Parity", 0, 256 << 10, 1, 1),
+    ];
+
+    internal void Encode(ByteWriter to)
+    {
+        to.Text(Name);
+        to.U16(NumberOfColumnsDefault);
+        to.U32(InterleaveDefault);
+        to.U16(NumberOfDataCopiesDefault);
+        to.U16(PhysicalDiskRedundancyDefault);
+    }
+
+    internal static ImmutableArray<ResiliencyDefaults> DecodeAll(ref ByteReader from)
+    {
+        int count = from.Count(12);
+        ImmutableArray<ResiliencyDefaults>.Builder all = ImmutableArray.CreateBuilder<ResiliencyDefaults>(count);
+        for (int i = 0; i < count && !from.Failed; i++)
+        {
+            all.Add(new ResiliencyDefaults(from.Text(), from.U16(), from.U32(), from.U16(), from.U16()));
+        }
+
+        return all.ToImmutable();
+    }
+}

@@ -1,0 +1,11 @@
+namespace TierSpaces.Engine.Formats;
+
+/// <summary>An empty space exists.</summary>
+public sealed record SpaceCreated(SpaceDescription Space) : MetadataRecord
+{
+    internal override RecordKind Kind => RecordKind.SpaceCreated;
+
+    internal override void EncodeBody(ByteWriter to) => Space.Encode(to);
+
+    internal static MetadataRecord Decode(ref ByteReader from) => new SpaceCreated(SpaceDescription.Decode(ref from));
+}

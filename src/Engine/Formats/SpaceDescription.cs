@@ -1,0 +1,33 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Formats;
+
+/// <summary>A space as its pool remembers it: whose it is and what shape its rows have.</summary>
+/// <param name="Id">Number in the pool.</param>
+/// <param name="Owner">The virtual disk it belongs to.</param>
+/// <param name="Kind">What it stores.</param>
+/// <param name="Columns">Columns of a row, at least 1.</param>
+/// <param name="Copies">Copies of each column, at least 1; columns × copies is at most 256.</param>
+public sealed record SpaceDescription(SpaceId Id, VirtualDiskId Owner, SpaceKind Kind, ushort Columns, ushort Copies)
+{
+    /// <summary>Most slabs a row may have.</summary>
+    public const int MaxPositions = 256;
+
+    /// <summary>Most rows a space may have.</summary>
+    public const int MaxRows = 1 << 24;
+
+    /// <summary>Slabs of a row. Position = column × copies + copy.</summary>
+    public int Positions => Columns * Copies;
+
+    internal void Encode(ByteWriter to)
+    {
+        to.U32(Id.Value);
+        to.Guid(Owner.Value);
+        to.U8((byte)Kind);
+        to.U16(Columns);
+        to.U16(Copies);
+    }
+
+    internal static SpaceDescription Decode(ref ByteReader from) => new(
+        new SpaceId(from.U32()), new VirtualDiskId(from.Guid()), (SpaceKind)from.U8(), from.U16(), from.U16());
+}

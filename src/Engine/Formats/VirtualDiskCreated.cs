@@ -1,0 +1,11 @@
+namespace TierSpaces.Engine.Formats;
+
+/// <summary>A virtual disk exists; its spaces follow.</summary>
+public sealed record VirtualDiskCreated(VirtualDiskDescription VirtualDisk) : MetadataRecord
+{
+    internal override RecordKind Kind => RecordKind.VirtualDiskCreated;
+
+    internal override void EncodeBody(ByteWriter to) => VirtualDisk.Encode(to);
+
+    internal static MetadataRecord Decode(ref ByteReader from) => new VirtualDiskCreated(VirtualDiskDescription.Decode(ref from));
+}

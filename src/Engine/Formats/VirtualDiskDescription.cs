@@ -1,0 +1,158 @@
+using System.Collections.Immutable;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Formats;
+
+/// <summary>A virtual disk as its pool remembers it. Sizes are bytes.</summary>
+public sealed record VirtualDiskDescription
+{
+    /// <summary>Identity.</summary>
+    public required VirtualDiskId Id { get; init; }
+
+    /// <summary>Name shown to users, 1 to 256 characters.</summary>
+    public required string FriendlyName { get; init; }
+
+    /// <summary>Simple, Mirror or Parity.</summary>
+    public required string ResiliencySettingName { get; init; }
+
+    /// <summary>Size clients see.</summary>
+    public required long SizeBytes { get; init; }
+
+    /// <summary>Columns.</summary>
+    public ushort NumberOfColumns { get; init; } = 1;
+
+    /// <summary>Copies of the data.</summary>
+    public ushort NumberOfDataCopies { get; init; } = 1;
+
+    /// <summary>Disks that may fail.</summary>
+    public ushort PhysicalDiskRedundancy { get; init; }
+
+    /// <summary>Bytes of a strip.</summary>
+    public uint Interleave { get; init; } = 256 << 10;
+
+    /// <summary>Sector clients address: 512 or 4096.</summary>
+    public ushort LogicalSectorSize { get; init; } = 4096;
+
+    /// <summary>Sector clients should align to: 512 or 4096.</summary>
+    public ushort PhysicalSectorSize { get; init; } = 4096;
+
+    /// <summary>When rows get their slabs.</summary>
+    public ProvisioningType ProvisioningType { get; init; } = ProvisioningType.Fixed;
+
+    /// <summary>How blocks are verified.</summary>
+    public ChecksumKind Checksum { get; init; } = ChecksumKind.CRC32C;
+
+    /// <summary>Kind of medium asked for, as Windows numbers it; 0 for any.</summary>
+    public ushort MediaTypeCode { get; init; }
+
+    /// <summary>How far apart the copies are kept.</summary>
+    public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
+
+    /// <summary>The only disks it may use; empty for all.</summary>
+    public ImmutableArray<DiskNumber> AllowedDisks { get; init; } = [];
+
+    /// <summary>Write cache.</summary>
+    public long WriteCacheSize { get; init; }
+
+    /// <summary>Whether it waits for a user to connect it.</summary>
+    public bool IsManualAttach { get; init; }
+
+    /// <summary>Whether it is to be connected: survives restarts.</summary>
+    public bool IsConnected { get; init; }
+
+    /// <summary>Whether writes are refused.</summary>
+    public bool IsReadOnly { get; init; }
+
+    /// <summary>Set from creation until every row it needs is there; a virtual disk found so at open is removed.</summary>
+    public bool IsBeingCreated { get; init; }
+
+    /// <summary>Use, as Windows numbers it.</summary>
+    public ushort Usage { get; init; } = 1;
+
+    /// <summary>Use in words of the user, or empty.</summary>
+    public string OtherUsageDescription { get; init; } = "";
+
+    /// <summary>When it was made, in 100 ns ticks of UTC.</summary>
+    public long CreatedUtcTicks { get; init; }
+
+    /// <summary>Where its data is.</summary>
+    public SpaceId DataSpace { get; init; }
+
+    /// <summary>Where its integrity log is.</summary>
+    public SpaceId LogSpace { get; init; }
+
+    internal void Encode(ByteWriter to)
+    {
+        to.Guid(Id.Value);
+        to.Text(FriendlyName);
+        to.Text(ResiliencySettingName);
+        to.I64(SizeBytes);
+        to.U16(NumberOfColumns);
+        to.U16(NumberOfDataCopies);
+        to.U16(PhysicalDiskRedundancy);
+        to.U32(Interleave);
+        to.U16(LogicalSectorSize);
+        to.U16(PhysicalSectorSize);
+        to.U8((byte)ProvisioningType);
+        to.U8((byte)Checksum);
+        to.U16(MediaTypeCode);
+        to.U8((byte)FaultDomainAwareness);
+        to.U32((uint)AllowedDisks.Length);
+        foreach (DiskNumber disk in AllowedDisks)
+        {
+            to.U16(disk.Value);
+        }
+
+        to.I64(WriteCacheSize);
+        to.Bool(IsManualAttach);
+        to.Bool(IsConnected);
+        to.Bool(IsReadOnly);
+        to.Bool(IsBeingCreated);
+        to.U16(Usage);
+        to.Text(OtherUsageDescription);
+        to.I64(CreatedUtcTicks);
+        to.U32(DataSpace.Value);
+        to.U32(LogSpace.Value);
+    }
+
+    internal static VirtualDiskDescription Decode(ref ByteReader from) => new()
+    {
+        Id = new VirtualDiskId(from.Guid()),
+        FriendlyName = from.Text(),
+        ResiliencySettingName = from.Text(),
+        SizeBytes = from.I64(),
+        NumberOfColumns = from.U16(),
+        NumberOfDataCopies = from.U16(),
+        PhysicalDiskRedundancy = from.U16(),
+        Interleave = from.U32(),
+        LogicalSectorSize = from.U16(),
+        PhysicalSectorSize = from.U16(),
+        ProvisioningType = (ProvisioningType)from.U8(),
+        Checksum = (ChecksumKind)from.U8(),
+        MediaTypeCode = from.U16(),
+        FaultDomainAwareness = (FaultDomainLevel)from.U8(),
+        AllowedDisks = DecodeDisks(ref from),
+        WriteCacheSize = from.I64(),
+        IsManualAttach = from.Bool(),
+        IsConnected = from.Bool(),
+        IsReadOnly = from.Bool(),
+        IsBeingCreated = from.Bool(),
+        Usage = from.U16(),
+        OtherUsageDescription = from.Text(),
+        CreatedUtcTicks = from.I64(),
+        DataSpace = new SpaceId(from.U32()),
+        LogSpace = new SpaceId(from.U32()),
+    };
+
+    private static ImmutableArray<DiskNumber> DecodeDisks(ref ByteReader from)
+    {
+        int count = from.Count(2);
+        ImmutableArray<DiskNumber>.Builder disks = ImmutableArray.CreateBuilder<DiskNumber>(count);
+        for (int i = 0; i < count; i++)
+        {
+            disks.Add(new DiskNumber(from.U16()));
+        }
+
+        return disks.MoveToImmutable();
+    }
+}

@@ -1,0 +1,48 @@
+using System.Collections.Immutable;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Pools;
+
+/// <summary>What slabs are wanted for.</summary>
+public enum AllocationPurpose
+{
+    /// <summary>Data: never on disks of usage Journal.</summary>
+    Data,
+
+    /// <summary>Journals and logs: on disks of usage Journal, else flash, else any.</summary>
+    Log,
+}
+
+/// <summary>Where slabs may be taken.</summary>
+public sealed record AllocationPreferences
+{
+    /// <summary>Data on any disk.</summary>
+    public static AllocationPreferences Default { get; } = new();
+
+    /// <summary>What the slabs are for.</summary>
+    public AllocationPurpose Purpose { get; init; } = AllocationPurpose.Data;
+
+    /// <summary>The only kind of medium, or null for any.</summary>
+    public MediaType? Media { get; init; }
+
+    /// <summary>The only disks, or empty for all; disks of usage ManualSelect must be named here.</summary>
+    public ImmutableArray<DiskNumber> AllowedDisks { get; init; } = [];
+
+    /// <summary>Disks to leave out: those a row lies on already.</summary>
+    public ImmutableArray<DiskNumber> ExcludedDisks { get; init; } = [];
+
+    /// <summary>
+    /// How far apart the copies of a column are kept. Above the disk itself every copy of the row lies in one domain of its own.
+    /// </summary>
+    public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
+
+    /// <summary>The preferences of a virtual disk's data.</summary>
+    public static AllocationPreferences For(VirtualDiskDescription disk) => new()
+    {
+        Media = disk.MediaTypeCode == 0 ? null : (MediaType)disk.MediaTypeCode,
+        AllowedDisks = disk.AllowedDisks,
+        FaultDomainAwareness = disk.FaultDomainAwareness,
+    };
+}

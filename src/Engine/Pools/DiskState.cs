@@ -1,0 +1,49 @@
+using System.Diagnostics;
+using TierSpaces.Engine.Formats;
+
+namespace TierSpaces.Engine.Pools;
+
+/// <summary>A member disk in one version of a pool's state: its description and which of its slabs are in use. Never changed.</summary>
+public sealed class DiskState
+{
+    private const int BitsPerWord = 64;
+
+    private readonly PersistentArray<ulong> _used;
+
+    internal DiskState(DiskDescription description)
+        : this(description, new PersistentArray<ulong>(64), 0)
+    {
+    }
+
+    private DiskState(DiskDescription description, PersistentArray<ulong> used, uint usedSlabs)
+    {
+        Description = description;
+        _used = used;
+        UsedSlabs = usedSlabs;
+    }
+
+    /// <summary>What the pool remembers of it.</summary>
+    public DiskDescription Description { get; }
+
+    /// <summary>Slabs in use.</summary>
+    public uint UsedSlabs { get; }
+
+    /// <summary>Slabs not in use.</summary>
+    public uint FreeSlabs => Description.SlabCount - UsedSlabs;
+
+    /// <summary>Whether a slab belongs to a row.</summary>
+    public bool IsUsed(uint slab) => (UsedWord(slab / BitsPerWord) >> (int)(slab % BitsPerWord) & 1) != 0;
+
+    /// <summary>64 slabs at once: bit i stands for slab 64 × <paramref name="word"/> + i.</summary>
+    internal ulong UsedWord(uint word) => _used[(int)word];
+
+    internal DiskState With(DiskDescription description) => new(description, _used, UsedSlabs);
+
+    internal DiskState WithSlab(uint slab, bool used)
+    {
+        Debug.Assert(IsUsed(slab) != used, "A slab changes hands only between free and used.");
+        int word = (int)(slab / BitsPerWord);
+        ulong changed = _used[word] ^ (1UL << (int)(slab % BitsPerWord));
+        return new DiskState(Description, _used.Set(word, changed), used ? UsedSlabs + 1 : UsedSlabs - 1);
+    }
+}

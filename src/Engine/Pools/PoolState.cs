@@ -1,0 +1,67 @@
+using System.Collections.Immutable;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Pools;
+
+// The state of a pool, as one immutable value.
+//
+// It changes only by applying records, and applying is a pure function of state and record: every copy of the journal
+// leads to the same state. A record that contradicts the state is refused with a reason and changes nothing, so metadata
+// that someone else made up cannot bring the engine into a state it would never have reached itself.
+//
+// Invariants
+//  1. A slab is in use exactly when one row names it, as a source or as a joining target.
+//  2. The sources of a row lie on distinct disks of the pool.
+//  3. Disk and space numbers are never given twice.
+//  4. Every space belongs to a virtual disk of the pool.
+
+/// <summary>The state of a pool: disks, virtual disks, spaces, rows, stale marks, jobs. Never changed, only replaced.</summary>
+public sealed partial record PoolState
+{
+    private PoolState()
+    {
+    }
+
+    /// <summary>The state before the first record.</summary>
+    public static PoolState Empty { get; } = new();
+
+    /// <summary>The pool's settings; null before its first record.</summary>
+    public PoolDescription? Pool { get; private init; }
+
+    /// <summary>Member disks, present or not.</summary>
+    public ImmutableSortedDictionary<DiskNumber, DiskState> Disks { get; private init; } =
+        ImmutableSortedDictionary<DiskNumber, DiskState>.Empty;
+
+    /// <summary>Virtual disks.</summary>
+    public ImmutableSortedDictionary<VirtualDiskId, VirtualDiskDescription> VirtualDisks { get; private init; } =
+        ImmutableSortedDictionary<VirtualDiskId, VirtualDiskDescription>.Empty;
+
+    /// <summary>Spaces.</summary>
+    public ImmutableSortedDictionary<SpaceId, SpaceState> Spaces { get; private init; } =
+        ImmutableSortedDictionary<SpaceId, SpaceState>.Empty;
+
+    /// <summary>States of long operations that have not ended.</summary>
+    public ImmutableSortedDictionary<Guid, JobRecord> Jobs { get; private init; } =
+        ImmutableSortedDictionary<Guid, JobRecord>.Empty;
+
+    /// <summary>Number the next disk gets.</summary>
+    public DiskNumber NextDisk => new((ushort)Math.Min(Counters.NextDisk, ushort.MaxValue));
+
+    /// <summary>Number the next space gets.</summary>
+    public SpaceId NextSpace => new(Counters.NextSpace);
+
+    /// <summary>The newest opening of the pool; null before the first.</summary>
+    public SessionOpened? Session { get; private init; }
+
+    internal Counters Counters { get; private init; } = new(1, 1);
+
+    /// <summary>Finds a virtual disk by its identity.</summary>
+    public VirtualDiskDescription? VirtualDisk(VirtualDiskId id) => VirtualDisks.GetValueOrDefault(id);
+
+    /// <summary>Finds a space by its number.</summary>
+    public SpaceState? Space(SpaceId id) => Spaces.GetValueOrDefault(id);
+
+    /// <summary>Finds a disk by its number.</summary>
+    public DiskState? Disk(DiskNumber number) => Disks.GetValueOrDefault(number);
+}

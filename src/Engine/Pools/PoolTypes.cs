@@ -1,0 +1,128 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Pools;
+
+/// <summary>What a pool lives in.</summary>
+/// <param name="Lane">Every call to the pool is made on this lane, and completes on it.</param>
+/// <param name="HostState">Holds the witness file.</param>
+/// <param name="NodeId">Identity of this host, kept in session records.</param>
+public sealed record PoolEnvironment(ILane Lane, IHostState HostState, Guid NodeId);
+
+/// <summary>A pool to be made. The slab size follows from the smallest disk.</summary>
+public sealed record NewPoolSpec
+{
+    /// <summary>Name, 1 to 256 characters.</summary>
+    public required string FriendlyName { get; init; }
+
+    /// <summary>Settings that are not to be the defaults; name, slabs and time in it are ignored.</summary>
+    public PoolDescription? Settings { get; init; }
+}
+
+/// <summary>A disk that is to join a pool.</summary>
+/// <param name="Disk">The open disk; the pool owns it from success on and closes it.</param>
+/// <param name="FriendlyName">Name shown to users, 1 to 256 characters.</param>
+public sealed record NewDiskSpec(IDisk Disk, string FriendlyName)
+{
+    /// <summary>What the pool may use it for.</summary>
+    public DiskUsage Usage { get; init; } = DiskUsage.AutoSelect;
+
+    /// <summary>Medium as the user declared it, or null for what the disk says.</summary>
+    public MediaType? MediaType { get; init; }
+
+    /// <summary>See <see cref="FaultDomains.Path"/>.</summary>
+    public string FaultDomainPath { get; init; } = "";
+
+    /// <summary>Enclosure the user has named, or -1.</summary>
+    public int EnclosureNumber { get; init; } = -1;
+
+    /// <summary>Slot the user has named, or -1.</summary>
+    public int SlotNumber { get; init; } = -1;
+
+    /// <summary>Text of the user, or empty.</summary>
+    public string Description { get; init; } = "";
+}
+
+/// <summary>How a commit ended.</summary>
+public enum CommitStatus
+{
+    /// <summary>Durable on a majority and applied to the state.</summary>
+    Committed,
+
+    /// <summary>The records contradict the state or are too many for one commit; nothing was changed.</summary>
+    Refused,
+
+    /// <summary>
+    /// The files under the metadata have been full for a minute, or the metadata area is. In the first case the records may
+    /// still be applied later: look at the state before trying again.
+    /// </summary>
+    NoSpace,
+
+    /// <summary>The majority of the metadata disks is gone. Nothing can be changed until the pool is opened again.</summary>
+    NoQuorum,
+
+    /// <summary>The pool is closed.</summary>
+    Closed,
+}
+
+/// <summary>Result of a commit or of a change of members.</summary>
+/// <param name="Status">How it ended.</param>
+/// <param name="Reason">Why, for people; empty on success.</param>
+public readonly record struct CommitResult(CommitStatus Status, string Reason)
+{
+    /// <summary>Success.</summary>
+    public static CommitResult Committed => new(CommitStatus.Committed, "");
+
+    /// <summary>Whether it was committed.</summary>
+    public bool Succeeded => Status == CommitStatus.Committed;
+}
+
+/// <summary>What happened to a pool's members.</summary>
+public enum MembershipChangeKind
+{
+    /// <summary>A disk left the view: it misses every write from now on.</summary>
+    Left,
+
+    /// <summary>A disk joined, or joined again: writes go to it; what is stale on it stays so until resynced.</summary>
+    Joined,
+
+    /// <summary>The majority is gone: nothing may be written any more.</summary>
+    QuorumLost,
+}
+
+/// <summary>A change of a pool's members, told after the new view is in force.</summary>
+/// <param name="Kind">What happened.</param>
+/// <param name="Disk">Which disk; none when quorum was lost.</param>
+/// <param name="Reason">Why, for people.</param>
+public sealed record MembershipChange(MembershipChangeKind Kind, DiskNumber Disk, string Reason);
+
+/// <summary>Health, numbered as in Windows.</summary>
+public enum HealthStatus
+{
+    /// <summary>Everything is as configured.</summary>
+    Healthy = 0,
+
+    /// <summary>Something is missing; nothing is lost.</summary>
+    Warning = 1,
+
+    /// <summary>It cannot be used.</summary>
+    Unhealthy = 2,
+}
+
+/// <summary>What a pool is able to do.</summary>
+public enum PoolOperationalStatus
+{
+    /// <summary>Everything.</summary>
+    OK,
+
+    /// <summary>Everything, with a disk missing.</summary>
+    Degraded,
+
+    /// <summary>Nothing: the majority of its metadata disks is missing.</summary>
+    Incomplete,
+
+    /// <summary>Reading.</summary>
+    ReadOnly,
+}

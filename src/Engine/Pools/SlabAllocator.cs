@@ -1,0 +1,238 @@
+using System.Diagnostics;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Pools;
+
+// Finds slabs for rows. It owns nothing but reservations: what is in use is in the pool's state.
+//
+// A row takes one slab each from distinct disks. With fault-domain awareness above the disk it takes `copies` domains and
+// from each of them `columns` disks, so that a domain holds one whole copy; at the level of the disk every disk is a
+// domain of its own and all columns × copies of them are equal.
+//
+// Within a domain, and over the domains, the ones with most left come first. For slabs per disk f and n disks per row
+// that greedy order reaches the most rows there can be: the largest R with sum(min(f, R)) ≥ n × R. LargestRowCount is
+// that formula, and a property test holds the two against each other. Logs prefer some disks over others, so for them it
+// reserves rows until there are none and gives them back.
+//
+// Invariants
+//  1. A slab is given out once until it is released or the state says that it is in use.
+//  2. Disks that are missing, retired or hot spares give nothing; ManualSelect disks only when named; Journal disks only
+//     to logs.
+
+/// <summary>Reserves slabs on the disks of one pool, spread evenly.</summary>
+public sealed class SlabAllocator
+{
+    private readonly Func<PoolState> _state;
+    private readonly Func<DiskNumber, bool> _isPresent;
+    private readonly Dictionary<DiskNumber, HashSet<uint>> _reserved = [];
+
+    internal SlabAllocator(Func<PoolState> state, Func<DiskNumber, bool> isPresent)
+    {
+        _state = state;
+        _isPresent = isPresent;
+    }
+
+    /// <summary>
+    /// Reserves the slabs of one row, position = column × <paramref name="copies"/> + copy, or says why there are none. The
+    /// reservation ends when a committed record maps the slabs, or with <see cref="Release"/>.
+    /// </summary>
+    public bool TryReserveRow(int columns, int copies, AllocationPreferences preferences, out SlabRef[] row, out string reason)
+    {
+        Debug.Assert(columns > 0 && copies > 0, "A row has at least one slab.");
+        reason = "";
+        foreach (Func<DiskState, bool> choice in Choices(preferences.Purpose))
+        {
+            List<Domain> domains = DomainsOf(preferences, choice);
+            (int groups, int disksEach) = ShapeOf(columns, copies, preferences);
+            List<Domain> chosen = domains.Where(domain => domain.Rows(disksEach) > 0)
+                .OrderByDescending(domain => domain.Rows(disksEach)).ThenBy(domain => domain.First).Take(groups).ToList();
+            if (chosen.Count == groups)
+            {
+                row = Reserve(chosen, groups, disksEach);
+                return true;
+            }
+
+            reason = WhyNot(groups, disksEach, chosen.Count, preferences, domains);
+        }
+
+        row = [];
+        return false;
+    }
+
+    /// <summary>Gives reservations back that were not, and will not be, committed.</summary>
+    public void Release(ReadOnlySpan<SlabRef> slabs)
+    {
+        foreach (SlabRef slab in slabs)
+        {
+            if (_reserved.TryGetValue(slab.Disk, out HashSet<uint>? reserved))
+            {
+                reserved.Remove(slab.Slab);
+            }
+        }
+    }
+
+    /// <summary>Rows of this shape that could be reserved now, one after another, before the first refusal.</summary>
+    public long LargestRowCount(int columns, int copies, AllocationPreferences preferences)
+    {
+        if (preferences.Purpose == AllocationPurpose.Log)
+        {
+            return CountByTrying(columns, copies, preferences);
+        }
+
+        (int groups, int disksEach) = ShapeOf(columns, copies, preferences);
+        List<Domain> domains = DomainsOf(preferences, Choices(preferences.Purpose).Single());
+        return LargestCount(domains.ConvertAll(domain => domain.Rows(disksEach)), groups);
+    }
+
+    /// <summary>Slabs on a disk that are neither in use nor reserved; 0 for a disk that is not there.</summary>
+    public long FreeSlabs(DiskNumber disk) => _state().Disk(disk) is { } state && _isPresent(disk) ? FreeOn(state) : 0;
+
+    /// <summary>Ends the reservations of slabs that a committed record has mapped.</summary>
+    internal void Committed(RowsMapped record)
+    {
+        foreach (RowMapping row in record.Rows)
+        {
+            Release(row.Sources);
+            for (int i = 0; row.HasJoining && i < row.Sources.Length; i++)
+            {
+                Release([row.Joining(i)]);
+            }
+        }
+    }
+
+    /// <summary>The largest R with sum(min(free, R)) ≥ each × R.</summary>
+    internal static long LargestCount(List<long> free, int each)
+    {
+        long low = 0;
+        long high = free.Sum() / each;
+        while (low < high)
+        {
+            long middle = low + ((high - low + 1) / 2);
+            if (free.Sum(f => Math.Min(f, middle)) >= each * middle)
+            {
+                low = middle;
+            }
+            else
+            {
+                high = middle - 1;
+            }
+        }
+
+        return low;
+    }
+
+    private static (int Groups, int DisksEach) ShapeOf(int columns, int copies, AllocationPreferences preferences) =>
+        preferences.FaultDomainAwareness == FaultDomainLevel.PhysicalDisk ? (columns * copies, 1) : (copies, columns);
+
+    // Which disks to look at, best first: a later choice contains the earlier ones.
+    private static IEnumerable<Func<DiskState, bool>> Choices(AllocationPurpose purpose)
+    {
+        if (purpose == AllocationPurpose.Data)
+        {
+            yield return static disk => disk.Description.Usage != DiskUsage.Journal;
+            yield break;
+        }
+
+        yield return static disk => disk.Description.Usage == DiskUsage.Journal;
+        yield return static disk => disk.Description.Usage == DiskUsage.Journal || disk.Description.IsFlash();
+        yield return static _ => true;
+    }
+
+    private List<Domain> DomainsOf(AllocationPreferences preferences, Func<DiskState, bool> choice) =>
+        _state().Disks.Values.Where(disk => choice(disk) && IsEligible(disk.Description, preferences))
+            .GroupBy(disk => FaultDomains.DomainOf(disk.Description, preferences.FaultDomainAwareness))
+            .Select(group => new Domain(group.Select(disk => (disk, FreeOn(disk))))).ToList();
+
+    private long CountByTrying(int columns, int copies, AllocationPreferences preferences)
+    {
+        List<SlabRef> taken = [];
+        while (TryReserveRow(columns, copies, preferences, out SlabRef[] row, out _))
+        {
+            taken.AddRange(row);
+        }
+
+        Release(taken.ToArray());
+        return taken.Count / (columns * copies);
+    }
+
+    private bool IsEligible(DiskDescription disk, AllocationPreferences preferences)
+    {
+        bool isNamed = !preferences.AllowedDisks.IsDefaultOrEmpty && preferences.AllowedDisks.Contains(disk.Number);
+        return disk.Usage is not (DiskUsage.Retired or DiskUsage.HotSpare)
+            && (disk.Usage != DiskUsage.ManualSelect || isNamed)
+            && (preferences.AllowedDisks.IsDefaultOrEmpty || isNamed)
+            && (preferences.Media is not { } media || disk.Media() == media)
+            && !preferences.ExcludedDisks.Contains(disk.Number)
+            && _isPresent(disk.Number);
+    }
+
+    private long FreeOn(DiskState disk) =>
+        disk.FreeSlabs - (_reserved.TryGetValue(disk.Description.Number, out HashSet<uint>? reserved) ? reserved.Count : 0);
+
+    private SlabRef[] Reserve(List<Domain> chosen, int groups, int disksEach)
+    {
+        SlabRef[] row = new SlabRef[groups * disksEach];
+        for (int group = 0; group < groups; group++)
+        {
+            int column = 0;
+            foreach (DiskState disk in chosen[group].MostFree(disksEach))
+            {
+                row[(column++ * groups) + group] = ReserveOn(disk);
+            }
+        }
+
+        return row;
+    }
+
+    private SlabRef ReserveOn(DiskState disk)
+    {
+        DiskNumber number = disk.Description.Number;
+        if (!_reserved.TryGetValue(number, out HashSet<uint>? reserved))
+        {
+            _reserved[number] = reserved = [];
+        }
+
+        for (uint slab = 0; slab < disk.Description.SlabCount; slab++)
+        {
+            if (slab % 64 == 0 && disk.UsedWord(slab / 64) == ulong.MaxValue)
+            {
+                slab += 63;
+            }
+            else if (!disk.IsUsed(slab) && reserved.Add(slab))
+            {
+                return new SlabRef(number, slab);
+            }
+        }
+
+        throw new UnreachableException($"Disk {number} counts free slabs but has none.");
+    }
+
+    private static string WhyNot(int groups, int disksEach, int found, AllocationPreferences preferences, List<Domain> domains)
+    {
+        string unit = preferences.FaultDomainAwareness == FaultDomainLevel.PhysicalDisk
+            ? "disks with a free slab"
+            : $"fault domains ({preferences.FaultDomainAwareness}) with {disksEach} disks with a free slab each";
+        string media = preferences.Media is { } kind ? $" of media type {kind}" : "";
+        int disks = domains.Sum(domain => domain.Disks);
+        return $"A row needs {groups} {unit}{media}; {found} are there, of {disks} disks that may be used.";
+    }
+
+    /// <summary>Disks that count as one place, with what is free on them.</summary>
+    private sealed class Domain(IEnumerable<(DiskState Disk, long Free)> disks)
+    {
+        private readonly List<(DiskState Disk, long Free)> _disks =
+            disks.OrderByDescending(disk => disk.Free).ThenBy(disk => disk.Disk.Description.Number).ToList();
+
+        internal int Disks => _disks.Count;
+
+        internal DiskNumber First => _disks[0].Disk.Description.Number;
+
+        /// <summary>Rows that this domain can still give <paramref name="disksEach"/> disks to.</summary>
+        internal long Rows(int disksEach) =>
+            disksEach == 1 ? _disks.Sum(disk => disk.Free) : LargestCount(_disks.ConvertAll(disk => disk.Free), disksEach);
+
+        internal IEnumerable<DiskState> MostFree(int count) => _disks.Take(count).Select(disk => disk.Disk);
+    }
+}
