@@ -1,0 +1,78 @@
+namespace TierSpaces.Engine.Exports.Nbd;
+
+/// <summary>
+/// What clients of one export have done. Written by the lane alone; any thread may read a field at any time and sees
+/// a value that was true at some moment. An operation is counted when it completes, its bytes only when it succeeds.
+/// </summary>
+public sealed class NbdCounters
+{
+    /// <summary>Reads completed.</summary>
+    public long Reads;
+
+    /// <summary>Bytes read.</summary>
+    public long BytesRead;
+
+    /// <summary>Writes completed.</summary>
+    public long Writes;
+
+    /// <summary>Bytes written.</summary>
+    public long BytesWritten;
+
+    /// <summary>Flushes completed.</summary>
+    public long Flushes;
+
+    /// <summary>Trims completed.</summary>
+    public long Unmaps;
+
+    /// <summary>Bytes given back.</summary>
+    public long BytesUnmapped;
+
+    /// <summary>Zeroings completed.</summary>
+    public long Zeroings;
+
+    /// <summary>Bytes zeroed.</summary>
+    public long BytesZeroed;
+
+    /// <summary>Cache hints and status queries completed.</summary>
+    public long Queries;
+
+    /// <summary>Requests answered with an error, refused ones included.</summary>
+    public long Errors;
+
+    /// <summary>Connections that entered transmission since the start.</summary>
+    public long ConnectionsMade;
+
+    /// <summary>Connections in transmission now.</summary>
+    public long Connections;
+
+    internal void Count(NbdCommand command, long bytes, bool succeeded)
+    {
+        Errors += succeeded ? 0 : 1;
+        bytes = succeeded ? bytes : 0;
+        switch (command)
+        {
+            case NbdCommand.Read:
+                Reads++;
+                BytesRead += bytes;
+                break;
+            case NbdCommand.Write:
+                Writes++;
+                BytesWritten += bytes;
+                break;
+            case NbdCommand.Flush:
+                Flushes++;
+                break;
+            case NbdCommand.Trim:
+                Unmaps++;
+                BytesUnmapped += bytes;
+                break;
+            case NbdCommand.WriteZeroes:
+                Zeroings++;
+                BytesZeroed += bytes;
+                break;
+            default:
+                Queries++;
+                break;
+        }
+    }
+}

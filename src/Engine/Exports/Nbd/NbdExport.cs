@@ -1,0 +1,126 @@
+using System.Text;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Exports.Nbd;
+
+/// <summary>
+/// A store under a name. It belongs to the lane of its store; servers on that lane (one per listener) may share it,
+/// so pausing it pauses it for every client, whichever way they came.
+/// </summary>
+public sealed class NbdExport
+{
+    private readonly List<NbdTransmission> _transmissions = [];
+    private readonly NbdSignal _idle = new();
+    private int _running;       // calls inside the store
+    private int _suspensions;   // Suspend without its Resume
+
+    /// <summary>An export of <paramref name="store"/>.</summary>
+    /// <param name="uniqueId">Identity that outlives renaming.</param>
+    /// <param name="name">Name clients ask for: 1 to 4096 bytes of UTF-8.</param>
+    /// <param name="description">Text shown by listing clients: at most 4096 bytes of UTF-8.</param>
+    /// <param name="store">What is served.</param>
+    /// <param name="isReadOnly">Whether writing, trimming and zeroing are refused.</param>
+    /// <exception cref="ArgumentException">Name or description outside its range.</exception>
+    public NbdExport(Guid uniqueId, string name, string description, IBlockStore store, bool isReadOnly)
+    {
+        UniqueId = uniqueId;
+        Name = name;
+        Description = description;
+        Store = store;
+        IsReadOnly = isReadOnly;
+        NameBytes = Encode(name, 1, nameof(name));
+        DescriptionBytes = Encode(description, 0, nameof(description));
+    }
+
+    /// <summary>Identity that outlives renaming.</summary>
+    public Guid UniqueId { get; }
+
+    /// <summary>Name clients ask for.</summary>
+    public string Name { get; }
+
+    /// <summary>Text shown by listing clients.</summary>
+    public string Description { get; }
+
+    /// <summary>What is served.</summary>
+    public IBlockStore Store { get; }
+
+    /// <summary>Whether writing, trimming and zeroing are refused.</summary>
+    public bool IsReadOnly { get; }
+
+    /// <summary>What clients have done so far.</summary>
+    public NbdCounters Counters { get; } = new();
+
+    /// <summary>Whether requests wait until <see cref="Resume"/>.</summary>
+    public bool IsSuspended => _suspensions > 0;
+
+    internal byte[] NameBytes { get; }
+
+    internal byte[] DescriptionBytes { get; }
+
+    /// <summary>
+    /// Takes no further request from any client and completes when none is inside the store. Connections stay, new
+    /// ones may be made, their requests wait. Calls nest: each needs its <see cref="Resume"/>.
+    /// </summary>
+    public async LaneTask Suspend()
+    {
+        _suspensions++;
+        while (_running > 0)
+        {
+            await _idle.Next();
+        }
+    }
+
+    /// <summary>Undoes one <see cref="Suspend"/>.</summary>
+    /// <exception cref="InvalidOperationException">The export is not suspended.</exception>
+    public void Resume()
+    {
+        if (_suspensions == 0)
+        {
+            throw new InvalidOperationException($"Export '{Name}' is resumed without having been suspended.");
+        }
+
+        if (--_suspensions == 0)
+        {
+            foreach (NbdTransmission transmission in _transmissions)
+            {
+                transmission.Wake();
+            }
+        }
+    }
+
+    internal void Attach(NbdTransmission transmission)
+    {
+        _transmissions.Add(transmission);
+        Counters.ConnectionsMade++;
+        Counters.Connections++;
+    }
+
+    internal void Detach(NbdTransmission transmission)
+    {
+        _transmissions.Remove(transmission);
+        Counters.Connections--;
+    }
+
+    internal void BeginCall() => _running++;
+
+    internal void EndCall()
+    {
+        if (--_running == 0 && IsSuspended)
+        {
+            _idle.Set();
+        }
+    }
+
+    private static byte[] Encode(string text, int minimum, string parameter)
+    {
+        byte[] bytes = Encoding.UTF8.GetBytes(text);
+        if (bytes.Length < minimum || bytes.Length > 4096 || text.Contains('\0'))
+        {
+            throw new ArgumentException(
+                $"The {parameter} of an export has {minimum} to 4096 bytes of UTF-8 without NUL; this one has {bytes.Length} bytes.",
+                parameter);
+        }
+
+        return bytes;
+    }
+}

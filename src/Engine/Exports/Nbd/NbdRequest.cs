@@ -1,0 +1,59 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Exports.Nbd;
+
+/// <summary>
+/// The slot of one request from receipt to the end of its reply. Slots are shared by the connections of a server and
+/// used again; a suspended store call continues from the slot, so a request costs no allocation.
+/// </summary>
+internal sealed class NbdRequest
+{
+    private readonly Action _resume;
+    private NbdTransmission? _owner;
+    private LaneTask<IoError>.Awaiter _pending;   // valid between Await and Resume
+
+    internal NbdRequest() => _resume = Resume;
+
+    internal NbdRequestHeader Header;
+
+    /// <summary>Payload memory; length 0 when the request has none.</summary>
+    internal IoBuffer Buffer;
+
+    /// <summary>Bytes charged to connection and budget.</summary>
+    internal int Charge;
+
+    /// <summary>Bytes of <see cref="Buffer"/> that a successful reply carries.</summary>
+    internal int ReplyBytes;
+
+    /// <summary>States found by a status query.</summary>
+    internal List<StoreExtent> Extents { get; } = [];
+
+    internal NbdCommand Command => Header.Command;
+
+    internal long Offset => (long)Header.Offset;
+
+    internal long Length => Header.Length;
+
+    internal bool Has(NbdCommandFlags flag) => (Header.Flags & flag) != 0;
+
+    internal WriteFlags WriteFlags =>
+        (Has(NbdCommandFlags.Fua) ? WriteFlags.ForceUnitAccess : WriteFlags.None)
+        | (Has(NbdCommandFlags.NoHole) ? WriteFlags.NoHole : WriteFlags.None);
+
+    /// <summary>Continues in the owner when the store call has ended.</summary>
+    internal void Await(NbdTransmission owner, LaneTask<IoError>.Awaiter pending)
+    {
+        _owner = owner;
+        _pending = pending;
+        pending.UnsafeOnCompleted(_resume);
+    }
+
+    private void Resume()
+    {
+        NbdTransmission owner = _owner!;
+        LaneTask<IoError>.Awaiter pending = _pending;
+        _owner = null;
+        _pending = default;
+        owner.EndCall(this, pending.GetResult());
+    }
+}

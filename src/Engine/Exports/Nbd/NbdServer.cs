@@ -1,0 +1,205 @@
+using System.Net;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Exports.Nbd;
+
+/// <summary>
+/// An NBD server on one lane: the exports of its listeners and the connections to them. Every member is called on
+/// that lane. Nothing a client sends reaches beyond its own connection, except what it asks of the store.
+/// </summary>
+public sealed class NbdServer
+{
+    private const long WatchIntervalNs = 1_000_000_000;
+
+    private readonly List<NbdExport> _exports = [];
+    private readonly List<NbdSession> _sessions = [];
+    private readonly List<ILaneListener> _listeners = [];
+    private readonly Stack<NbdRequest> _freeRequests = new();
+    private readonly NbdSignal _sessionEnded = new();
+    private readonly Action<string>? _notice;
+    private bool _isWatching;
+    private bool _isClosed;
+
+    /// <summary>A server without exports.</summary>
+    /// <param name="lane">Lane of the stores it will serve.</param>
+    /// <param name="limits">What clients may hold; the defaults when null.</param>
+    /// <param name="budget">Payload bytes shared with the other servers of the lane; one of its own when null.</param>
+    /// <param name="notice">Told, with a sentence, when a connection is refused or dropped for what its client did.</param>
+    /// <exception cref="ArgumentOutOfRangeException">A limit is outside its range.</exception>
+    public NbdServer(ILane lane, NbdLimits? limits = null, NbdBudget? budget = null, Action<string>? notice = null)
+    {
+        Lane = lane;
+        Limits = limits ?? new NbdLimits();
+        Limits.Validate();
+        Budget = budget ?? new NbdBudget();
+        _notice = notice;
+    }
+
+    /// <summary>The exports, in the order they were added.</summary>
+    public IReadOnlyList<NbdExport> Exports => _exports;
+
+    /// <summary>Connections now, those still in the handshake included.</summary>
+    public int Connections => _sessions.Count;
+
+    /// <summary>Connections refused because there were too many.</summary>
+    public long ConnectionsRefused { get; private set; }
+
+    /// <summary>Connections dropped for breaking the protocol or a limit of time.</summary>
+    public long ConnectionsDropped { get; private set; }
+
+    internal ILane Lane { get; }
+
+    internal NbdLimits Limits { get; }
+
+    internal NbdBudget Budget { get; }
+
+    /// <summary>Listens on a Unix socket.</summary>
+    /// <exception cref="IOException">The path is taken, too long or not writable.</exception>
+    public ILaneListener ListenUnix(ILaneNetwork network, string path) => Keep(network.ListenUnix(path, Accept));
+
+    /// <summary>Listens on a TCP endpoint.</summary>
+    /// <exception cref="IOException">The address is taken or not local.</exception>
+    public ILaneListener ListenTcp(ILaneNetwork network, IPEndPoint endpoint) => Keep(network.ListenTcp(endpoint, Accept));
+
+    /// <summary>Serves an export from now on.</summary>
+    /// <exception cref="ArgumentException">An export of that name is served already.</exception>
+    public void Add(NbdExport export)
+    {
+        if (Find(export.NameBytes) is not null)
+        {
+            throw new ArgumentException($"An export named '{export.Name}' is served already; names are unique on one listener.");
+        }
+
+        _exports.Add(export);
+    }
+
+    /// <summary>
+    /// Serves the export no more: connections to it take no further request and end when those they took are answered.
+    /// Completes when the last of them has ended.
+    /// </summary>
+    public async LaneTask Remove(NbdExport export)
+    {
+        _exports.Remove(export);
+        Drain(session => session.Serves(export));
+        while (_sessions.Exists(session => session.Serves(export)))
+        {
+            await _sessionEnded.Next();
+        }
+    }
+
+    /// <summary>Stops listening, ends every connection as <see cref="Remove"/> does and completes after the last.</summary>
+    public async LaneTask Close()
+    {
+        _isClosed = true;
+        _listeners.ForEach(listener => listener.Close());
+        _listeners.Clear();
+        _exports.Clear();
+        Drain(_ => true);
+        while (_sessions.Count > 0)
+        {
+            await _sessionEnded.Next();
+        }
+    }
+
+    /// <summary>Serves a connection that was made.</summary>
+    public void Accept(ILaneSocket socket)
+    {
+        if (_isClosed || !MakeRoom())
+        {
+            ConnectionsRefused++;
+            _notice?.Invoke($"NBD client {socket.Peer}: refused, there are {_sessions.Count} connections (at most {Limits.MaxConnections}).");
+            socket.Close();
+            return;
+        }
+
+        NbdSession session = new(this, socket);
+        _sessions.Add(session);
+        Serve(session).Forget();
+        if (!_isWatching)
+        {
+            _isWatching = true;
+            Watch().Forget();
+        }
+    }
+
+    /// <summary>The export of that name; the empty name means the only one there is.</summary>
+    internal NbdExport? Find(ReadOnlySpan<byte> name)
+    {
+        if (name.IsEmpty)
+        {
+            return _exports.Count == 1 ? _exports[0] : null;
+        }
+
+        foreach (NbdExport export in _exports)
+        {
+            if (name.SequenceEqual(export.NameBytes))
+            {
+                return export;
+            }
+        }
+
+        return null;
+    }
+
+    internal bool IsServing(NbdExport export) => _exports.Contains(export);
+
+    internal void Report(ILaneSocket socket, string reason)
+    {
+        ConnectionsDropped++;
+        _notice?.Invoke($"NBD client {socket.Peer}: {reason}; the connection is closed.");
+    }
+
+    internal NbdRequest RentRequest() => _freeRequests.TryPop(out NbdRequest? request) ? request : new NbdRequest();
+
+    internal void ReturnRequest(NbdRequest request) => _freeRequests.Push(request);
+
+    private ILaneListener Keep(ILaneListener listener)
+    {
+        _listeners.Add(listener);
+        return listener;
+    }
+
+    /// <summary>When all places are taken, the oldest client that has not even chosen an export gives way.</summary>
+    private bool MakeRoom()
+    {
+        if (_sessions.Count < Limits.MaxConnections)
+        {
+            return true;
+        }
+
+        NbdSession? oldest = _sessions.Find(session => session.IsInHandshake);
+        oldest?.Abort();
+        return oldest is not null;
+    }
+
+    private async LaneTask Serve(NbdSession session)
+    {
+        await session.Run();
+        _sessions.Remove(session);
+        _sessionEnded.Set();
+    }
+
+    private void Drain(Predicate<NbdSession> which)
+    {
+        foreach (NbdSession session in _sessions.FindAll(which))
+        {
+            session.Drain();
+        }
+    }
+
+    /// <summary>Runs only while there are connections.</summary>
+    private async LaneTask Watch()
+    {
+        while (_sessions.Count > 0)
+        {
+            await Lane.Delay(WatchIntervalNs);
+            foreach (NbdSession session in _sessions.ToArray())
+            {
+                session.Watch(Lane.NowNs);
+            }
+        }
+
+        _isWatching = false;
+    }
+}

@@ -1,0 +1,463 @@
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Exports.Nbd;
+
+/// <summary>
+/// The request phase of one connection: takes every request that has arrived, hands it to the store, gathers replies.
+/// Requests complete in any order; nothing here waits for one of them.
+///
+/// Invariants
+///  1. _slots counts the requests between receipt and the end of their reply, _bytes their payload memory. Both are
+///     bounded before memory is taken; a full connection stops reading, which the client's socket feels.
+///  2. A request's payload is complete before the store sees it.
+///  3. Whatever ends the connection, a call inside the store runs to its end, and its slot and memory come back.
+///  4. After the last request (disconnect, end of stream, drain) no further one is taken; replies still go out.
+/// </summary>
+internal sealed class NbdTransmission
+{
+    private const int RequestsPerTurn = 128;      // then the lane's other connections have theirs
+    private const int BytesPerTurn = 2 << 20;
+
+    private readonly NbdTerms _terms;
+    private readonly NbdServer _server;
+    private readonly ILaneSocket _socket;
+    private readonly NbdReceiver _receiver;
+    private readonly NbdReplies _replies;
+    private readonly NbdSignal _changed = new();
+    private NbdRequest? _incoming;   // its payload is being received
+    private NbdFault _refusal;       // what it will be answered with instead of being done
+    private int _slots;
+    private int _runningCalls;       // inside the store
+    private long _bytes;
+    private int _turnRequests;
+    private int _turnBytes;
+    private bool _flushDue;          // a flush waits for its turn on the lane
+    private bool _afterLargeWrite;
+    private bool _ended;             // invariant 4
+    private bool _dead;              // nothing can be sent any more
+
+    internal NbdTransmission(NbdServer server, ILaneSocket socket, NbdReceiver receiver, NbdTerms terms)
+    {
+        _server = server;
+        _socket = socket;
+        _receiver = receiver;
+        _terms = terms;
+        _replies = new NbdReplies(this, socket, server.Lane.Buffers, server.Limits.MaxRequests, terms.StructuredReplies);
+    }
+
+    private enum Pause
+    {
+        None,
+        ForData,
+        ForPayload,
+        ForDiscard,
+        ForRoom,
+        ForTurn,
+        AtEnd,
+    }
+
+    internal NbdExport Export => _terms.Export;
+
+    /// <summary>Whether this connection is in the queue of the budget.</summary>
+    internal bool IsQueued { get; set; }
+
+    /// <summary>Grows with everything that is received or sent.</summary>
+    internal long Progress => _receiver.BytesReceived + _replies.Sent;
+
+    /// <summary>Whether no more requests are taken.</summary>
+    internal bool IsEnded => _ended;
+
+    /// <summary>Whether it holds payload memory that only the client can make it give back.</summary>
+    internal bool HoldsForClient => _bytes > 0 && _runningCalls == 0;
+
+    private ILane Lane => _server.Lane;
+
+    /// <summary>Whether all that was taken is answered.</summary>
+    private bool IsDrained => _slots == 0 && _replies.IsEmpty && !_flushDue;
+
+    /// <summary>Serves until the connection ends and everything it held has come back.</summary>
+    internal async LaneTask Run()
+    {
+        _receiver.Grow();
+        Export.Attach(this);
+        while (await Continue(TakeRequests()))
+        {
+        }
+
+        EndRequests();
+        _replies.Flush();
+        while (!IsDrained)
+        {
+            await _changed.Next();
+        }
+
+        await Lane.Yield();   // whoever woke this is still on the stack, and may touch what is now returned
+        Export.Detach(this);
+        _replies.Dispose();
+    }
+
+    /// <summary>Whoever waits here looks again.</summary>
+    internal void Wake() => _changed.Set();
+
+    /// <summary>Takes no more requests; the connection ends when those it took are answered.</summary>
+    internal void Drain()
+    {
+        _ended = true;
+        Wake();
+        CloseWhenQuiet();
+    }
+
+    /// <summary>Ends the connection now; what is inside the store still runs to its end.</summary>
+    internal void Abort()
+    {
+        if (_dead)
+        {
+            return;
+        }
+
+        _dead = true;
+        _ended = true;
+        _socket.Close();
+        Wake();
+    }
+
+    /// <summary>A store call of this connection has ended.</summary>
+    internal void EndCall(NbdRequest request, IoError error)
+    {
+        FinishCall(request, error);
+        if (_replies.IsFull)
+        {
+            _replies.Flush();
+        }
+        else if (!_flushDue)
+        {
+            _flushDue = true;
+            FlushAfterTurn().Forget();   // completions that came together are answered together
+        }
+    }
+
+    /// <summary>The replies to these requests are sent, or never will be.</summary>
+    internal void EndReplies(ReadOnlySpan<NbdRequest> requests, IoError error)
+    {
+        foreach (NbdRequest request in requests)
+        {
+            Release(request);
+        }
+
+        if (error != IoError.None)
+        {
+            Abort();
+        }
+
+        Wake();
+    }
+
+    /// <summary>No send is pending any more.</summary>
+    internal void EndSending()
+    {
+        if (_ended)
+        {
+            Wake();
+            CloseWhenQuiet();
+        }
+    }
+
+    private async LaneTask FlushAfterTurn()
+    {
+        await Lane.Yield();
+        _flushDue = false;
+        _replies.Flush();
+        EndSending();
+    }
+
+    /// <summary>Takes what has arrived until something is missing.</summary>
+    private Pause TakeRequests()
+    {
+        for (; ; )
+        {
+            if (_ended)
+            {
+                return Pause.AtEnd;
+            }
+
+            if (_receiver.Available < NbdRequestHeader.Size)
+            {
+                return Pause.ForData;
+            }
+
+            if (_turnRequests >= RequestsPerTurn || _turnBytes >= BytesPerTurn)
+            {
+                return Pause.ForTurn;
+            }
+
+            Pause pause = Take(NbdRequestHeader.Decode(_receiver.Peek(NbdRequestHeader.Size)));
+            if (pause != Pause.None)
+            {
+                return pause;
+            }
+        }
+    }
+
+    /// <summary>Does what a pause asks for; false when the last request has been taken.</summary>
+    private async LaneTask<bool> Continue(Pause pause)
+    {
+        long changes = _changed.Count;
+        _replies.Flush();
+        switch (pause)
+        {
+            case Pause.ForData:
+                return await _receiver.Fill(_afterLargeWrite ? NbdReceiver.ShortFill : int.MaxValue);
+            case Pause.ForPayload:
+                return await ReceivePayload();
+            case Pause.ForDiscard:
+                return await DiscardPayload();
+            case Pause.ForRoom:
+                if (changes == _changed.Count)   // else the flush gave room
+                {
+                    await _changed.Next();
+                }
+
+                await Lane.Yield();   // let all that gives room happen first
+                return true;
+            case Pause.ForTurn:
+                _turnRequests = _turnBytes = 0;
+                await Lane.Yield();
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    private Pause Take(in NbdRequestHeader header)
+    {
+        if (header.Magic != NbdMagic.Request || (header.Command == NbdCommand.Write && header.Length > NbdLimits.MaxPayload))
+        {
+            return Refuse(header);
+        }
+
+        if (header.Command == NbdCommand.Disconnect)
+        {
+            _ended = true;
+            return Pause.AtEnd;
+        }
+
+        NbdFault fault = _terms.Check(header);
+        bool hasPayload = header.Command == NbdCommand.Write;
+        if (hasPayload && fault == NbdFault.None && header.Length <= NbdReceiver.LargestAssembled
+            && _receiver.Available - NbdRequestHeader.Size < header.Length)
+        {
+            _afterLargeWrite = false;
+            return Pause.ForData;
+        }
+
+        int charge = fault == NbdFault.None ? ChargeOf(header) : 0;
+        if (!TryAdmit(charge))
+        {
+            return Pause.ForRoom;
+        }
+
+        _receiver.Consume(NbdRequestHeader.Size);
+        _afterLargeWrite = hasPayload && header.Length > NbdReceiver.LargestAssembled;
+        NbdRequest request = Rent(header, charge);
+        if (fault != NbdFault.None)
+        {
+            return Reject(request, fault);
+        }
+
+        return hasPayload ? TakePayload(request) : Start(request);
+    }
+
+    /// <summary>A refused write is answered after its payload: clients expect no reply to what they are still sending.</summary>
+    private Pause Reject(NbdRequest request, NbdFault fault)
+    {
+        if (request.Command != NbdCommand.Write)
+        {
+            Answer(request, fault);
+            return Pause.None;
+        }
+
+        _incoming = request;
+        _refusal = fault;
+        return Pause.ForDiscard;
+    }
+
+    private async LaneTask<bool> DiscardPayload()
+    {
+        NbdRequest request = _incoming!;
+        bool isWhole = await _receiver.Skip(request.Length);
+        _incoming = null;
+        if (isWhole)
+        {
+            Answer(request, _refusal);
+        }
+        else
+        {
+            Release(request);
+        }
+
+        return isWhole;
+    }
+
+    private Pause TakePayload(NbdRequest request)
+    {
+        int length = (int)request.Length;
+        if (_receiver.Available < length)
+        {
+            _incoming = request;
+            return Pause.ForPayload;
+        }
+
+        _receiver.Peek(length).CopyTo(request.Buffer.Span);
+        _receiver.Consume(length);
+        return Start(request);
+    }
+
+    private async LaneTask<bool> ReceivePayload()
+    {
+        NbdRequest request = _incoming!;
+        bool isWhole = await _receiver.ReceiveInto(request.Buffer);
+        while (isWhole && Export.IsSuspended && !_dead)
+        {
+            await _changed.Next();
+            await Lane.Yield();
+        }
+
+        _incoming = null;
+        if (!isWhole || _dead)
+        {
+            Release(request);
+            return false;
+        }
+
+        Start(request);
+        return true;
+    }
+
+    private Pause Start(NbdRequest request)
+    {
+        _turnRequests++;
+        _turnBytes += request.Charge;
+        _runningCalls++;
+        Export.BeginCall();
+        LaneTask<IoError>.Awaiter call = NbdStoreCalls.Execute(Export.Store, request, _terms.Geometry).GetAwaiter();
+        if (!call.IsCompleted)
+        {
+            request.Await(this, call);
+            return Pause.None;
+        }
+
+        FinishCall(request, call.GetResult());
+        if (_replies.IsFull)
+        {
+            _replies.Flush();
+        }
+
+        return Pause.None;
+    }
+
+    private void FinishCall(NbdRequest request, IoError error)
+    {
+        _runningCalls--;
+        Export.EndCall();
+        Answer(request, NbdFaults.Of(error));
+    }
+
+    private void Answer(NbdRequest request, NbdFault fault)
+    {
+        Export.Counters.Count(request.Command, request.Length, fault == NbdFault.None);
+        if (request.Command == NbdCommand.Write)
+        {
+            ReturnMemory(request);
+        }
+
+        if (_dead)
+        {
+            Release(request);
+            Wake();
+        }
+        else
+        {
+            _replies.Add(request, fault);
+        }
+    }
+
+    /// <summary>A client that does not keep to the protocol is not understood any more: this connection ends.</summary>
+    private Pause Refuse(in NbdRequestHeader header)
+    {
+        _server.Report(
+            _socket,
+            header.Magic != NbdMagic.Request
+                ? $"a request begins with 0x{header.Magic:x8}, not with the protocol's mark"
+                : $"a write of {header.Length} bytes exceeds the maximum of {NbdLimits.MaxPayload}");
+        Abort();
+        return Pause.AtEnd;
+    }
+
+    private static int ChargeOf(in NbdRequestHeader header) => header.Command switch
+    {
+        NbdCommand.Read or NbdCommand.Write => (int)header.Length,
+        NbdCommand.BlockStatus => NbdStoreCalls.StatusBytes,
+        _ => 0,
+    };
+
+    private bool TryAdmit(int charge)
+    {
+        if (Export.IsSuspended)
+        {
+            _server.Budget.Leave(this);   // nobody queues behind a connection that is not to go on
+            return false;
+        }
+
+        return _slots < _server.Limits.MaxRequests
+            && _bytes + charge <= _server.Limits.MaxConnectionBytes
+            && (charge == 0 || _server.Budget.TryTake(this, charge));
+    }
+
+    private NbdRequest Rent(in NbdRequestHeader header, int charge)
+    {
+        NbdRequest request = _server.RentRequest();
+        request.Header = header;
+        request.Charge = charge;
+        request.Buffer = charge > 0 ? Lane.Buffers.Rent(charge) : default;
+        request.ReplyBytes = header.Command == NbdCommand.Read ? charge : 0;
+        _slots++;
+        _bytes += charge;
+        return request;
+    }
+
+    private void Release(NbdRequest request)
+    {
+        ReturnMemory(request);
+        _server.ReturnRequest(request);
+        _slots--;
+    }
+
+    private void ReturnMemory(NbdRequest request)
+    {
+        if (request.Charge > 0)
+        {
+            Lane.Buffers.Return(request.Buffer);
+            _bytes -= request.Charge;
+            _server.Budget.Release(request.Charge);
+            request.Buffer = default;
+            request.Charge = 0;
+        }
+    }
+
+    private void EndRequests()
+    {
+        _ended = true;
+        _server.Budget.Leave(this);
+    }
+
+    /// <summary>When the server ends the connection, its client may be silent: closing ends the receive.</summary>
+    private void CloseWhenQuiet()
+    {
+        bool isQuiet = _slots == (_incoming is null ? 0 : 1) && _replies.IsEmpty && !_flushDue;
+        if (_ended && isQuiet)
+        {
+            Abort();
+        }
+    }
+}
