@@ -8,6 +8,9 @@ public enum ParameterKind
 
     /// <summary>A number of bytes with an optional suffix KB, MB, GB, TB or PB (powers of 1024).</summary>
     Size,
+
+    /// <summary>A file or device; the client makes it absolute, since the host has another current directory.</summary>
+    Path,
 }
 
 /// <summary>Whether PowerShell may bind the parameter from the pipeline.</summary>

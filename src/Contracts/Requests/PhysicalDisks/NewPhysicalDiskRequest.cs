@@ -4,7 +4,9 @@ namespace TierSpaces.Contracts;
 [Verb("New-PhysicalDisk", "Creates image files and registers them as physical disks.", ChangesState = true, IsOurs = true)]
 public sealed record NewPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
 {
-    [VerbParameter("Image files to create; a relative path counts from the current directory.", Required = true, Position = 0)]
+    [VerbParameter(
+        "Image files to create; a relative path counts from the current directory.", Required = true, Position = 0,
+        Kind = ParameterKind.Path)]
     public string[]? Path { get; init; }
 
     [VerbParameter(

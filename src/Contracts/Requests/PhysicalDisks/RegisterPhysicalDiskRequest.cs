@@ -8,7 +8,7 @@ public sealed record RegisterPhysicalDiskRequest : StorageRequest<PhysicalDiskIn
 {
     [VerbParameter(
         "Image files or block devices; a relative path counts from the current directory.", Required = true, Position = 0,
-        Pipeline = PipelineBinding.ByPropertyName)]
+        Pipeline = PipelineBinding.ByPropertyName, Kind = ParameterKind.Path)]
     public string[]? Path { get; init; }
 
     [VerbParameter("Friendly name; default is the name of the file. One file only.")]

@@ -21,6 +21,6 @@ public sealed record UnregisterPhysicalDiskRequest : StorageRequest<PhysicalDisk
         Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_PhysicalDisk")]
     public string[]? InputObject { get; init; }
 
-    [VerbParameter("Image files or block devices.", Sets = "ByPath", Required = true)]
+    [VerbParameter("Image files or block devices.", Sets = "ByPath", Required = true, Kind = ParameterKind.Path)]
     public string[]? Path { get; init; }
 }

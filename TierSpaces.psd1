@@ -1,0 +1,51 @@
+@{
+    RootModule           = 'TierSpaces.psm1'
+    ModuleVersion        = '0.1.0'
+    GUID                 = '5b0b7f5c-3c0e-4f43-9d7a-6d6f4f1d8c52'
+    Author               = 'TierSpaces contributors'
+    CompanyName          = 'TierSpaces contributors'
+    Copyright            = 'TierSpaces contributors. MIT license.'
+    Description          = 'Storage Spaces for every machine: pools, mirrored and striped virtual disks, with the cmdlets of Windows.'
+    PowerShellVersion    = '7.4'
+    CompatiblePSEditions = 'Core'
+    FormatsToProcess     = 'TierSpaces.format.ps1xml'
+    FunctionsToExport    = @()
+    VariablesToExport    = @()
+    AliasesToExport      = @()
+    CmdletsToExport      = @(
+        'Add-PhysicalDisk'
+        'Get-PhysicalDisk'
+        'New-PhysicalDisk'
+        'Register-PhysicalDisk'
+        'Remove-PhysicalDisk'
+        'Reset-PhysicalDisk'
+        'Set-PhysicalDisk'
+        'Unregister-PhysicalDisk'
+        'Get-PhysicalExtent'
+        'Get-ResiliencySetting'
+        'Set-ResiliencySetting'
+        'Get-StorageCounter'
+        'Get-StoragePool'
+        'New-StoragePool'
+        'Remove-StoragePool'
+        'Set-StoragePool'
+        'Update-StoragePool'
+        'Get-StorageSubSystem'
+        'Get-TierSpacesHost'
+        'Stop-TierSpacesHost'
+        'Connect-VirtualDisk'
+        'Disconnect-VirtualDisk'
+        'Get-VirtualDisk'
+        'New-VirtualDisk'
+        'Remove-VirtualDisk'
+        'Resize-VirtualDisk'
+        'Set-VirtualDisk'
+        'Get-VirtualDiskSupportedSize'
+    )
+    PrivateData          = @{
+        PSData = @{
+            Tags       = 'Storage', 'StorageSpaces', 'NBD', 'Linux'
+            LicenseUri = 'https://opensource.org/license/mit'
+        }
+    }
+}

@@ -1,0 +1,16 @@
+using System.Management.Automation;
+
+namespace TierSpaces.Cmdlets;
+
+/// <summary>How an object given to a parameter is named: to the host by its identifier, to a person by its friendly name.</summary>
+internal static class ObjectName
+{
+    internal static string Unique(PSObject value) =>
+        Text(value, "UniqueId") ?? Text(value, "FriendlyName") ?? value.ToString();
+
+    internal static string Display(object? value) =>
+        value is PSObject given ? Text(given, "FriendlyName") ?? Unique(given) : value?.ToString() ?? string.Empty;
+
+    private static string? Text(PSObject value, string property) =>
+        value.Properties[property]?.Value?.ToString() is { Length: > 0 } text ? text : null;
+}

@@ -1,0 +1,45 @@
+using System.Management.Automation;
+using System.Reflection;
+
+namespace TierSpaces.Cmdlets;
+
+/// <summary>
+/// A record as the shell shows it: an object with the record's properties under the type names of its Windows class. It is a
+/// property bag and not the record itself, because the binder then takes it for a PSObject[] parameter as it is: <c>Get-VirtualDisk |
+/// Remove-VirtualDisk</c> names each disk by its identifier and not, as the next best match would, by a name that two may share.
+/// </summary>
+internal static class OutputObject
+{
+    // A status of one word is that word, as on Windows, and not a list of one.
+    private static readonly string[] s_unrolled = ["OperationalStatus", "OperationalDetails", "CannotPoolReason"];
+
+    internal static PSObject From<TInfo>(TInfo info)
+        where TInfo : class
+    {
+        PSObject output = new();
+        foreach (PropertyInfo property in Shape<TInfo>.Properties)
+        {
+            output.Properties.Add(new PSNoteProperty(property.Name, Value(property, info)), preValidated: true);
+        }
+
+        for (int i = 0; i < Shape<TInfo>.Names.Length; i++)
+        {
+            output.TypeNames.Insert(i, Shape<TInfo>.Names[i]);
+        }
+
+        return output;
+    }
+
+    private static object? Value(PropertyInfo property, object info) => property.GetValue(info) switch
+    {
+        string[] { Length: 0 } when s_unrolled.Contains(property.Name) => null,
+        string[] { Length: 1 } only when s_unrolled.Contains(property.Name) => only[0],
+        var value => value,
+    };
+
+    private static class Shape<TInfo>
+    {
+        internal static readonly PropertyInfo[] Properties = typeof(TInfo).GetProperties();
+        internal static readonly string[] Names = TypeNames.Of(typeof(TInfo));
+    }
+}

@@ -1,0 +1,137 @@
+using System.Management.Automation;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Cmdlets;
+
+/// <summary>
+/// What every cmdlet does: fill its request record with what PowerShell bound, ask the host, write what came back. The classes that
+/// derive from it are generated and hold parameters only.
+///
+/// Invariants
+///  1. One pipeline record is one request.
+///  2. Nothing that changes state is sent before ShouldProcess agreed.
+///  3. An error about one object is written and the pipeline goes on; it ends only when the host cannot be asked at all.
+/// </summary>
+/// <typeparam name="TRequest">The verb.</typeparam>
+/// <typeparam name="TInfo">The objects it returns.</typeparam>
+public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
+    where TRequest : StorageRequest<TInfo>, new()
+    where TInfo : class
+{
+    private readonly CancellationTokenSource _stopped = new();
+    private readonly List<TRequest> _deferred = [];   // filled only with -AsJob
+
+    /// <summary>Runs the command as a background job and returns the job.</summary>
+    [Parameter(HelpMessage = "Runs the command as a background job and returns the job.")]
+    public SwitchParameter AsJob { get; set; }
+
+    /// <summary>The machine to work on: this one.</summary>
+    [Parameter(HelpMessage = "The machine to work on: only this one is accepted.")]
+    [Alias("Session")]
+    public PSObject[]? CimSession { get; set; }
+
+    /// <summary>Accepted for existing scripts; there is one machine to work on.</summary>
+    [Parameter(HelpMessage = "Accepted for existing scripts; there is one machine to work on.")]
+    public int ThrottleLimit { get; set; }
+
+    private string CommandName => MyInvocation.MyCommand.Name;
+
+    /// <inheritdoc/>
+    protected sealed override void BeginProcessing()
+    {
+        if (LocalSession.Refuse(CimSession) is { } error)
+        {
+            ThrowTerminatingError(ErrorRecords.From(error, CommandName));
+        }
+    }
+
+    /// <inheritdoc/>
+    protected sealed override void ProcessRecord()
+    {
+        VerbDescription verb = VerbDescription.Of(typeof(TRequest));
+        if (verb.Verb.ChangesState && !ShouldProcess(BoundRequest.Target(this), CommandName))
+        {
+            return;
+        }
+
+        TRequest request = BoundRequest.Fill(new TRequest(), this);
+        if (AsJob)
+        {
+            _deferred.Add(request);
+        }
+        else
+        {
+            Write(Ask(request));
+        }
+    }
+
+    /// <inheritdoc/>
+    protected sealed override void EndProcessing()
+    {
+        if (_deferred.Count > 0)
+        {
+            StorageCommandJob<TRequest, TInfo> job = new(MyInvocation.Line, CommandName, _deferred);
+            JobRepository.Add(job);
+            job.Start();
+            WriteObject(job);
+        }
+    }
+
+    /// <inheritdoc/>
+    protected sealed override void StopProcessing() => _stopped.Cancel();
+
+    private VerbReply<TInfo> Ask(TRequest request)
+    {
+        Task<VerbReply<TInfo>> answer = HostConnection.Current.SendAsync(request, _stopped.Token);
+        try
+        {
+            ShowProgressWhile(answer);
+            return answer.GetAwaiter().GetResult();
+        }
+        catch (StorageException unreachable)
+        {
+            ThrowTerminatingError(ErrorRecords.From(unreachable.Error, CommandName));
+            throw;
+        }
+        catch (OperationCanceledException)
+        {
+            throw new PipelineStoppedException();
+        }
+    }
+
+    // Only what takes longer than a second is worth a line on the screen.
+    private void ShowProgressWhile(Task work)
+    {
+        ProgressRecord progress = new(0, CommandName, "Waiting for the storage host");
+        bool shown = false;
+        while (Task.WaitAny([work], TimeSpan.FromSeconds(1)) < 0)
+        {
+            WriteProgress(progress);
+            shown = true;
+        }
+
+        if (shown)
+        {
+            progress.RecordType = ProgressRecordType.Completed;
+            WriteProgress(progress);
+        }
+    }
+
+    private void Write(VerbReply<TInfo> reply)
+    {
+        foreach (string warning in reply.Warnings)
+        {
+            WriteWarning(warning);
+        }
+
+        foreach (TInfo found in reply.Objects)
+        {
+            WriteObject(OutputObject.From(found));
+        }
+
+        foreach (StorageErrorInfo error in reply.Errors)
+        {
+            WriteError(ErrorRecords.From(error, CommandName));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+using System.Reflection;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Cmdlets;
+
+/// <summary>
+/// The type names of an object in the shell. They are those of a CIM instance, so that the formats, <c>[PSTypeName]</c> checks and
+/// filters of existing scripts match: class and base classes with their namespace, then without.
+/// </summary>
+internal static class TypeNames
+{
+    private const string CimInstance = "Microsoft.Management.Infrastructure.CimInstance#";
+    private const string Namespace = "ROOT/Microsoft/Windows/Storage/";
+
+    /// <summary>The name that parameters check: the class without its namespace.</summary>
+    internal static string Short(string windowsClass) => CimInstance + windowsClass;
+
+    /// <summary>Names of the objects that a record describes, the most specific first.</summary>
+    internal static string[] Of(Type info)
+    {
+        string name = info.GetCustomAttribute<WindowsClassAttribute>()?.Name ?? info.Name;
+        if (!name.StartsWith("MSFT_", StringComparison.Ordinal))
+        {
+            return ["TierSpaces." + name.Split('_')[^1]];
+        }
+
+        string[] chain = [name, .. BaseClasses(name)];
+        return [.. chain.Select(one => CimInstance + Namespace + one), .. chain.Select(Short)];
+    }
+
+    private static string[] BaseClasses(string windowsClass) => windowsClass switch
+    {
+        "MSFT_PhysicalDisk" => ["MSFT_StorageFaultDomain", "MSFT_StorageObject"],
+        "MSFT_PhysicalExtent" => [],
+        _ => ["MSFT_StorageObject"],
+    };
+}

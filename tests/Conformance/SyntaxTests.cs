@@ -1,0 +1,91 @@
+namespace TierSpaces.Conformance;
+
+/// <summary>Every cmdlet's declaration against the documented syntax.</summary>
+public sealed class SyntaxTests
+{
+    // Beyond the documented syntax: what is asked for here, and marked as ours in the help.
+    private static readonly Dictionary<string, string[]> s_ours = new()
+    {
+        ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum"],
+        ["Set-StoragePool"] = ["WitnessPath"],
+    };
+
+    private static readonly string[] s_common = ["AsJob", "CimSession", "ThrottleLimit"];
+
+    public static TheoryData<string> Cmdlets => [.. Documented.Cmdlets.Keys.Order()];
+
+    public static TheoryData<string, string> Parameters =>
+        [.. Documented.Cmdlets.SelectMany(c => c.Value.Parameters.Keys.Select(p => (c.Key, p)))];
+
+    [Theory]
+    [MemberData(nameof(Cmdlets))]
+    public void Cmdlet_is_declared_as_documented(string name)
+    {
+        DocumentedCmdlet documented = Documented.Cmdlets[name];
+        CompiledCmdlet compiled = CompiledCmdlets.All[name];
+
+        Assert.Equal(documented.DefaultSet, compiled.DefaultSet);
+        Assert.Equal(AllSets(documented), compiled.Sets.Order());
+        Assert.Equal(documented.Outputs.Where(o => o != "None").Select(Output), documented.Outputs is [] or ["None"] ? [] : compiled.Outputs);
+        Assert.All(documented.Common.Except(["WhatIf", "Confirm"]), common => Assert.Contains(compiled.Parameters, p => p.Name == common));
+        Assert.True(compiled.ShouldProcess || !documented.ShouldProcess, "-WhatIf and -Confirm are missing.");
+    }
+
+    [Theory]
+    [MemberData(nameof(Parameters))]
+    public void Parameter_is_declared_as_documented(string cmdlet, string name)
+    {
+        DocumentedParameter documented = Documented.Cmdlets[cmdlet].Parameters[name];
+        CompiledParameter compiled = Assert.Single(CompiledCmdlets.All[cmdlet].Parameters, p => p.Name == name);
+        string[] sets = documented.Sets.Length > 0 ? documented.Sets : [CompiledParameter.AllSets];
+
+        Assert.Equal(TypeMapping.Of(cmdlet, documented.Type), compiled.Type);
+        Assert.Equal(documented.Aliases.Order(), compiled.Aliases.Order());
+        Assert.Equal(documented.Values.Order(), documented.Values.Length > 0 ? compiled.Values.Order() : []);
+        Assert.Equal(documented.Type.StartsWith("CimInstance", StringComparison.Ordinal), compiled.ObjectType is not null);
+        Assert.Subset(new HashSet<string>(compiled.Bindings.Keys), new HashSet<string>(sets));
+        Assert.All(sets, set => Assert.Equal(
+            new Binding(documented.Required, documented.Position, documented.Pipeline), compiled.Bindings[set]));
+        Assert.Empty(compiled.Bindings.Keys.Except(sets).Except(UndocumentedSets(Documented.Cmdlets[cmdlet])));
+    }
+
+    [Theory]
+    [MemberData(nameof(Cmdlets))]
+    public void Nothing_is_declared_beyond_the_documented_and_ours(string name)
+    {
+        IEnumerable<string> known =
+            [.. Documented.Cmdlets[name].Parameters.Keys, .. s_common, .. s_ours.GetValueOrDefault(name, [])];
+
+        Assert.Empty(CompiledCmdlets.All[name].Parameters.Select(p => p.Name).Except(known));
+    }
+
+    [Theory]
+    [MemberData(nameof(Cmdlets))]
+    public void A_documented_prefix_of_two_letters_stays_unambiguous(string name)
+    {
+        string[] documented = [.. Documented.Cmdlets[name].Parameters.SelectMany(p => (string[])[p.Key, .. p.Value.Aliases])];
+        string[] declared = [.. CompiledCmdlets.All[name].Parameters.SelectMany(p => (string[])[p.Name, .. p.Aliases])];
+        string[] added = [.. declared.Except(documented).Except(Documented.Cmdlets[name].Common)];
+
+        IEnumerable<string> broken = documented
+            .SelectMany(p => Enumerable.Range(2, p.Length - 2).Select(length => p[..length]))
+            .Where(prefix => documented.Count(p => Starts(p, prefix)) == 1 && added.Any(p => Starts(p, prefix)));
+
+        Assert.Empty(broken);
+    }
+
+    private static bool Starts(string name, string prefix) => name.StartsWith(prefix, StringComparison.OrdinalIgnoreCase);
+
+    private static string Output(string documented) => documented switch
+    {
+        "PhysicalExtent" => "Microsoft.Management.Infrastructure.CimInstance#ROOT/Microsoft/Windows/Storage/MSFT_PhysicalExtent",
+        "System.Management.Automation.PSCustomObject" => "TierSpaces.SupportedSize",
+        _ => documented,
+    };
+
+    private static IEnumerable<string> AllSets(DocumentedCmdlet cmdlet) =>
+        cmdlet.Sets.Where(set => set != "(unnamed)").Union(UndocumentedSets(cmdlet)).Order();
+
+    private static IEnumerable<string> UndocumentedSets(DocumentedCmdlet cmdlet) =>
+        cmdlet.Parameters.Values.Where(p => p.Undocumented).SelectMany(p => p.Sets).Distinct();
+}

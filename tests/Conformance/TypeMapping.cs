@@ -1,0 +1,33 @@
+namespace TierSpaces.Conformance;
+
+/// <summary>
+/// Documented types and their counterparts here. Objects are PSObject with a checked type name, enumerations are ours, and several
+/// enumerations share the documented name Usage: which one it is follows from the noun.
+/// </summary>
+internal static class TypeMapping
+{
+    private const string Contracts = "TierSpaces.Contracts.";
+
+    private static readonly Dictionary<string, string> s_types = new()
+    {
+        ["Boolean"] = "System.Boolean",
+        ["String"] = "System.String",
+        ["UInt16"] = "System.UInt16",
+        ["UInt32"] = "System.UInt32",
+        ["UInt64"] = "System.UInt64",
+        ["SwitchParameter"] = "System.Management.Automation.SwitchParameter",
+        ["CimInstance"] = "System.Management.Automation.PSObject",
+        ["PhysicalDiskHealthStatus"] = Contracts + "HealthStatus",
+        ["Version"] = "System.String",
+    };
+
+    /// <summary>Full name of the type that a documented one is here.</summary>
+    internal static string Of(string cmdlet, string documented)
+    {
+        string list = documented.EndsWith("[]", StringComparison.Ordinal) ? "[]" : "";
+        string element = documented[..^list.Length];
+        return (element == "Usage" ? Contracts + Usage(cmdlet) : s_types.GetValueOrDefault(element, Contracts + element)) + list;
+    }
+
+    private static string Usage(string cmdlet) => cmdlet.Split('-')[1] + "Usage";
+}
