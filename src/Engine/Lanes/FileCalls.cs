@@ -1,0 +1,66 @@
+using TierSpaces.Engine.Lanes.Native;
+
+namespace TierSpaces.Engine.Lanes;
+
+/// <summary>File operations as plain blocking system calls: what the worker threads run.</summary>
+internal static unsafe class FileCalls
+{
+    /// <summary>Does one operation; a count or a negative errno. Interrupted calls are repeated.</summary>
+    internal static int Run(in FileOperation operation)
+    {
+        int result;
+        do
+        {
+            result = RunOnce(operation);
+        }
+        while (result == -Errno.EINTR);
+        return result;
+    }
+
+    /// <summary>pread with RWF_* flags.</summary>
+    internal static int Read(int descriptor, void* buffer, nuint length, long offset, int flags)
+    {
+        if (flags == 0)
+        {
+            return Libc.CountOrError(Libc.ReadAt(descriptor, buffer, length, offset));
+        }
+
+        IoVector vector = new() { Base = (byte*)buffer, Length = length };
+        return Libc.CountOrError(Libc.ReadVectorAt(descriptor, &vector, 1, offset, flags));
+    }
+
+    /// <summary>pwrite with RWF_* flags.</summary>
+    internal static int Write(int descriptor, void* buffer, nuint length, long offset, int flags)
+    {
+        if (flags == 0)
+        {
+            return Libc.CountOrError(Libc.WriteAt(descriptor, buffer, length, offset));
+        }
+
+        IoVector vector = new() { Base = (byte*)buffer, Length = length };
+        return Libc.CountOrError(Libc.WriteVectorAt(descriptor, &vector, 1, offset, flags));
+    }
+
+    private static int RunOnce(in FileOperation operation)
+    {
+        int descriptor = operation.File.Descriptor;
+        void* buffer = (void*)operation.Buffer;
+        return operation.Opcode switch
+        {
+            FileOpcode.Read => Read(descriptor, buffer, (nuint)operation.Length, operation.Offset, operation.Flags),
+            FileOpcode.Write => Write(descriptor, buffer, (nuint)operation.Length, operation.Offset, operation.Flags),
+            FileOpcode.Sync => Libc.CountOrError(Libc.SyncData(descriptor)),
+            FileOpcode.Allocate => Libc.CountOrError(
+                Libc.Allocate(descriptor, operation.Flags, operation.Offset, operation.Length)),
+            FileOpcode.Discard => RangeControl(descriptor, Libc.BlockDiscard, operation),
+            FileOpcode.ZeroOut => RangeControl(descriptor, Libc.BlockZeroOut, operation),
+            _ => -Errno.EINVAL,
+        };
+    }
+
+    private static int RangeControl(int descriptor, nuint request, in FileOperation operation)
+    {
+        ulong* range = stackalloc ulong[2] { (ulong)operation.Offset, (ulong)operation.Length };
+        return Libc.CountOrError(Libc.Control(descriptor, request, range));
+    }
+}

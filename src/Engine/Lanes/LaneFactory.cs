@@ -1,0 +1,62 @@
+using TierSpaces.Engine.Lanes.Native;
+
+namespace TierSpaces.Engine.Lanes;
+
+/// <summary>Makes lanes: on io_uring where the kernel and its filters allow it, on threads elsewhere.</summary>
+public static class LaneFactory
+{
+    /// <summary>Environment variable that forces a backend: <c>uring</c> or <c>threads</c>.</summary>
+    public const string BackendVariable = "TIERSPACES_IO_BACKEND";
+
+    /// <summary>Starts a lane. <see cref="Lane.BackendReason"/> says which backend it got and why.</summary>
+    /// <param name="name">Name of its thread, for messages.</param>
+    /// <param name="forced">The backend to use; null asks the environment variable, then probes.</param>
+    /// <param name="options">Settings; null for the defaults.</param>
+    /// <exception cref="PlatformNotSupportedException">The forced backend does not work here; the message says why.</exception>
+    /// <exception cref="ArgumentException">The environment variable holds something else than a backend.</exception>
+    public static Lane Create(string name, LaneBackend? forced = null, LaneOptions? options = null)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        options ??= new LaneOptions();
+        string? asked = forced is null ? Environment.GetEnvironmentVariable(BackendVariable) : null;
+        LaneBackend? wanted = forced ?? ParseBackend(asked);
+        string why = asked is { Length: > 0 } ? $"asked for by {BackendVariable}" : "asked for";
+        if (wanted == LaneBackend.Threads)
+        {
+            return StartThreads(name, options, why);
+        }
+
+        UringLane lane = new(name, options);
+        if (lane.Start() is not { } refusal)
+        {
+            lane.BackendReason = $"io_uring: kernel {KernelVersion()}" + (wanted is null ? string.Empty : $", {why}");
+            return lane;
+        }
+
+        return wanted is null
+            ? StartThreads(name, options, refusal)
+            : throw new PlatformNotSupportedException($"The io_uring backend was {why}, but this system refuses it: {refusal}.");
+    }
+
+    private static ThreadPoolLane StartThreads(string name, LaneOptions options, string reason)
+    {
+        ThreadPoolLane lane = new(name, options);
+        if (lane.Start() is { } refusal)
+        {
+            throw new PlatformNotSupportedException($"Lane {name} cannot start: {refusal}.");
+        }
+
+        lane.BackendReason = $"threads: {reason}";
+        return lane;
+    }
+
+    private static LaneBackend? ParseBackend(string? text) => text?.ToLowerInvariant() switch
+    {
+        null or "" => null,
+        "uring" or "io_uring" => LaneBackend.Uring,
+        "threads" => LaneBackend.Threads,
+        _ => throw new ArgumentException($"{BackendVariable} is '{text}'; it may be 'uring' or 'threads', or absent to let TierSpaces choose."),
+    };
+
+    private static string KernelVersion() => Environment.OSVersion.Version.ToString(2);
+}

@@ -1,0 +1,25 @@
+namespace TierSpaces.Engine.Lanes;
+
+/// <summary>How a lane does its I/O.</summary>
+public enum LaneBackend
+{
+    /// <summary>One io_uring.</summary>
+    Uring,
+
+    /// <summary>Positioned reads and writes on a bounded set of threads, for kernels and containers that refuse io_uring.</summary>
+    Threads,
+}
+
+/// <summary>Settings of a lane.</summary>
+public sealed record LaneOptions
+{
+    /// <summary>
+    /// Longest time a lane looks for new work before it sleeps, in nanoseconds; 0 (the default) sleeps at once, 50 000 is
+    /// the sensible most. Shortens the answer at queue depth 1 and costs up to a core. The lane shortens it by itself when
+    /// it does not pay, and never spins while disk I/O is outstanding. Only the io_uring backend spins.
+    /// </summary>
+    public long SpinNs { get; init; }
+
+    /// <summary>Most threads that do blocking calls for the lane, 1 to 64.</summary>
+    public int WorkerThreads { get; init; } = 16;
+}

@@ -1,0 +1,152 @@
+using System.Runtime.InteropServices;
+
+namespace TierSpaces.Engine.Lanes.Native;
+
+internal static unsafe partial class Libc
+{
+    [DllImport(Library, EntryPoint = "open")]
+    private static extern int Open(byte* path, int flags, uint mode);
+
+    [DllImport(Library, EntryPoint = "statx")]
+    private static extern int StatX(int folder, byte* path, int flags, uint mask, FileStatus* status);
+
+    [DllImport(Library, EntryPoint = "fstatfs")]
+    internal static extern int FileSystem(int descriptor, FileSystemStatus* status);
+
+    [DllImport(Library, EntryPoint = "pread")]
+    internal static extern nint ReadAt(int descriptor, void* buffer, nuint length, long offset);
+
+    [DllImport(Library, EntryPoint = "pwrite")]
+    internal static extern nint WriteAt(int descriptor, void* buffer, nuint length, long offset);
+
+    [DllImport(Library, EntryPoint = "preadv2")]
+    internal static extern nint ReadVectorAt(int descriptor, IoVector* vectors, int count, long offset, int flags);
+
+    [DllImport(Library, EntryPoint = "pwritev2")]
+    internal static extern nint WriteVectorAt(int descriptor, IoVector* vectors, int count, long offset, int flags);
+
+    [DllImport(Library, EntryPoint = "fdatasync")]
+    internal static extern int SyncData(int descriptor);
+
+    [DllImport(Library, EntryPoint = "fsync")]
+    internal static extern int Sync(int descriptor);
+
+    [DllImport(Library, EntryPoint = "fallocate")]
+    internal static extern int Allocate(int descriptor, int mode, long offset, long length);
+
+    [DllImport(Library, EntryPoint = "ftruncate")]
+    internal static extern int Truncate(int descriptor, long length);
+
+    [DllImport(Library, EntryPoint = "lseek")]
+    internal static extern long Seek(int descriptor, long offset, int whence);
+
+    [DllImport(Library, EntryPoint = "flock")]
+    internal static extern int Lock(int descriptor, int operation);
+
+    [DllImport(Library, EntryPoint = "ioctl")]
+    internal static extern int Control(int descriptor, nuint request, void* argument);
+
+    [DllImport(Library, EntryPoint = "rename")]
+    private static extern int Rename(byte* from, byte* to);
+
+    [DllImport(Library, EntryPoint = "unlink")]
+    private static extern int Unlink(byte* path);
+
+    [DllImport(Library, EntryPoint = "fchmod")]
+    internal static extern int ChangeMode(int descriptor, uint mode);
+
+    internal const int OpenReadOnly = 0;
+    internal const int OpenReadWrite = 2;
+    internal const int OpenCreate = 0x40;
+    internal const int OpenExclusive = 0x80;
+    internal const int OpenCloseOnExec = 0x80000;
+    internal const int OpenNonblocking = 0x800;
+    internal static readonly int OpenDirect = IsArm64 ? 0x10000 : 0x4000;
+    internal static readonly int OpenFolder = IsArm64 ? 0x4000 : 0x10000;
+
+    internal const int RwDataSync = 2;       // RWF_DSYNC
+    internal const int RwNoWait = 8;         // RWF_NOWAIT
+    internal const int SeekData = 3;
+    internal const int SeekHole = 4;
+    internal const int LockExclusive = 2;
+    internal const int LockNonblocking = 4;
+    internal const int AllocateKeepSize = 1;
+    internal const int AllocatePunchHole = 2;
+    internal const int AllocateZeroRange = 16;
+    private const int CurrentFolder = -100;
+    private const int EmptyPath = 0x1000;
+    private const int NoFollow = 0x100;
+
+    internal const nuint BlockGetSize64 = 0x80081272;        // BLKGETSIZE64
+    internal const nuint BlockGetLogicalSector = 0x1268;     // BLKSSZGET
+    internal const nuint BlockDiscard = 0x1277;              // BLKDISCARD
+    internal const nuint BlockZeroOut = 0x127f;              // BLKZEROOUT
+
+    /// <summary>Opens a path; a descriptor or a negative errno. Interrupted opens are repeated.</summary>
+    internal static int OpenPath(string path, int flags, uint mode = 0)
+    {
+        fixed (byte* text = PathBytes(path))
+        {
+            int result;
+            do
+            {
+                result = CountOrError(Open(text, flags | OpenCloseOnExec, mode));
+            }
+            while (result == -Errno.EINTR);
+            return result;
+        }
+    }
+
+    /// <summary>Status of an open file: 0 or a negative errno.</summary>
+    internal static int StatusOf(int descriptor, out FileStatus status)
+    {
+        byte empty = 0;
+        fixed (FileStatus* target = &status)
+        {
+            return CountOrError(StatX(descriptor, &empty, EmptyPath, FileStatus.BasicMask | FileStatus.DirectIoMask, target));
+        }
+    }
+
+    /// <summary>Status of a path, a symbolic link itself when it is one: 0 or a negative errno.</summary>
+    internal static int StatusOfPath(string path, bool follow, out FileStatus status)
+    {
+        fixed (byte* text = PathBytes(path))
+        fixed (FileStatus* target = &status)
+        {
+            return CountOrError(StatX(CurrentFolder, text, follow ? 0 : NoFollow, FileStatus.BasicMask, target));
+        }
+    }
+
+    /// <summary>Renames over what is there: 0 or a negative errno.</summary>
+    internal static int RenamePath(string from, string to)
+    {
+        fixed (byte* source = PathBytes(from))
+        fixed (byte* target = PathBytes(to))
+        {
+            return CountOrError(Rename(source, target));
+        }
+    }
+
+    /// <summary>Removes a name: 0 or a negative errno.</summary>
+    internal static int UnlinkPath(string path)
+    {
+        fixed (byte* text = PathBytes(path))
+        {
+            return CountOrError(Unlink(text));
+        }
+    }
+
+    /// <summary>Makes the names in a folder durable: 0 or a negative errno.</summary>
+    internal static int SyncFolder(string folder)
+    {
+        int descriptor = OpenPath(folder, OpenReadOnly | OpenFolder);
+        if (descriptor < 0)
+        {
+            return descriptor;
+        }
+
+        int result = CountOrError(Sync(descriptor));
+        Close(descriptor);
+        return result;
+    }
+}

@@ -1,0 +1,19 @@
+namespace TierSpaces.Engine.Lanes;
+
+/// <summary>A descriptor whose readiness a lane watches. All calls are made on the lane.</summary>
+internal abstract class PollTarget(int descriptor)
+{
+    internal int Descriptor { get; } = descriptor;
+
+    /// <summary>The backend's record of this target while it is watched.</summary>
+    internal object? Watch { get; set; }
+
+    /// <summary>Input, an end of stream or an error may be there. May be called without cause; is called for every new arrival.</summary>
+    internal abstract void OnReadable();
+
+    /// <summary>Answers one <see cref="Lane.PollWritable"/>; may be called without cause.</summary>
+    internal abstract void OnWritable();
+
+    /// <summary>The lane no longer refers to the descriptor: it may be closed.</summary>
+    internal abstract void OnPollingStopped();
+}

@@ -1,0 +1,106 @@
+using TierSpaces.Engine.Lanes.Native;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Lanes.Sockets;
+
+/// <summary>A listening socket: accepts whatever waits, each time the lane sees arrivals.</summary>
+internal sealed class LaneListener(
+    Lane lane, int descriptor, string address, string? path, Action<ILaneSocket> accepted) : PollTarget(descriptor), ILaneListener
+{
+    private const long RetryNs = 100_000_000;
+
+    private bool _closed;
+    private bool _retrying;
+
+    public string Address { get; } = address;
+
+    public void Close()
+    {
+        if (_closed)
+        {
+            return;
+        }
+
+        _closed = true;
+        if (path is not null)
+        {
+            _ = Libc.UnlinkPath(path);
+        }
+
+        _ = Libc.Shutdown(Descriptor, Libc.ShutdownBoth);
+        lane.StopPolling(this);
+    }
+
+    internal override void OnReadable()
+    {
+        while (!_closed)
+        {
+            int result = AcceptOne(out string peer);
+            if (result >= 0)
+            {
+                accepted(new LaneSocket(lane, result, peer));
+            }
+            else if (result is -Errno.EMFILE or -Errno.ENFILE or -Errno.ENOBUFS or -Errno.ENOMEM)
+            {
+                RetryLater().Forget();   // the arrival was announced and will not be again
+                return;
+            }
+            else if (result is -Errno.EAGAIN or -Errno.EINVAL)
+            {
+                return;                    // none left, or shut down; other errors concern one connection that died waiting
+            }
+        }
+    }
+
+    internal override void OnWritable()
+    {
+    }
+
+    internal override void OnPollingStopped() => Libc.Close(Descriptor);
+
+    private async LaneTask RetryLater()
+    {
+        if (_retrying)
+        {
+            return;
+        }
+
+        _retrying = true;
+        await lane.Delay(RetryNs);
+        _retrying = false;
+        OnReadable();
+    }
+
+    private unsafe int AcceptOne(out string peer)
+    {
+        byte* from = stackalloc byte[SocketAddresses.MaxLength];
+        uint length = SocketAddresses.MaxLength;
+        int result = Libc.CountOrError(
+            Libc.Accept(Descriptor, from, &length, Libc.SocketNonblocking | Libc.SocketCloseOnExec));
+        peer = string.Empty;
+        if (result < 0)
+        {
+            return result;
+        }
+
+        if (path is not null)
+        {
+            peer = DescribeUnixPeer(result);
+            return result;
+        }
+
+        peer = $"tcp:{SocketAddresses.ToEndpoint(new ReadOnlySpan<byte>(from, SocketAddresses.MaxLength))}";
+        LaneNetwork.SetFlag(result, Libc.OptionTcpLevel, Libc.OptionTcpNoDelay);
+        LaneNetwork.SetFlag(result, Libc.OptionSocketLevel, Libc.OptionKeepAlive);
+        return result;
+    }
+
+    private static unsafe string DescribeUnixPeer(int socket)
+    {
+        PeerCredentials peer;
+        uint length = (uint)sizeof(PeerCredentials);
+        return Libc.GetSocketOption(socket, Libc.OptionSocketLevel, Libc.OptionPeerCredentials, &peer, &length) == 0
+            ? $"unix:process {peer.ProcessId}, user {peer.UserId}"
+            : "unix:unknown";
+    }
+}

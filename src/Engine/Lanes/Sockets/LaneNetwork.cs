@@ -1,0 +1,116 @@
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+using TierSpaces.Engine.Lanes.Native;
+
+namespace TierSpaces.Engine.Lanes.Sockets;
+
+/// <summary>Listening sockets on a lane, by raw nonblocking calls.</summary>
+internal sealed unsafe class LaneNetwork(Lane lane) : ILaneNetwork
+{
+    private const int Backlog = 128;
+
+    public ILaneListener ListenUnix(string path, Action<ILaneSocket> accepted)
+    {
+        int length = Encoding.UTF8.GetByteCount(path);
+        if (length is 0 or > SocketAddresses.MaxUnixPath)
+        {
+            throw new IOException(
+                $"The socket path '{path}' is {length} bytes long; the system allows 1 to {SocketAddresses.MaxUnixPath}. Use a shorter folder.");
+        }
+
+        RemoveStaleSocket(path);
+        int descriptor = NewSocket(Libc.FamilyUnix, $"the socket '{path}'");
+        _ = Libc.ChangeMode(descriptor, 0x180);   // before bind, the new name takes this mode (0600): never open to others
+        BindAndListen(descriptor, SocketAddresses.ForUnix(path), $"the socket '{path}'");
+        return Start(descriptor, $"unix:{path}", path, accepted);
+    }
+
+    public ILaneListener ListenTcp(IPEndPoint endpoint, Action<ILaneSocket> accepted)
+    {
+        bool six = endpoint.AddressFamily == AddressFamily.InterNetworkV6;
+        int descriptor = NewSocket(six ? Libc.FamilyInternet6 : Libc.FamilyInternet, $"tcp:{endpoint}");
+        SetFlag(descriptor, Libc.OptionSocketLevel, Libc.OptionReuseAddress);
+        BindAndListen(descriptor, SocketAddresses.ForInternet(endpoint), $"tcp:{endpoint}");
+        byte* bound = stackalloc byte[SocketAddresses.MaxLength];
+        uint length = SocketAddresses.MaxLength;
+        _ = Libc.SocketName(descriptor, bound, &length);
+        IPEndPoint actual = SocketAddresses.ToEndpoint(new ReadOnlySpan<byte>(bound, SocketAddresses.MaxLength)) ?? endpoint;
+        return Start(descriptor, $"tcp:{actual}", null, accepted);
+    }
+
+    internal static void SetFlag(int descriptor, int level, int option)
+    {
+        int on = 1;
+        _ = Libc.SetSocketOption(descriptor, level, option, &on, sizeof(int));
+    }
+
+    private LaneListener Start(int descriptor, string address, string? path, Action<ILaneSocket> accepted)
+    {
+        LaneListener listener = new(lane, descriptor, address, path, accepted);
+        lane.StartPolling(listener);
+        return listener;
+    }
+
+    private static int NewSocket(int family, string what)
+    {
+        int type = Libc.SocketStream | Libc.SocketNonblocking | Libc.SocketCloseOnExec;
+        int descriptor = Libc.Socket(family, type, 0);
+        return descriptor >= 0 ? descriptor : throw new IOException($"Cannot open {what}: {Errno.Describe(Libc.LastError())}.");
+    }
+
+    private static void BindAndListen(int descriptor, byte[] address, string what)
+    {
+        fixed (byte* bytes = address)
+        {
+            if (Libc.Bind(descriptor, bytes, (uint)address.Length) == 0 && Libc.Listen(descriptor, Backlog) == 0)
+            {
+                return;
+            }
+        }
+
+        int errno = Libc.LastError();
+        Libc.Close(descriptor);
+        string advice = errno switch
+        {
+            Errno.EADDRINUSE => "another process listens there; stop it or choose another address",
+            Errno.EACCES or Errno.EPERM => "you may not write there; choose another folder or address",
+            Errno.ENOENT => "its folder does not exist; create it first",
+            _ => "choose another address",
+        };
+        throw new IOException($"Cannot listen on {what}: {Errno.Describe(errno)}: {advice}.");
+    }
+
+    /// <summary>Removes the socket file of a listener that is gone; refuses one that answers, and anything that is no socket.</summary>
+    private static void RemoveStaleSocket(string path)
+    {
+        if (Libc.StatusOfPath(path, follow: false, out FileStatus status) != 0)
+        {
+            return;
+        }
+
+        if (!status.IsSocket)
+        {
+            throw new IOException($"Cannot listen on the socket '{path}': a file that is no socket has that name. Remove it or choose another path.");
+        }
+
+        if (Answers(path))
+        {
+            throw new IOException($"Cannot listen on the socket '{path}': another process listens there. Stop it or choose another path.");
+        }
+
+        _ = Libc.UnlinkPath(path);
+    }
+
+    private static bool Answers(string path)
+    {
+        int descriptor = NewSocket(Libc.FamilyUnix, $"the socket '{path}'");
+        byte[] address = SocketAddresses.ForUnix(path);
+        fixed (byte* bytes = address)
+        {
+            int result = Libc.CountOrError(Libc.Connect(descriptor, bytes, (uint)address.Length));
+            Libc.Close(descriptor);
+            return result is not (-Errno.ECONNREFUSED or -Errno.ENOENT);   // a full backlog (EAGAIN) is alive, too
+        }
+    }
+}

@@ -1,0 +1,39 @@
+namespace TierSpaces.Engine.Lanes.Uring;
+
+/// <summary>File operations as submission entries.</summary>
+internal static class UringEntries
+{
+    internal static SubmissionEntry ForFile(in FileOperation operation)
+    {
+        bool registered = operation.File.TableIndex >= 0;
+        SubmissionEntry entry = new()
+        {
+            Descriptor = registered ? operation.File.TableIndex : operation.File.Descriptor,
+            Flags = registered ? SubmissionEntry.FixedFile : (byte)0,
+        };
+        switch (operation.Opcode)
+        {
+            case FileOpcode.Read or FileOpcode.Write:
+                entry.Opcode = operation.Opcode == FileOpcode.Read ? RingOpcode.Read : RingOpcode.Write;
+                entry.Address = (ulong)operation.Buffer;
+                entry.Offset = operation.Offset;
+                entry.Length = (uint)operation.Length;
+                entry.OperationFlags = (uint)operation.Flags;
+                break;
+            case FileOpcode.Sync:
+                entry.Opcode = RingOpcode.Sync;
+                entry.OperationFlags = SubmissionEntry.SyncDataOnly;
+                break;
+            case FileOpcode.Allocate:
+                entry.Opcode = RingOpcode.Allocate;
+                entry.Offset = operation.Offset;
+                entry.Address = (ulong)operation.Length;
+                entry.Length = (uint)operation.Flags;
+                break;
+            default:
+                throw new ArgumentOutOfRangeException(nameof(operation), operation.Opcode, "No ring operation.");
+        }
+
+        return entry;
+    }
+}

@@ -1,0 +1,107 @@
+using TierSpaces.Engine.Lanes.Native;
+
+namespace TierSpaces.Engine.Lanes.Uring;
+
+/// <summary>Finds out whether io_uring can carry a lane here, and says why not when it cannot.</summary>
+internal static unsafe class UringProbe
+{
+    private const RingSetup Preferred =
+        RingSetup.SubmitAll | RingSetup.CooperativeTaskRun | RingSetup.TaskRunFlag | RingSetup.SingleIssuer;
+
+    private const RingFeatures Needed =
+        RingFeatures.SingleMap | RingFeatures.NoDrop | RingFeatures.ExtendedArgument | RingFeatures.ResourceTags;
+
+    private static readonly RingOpcode[] s_neededOpcodes =
+    [
+        RingOpcode.Read, RingOpcode.Write, RingOpcode.Sync, RingOpcode.Allocate, RingOpcode.PollAdd, RingOpcode.Cancel,
+    ];
+
+    /// <summary>
+    /// A ring with everything a lane needs, set up by the calling thread as its only issuer; null with the reason, which
+    /// names the refused call or the missing feature.
+    /// </summary>
+    internal static Ring? CreateRing(uint entries, uint completions, out string? refusal)
+    {
+        Ring? ring = SetUp(entries, completions, out refusal);
+        if (ring is null)
+        {
+            return null;
+        }
+
+        refusal = MissingFeature(ring) ?? MissingOpcode(ring) ?? RefusedEnter(ring);
+        if (refusal is null)
+        {
+            return ring;
+        }
+
+        ring.Dispose();
+        return null;
+    }
+
+    private static Ring? SetUp(uint entries, uint completions, out string? refusal)
+    {
+        // Kernels before 5.19 or 6.0 refuse flags they do not know with EINVAL: then without them.
+        foreach (RingSetup setup in (ReadOnlySpan<RingSetup>)[Preferred, Preferred & ~RingSetup.SingleIssuer, RingSetup.None])
+        {
+            if (Ring.TryCreate(entries, completions, setup, out int errno) is { } ring)
+            {
+                refusal = null;
+                return ring;
+            }
+
+            if (errno != Errno.EINVAL)
+            {
+                refusal = $"io_uring_setup: {Errno.Describe(errno)}";
+                return null;
+            }
+        }
+
+        refusal = $"io_uring_setup: {Errno.Describe(Errno.EINVAL)}";
+        return null;
+    }
+
+    private static string? MissingFeature(Ring ring)
+    {
+        RingFeatures missing = Needed & ~ring.Features;
+        return missing == 0 ? null : $"io_uring lacks {missing} (kernel 5.13 or later has it)";
+    }
+
+    private static string? MissingOpcode(Ring ring)
+    {
+        const int HeaderLength = 16;
+        const int OpcodeLength = 8;
+        const int Count = 256;
+        byte* probe = stackalloc byte[HeaderLength + (Count * OpcodeLength)];
+        new Span<byte>(probe, HeaderLength + (Count * OpcodeLength)).Clear();
+        int result = ring.Register(RingAbi.RegisterProbe, probe, Count);
+        if (result < 0)
+        {
+            return $"io_uring_register(PROBE): {Errno.Describe(-result)}";
+        }
+
+        foreach (RingOpcode opcode in s_neededOpcodes)
+        {
+            bool known = (byte)opcode <= probe[0];
+            bool supported = (probe[HeaderLength + ((byte)opcode * OpcodeLength) + 2] & 1) != 0;
+            if (!known || !supported)
+            {
+                return $"io_uring does not support {opcode}";
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>An empty request there and back: a filter may allow setup and refuse the rest.</summary>
+    private static string? RefusedEnter(Ring ring)
+    {
+        ring.TryAdd(new SubmissionEntry { Opcode = RingOpcode.Nop });
+        int result = ring.Enter(1, -1);
+        if (result < 0)
+        {
+            return $"io_uring_enter: {Errno.Describe(-result)}";
+        }
+
+        return ring.TryTake(out CompletionEntry answer) && answer.Result == 0 ? null : "io_uring did not answer an empty request";
+    }
+}

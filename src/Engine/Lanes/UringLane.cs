@@ -1,0 +1,219 @@
+using System.Runtime.InteropServices;
+using TierSpaces.Engine.Lanes.Native;
+using TierSpaces.Engine.Lanes.Uring;
+
+namespace TierSpaces.Engine.Lanes;
+
+// A lane whose one wait is io_uring_enter: it submits all that a turn started and sleeps for the first completion.
+//
+// Invariants
+//  1. A submission that finds the queue full waits in _backlog; nothing overtakes it.
+//  2. Every submission has one place in _table, freed by its last completion; the kernel owns its buffer until then.
+//  3. A read of the wake descriptor is always outstanding.
+
+/// <summary>A lane on io_uring.</summary>
+internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(name, options), ICompletionTarget
+{
+    private const uint SubmissionEntries = 512;
+    private const uint CompletionEntries = 4096;
+
+    private static readonly ulong* s_ignored = (ulong*)NativeMemory.AllocZeroed(sizeof(ulong));   // wake counts nobody reads
+
+    private readonly CompletionTable _table = new();
+    private readonly Queue<SubmissionEntry> _backlog = new();
+    private Ring _ring = null!;            // from OpenBackend
+    private FileTable _files = null!;
+    private int _wakeDescriptor = -1;
+    private int _othersInFlight;           // wake read and polls
+    private long _spinNs;
+
+    public override LaneBackend Backend => LaneBackend.Uring;
+
+    private protected override int FileOperationsInFlight => _table.Count - _othersInFlight;
+
+    internal override void Submit(in FileOperation operation, ICompletionTarget target)
+    {
+        if (operation.Opcode is FileOpcode.Discard or FileOpcode.ZeroOut)
+        {
+            Workers.Submit(operation, target);   // ioctls: the ring has no operation for them
+            return;
+        }
+
+        SubmissionEntry entry = UringEntries.ForFile(operation);
+        entry.UserData = _table.Add(target);
+        Add(entry);
+    }
+
+    internal override LaneFile AddFile(int descriptor) => new(descriptor, _files.Add(descriptor));
+
+    internal override void RemoveFile(LaneFile file) => _files.Remove(file.TableIndex);
+
+    internal override void StartPolling(PollTarget target)
+    {
+        UringPoll poll = new(this, target);
+        target.Watch = poll;
+        poll.Start();
+    }
+
+    internal override void PollWritable(PollTarget target) => ((UringPoll)target.Watch!).AskWritable();
+
+    internal override void StopPolling(PollTarget target) => ((UringPoll)target.Watch!).Stop();
+
+    /// <summary>Adds an entry that is no file operation: a poll, its removal, the wake read.</summary>
+    internal ulong AddOther(SubmissionEntry entry, ICompletionTarget target)
+    {
+        entry.UserData = _table.Add(target);
+        _othersInFlight++;
+        Add(entry);
+        return entry.UserData;
+    }
+
+    /// <summary>Each last completion of an <see cref="AddOther"/> says so here.</summary>
+    internal void OtherEnded() => _othersInFlight--;
+
+    /// <summary>The wake descriptor was read: read it again.</summary>
+    void ICompletionTarget.OnCompletion(int result, bool more)
+    {
+        OtherEnded();
+        ReadWakeDescriptor();
+    }
+
+    private protected override string? OpenBackend()
+    {
+        if (UringProbe.CreateRing(SubmissionEntries, CompletionEntries, out string? refusal) is not { } ring)
+        {
+            return refusal;
+        }
+
+        _wakeDescriptor = Libc.EventDescriptor(0, Libc.EventCloseOnExec);
+        if (_wakeDescriptor < 0)
+        {
+            string reason = $"eventfd: {Errno.Describe(Libc.LastError())}";
+            ring.Dispose();
+            return reason;
+        }
+
+        _ring = ring;
+        _files = new FileTable(ring);
+        _spinNs = Options.SpinNs;
+        ReadWakeDescriptor();
+        return null;
+    }
+
+    private protected override void CloseBackend()
+    {
+        _ring.Dispose();
+        Libc.Close(_wakeDescriptor);
+    }
+
+    private protected override void SignalWake()
+    {
+        ulong one = 1;
+        _ = Libc.Write(_wakeDescriptor, &one, sizeof(ulong));
+    }
+
+    private protected override void PollBackend(long timeoutNs)
+    {
+        SubmitBacklog();
+        bool sleep = timeoutNs != 0 && !_ring.HasCompletion && _backlog.Count == 0;
+        if (sleep && _spinNs > 0 && FileOperationsInFlight == 0)
+        {
+            sleep = !Spin();
+        }
+
+        if (sleep)
+        {
+            Enter(1, timeoutNs);
+        }
+        else if (_ring.Unsubmitted > 0 || _ring.MustEnter)
+        {
+            Enter(0, -1);
+        }
+
+        Dispatch();
+    }
+
+    private void ReadWakeDescriptor() => AddOther(
+        new SubmissionEntry
+        {
+            Opcode = RingOpcode.Read,
+            Descriptor = _wakeDescriptor,
+            Address = (ulong)s_ignored,
+            Length = sizeof(ulong),
+            Offset = -1,
+        },
+        this);
+
+    private void Add(in SubmissionEntry entry)
+    {
+        if (_backlog.Count > 0 || !_ring.TryAdd(entry))
+        {
+            _backlog.Enqueue(entry);
+            SubmitBacklog();
+        }
+    }
+
+    private void SubmitBacklog()
+    {
+        while (_backlog.TryPeek(out SubmissionEntry entry))
+        {
+            if (!_ring.TryAdd(entry))
+            {
+                // Full: let the kernel take what is there. When it cannot (no memory, completions to be read first),
+                // the next turn tries again.
+                if (!Enter(0, -1) || !_ring.TryAdd(entry))
+                {
+                    return;
+                }
+            }
+
+            _backlog.Dequeue();
+        }
+    }
+
+    /// <summary>Enters the kernel; false when it took nothing and the completions must be looked at first.</summary>
+    private bool Enter(uint minimum, long timeoutNs)
+    {
+        int result = _ring.Enter(minimum, timeoutNs);
+        if (result >= 0)
+        {
+            return true;
+        }
+
+        return -result switch
+        {
+            Errno.EINTR or Errno.ETIME or Errno.EAGAIN or Errno.EBUSY => false,
+            _ => throw new InvalidOperationException($"io_uring_enter: {Errno.Describe(-result)}"),
+        };
+    }
+
+    private void Dispatch()
+    {
+        // Only what is there now: what these completions start belongs to the next turn.
+        for (uint count = CompletionEntries; count > 0 && _ring.TryTake(out CompletionEntry completion); count--)
+        {
+            bool more = (completion.Flags & CompletionEntry.More) != 0;
+            _table.Take(completion.UserData, more).OnCompletion(completion.Result, more);
+        }
+    }
+
+    /// <summary>Looks for work for a while instead of sleeping; true when there is some.</summary>
+    private bool Spin()
+    {
+        Enter(0, -1);
+        long endNs = NowNs + _spinNs;
+        while (NowNs < endNs)
+        {
+            if (_ring.HasCompletion || _ring.MustEnter || HasOutsideWork)
+            {
+                _spinNs = Math.Min(Options.SpinNs, _spinNs * 2);
+                return true;
+            }
+
+            Thread.SpinWait(10);
+        }
+
+        _spinNs = Math.Max(Options.SpinNs / 16, _spinNs / 2);
+        return false;
+    }
+}

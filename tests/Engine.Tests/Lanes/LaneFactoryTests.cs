@@ -1,0 +1,82 @@
+using TierSpaces.Engine.Lanes;
+
+namespace TierSpaces.Engine.Tests.Lanes;
+
+[CollectionDefinition(nameof(EnvironmentCollection), DisableParallelization = true)]
+public class EnvironmentCollection;
+
+[Collection(nameof(EnvironmentCollection))]
+public class LaneFactoryTests
+{
+    [Fact]
+    public void TheEnvironmentForcesTheThreads()
+    {
+        using Lane lane = CreateWith("threads");
+        Assert.Equal(LaneBackend.Threads, lane.Backend);
+        Assert.Contains(LaneFactory.BackendVariable, lane.BackendReason);
+    }
+
+    [Fact]
+    public void AnUnknownBackendIsRefusedWithTheChoices()
+    {
+        ArgumentException refused = Assert.Throws<ArgumentException>(() => CreateWith("iocp").Dispose());
+        Assert.Contains("'iocp'", refused.Message);
+        Assert.Contains("'uring' or 'threads'", refused.Message);
+    }
+
+    [Theory]
+    [InlineData(425, 1, "io_uring_setup: Operation not permitted")]
+    [InlineData(425, 38, "io_uring_setup: Function not implemented")]
+    [InlineData(425, 12, "io_uring_setup: Cannot allocate memory")]
+    [InlineData(426, 1, "io_uring_enter: Operation not permitted")]
+    [InlineData(427, 1, "io_uring_register(PROBE): Operation not permitted")]
+    public void WhereTheSystemRefusesIoUringTheThreadsTakeOverAndSayWhy(int systemCall, int errno, string reason) =>
+        SystemCallFilter.RunWithout(systemCall, errno, () =>
+        {
+            using Lane lane = CreateWith("");
+            Assert.Equal($"threads: {reason}", lane.BackendReason);
+            int answer = lane.InvokeAsync(async () =>
+            {
+                await lane.Delay(1_000_000);
+                return 42;
+            }).GetAwaiter().GetResult();
+            Assert.Equal(42, answer);
+        });
+
+    [Fact]
+    public void AForcedRingThatIsRefusedIsAnErrorWithTheReason() =>
+        SystemCallFilter.RunWithout(425, 1, () =>
+        {
+            PlatformNotSupportedException refused =
+                Assert.Throws<PlatformNotSupportedException>(() => LaneFactory.Create("test", LaneBackend.Uring).Dispose());
+            Assert.Contains("io_uring_setup: Operation not permitted", refused.Message);
+        });
+
+    [Fact]
+    public void WithoutThePreciseWaitTheThreadsStillKeepTime() =>
+        SystemCallFilter.RunWithout(441, 38, () =>
+        {
+            using Lane lane = LaneFactory.Create("test", LaneBackend.Threads);
+            long elapsed = lane.InvokeAsync(async () =>
+            {
+                long start = lane.NowNs;
+                await lane.Delay(3_500_000);
+                return lane.NowNs - start;
+            }).GetAwaiter().GetResult();
+            Assert.InRange(elapsed, 3_500_000, 1_000_000_000);
+        });
+
+    private static Lane CreateWith(string backend)
+    {
+        string? before = Environment.GetEnvironmentVariable(LaneFactory.BackendVariable);
+        Environment.SetEnvironmentVariable(LaneFactory.BackendVariable, backend);
+        try
+        {
+            return LaneFactory.Create("test");
+        }
+        finally
+        {
+            Environment.SetEnvironmentVariable(LaneFactory.BackendVariable, before);
+        }
+    }
+}

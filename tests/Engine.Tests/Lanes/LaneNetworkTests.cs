@@ -1,0 +1,325 @@
+using System.Net;
+using System.Net.Sockets;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tests.Lanes;
+
+public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
+{
+    private readonly string _folder = Directory.CreateTempSubdirectory("lane-net-").FullName;
+
+    private string SocketPath => Path.Combine(_folder, "s.sock");
+
+    public void Dispose() => Directory.Delete(_folder, recursive: true);
+
+    [Fact]
+    public void EchoOverUnixIsWholeAndInOrder()
+    {
+        using TestLane test = TestLane.Create(backend);
+        ILaneListener listener = test.Run(() => Listen(test, SocketPath, socket => Echo(test.Lane, socket).Forget()));
+        Assert.Equal($"unix:{SocketPath}", listener.Address);
+        EchoThrough(ConnectUnix(), megabytes: 16);
+    }
+
+    [Fact]
+    public void EchoOverTcpIsWholeAndInOrder()
+    {
+        using TestLane test = TestLane.Create(backend);
+        ILaneListener listener = test.Run(async () =>
+        {
+            await test.Lane.Yield();
+            return test.Lane.Network.ListenTcp(new IPEndPoint(IPAddress.Loopback, 0), socket => Echo(test.Lane, socket).Forget());
+        });
+        int port = new Uri(listener.Address.Replace("tcp:", "tcp://")).Port;
+        Socket client = new(SocketType.Stream, ProtocolType.Tcp);
+        client.Connect(IPAddress.Loopback, port);
+        EchoThrough(client, megabytes: 16);
+    }
+
+    [Fact]
+    public void ManyConnectionsAreServedTogether()
+    {
+        using TestLane test = TestLane.Create(backend);
+        test.Run(() => Listen(test, SocketPath, socket => Echo(test.Lane, socket).Forget()));
+        Parallel.For(0, 8, _ => EchoThrough(ConnectUnix(), megabytes: 1));
+    }
+
+    [Fact]
+    public void TheSocketIsOpenToItsOwnerOnly()
+    {
+        using TestLane test = TestLane.Create(backend);
+        test.Run(() => Listen(test, SocketPath, socket => socket.Close()));
+        Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(SocketPath));
+    }
+
+    [Fact]
+    public void AStaleSocketIsReplacedAndALiveOneRefused()
+    {
+        using TestLane test = TestLane.Create(backend);
+        using (Socket dead = new(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified))
+        {
+            dead.Bind(new UnixDomainSocketEndPoint(SocketPath + "2"));
+            File.Move(SocketPath + "2", SocketPath);   // .NET unlinks what it bound: keep the file
+        }
+
+        test.Run(() => Listen(test, SocketPath, socket => Echo(test.Lane, socket).Forget()));
+        EchoThrough(ConnectUnix(), megabytes: 1);
+        IOException refused = Assert.Throws<IOException>(() => { test.Run(() => Listen(test, SocketPath, socket => socket.Close())); });
+        Assert.Contains(SocketPath, refused.Message);
+        Assert.Contains("another process listens", refused.Message);
+        EchoThrough(ConnectUnix(), megabytes: 1);
+    }
+
+    [Fact]
+    public void AFileThatIsNoSocketIsLeftAlone()
+    {
+        using TestLane test = TestLane.Create(backend);
+        File.WriteAllText(SocketPath, "data");
+        IOException refused = Assert.Throws<IOException>(() => { test.Run(() => Listen(test, SocketPath, socket => socket.Close())); });
+        Assert.Contains("no socket", refused.Message);
+        Assert.Equal("data", File.ReadAllText(SocketPath));
+    }
+
+    [Fact]
+    public void ATooLongPathIsRefusedWithTheLimit()
+    {
+        using TestLane test = TestLane.Create(backend);
+        string path = Path.Combine(_folder, new string('x', 120));
+        IOException refused = Assert.Throws<IOException>(() => { test.Run(() => Listen(test, path, socket => socket.Close())); });
+        Assert.Contains("107", refused.Message);
+    }
+
+    [Fact]
+    public void ATakenPortIsRefusedByName()
+    {
+        using TestLane test = TestLane.Create(backend);
+        using TcpListener taken = new(IPAddress.Loopback, 0);
+        taken.Start();
+        IPEndPoint endpoint = (IPEndPoint)taken.LocalEndpoint;
+        IOException refused = Assert.Throws<IOException>(() => test.Run(async () =>
+        {
+            await test.Lane.Yield();
+            return test.Lane.Network.ListenTcp(endpoint, socket => socket.Close());
+        }));
+        Assert.Contains(endpoint.ToString(), refused.Message);
+    }
+
+    [Fact]
+    public void ClosingTheListenerRemovesTheFileAndKeepsConnections()
+    {
+        using TestLane test = TestLane.Create(backend);
+        ILaneListener listener = test.Run(() => Listen(test, SocketPath, socket => Echo(test.Lane, socket).Forget()));
+        Socket client = ConnectUnix();
+        client.Send([1]);
+        Assert.Equal(1, client.Receive(new byte[1]));
+        test.Run(async () =>
+        {
+            await test.Lane.Yield();
+            listener.Close();
+        });
+        Assert.False(File.Exists(SocketPath));
+        EchoThrough(client, megabytes: 1);
+    }
+
+    [Fact]
+    public void TheEndOfTheStreamIsZero()
+    {
+        using TestLane test = TestLane.Create(backend);
+        TaskCompletionSource<int> received = new();
+        test.Run(() => Listen(test, SocketPath, socket => ReceiveOnce(test.Lane, socket, received).Forget()));
+        ConnectUnix().Dispose();
+        Assert.True(received.Task.Wait(5000));
+        Assert.Equal(0, received.Task.Result);
+    }
+
+    [Fact]
+    public void CloseEndsThePendingReceiveAndTheConnection()
+    {
+        using TestLane test = TestLane.Create(backend);
+        TaskCompletionSource<int> received = new();
+        ILaneSocket? accepted = null;
+        test.Run(() => Listen(test, SocketPath, socket =>
+        {
+            accepted = socket;
+            ReceiveOnce(test.Lane, socket, received).Forget();
+        }));
+        using Socket client = ConnectUnix();
+        client.ReceiveTimeout = 5000;
+        SpinWait.SpinUntil(() => Volatile.Read(ref accepted) is not null, 5000);
+        test.Run(async () =>
+        {
+            await test.Lane.Yield();
+            accepted!.Close();
+            accepted.Close();
+        });
+        Assert.True(received.Task.Wait(5000));
+        Assert.Equal(-(int)IoError.ShutDown, received.Task.Result);
+        Assert.Equal(0, client.Receive(new byte[1]));
+    }
+
+    [Fact]
+    public void SendingToAClosedPeerIsAnErrorAndNoSignal()
+    {
+        using TestLane test = TestLane.Create(backend);
+        TaskCompletionSource<IoError> sent = new();
+        test.Run(() => Listen(test, SocketPath, socket => SendUntilError(test.Lane, socket, sent).Forget()));
+        using (Socket client = ConnectUnix())
+        {
+            client.Receive(new byte[1]);
+        }
+
+        Assert.True(sent.Task.Wait(5000));
+        Assert.Equal(IoError.ShutDown, sent.Task.Result);
+    }
+
+    [Fact]
+    public void ClosedConnectionsLeaveNoDescriptorBehind()
+    {
+        using TestLane test = TestLane.Create(backend);
+        test.Run(() => Listen(test, SocketPath, socket => Echo(test.Lane, socket).Forget()));
+        EchoThrough(ConnectUnix(), megabytes: 1);
+        for (int i = 0; i < 100; i++)
+        {
+            using Socket client = ConnectUnix();
+            client.Send([1]);
+            client.Receive(new byte[1]);
+        }
+
+        Assert.True(SpinWait.SpinUntil(() => SocketCount() == 1, 5000), $"{SocketCount() - 1} sockets stay open after their connection.");
+    }
+
+    [Fact]
+    public void EchoingAllocatesNothing()
+    {
+        using TestLane test = TestLane.Create(backend);
+        long allocated = -1;
+        test.Run(() => Listen(test, SocketPath, socket => Measure(socket).Forget()));
+        using Socket client = ConnectUnix();
+        byte[] message = new byte[100];
+        for (int i = 0; i < 4000; i++)
+        {
+            client.Send(message);
+            for (int got = 0; got < message.Length;)
+            {
+                got += client.Receive(message.AsSpan(got));
+            }
+        }
+
+        client.Shutdown(SocketShutdown.Send);
+        Assert.Equal(0, client.Receive(message));
+        Assert.Equal(0, Interlocked.Read(ref allocated));
+
+        async LaneTask Measure(ILaneSocket socket)
+        {
+            IoBuffer buffer = test.Lane.Buffers.Rent(4096);
+            IoBuffer[] pieces = [default];
+            long before = 0;
+            for (int round = 0; ; round++)
+            {
+                before = round == 1000 ? GC.GetAllocatedBytesForCurrentThread() : before;
+                int count = await socket.Receive(buffer);
+                if (count <= 0)
+                {
+                    break;
+                }
+
+                pieces[0] = buffer.Slice(0, count);
+                await socket.Send(pieces);
+            }
+
+            Interlocked.Exchange(ref allocated, GC.GetAllocatedBytesForCurrentThread() - before);
+            socket.Close();
+        }
+    }
+
+    // The listener and what it accepted carry its path.
+    private int SocketCount() => File.ReadLines("/proc/net/unix").Count(line => line.EndsWith(SocketPath, StringComparison.Ordinal));
+
+    private Socket ConnectUnix()
+    {
+        Socket socket = new(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        socket.Connect(new UnixDomainSocketEndPoint(SocketPath));
+        return socket;
+    }
+
+    private static async LaneTask<ILaneListener> Listen(TestLane test, string path, Action<ILaneSocket> accepted)
+    {
+        await test.Lane.Yield();
+        return test.Lane.Network.ListenUnix(path, accepted);
+    }
+
+    private static async LaneTask Echo(ILane lane, ILaneSocket socket)
+    {
+        IoBuffer buffer = lane.Buffers.Rent(256 << 10);
+        IoBuffer[] pieces = new IoBuffer[3];
+        int count;
+        while ((count = await socket.Receive(buffer)) > 0)
+        {
+            pieces[0] = buffer.Slice(0, count / 3);
+            pieces[1] = buffer.Slice(count / 3, count / 5);
+            pieces[2] = buffer.Slice((count / 3) + (count / 5), count - (count / 3) - (count / 5));
+            if (await socket.Send(pieces) != IoError.None)
+            {
+                break;
+            }
+        }
+
+        socket.Close();
+        lane.Buffers.Return(buffer);
+    }
+
+    private static async LaneTask ReceiveOnce(ILane lane, ILaneSocket socket, TaskCompletionSource<int> received)
+    {
+        IoBuffer buffer = lane.Buffers.Rent(4096);
+        int result = await socket.Receive(buffer);
+        lane.Buffers.Return(buffer);
+        socket.Close();
+        received.SetResult(result);
+    }
+
+    private static async LaneTask SendUntilError(ILane lane, ILaneSocket socket, TaskCompletionSource<IoError> sent)
+    {
+        IoBuffer buffer = lane.Buffers.Rent(64 << 10);
+        IoBuffer[] pieces = [buffer];
+        IoError error;
+        while ((error = await socket.Send(pieces)) == IoError.None)
+        {
+        }
+
+        lane.Buffers.Return(buffer);
+        socket.Close();
+        sent.SetResult(error);
+    }
+
+    private static void EchoThrough(Socket client, int megabytes)
+    {
+        byte[] data = new byte[megabytes << 20];
+        new Random(megabytes).NextBytes(data);
+        byte[] back = new byte[data.Length];
+        using (client)
+        {
+            client.ReceiveTimeout = 20_000;
+            Task sender = Task.Run(() =>
+            {
+                for (int sent = 0; sent < data.Length;)
+                {
+                    sent += client.Send(data.AsSpan(sent, Math.Min(777_777, data.Length - sent)));
+                }
+            });
+            int got = 0;
+            for (int count; got < back.Length && (count = client.Receive(back.AsSpan(got))) > 0;)
+            {
+                got += count;
+            }
+
+            Assert.True(sender.Wait(5000));
+            Assert.Equal(data.Length, got);
+            Assert.True(data.AsSpan().SequenceEqual(back));
+        }
+    }
+}
+
+public class UringNetworkTests() : LaneNetworkTests(LaneBackend.Uring);
+
+public class ThreadPoolNetworkTests() : LaneNetworkTests(LaneBackend.Threads);

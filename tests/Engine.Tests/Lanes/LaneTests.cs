@@ -1,0 +1,212 @@
+using System.Diagnostics;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tests.Lanes;
+
+public abstract class LaneTests(LaneBackend backend)
+{
+    [Fact]
+    public void TheBackendIsReportedWithAReason()
+    {
+        using TestLane test = TestLane.Create(backend);
+        Assert.Equal(backend, test.Lane.Backend);
+        Assert.StartsWith(backend == LaneBackend.Uring ? "io_uring: kernel " : "threads: ", test.Lane.BackendReason);
+    }
+
+    [Fact]
+    public void PostRunsOnTheLaneFromManyThreads()
+    {
+        using TestLane test = TestLane.Create(backend);
+        int ran = 0;
+        using CountdownEvent done = new(4000);
+        Thread[] threads = [.. Enumerable.Range(0, 4).Select(_ => new Thread(() =>
+        {
+            for (int i = 0; i < 1000; i++)
+            {
+                test.Lane.Post(() =>
+                {
+                    ran += test.Lane.IsCurrent ? 1 : 0;
+                    done.Signal();
+                });
+            }
+        }))];
+        Array.ForEach(threads, thread => thread.Start());
+        Assert.True(done.Wait(10_000));
+        Assert.Equal(4000, ran);
+        Assert.False(test.Lane.IsCurrent);
+    }
+
+    [Fact]
+    public void PostWakesASleepingLane()
+    {
+        using TestLane test = TestLane.Create(backend);
+        for (int i = 0; i < 50; i++)
+        {
+            using ManualResetEventSlim done = new();
+            test.Lane.Post(done.Set);
+            Assert.True(done.Wait(5000));
+        }
+    }
+
+    [Fact]
+    public void DelaysFireInOrderAndNotEarly()
+    {
+        using TestLane test = TestLane.Create(backend);
+        List<int> order = [];
+        long early = 0;
+        async LaneTask After(int milliseconds)
+        {
+            long start = test.Lane.NowNs;
+            await test.Lane.Delay(milliseconds * 1_000_000L);
+            early = Math.Max(early, (milliseconds * 1_000_000L) - (test.Lane.NowNs - start));
+            order.Add(milliseconds);
+        }
+
+        test.Run(async () =>
+        {
+            LaneTask c = After(30), a = After(5), b = After(15), zero = After(0);
+            await a;
+            await b;
+            await c;
+            await zero;
+        });
+        Assert.Equal([0, 5, 15, 30], order);
+        Assert.Equal(0, early);
+    }
+
+    [Fact]
+    public void AShortDelayIsNotLateByMilliseconds()
+    {
+        using TestLane test = TestLane.Create(backend);
+        long[] late = new long[51];
+        test.Run(async () =>
+        {
+            for (int i = 0; i < late.Length; i++)
+            {
+                long due = test.Lane.NowNs + 200_000;
+                await test.Lane.Delay(200_000);
+                late[i] = test.Lane.NowNs - due;
+            }
+        });
+        Array.Sort(late);
+        Assert.InRange(late[25], 0, 500_000);
+    }
+
+    [Fact]
+    public void YieldLetsEverythingQueuedGoFirst()
+    {
+        using TestLane test = TestLane.Create(backend);
+        List<string> order = [];
+        test.Run(async () =>
+        {
+            test.Lane.Post(() => order.Add("posted"));
+            await test.Lane.Yield();
+            order.Add("yielded");
+        });
+        Assert.Equal(["posted", "yielded"], order);
+    }
+
+    [Fact]
+    public void ALaneThatKeepsItselfBusyStillServesTimers()
+    {
+        using TestLane test = TestLane.Create(backend);
+        bool fired = false;
+        async LaneTask Timer()
+        {
+            await test.Lane.Delay(1_000_000);
+            fired = true;
+        }
+
+        test.Run(async () =>
+        {
+            LaneTask timer = Timer();
+            while (!fired)
+            {
+                await test.Lane.Yield();
+            }
+
+            await timer;
+        });
+        Assert.True(fired);
+    }
+
+    [Fact]
+    public void AnUnhandledExceptionReachesTheHandlerAndTheLaneGoesOn()
+    {
+        using Lane lane = LaneFactory.Create("test", backend);
+        Exception? seen = null;
+        lane.UnhandledException = error => seen = error;
+        lane.Post(() => throw new InvalidDataException("planted"));
+        lane.InvokeAsync(async () =>
+        {
+            await lane.Yield();
+            return 0;
+        }).Wait(5000);
+        Assert.Equal("planted", Assert.IsType<InvalidDataException>(seen).Message);
+    }
+
+    [Fact]
+    public void PostAfterTheEndIsRefused()
+    {
+        TestLane test = TestLane.Create(backend);
+        test.Dispose();
+        Assert.Throws<ObjectDisposedException>(() => test.Lane.Post(() => { }));
+        test.Lane.Dispose();
+    }
+
+    [Fact]
+    public void RandomAndIdentifiersDiffer()
+    {
+        using TestLane test = TestLane.Create(backend);
+        (int numbers, int guids) = test.Run(async () =>
+        {
+            await test.Lane.Yield();
+            HashSet<ulong> numbers = [];
+            HashSet<Guid> guids = [];
+            for (int i = 0; i < 1000; i++)
+            {
+                numbers.Add(test.Lane.NextRandom());
+                guids.Add(test.Lane.NewGuid());
+            }
+
+            return (numbers.Count, guids.Count);
+        });
+        Assert.Equal((1000, 1000), (numbers, guids));
+    }
+
+    [Fact]
+    public void WaitingAllocatesNothing()
+    {
+        using TestLane test = TestLane.Create(backend);
+        long allocated = test.Run(async () =>
+        {
+            long before = 0;
+            for (int i = 0; i < 4000; i++)
+            {
+                before = i == 2000 ? GC.GetAllocatedBytesForCurrentThread() : before;
+                await test.Lane.Yield();
+                await test.Lane.Delay(1000);
+            }
+
+            return GC.GetAllocatedBytesForCurrentThread() - before;
+        });
+        Assert.Equal(0, allocated);
+    }
+
+    [Fact]
+    public void SpinningStillHearsPosts()
+    {
+        using TestLane test = TestLane.Create(backend, new LaneOptions { SpinNs = 50_000 });
+        for (int i = 0; i < 200; i++)
+        {
+            using ManualResetEventSlim done = new();
+            test.Lane.Post(done.Set);
+            Assert.True(done.Wait(5000));
+        }
+    }
+}
+
+public class UringLaneTests() : LaneTests(LaneBackend.Uring);
+
+public class ThreadPoolLaneTests() : LaneTests(LaneBackend.Threads);
