@@ -36,27 +36,27 @@ dotnet_quiet() {
     dotnet "$verb" "$@" --configuration Release --disable-build-servers --nologo --verbosity quiet
 }
 
-# Native code beside the IL halves the start of the executable; its compiler is a package that may be out of reach.
-publish_host() {
-    local arch
-    case $(uname -m) in aarch64) arch=linux-arm64 ;; *) arch=linux-x64 ;; esac
-    rm -rf bin/host
-    dotnet_quiet publish src/Host --runtime "$arch" --no-self-contained -p:PublishReadyToRun=true --output bin/host \
+# publish PROJECT FOLDER: with native code beside the IL, which halves the start of host and module; its compiler is a package
+# that may be out of reach, and then it goes without.
+publish() {
+    local project=$1 folder=$2 platform
+    case $(uname -m) in aarch64) platform=linux-arm64 ;; *) platform=linux-x64 ;; esac
+    rm -rf "$folder"
+    dotnet_quiet publish "$project" --runtime "$platform" --no-self-contained -p:PublishReadyToRun=true --output "$folder" \
         >artifacts/publish.log 2>&1 && return
-    echo "build: no native code for the host (artifacts/publish.log says why); it starts a little slower"
-    rm -rf bin/host
-    dotnet_quiet publish src/Host --output bin/host
+    echo "build: no native code for $project (artifacts/publish.log says why); it starts a little slower"
+    rm -rf "$folder"
+    dotnet_quiet publish "$project" --output "$folder"
 }
 
 task_build() {
     require_sdk
     mkdir -p artifacts bin
     dotnet_quiet build TierSpaces.slnx
-    if [ -d src/Cmdlets ]; then
-        cp src/Cmdlets/bin/Release/net8.0/TierSpaces.{Cmdlets,Contracts}.dll bin/
-    fi
+    publish src/Cmdlets artifacts/module
+    cp artifacts/module/TierSpaces.{Cmdlets,Contracts}.dll bin/
     if [ -d src/Host ]; then
-        publish_host
+        publish src/Host bin/host
     fi
 }
 
