@@ -54,7 +54,7 @@ task_build() {
     mkdir -p artifacts bin
     dotnet_quiet build TierSpaces.slnx
     publish src/Cmdlets artifacts/module
-    cp artifacts/module/TierSpaces.{Cmdlets,Contracts}.dll bin/
+    cp --remove-destination artifacts/module/TierSpaces.{Cmdlets,Contracts}.dll bin/
     if [ -d src/Host ]; then
         publish src/Host bin/host
     fi
