@@ -291,6 +291,16 @@ public class NbdTransmissionTests
     }
 
     [Fact]
+    public void Behind_a_large_write_little_is_received_at_once()
+    {
+        TestClient client = _nbd.Connect().Enter();
+        client.Ask(Write, 0, 1 << 20, 0, Pattern(1 << 20));
+        Assert.Equal(16 << 10, client.Socket.Asked);   // the next payload is not to be copied
+        client.Ask(Read, 0, 512);
+        Assert.Equal(256 << 10, client.Socket.Asked);
+    }
+
+    [Fact]
     public void Disconnect_answers_what_was_taken_and_then_closes()
     {
         TestClient client = _nbd.Connect().Enter();

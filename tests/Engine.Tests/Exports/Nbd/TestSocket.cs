@@ -39,6 +39,9 @@ internal sealed class TestSocket(SimLane lane) : ILaneSocket
     /// <summary>Bytes the server has not received yet.</summary>
     public int Unread => _toServer.Count;
 
+    /// <summary>How much the server asked for last.</summary>
+    public int Asked => _target.Length;
+
     public LaneTask<int> Receive(IoBuffer target)
     {
         Assert.Null(_receive);
