@@ -72,6 +72,21 @@ public sealed class SimDisk : IDisk
         return copy;
     }
 
+    /// <summary>Applies parts of the writes in flight, sector by sector, as a dying process may leave them.</summary>
+    public void ApplyInFlight(SimMedia target, Func<bool> arrived)
+    {
+        foreach ((long offset, byte[] data) in _writesInFlight)
+        {
+            for (int at = 0; at < data.Length; at += Media.SectorSize)
+            {
+                if (arrived())
+                {
+                    target.Write(offset + at, data.AsSpan(at, Media.SectorSize));
+                }
+            }
+        }
+    }
+
     /// <inheritdoc/>
     public async LaneTask<IoError> Read(long offset, IoBuffer target)
     {

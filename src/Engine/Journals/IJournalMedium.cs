@@ -1,0 +1,25 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Journals;
+
+/// <summary>
+/// Where a journal's ring lives: equal copies on distinct disks. The medium decides what becomes of a copy that fails; an error
+/// it returns means that no copy is left.
+/// </summary>
+public interface IJournalMedium
+{
+    /// <summary>Copies, live or not.</summary>
+    int Copies { get; }
+
+    /// <summary>Blocks of 4 KiB in the ring.</summary>
+    int Blocks { get; }
+
+    /// <summary>Reads from one copy; an error when that copy is not there.</summary>
+    LaneTask<IoError> Read(int copy, long offset, IoBuffer target);
+
+    /// <summary>Writes to every live copy.</summary>
+    LaneTask<IoError> Write(long offset, IoBuffer source);
+
+    /// <summary>Flushes every live copy.</summary>
+    LaneTask<IoError> Flush();
+}

@@ -1,0 +1,224 @@
+using System.Diagnostics;
+using System.Numerics;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// Entries of 512 blocks of one column of a row, in three ages:
+//
+//   current   what the next read is judged by                        Checksums, Generations
+//   logged    what the durable part of the integrity log says        the same, or the pair kept aside when they differ
+//   on disk   what the checksum pages of every copy hold             differs from logged when OldestUnwritten is not 0
+//
+// Invariants
+//  1. A block is Changed (not captured since it changed), Flushing (captured, not yet in the log), or current = last appended.
+//  2. The pair kept aside exists while any block is Changed, Flushing or appended but not durable (Pending).
+//  3. A page leaves memory only when nothing of it is newer than its copies on disk and nobody uses it.
+
+/// <summary>One checksum page in memory.</summary>
+internal sealed class ChecksumPage
+{
+    internal const int Blocks = SpaceShape.BlocksPerPage;
+
+    [ThreadStatic]
+    private static Stack<(uint[] Checksums, ushort[] Generations)>? s_pairs;
+
+    private readonly ulong[] _changed = new ulong[Blocks / 64];
+    private readonly ulong[] _flushing = new ulong[Blocks / 64];
+    private uint[]? _loggedChecksums;
+    private ushort[]? _loggedGenerations;
+    private ushort[]? _zerosPending;   // per block, zeroed runs appended and not durable
+
+    internal SpaceRow Row { get; private set; } = null!;
+
+    internal int Column { get; private set; }
+
+    internal int Index { get; private set; }
+
+    internal uint[] Checksums { get; } = new uint[Blocks];
+
+    internal ushort[] Generations { get; } = new ushort[Blocks];
+
+    /// <summary>Requests that use the page; it stays in memory meanwhile.</summary>
+    internal int Pins { get; set; }
+
+    /// <summary>Changed or captured blocks, and entries appended but not durable.</summary>
+    internal int ChangedCount { get; private set; }
+
+    internal int FlushingCount { get; private set; }
+
+    internal int PendingCount { get; set; }
+
+    /// <summary>Oldest log block with an entry that the copies on disk lack; 0: none.</summary>
+    internal ulong OldestUnwritten { get; set; }
+
+    /// <summary>Latest log block with an entry of this page.</summary>
+    internal ulong LatestLogged { get; set; }
+
+    /// <summary>Listed among the changed pages of the space.</summary>
+    internal bool IsListed { get; set; }
+
+    /// <summary>Touched since the cache last looked.</summary>
+    internal bool IsReferenced { get; set; }
+
+    /// <summary>Whether entries were read from disk: until then only its loader may use the page.</summary>
+    internal bool IsLoaded { get; set; }
+
+    internal bool IsEvictable => Pins == 0 && IsLoaded && OldestUnwritten == 0 && ChangedCount == 0 && FlushingCount == 0 && PendingCount == 0;
+
+    internal ReadOnlySpan<uint> LoggedChecksums => _loggedChecksums ?? Checksums;
+
+    internal ReadOnlySpan<ushort> LoggedGenerations => _loggedGenerations ?? Generations;
+
+    internal void Assign(SpaceRow row, int column, int index)
+    {
+        Debug.Assert(IsEvictable || !IsLoaded, "A page in use is not given another identity.");
+        Row = row;
+        Column = column;
+        Index = index;
+        OldestUnwritten = LatestLogged = 0;
+        IsLoaded = false;
+        Array.Clear(Checksums);
+        Array.Clear(Generations);
+    }
+
+    /// <summary>
+    /// Whether the log, as far as any crash may leave it, can say that the block was never written: then its bytes may be a
+    /// former owner's, and its next entry is a first one.
+    /// </summary>
+    internal bool IsUnlogged(int block) =>
+        (_loggedGenerations ?? Generations)[block] == ChecksumSector.NeverWritten || (_zerosPending is not null && _zerosPending[block] != 0);
+
+    internal bool IsChanged(int block) => Bit(_changed, block);
+
+    internal bool IsFlushing(int block) => Bit(_flushing, block);
+
+    /// <summary>A write has completed: the block's data is now this.</summary>
+    internal void Set(int block, uint checksum)
+    {
+        KeepLogged();
+        Checksums[block] = checksum;
+        ushort next = (ushort)(Generations[block] + 1);
+        Generations[block] = next is ChecksumSector.NeverWritten or ChecksumSector.Poisoned ? (ushort)1 : next;
+        if (!Bit(_changed, block))
+        {
+            _changed[block >> 6] |= 1UL << (block & 63);
+            ChangedCount++;
+        }
+    }
+
+    /// <summary>The block is never-written from now on (or poisoned); whatever was to be logged of it is not.</summary>
+    internal void Reset(int block, ushort generation)
+    {
+        KeepLogged();
+        Checksums[block] = 0;
+        Generations[block] = generation;
+        ChangedCount -= ClearBit(_changed, block);
+        FlushingCount -= ClearBit(_flushing, block);
+    }
+
+    /// <summary>A zeroed run of these blocks was appended.</summary>
+    internal void NoteZeroAppended(int block, int count)
+    {
+        _zerosPending ??= new ushort[Blocks];
+        foreach (ref ushort pending in _zerosPending.AsSpan(block, count))
+        {
+            pending++;
+        }
+    }
+
+    /// <summary>Moves every changed block to flushing and hands it to <paramref name="capture"/>.</summary>
+    internal void Capture(List<CapturedEntry> capture)
+    {
+        for (int word = 0; word < _changed.Length; word++)
+        {
+            for (ulong bits = _changed[word]; bits != 0; bits &= bits - 1)
+            {
+                int block = (word * 64) + BitOperations.TrailingZeroCount(bits);
+                capture.Add(new CapturedEntry(this, (ushort)block, Generations[block], Checksums[block]));
+                FlushingCount += Bit(_flushing, block) ? 0 : 1;
+            }
+
+            _flushing[word] |= _changed[word];
+            _changed[word] = 0;
+        }
+
+        ChangedCount = 0;
+    }
+
+    /// <summary>A captured block was appended, or taken back.</summary>
+    internal void EndFlushing(int block) => FlushingCount -= ClearBit(_flushing, block);
+
+    /// <summary>An appended entry is durable.</summary>
+    internal void NoteLogged(int block, int count, ushort generation, uint checksum)
+    {
+        if (_loggedGenerations is not null)
+        {
+            _loggedGenerations.AsSpan(block, count).Fill(generation);
+            _loggedChecksums.AsSpan(block, count).Fill(checksum);
+        }
+
+        if (generation == ChecksumSector.NeverWritten)
+        {
+            foreach (ref ushort pending in _zerosPending.AsSpan(block, count))
+            {
+                pending--;
+            }
+        }
+
+        PendingCount--;
+        DropLoggedWhenEqual();
+    }
+
+    /// <summary>Sets current and logged at once: used where nothing is pending, at open.</summary>
+    internal void Load(int block, ushort generation, uint checksum)
+    {
+        Checksums[block] = checksum;
+        Generations[block] = generation;
+    }
+
+    /// <summary>Forgets everything: the row is gone.</summary>
+    internal void Abandon()
+    {
+        Array.Clear(_changed);
+        Array.Clear(_flushing);
+        ChangedCount = FlushingCount = 0;
+        OldestUnwritten = 0;
+        DropLoggedWhenEqual();
+    }
+
+    internal void DropLoggedWhenEqual()
+    {
+        if (_loggedGenerations is not null && ChangedCount == 0 && FlushingCount == 0 && PendingCount == 0)
+        {
+            (s_pairs ??= new()).Push((_loggedChecksums!, _loggedGenerations));
+            _loggedChecksums = null;
+            _loggedGenerations = null;
+        }
+    }
+
+    private void KeepLogged()
+    {
+        if (_loggedGenerations is not null)
+        {
+            return;
+        }
+
+        (_loggedChecksums, _loggedGenerations) = s_pairs is { Count: > 0 } pairs ? pairs.Pop() : (new uint[Blocks], new ushort[Blocks]);
+        Checksums.CopyTo(_loggedChecksums, 0);
+        Generations.CopyTo(_loggedGenerations, 0);
+    }
+
+    private static bool Bit(ulong[] bits, int index) => ((bits[index >> 6] >> (index & 63)) & 1) != 0;
+
+    private static int ClearBit(ulong[] bits, int index)
+    {
+        int was = (int)((bits[index >> 6] >> (index & 63)) & 1);
+        bits[index >> 6] &= ~(1UL << (index & 63));
+        return was;
+    }
+}
+
+/// <summary>An entry as it stood when a flush began.</summary>
+internal readonly record struct CapturedEntry(ChecksumPage Page, ushort Block, ushort Generation, uint Checksum);

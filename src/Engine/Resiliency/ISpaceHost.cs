@@ -1,0 +1,47 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>Where one slab of a row is.</summary>
+/// <param name="Disk">Number of the member disk in its pool.</param>
+/// <param name="PagesOffset">Where its checksum pages start, in bytes on the disk.</param>
+/// <param name="DataOffset">Where its data starts.</param>
+public readonly record struct SlabPlace(int Disk, long PagesOffset, long DataOffset);
+
+/// <summary>Slabs for a row, or why there are none.</summary>
+/// <param name="Error"><see cref="IoError.None"/>, or <see cref="IoError.NoSpace"/> when the pool has no room.</param>
+/// <param name="Places">One place per position.</param>
+public readonly record struct RowGrant(IoError Error, SlabPlace[] Places);
+
+/// <summary>What a space needs of the pool that owns it. Everything here is durable when it completes.</summary>
+public interface ISpaceHost
+{
+    /// <summary>The lane the space lives on.</summary>
+    ILane Lane { get; }
+
+    /// <summary>A member disk, or null while it is missing or out of the view.</summary>
+    IDisk? Disk(int number);
+
+    /// <summary>Reserves slabs for a row that has none (or gives those a fixed disk already owns). Nothing is committed yet.</summary>
+    LaneTask<RowGrant> ReserveRow(uint space, int row);
+
+    /// <summary>Commits the reserved row to the map: its slabs hold nothing of a former owner any more.</summary>
+    LaneTask<IoError> CommitRow(uint space, int row);
+
+    /// <summary>Gives a reservation back.</summary>
+    void AbandonRow(uint space, int row);
+
+    /// <summary>Takes a row out of the map, punches its slabs below and only then lets others have them.</summary>
+    LaneTask<IoError> FreeRow(uint space, int row);
+
+    /// <summary>Records that the copy at a position misses writes in these regions (bit per region).</summary>
+    LaneTask<IoError> MarkStale(uint space, int row, int position, ushort regions);
+
+    /// <summary>
+    /// Takes a disk out of the view. Before it completes the new view is durable and <see cref="Space.OnDiskLost"/> has been
+    /// called on every space. Harmless when the disk is already out.
+    /// </summary>
+    LaneTask<Nothing> Evict(int disk, string reason);
+}

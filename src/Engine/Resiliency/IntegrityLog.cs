@@ -1,0 +1,115 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Journals;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>
+/// The integrity log as a space writes it: region marks, entries and zeroed runs into a <see cref="Journal"/>, and what of
+/// it is appended but not durable yet. An entry counts as logged when its block is durable, in the order of the log.
+/// </summary>
+internal sealed class IntegrityLog(Journal journal)
+{
+    private readonly Queue<Pending> _pending = new();
+    private readonly IntegrityEntry[] _batch = new IntegrityEntry[256];
+
+    internal Journal Journal { get; } = journal;
+
+    /// <summary>Blocks kept free for writing marks again while the ring is being emptied.</summary>
+    internal int Reserve { get; } = Math.Max(4, journal.Blocks / 8);
+
+    /// <summary>Whether others than the writeback may append <paramref name="blocks"/>.</summary>
+    internal bool HasRoom(int blocks) => Journal.FreeBlocks >= Reserve + blocks;
+
+    internal ulong AppendMark(IntegrityKind kind, int row, int column, int region)
+    {
+        Span<byte> room = Journal.Reserve(IntegrityRecord.MarkSize, out ulong sequence);
+        IntegrityRecord.WriteMark(room, kind, row, column, region);
+        return sequence;
+    }
+
+    internal ulong AppendZeroed(ChecksumPage page, int firstBlock, int count, int pageBlocks)
+    {
+        Span<byte> room = Journal.Reserve(IntegrityRecord.ZeroedSize, out ulong sequence);
+        page.NoteZeroAppended(firstBlock, count);
+        IntegrityRecord.WriteZeroed(room, page.Row.Index, page.Column, (page.Index * pageBlocks) + firstBlock, count);
+        Note(new Pending(sequence, page, (ushort)firstBlock, (ushort)count, ChecksumSector.NeverWritten, 0));
+        return sequence;
+    }
+
+    /// <summary>Appends captured entries, grouped by page as they come; returns the sequence of the last block.</summary>
+    internal ulong AppendEntries(List<CapturedEntry> captured)
+    {
+        ulong last = Journal.Next - 1;
+        int at = 0;
+        while (at < captured.Count)
+        {
+            ChecksumPage page = captured[at].Page;
+            int count = 0;
+            int most = Math.Min(_batch.Length, RoomForEntries());
+            while (at < captured.Count && captured[at].Page == page && count < most)
+            {
+                CapturedEntry entry = captured[at++];
+                if (page.IsFlushing(entry.Block))
+                {
+                    page.EndFlushing(entry.Block);
+                    _batch[count++] = new IntegrityEntry(entry.Block, entry.Generation, entry.Checksum);
+                }
+            }
+
+            if (count > 0)
+            {
+                last = AppendBatch(page, count);
+            }
+            else
+            {
+                page.DropLoggedWhenEqual();
+            }
+        }
+
+        return last;
+    }
+
+    /// <summary>Everything up to <see cref="Journal.Durable"/> is logged now.</summary>
+    internal void ApplyDurable()
+    {
+        while (_pending.TryPeek(out Pending next) && next.Sequence <= Journal.Durable)
+        {
+            _pending.Dequeue();
+            next.Page.NoteLogged(next.Block, next.Count, next.Generation, next.Checksum);
+        }
+    }
+
+    private int RoomForEntries()
+    {
+        int room = (Journal.RoomInBlock - IntegrityRecord.EntriesHeaderSize) / IntegrityRecord.EntrySize;
+        return room > 0 ? room : (JournalBlock.PayloadCapacity - IntegrityRecord.EntriesHeaderSize) / IntegrityRecord.EntrySize;
+    }
+
+    private ulong AppendBatch(ChecksumPage page, int count)
+    {
+        int size = IntegrityRecord.EntriesHeaderSize + (count * IntegrityRecord.EntrySize);
+        Span<byte> room = Journal.Reserve(size, out ulong sequence);
+        IntegrityRecord.WriteEntries(room, page.Row.Index, page.Column, page.Index, _batch.AsSpan(0, count));
+        for (int i = 0; i < count; i++)
+        {
+            Note(new Pending(sequence, page, _batch[i].Block, 1, _batch[i].Generation, _batch[i].Checksum));
+        }
+
+        return sequence;
+    }
+
+    private void Note(Pending pending)
+    {
+        pending.Page.PendingCount++;
+        pending.Page.LatestLogged = pending.Sequence;
+        if (pending.Page.OldestUnwritten == 0)
+        {
+            pending.Page.OldestUnwritten = pending.Sequence;
+        }
+
+        _pending.Enqueue(pending);
+    }
+
+    private readonly record struct Pending(ulong Sequence, ChecksumPage Page, ushort Block, ushort Count, ushort Generation, uint Checksum);
+}

@@ -1,0 +1,190 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// The member disks as one space uses them.
+//
+// Invariants
+//  1. Flushed ≤ Written per disk, both counts of completed writes; a flush covers what had completed when it was submitted.
+//  2. One flush of a disk is under way at a time; whoever needs a later one waits for it and then submits the next.
+//  3. A full host file system is waited for (one minute, a try a second): it is never the disk's failure.
+
+/// <summary>Reads, writes and flushes of the member disks of one space.</summary>
+internal sealed class SpaceMembers(ISpaceHost host)
+{
+    private const long RetryNs = 1_000_000_000;
+    private const int RetriesMax = 60;
+
+    private readonly List<Member> _members = [];
+
+    /// <summary>Bumped whenever a disk leaves: work that spans it starts again.</summary>
+    internal int Version { get; set; }
+
+    internal bool IsLive(int disk) => host.Disk(disk) is not null;
+
+    internal int InFlight(int disk) => host.Disk(disk)?.InFlight ?? int.MaxValue;
+
+    internal LaneTask<IoError> Read(int disk, long offset, IoBuffer target) =>
+        host.Disk(disk) is { } device ? device.Read(offset, target) : LaneTask.FromResult(IoError.DeviceGone);
+
+    internal LaneTask<IoError> Write(int disk, long offset, IoBuffer source)
+    {
+        if (host.Disk(disk) is not { } device)
+        {
+            return LaneTask.FromResult(IoError.DeviceGone);
+        }
+
+        LaneTask<IoError> write = device.Write(offset, source, WriteFlags.None);
+        return write.IsCompleted ? AfterWrite(write.GetAwaiter().GetResult(), disk, offset, source) : WriteSlow(write, disk, offset, source);
+    }
+
+    internal async LaneTask<IoError> Zero(int disk, long offset, long length)
+    {
+        IoError error = IoError.DeviceGone;
+        for (int attempt = 0; attempt <= RetriesMax && host.Disk(disk) is { } device; attempt++)
+        {
+            error = await device.WriteZeroes(offset, length, WriteFlags.None);
+            Of(disk).Written++;
+            if (error != IoError.NoSpace)
+            {
+                return error;
+            }
+
+            await host.Lane.Delay(RetryNs);
+        }
+
+        return error;
+    }
+
+    /// <summary>Counts a disk as unflushed whatever is known of it.</summary>
+    internal void NoteUnflushed(int disk) => Of(disk).Written++;
+
+    /// <summary>Makes every completed write to every disk durable. The result names a disk that failed (−1: none).</summary>
+    internal async LaneTask<int> FlushUnflushed()
+    {
+        int count = _members.Count;
+        if (count == 1)
+        {
+            return await Flush(_members[0]) ? -1 : _members[0].Disk;
+        }
+
+        LaneTask<bool>[] flushes = new LaneTask<bool>[count];
+        for (int i = 0; i < count; i++)
+        {
+            flushes[i] = Flush(_members[i]);
+        }
+
+        int failed = -1;
+        for (int i = 0; i < count; i++)
+        {
+            failed = await flushes[i] ? failed : _members[i].Disk;
+        }
+
+        return failed;
+    }
+
+    /// <summary>Makes every completed write to one disk durable; false when that failed. A disk out of the view needs none.</summary>
+    internal LaneTask<bool> FlushDisk(int disk) => Flush(Of(disk));
+
+    private async LaneTask<bool> Flush(Member member)
+    {
+        long needed = member.Written;
+        while (member.Flushed < needed && IsLive(member.Disk))
+        {
+            if (member.IsFlushing)
+            {
+                await member.FlushEnded.Wait();
+                continue;
+            }
+
+            member.IsFlushing = true;
+            long covered = member.Written;
+            bool done = await FlushDevice(member.Disk);
+            member.IsFlushing = false;
+            member.Flushed = done ? covered : member.Flushed;
+            member.FlushEnded.NotifyAll();
+            if (!done)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private async LaneTask<bool> FlushDevice(int disk)
+    {
+        for (int attempt = 0; host.Disk(disk) is { } device; attempt++)
+        {
+            IoError error = device.IsPresent ? await device.Flush() : IoError.DeviceGone;
+            if (error == IoError.None && device.IsPresent)
+            {
+                return true;
+            }
+
+            if (error != IoError.NoSpace || attempt == RetriesMax)
+            {
+                return false;
+            }
+
+            await host.Lane.Delay(RetryNs);
+        }
+
+        return true;   // out of the view meanwhile: nothing of it is promised
+    }
+
+    private LaneTask<IoError> AfterWrite(IoError error, int disk, long offset, IoBuffer source)
+    {
+        Of(disk).Written++;
+        return error == IoError.NoSpace ? Retry(disk, offset, source) : LaneTask.FromResult(error);
+    }
+
+    private async LaneTask<IoError> WriteSlow(LaneTask<IoError> write, int disk, long offset, IoBuffer source)
+    {
+        IoError error = await write;
+        Of(disk).Written++;
+        return error == IoError.NoSpace ? await Retry(disk, offset, source) : error;
+    }
+
+    private async LaneTask<IoError> Retry(int disk, long offset, IoBuffer source)
+    {
+        IoError error = IoError.NoSpace;
+        for (int attempt = 0; attempt < RetriesMax && error == IoError.NoSpace; attempt++)
+        {
+            await host.Lane.Delay(RetryNs);
+            error = host.Disk(disk) is { } device ? await device.Write(offset, source, WriteFlags.None) : IoError.DeviceGone;
+            Of(disk).Written++;
+        }
+
+        return error;
+    }
+
+    private Member Of(int disk)
+    {
+        foreach (Member member in _members)
+        {
+            if (member.Disk == disk)
+            {
+                return member;
+            }
+        }
+
+        Member added = new(disk);
+        _members.Add(added);
+        return added;
+    }
+
+    private sealed class Member(int disk)
+    {
+        internal int Disk { get; } = disk;
+
+        internal long Written { get; set; }
+
+        internal long Flushed { get; set; }
+
+        internal bool IsFlushing { get; set; }
+
+        internal LaneSignal FlushEnded { get; } = new();
+    }
+}

@@ -1,0 +1,88 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>A row as the pool's map has it.</summary>
+/// <param name="Index">Row of the space.</param>
+/// <param name="Places">One place per position.</param>
+/// <param name="Initialized">Whether its checksum pages are its own: false for slabs owned but never written.</param>
+/// <param name="Stale">Per position, the regions whose writes that copy missed.</param>
+public sealed record SpaceRowMap(int Index, SlabPlace[] Places, bool Initialized, ushort[] Stale);
+
+/// <summary>Everything a space is opened with.</summary>
+public sealed record SpaceOptions
+{
+    /// <summary>Id of the space in its pool.</summary>
+    public required uint Space { get; init; }
+
+    /// <summary>First eight bytes of the pool's id.</summary>
+    public required ulong PoolTag { get; init; }
+
+    /// <summary>Layout.</summary>
+    public required SpaceShape Shape { get; init; }
+
+    /// <summary>Length in bytes, a multiple of 4096.</summary>
+    public required long Length { get; init; }
+
+    /// <summary>Whether rows are allocated on first write and given back when empty.</summary>
+    public required bool IsThin { get; init; }
+
+    /// <summary>Rows that have slabs.</summary>
+    public required IReadOnlyList<SpaceRowMap> Rows { get; init; }
+
+    /// <summary>Slabs of the integrity log: per copy, the slabs that follow each other in the ring. Empty when it keeps none.</summary>
+    public required IReadOnlyList<IReadOnlyList<SlabPlace>> LogCopies { get; init; }
+
+    /// <summary>Owner id in the blocks of the integrity log.</summary>
+    public required Guid LogOwner { get; init; }
+
+    /// <summary>Largest ring of the integrity log, in blocks of 4 KiB.</summary>
+    public int LogBlocksMax { get; init; } = 4096;
+
+    /// <summary>Memory that outlives the process, for first writes not yet logged; null when the host has none.</summary>
+    public IoBuffer? CrashNotes { get; init; }
+
+    /// <summary>Checksum pages kept in memory; each covers up to 2 MiB of data.</summary>
+    public int CachedPagesMax { get; init; } = 16384;
+
+    /// <summary>Idle time after which a dirty region is cleaned, in nanoseconds.</summary>
+    public long CleanAfterNs { get; init; } = 30_000_000_000;
+}
+
+/// <summary>What happened in a space since it was opened.</summary>
+public sealed class SpaceCounters
+{
+    /// <summary>Blocks whose data did not match their entry on some copy.</summary>
+    public long ChecksumMismatches;
+
+    /// <summary>Blocks rewritten from another copy.</summary>
+    public long BlocksHealed;
+
+    /// <summary>Blocks that no copy could give.</summary>
+    public long BlocksLost;
+
+    /// <summary>Regions made equal after an unclean stop.</summary>
+    public long RegionsResynced;
+
+    /// <summary>Blocks found unlogged after a crash of the process and kept.</summary>
+    public long BlocksRecovered;
+
+    /// <summary>Bytes of data written to member disks.</summary>
+    public long DataBytesWritten;
+
+    /// <summary>Bytes of checksum pages and log written to member disks.</summary>
+    public long MetadataBytesWritten;
+
+    /// <summary>Bytes of data read from member disks.</summary>
+    public long DataBytesRead;
+
+    /// <summary>Pieces that requests were split into.</summary>
+    public long Pieces;
+
+    /// <summary>Flush rounds.</summary>
+    public long Flushes;
+
+    /// <summary>Rows given back.</summary>
+    public long RowsFreed;
+}

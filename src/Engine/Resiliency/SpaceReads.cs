@@ -1,0 +1,200 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+public sealed partial class Space
+{
+    private int _turn;   // breaks ties between equally busy copies
+
+    private async LaneTask<IoError> ReadPiece(StripPiece piece, IoBuffer target)
+    {
+        Counters.Pieces++;
+        if (_rows[piece.Row] is not { IsInitialized: true } row)
+        {
+            target.Span.Clear();
+            return IoError.None;
+        }
+
+        row.Users++;
+        int region = row.RegionOf(piece.Column, piece.SlabOffset);
+        IoError error = row.Regions[region].State >= RegionState.Unresolved ? await Resolve(row, region) : IoError.None;
+        if (error == IoError.None)
+        {
+            error = _shape.Checksums ? await ReadVerified(row, piece, target) : await ReadUnverified(row, piece, target);
+        }
+
+        row.Users--;
+        return error;
+    }
+
+    private async LaneTask<IoError> ReadVerified(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        ChecksumPage? page = FindPage(row, piece) ?? await LoadPage(row, piece.Column, piece.SlabOffset / _shape.PageSpan);
+        if (page is null)
+        {
+            return IoError.Io;
+        }
+
+        page.Pins++;
+        int first = FirstBlock(piece);
+        IoError error = IoError.None;
+        if (AllNeverWritten(page, first, piece.Length / BlockSize))
+        {
+            target.Span.Clear();
+        }
+        else
+        {
+            int copy = ChooseCopy(row, piece);
+            error = copy < 0 ? IoError.Io : await ReadCopy(row, piece, copy, target);
+            if (error != IoError.None || !Verify(page, first, target))
+            {
+                error = await ReadAgain(row, piece, page, target);
+            }
+        }
+
+        page.Pins--;
+        return error;
+    }
+
+    private async LaneTask<IoError> ReadUnverified(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        int copy = ChooseCopy(row, piece);
+        IoError error = copy < 0 ? IoError.Io : await ReadCopy(row, piece, copy, target);
+        for (int other = 0; other < _shape.Copies && error != IoError.None; other++)
+        {
+            if (other != copy && IsReadable(row, piece, other))
+            {
+                error = await ReadCopy(row, piece, other, target);
+            }
+        }
+
+        return error;
+    }
+
+    private LaneTask<IoError> ReadCopy(SpaceRow row, StripPiece piece, int copy, IoBuffer target)
+    {
+        SlabPlace place = row.Place(piece.Column, copy);
+        Counters.DataBytesRead += target.Length;
+        return _members.Read(place.Disk, place.DataOffset + piece.SlabOffset, target);
+    }
+
+    /// <summary>The least busy copy that may be read; ties alternate, so that one stream uses every disk. −1: none.</summary>
+    private int ChooseCopy(SpaceRow row, StripPiece piece)
+    {
+        if (_shape.Copies == 1)
+        {
+            return IsReadable(row, piece, 0) ? 0 : -1;
+        }
+
+        int best = -1;
+        int bestBusy = int.MaxValue;
+        _turn++;
+        for (int i = 0; i < _shape.Copies; i++)
+        {
+            int copy = (i + _turn) % _shape.Copies;
+            int busy = _members.InFlight(row.Place(piece.Column, copy).Disk);
+            if (busy < bestBusy && IsReadable(row, piece, copy))
+            {
+                best = copy;
+                bestBusy = busy;
+            }
+        }
+
+        return best;
+    }
+
+    private bool IsReadable(SpaceRow row, StripPiece piece, int copy) =>
+        _members.IsLive(row.Place(piece.Column, copy).Disk)
+        && !row.IsStale(piece.Column, copy, row.RegionOf(piece.Column, piece.SlabOffset));
+
+    private int FirstBlock(StripPiece piece) => piece.SlabOffset % _shape.PageSpan / BlockSize;
+
+    private static bool AllNeverWritten(ChecksumPage page, int first, int count) =>
+        !page.Generations.AsSpan(first, count).ContainsAnyExcept(ChecksumSector.NeverWritten);
+
+    /// <summary>Judges what was read by the entries; never-written blocks become zeros.</summary>
+    private static bool Verify(ChecksumPage page, int first, IoBuffer data)
+    {
+        for (int i = 0; i < data.Length / BlockSize; i++)
+        {
+            Span<byte> block = data.Span.Slice(i * BlockSize, BlockSize);
+            switch (page.Generations[first + i])
+            {
+                case ChecksumSector.NeverWritten:
+                    block.Clear();
+                    break;
+                case ChecksumSector.Poisoned:
+                    return false;
+                default:
+                    if (Crc32c.Compute(block) != page.Checksums[first + i])
+                    {
+                        return false;
+                    }
+
+                    break;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>The data did not match: read again under the lock, block by block, from every copy; heal what is wrong.</summary>
+    private async LaneTask<IoError> ReadAgain(SpaceRow row, StripPiece piece, ChecksumPage page, IoBuffer target)
+    {
+        long key = StripeGeometry.LockKey(_shape, piece.Row, piece.Column, piece.SlabOffset);
+        await _locks.Acquire(key, key + piece.Length);
+        IoError error = IoError.None;
+        for (int at = 0; at < piece.Length; at += BlockSize)
+        {
+            StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = BlockSize };
+            IoError blockError = await ReadBlockHealing(row, block, page, target.Slice(at, BlockSize));
+            error = blockError == IoError.None ? error : blockError;
+        }
+
+        _locks.Release(key, key + piece.Length);
+        return error;
+    }
+
+    private async LaneTask<IoError> ReadBlockHealing(SpaceRow row, StripPiece block, ChecksumPage page, IoBuffer target)
+    {
+        int index = FirstBlock(block);
+        int wrong = 0;   // bit per copy that answered with something else, or not at all
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            if (page.Generations[index] == ChecksumSector.Poisoned || !IsReadable(row, block, copy))
+            {
+                continue;
+            }
+
+            IoError error = await ReadCopy(row, block, copy, target);
+            if (error == IoError.None && Verify(page, index, target))
+            {
+                await Heal(row, block, wrong, target);
+                return IoError.None;
+            }
+
+            Counters.ChecksumMismatches += error == IoError.None ? 1 : 0;
+            wrong |= 1 << copy;
+        }
+
+        Counters.BlocksLost++;
+        return IoError.Io;
+    }
+
+    private async LaneTask<Nothing> Heal(SpaceRow row, StripPiece block, int copies, IoBuffer good)
+    {
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            SlabPlace place = row.Place(block.Column, copy);
+            if ((copies >> copy & 1) != 0
+                && await WriteMember(place.Disk, place.DataOffset + block.SlabOffset, good) == IoError.None)
+            {
+                Counters.BlocksHealed++;
+            }
+        }
+
+        return default;
+    }
+}

@@ -1,0 +1,163 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+public sealed partial class Space
+{
+    private void Admit(ref Region region)
+    {
+        region.InFlight++;
+        region.ActiveRound = _nextRound;
+        region.ActiveNs = _lane.NowNs;
+    }
+
+    private void Leave(ref Region region)
+    {
+        region.InFlight--;
+        region.ActiveRound = _nextRound;
+        region.ActiveNs = _lane.NowNs;
+    }
+
+    /// <summary>Makes the dirty mark of a region durable; writers that come meanwhile share it.</summary>
+    private async LaneTask<IoError> MarkDirty(SpaceRow row, int region)
+    {
+        while (row.Regions[region].State != RegionState.Dirty)
+        {
+            if (Fault != IoError.None)
+            {
+                return Fault;
+            }
+
+            if (row.Regions[region].State == RegionState.Marking)
+            {
+                await _regionsChanged.Wait();
+                continue;
+            }
+
+            row.Regions[region].State = RegionState.Marking;
+            IoError error = await LogRoom(1);
+            ulong sequence = error == IoError.None ? AppendMark(IntegrityKind.Dirty, row, region) : 0;
+            row.Regions[region].MarkSequence = sequence;   // from here on the ring keeps it, or writes it again
+            error = error == IoError.None ? await _log!.Journal.Commit(sequence) : error;
+            AfterLogCommit();
+            row.Regions[region].State = error == IoError.None ? RegionState.Dirty : RegionState.Clean;
+            DirtyRegions += error == IoError.None ? 1 : 0;
+            _regionsChanged.NotifyAll();
+            if (error != IoError.None)
+            {
+                return Fail(error, "a region could not be marked dirty");
+            }
+        }
+
+        return IoError.None;
+    }
+
+    private ulong AppendMark(IntegrityKind kind, SpaceRow row, int region) => _log!.AppendMark(
+        kind, row.Index, region / SpaceShape.RegionsPerSlab, region % SpaceShape.RegionsPerSlab);
+
+    /// <summary>
+    /// Cleans regions that have been idle long enough: only those into which no write was admitted since the flush that
+    /// covers them was submitted. From here on a write marks them again.
+    /// </summary>
+    private void CleanIdleRegions(long idleNs)
+    {
+        foreach (SpaceRow? row in _rows)
+        {
+            for (int i = 0; row is not null && i < row.Regions.Length; i++)
+            {
+                ref Region region = ref row.RegionAt(i);
+                if (region.State == RegionState.Dirty && region.InFlight == 0 && region.ActiveRound <= _coveredRound
+                    && _lane.NowNs - region.ActiveNs >= idleNs && _log!.HasRoom(1))
+                {
+                    AppendMark(IntegrityKind.Clean, row, i);
+                    region.State = RegionState.Clean;
+                    region.MarkSequence = 0;
+                    DirtyRegions--;
+                }
+            }
+        }
+    }
+
+    private bool HasIdleUncovered(long idleNs)
+    {
+        foreach (SpaceRow? row in _rows)
+        {
+            for (int i = 0; row is not null && i < row.Regions.Length; i++)
+            {
+                ref Region region = ref row.RegionAt(i);
+                if (region.State == RegionState.Dirty && region.InFlight == 0 && region.ActiveRound > _coveredRound
+                    && _lane.NowNs - region.ActiveNs >= idleNs)
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Records, durably, that a copy misses writes in these regions of its column.</summary>
+    private async LaneTask<IoError> MarkStale(SpaceRow row, int position, ushort regions)
+    {
+        while ((row.Stale[position] & regions) != regions)
+        {
+            ushort missing = (ushort)(regions & ~row.Stale[position]);
+            if ((row.StalePending[position] & missing) != 0)
+            {
+                await _regionsChanged.Wait();
+                if (Fault != IoError.None)
+                {
+                    return Fault;
+                }
+
+                continue;
+            }
+
+            row.StalePending[position] |= missing;
+            IoError error = await _host.MarkStale(_options.Space, row.Index, position, missing);
+            row.StalePending[position] &= (ushort)~missing;
+            row.Stale[position] |= error == IoError.None ? missing : (ushort)0;
+            _regionsChanged.NotifyAll();
+            if (error != IoError.None)
+            {
+                return error;
+            }
+        }
+
+        return IoError.None;
+    }
+
+    /// <summary>A disk has left the view: what is dirty now may differ on it, so all of that is stale there.</summary>
+    public async LaneTask<IoError> OnDiskLost(int disk)
+    {
+        _members.Version++;
+        IoError error = IoError.None;
+        foreach (SpaceRow? row in _rows)
+        {
+            for (int position = 0; row is not null && position < row.Places.Length; position++)
+            {
+                if (row.Places[position].Disk == disk && DirtyMask(row, position / _shape.Copies) is var mask and not 0)
+                {
+                    IoError marked = await MarkStale(row, position, mask);
+                    error = marked == IoError.None ? error : marked;
+                }
+            }
+        }
+
+        return error;
+    }
+
+    private static ushort DirtyMask(SpaceRow row, int column)
+    {
+        ushort mask = 0;
+        for (int i = 0; i < SpaceShape.RegionsPerSlab; i++)
+        {
+            ref Region region = ref row.RegionAt((column * SpaceShape.RegionsPerSlab) + i);
+            mask |= (ushort)(region.State != RegionState.Clean || region.InFlight > 0 ? 1 << i : 0);
+        }
+
+        return mask;
+    }
+}

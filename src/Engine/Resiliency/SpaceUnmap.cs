@@ -1,0 +1,228 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+public sealed partial class Space
+{
+    /// <summary>
+    /// Gives a range back: it reads as zeros, and a thin row with nothing left in it returns to the pool. Without checksums there
+    /// is nothing that could say so, and zeros are written.
+    /// </summary>
+    public LaneTask<IoError> Unmap(long offset, long length) =>
+        Refusal(offset, length) is not IoError.None and var refused ? LaneTask.FromResult(refused)
+        : _shape.Checksums ? ZeroEntries(offset, length, keepRows: false)
+        : WriteZeros(offset, length, allocate: false);
+
+    /// <inheritdoc/>
+    public async LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
+    {
+        if (Refusal(offset, length) is not IoError.None and var refused)
+        {
+            return refused;
+        }
+
+        bool keep = (flags & WriteFlags.NoHole) != 0;
+        IoError error = _shape.Checksums ? await ZeroEntries(offset, length, keep) : await WriteZeros(offset, length, keep);
+        return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : error;
+    }
+
+    /// <inheritdoc/>
+    public async LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
+    {
+        IoError error = Refusal(offset, length);
+        for (long at = offset; at < offset + length && error == IoError.None;)
+        {
+            StripPiece piece = StripeGeometry.First(_shape, at, offset + length - at);
+            if (_rows[piece.Row] is not { IsInitialized: true } row)
+            {
+                long rowEnd = Math.Min((piece.Row + 1) * _shape.RowSize, offset + length);
+                Add(extents, rowEnd - at, ExtentState.Zero | (_rows[piece.Row] is null ? ExtentState.Hole : ExtentState.Data));
+                at = rowEnd;
+                continue;
+            }
+
+            error = await PieceStatus(row, piece, extents);
+            at += piece.Length;
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> PieceStatus(SpaceRow row, StripPiece piece, List<StoreExtent> extents)
+    {
+        if (!_shape.Checksums)
+        {
+            Add(extents, piece.Length, ExtentState.Data);
+            return IoError.None;
+        }
+
+        int region = row.RegionOf(piece.Column, piece.SlabOffset);
+        IoError error = row.Regions[region].State >= RegionState.Unresolved ? await Resolve(row, region) : IoError.None;
+        if (error != IoError.None || (FindPage(row, piece) ?? await LoadPage(row, piece.Column, piece.SlabOffset / _shape.PageSpan)) is not { } page)
+        {
+            return error == IoError.None ? IoError.Io : error;
+        }
+
+        for (int i = 0; i < piece.Length / BlockSize; i++)
+        {
+            bool isZero = page.Generations[FirstBlock(piece) + i] == ChecksumSector.NeverWritten;
+            Add(extents, BlockSize, isZero ? ExtentState.Zero : ExtentState.Data);
+        }
+
+        return IoError.None;
+    }
+
+    private static void Add(List<StoreExtent> extents, long length, ExtentState state)
+    {
+        if (extents.Count > 0 && extents[^1].State == state)
+        {
+            extents[^1] = new StoreExtent(extents[^1].Length + length, state);
+        }
+        else
+        {
+            extents.Add(new StoreExtent(length, state));
+        }
+    }
+
+    // Entries become never-written in memory and in the log; the log's blocks are written (not flushed) before the acknowledgement.
+    private async LaneTask<IoError> ZeroEntries(long offset, long length, bool keepRows)
+    {
+        IoError error = IoError.None;
+        for (long at = offset; at < offset + length && error == IoError.None;)
+        {
+            StripPiece piece = StripeGeometry.First(_shape, at, offset + length - at);
+            if (_rows[piece.Row] is not { IsInitialized: true } row)
+            {
+                error = keepRows && _rows[piece.Row] is null ? await PrepareRow(piece.Row) : error;
+                at = Math.Min((piece.Row + 1) * _shape.RowSize, offset + length);
+                continue;
+            }
+
+            error = await ZeroPiece(row, piece);
+            at += piece.Length;
+        }
+
+        error = error == IoError.None ? await _log!.Journal.Write() : error;
+        if (error == IoError.None && !keepRows && _options.IsThin)
+        {
+            StartFreeingRows((int)(offset / _shape.RowSize), (int)((offset + length - 1) / _shape.RowSize));
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> ZeroPiece(SpaceRow row, StripPiece piece)
+    {
+        int region = row.RegionOf(piece.Column, piece.SlabOffset);
+        IoError error = row.Regions[region].State >= RegionState.Unresolved ? await Resolve(row, region) : IoError.None;
+        error = error == IoError.None ? await LogRoom(1) : error;
+        if (error != IoError.None)
+        {
+            return error;
+        }
+
+        long key = StripeGeometry.LockKey(_shape, piece.Row, piece.Column, piece.SlabOffset);
+        await _locks.Acquire(key, key + piece.Length);
+        if (_rows[piece.Row] == row)
+        {
+            row.Users++;
+            ChecksumPage? page = FindPage(row, piece) ?? await LoadPage(row, piece.Column, piece.SlabOffset / _shape.PageSpan);
+            error = page is null ? IoError.Io : await ZeroLocked(row, piece, page);
+            row.Users--;
+        }
+
+        _locks.Release(key, key + piece.Length);
+        return error;
+    }
+
+    private async LaneTask<IoError> ZeroLocked(SpaceRow row, StripPiece piece, ChecksumPage page)
+    {
+        int first = FirstBlock(piece);
+        int count = piece.Length / BlockSize;
+        if (AllNeverWritten(page, first, count))
+        {
+            return IoError.None;
+        }
+
+        page.Pins++;
+        IoError error = _notes is not null && _notes.Room < count ? await FlushForNotes(count) : IoError.None;
+        error = error == IoError.None ? await LogRoom(1) : error;
+        error = error == IoError.None ? await MarkMissingStale(row, piece) : error;
+        if (error == IoError.None)
+        {
+            ResetBlocks(row, piece, page, first, count);
+            _log!.AppendZeroed(page, first, count, _shape.PageSpan / BlockSize);
+        }
+
+        page.Pins--;
+        return error;
+    }
+
+    private void ResetBlocks(SpaceRow row, StripPiece piece, ChecksumPage page, int first, int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            if (page.Generations[first + i] == ChecksumSector.NeverWritten)
+            {
+                continue;
+            }
+
+            row.WrittenBlocks -= row.WrittenBlocks > 0 ? 1 : 0;
+            if (page.IsUnlogged(first + i) || _roundRunning)   // a running flush clears the notes of logged blocks at its end
+            {
+                _notes?.AddZeroed(BlockKey(piece) + i);
+            }
+
+            page.Reset(first + i, ChecksumSector.NeverWritten);
+        }
+    }
+
+    private async LaneTask<IoError> MarkMissingStale(SpaceRow row, StripPiece piece)
+    {
+        IoError error = IoError.None;
+        for (int copy = 0; copy < _shape.Copies && error == IoError.None; copy++)
+        {
+            if (!_members.IsLive(row.Place(piece.Column, copy).Disk))
+            {
+                error = await MarkStale(row, (piece.Column * _shape.Copies) + copy, RegionBit(row, piece));
+            }
+        }
+
+        return error;
+    }
+
+    private void StartFreeingRows(int first, int last)
+    {
+        for (int index = first; index <= last; index++)
+        {
+            if (_rows[index] is { IsInitialized: true, WrittenBlocks: <= 0 } row)
+            {
+                Discard(FreeRowIfEmpty(row)).Forget();
+            }
+        }
+
+        static async LaneTask Discard(LaneTask<IoError> task) => await task;
+    }
+
+    private async LaneTask<IoError> WriteZeros(long offset, long length, bool allocate)
+    {
+        IoBuffer zeros = _lane.Buffers.Rent((int)Math.Min(length, 1 << 20));
+        zeros.Span.Clear();
+        IoError error = IoError.None;
+        for (long at = offset; at < offset + length && error == IoError.None;)
+        {
+            StripPiece piece = StripeGeometry.First(_shape, at, Math.Min(zeros.Length, offset + length - at));
+            if (allocate || _rows[piece.Row] is { IsInitialized: true })
+            {
+                error = await WritePiece(piece, zeros.Slice(0, piece.Length));
+            }
+
+            at += piece.Length;
+        }
+
+        _lane.Buffers.Return(zeros);
+        return error;
+    }
+}

@@ -1,0 +1,220 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+public sealed partial class Space
+{
+    [ThreadStatic]
+    private static Stack<uint[]>? s_checksums;   // one array per write under way
+
+    private async LaneTask<IoError> WritePiece(StripPiece piece, IoBuffer source)
+    {
+        Counters.Pieces++;
+        IoError error = _changedBytes > _changedBytesMax ? await FlushForRoom() : IoError.None;
+        while (error == IoError.None)
+        {
+            if (_rows[piece.Row] is { IsInitialized: true } ready)
+            {
+                int index = ready.RegionOf(piece.Column, piece.SlabOffset);
+                if (ready.Regions[index].State < RegionState.Unresolved)
+                {
+                    break;
+                }
+
+                error = await Resolve(ready, index);
+            }
+            else
+            {
+                error = await PrepareRow(piece.Row);
+            }
+        }
+
+        if (error != IoError.None)
+        {
+            return error;
+        }
+
+        long key = StripeGeometry.LockKey(_shape, piece.Row, piece.Column, piece.SlabOffset);
+        await _locks.Acquire(key, key + piece.Length);
+        if (_rows[piece.Row] is not { IsInitialized: true } row)
+        {
+            _locks.Release(key, key + piece.Length);   // the row was given back meanwhile
+            return await WritePiece(piece, source);
+        }
+
+        row.Users++;
+        int region = row.RegionOf(piece.Column, piece.SlabOffset);
+        Admit(ref row.RegionAt(region));
+        error = row.Regions[region].State == RegionState.Dirty || !_shape.HasLog ? IoError.None : await MarkDirty(row, region);
+        if (error == IoError.None)
+        {
+            error = _shape.Checksums ? await WriteChecked(row, piece, source) : await WriteCopies(row, piece, source);
+        }
+
+        Leave(ref row.RegionAt(region));
+        row.Users--;
+        _locks.Release(key, key + piece.Length);
+        return error;
+    }
+
+    private async LaneTask<IoError> WriteChecked(SpaceRow row, StripPiece piece, IoBuffer source)
+    {
+        ChecksumPage? page = FindPage(row, piece) ?? await LoadPage(row, piece.Column, piece.SlabOffset / _shape.PageSpan);
+        if (page is null)
+        {
+            return IoError.Io;
+        }
+
+        page.Pins++;
+        uint[] checksums = s_checksums is { Count: > 0 } free ? free.Pop() : new uint[ChecksumPage.Blocks];
+        int first = FirstBlock(piece);
+        int count = piece.Length / BlockSize;
+        for (int i = 0; i < count; i++)
+        {
+            checksums[i] = Crc32c.Compute(source.Span.Slice(i * BlockSize, BlockSize));
+        }
+
+        IoError error = await NoteFirstWrites(page, piece, first, count, checksums, acknowledged: false);
+        error = error == IoError.None ? await WriteCopies(row, piece, source) : error;
+        error = error == IoError.None ? await NoteFirstWrites(page, piece, first, count, checksums, acknowledged: true) : error;
+
+        if (error == IoError.None)
+        {
+            SetEntries(row, page, first, count, checksums);
+        }
+
+        (s_checksums ??= new()).Push(checksums);
+        page.Pins--;
+        return error;
+    }
+
+    private void SetEntries(SpaceRow row, ChecksumPage page, int first, int count, uint[] checksums)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            if (row.WrittenBlocks >= 0 && page.Generations[first + i] == 0)
+            {
+                row.WrittenBlocks++;
+            }
+
+            page.Set(first + i, checksums[i]);
+        }
+
+        NoteChanged(page, count);
+    }
+
+    private async LaneTask<IoError> NoteFirstWrites(
+        ChecksumPage page, StripPiece piece, int first, int count, uint[] checksums, bool acknowledged)
+    {
+        if (_notes is null)
+        {
+            return IoError.None;
+        }
+
+        if (_notes.Room < count)
+        {
+            IoError error = await FlushForNotes(count);
+            if (error != IoError.None)
+            {
+                return error;
+            }
+        }
+
+        long block = BlockKey(piece);
+        for (int i = 0; i < count; i++)
+        {
+            if (page.IsUnlogged(first + i) && acknowledged)
+            {
+                _notes.AddAcknowledged(block + i, checksums[i]);
+            }
+            else if (page.IsUnlogged(first + i))
+            {
+                _notes.Add(block + i, checksums[i]);
+            }
+        }
+
+        return IoError.None;
+    }
+
+    private long BlockKey(StripPiece piece) =>
+        StripeGeometry.LockKey(_shape, piece.Row, piece.Column, piece.SlabOffset) / BlockSize;
+
+    /// <summary>Writes every live copy side by side; a copy that fails or is missing is durably out or stale before this completes.</summary>
+    private async LaneTask<IoError> WriteCopies(SpaceRow row, StripPiece piece, IoBuffer source)
+    {
+        if (_shape.Copies == 1)
+        {
+            return await WriteCopy(row, piece, 0, source);
+        }
+
+        LaneTask<IoError> write0 = WriteCopy(row, piece, 0, source);
+        LaneTask<IoError> write1 = WriteCopy(row, piece, 1, source);
+        LaneTask<IoError> write2 = _shape.Copies > 2 ? WriteCopy(row, piece, 2, source) : LaneTask.FromResult(IoError.DeviceGone);
+        IoError error0 = await write0;
+        IoError error1 = await write1;
+        IoError error2 = await write2;
+        return error0 == IoError.None || error1 == IoError.None || error2 == IoError.None ? await SettleMissing(row, piece, error0, error1, error2)
+            : error0 != IoError.DeviceGone ? error0
+            : error1 != IoError.DeviceGone ? error1 : IoError.Io;
+    }
+
+    /// <summary>At least one copy took the write: the others must be durably stale before it is acknowledged.</summary>
+    private LaneTask<IoError> SettleMissing(SpaceRow row, StripPiece piece, IoError error0, IoError error1, IoError error2)
+    {
+        bool all = error0 == IoError.None && error1 == IoError.None && (error2 == IoError.None || _shape.Copies == 2);
+        return all ? LaneTask.FromResult(IoError.None) : MarkMissing(row, piece, error0, error1, error2);
+    }
+
+    private async LaneTask<IoError> MarkMissing(SpaceRow row, StripPiece piece, IoError error0, IoError error1, IoError error2)
+    {
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            IoError error = copy == 0 ? error0 : copy == 1 ? error1 : error2;
+            if (error == IoError.NoSpace)
+            {
+                return error;
+            }
+
+            if (error != IoError.None)
+            {
+                await PutOut(row.Place(piece.Column, copy).Disk, error, hasOtherCopy: true, "a write");
+                error = await MarkStale(row, (piece.Column * _shape.Copies) + copy, RegionBit(row, piece));
+                if (error != IoError.None)
+                {
+                    return Fail(error, "a missing copy could not be recorded as stale");
+                }
+            }
+        }
+
+        return IoError.None;
+    }
+
+    private async LaneTask<IoError> WriteCopy(SpaceRow row, StripPiece piece, int copy, IoBuffer source)
+    {
+        SlabPlace place = row.Place(piece.Column, copy);
+        Counters.DataBytesWritten += source.Length;
+        IoError error = await _members.Write(place.Disk, place.DataOffset + piece.SlabOffset, source);
+        if (error is IoError.DeviceGone or IoError.NoDevice && _shape.Copies == 1)
+        {
+            await PutOut(place.Disk, error, hasOtherCopy: false, "a write");
+        }
+
+        return error;
+    }
+
+    /// <summary>A write that is not client data: healing, pages, log. A disk that fails it leaves the view when it can.</summary>
+    private async LaneTask<IoError> WriteMember(int disk, long offset, IoBuffer source)
+    {
+        IoError error = await _members.Write(disk, offset, source);
+        if (error != IoError.None && error != IoError.NoSpace)
+        {
+            await PutOut(disk, error, hasOtherCopy: _shape.Copies > 1, "a write");
+        }
+
+        return error;
+    }
+
+    private static ushort RegionBit(SpaceRow row, StripPiece piece) =>
+        (ushort)(1 << (row.RegionOf(piece.Column, piece.SlabOffset) % SpaceShape.RegionsPerSlab));
+}

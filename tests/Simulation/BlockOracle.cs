@@ -1,0 +1,208 @@
+namespace TierSpaces.Simulation;
+
+/// <summary>
+/// What a store may answer. Every 512-byte sector carries the number of the write that produced it; per sector the oracle keeps the
+/// value that is durable and every later one that was issued. After a power cut a sector holds one of them, after a crash of the
+/// process the last acknowledged one or one that was in flight; what is read first then stays.
+/// </summary>
+public sealed class BlockOracle
+{
+    private const int Sector = 512;
+
+    private readonly List<Issued>[] _allowed;     // durable value first, then every later one issued, in order of issue
+    private readonly uint[] _acknowledged;      // last acknowledged value
+    private readonly List<(long First, int Count, uint Value)> _inFlight = [];
+    private long _issues;                       // requests issued so far
+    private List<Issued>?[]? _afterKill;          // stricter: what a crash of the process alone may leave; dropped at a power cut
+
+    /// <summary>A store of zeros.</summary>
+    public BlockOracle(long length)
+    {
+        _acknowledged = new uint[length / Sector];
+        _allowed = new List<Issued>[_acknowledged.Length];
+        for (int i = 0; i < _allowed.Length; i++)
+        {
+            _allowed[i] = [default];
+        }
+    }
+
+    private BlockOracle(BlockOracle other)
+    {
+        _acknowledged = (uint[])other._acknowledged.Clone();
+        _allowed = Array.ConvertAll(other._allowed, values => new List<Issued>(values));
+        _inFlight = [.. other._inFlight];
+        _afterKill = (List<Issued>?[]?)other._afterKill?.Clone();
+        _issues = other._issues;
+    }
+
+    /// <summary>Sectors in the store.</summary>
+    public int Sectors => _allowed.Length;
+
+    /// <summary>An independent copy.</summary>
+    public BlockOracle Clone() => new(this);
+
+    /// <summary>Contents of a sector with a value; value 0 is zeros.</summary>
+    public static void Fill(Span<byte> sector, uint value, long index)
+    {
+        sector.Clear();
+        if (value != 0)
+        {
+            for (int at = 0; at + 16 <= sector.Length; at += 16)
+            {
+                BitConverter.TryWriteBytes(sector[at..], value);
+                BitConverter.TryWriteBytes(sector[(at + 4)..], (uint)index);
+                BitConverter.TryWriteBytes(sector[(at + 8)..], (ulong)value * 0x9E3779B97F4A7C15 ^ (ulong)(index + at));
+            }
+        }
+    }
+
+    /// <summary>Contents of a range that one write covers.</summary>
+    public static void Fill(Span<byte> data, long offset, uint value)
+    {
+        for (int at = 0; at < data.Length; at += Sector)
+        {
+            Fill(data.Slice(at, Sector), value, (offset + at) / Sector);
+        }
+    }
+
+    /// <summary>A write (or with value 0 an unmap) is issued.</summary>
+    public void Issue(long offset, long length, uint value)
+    {
+        _inFlight.Add((offset / Sector, (int)(length / Sector), value));
+        _issues++;
+        for (long i = offset / Sector; i < (offset + length) / Sector; i++)
+        {
+            _allowed[i].Add(new Issued(value, _issues));
+        }
+    }
+
+    /// <summary>It was acknowledged, or refused: then both old and new remain possible.</summary>
+    public void Complete(long offset, long length, uint value, bool acknowledged)
+    {
+        _inFlight.Remove((offset / Sector, (int)(length / Sector), value));
+        for (long i = offset / Sector; acknowledged && i < (offset + length) / Sector; i++)
+        {
+            _acknowledged[i] = value;
+        }
+    }
+
+    /// <summary>What a flush that is submitted now will make durable.</summary>
+    public (uint[] Values, long Issues) BeginFlush() => ((uint[])_acknowledged.Clone(), _issues);
+
+    /// <summary>That flush was acknowledged: of what was issued before it, the last acknowledged value remains; later ones stay possible.</summary>
+    public void EndFlush((uint[] Values, long Issues) begun, List<(long First, int Count, uint Value)> inFlightAtBegin)
+    {
+        for (int i = 0; i < _allowed.Length; i++)
+        {
+            List<Issued> values = _allowed[i];
+            List<Issued> kept = [];
+            for (int k = 0; k < values.Count; k++)
+            {
+                if (values[k].Issue > begun.Issues || WasInFlight(inFlightAtBegin, i, values[k].Value))
+                {
+                    kept.Add(values[k]);
+                }
+                else if (values[k].Value == begun.Values[i])
+                {
+                    kept.RemoveAll(older => older.Value == begun.Values[i] && older.Issue <= begun.Issues);
+                    kept.Insert(0, values[k]);
+                }
+            }
+
+            _allowed[i] = kept;
+        }
+    }
+
+    /// <summary>A write with FUA was acknowledged: nothing older remains possible.</summary>
+    public void Harden(long offset, long length, uint value)
+    {
+        for (long i = offset / Sector; i < (offset + length) / Sector; i++)
+        {
+            _allowed[i].RemoveRange(0, Math.Max(0, _allowed[i].FindLastIndex(issued => issued.Value == value)));
+        }
+    }
+
+    /// <summary>Requests under way.</summary>
+    public List<(long First, int Count, uint Value)> InFlight() => [.. _inFlight];
+
+    /// <summary>Restricts to what a crash of the process alone may leave.</summary>
+    public void ProcessCrash()
+    {
+        _afterKill = new List<Issued>?[_allowed.Length];
+        for (int i = 0; i < _allowed.Length; i++)
+        {
+            List<Issued> kept = [new Issued(_acknowledged[i], 0)];
+            foreach ((long first, int count, uint value) in _inFlight)
+            {
+                if (i >= first && i < first + count)
+                {
+                    kept.Add(new Issued(value, 0));
+                }
+            }
+
+            _afterKill[i] = kept;
+        }
+
+        _inFlight.Clear();
+    }
+
+    /// <summary>A power cut: what was not read since the last stop may be anything not yet durable.</summary>
+    public void PowerCut()
+    {
+        _afterKill = null;
+        _inFlight.Clear();
+    }
+
+    /// <summary>After a crash: what is read must be allowed, and then is the only value allowed. Returns what is wrong, or null.</summary>
+    public string? Observe(long offset, ReadOnlySpan<byte> data)
+    {
+        Span<byte> expected = stackalloc byte[Sector];
+        for (int at = 0; at < data.Length; at += Sector)
+        {
+            long index = (offset + at) / Sector;
+            bool found = false;
+            List<Issued> allowed = _afterKill?[index] ?? _allowed[index];
+            foreach ((uint value, long _) in allowed)
+            {
+                Fill(expected, value, index);
+                if (data.Slice(at, Sector).SequenceEqual(expected))
+                {
+                    _allowed[index] = [new Issued(value, 0)];
+                    _acknowledged[index] = value;
+                    _afterKill?.SetValue(null, index);
+                    found = true;
+                    break;
+                }
+            }
+
+            if (!found)
+            {
+                return $"sector {index} reads as write {BitConverter.ToUInt32(data[at..])} of sector {BitConverter.ToUInt32(data[(at + 4)..])}, allowed: {string.Join(", ", allowed.ConvertAll(issued => issued.Value))}";
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>While serving, a sector that nothing is writing reads as its last acknowledged value.</summary>
+    public string? CheckServing(long offset, ReadOnlySpan<byte> data)
+    {
+        Span<byte> expected = stackalloc byte[Sector];
+        for (int at = 0; at < data.Length; at += Sector)
+        {
+            long index = (offset + at) / Sector;
+            Fill(expected, _acknowledged[index], index);
+            if (!data.Slice(at, Sector).SequenceEqual(expected))
+            {
+                return $"sector {index} reads as write {BitConverter.ToUInt32(data[at..])} while serving, last acknowledged: {_acknowledged[index]}";
+            }
+        }
+
+        return null;
+    }
+
+    private static bool WasInFlight(List<(long First, int Count, uint Value)> requests, int sector, uint value) =>
+        requests.Exists(request => request.Value == value && sector >= request.First && sector < request.First + request.Count);
+
+    private readonly record struct Issued(uint Value, long Issue);
+}

@@ -1,0 +1,466 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Simulation;
+
+/// <summary>What one seed came to.</summary>
+/// <param name="CrashStates">Crash states recovered and checked.</param>
+/// <param name="Violation">What broke the promise, or null.</param>
+/// <param name="TraceHash">Hash over the order of events of the first world.</param>
+public sealed record SimulationResult(long CrashStates, string? Violation, ulong TraceHash);
+
+/// <summary>
+/// One space under a random load. At random requests the world is forked and stopped: by a power cut that keeps some of the pending
+/// sectors, or by a crash of the process. Every fork is opened again, in part crashed again while it opens, and judged by
+/// the oracle: every sector, every copy alone, once more after a clean stop.
+/// </summary>
+public sealed class SpaceSimulation
+{
+    private const int ChunkBytes = 64 << 10;
+
+    private readonly SpaceScenario _scenario;
+    private readonly ulong _seed;
+    private readonly SpaceWorld _world;
+    private readonly BlockOracle _oracle;
+    private readonly List<(long Offset, long Length)> _busy = [];
+    private readonly double _forkChance;
+    private uint _nextValue = 1;
+    private int _pulled;
+    private bool _nested;
+
+    private SpaceSimulation(SpaceScenario scenario, ulong seed, double forkChance)
+    {
+        _scenario = scenario;
+        _seed = seed;
+        _forkChance = forkChance;
+        _world = SpaceWorld.New(scenario, seed);
+        _oracle = new BlockOracle(scenario.Length);
+    }
+
+    /// <summary>Crash states so far.</summary>
+    public long CrashStates { get; private set; }
+
+    /// <summary>The first violation.</summary>
+    public string? Violation { get; private set; }
+
+    /// <summary>Times that hard cases were reached, by name.</summary>
+    public static SortedDictionary<string, long> Sometimes { get; } = [];
+
+    /// <summary>Runs one seed.</summary>
+    public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = 0.05)
+    {
+        SpaceSimulation simulation = new(scenario, seed, forkChance);
+        try
+        {
+            simulation.Drive(operations);
+        }
+        catch (Exception error)
+        {
+            simulation.Report("exception", error.ToString());
+        }
+
+        ulong hash = simulation._world.Lane.TraceHash;
+        simulation._world.Release();
+        return new SimulationResult(simulation.CrashStates, simulation.Violation, hash);
+    }
+
+    private void Drive(int operations)
+    {
+        SimLane lane = _world.Lane;
+        lane.Run(_world.Open(isNew: true));
+        foreach (SimDisk disk in _world.Disks)
+        {
+            disk.OnRequest = (_, _, _) => MaybeCrash();
+        }
+
+        int running = 0;
+        for (int i = 0; i < operations && Violation is null; i++)
+        {
+            running++;
+            Operate(() => running--).Forget();
+            int parallel = 1 + lane.Next(6);
+            lane.PumpWhile(() => running >= parallel && Violation is null, 600_000_000_000);
+        }
+
+        lane.PumpWhile(() => running > 0 && Violation is null, 600_000_000_000);
+        if (Violation is null)
+        {
+            Finish();
+        }
+    }
+
+    /// <summary>At the end: a clean stop leaves nothing dirty, and everything is there afterwards.</summary>
+    private void Finish()
+    {
+        foreach (SimDisk disk in _world.Disks)
+        {
+            disk.OnRequest = null;
+        }
+
+        IoError closed = _world.Lane.Run(_world.Space.Close());
+        if (closed != IoError.None)
+        {
+            Report("close", closed.ToString());
+            return;
+        }
+
+        SpaceWorld again = _world.Fork(_seed + 1);
+        Carry(_world, again);
+        BlockOracle oracle = _oracle.Clone();
+        oracle.ProcessCrash();
+        Judge(again, oracle, "clean stop", depth: 3);
+        if (Violation is null && again.Space.Counters.RegionsResynced != 0)
+        {
+            Report("clean stop", $"{again.Space.Counters.RegionsResynced} regions had to be resynced");
+        }
+
+        again.Release();
+    }
+
+    private async LaneTask Operate(Action done)
+    {
+        SimLane lane = _world.Lane;
+        switch (lane.Next(20))
+        {
+            case < 9:
+                await WriteSome(lane.Next(8) == 0 ? WriteFlags.ForceUnitAccess : WriteFlags.None);
+                break;
+            case < 12:
+                await ReadSome();
+                break;
+            case < 15:
+                await FlushAll();
+                break;
+            case < 17:
+                await UnmapSome(lane.Next(2) == 0);
+                break;
+            case 17:
+                await lane.Delay(8_000_000_000);   // long enough that idle regions are cleaned
+                break;
+            case 18 when lane.Next(4) == 0 && _pulled < _scenario.Copies - 1:
+                _pulled++;
+                Count("disk pulled");
+                _world.Disks[lane.Next(_world.Disks.Length)].Pulled = true;
+                break;
+            default:
+                await lane.Delay(lane.Next(5_000_000));
+                break;
+        }
+
+        if (_world.Space.Fault != IoError.None)
+        {
+            Report("serving", $"the space failed: {_world.Space.FaultReason}");
+        }
+
+        done();
+    }
+
+    private (long Offset, long Length)? Take(int blocksMax)
+    {
+        SimLane lane = _world.Lane;
+        for (int attempt = 0; attempt < 10; attempt++)
+        {
+            long blocks = _scenario.Length / 4096;
+            long hot = lane.Next(2) == 0 ? Math.Min(blocks, 24) : blocks;   // half of the load on few blocks
+            long first = lane.Next((int)hot);
+            long count = Math.Min(1 + lane.Next(blocksMax), blocks - first);
+            (long Offset, long Length) range = (first * 4096, count * 4096);
+            if (!_busy.Exists(other => other.Offset < range.Offset + range.Length && range.Offset < other.Offset + other.Length))
+            {
+                _busy.Add(range);
+                return range;
+            }
+        }
+
+        return null;
+    }
+
+    private async LaneTask<Nothing> WriteSome(WriteFlags flags)
+    {
+        if (Take(_world.Lane.Next(4) == 0 ? 40 : 4) is not { } range)
+        {
+            return default;
+        }
+
+        uint value = _nextValue++;
+        IoBuffer buffer = _world.Lane.Buffers.Rent((int)range.Length);
+        BlockOracle.Fill(buffer.Span, range.Offset, value);
+        _oracle.Issue(range.Offset, range.Length, value);
+        IoError error = await _world.Space.Write(range.Offset, buffer, flags);
+        _oracle.Complete(range.Offset, range.Length, value, error == IoError.None);
+        if (error == IoError.None && flags != WriteFlags.None)
+        {
+            _oracle.Harden(range.Offset, range.Length, value);
+        }
+
+        _world.Lane.Buffers.Return(buffer);
+        _busy.Remove(range);
+        if (error != IoError.None)
+        {
+            Report("write", error.ToString());
+        }
+
+        return default;
+    }
+
+    private async LaneTask<Nothing> UnmapSome(bool unmap)
+    {
+        if (Take(_world.Lane.Next(3) == 0 ? (int)(_scenario.Shape.RowSize / 4096) : 8) is not { } range)
+        {
+            return default;
+        }
+
+        _oracle.Issue(range.Offset, range.Length, 0);
+        IoError error = unmap
+            ? await _world.Space.Unmap(range.Offset, range.Length)
+            : await _world.Space.WriteZeroes(range.Offset, range.Length, _world.Lane.Next(2) == 0 ? WriteFlags.NoHole : WriteFlags.None);
+        _oracle.Complete(range.Offset, range.Length, 0, error == IoError.None);
+        _busy.Remove(range);
+        if (error != IoError.None)
+        {
+            Report("unmap", error.ToString());
+        }
+
+        return default;
+    }
+
+    private async LaneTask<Nothing> ReadSome()
+    {
+        if (Take(16) is not { } range)
+        {
+            return default;
+        }
+
+        IoBuffer buffer = _world.Lane.Buffers.Rent((int)range.Length);
+        IoError error = await _world.Space.Read(range.Offset, buffer);
+        string? wrong = error == IoError.None ? _oracle.CheckServing(range.Offset, buffer.Span) : error.ToString();
+        _world.Lane.Buffers.Return(buffer);
+        _busy.Remove(range);
+        if (wrong is not null)
+        {
+            Report("read", wrong);
+        }
+
+        return default;
+    }
+
+    private async LaneTask<Nothing> FlushAll()
+    {
+        var begun = _oracle.BeginFlush();
+        List<(long First, int Count, uint Value)> inFlight = _oracle.InFlight();
+        IoError error = await _world.Space.Flush();
+        if (error == IoError.None)
+        {
+            _oracle.EndFlush(begun, inFlight);
+        }
+        else
+        {
+            Report("flush", error.ToString());
+        }
+
+        return default;
+    }
+
+    private void MaybeCrash()
+    {
+        if (_nested || Violation is not null || _world.Lane.NextRandom() > ulong.MaxValue * _forkChance)
+        {
+            return;
+        }
+
+        _nested = true;
+        Crash(_world, _oracle, 0, _world.Lane.NextRandom());
+        _nested = false;
+    }
+
+    /// <summary>Forks the world into several crash states and judges each.</summary>
+    private void Crash(SpaceWorld world, BlockOracle oracle, int depth, ulong seed)
+    {
+        Random random = new((int)(seed >> 32) ^ (int)seed);
+        int[] pending = world.PendingWrites();
+        int total = pending.Sum();
+        int plans = depth == 0 ? 8 : 2;
+        for (int plan = 0; plan < plans && Violation is null; plan++)
+        {
+            bool kill = plan == plans - 1;
+            Func<int, int, int, bool> keep = plan switch
+            {
+                0 => (_, _, _) => false,
+                1 => (_, _, _) => true,
+                2 when total > 0 => OnlyOne(random.Next(total), pending),
+                3 when total > 0 => AllButOne(random.Next(total), pending),
+                4 => Prefixes(random, pending),
+                _ => Random(random),
+            };
+            BlockOracle judged = oracle.Clone();
+            SpaceWorld crashed = kill ? world.Kill(seed + (ulong)plan, () => random.Next(2) == 0) : world.Cut(seed + (ulong)plan, keep);
+            if (!kill)
+            {
+                judged.PowerCut();
+            }
+            else if (depth == 0)
+            {
+                judged.ProcessCrash();
+            }
+
+            Carry(world, crashed);
+            CrashStates++;
+            Count(kill ? $"process crash at depth {depth}" : $"power cut at depth {depth}");
+            Judge(crashed, judged, $"{(kill ? "process crash" : $"power cut, plan {plan}")} at step {world.Lane.Steps}, depth {depth}", depth);
+            crashed.Release();
+        }
+    }
+
+    private static void Carry(SpaceWorld from, SpaceWorld to)
+    {
+        for (int i = 0; i < from.Disks.Length; i++)
+        {
+            to.Disks[i].Pulled = from.Disks[i].Pulled;
+            if (to.Disks[i].Pulled)
+            {
+                to.Map.Evicted.Add(i);   // the pool opens without it
+            }
+        }
+    }
+
+    /// <summary>Opens a stopped world and holds it against the oracle; on the way it may be crashed again.</summary>
+    private void Judge(SpaceWorld world, BlockOracle oracle, string where, int depth)
+    {
+        Random random = new((int)world.Lane.Seed);
+        if (depth < 2 && random.Next(3) == 0)
+        {
+            int at = 1 + random.Next(40);
+            foreach (SimDisk disk in world.Disks)
+            {
+                disk.OnRequest = (_, _, _) =>
+                {
+                    if (--at == 0 && Violation is null)
+                    {
+                        Crash(world, oracle, depth + 1, world.Lane.NextRandom());
+                    }
+                };
+            }
+        }
+
+        world.Lane.Run(world.Open(isNew: false));
+        if (world.Space.Fault != IoError.None)
+        {
+            Report(where, $"does not open: {world.Space.FaultReason}");
+            return;
+        }
+
+        ReadAll(world, oracle, where, observe: true);
+        foreach (SimDisk disk in world.Disks)
+        {
+            disk.OnRequest = null;
+        }
+
+        ReadAll(world, oracle, where + ", read again", observe: false);
+        if (Violation is null && random.Next(4) == 0)
+        {
+            JudgeEachCopy(world, oracle, where);
+        }
+
+        if (Violation is null && depth == 0 && random.Next(4) == 0)
+        {
+            oracle.PowerCut();
+            SpaceWorld cut = world.Cut(world.Lane.Seed + 77, (_, _, _) => random.Next(2) == 0);
+            Carry(world, cut);
+            cut.Lane.Run(cut.Open(isNew: false));
+            ReadAll(cut, oracle, where + ", cut again after serving", observe: true);
+            cut.Release();
+        }
+
+        Count(world.Space.Counters.RegionsResynced > 0, "region resynced");
+        Count(world.Space.Counters.BlocksRecovered > 0, "unlogged first write kept after a process crash");
+    }
+
+    private void JudgeEachCopy(SpaceWorld world, BlockOracle oracle, string where)
+    {
+        if (world.Disks.Count(disk => disk.Pulled) >= _scenario.Copies - 1)
+        {
+            return;
+        }
+
+        for (int pulled = 0; pulled < world.Disks.Length && Violation is null; pulled++)
+        {
+            SpaceWorld without = world.Fork(world.Lane.Seed + 1000 + (ulong)pulled);
+            Carry(world, without);
+            without.Disks[pulled].Pulled = true;
+            without.Map.Evicted.Add(pulled);
+            without.Lane.Run(without.Open(isNew: false));
+            if (without.Space.Fault != IoError.None)
+            {
+                Report(where, $"does not open without disk {pulled}: {without.Space.FaultReason}");
+            }
+            else
+            {
+                ReadAll(without, oracle, $"{where}, without disk {pulled}", observe: false);
+            }
+
+            Count("read with one disk pulled");
+            without.Release();
+        }
+    }
+
+    private void ReadAll(SpaceWorld world, BlockOracle oracle, string where, bool observe)
+    {
+        for (long at = 0; at < _scenario.Length && Violation is null; at += ChunkBytes)
+        {
+            IoBuffer buffer = world.Lane.Buffers.Rent((int)Math.Min(ChunkBytes, _scenario.Length - at));
+            IoError error = world.Lane.Run(world.Space.Read(at, buffer));
+            string? wrong = error != IoError.None ? $"read at {at}: {error}"
+                : observe ? oracle.Observe(at, buffer.Span) : oracle.CheckServing(at, buffer.Span);
+            world.Lane.Buffers.Return(buffer);
+            if (wrong is not null)
+            {
+                Report(where, wrong);
+            }
+        }
+    }
+
+    private void Report(string where, string what) =>
+        Violation ??= $"seed {_seed}, {_scenario}: {where}: {what}";
+
+    private static void Count(string what) => Count(true, what);
+
+    private static void Count(bool happened, string what)
+    {
+        if (happened)
+        {
+            Sometimes[what] = Sometimes.GetValueOrDefault(what) + 1;
+        }
+    }
+
+    private static Func<int, int, int, bool> OnlyOne(int chosen, int[] pending) => (disk, write, _) => Index(pending, disk, write) == chosen;
+
+    private static Func<int, int, int, bool> AllButOne(int chosen, int[] pending) => (disk, write, _) => Index(pending, disk, write) != chosen;
+
+    private static Func<int, int, int, bool> Prefixes(Random random, int[] pending)
+    {
+        int[] ends = Array.ConvertAll(pending, count => random.Next(count + 1));
+        return (disk, write, _) => write < ends[disk];
+    }
+
+    private static Func<int, int, int, bool> Random(Random random)
+    {
+        int percent = random.Next(1, 100);
+        bool torn = random.Next(2) == 0;
+        Dictionary<(int, int), bool> whole = [];
+        return (disk, write, _) =>
+        {
+            if (torn)
+            {
+                return random.Next(100) < percent;
+            }
+
+            if (!whole.TryGetValue((disk, write), out bool kept))
+            {
+                whole[(disk, write)] = kept = random.Next(100) < percent;
+            }
+
+            return kept;
+        };
+    }
+
+    private static int Index(int[] pending, int disk, int write) => pending.Take(disk).Sum() + write;
+}
