@@ -194,7 +194,8 @@ public sealed class SpaceSimulation
 
         _world.Lane.Buffers.Return(buffer);
         _busy.Remove(range);
-        if (error != IoError.None)
+        bool isShort = error == IoError.NoSpace && _pulled > 0;   // too few disks left for a new row
+        if (error != IoError.None && !isShort)
         {
             Report("write", error.ToString());
         }
@@ -215,7 +216,7 @@ public sealed class SpaceSimulation
             : await _world.Space.WriteZeroes(range.Offset, range.Length, _world.Lane.Next(2) == 0 ? WriteFlags.NoHole : WriteFlags.None);
         _oracle.Complete(range.Offset, range.Length, 0, error == IoError.None);
         _busy.Remove(range);
-        if (error != IoError.None)
+        if (error != IoError.None && !(error == IoError.NoSpace && _pulled > 0))
         {
             Report("unmap", error.ToString());
         }

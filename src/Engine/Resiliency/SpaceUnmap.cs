@@ -170,7 +170,8 @@ public sealed partial class Space
             }
 
             row.WrittenBlocks -= row.WrittenBlocks > 0 ? 1 : 0;
-            if (page.IsUnlogged(first + i) || _roundRunning)   // a running flush clears the notes of logged blocks at its end
+            // Notes of a block may stand while it is unlogged, changed since the last capture, or until a running flush ends.
+            if (page.IsUnlogged(first + i) || page.IsChanged(first + i) || _roundRunning)
             {
                 _notes?.AddZeroed(BlockKey(piece) + i);
             }
