@@ -1,0 +1,44 @@
+using System.Globalization;
+
+namespace TierSpaces.Bench;
+
+/// <summary>Options of the form <c>--name value</c>; sizes may end in K, M or G.</summary>
+internal sealed class Arguments
+{
+    private readonly Dictionary<string, string> _values = [];
+
+    internal Arguments(string[] args)
+    {
+        for (int i = 0; i < args.Length; i += 2)
+        {
+            if (!args[i].StartsWith("--", StringComparison.Ordinal) || i + 1 == args.Length)
+            {
+                throw new ArgumentException($"'{args[i]}' is not an option with a value.");
+            }
+
+            _values[args[i][2..]] = args[i + 1];
+        }
+    }
+
+    internal string Text(string name, string? otherwise = null) =>
+        _values.Remove(name, out string? value) ? value : otherwise ?? throw new ArgumentException($"--{name} is needed.");
+
+    internal long Number(string name, long otherwise, long least, long most)
+    {
+        string text = Text(name, otherwise.ToString(CultureInfo.InvariantCulture));
+        int shift = text.Length == 0 ? 0 : "KMG".IndexOf(char.ToUpperInvariant(text[^1])) switch { 0 => 10, 1 => 20, 2 => 30, _ => 0 };
+        string digits = shift == 0 ? text : text[..^1];
+        return long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out long value)
+            && value <= most >> shift && value << shift >= least
+            ? value << shift
+            : throw new ArgumentException($"--{name} is '{text}'; it may be {least} to {most}.");
+    }
+
+    internal void ThrowIfUnused()
+    {
+        if (_values.Count > 0)
+        {
+            throw new ArgumentException($"--{_values.Keys.First()} is not an option of this command.");
+        }
+    }
+}

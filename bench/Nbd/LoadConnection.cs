@@ -1,0 +1,285 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using System.Text;
+
+namespace TierSpaces.Bench.Nbd;
+
+// One pipelined connection. Requests live in Depth slots, the slot number is the cookie. A receive takes all replies
+// there are; their slots are used again at once and the new requests leave in one gathered send.
+
+/// <summary>A connection that keeps a fixed number of requests in flight.</summary>
+internal sealed unsafe class LoadConnection : IDisposable
+{
+    private const int RequestHeader = 28;
+    private const int ReceiveBuffer = 1 << 20;
+    private const uint SimpleReply = 0x67446698;
+
+    private readonly LoadOptions _options;
+    private readonly LatencyHistogram _latency;
+    private readonly byte* _received = (byte*)NativeMemory.AlignedAlloc(ReceiveBuffer, 4096);
+    private readonly byte* _payload;
+    private readonly byte* _headers;
+    private readonly LibC.Vector* _vectors;
+    private readonly long[] _startedAt;
+    private readonly long _blocks;
+    private ulong _random;
+    private long _next;           // block of the next sequential request
+    private int _available;       // bytes received and not parsed
+    private int _skip;            // payload bytes of a reply still to come
+    private int _vector;          // first vector not sent whole
+    private int _vectorCount;
+    private int _inFlight;
+    private bool _isEnding;       // replies start no new requests
+
+    internal LoadConnection(LoadOptions options, int index, LatencyHistogram latency)
+    {
+        _options = options;
+        _latency = latency;
+        _startedAt = new long[options.Depth];
+        _payload = (byte*)NativeMemory.AlignedAlloc((nuint)options.Block, 4096);
+        _headers = (byte*)NativeMemory.AllocZeroed((nuint)(RequestHeader * options.Depth));
+        _vectors = (LibC.Vector*)NativeMemory.AllocZeroed((nuint)(2 * options.Depth * sizeof(LibC.Vector)));
+        _random = 0x9E3779B97F4A7C15 * (ulong)(index + 1);
+        new Random(index).NextBytes(new Span<byte>(_payload, options.Block));
+        Descriptor = Open(options.Socket);
+        long size = Negotiate();
+        _blocks = (options.Length > 0 ? Math.Min(options.Length, size) : size) / options.Block;
+        if (_blocks == 0)
+        {
+            throw new ArgumentException($"The export is {size} bytes long: there is no room for a request of {options.Block}.");
+        }
+
+        _next = _blocks * index / options.Connections;
+    }
+
+    internal int Descriptor { get; }
+
+    internal long Completed { get; private set; }
+
+    /// <summary>Whether the socket did not take all of the last send.</summary>
+    internal bool HasUnsent => _vector < _vectorCount;
+
+    /// <summary>Starts as many requests as the depth allows.</summary>
+    internal void Start()
+    {
+        long now = Stopwatch.GetTimestamp();
+        for (int slot = 0; slot < _options.Depth; slot++)
+        {
+            Queue(slot, now);
+        }
+
+        Send();
+    }
+
+    /// <summary>Receives what is there (waits for it when told to), accounts for it and starts as many requests anew.</summary>
+    internal void Receive(bool wait)
+    {
+        nint count = LibC.Receive(Descriptor, _received + _available, (nuint)(ReceiveBuffer - _available), wait ? 0 : LibC.DontWait);
+        if (count <= 0)
+        {
+            int error = Marshal.GetLastPInvokeError();
+            if (count < 0 && error is LibC.TryAgain or LibC.Interrupted)
+            {
+                return;
+            }
+
+            throw new IOException(count == 0 ? "The server closed the connection." : $"recv: errno {error}.");
+        }
+
+        Parse((int)count + _available, Stopwatch.GetTimestamp());
+        Send();
+    }
+
+    /// <summary>Sends what is queued, as far as the socket takes it.</summary>
+    internal void Send()
+    {
+        while (HasUnsent)
+        {
+            LibC.MessageHeader message = new() { Vectors = _vectors + _vector, VectorCount = (nuint)(_vectorCount - _vector) };
+            nint sent = LibC.SendMessage(Descriptor, &message, LibC.NoSignal | LibC.DontWait);
+            if (sent < 0)
+            {
+                int error = Marshal.GetLastPInvokeError();
+                if (error == LibC.TryAgain)
+                {
+                    return;
+                }
+
+                if (error != LibC.Interrupted)
+                {
+                    throw new IOException($"sendmsg: errno {error}.");
+                }
+
+                continue;
+            }
+
+            Advance((nuint)sent);
+        }
+
+        _vector = _vectorCount = 0;
+    }
+
+    /// <summary>Whether a reply is still to come.</summary>
+    internal bool IsBusy => _inFlight > 0 || _skip > 0;
+
+    /// <summary>Starts nothing more.</summary>
+    internal void BeginEnd() => _isEnding = true;
+
+    public void Dispose()
+    {
+        Disconnect();
+        LibC.Close(Descriptor);
+        NativeMemory.AlignedFree(_received);
+        NativeMemory.AlignedFree(_payload);
+        NativeMemory.Free(_headers);
+        NativeMemory.Free(_vectors);
+    }
+
+    /// <summary>The command that ends a connection properly.</summary>
+    private void Disconnect()
+    {
+        Span<byte> header = new(_headers, RequestHeader);
+        header.Clear();
+        BinaryPrimitives.WriteUInt32BigEndian(header, 0x25609513);
+        header[7] = 2;
+        _vectors[0] = new LibC.Vector { Base = _headers, Length = RequestHeader };
+        (_vector, _vectorCount) = (0, 1);
+        Send();
+    }
+
+    private static int Open(string path)
+    {
+        int descriptor = LibC.Socket(1, 1 | 0x80000, 0);
+        byte[] address = [1, 0, .. Encoding.UTF8.GetBytes(path), 0];
+        fixed (byte* bytes = address)
+        {
+            return LibC.Connect(descriptor, bytes, (uint)address.Length) == 0
+                ? descriptor
+                : throw new IOException($"Cannot connect to '{path}': errno {Marshal.GetLastPInvokeError()}.");
+        }
+    }
+
+    /// <summary>EXPORT_NAME without zeroes and simple replies: the shortest way in, the same work for every server.</summary>
+    private long Negotiate()
+    {
+        ReceiveExactly(18);
+        byte[] name = Encoding.UTF8.GetBytes(_options.Export);
+        byte[] hello = [0, 0, 0, 3, .. "IHAVEOPT"u8, 0, 0, 0, 1, 0, 0, 0, 0, .. name];
+        BinaryPrimitives.WriteInt32BigEndian(hello.AsSpan(16), name.Length);
+        fixed (byte* bytes = hello)
+        {
+            _vectors[0] = new LibC.Vector { Base = bytes, Length = (nuint)hello.Length };
+            _vectorCount = 1;
+            Send();
+        }
+
+        ReceiveExactly(10);
+        return BinaryPrimitives.ReadInt64BigEndian(new ReadOnlySpan<byte>(_received, 8));
+    }
+
+    private void ReceiveExactly(int length)
+    {
+        for (int done = 0; done < length;)
+        {
+            nint count = LibC.Receive(Descriptor, _received + done, (nuint)(length - done), 0);
+            if (count <= 0)
+            {
+                throw new IOException($"The server refused export '{_options.Export}'.");
+            }
+
+            done += (int)count;
+        }
+    }
+
+    private void Parse(int end, long now)
+    {
+        int at = 0;
+        while (true)
+        {
+            int skipped = Math.Min(_skip, end - at);
+            at += skipped;
+            _skip -= skipped;
+            if (_skip > 0 || end - at < 16)
+            {
+                break;
+            }
+
+            ReadOnlySpan<byte> header = new(_received + at, 16);
+            if (BinaryPrimitives.ReadUInt32BigEndian(header) != SimpleReply || BinaryPrimitives.ReadUInt32BigEndian(header[4..]) != 0)
+            {
+                throw new IOException($"The server answered with error {BinaryPrimitives.ReadUInt32BigEndian(header[4..])}.");
+            }
+
+            int slot = BinaryPrimitives.ReadInt32BigEndian(header[12..]);
+            _latency.Add((now - _startedAt[slot]) * (1_000_000_000 / Stopwatch.Frequency));
+            Completed++;
+            _inFlight--;
+            at += 16;
+            _skip = _options.Writes ? 0 : _options.Block;
+            if (!_isEnding)
+            {
+                Queue(slot, now);
+            }
+        }
+
+        _available = end - at;
+        new Span<byte>(_received + at, _available).CopyTo(new Span<byte>(_received, _available));
+    }
+
+    private void Queue(int slot, long now)
+    {
+        _inFlight++;
+        _startedAt[slot] = now;
+        Span<byte> header = new(_headers + (slot * RequestHeader), RequestHeader);
+        BinaryPrimitives.WriteUInt32BigEndian(header, 0x25609513);
+        BinaryPrimitives.WriteUInt32BigEndian(header[4..], _options.Writes ? 1u : 0u);
+        BinaryPrimitives.WriteUInt64BigEndian(header[8..], (ulong)slot);
+        BinaryPrimitives.WriteInt64BigEndian(header[16..], NextBlock() * _options.Block);
+        BinaryPrimitives.WriteInt32BigEndian(header[24..], _options.Block);
+        Compact();
+        _vectors[_vectorCount++] = new LibC.Vector { Base = _headers + (slot * RequestHeader), Length = RequestHeader };
+        if (_options.Writes)
+        {
+            _vectors[_vectorCount++] = new LibC.Vector { Base = _payload, Length = (nuint)_options.Block };
+        }
+    }
+
+    /// <summary>Moves what an unfinished send left to the front: the vectors of all slots fit.</summary>
+    private void Compact()
+    {
+        if (_vector > 0)
+        {
+            int left = _vectorCount - _vector;
+            new Span<LibC.Vector>(_vectors + _vector, left).CopyTo(new Span<LibC.Vector>(_vectors, left));
+            (_vector, _vectorCount) = (0, left);
+        }
+    }
+
+    private long NextBlock()
+    {
+        if (!_options.Random)
+        {
+            _next = (_next + 1) % _blocks;
+            return _next;
+        }
+
+        _random ^= _random << 13;
+        _random ^= _random >> 7;
+        _random ^= _random << 17;
+        return (long)(((UInt128)_random * (ulong)_blocks) >> 64);
+    }
+
+    private void Advance(nuint sent)
+    {
+        while (sent > 0)
+        {
+            LibC.Vector* vector = _vectors + _vector;
+            nuint part = Math.Min(sent, vector->Length);
+            vector->Base = (byte*)vector->Base + part;
+            vector->Length -= part;
+            sent -= part;
+            _vector += vector->Length == 0 ? 1 : 0;
+        }
+    }
+}

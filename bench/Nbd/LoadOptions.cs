@@ -1,0 +1,29 @@
+namespace TierSpaces.Bench.Nbd;
+
+/// <summary>What to do to a server.</summary>
+internal sealed record LoadOptions(
+    string Socket, string Export, bool Writes, bool Random, int Block, int Depth, int Connections, double Seconds, double Warmup,
+    long Length, int Pid)
+{
+    internal static LoadOptions From(Arguments arguments)
+    {
+        string mode = arguments.Text("mode", "randread");
+        if (mode is not ("randread" or "randwrite" or "read" or "write"))
+        {
+            throw new ArgumentException($"--mode is '{mode}'; it may be randread, randwrite, read or write.");
+        }
+
+        return new LoadOptions(
+            arguments.Text("socket"),
+            arguments.Text("export", ""),
+            mode.EndsWith("write", StringComparison.Ordinal),
+            mode.StartsWith("rand", StringComparison.Ordinal),
+            (int)arguments.Number("block", 4096, 512, 32 << 20),
+            (int)arguments.Number("depth", 32, 1, 256),
+            (int)arguments.Number("connections", 1, 1, 64),
+            arguments.Number("seconds", 5, 1, 3600),
+            arguments.Number("warmup", 1, 0, 3600),
+            arguments.Number("length", 0, 0, long.MaxValue),
+            (int)arguments.Number("pid", 0, 0, int.MaxValue));
+    }
+}

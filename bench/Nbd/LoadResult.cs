@@ -1,0 +1,24 @@
+using System.Globalization;
+
+namespace TierSpaces.Bench.Nbd;
+
+/// <summary>What came of a load.</summary>
+/// <param name="ClientCpu">Share of one processor the client used: near 1, it may have been the limit itself.</param>
+/// <param name="ServerCpuUs">Processor time of the server per operation, in microseconds; null when not asked for.</param>
+/// <param name="OthersCpu">
+/// Processors used by neither client nor server. Where it is not near 0 the run was disturbed: on two cores, a third busy
+/// process puts client and server on one core, and the figure is their common cost and no throughput.
+/// </param>
+internal sealed record LoadResult(
+    long Operations, double Seconds, int Block, LatencyHistogram Latency, double ClientCpu, double? ServerCpuUs, double? OthersCpu)
+{
+    internal double Iops => Operations / Seconds;
+
+    internal string ToJson() => string.Create(
+        CultureInfo.InvariantCulture,
+        $$"""
+        {"iops":{{Iops:F0}},"mbPerSecond":{{Iops * Block / 1e6:F1}},"operations":{{Operations}},"seconds":{{Seconds:F2}},"p50Us":{{Latency.PercentileUs(0.5):F1}},"p99Us":{{Latency.PercentileUs(0.99):F1}},"p999Us":{{Latency.PercentileUs(0.999):F1}},"maxUs":{{Latency.MaxNs / 1000.0:F1}},"clientCpu":{{ClientCpu:F2}},"serverCpuUsPerOp":{{Text(ServerCpuUs)}},"othersCpu":{{Text(OthersCpu)}}}
+        """);
+
+    private static string Text(double? value) => value?.ToString("F2", CultureInfo.InvariantCulture) ?? "null";
+}

@@ -1,0 +1,51 @@
+using System.Runtime.Versioning;
+using TierSpaces.Bench;
+using TierSpaces.Bench.Nbd;
+
+[assembly: SupportedOSPlatform("linux")]
+
+const string Usage = """
+    TierSpaces.Bench COMMAND [--option value …]
+
+      nbd-load    loads any NBD server and prints one line of JSON
+                  --socket PATH        Unix socket of the server
+                  --export NAME        (the default export)
+                  --mode MODE          randread, randwrite, read or write (randread)
+                  --block BYTES        size of a request (4096)
+                  --depth N            requests in flight on each connection (32)
+                  --connections N      (1)
+                  --seconds N          (5), after --warmup N (1)
+                  --length BYTES       part of the export that is used (all)
+                  --pid N              server process whose processor time is counted
+      nbd-serve   serves memory until its standard input ends
+                  --socket PATH  --size BYTES (256M)  --block 512|4096 (512)
+    """;
+
+try
+{
+    if (args.Length == 0)
+    {
+        Console.WriteLine(Usage);
+        return 0;
+    }
+
+    Arguments arguments = new(args[1..]);
+    switch (args[0])
+    {
+        case "nbd-load":
+            LoadOptions options = LoadOptions.From(arguments);
+            arguments.ThrowIfUnused();
+            Console.WriteLine(NbdLoad.Run(options).ToJson());
+            return 0;
+        case "nbd-serve":
+            NbdServe.Run(arguments);
+            return 0;
+        default:
+            throw new ArgumentException($"'{args[0]}' is not a command; there are nbd-load and nbd-serve.");
+    }
+}
+catch (Exception error) when (error is ArgumentException or IOException or FormatException)
+{
+    Console.Error.WriteLine($"bench: {error.Message}");
+    return 1;
+}
