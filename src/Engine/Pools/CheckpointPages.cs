@@ -1,16 +1,142 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>How a state is cut into checkpoint pages.</summary>
+/// <summary>One page of a state.</summary>
+/// <param name="Key">Which part of the state it holds.</param>
+/// <param name="Content">The immutable object it was made from: the same object means the same page. Null is never the same.</param>
+/// <param name="Encode">Writes its records.</param>
+internal readonly record struct StatePage(PageKey Key, object? Content, Action<ByteWriter> Encode);
+
+/// <summary>
+/// How a state is cut into checkpoint pages. Every page holds records that, applied in the order of the pages to the empty
+/// state, make the state again.
+/// </summary>
 internal static class CheckpointPages
 {
     /// <summary>Bytes of records that a page holds.</summary>
-    internal const int Capacity = 3900;
+    internal const int Capacity = CheckpointPage.Capacity;
+
+    /// <summary>Most bytes of a record that has a page for itself.</summary>
+    internal const int LargestRecord = Capacity - 64;
 
     private const int RowsMappedOverhead = 22;
 
     /// <summary>Rows whose records fit in a page whatever the rows hold.</summary>
     internal static int RowsPerPage(int positions) =>
         Math.Max(1, Capacity / (RowMapping.LargestBytes(positions) + RowsMappedOverhead));
+
+    /// <summary>Most pages that a state can take, without tables and root.</summary>
+    internal static long CountUpTo(PoolState state)
+    {
+        long pages = 2L + state.Disks.Count + state.VirtualDisks.Count + state.Jobs.Count;
+        foreach (SpaceState space in state.Spaces.Values)
+        {
+            pages += 1 + (2L * space.Rows.LeafCount);
+        }
+
+        return pages;
+    }
+
+    /// <summary>The pages of a state, in the order in which they are applied.</summary>
+    internal static IEnumerable<StatePage> Enumerate(PoolState state)
+    {
+        yield return Single(new PageKey(PageKind.Pool, default, 0, 0), state.Pool!, new PoolCreated(state.Pool!));
+        foreach (DiskState disk in state.Disks.Values)
+        {
+            PageKey key = new(PageKind.Disk, default, disk.Description.Number.Value, 0);
+            yield return Single(key, disk.Description, new DiskAdded(disk.Description));
+        }
+
+        foreach (VirtualDiskDescription disk in state.VirtualDisks.Values)
+        {
+            yield return Single(new PageKey(PageKind.VirtualDisk, disk.Id.Value, 0, 0), disk, new VirtualDiskCreated(disk));
+        }
+
+        foreach (SpaceState space in state.Spaces.Values)
+        {
+            PageKey key = new(PageKind.Space, default, space.Description.Id.Value, 0);
+            yield return Single(key, space.Description, new SpaceCreated(space.Description));
+        }
+
+        foreach (StatePage page in state.Spaces.Values.SelectMany(PagesOf))
+        {
+            yield return page;
+        }
+
+        foreach (JobRecord job in state.Jobs.Values)
+        {
+            yield return Single(new PageKey(PageKind.Job, job.Job, 0, 0), job, job);
+        }
+
+        yield return new StatePage(new PageKey(PageKind.Counters, default, 0, 0), null, to => EncodeCounters(state, to));
+    }
+
+    private static StatePage Single(PageKey key, object content, MetadataRecord record) =>
+        new(key, content, to => MetadataCodec.Encode(record, to));
+
+    private static void EncodeCounters(PoolState state, ByteWriter to)
+    {
+        MetadataCodec.Encode(state.Counters, to);
+        if (state.Session is { } session)
+        {
+            MetadataCodec.Encode(session, to);
+        }
+    }
+
+    private static IEnumerable<StatePage> PagesOf(SpaceState space)
+    {
+        uint number = space.Description.Id.Value;
+        foreach ((int leaf, RowState?[] rows) in space.Rows.Leaves())
+        {
+            int first = leaf * space.Rows.LeafSize;
+            if (Array.Exists(rows, static row => row is not null))
+            {
+                yield return new StatePage(
+                    new PageKey(PageKind.Rows, default, number, (uint)leaf), rows, to => EncodeRows(space.Description, first, rows, to));
+            }
+
+            if (Array.Exists(rows, static row => row is { HasStale: true }))
+            {
+                yield return new StatePage(
+                    new PageKey(PageKind.Stale, default, number, (uint)leaf), rows, to => EncodeStale(space.Description, first, rows, to));
+            }
+        }
+    }
+
+    private static void EncodeRows(SpaceDescription space, int first, RowState?[] rows, ByteWriter to)
+    {
+        for (int i = 0; i < rows.Length; i++)
+        {
+            int start = i;
+            while (i < rows.Length && rows[i] is not null)
+            {
+                i++;
+            }
+
+            if (i > start)
+            {
+                RowMapping[] run = Array.ConvertAll(rows[start..i], static row => row!.Mapping);
+                MetadataCodec.Encode(new RowsMapped(space.Id, first + start, space.Positions, run), to);
+            }
+        }
+    }
+
+    private static void EncodeStale(SpaceDescription space, int first, RowState?[] rows, ByteWriter to)
+    {
+        List<StaleEntry> entries = [];
+        for (int i = 0; i < rows.Length; i++)
+        {
+            for (int position = 0; position < space.Positions; position++)
+            {
+                if (rows[i]?.Stale(position) is > 0 and var regions)
+                {
+                    entries.Add(new StaleEntry(first + i, (ushort)position, regions));
+                }
+            }
+        }
+
+        MetadataCodec.Encode(new StaleMarked(space.Id, [.. entries]), to);
+    }
 }

@@ -16,12 +16,13 @@ internal sealed class PersistentArray<T>
 
     /// <summary>An empty array whose leaves hold <paramref name="leafSize"/> elements.</summary>
     internal PersistentArray(int leafSize)
-        : this(leafSize, null, 0)
+        : this(leafSize, null, 0, 0)
     {
     }
 
-    private PersistentArray(int leafSize, object? root, int height)
+    private PersistentArray(int leafSize, object? root, int height, int leafCount)
     {
+        LeafCount = leafCount;
         LeafSize = leafSize;
         _root = root;
         _height = height;
@@ -29,6 +30,9 @@ internal sealed class PersistentArray<T>
 
     /// <summary>Elements of a leaf.</summary>
     internal int LeafSize { get; }
+
+    /// <summary>Leaves that exist.</summary>
+    internal int LeafCount { get; }
 
     /// <summary>The element at an index, or the default where none was set.</summary>
     internal T? this[int index]
@@ -46,6 +50,7 @@ internal sealed class PersistentArray<T>
         int leaf = index / LeafSize;
         object? root = _root;
         int height = _height;
+        bool isNew = leaf >= Capacity(height) || FindLeaf(root, height, leaf) is null;
         while (leaf >= Capacity(height))
         {
             object?[] above = new object?[Fanout];
@@ -54,7 +59,7 @@ internal sealed class PersistentArray<T>
             height++;
         }
 
-        return new PersistentArray<T>(LeafSize, SetIn(root, height, leaf, index % LeafSize, value), height);
+        return new PersistentArray<T>(LeafSize, SetIn(root, height, leaf, index % LeafSize, value), height, LeafCount + (isNew ? 1 : 0));
     }
 
     /// <summary>The leaves that exist, in order, each with its index.</summary>

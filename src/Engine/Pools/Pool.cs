@@ -4,19 +4,30 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>An open pool: its state, its disks and its slabs. Used on one lane.</summary>
-public sealed class Pool
+// An open pool as the storeys above see it: state, disks, slabs, and the calls that change them. Used on one lane.
+//
+// Invariants
+//  1. Disk gives a disk only while it is a member of the view in force and has not failed.
+//  2. A disk that has left the view misses writes. It takes part again only through Rejoin, and what it missed is what
+//     stale marks say; marks are the storeys' above, except for a disk that has lost what it once held, which Rejoin
+//     marks whole.
+
+/// <summary>An open pool: its state, its disks and its slabs.</summary>
+public sealed partial class Pool
 {
     /// <summary>Most bytes of records in one commit; larger changes are split by the caller.</summary>
     public const int MaxCommitBytes = 48 << 10;
 
-    private readonly Dictionary<DiskNumber, IDisk> _disks = [];
+    private readonly MetadataStore _store;
 
-    private Pool(PoolEnvironment environment, PoolId id)
+    internal Pool(PoolEnvironment environment, MetadataStore store)
     {
         Environment = environment;
-        Id = id;
+        _store = store;
         Allocator = new SlabAllocator(() => State, number => Disk(number) is not null);
+        store.Applied = OnApplied;
+        store.MembershipChanged = change => MembershipChanged?.Invoke(change);
+        store.LeftDisk = static member => member.Disk.Close().Forget();
     }
 
     /// <summary>Told on the lane, after the view is in force and before the call that caused it completes.</summary>
@@ -26,111 +37,114 @@ public sealed class Pool
     public PoolEnvironment Environment { get; }
 
     /// <summary>Identity.</summary>
-    public PoolId Id { get; }
+    public PoolId Id => _store.Id;
 
     /// <summary>The newest committed state.</summary>
-    public PoolState State { get; private set; } = PoolState.Empty;
+    public PoolState State => _store.State;
+
+    /// <summary>The members in force.</summary>
+    public PoolView View => _store.View;
+
+    /// <summary>Number of this opening.</summary>
+    public ulong Session => _store.Session;
 
     /// <summary>Gives out slabs.</summary>
     public SlabAllocator Allocator { get; }
 
-    /// <summary>Number of this opening.</summary>
-    public ulong Session { get; private set; }
-
     /// <summary>Shape of every slab.</summary>
     public SlabGeometry Slabs => State.Pool!.Slabs;
 
-    /// <summary>A member that may be read and written, or null when it is missing, evicted or about to be.</summary>
-    public IDisk? Disk(DiskNumber number) => _disks.GetValueOrDefault(number);
+    /// <summary>Disks of the pool that are there but not in the view: they missed writes and wait for <see cref="Rejoin"/>.</summary>
+    public IEnumerable<DiskNumber> OutsideDisks => Outside.Keys;
 
-    /// <summary>Where everything is on a member, present or not.</summary>
+    /// <summary>Whether the majority is gone: nothing can be written any more.</summary>
+    public bool HasLostQuorum => _store.LostReason.Length > 0;
+
+    /// <summary>What the pool is able to do.</summary>
+    public PoolOperationalStatus OperationalStatus =>
+        HasLostQuorum ? PoolOperationalStatus.Incomplete
+        : State.Pool!.IsReadOnly ? PoolOperationalStatus.ReadOnly
+        : MissingDisks.Any() ? PoolOperationalStatus.Degraded
+        : PoolOperationalStatus.OK;
+
+    /// <summary>Health that follows from it.</summary>
+    public HealthStatus HealthStatus => OperationalStatus switch
+    {
+        PoolOperationalStatus.Incomplete => HealthStatus.Unhealthy,
+        PoolOperationalStatus.Degraded => HealthStatus.Warning,
+        _ => HealthStatus.Healthy,
+    };
+
+    /// <summary>What is wrong, for people; empty when nothing is.</summary>
+    public string StatusReason =>
+        HasLostQuorum ? _store.LostReason
+        : _store.Full.FirstOrDefault() is { } full ? $"The file system under {full.Name} is full: metadata writes wait for space."
+        : MissingDisks.FirstOrDefault() is { Value: > 0 } missing ? $"Disk {missing} ({State.Disk(missing)!.Description.FriendlyName}) is missing."
+        : "";
+
+    /// <summary>Disks of the pool that are not in the view.</summary>
+    public IEnumerable<DiskNumber> MissingDisks => State.Disks.Keys.Where(disk => !View.Contains(disk));
+
+    internal Dictionary<DiskNumber, MemberDisk> Outside { get; } = [];
+
+    /// <summary>A member that may be read and written, or null when it is missing, evicted or about to be.</summary>
+    public IDisk? Disk(DiskNumber number) => _store.IsUsable(number) ? _store.Members[number].Disk : null;
+
+    /// <summary>Where everything is on a disk of the pool, present or not.</summary>
     public DiskLayout Layout(DiskNumber number)
     {
-        DiskLayout.TryCreate(State.Disk(number)!.Description.SizeBytes, Slabs, out DiskLayout layout, out _);
+        DiskLayout.TryCreate(State.Disks[number].Description.SizeBytes, Slabs, out DiskLayout layout, out _);
         return layout;
     }
 
-    /// <summary>Makes a pool of blank disks.</summary>
+    /// <summary>Looks at a disk: what it holds, and whether it may join a pool. Writes nothing.</summary>
+    public static LaneTask<PoolScan> Scan(PoolEnvironment environment, IDisk disk) => PoolScan.Scan(environment.Lane, disk);
+
+    /// <summary>Makes a pool of blank disks and opens it; it owns the disks from then on.</summary>
+    /// <exception cref="PoolException">It could not be made; the disks are the caller's, and blank or as they were.</exception>
     public static async LaneTask<Pool> Create(PoolEnvironment environment, NewPoolSpec spec, IReadOnlyList<NewDiskSpec> disks)
     {
-        await environment.Lane.Yield();
-        Pool pool = new(environment, new PoolId(environment.Lane.NewGuid()));
-        SlabGeometry slabs = SlabGeometry.ForSmallestDisk(disks.Min(disk => disk.Disk.Identity.SizeBytes));
-        pool.State = pool.State.Apply(new PoolCreated(new PoolDescription { FriendlyName = spec.FriendlyName, Slabs = slabs }));
-        foreach (NewDiskSpec disk in disks)
-        {
-            DiskLayout.TryCreate(disk.Disk.Identity.SizeBytes, slabs, out DiskLayout layout, out _);
-            DiskDescription description = new()
-            {
-                Number = pool.State.NextDisk,
-                Id = new DiskId(environment.Lane.NewGuid()),
-                FriendlyName = disk.FriendlyName,
-                SizeBytes = layout.DiskBytes,
-                SlabCount = layout.SlabCount,
-                MediaTypeCode = (ushort)(disk.MediaType ?? disk.Disk.Identity.MediaType),
-                BusTypeCode = (ushort)disk.Disk.Identity.BusType,
-                Usage = disk.Usage,
-            };
-            pool._disks[description.Number] = disk.Disk;
-            pool.State = pool.State.Apply(new DiskAdded(description));
-        }
-
-        pool.Session = 1;
+        MetadataStore store = await PoolCreator.Create(environment, spec, disks);
+        Pool pool = new(environment, store);
+        store.Start();
         return pool;
     }
+
+    /// <summary>
+    /// Opens a pool from the scans of disks that may be its members. Without quorum, or where the metadata is ambiguous or
+    /// damaged, the result has no pool and says why; then nothing was written and every disk stays the caller's.
+    /// </summary>
+    public static LaneTask<PoolOpenResult> Open(PoolEnvironment environment, PoolId id, IReadOnlyList<PoolScan> scans) =>
+        PoolOpener.Open(environment, id, scans);
 
     /// <summary>
     /// Makes records durable on a majority of the metadata disks and applies them, all or none. Concurrent commits share
     /// one write.
     /// </summary>
-    public async LaneTask<CommitResult> Commit(params MetadataRecord[] records)
-    {
-        await Environment.Lane.Yield();
-        PoolState next = State;
-        foreach (MetadataRecord record in records)
-        {
-            if (!next.TryApply(record, out PoolState? applied, out string reason))
-            {
-                return new CommitResult(CommitStatus.Refused, reason);
-            }
-
-            next = applied;
-        }
-
-        State = next;
-        foreach (RowsMapped mapped in records.OfType<RowsMapped>())
-        {
-            Allocator.Committed(mapped);
-        }
-
-        return CommitResult.Committed;
-    }
+    public LaneTask<CommitResult> Commit(params MetadataRecord[] records) => _store.Commit(records);
 
     /// <summary>
     /// Takes a failed disk out of the view. <see cref="Disk"/> gives null for it at once; when this returns successfully the
     /// new view is in force, and writes that miss the disk may be acknowledged. Calling it again, or for a disk that is out
-    /// already, waits for the same.
+    /// already, waits for the same. The disk is closed.
     /// </summary>
-    public async LaneTask<CommitResult> Evict(DiskNumber disk, string reason)
-    {
-        bool left = _disks.Remove(disk);
-        await Environment.Lane.Yield();
-        if (left)
-        {
-            MembershipChanged?.Invoke(new MembershipChange(MembershipChangeKind.Left, disk, reason));
-        }
+    public LaneTask<CommitResult> Evict(DiskNumber disk, string reason) => _store.Evict(disk, reason);
 
-        return CommitResult.Committed;
+    /// <summary>Closes the pool and its disks. <paramref name="clean"/> says that everything above has been written.</summary>
+    public async LaneTask Close(bool clean = true)
+    {
+        await _store.Close(clean);
+        foreach (MemberDisk member in _store.Members.Values.Concat(Outside.Values).ToArray())
+        {
+            await member.Disk.Close();
+        }
     }
 
-    /// <summary>Closes the pool and its disks.</summary>
-    public async LaneTask Close()
+    private void OnApplied(MetadataRecord record)
     {
-        foreach (IDisk disk in _disks.Values.ToArray())
+        if (record is RowsMapped mapped)
         {
-            await disk.Close();
+            Allocator.Committed(mapped);
         }
-
-        _disks.Clear();
     }
 }

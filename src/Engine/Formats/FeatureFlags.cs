@@ -1,0 +1,36 @@
+namespace TierSpaces.Engine.Formats;
+
+/// <summary>Features a pool uses, one bit each; none is defined yet.</summary>
+/// <param name="Compatible">A release that does not know them may read and write.</param>
+/// <param name="ReadOnlyCompatible">A release that does not know them may read.</param>
+/// <param name="Incompatible">A release that does not know them must leave the pool alone.</param>
+public readonly record struct FeatureFlags(uint Compatible, uint ReadOnlyCompatible, uint Incompatible)
+{
+    private const uint KnownReadOnlyCompatible = 0;
+    private const uint KnownIncompatible = 0;
+
+    /// <summary>Why this release must not open the pool, or empty when it may.</summary>
+    public string Refusal
+    {
+        get
+        {
+            uint incompatible = Incompatible & ~KnownIncompatible;
+            uint readOnly = ReadOnlyCompatible & ~KnownReadOnlyCompatible;
+            return (incompatible, readOnly) switch
+            {
+                (0, 0) => "",
+                (0, _) => $"It uses features (0x{readOnly:X8}) that this release must not write. Open it with a newer release.",
+                _ => $"It uses features (0x{incompatible:X8}) that this release does not know. Open it with a newer release.",
+            };
+        }
+    }
+
+    internal void Encode(ByteWriter to)
+    {
+        to.U32(Compatible);
+        to.U32(ReadOnlyCompatible);
+        to.U32(Incompatible);
+    }
+
+    internal static FeatureFlags Decode(ref ByteReader from) => new(from.U32(), from.U32(), from.U32());
+}

@@ -1,0 +1,162 @@
+using System.Collections.Immutable;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Formats;
+
+/// <summary>Order of decisions about a pool's members: by session, then by epoch.</summary>
+/// <param name="Session">Session that decided.</param>
+/// <param name="Epoch">Epoch of the first superblock that carried the decision.</param>
+public readonly record struct ViewRank(ulong Session, ulong Epoch) : IComparable<ViewRank>
+{
+    /// <inheritdoc/>
+    public int CompareTo(ViewRank other) => (Session, Epoch).CompareTo((other.Session, other.Epoch));
+
+    /// <inheritdoc/>
+    public override string ToString() => $"{Session}.{Epoch}";
+
+    internal void Encode(ByteWriter to)
+    {
+        to.U64(Session);
+        to.U64(Epoch);
+    }
+
+    internal static ViewRank Decode(ref ByteReader from) => new(from.U64(), from.U64());
+}
+
+/// <summary>A disk in a view.</summary>
+/// <param name="Disk">Its number.</param>
+/// <param name="IsMetadata">Whether it holds journal and checkpoints, and votes.</param>
+public readonly record struct ViewMember(DiskNumber Disk, bool IsMetadata);
+
+/// <summary>Who votes: metadata disks, and the witness when their number is even.</summary>
+/// <param name="Disks">Metadata disks, in rising order.</param>
+/// <param name="Witness">Random id of the witness file; empty for no witness.</param>
+public sealed record VoteSet(ImmutableArray<DiskNumber> Disks, Guid Witness)
+{
+    /// <summary>Whether the witness has a vote.</summary>
+    public bool WitnessVotes => Disks.Length % 2 == 0 && Witness != Guid.Empty;
+
+    /// <summary>Votes there are.</summary>
+    public int Total => Disks.Length + (WitnessVotes ? 1 : 0);
+
+    /// <summary>Whether these holders are more than half of the votes.</summary>
+    public bool IsMajority(Func<DiskNumber, bool> holdsDisk, bool holdsWitness)
+    {
+        int votes = Disks.Count(holdsDisk) + (WitnessVotes && holdsWitness ? 1 : 0);
+        return votes > Total / 2;
+    }
+
+    /// <summary>Copies that make a record durable: so many that every majority of the votes holds one of them.</summary>
+    public int CopiesToCommit => (Disks.Length / 2) + 1;
+
+    internal void Encode(ByteWriter to)
+    {
+        to.Guid(Witness);
+        to.U8((byte)Disks.Length);
+        foreach (DiskNumber disk in Disks)
+        {
+            to.U16(disk.Value);
+        }
+    }
+
+    internal static VoteSet Decode(ref ByteReader from)
+    {
+        Guid witness = from.Guid();
+        int count = from.U8();
+        ImmutableArray<DiskNumber>.Builder disks = ImmutableArray.CreateBuilder<DiskNumber>();
+        for (int i = 0; i < count && !from.Failed; i++)
+        {
+            disks.Add(new DiskNumber(from.U16()));
+        }
+
+        return new VoteSet(disks.ToImmutable(), witness);
+    }
+}
+
+// A view is decided like a value in consensus. `Rank` orders decisions. While a decision may still be known to a part of
+// the voters only, the view carries the votes of the view before it, and whoever recovers from it needs the majority of
+// both: so two parts of a pool can never both go on, whatever order the writes took and wherever they stopped. `Synced`
+// is the newest decision that every member and the witness are known to hold; one that holds an older one has
+// forgotten something (a restored image, a flush that lied) and is not believed.
+
+/// <summary>The members of a pool, as one decision.</summary>
+public sealed record PoolView
+{
+    /// <summary>Most members of a pool.</summary>
+    public const int MaxMembers = 512;
+
+    /// <summary>Most metadata disks.</summary>
+    public const int MaxMetadataDisks = 5;
+
+    /// <summary>Place in the order of decisions.</summary>
+    public required ViewRank Rank { get; init; }
+
+    /// <summary>Newest decision that every member of this view holds.</summary>
+    public required ViewRank Synced { get; init; }
+
+    /// <summary>Members in rising order of number.</summary>
+    public required ImmutableArray<ViewMember> Members { get; init; }
+
+    /// <summary>Random id of the witness file; empty for no witness.</summary>
+    public required Guid Witness { get; init; }
+
+    /// <summary>Votes of the view before, until this one is known to be in force; else null.</summary>
+    public VoteSet? Prior { get; init; }
+
+    /// <summary>Who votes.</summary>
+    public VoteSet Votes => new([.. Members.Where(static member => member.IsMetadata).Select(static member => member.Disk)], Witness);
+
+    /// <summary>Whether a disk is a member.</summary>
+    public bool Contains(DiskNumber disk) => Members.Any(member => member.Disk == disk);
+
+    /// <summary>Whether a disk is a member that holds metadata.</summary>
+    public bool IsMetadata(DiskNumber disk) => Members.Contains(new ViewMember(disk, true));
+
+    internal void Encode(ByteWriter to)
+    {
+        Rank.Encode(to);
+        Synced.Encode(to);
+        to.Guid(Witness);
+        to.Bool(Prior is not null);
+        Prior?.Encode(to);
+        to.U16((ushort)Members.Length);
+        foreach (ViewMember member in Members)
+        {
+            to.U16(member.Disk.Value);
+            to.Bool(member.IsMetadata);
+        }
+    }
+
+    internal static PoolView Decode(ref ByteReader from)
+    {
+        ViewRank rank = ViewRank.Decode(ref from);
+        ViewRank synced = ViewRank.Decode(ref from);
+        Guid witness = from.Guid();
+        VoteSet? prior = from.Bool() ? VoteSet.Decode(ref from) : null;
+        int count = from.U16();
+        ImmutableArray<ViewMember>.Builder members = ImmutableArray.CreateBuilder<ViewMember>();
+        for (int i = 0; i < count && !from.Failed; i++)
+        {
+            members.Add(new ViewMember(new DiskNumber(from.U16()), from.Bool()));
+        }
+
+        PoolView view = new() { Rank = rank, Synced = synced, Witness = witness, Prior = prior, Members = members.ToImmutable() };
+        if (!view.IsPossible)
+        {
+            from.Fail();
+        }
+
+        return view;
+    }
+
+    private bool IsPossible
+    {
+        get
+        {
+            int metadata = Members.Count(static member => member.IsMetadata);
+            bool rises = !Members.Where((member, i) => member.Disk.CompareTo(i == 0 ? DiskNumber.None : Members[i - 1].Disk) <= 0).Any();
+            return rises && metadata is >= 1 and <= MaxMetadataDisks && Members.Length <= MaxMembers
+                && Synced.CompareTo(Rank) <= 0 && Prior is null or { Disks.Length: >= 1 and <= MaxMetadataDisks };
+        }
+    }
+}

@@ -1,0 +1,160 @@
+using System.Diagnostics;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Pools;
+
+// A member disk as the metadata sees it: where its areas are, its newest superblock, its checkpoints.
+//
+// Invariants
+//  1. Newest is what a reader of the disk would take for its newest superblock: it changes when both rings are flushed.
+//  2. No superblock is written over the slot that Newest stands in.
+//  3. ENOSPC is never a failure of the disk: the write waits and is tried again each second until it succeeds, the disk
+//     fails, or the pool gives up the disk.
+
+/// <summary>One present member of a pool.</summary>
+internal sealed class MemberDisk
+{
+    private const long RetryNs = 1_000_000_000;
+
+    private readonly ILane _lane;
+
+    internal MemberDisk(ILane lane, IDisk disk, DiskLabel label)
+    {
+        _lane = lane;
+        Disk = disk;
+        Label = label;
+        bool isPossible = DiskLayout.TryCreate(label.DiskBytes, label.Slabs, out DiskLayout layout, out _);
+        Debug.Assert(isPossible, "A decoded label describes a possible layout.");
+        Layout = layout;
+        Checkpoints = new CheckpointStore(this);
+    }
+
+    internal IDisk Disk { get; }
+
+    internal DiskLabel Label { get; }
+
+    internal DiskNumber Number => Label.Number;
+
+    internal DiskLayout Layout { get; }
+
+    internal CheckpointStore Checkpoints { get; }
+
+    /// <summary>The newest superblock on the disk; null on a disk that has none yet.</summary>
+    internal Superblock? Newest { get; set; }
+
+    /// <summary>Whether superblocks written now say that the disk is still being added.</summary>
+    internal bool IsForming { get; set; }
+
+    /// <summary>Whether flushes may be left out: the pool is declared power-protected.</summary>
+    internal bool SkipsFlush { get; set; }
+
+    /// <summary>Whether it has lost what it once held: an old copy, or a disk that confirmed writes it did not keep.</summary>
+    internal bool IsForgetful { get; init; }
+
+    /// <summary>Whether nobody waits for this disk: a lack of space is an error at once.</summary>
+    internal bool IsAbandoned { get; set; }
+
+    /// <summary>When the file system below ran full, or 0.</summary>
+    internal long FullSinceNs { get; private set; }
+
+    /// <summary>Told each time a write has to wait for space.</summary>
+    internal Action<MemberDisk>? WaitsForSpace { get; set; }
+
+    /// <summary>Name for messages.</summary>
+    internal string Name => $"disk {Number} ({Disk.Identity.Uri})";
+
+    internal PoolBlock Place(long offset) => new(Label.Pool, Label.Disk, offset / PoolBlock.Size);
+
+    internal LaneTask<IoError> Read(long offset, Memory<byte> target) => MetadataIo.Read(_lane, Disk, offset, target);
+
+    /// <summary>Writes, waiting for space as long as it takes.</summary>
+    internal async LaneTask<IoError> Write(long offset, ReadOnlyMemory<byte> source)
+    {
+        IoError error = await MetadataIo.Write(_lane, Disk, offset, source);
+        while (error == IoError.NoSpace && !IsAbandoned)
+        {
+            await WaitForSpace();
+            error = await MetadataIo.Write(_lane, Disk, offset, source);
+        }
+
+        FullSinceNs = error == IoError.NoSpace ? FullSinceNs : 0;
+        return error;
+    }
+
+    /// <summary>Makes every write completed before durable.</summary>
+    internal async LaneTask<IoError> Flush()
+    {
+        IoError error = SkipsFlush ? IoError.None : await Disk.Flush();
+        while (error == IoError.NoSpace && !IsAbandoned)
+        {
+            await WaitForSpace();
+            error = await Disk.Flush();
+        }
+
+        return error;
+    }
+
+    /// <summary>Makes a superblock the newest: ring A, flush, ring B, flush.</summary>
+    internal async LaneTask<IoError> WriteSuperblock(Superblock superblock)
+    {
+        Debug.Assert(Newest is null || superblock.Epoch > Newest.Epoch, "Epochs of a disk rise.");
+        Debug.Assert(!IsSlotOfNewest(superblock.Epoch), "The newest superblock is not written over.");
+        byte[] block = new byte[PoolBlock.Size];
+        foreach (long ring in (long[])[DiskLayout.SuperblockRingA, Layout.SuperblockRingB])
+        {
+            long offset = DiskLayout.SuperblockSlot(ring, superblock.Epoch);
+            superblock.Encode(block, Label.Pool, Label.Disk, offset);
+            IoError error = await Write(offset, block);
+            error = error == IoError.None ? await Flush() : error;
+            if (error != IoError.None)
+            {
+                return error;
+            }
+        }
+
+        Newest = superblock;
+        return IoError.None;
+    }
+
+    /// <summary>Whether an epoch's slot holds the newest superblock.</summary>
+    internal bool IsSlotOfNewest(ulong epoch) =>
+        Newest is { } newest && newest.Epoch % DiskLayout.SuperblockSlots == epoch % DiskLayout.SuperblockSlots;
+
+    /// <summary>Writes both labels and flushes them.</summary>
+    internal async LaneTask<IoError> WriteLabels()
+    {
+        byte[] block = new byte[PoolBlock.Size];
+        IoError error = IoError.None;
+        foreach (long offset in (long[])[DiskLayout.LabelA, Layout.LabelB])
+        {
+            Label.Encode(block, offset);
+            error = error == IoError.None ? await Write(offset, block) : error;
+        }
+
+        return error == IoError.None ? await Flush() : error;
+    }
+
+    /// <summary>Writes zeros over rings and journal, so that their space is there and nothing of the past is.</summary>
+    internal async LaneTask<IoError> ClearAreas()
+    {
+        byte[] zeros = new byte[DiskLayout.SuperblockSlots * PoolBlock.Size];
+        IoError error = await Write(DiskLayout.SuperblockRingA, zeros);
+        error = error == IoError.None ? await Write(Layout.SuperblockRingB, zeros) : error;
+        for (long at = 0; at < Layout.JournalBytes && error == IoError.None; at += zeros.Length)
+        {
+            error = await Write(DiskLayout.Journal + at, zeros.AsMemory(0, (int)Math.Min(zeros.Length, Layout.JournalBytes - at)));
+        }
+
+        return error == IoError.None ? await Flush() : error;
+    }
+
+    private async LaneTask WaitForSpace()
+    {
+        FullSinceNs = FullSinceNs == 0 ? _lane.NowNs : FullSinceNs;
+        WaitsForSpace?.Invoke(this);
+        await _lane.Delay(RetryNs);
+    }
+}

@@ -1,0 +1,189 @@
+using System.Collections.Immutable;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Pools;
+
+// Making a pool, in this order:
+//
+//  1. areas cleared, checkpoints written
+//  2. superblocks that say "forming", then labels: from here the disks are of ours, but of no pool yet
+//  3. the witness file
+//  4. superblocks that do not say "forming", with the view settled: from the first of them on there is a pool
+//
+// A crash before 4 leaves disks that a scan calls Forming, which may be pooled again; a crash in 4 leaves a pool that
+// opens, because everyone holds the same view.
+
+/// <summary>Makes a pool of blank disks.</summary>
+internal static class PoolCreator
+{
+    /// <summary>Makes the pool, or takes back what was written and says why not.</summary>
+    /// <exception cref="PoolException">It could not be made.</exception>
+    internal static async LaneTask<MetadataStore> Create(PoolEnvironment environment, NewPoolSpec spec, IReadOnlyList<NewDiskSpec> disks)
+    {
+        await Check(environment, disks);
+        PoolId id = new(environment.Lane.NewGuid());
+        PoolState state = InitialState(environment, spec, disks);
+        MetadataStore store = NewStore(environment, id, state);
+        MemberDisk[] members = [.. state.Disks.Values.Select((disk, i) => Member(environment, id, disk.Description, state, disks[i].Disk))];
+        foreach (MemberDisk member in members)
+        {
+            store.Attach(member);
+            store.Members.Add(member.Number, member);
+            member.IsAbandoned = true;   // a full file system refuses the pool
+        }
+
+        string problem = await Write(store, members, new Witness(environment.HostState, id));
+        if (problem.Length > 0)
+        {
+            await TakeBack(environment, members);
+            throw new PoolException(problem);
+        }
+
+        Array.ForEach(members, static member => member.IsAbandoned = false);
+        return store;
+    }
+
+    /// <summary>Describes a disk that joins.</summary>
+    internal static DiskDescription Describe(NewDiskSpec spec, DiskNumber number, DiskId id, SlabGeometry slabs)
+    {
+        DiskIdentity identity = spec.Disk.Identity;
+        return DiskLayout.TryCreate(spec.Disk.Geometry.Length, slabs, out DiskLayout layout, out string reason)
+            ? new DiskDescription
+            {
+                Number = number,
+                Id = id,
+                FriendlyName = spec.FriendlyName,
+                SizeBytes = layout.DiskBytes,
+                SlabCount = layout.SlabCount,
+                MediaTypeCode = (ushort)(spec.MediaType ?? identity.MediaType),
+                BusTypeCode = (ushort)identity.BusType,
+                LogicalSectorSize = (ushort)identity.LogicalSectorSize,
+                PhysicalSectorSize = (ushort)identity.PhysicalSectorSize,
+                SpindleSpeed = identity.SpindleSpeed,
+                Usage = spec.Usage,
+                FaultDomainPath = spec.FaultDomainPath,
+                EnclosureNumber = spec.EnclosureNumber,
+                SlotNumber = spec.SlotNumber,
+                SerialNumber = identity.SerialNumber,
+                Model = identity.Model,
+                Manufacturer = identity.Manufacturer,
+                FirmwareVersion = identity.FirmwareVersion,
+                Description = spec.Description,
+            }
+            : throw new PoolException($"{identity.Uri}: {reason}");
+    }
+
+    /// <summary>Checks that disks may join a pool: blank, distinct, nobody else's.</summary>
+    /// <exception cref="PoolException">One may not.</exception>
+    internal static async LaneTask Check(PoolEnvironment environment, IReadOnlyList<NewDiskSpec> disks)
+    {
+        if (disks.Count is < 1 or > PoolView.MaxMembers)
+        {
+            throw new PoolException($"{disks.Count} disks were given; 1 to {PoolView.MaxMembers} are possible.");
+        }
+
+        HashSet<string> keys = [];
+        foreach (NewDiskSpec spec in disks)
+        {
+            if (!keys.Add(spec.Disk.Identity.DeviceKey))
+            {
+                throw new PoolException($"{spec.Disk.Identity.Uri} was given twice.");
+            }
+
+            PoolScan scan = await PoolScan.Scan(environment.Lane, spec.Disk);
+            if (scan.Kind is not (ScanKind.Blank or ScanKind.Forming))
+            {
+                throw new PoolException(scan.Reason);
+            }
+        }
+    }
+
+    internal static MemberDisk Member(PoolEnvironment environment, PoolId pool, DiskDescription disk, PoolState state, IDisk device)
+    {
+        DiskLabel label = new(
+            pool, disk.Id, disk.Number, disk.SizeBytes, state.Pool!.Slabs, environment.Lane.UtcNow.UtcTicks, default);
+        return new MemberDisk(environment.Lane, device, label);
+    }
+
+    private static PoolState InitialState(PoolEnvironment environment, NewPoolSpec spec, IReadOnlyList<NewDiskSpec> disks)
+    {
+        SlabGeometry slabs = SlabGeometry.ForSmallestDisk(disks.Min(static disk => disk.Disk.Geometry.Length));
+        PoolDescription settings = spec.Settings ?? new PoolDescription { FriendlyName = spec.FriendlyName, Slabs = slabs };
+        settings = settings with { FriendlyName = spec.FriendlyName, Slabs = slabs, CreatedUtcTicks = environment.Lane.UtcNow.UtcTicks };
+        PoolState state = Apply(PoolState.Empty, new PoolCreated(settings));
+        foreach (NewDiskSpec disk in disks)
+        {
+            state = Apply(state, new DiskAdded(Describe(disk, state.NextDisk, new DiskId(environment.Lane.NewGuid()), slabs)));
+        }
+
+        return Apply(state, new SessionOpened(1, environment.NodeId, environment.Lane.NextRandom(), environment.Lane.UtcNow.UtcTicks));
+    }
+
+    private static PoolState Apply(PoolState state, MetadataRecord record) =>
+        state.TryApply(record, out PoolState? next, out string reason) ? next : throw new PoolException(reason);
+
+    private static MetadataStore NewStore(PoolEnvironment environment, PoolId id, PoolState state)
+    {
+        List<DiskNumber> metadata = MetadataElection.Choose(state.Disks.Values.Select(static disk => disk.Description), []);
+        ImmutableArray<ViewMember> members = [.. state.Disks.Keys.Select(disk => new ViewMember(disk, metadata.Contains(disk)))];
+        PoolView view = new()
+        {
+            Rank = new ViewRank(1, 1),
+            Synced = default,
+            Members = members,
+            Witness = environment.Lane.NewGuid(),
+        };
+        MetadataStore store = new(environment, id, view, session: 1, epoch: 0)
+        {
+            State = state,
+            Head = new JournalPosition(0, 1, 0),
+            IsForming = true,
+        };
+        store.Hold();
+        return store;
+    }
+
+    private static async LaneTask<string> Write(MetadataStore store, MemberDisk[] members, Witness witness)
+    {
+        string problem = await ForEach(members, static member => member.ClearAreas());
+        problem = problem.Length > 0 ? problem
+            : await ForEach(members, member => store.View.IsMetadata(member.Number)
+                ? member.Checkpoints.Write(store.State, store.Head)
+                : LaneTask.FromResult(IoError.None));
+        problem = problem.Length > 0 || (await store.WriteSuperblocks(store.View, members, clean: false)).Count == members.Length
+            ? problem
+            : "Writing a superblock failed.";
+        problem = problem.Length > 0 ? problem : await ForEach(members, static member => member.WriteLabels());
+        if (problem.Length > 0 || !witness.TryWrite(new WitnessRecord(store.Id, store.View.Witness, store.Session, store.View)))
+        {
+            return problem.Length > 0 ? problem : "The witness file cannot be written to the host's state folder.";
+        }
+
+        store.IsForming = false;
+        await store.Settle();
+        return Array.TrueForAll(members, member => store.IsUsable(member.Number)) ? "" : "Writing a superblock failed.";
+    }
+
+    private static async LaneTask<string> ForEach(MemberDisk[] members, Func<MemberDisk, LaneTask<IoError>> write)
+    {
+        LaneTask<IoError>[] writes = Array.ConvertAll(members, member => write(member));
+        string problem = "";
+        for (int i = 0; i < members.Length; i++)
+        {
+            IoError error = await writes[i];
+            problem = error == IoError.None ? problem : $"Writing to {members[i].Disk.Identity.Uri} failed ({error}).";
+        }
+
+        return problem;
+    }
+
+    private static async LaneTask TakeBack(PoolEnvironment environment, MemberDisk[] members)
+    {
+        foreach (MemberDisk member in members)
+        {
+            await PoolScan.Erase(environment.Lane, member.Disk);   // as far as the disk still takes it
+        }
+    }
+}

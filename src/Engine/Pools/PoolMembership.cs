@@ -1,0 +1,264 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Pools;
+
+// Adding and removing disks, in these orders:
+//
+//   add:     areas cleared; superblock that says "forming"; labels; DiskAdded committed; view with the disk
+//   remove:  view without the disk, which it gets too; DiskRemoved committed; labels erased
+//   rejoin:  whole disk marked stale if it has lost what it held; view with the disk
+//
+// A crash while adding leaves a blank ("forming") disk, or a disk the pool knows and that joins at the next open. A crash
+// while removing leaves a disk outside the view, to be removed again.
+
+public sealed partial class Pool
+{
+    /// <summary>Adds blank disks; the pool owns those that are members afterwards. All or none, unless one fails on the way.</summary>
+    public LaneTask<CommitResult> AddDisks(IReadOnlyList<NewDiskSpec> disks) => _store.Run(() => AddDisksNow(disks));
+
+    /// <summary>Removes a disk without slabs in use, present or not. A present one is blank afterwards, and closed.</summary>
+    public LaneTask<CommitResult> RemoveDisk(DiskNumber disk) => _store.Run(() => RemoveDiskNow(disk));
+
+    /// <summary>
+    /// Lets a disk of the pool that is outside the view take part again. Writes go to it from now on; what is stale on it stays
+    /// so until it is resynced. Nothing submitted to the disk before may be under way.
+    /// </summary>
+    public LaneTask<CommitResult> Rejoin(DiskNumber disk) => _store.Run(() => RejoinNow(disk));
+
+    /// <summary>Hands over a disk that has come back; it can then <see cref="Rejoin"/>. Gives the reason why not, or an empty string.</summary>
+    public string Offer(PoolScan scan)
+    {
+        if (scan.Label is not { } label || label.Pool != Id || scan.Kind is not (ScanKind.Member or ScanKind.Forming))
+        {
+            return scan.Kind is ScanKind.Member or ScanKind.Forming ? $"{scan.Disk.Identity.Uri} is of another pool." : scan.Reason;
+        }
+
+        if (State.Disk(label.Number)?.Description.Id != label.Disk)
+        {
+            return $"{scan.Disk.Identity.Uri} is not known to the pool.";
+        }
+
+        if (View.Contains(label.Number) || Outside.ContainsKey(label.Number))
+        {
+            return $"{scan.Disk.Identity.Uri} carries the identity of disk {label.Number}, which is there: one is a clone of the other.";
+        }
+
+        Outside[label.Number] = new MemberDisk(Environment.Lane, scan.Disk, label) { Newest = scan.Superblock };
+        return "";
+    }
+
+    /// <summary>While the pool is being opened: disks outside the view that hold no slabs have missed nothing and join.</summary>
+    internal async LaneTask RejoinEmpty()
+    {
+        foreach (DiskNumber disk in Outside.Keys.Where(disk => State.Disks[disk].UsedSlabs == 0).ToArray())
+        {
+            await RejoinNow(disk);
+        }
+    }
+
+    private static CommitResult Refused(string reason) => new(CommitStatus.Refused, reason);
+
+    private async LaneTask<CommitResult> AddDisksNow(IReadOnlyList<NewDiskSpec> disks)
+    {
+        List<MemberDisk> joiners = [];
+        List<MetadataRecord> records = [];
+        try
+        {
+            await PoolCreator.Check(Environment, disks);
+            CheckAgainstMembers(disks);
+            PoolState state = State;
+            foreach (NewDiskSpec spec in disks)
+            {
+                DiskDescription disk = PoolCreator.Describe(spec, state.NextDisk, new DiskId(Environment.Lane.NewGuid()), Slabs);
+                records.Add(new DiskAdded(disk));
+                state = state.Apply(records[^1]);
+                joiners.Add(PoolCreator.Member(Environment, Id, disk, state, spec.Disk));
+            }
+        }
+        catch (Exception error) when (error is PoolException or RecordRefusedException)
+        {
+            return Refused(error.Message);
+        }
+
+        string problem = await Prepare(joiners);
+        CommitResult added = problem.Length > 0 ? Refused(problem) : await _store.CommitNow([.. records]);
+        if (!added.Succeeded)
+        {
+            await Erase(joiners);
+            return added;
+        }
+
+        return await Join(joiners);
+    }
+
+    private void CheckAgainstMembers(IReadOnlyList<NewDiskSpec> disks)
+    {
+        HashSet<string> keys = [.. _store.Members.Values.Concat(Outside.Values).Select(static member => member.Disk.Identity.DeviceKey)];
+        if (disks.FirstOrDefault(disk => keys.Contains(disk.Disk.Identity.DeviceKey)) is { } twice)
+        {
+            throw new PoolException($"{twice.Disk.Identity.Uri} is a member already.");
+        }
+
+        if (View.Members.Length + disks.Count > PoolView.MaxMembers)
+        {
+            throw new PoolException($"A pool has at most {PoolView.MaxMembers} disks.");
+        }
+    }
+
+    private async LaneTask<string> Prepare(List<MemberDisk> joiners)
+    {
+        foreach (MemberDisk joiner in joiners)
+        {
+            _store.Attach(joiner);
+            joiner.IsForming = true;
+            joiner.IsAbandoned = true;   // a full file system refuses the disk instead of holding the pool up
+            IoError error = await joiner.ClearAreas();
+            bool isWritten = error == IoError.None && (await _store.WriteSuperblocks(View, [joiner], clean: false)).Count == 1;
+            error = isWritten ? await joiner.WriteLabels() : error == IoError.None ? IoError.Io : error;
+            _store.ForgetFailure(joiner.Number);
+            if (error != IoError.None)
+            {
+                return $"Writing to {joiner.Disk.Identity.Uri} failed ({error}).";
+            }
+        }
+
+        return "";
+    }
+
+    private async LaneTask<CommitResult> Join(List<MemberDisk> joiners)
+    {
+        foreach (MemberDisk joiner in joiners)
+        {
+            joiner.IsForming = false;
+            joiner.IsAbandoned = false;
+        }
+
+        if (!await _store.ChangeView(new ViewPlan { Joiners = joiners }))
+        {
+            return new CommitResult(CommitStatus.NoQuorum, _store.LostReason);
+        }
+
+        List<MemberDisk> failed = joiners.FindAll(joiner => !View.Contains(joiner.Number));
+        if (failed.Count == 0)
+        {
+            return CommitResult.Committed;
+        }
+
+        string reasons = string.Join(" ", failed.Select(joiner => _store.ForgetFailure(joiner.Number)));
+        await _store.CommitNow([.. failed.Select(static joiner => new DiskRemoved(joiner.Number))]);
+        return Refused(reasons);
+    }
+
+    private async LaneTask Erase(List<MemberDisk> disks)
+    {
+        foreach (MemberDisk disk in disks)
+        {
+            await PoolScan.Erase(Environment.Lane, disk.Disk);   // as far as the disk still takes it
+        }
+    }
+
+    private async LaneTask<CommitResult> RemoveDiskNow(DiskNumber number)
+    {
+        if (State.Disk(number) is not { } disk)
+        {
+            return Refused($"There is no disk {number} in the pool.");
+        }
+
+        if (disk.UsedSlabs > 0)
+        {
+            return Refused($"Disk {number} ({disk.Description.FriendlyName}) has {disk.UsedSlabs} slabs in use. Retire it and repair first.");
+        }
+
+        if (View.Contains(number) && View.Members.Length == 1)
+        {
+            return Refused($"Disk {number} is the last of the pool. Remove the pool instead.");
+        }
+
+        MemberDisk? member = _store.Members.GetValueOrDefault(number) ?? Outside.GetValueOrDefault(number);
+        CommitResult left = View.Contains(number) ? await LeaveView(number) : CommitResult.Committed;
+        if (!left.Succeeded)
+        {
+            return left;
+        }
+
+        CommitResult removed = await _store.CommitNow(new DiskRemoved(number));
+        if (removed.Succeeded && member is not null)
+        {
+            Outside.Remove(number);
+            await Erase([member]);
+            await member.Disk.Close();
+        }
+
+        return removed;
+    }
+
+    // The only metadata disk cannot leave before another one holds the metadata.
+    private async LaneTask<CommitResult> LeaveView(DiskNumber number)
+    {
+        if (View.Votes.Disks is [var only] && only == number)
+        {
+            await _store.Elect();
+        }
+
+        if (View.Votes.Disks is [var last] && last == number)
+        {
+            return Refused($"Disk {number} is the only one that can hold the pool's metadata.");
+        }
+
+        return await _store.ChangeView(new ViewPlan { Leavers = [number] })
+            ? CommitResult.Committed
+            : new CommitResult(CommitStatus.NoQuorum, _store.LostReason);
+    }
+
+    private async LaneTask<CommitResult> RejoinNow(DiskNumber number)
+    {
+        if (!Outside.TryGetValue(number, out MemberDisk? disk))
+        {
+            return Refused($"Disk {number} is not there, or is a member already.");
+        }
+
+        if (disk.Disk.InFlight > 0)
+        {
+            return Refused($"{disk.Name} has {disk.Disk.InFlight} requests under way. Open it anew.");
+        }
+
+        if (disk.IsForgetful)
+        {
+            CommitResult marked = await MarkWhole(number);
+            if (!marked.Succeeded)
+            {
+                return marked;
+            }
+        }
+
+        _store.Attach(disk);
+        disk.IsForming = false;
+        if (!await _store.ChangeView(new ViewPlan { Joiners = [disk] }))
+        {
+            return new CommitResult(CommitStatus.NoQuorum, _store.LostReason);
+        }
+
+        if (!View.Contains(number))
+        {
+            return Refused(_store.ForgetFailure(number));
+        }
+
+        Outside.Remove(number);
+        return CommitResult.Committed;
+    }
+
+    private async LaneTask<CommitResult> MarkWhole(DiskNumber number)
+    {
+        foreach (SpaceId space in State.Spaces.Keys.ToArray())
+        {
+            CommitResult marked = await _store.CommitNow(new DiskStale(space, number));
+            if (!marked.Succeeded)
+            {
+                return marked;
+            }
+        }
+
+        return CommitResult.Committed;
+    }
+}

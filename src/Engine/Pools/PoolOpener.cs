@@ -1,0 +1,261 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Pools;
+
+// Opening a pool, in this order:
+//
+//  1. refuse clones and what is not readable; group the rest by disk number
+//  2. quorum from superblocks and witness (QuorumRules); without it nothing is written
+//  3. recover the state from the metadata disks (reads only); check that every disk is who the state says it is
+//  4. promise: the new session, highest seen + 1, on everyone present; needs the majority again
+//  5. a view that may be half written is decided again under this session
+//  6. the journal's tail and missing blocks to every metadata disk present
+//  7. a view without the missing disks, with a new witness where the old one is missing; settled
+//  8. the session record in the journal, committed
+//  9. disks the pool knows that are outside the view and hold nothing join again
+//
+// Until step 4 nothing has been written. A crash anywhere leaves a pool that opens the same way.
+
+/// <summary>Opens one pool from the scans of its disks.</summary>
+internal sealed class PoolOpener
+{
+    private readonly PoolEnvironment _environment;
+    private readonly PoolId _id;
+    private readonly List<RefusedDisk> _refused = [];
+    private readonly Dictionary<DiskNumber, MemberDisk> _disks = [];
+    private readonly List<MemberDisk> _forgetful = [];
+
+    private PoolOpener(PoolEnvironment environment, PoolId id)
+    {
+        _environment = environment;
+        _id = id;
+    }
+
+    /// <summary>Opens the pool; the result says how it came out.</summary>
+    internal static LaneTask<PoolOpenResult> Open(PoolEnvironment environment, PoolId id, IReadOnlyList<PoolScan> scans)
+    {
+        PoolOpener opener = new(environment, id);
+        opener.Choose(scans);
+        return opener.Open();
+    }
+
+    private void Choose(IReadOnlyList<PoolScan> scans)
+    {
+        HashSet<PoolScan> clones = [.. CloneRules.Refuse(scans, _refused)];
+        List<PoolScan> usable = [];
+        foreach (PoolScan scan in scans.Where(scan => !clones.Contains(scan)))
+        {
+            if (scan.Kind is ScanKind.Member or ScanKind.Forming && scan.Label!.Pool == _id)
+            {
+                usable.Add(scan);
+            }
+            else
+            {
+                _refused.Add(new RefusedDisk(scan.Disk, scan.Reason));
+            }
+        }
+
+        if (usable.TrueForAll(static scan => scan.Kind == ScanKind.Forming))
+        {
+            _refused.AddRange(usable.Select(static scan =>
+                new RefusedDisk(scan.Disk, $"{scan.Disk.Identity.Uri} belongs to a pool whose creation never ended. It may be pooled again.")));
+            return;
+        }
+
+        // Two disks of one number: one of them was being added when the host stopped, before the pool knew it.
+        foreach (IGrouping<DiskNumber, PoolScan> same in usable.GroupBy(static scan => scan.Label!.Number))
+        {
+            PoolScan chosen = same.OrderByDescending(static scan => scan.Kind == ScanKind.Member)
+                .ThenByDescending(static scan => scan.Superblock!.Epoch).First();
+            _disks.Add(same.Key, new MemberDisk(_environment.Lane, chosen.Disk, chosen.Label!)
+            {
+                Newest = chosen.Superblock,
+                IsForming = chosen.Kind == ScanKind.Forming,
+            });
+            _refused.AddRange(same.Where(scan => scan != chosen).Select(static scan =>
+                new RefusedDisk(scan.Disk, $"{scan.Disk.Identity.Uri} was being added to the pool when the host stopped. Reset it.")));
+        }
+    }
+
+    private async LaneTask<PoolOpenResult> Open()
+    {
+        Witness witness = new(_environment.HostState, _id);
+        VoterReport[] reports =
+            [.. _disks.Values.Select(static disk => new VoterReport(disk.Number, disk.Newest!.Session, disk.Newest.View))];
+        QuorumDecision quorum = QuorumRules.Decide(reports, witness.Read);
+        foreach (DiskNumber forgetful in quorum.Forgetful)
+        {
+            SetAside(forgetful);
+        }
+
+        PoolView? view = quorum.View;
+        MemberDisk[] holders =
+            [.. _disks.Values.Where(disk => view!.IsMetadata(disk.Number) || view.Prior?.Disks.Contains(disk.Number) == true)];
+        if (view is null || !quorum.HasQuorum)
+        {
+            RecoveredState? known = holders.Length == 0 ? null : await StateRecovery.Recover(holders);
+            return Failure(PoolOperationalStatus.Incomplete, quorum.Reason, known?.State, view);
+        }
+
+        RecoveredState recovered = await StateRecovery.Recover(holders);
+        if (recovered.State is null)
+        {
+            return Failure(PoolOperationalStatus.ReadOnly, recovered.Reason, null, view);
+        }
+
+        RefuseStrangers(recovered.State);
+        return await Begin(quorum, recovered, witness);
+    }
+
+    // It holds an older version than the pool left on it: an old copy, or it has lost writes it confirmed. It is not believed,
+    // and joins again only with everything on it stale.
+    private void SetAside(DiskNumber number)
+    {
+        if (_disks.Remove(number, out MemberDisk? disk))
+        {
+            _forgetful.Add(new MemberDisk(_environment.Lane, disk.Disk, disk.Label) { Newest = disk.Newest, IsForgetful = true });
+        }
+    }
+
+    private void Refuse(DiskNumber number, string why)
+    {
+        if (_disks.Remove(number, out MemberDisk? disk))
+        {
+            _refused.Add(new RefusedDisk(disk.Disk, $"{disk.Disk.Identity.Uri} {why}."));
+        }
+    }
+
+    private void RefuseStrangers(PoolState state)
+    {
+        foreach (MemberDisk disk in _disks.Values.ToArray())
+        {
+            if (state.Disk(disk.Number)?.Description is not { } known || known.Id != disk.Label.Disk || known.SizeBytes != disk.Layout.DiskBytes)
+            {
+                Refuse(disk.Number, disk.IsForming
+                    ? "was being added to the pool when the host stopped. It may be added again"
+                    : "says that it is a member, but the pool does not know it");
+            }
+        }
+    }
+
+    private async LaneTask<PoolOpenResult> Begin(QuorumDecision quorum, RecoveredState recovered, Witness witness)
+    {
+        PoolView view = quorum.View!;
+        ulong epoch = Math.Max(view.Rank.Epoch, _disks.Values.Max(static disk => disk.Newest!.Epoch));
+        MetadataStore store = new(_environment, _id, view, quorum.HighestSession + 1, epoch)
+        {
+            State = recovered.State!,
+            Head = recovered.Tip,
+        };
+        store.Hold();
+        MemberDisk[] voters =
+            [.. _disks.Values.Where(disk => view.Contains(disk.Number) || view.Prior?.Disks.Contains(disk.Number) == true)];
+        Array.ForEach(voters, store.Attach);
+        if (!await Promise(store, voters, quorum, witness))
+        {
+            return Failure(PoolOperationalStatus.Incomplete, "the majority failed while it was asked", recovered.State, view);
+        }
+
+        foreach (MemberDisk disk in voters.Where(disk => view.Contains(disk.Number)))
+        {
+            disk.IsForming = false;
+            store.Members.Add(disk.Number, disk);
+        }
+
+        if (view.Prior is not null && !await store.RepeatView(voters))
+        {
+            return Failure(PoolOperationalStatus.Incomplete, store.LostReason, recovered.State, view);
+        }
+
+        await Repair(store, recovered);
+        bool hasWitness = quorum.Witness is not null;
+        return await store.ChangeView(new ViewPlan { Witness = hasWitness ? null : _environment.Lane.NewGuid() })
+            ? await Serve(store, view)
+            : Failure(PoolOperationalStatus.Incomplete, store.LostReason, recovered.State, view);
+    }
+
+    /// <summary>Writes the new session to everyone, with the view each already holds: it decides nothing.</summary>
+    private static async LaneTask<bool> Promise(MetadataStore store, MemberDisk[] voters, QuorumDecision quorum, Witness witness)
+    {
+        ulong epoch = store.NextEpoch(voters);
+        LaneTask<IoError>[] writes =
+        [
+            .. voters.Select(disk => disk.WriteSuperblock(disk.Newest! with { Epoch = epoch, Session = store.Session, IsClean = false })),
+        ];
+        bool isWitnessed = quorum.Witness is { } record && witness.TryWrite(record with { Session = store.Session });
+        HashSet<DiskNumber> promised = [];
+        for (int i = 0; i < voters.Length; i++)
+        {
+            IoError error = await writes[i];
+            if (error == IoError.None)
+            {
+                promised.Add(voters[i].Number);
+            }
+            else if (store.View.Contains(voters[i].Number))
+            {
+                store.NoteFailure(voters[i], $"Writing the superblock of {voters[i].Name} failed ({error}).");
+            }
+        }
+
+        PoolView view = store.View;
+        return view.Votes.IsMajority(promised.Contains, isWitnessed)
+            && view.Prior?.IsMajority(promised.Contains, isWitnessed && view.Prior.Witness == view.Witness) != false;
+    }
+
+    /// <summary>Gives every metadata disk what it lacks of the state. A disk that cannot take it is left out of the next view.</summary>
+    private static async LaneTask Repair(MetadataStore store, RecoveredState recovered)
+    {
+        foreach (MemberDisk disk in store.Members.Values.Where(disk => store.View.IsMetadata(disk.Number)).ToArray())
+        {
+            List<JournalEntry>? lacking = recovered.LackedBy(disk);
+            IoError error = lacking is null ? await store.WriteFullCheckpoint(disk)
+                : lacking.Count > 0 ? await JournalEntry.Write(disk, lacking)
+                : await disk.Flush();
+            if (error != IoError.None)
+            {
+                store.NoteFailure(disk, $"Repairing the metadata of {disk.Name} failed ({error}).");
+            }
+        }
+    }
+
+    private async LaneTask<PoolOpenResult> Serve(MetadataStore store, PoolView before)
+    {
+        await store.Settle();
+        SessionOpened record = new(
+            store.Session, _environment.NodeId, _environment.Lane.NextRandom(), _environment.Lane.UtcNow.UtcTicks);
+        CommitResult opened = await store.CommitNow(record);
+        if (!opened.Succeeded)
+        {
+            return Failure(PoolOperationalStatus.Incomplete, opened.Reason, store.State, before);
+        }
+
+        Pool pool = new(_environment, store);
+        foreach (MemberDisk disk in _disks.Values.Concat(_forgetful).Where(disk => !store.Members.ContainsKey(disk.Number)))
+        {
+            pool.Outside[disk.Number] = disk;
+        }
+
+        await pool.RejoinEmpty();
+        store.Start();
+        return new PoolOpenResult
+        {
+            Id = _id,
+            Pool = pool,
+            Status = pool.OperationalStatus,
+            Reason = pool.StatusReason,
+            Refused = _refused,
+            Missing = [.. before.Members.Select(static member => member.Disk).Where(disk => !_disks.ContainsKey(disk))],
+        };
+    }
+
+    private PoolOpenResult Failure(PoolOperationalStatus status, string reason, PoolState? known, PoolView? view) => new()
+    {
+        Id = _id,
+        Status = status,
+        Reason = reason.Length == 0 ? "no disk of the pool is there" : reason,
+        Refused = _refused,
+        LastKnownState = known,
+        Missing = view is null ? [] : [.. view.Members.Select(static member => member.Disk).Where(disk => !_disks.ContainsKey(disk))],
+    };
+}

@@ -1,0 +1,155 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Pools;
+
+/// <summary>What a disk turned out to hold.</summary>
+public enum ScanKind
+{
+    /// <summary>Nothing known: it may join a pool.</summary>
+    Blank,
+
+    /// <summary>A member of a pool of ours.</summary>
+    Member,
+
+    /// <summary>
+    /// Of ours, but the pool or the disk was only being made when the host stopped: nothing on it was ever acknowledged. It may
+    /// join a pool unless a pool knows it.
+    /// </summary>
+    Forming,
+
+    /// <summary>Somebody else's data: it must not be pooled.</summary>
+    Foreign,
+
+    /// <summary>Of ours, but unreadable or inconsistent: it must not be pooled or opened.</summary>
+    Damaged,
+
+    /// <summary>Of ours, but written by a newer release.</summary>
+    Unsupported,
+
+    /// <summary>The disk could not be read.</summary>
+    Unreadable,
+}
+
+/// <summary>What a disk holds, as read from its labels and superblocks; nothing is written.</summary>
+/// <param name="Disk">The disk.</param>
+/// <param name="Kind">What it holds.</param>
+/// <param name="Reason">For people: what was found where it is not a member; empty for a blank disk.</param>
+public sealed record PoolScan(IDisk Disk, ScanKind Kind, string Reason)
+{
+    /// <summary>The label of a disk of ours.</summary>
+    public DiskLabel? Label { get; init; }
+
+    /// <summary>The newest superblock of a disk of ours.</summary>
+    public Superblock? Superblock { get; init; }
+
+    /// <summary>Looks at a disk.</summary>
+    public static async LaneTask<PoolScan> Scan(ILane lane, IDisk disk)
+    {
+        byte[] head = new byte[(int)Math.Min(ForeignSignature.HeadBytes, disk.Geometry.Length)];
+        byte[] tail = new byte[(int)Math.Min(ForeignSignature.TailBytes, disk.Geometry.Length)];
+        long size = disk.Geometry.Length / DiskLayout.BlockBytes * DiskLayout.BlockBytes;
+        IoError error = await MetadataIo.Read(lane, disk, 0, head);
+        IoError tailError = await MetadataIo.Read(lane, disk, disk.Geometry.Length - tail.Length, tail);
+        if (error != IoError.None && tailError != IoError.None)
+        {
+            return new PoolScan(disk, ScanKind.Unreadable, $"{disk.Identity.Uri} cannot be read ({error}).");
+        }
+
+        int labelB = (int)(size - DiskLayout.BlockBytes - (disk.Geometry.Length - tail.Length));
+        return labelB < 0
+            ? new PoolScan(disk, ScanKind.Blank, "")
+            : await Judge(lane, disk, size, head, tail, labelB);
+    }
+
+    /// <summary>Writes zeros over both labels, so that the disk is blank.</summary>
+    public static async LaneTask<IoError> Erase(ILane lane, IDisk disk)
+    {
+        byte[] zeros = new byte[PoolBlock.Size];
+        long size = disk.Geometry.Length / DiskLayout.BlockBytes * DiskLayout.BlockBytes;
+        IoError error = await MetadataIo.Write(lane, disk, size - PoolBlock.Size, zeros);
+        error = error == IoError.None ? await MetadataIo.Write(lane, disk, DiskLayout.LabelA, zeros) : error;
+        return error == IoError.None ? await disk.Flush() : error;
+    }
+
+    private static async LaneTask<PoolScan> Judge(ILane lane, IDisk disk, long size, byte[] head, byte[] tail, int labelB)
+    {
+        BlockStatus statusA = DiskLabel.Decode(head, DiskLayout.LabelA, out DiskLabel? a);
+        BlockStatus statusB = DiskLabel.Decode(tail.AsSpan(labelB), size - PoolBlock.Size, out DiskLabel? b);
+        string uri = disk.Identity.Uri;
+        if (statusA == BlockStatus.Newer || (statusB == BlockStatus.Newer && a is null))
+        {
+            return new PoolScan(disk, ScanKind.Unsupported, $"{uri} is a pool member written by a newer release. Open it with that.");
+        }
+
+        if (a is not null && b is not null && a != b)
+        {
+            return new PoolScan(disk, ScanKind.Damaged, $"The two labels of {uri} disagree (pool {a.Pool} and pool {b.Pool}).");
+        }
+
+        if ((a ?? b) is { } label)
+        {
+            return await JudgeMember(lane, disk, size, label);
+        }
+
+        if (statusA != BlockStatus.NotOurs || statusB != BlockStatus.NotOurs)
+        {
+            return new PoolScan(disk, ScanKind.Damaged, $"Both labels of {uri} are damaged.");
+        }
+
+        string foreign = ForeignSignature.Find(head, tail, disk.Geometry.Length);
+        return foreign.Length == 0
+            ? new PoolScan(disk, ScanKind.Blank, "")
+            : new PoolScan(disk, ScanKind.Foreign, $"{uri} holds {foreign}.");
+    }
+
+    private static async LaneTask<PoolScan> JudgeMember(ILane lane, IDisk disk, long size, DiskLabel label)
+    {
+        string uri = disk.Identity.Uri;
+        if (size < label.DiskBytes)
+        {
+            string shrank = $"{uri} had {label.DiskBytes} bytes when it joined pool {label.Pool} and has {size} now: it has been cut short.";
+            return new PoolScan(disk, ScanKind.Damaged, shrank) { Label = label };
+        }
+
+        Superblock? newest = await ReadNewest(lane, disk, label);
+        if (newest is null)
+        {
+            return new PoolScan(disk, ScanKind.Damaged, $"No superblock of {uri} is readable.") { Label = label };
+        }
+
+        string refusal = label.Features.Refusal.Length > 0 ? label.Features.Refusal : newest.Features.Refusal;
+        ScanKind kind = refusal.Length > 0 ? ScanKind.Unsupported : newest.IsForming ? ScanKind.Forming : ScanKind.Member;
+        string reason = refusal.Length > 0 ? $"{uri}: {refusal}" : $"{uri} is disk {label.Number} of pool {label.Pool}.";
+        return new PoolScan(disk, kind, reason) { Label = label, Superblock = newest };
+    }
+
+    private static async LaneTask<Superblock?> ReadNewest(ILane lane, IDisk disk, DiskLabel label)
+    {
+        DiskLayout.TryCreate(label.DiskBytes, label.Slabs, out DiskLayout layout, out _);
+        Superblock? newest = null;
+        foreach (long ring in (long[])[DiskLayout.SuperblockRingA, layout.SuperblockRingB])
+        {
+            byte[] slots = new byte[DiskLayout.SuperblockSlots * PoolBlock.Size];
+            bool isWhole = await MetadataIo.Read(lane, disk, ring, slots) == IoError.None;
+            for (ulong slot = 0; slot < DiskLayout.SuperblockSlots; slot++)
+            {
+                long offset = DiskLayout.SuperblockSlot(ring, slot);
+                Memory<byte> bytes = slots.AsMemory((int)slot * PoolBlock.Size, PoolBlock.Size);
+                if (!isWhole && await MetadataIo.Read(lane, disk, offset, bytes) != IoError.None)
+                {
+                    continue;
+                }
+
+                Superblock.Decode(bytes.Span, label.Pool, label.Disk, offset, out Superblock? read);
+                newest = read is not null && read.Epoch % DiskLayout.SuperblockSlots == slot && read.Epoch > (newest?.Epoch ?? 0)
+                    ? read
+                    : newest;
+            }
+        }
+
+        return newest;
+    }
+}

@@ -1,0 +1,81 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Pools;
+
+/// <summary>What one present disk says about the pool's members.</summary>
+/// <param name="Disk">The disk.</param>
+/// <param name="Session">Highest session it has promised to.</param>
+/// <param name="View">The newest view it holds.</param>
+internal sealed record VoterReport(DiskNumber Disk, ulong Session, PoolView View);
+
+/// <summary>Whether the disks present may speak for the pool.</summary>
+/// <param name="View">The newest view that any of them, or its witness, holds; null when there is none.</param>
+/// <param name="HasQuorum">Whether they may go on from it.</param>
+/// <param name="HighestSession">Highest session that any of them knows.</param>
+/// <param name="Witness">The witness, when its file is there and believed.</param>
+/// <param name="Forgetful">Disks that have lost what every member is known to have held.</param>
+/// <param name="Reason">Why they may not go on, for people.</param>
+internal sealed record QuorumDecision(
+    PoolView? View, bool HasQuorum, ulong HighestSession, WitnessRecord? Witness, IReadOnlyList<DiskNumber> Forgetful, string Reason);
+
+// Who may go on. Pure: reports in, decision out.
+//
+//  row  situation                                                      decision
+//  ---  -------------------------------------------------------------  ------------------------------------------------
+//   1   no disk of the pool                                            no quorum
+//   2   newest view is settled, majority of its votes present          quorum
+//   3   newest view is settled, majority absent                        no quorum
+//   4   newest view may be half written (it names votes before it)     quorum only with the majority of both
+//   5   the witness it names holds a newer view                        that view is the newest: rows 2 to 4 for it
+//   6   a disk or witness holds a view older than the newest's Synced  it has forgotten: no vote, not a member
+//   7   a witness file that the newest view does not name              no vote
+//   8   even number of metadata disks                                  the witness has a vote; odd: it has none
+
+/// <summary>Decides whether the disks present are a quorum.</summary>
+internal static class QuorumRules
+{
+    /// <summary>Order of views: by decision; of two forms of one decision the settled one is newer.</summary>
+    internal static int Compare(PoolView left, PoolView right) => (left.Rank, left.Synced).CompareTo((right.Rank, right.Synced));
+
+    /// <summary>Decides from what is present.</summary>
+    internal static QuorumDecision Decide(IReadOnlyCollection<VoterReport> disks, Func<Guid, WitnessRecord?> readWitness)
+    {
+        if (disks.Count == 0)
+        {
+            return new QuorumDecision(null, false, 0, null, [], "no disk of the pool is there");
+        }
+
+        PoolView newest = disks.Select(static disk => disk.View).Aggregate(static (a, b) => Compare(a, b) >= 0 ? a : b);
+        WitnessRecord? witness = newest.Witness == Guid.Empty ? null : readWitness(newest.Witness);
+        newest = witness is not null && Compare(witness.View, newest) > 0 ? witness.View : newest;
+        witness = witness?.View.Rank.CompareTo(newest.Synced) >= 0 && witness.Witness == newest.Witness ? witness : null;
+
+        ulong session = Math.Max(witness?.Session ?? 0, newest.Rank.Session);
+        session = Math.Max(session, disks.Max(static disk => Math.Max(disk.Session, disk.View.Rank.Session)));
+        HashSet<DiskNumber> voting = [.. disks.Where(disk => disk.View.Rank.CompareTo(newest.Synced) >= 0).Select(static disk => disk.Disk)];
+        DiskNumber[] forgetful =
+            [.. disks.Select(static disk => disk.Disk).Where(disk => newest.Contains(disk) && !voting.Contains(disk))];
+
+        string reason = WhyNot(newest.Votes, voting, witness, "");
+        if (reason.Length == 0 && newest.Prior is { } prior)
+        {
+            reason = WhyNot(prior, voting, witness, " of the members before an unfinished change");
+        }
+
+        return new QuorumDecision(newest, reason.Length == 0, session, witness, forgetful, reason);
+    }
+
+    private static string WhyNot(VoteSet votes, HashSet<DiskNumber> voting, WitnessRecord? witness, string whose)
+    {
+        bool hasWitness = witness is not null && witness.Witness == votes.Witness;
+        if (votes.IsMajority(voting.Contains, hasWitness))
+        {
+            return "";
+        }
+
+        IEnumerable<string> missing = votes.Disks.Where(disk => !voting.Contains(disk)).Select(static disk => $"disk {disk}");
+        missing = votes.WitnessVotes && !hasWitness ? missing.Append("the witness file") : missing;
+        return $"the majority of the metadata votes{whose} is missing: {string.Join(", ", missing)} of {votes.Total} votes";
+    }
+}
