@@ -14,10 +14,12 @@ internal static class Errno
     internal const int EBUSY = 16;
     internal const int EEXIST = 17;
     internal const int ENODEV = 19;
+    internal const int ENOTDIR = 20;
     internal const int EINVAL = 22;
     internal const int ENFILE = 23;
     internal const int EMFILE = 24;
     internal const int ENOTTY = 25;
+    internal const int ETXTBSY = 26;
     internal const int EFBIG = 27;
     internal const int ENOSPC = 28;
     internal const int EROFS = 30;

@@ -46,6 +46,9 @@ internal static unsafe partial class Libc
     [DllImport(Library, EntryPoint = "ioctl")]
     internal static extern int Control(int descriptor, nuint request, void* argument);
 
+    [DllImport(Library, EntryPoint = "fcntl")]
+    internal static extern int FileControl(int descriptor, int command, nint argument);
+
     [DllImport(Library, EntryPoint = "rename")]
     private static extern int Rename(byte* from, byte* to);
 
@@ -64,6 +67,8 @@ internal static unsafe partial class Libc
     internal static readonly int OpenDirect = IsArm64 ? 0x10000 : 0x4000;
     internal static readonly int OpenFolder = IsArm64 ? 0x4000 : 0x10000;
 
+    internal const int GetFlags = 3;         // F_GETFL
+    internal const int SetFlags = 4;         // F_SETFL
     internal const int RwDataSync = 2;       // RWF_DSYNC
     internal const int RwNoWait = 8;         // RWF_NOWAIT
     internal const int SeekData = 3;

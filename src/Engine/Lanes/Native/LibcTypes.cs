@@ -66,6 +66,9 @@ internal struct FileSystemStatus
 {
     internal const long Tmpfs = 0x01021994;
     internal const long Ramfs = 0x858458f6;
+    internal const long Ext4 = 0xef53;
+    internal const long Xfs = 0x58465342;
+    internal const long Btrfs = 0x9123683e;
 
     [FieldOffset(0)] internal long Type;
     [FieldOffset(8)] internal long BlockSize;

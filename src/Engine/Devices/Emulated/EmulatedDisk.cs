@@ -1,0 +1,202 @@
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Devices.Emulated;
+
+// A disk with the manners of another: each request goes to the disk below at once and ends when that has ended and the
+// model of the medium says so. Time comes from the lane, so it is the same disk in the simulator.
+//
+// The medium's time: a completion that the lane delivers late (it was busy, a wake-up takes its time) is delivered with
+// the time at which it was due, and what its receiver then submits arrives at that time. So the lane's lateness is not
+// charged to the disk, up to LagMaxNs, and a closed loop runs at the model's rate.
+//
+// Invariants
+//  1. Every request passes Begin: the one place where anything else than the model could decide over a request.
+//  2. A request is held by the medium and by the disk below; it is reused after both have let go.
+//  3. One pump delivers at most DeliveriesMax completions, so that a disk faster than the machine cannot hold the lane.
+
+/// <summary>Gives a disk the latency and throughput of a class of disk.</summary>
+public sealed class EmulatedDisk : IDisk
+{
+    private const long LagMaxNs = 5_000_000;
+    private const int DeliveriesMax = 64;
+
+    private readonly ILane _lane;
+    private readonly IDisk _below;
+    private readonly IMediumModel _model;
+    private readonly EndQueue _underWay = new();
+    private readonly Stack<EmulatedRequest> _free = new(64);
+    private LaneCompletion<Nothing>? _drained;
+    private long _deliveringNs = long.MinValue;    // the medium's time while completions are delivered
+    private long _wakeNs = long.MaxValue;          // earliest wake-up asked for
+    private bool _closing;
+
+    /// <summary>Wraps a disk, which it then owns.</summary>
+    public EmulatedDisk(ILane lane, IDisk below, LatencyProfile profile)
+    {
+        _lane = lane;
+        _below = below;
+        _model = profile.CreateModel(below.Geometry.Length);
+        Profile = profile;
+        Identity = below.Identity with { Model = $"Emulated {profile.Name}" };
+    }
+
+    /// <summary>The class of disk.</summary>
+    public LatencyProfile Profile { get; }
+
+    /// <inheritdoc/>
+    public DiskIdentity Identity { get; }
+
+    /// <inheritdoc/>
+    public StoreGeometry Geometry => _below.Geometry;
+
+    /// <inheritdoc/>
+    public bool IsPresent => _below.IsPresent;
+
+    /// <inheritdoc/>
+    public int InFlight { get; private set; }
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Read(long offset, IoBuffer target) =>
+        _closing ? Closed() : Begin(MediumOperation.Read, offset, target.Length, _below.Read(offset, target));
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
+        _closing ? Closed() : Begin(WriteOperation(flags), offset, source.Length, _below.Write(offset, source, flags));
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Flush() => _closing ? Closed() : Begin(MediumOperation.Flush, 0, 0, _below.Flush());
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Unmap(long offset, long length) =>
+        _closing ? Closed() : Begin(MediumOperation.Unmap, offset, length, _below.Unmap(offset, length));
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) =>
+        _closing ? Closed() : Begin(WriteOperation(flags), offset, length, _below.WriteZeroes(offset, length, flags));
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _below.Status(offset, length, extents);
+
+    /// <inheritdoc/>
+    public async LaneTask Close()
+    {
+        if (_closing)
+        {
+            return;
+        }
+
+        _closing = true;
+        if (InFlight > 0)
+        {
+            _drained = LaneCompletion<Nothing>.Rent();
+            await new LaneTask(_drained.Task);
+        }
+
+        await _below.Close();
+    }
+
+    internal void RequestEnded()
+    {
+        InFlight--;
+        if (InFlight == 0 && _drained is { } drained)
+        {
+            _drained = null;
+            drained.Complete(default);
+        }
+    }
+
+    internal void Return(EmulatedRequest request) => _free.Push(request);
+
+    private static LaneTask<IoError> Closed() => new(IoError.ShutDown);
+
+    private static MediumOperation WriteOperation(WriteFlags flags) =>
+        (flags & WriteFlags.ForceUnitAccess) != 0 ? MediumOperation.DurableWrite : MediumOperation.Write;
+
+    private LaneTask<IoError> Begin(MediumOperation operation, long offset, long length, LaneTask<IoError> below)
+    {
+        bool belowEnded = below.IsCompleted;
+        if (belowEnded && below.GetAwaiter().GetResult() is var error and not IoError.None)
+        {
+            return new LaneTask<IoError>(error);   // refused: it never reached the medium
+        }
+
+        EmulatedRequest request = _free.Count > 0 ? _free.Pop() : new EmulatedRequest(this);
+        request.Begin(operation, offset, length);
+        LaneTask<IoError> task = request.Task;
+        InFlight++;
+        if (belowEnded)
+        {
+            request.HalfEnded(IoError.None);
+        }
+        else
+        {
+            AwaitBelow(request, below).Forget();
+        }
+
+        Arrive(request);
+        return task;
+    }
+
+    private void Arrive(EmulatedRequest request)
+    {
+        if (_deliveringNs != long.MinValue)
+        {
+            _model.Arrive(request, _deliveringNs);
+            return;
+        }
+
+        long nowNs = _lane.NowNs;
+        _model.Arrive(request, nowNs);
+        BeginWaiting(nowNs);
+        WakeForFirst();
+    }
+
+    private static async LaneTask AwaitBelow(EmulatedRequest request, LaneTask<IoError> below) => request.HalfEnded(await below);
+
+    private void BeginWaiting(long nowNs)
+    {
+        while (_model.TryBegin(nowNs, out EmulatedRequest request, out long endNs))
+        {
+            _underWay.Add(request, endNs);
+        }
+    }
+
+    private void WakeForFirst()
+    {
+        long firstNs = _underWay.FirstEndNs;
+        if (firstNs < _wakeNs)
+        {
+            _wakeNs = firstNs;
+            WakeAt(firstNs).Forget();
+        }
+    }
+
+    private async LaneTask WakeAt(long timeNs)
+    {
+        await _lane.Delay(Math.Max(0, timeNs - _lane.NowNs));
+        _wakeNs = _wakeNs == timeNs ? long.MaxValue : _wakeNs;
+        try
+        {
+            Deliver();
+        }
+        finally
+        {
+            _deliveringNs = long.MinValue;
+            WakeForFirst();
+        }
+    }
+
+    private void Deliver()
+    {
+        long nowNs = _lane.NowNs;
+        for (int count = 0; count < DeliveriesMax && _underWay.FirstEndNs is var endNs && endNs <= nowNs; count++)
+        {
+            EmulatedRequest request = _underWay.TakeFirst();
+            _deliveringNs = Math.Max(endNs, nowNs - LagMaxNs);
+            _model.End(request);
+            request.HalfEnded(IoError.None);
+            BeginWaiting(_deliveringNs);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Devices.Emulated;
+
+/// <summary>One request of an emulated disk: it ends when both its medium and the real disk below have ended.</summary>
+internal sealed class EmulatedRequest(EmulatedDisk disk) : LaneTaskSource<IoError>
+{
+    private const int Halves = 2;
+
+    private int _halvesLeft;
+    private IoError _error;
+
+    internal MediumOperation Operation { get; private set; }
+
+    internal long Offset { get; private set; }
+
+    internal long Length { get; private set; }
+
+    /// <summary>When it began to wait, in the medium's time; kept by models that need it.</summary>
+    internal long ArrivedNs { get; set; }
+
+    internal void Begin(MediumOperation operation, long offset, long length)
+    {
+        Operation = operation;
+        Offset = offset;
+        Length = length;
+        _error = IoError.None;
+        _halvesLeft = Halves;
+    }
+
+    /// <summary>One half has ended; the second of them completes the request.</summary>
+    internal void HalfEnded(IoError error)
+    {
+        _error = error == IoError.None ? _error : error;
+        if (--_halvesLeft == 0)
+        {
+            disk.RequestEnded();
+            Complete(_error);
+        }
+    }
+
+    protected override void Recycle() => disk.Return(this);
+}

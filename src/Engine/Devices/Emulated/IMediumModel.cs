@@ -1,0 +1,29 @@
+namespace TierSpaces.Engine.Devices.Emulated;
+
+/// <summary>
+/// How long a medium takes: told of arrivals and completions in the medium's time, it says what begins when and ends
+/// when. No I/O and no clock of its own.
+/// </summary>
+internal interface IMediumModel
+{
+    /// <summary>A request waits from now on.</summary>
+    void Arrive(EmulatedRequest request, long nowNs);
+
+    /// <summary>The next request that begins now, and when it will end; false when the medium is busy or nothing waits.</summary>
+    bool TryBegin(long nowNs, out EmulatedRequest request, out long endNs);
+
+    /// <summary>A request that had begun has ended.</summary>
+    void End(EmulatedRequest request);
+}
+
+/// <summary>What a request asks of the medium.</summary>
+internal enum MediumOperation : byte
+{
+    Read,
+    Write,
+
+    /// <summary>A write that is on the medium when it ends.</summary>
+    DurableWrite,
+    Flush,
+    Unmap,
+}

@@ -1,0 +1,149 @@
+using TierSpaces.Engine.Lanes.Native;
+
+namespace TierSpaces.Engine.Devices.Raw;
+
+/// <summary>
+/// Opens files and block devices exclusively and finds out how to use them. A file is locked with flock, a device is
+/// opened with O_EXCL as well, which also keeps mounts and other storage drivers out.
+/// </summary>
+internal static unsafe class DeviceOpener
+{
+    private const int DefaultAlignment = 4096;
+
+    /// <summary>Opens a path; <paramref name="uri"/> is the culprit in messages.</summary>
+    /// <exception cref="DiskOpenException">It could not be opened; nothing was changed.</exception>
+    internal static OpenedDevice Open(string uri, string path, bool wantBlockDevice)
+    {
+        RequireKind(uri, path, wantBlockDevice);
+        int flags = Libc.OpenReadWrite | (wantBlockDevice ? Libc.OpenExclusive : 0);
+        int descriptor = Libc.OpenPath(path, flags);
+        if (descriptor < 0)
+        {
+            throw Failure(uri, -descriptor, "open");
+        }
+
+        try
+        {
+            if (Libc.Lock(descriptor, Libc.LockExclusive | Libc.LockNonblocking) != 0)
+            {
+                throw Failure(uri, Libc.LastError(), "lock");
+            }
+
+            return Examine(uri, descriptor);
+        }
+        catch
+        {
+            Libc.Close(descriptor);
+            throw;
+        }
+    }
+
+    /// <summary>Size of an open device or file in bytes, or a negative errno.</summary>
+    internal static long SizeOf(int descriptor, bool isBlockDevice)
+    {
+        if (isBlockDevice)
+        {
+            long size;
+            int result = Libc.CountOrError(Libc.Control(descriptor, Libc.BlockGetSize64, &size));
+            return result < 0 ? result : size;
+        }
+
+        int answer = Libc.StatusOf(descriptor, out FileStatus status);
+        return answer < 0 ? answer : status.Size;
+    }
+
+    private static void RequireKind(string uri, string path, bool wantBlockDevice)
+    {
+        int result = Libc.StatusOfPath(path, follow: true, out FileStatus status);
+        if (result < 0)
+        {
+            throw Failure(uri, -result, "look at");
+        }
+
+        if (wantBlockDevice ? !status.IsBlockDevice : !status.IsRegularFile)
+        {
+            throw new DiskOpenException(
+                DiskOpenFailure.Unsuitable,
+                wantBlockDevice
+                    ? $"'{uri}' is not a block device. Name a device such as block:/dev/sdb, or an image as file:/path."
+                    : $"'{uri}' is not a regular file. Name an image file, or a device as block:/dev/sdb.");
+        }
+    }
+
+    private static OpenedDevice Examine(string uri, int descriptor)
+    {
+        if (Libc.StatusOf(descriptor, out FileStatus status) is < 0 and int error)
+        {
+            throw Failure(uri, -error, "look at");
+        }
+
+        bool isBlockDevice = status.IsBlockDevice;
+        long size = SizeOf(descriptor, isBlockDevice);
+        if (size < 0)
+        {
+            throw Failure(uri, (int)-size, "measure");
+        }
+
+        FileSystemStatus system;
+        long fileSystem = !isBlockDevice && Libc.FileSystem(descriptor, &system) == 0 ? system.Type : 0;
+        string key = isBlockDevice
+            ? $"block:{status.DeviceMajor}:{status.DeviceMinor}"
+            : $"inode:{status.ContainerMajor}:{status.ContainerMinor}:{status.Inode}";
+        (DiskAccess access, string reason) = ChooseAccess(descriptor, fileSystem);
+        (int memory, int offset) = Alignments(descriptor, isBlockDevice, status);
+        if (access == DiskAccess.Direct && (offset > DefaultAlignment || size % offset != 0))
+        {
+            ClearDirect(descriptor);
+            access = DiskAccess.Buffered;
+            reason = $"direct access here needs units of {offset} bytes";
+        }
+
+        bool honoursSync = isBlockDevice || fileSystem is FileSystemStatus.Ext4 or FileSystemStatus.Xfs or FileSystemStatus.Btrfs;
+        return new OpenedDevice(descriptor, isBlockDevice, size, key, access, reason, memory, offset, honoursSync);
+    }
+
+    private static (DiskAccess Access, string Reason) ChooseAccess(int descriptor, long fileSystem)
+    {
+        if (fileSystem is FileSystemStatus.Tmpfs or FileSystemStatus.Ramfs)
+        {
+            return (DiskAccess.Memory, "the file is in memory");
+        }
+
+        int flags = Libc.FileControl(descriptor, Libc.GetFlags, 0);
+        int result = Libc.CountOrError(Libc.FileControl(descriptor, Libc.SetFlags, flags | Libc.OpenDirect));
+        return result >= 0
+            ? (DiskAccess.Direct, "direct access")
+            : (DiskAccess.Buffered, $"direct access refused: {Errno.Describe(-result)}");
+    }
+
+    private static void ClearDirect(int descriptor)
+    {
+        int flags = Libc.FileControl(descriptor, Libc.GetFlags, 0);
+        _ = Libc.FileControl(descriptor, Libc.SetFlags, flags & ~Libc.OpenDirect);
+    }
+
+    /// <summary>What direct access needs: from statx (Linux 6.1), else from the device, else a page.</summary>
+    private static (int Memory, int Offset) Alignments(int descriptor, bool isBlockDevice, in FileStatus status)
+    {
+        if ((status.Mask & FileStatus.DirectIoMask) != 0 && status.DirectIoOffsetAlignment != 0)
+        {
+            return ((int)status.DirectIoMemoryAlignment, (int)status.DirectIoOffsetAlignment);
+        }
+
+        int sector;
+        return isBlockDevice && Libc.Control(descriptor, Libc.BlockGetLogicalSector, &sector) == 0
+            ? (sector, sector)
+            : (DefaultAlignment, DefaultAlignment);
+    }
+
+    private static DiskOpenException Failure(string uri, int errno, string attempt) => errno switch
+    {
+        Errno.ENOENT or Errno.ENOTDIR or Errno.ENXIO or Errno.ENODEV => new(
+            DiskOpenFailure.NotFound, $"There is no disk at '{uri}': {Errno.Describe(errno)}."),
+        Errno.EACCES or Errno.EPERM or Errno.EROFS => new(
+            DiskOpenFailure.PermissionDenied, $"You may not write to '{uri}': {Errno.Describe(errno)}. A disk is opened for reading and writing."),
+        Errno.EBUSY or Errno.EAGAIN or Errno.ETXTBSY => new(
+            DiskOpenFailure.InUse, $"'{uri}' is in use: this or another process has it open, or it is mounted. Release it there first."),
+        _ => new(DiskOpenFailure.Failed, $"Cannot {attempt} '{uri}': {Errno.Describe(errno)}."),
+    };
+}

@@ -1,0 +1,251 @@
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Lanes.Native;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Devices.Raw;
+
+// A file or block device as a disk. One class for both lane backends: the lane decides how an operation is run, this
+// class decides which operation is run.
+//
+//   Direct    aligned requests go to the lane; what direct access cannot take goes through UnalignedAccess
+//   Buffered  a read asks the page cache first (RWF_NOWAIT), then goes to the lane
+//   Memory    reads and writes are plain calls here and now
+//
+// Invariants
+//  1. Every request is checked against geometry and closing before anything is touched.
+//  2. A flush or durable write succeeds only while the device is still there with its size: a truncated or unlinked
+//     image would swallow writes without an error. Once gone, a disk stays gone until it is opened anew.
+//  3. The descriptor is closed after the last request in flight.
+
+/// <summary>A member disk over an image file or a block device.</summary>
+public sealed partial class RawDisk : IDisk
+{
+    private readonly OpenedDevice _device;
+    private readonly LaneFile _file;
+    private readonly UnalignedAccess? _unaligned;     // direct access only
+    private readonly Stack<DiskRequest> _free = new(64);
+    private LaneCompletion<Nothing>? _drained;        // while Close waits
+    private bool _tryPageCache;
+    private bool _gone;
+    private bool _closing;
+    private bool _closed;
+
+    internal RawDisk(Lane lane, OpenedDevice device, DiskIdentity identity, int atomicSize)
+    {
+        Lane = lane;
+        Identity = identity;
+        Geometry = new StoreGeometry(device.SizeBytes, identity.LogicalSectorSize, atomicSize, BufferPool.LargestBuffer);
+        _device = device;
+        _file = lane.AddFile(device.Descriptor);
+        _tryPageCache = device.Access == DiskAccess.Buffered;
+        _unaligned = device.Access == DiskAccess.Direct ? new UnalignedAccess(this, device) : null;
+    }
+
+    /// <inheritdoc/>
+    public DiskIdentity Identity { get; }
+
+    /// <inheritdoc/>
+    public StoreGeometry Geometry { get; }
+
+    /// <summary>How requests reach the medium.</summary>
+    public DiskAccess Access => _device.Access;
+
+    /// <summary>Why they reach it so, for people.</summary>
+    public string AccessReason => _device.AccessReason;
+
+    /// <inheritdoc/>
+    public int InFlight { get; private set; }
+
+    /// <inheritdoc/>
+    public bool IsPresent
+    {
+        get
+        {
+            _gone = _gone || _closed || !LookForDevice();
+            return !_gone;
+        }
+    }
+
+    internal Lane Lane { get; }
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Read(long offset, IoBuffer target)
+    {
+        if (Check(offset, target.Length, Geometry.MaxTransfer) is var error and not IoError.None)
+        {
+            return new LaneTask<IoError>(error);
+        }
+
+        if (_device.Access == DiskAccess.Memory)
+        {
+            return new LaneTask<IoError>(ReadNow(offset, target));
+        }
+
+        if (_unaligned is { } unaligned && !unaligned.IsAligned(offset, target))
+        {
+            return unaligned.Read(offset, target);
+        }
+
+        return _tryPageCache && ReadFromPageCache(offset, target)
+            ? new LaneTask<IoError>(IoError.None)
+            : StartRead(offset, target);
+    }
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
+    {
+        if (Check(offset, source.Length, Geometry.MaxTransfer) is var error and not IoError.None)
+        {
+            return new LaneTask<IoError>(error);
+        }
+
+        bool durable = (flags & WriteFlags.ForceUnitAccess) != 0;
+        if (_device.Access == DiskAccess.Memory)
+        {
+            return new LaneTask<IoError>(WriteNow(offset, source, durable));
+        }
+
+        return _unaligned is { } unaligned && !unaligned.MayWriteDirectly(offset, source)
+            ? unaligned.Write(offset, source, durable)
+            : StartWrite(offset, source, durable);
+    }
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Flush()
+    {
+        if (_closing)
+        {
+            return new LaneTask<IoError>(IoError.ShutDown);
+        }
+
+        return _device.Access == DiskAccess.Memory
+            ? new LaneTask<IoError>(PresenceError())
+            : Start(new FileOperation(FileOpcode.Sync, _file, 0, 0, 0, 0), syncAfter: false);
+    }
+
+    /// <inheritdoc/>
+    public async LaneTask Close()
+    {
+        if (_closing)
+        {
+            return;
+        }
+
+        _closing = true;
+        if (InFlight > 0)
+        {
+            _drained = LaneCompletion<Nothing>.Rent();
+            await new LaneTask(_drained.Task);
+        }
+
+        _closed = true;
+        Lane.RemoveFile(_file);
+        Libc.Close(_device.Descriptor);   // releases the lock
+    }
+
+    internal unsafe LaneTask<IoError> StartRead(long offset, IoBuffer target) =>
+        Start(new FileOperation(FileOpcode.Read, _file, (nint)target.Pointer, offset, target.Length, 0), syncAfter: false);
+
+    internal unsafe LaneTask<IoError> StartWrite(long offset, IoBuffer source, bool durable)
+    {
+        bool byFlag = durable && _device.HonoursSyncFlag;
+        int flags = byFlag ? Libc.RwDataSync : 0;
+        return Start(
+            new FileOperation(FileOpcode.Write, _file, (nint)source.Pointer, offset, source.Length, flags),
+            syncAfter: durable && !byFlag);
+    }
+
+    /// <summary>Counts work that spans several requests, so that Close waits for it.</summary>
+    internal void RequestBegun() => InFlight++;
+
+    internal void RequestEnded()
+    {
+        InFlight--;
+        if (InFlight == 0 && _drained is { } drained)
+        {
+            _drained = null;
+            drained.Complete(default);
+        }
+    }
+
+    internal void Return(DiskRequest request) => _free.Push(request);
+
+    /// <summary>None while the device is there, else what a flush has to answer.</summary>
+    internal IoError PresenceError() => IsPresent ? IoError.None : IoError.NoDevice;
+
+    private LaneTask<IoError> Start(in FileOperation operation, bool syncAfter)
+    {
+        InFlight++;
+        DiskRequest request = _free.Count > 0 ? _free.Pop() : new DiskRequest(this);
+        return request.Start(operation, syncAfter);
+    }
+
+    private IoError Check(long offset, long length, long lengthMax)
+    {
+        if (_closing)
+        {
+            return IoError.ShutDown;
+        }
+
+        bool inside = offset >= 0 && length >= 0 && offset <= Geometry.Length - length;
+        if (!inside || ((offset | length) & (Geometry.BlockSize - 1)) != 0)
+        {
+            return IoError.InvalidArgument;
+        }
+
+        return length > lengthMax ? IoError.TooLarge : IoError.None;
+    }
+
+    private unsafe bool ReadFromPageCache(long offset, IoBuffer target)
+    {
+        int result = FileCalls.Read(_device.Descriptor, target.Pointer, (nuint)target.Length, offset, Libc.RwNoWait);
+        _tryPageCache = result != -Errno.EOPNOTSUPP;
+        return result == target.Length;
+    }
+
+    private unsafe IoError ReadNow(long offset, IoBuffer target)
+    {
+        for (int done = 0; done < target.Length;)
+        {
+            int result = FileCalls.Read(
+                _device.Descriptor, target.Pointer + done, (nuint)(target.Length - done), offset + done, 0);
+            if (result <= 0 && result != -Errno.EINTR)
+            {
+                return result < 0 ? IoErrors.FromResult(result) : IsPresent ? IoError.Io : IoError.NoDevice;
+            }
+
+            done += Math.Max(0, result);
+        }
+
+        return IoError.None;
+    }
+
+    private unsafe IoError WriteNow(long offset, IoBuffer source, bool durable)
+    {
+        for (int done = 0; done < source.Length;)
+        {
+            int result = FileCalls.Write(
+                _device.Descriptor, source.Pointer + done, (nuint)(source.Length - done), offset + done, 0);
+            if (result <= 0 && result != -Errno.EINTR)
+            {
+                return result < 0 ? IoErrors.FromResult(result) : IoError.Io;
+            }
+
+            done += Math.Max(0, result);   // a short count in memory means that it is full: the next call says so
+        }
+
+        return durable ? PresenceError() : IoError.None;
+    }
+
+    private bool LookForDevice()
+    {
+        if (_device.IsBlockDevice)
+        {
+            return DeviceOpener.SizeOf(_device.Descriptor, isBlockDevice: true) >= _device.SizeBytes;
+        }
+
+        return Libc.StatusOf(_device.Descriptor, out FileStatus status) == 0
+            && status.LinkCount > 0
+            && status.Size >= _device.SizeBytes;
+    }
+}
