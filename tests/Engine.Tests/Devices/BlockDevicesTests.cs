@@ -1,0 +1,161 @@
+using System.Text;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Identity;
+
+namespace TierSpaces.Engine.Tests.Devices;
+
+public sealed class BlockDevicesTests : IDisposable
+{
+    private const string SataPath = "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda";
+    private const string SasPath = "pci0000:00/0000:03:00.0/host1/port-1:0/end_device-1:0/target1:0:0/1:0:0:0/block/sdb";
+
+    private readonly FakeSystem _system = new();
+
+    public void Dispose() => _system.Dispose();
+
+    [Fact]
+    public void ASataDiskTellsAllItIs()
+    {
+        _system.Disk("8:16", SataPath, "queue/rotational=1", "device/vendor=ATA     ", "device/model=ST4000VN008-2DR1", "device/rev=SC60");
+        byte[] rate = new byte[64];
+        rate[4] = 0x17;
+        rate[5] = 0x5c;   // 5980
+        _system.Bytes(SataPath, "device/vpd_pgb1", rate);
+        _system.Bytes(SataPath, "device/vpd_pg80", [0, 0x80, 0, 8, .. Encoding.ASCII.GetBytes("  ZDH1AB")]);
+        BlockDeviceFacts disk = _system.Describe(8, 16);
+        Assert.Equal(
+            new BlockDeviceFacts("sda", 512, 4096, MediaType.HDD, BusType.SATA, 5980, true, "ZDH1AB", "ST4000VN008-2DR1", "ATA", "SC60", ""),
+            disk);
+    }
+
+    [Fact]
+    public void AnNvmeDiskIsFlashWhateverElseIsSaid()
+    {
+        string path = "pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1";
+        _system.Disk("259:0", path, "queue/physical_block_size=512", "queue/write_cache=write through", "device/model=Samsung SSD 990", "device/serial=S6Z", "device/firmware_rev=4B2Q", "device/transport=pcie");
+        _system.Set("pci0000:00/0000:01:00.0/nvme/nvme0", "transport=pcie");
+        Assert.Equal(
+            new BlockDeviceFacts("nvme0n1", 512, 512, MediaType.SSD, BusType.NVMe, 0, false, "S6Z", "Samsung SSD 990", "", "4B2Q", ""),
+            _system.Describe(259, 0));
+    }
+
+    [Theory]
+    [InlineData("pci0000:00/0000:00:02.0/virtio1/block/vda", BusType.Virtual)]
+    [InlineData("pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host4/target4:0:0/4:0:0:0/block/sdc", BusType.USB)]
+    [InlineData(SasPath, BusType.SAS)]
+    [InlineData("pci0000:00/0000:00:05.0/host3/target3:0:0/3:0:0:0/block/sdd", BusType.SCSI)]
+    [InlineData("platform/LNXSYSTM:00/ndbus0/region0/namespace0.0/block/pmem0", BusType.SCM)]
+    [InlineData("virtual/block/loop3", BusType.Virtual)]
+    [InlineData("virtual/nvme-subsystem/nvme-subsys0/nvme0n1", BusType.NVMe)]
+    [InlineData("pci0000:00/0000:00:1a.0/mmc_host/mmc0/mmc0:0001/block/mmcblk0", BusType.MMC)]
+    public void LocalBusesAreTold(string path, BusType bus)
+    {
+        _system.Disk("8:32", path);
+        BlockDeviceFacts disk = _system.Describe(8, 32);
+        Assert.Equal(bus, disk.BusType);
+        Assert.Empty(disk.CannotPoolReason);
+    }
+
+    [Fact]
+    public void SectorSizesAreTheSystemsAndAtMost4096()
+    {
+        _system.Disk("8:0", SataPath, "queue/logical_block_size=4096", "queue/physical_block_size=16384");
+        BlockDeviceFacts disk = _system.Describe(8, 0);
+        Assert.Equal((4096, 4096), (disk.LogicalSectorSize, disk.PhysicalSectorSize));
+    }
+
+    [Theory]
+    [InlineData("virtual/block/md127", "md127 is a Linux software RAID")]
+    [InlineData("virtual/block/dm-3", "dm-3 is a device-mapper volume")]
+    [InlineData("platform/host5/session2/target5:0:0/5:0:0:1/block/sde", "sde is reached over iSCSI")]
+    [InlineData("pci0000:00/0000:05:00.0/host6/rport-6:0-2/target6:0:0/6:0:0:0/block/sdf", "sdf is reached over Fibre Channel")]
+    [InlineData("virtual/block/nbd0", "nbd0 is a network block device")]
+    [InlineData("virtual/block/zram0", "zram0 is memory")]
+    public void WhatIsNoLocalDiskIsNotPooled(string path, string reason)
+    {
+        _system.Disk("8:48", path);
+        Assert.StartsWith(reason, _system.Describe(8, 48).CannotPoolReason);
+    }
+
+    [Fact]
+    public void NvmeOverFabricsIsNotPooledAlsoBehindAMultipathHead()
+    {
+        _system.Disk("259:1", "virtual/nvme-subsystem/nvme-subsys1/nvme1n1");
+        _system.Set("virtual/nvme-subsystem/nvme-subsys1/nvme1", "transport=tcp");
+        Assert.Contains("NVMe over Fabrics (tcp)", _system.Describe(259, 1).CannotPoolReason);
+    }
+
+    [Theory]
+    [InlineData("megaraid_sas", "0:2:0:0", "", true)]
+    [InlineData("megaraid_sas", "0:0:5:0", "", false)]
+    [InlineData("hpsa", "0:1:0:0", "RAID 1(+0)", true)]
+    [InlineData("hpsa", "0:0:0:0", "N/A", false)]
+    [InlineData("smartpqi", "0:1:0:0", "RAID-5", true)]
+    [InlineData("aacraid", "0:0:0:0", "", true)]
+    [InlineData("aacraid", "0:1:4:0", "", false)]
+    [InlineData("3w-9xxx", "0:0:0:0", "", true)]
+    [InlineData("ahci", "0:0:0:0", "", false)]
+    public void VolumesOfRaidControllersAreNotPooledAndTheirPlainDisksAre(string driver, string address, string level, bool isVolume)
+    {
+        string host = "pci0000:00/0000:02:00.0/host0";
+        string path = $"{host}/target{address[..5]}/{address}/block/sda";
+        _system.Disk("8:0", path, $"device/raid_level={level}");
+        _system.Set(host, $"scsi_host/host0/proc_name={driver}");
+        BlockDeviceFacts disk = _system.Describe(8, 0);
+        Assert.Equal(isVolume ? BusType.RAID : BusType.SCSI, disk.BusType);
+        Assert.Equal(isVolume, disk.CannotPoolReason.Contains($"volume of a RAID controller ({driver})"));
+        Assert.Equal(isVolume, disk.CannotPoolReason.Length > 0);
+    }
+
+    [Fact]
+    public void TheDriverIsFoundOnTheBusWhereTheHostDoesNotNameIt()
+    {
+        string path = "pci0000:00/0000:02:00.0/host0/target0:2:0/0:2:0:0/block/sda";
+        _system.Disk("8:0", path);
+        _system.Set("pci0000:00/0000:02:00.0", "driver=@bus/pci/drivers/megaraid_sas");
+        Assert.Contains("megaraid_sas", _system.Describe(8, 0).CannotPoolReason);
+    }
+
+    [Fact]
+    public void AMountedDiskOrPartitionIsNotPooled()
+    {
+        _system.Disk("8:16", SataPath).Partition("8:17", SataPath, "sda1");
+        Assert.Equal("sda has partitions (sda1); remove them first", _system.Describe(8, 16).CannotPoolReason);
+        _system.Mounts("30 1 8:17 / /data rw,relatime shared:1 - ext4 /dev/sda1 rw");
+        Assert.Equal("sda1 is mounted at /data", _system.Describe(8, 16).CannotPoolReason);
+        Assert.Equal("sda1 is mounted at /data", _system.Describe(8, 17).CannotPoolReason);
+        _system.Mounts("31 1 0:44 / /pool rw - btrfs /dev/sda rw");
+        Assert.Equal("sda is mounted at /pool", _system.Describe(8, 16).CannotPoolReason);
+    }
+
+    [Fact]
+    public void AFreePartitionMayBePooledAndTakesItsDisksNature()
+    {
+        _system.Disk("8:16", SataPath, "queue/rotational=1", "device/model=X").Partition("8:17", SataPath, "sda1");
+        BlockDeviceFacts part = _system.Describe(8, 17);
+        Assert.Equal(("sda1", MediaType.HDD, "X", ""), (part.Name, part.MediaType, part.Model, part.CannotPoolReason));
+    }
+
+    [Fact]
+    public void OtherUsesAreNamed()
+    {
+        _system.Disk("8:16", SataPath).Partition("8:17", SataPath, "sda1").Swaps("/dev/sda1 partition 100 0 -2");
+        Assert.Equal("sda1 is used for swapping", _system.Describe(8, 16).CannotPoolReason);
+        _system.Swaps().Set(SataPath, "sda1/holders/dm-0=");
+        Assert.Equal("sda1 is used by dm-0", _system.Describe(8, 16).CannotPoolReason);
+    }
+
+    [Theory]
+    [InlineData("ro=1", "read-only")]
+    [InlineData("removable=1", "removable")]
+    [InlineData("size=0", "no medium")]
+    public void UnfitDisksAreNotPooled(string attribute, string reason)
+    {
+        _system.Disk("8:16", SataPath, attribute);
+        Assert.Contains(reason, _system.Describe(8, 16).CannotPoolReason);
+    }
+
+    [Fact]
+    public void AnUnknownDeviceIsNotPooled() =>
+        Assert.Contains("tells nothing of device 8:99", _system.Describe(8, 99).CannotPoolReason);
+}

@@ -1,0 +1,148 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Emulated;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tests.Lanes;
+
+namespace TierSpaces.Engine.Tests.Devices;
+
+public class DiskFactoryTests
+{
+    [Fact]
+    public void AnImageIsA512eDiskOfUnspecifiedMedium()
+    {
+        using TemporaryImage image = TemporaryImage.InMemory();
+        DiskIdentity identity = IdentityOf(image.Uri, new DiskOverrides());
+        Assert.Equal((512, 4096), (identity.LogicalSectorSize, identity.PhysicalSectorSize));
+        Assert.Equal((MediaType.Unspecified, BusType.FileBackedVirtual), (identity.MediaType, identity.BusType));
+        Assert.Equal((TemporaryImage.DefaultSize, uint.MaxValue), (identity.SizeBytes, identity.SpindleSpeed));
+        Assert.StartsWith("inode:", identity.DeviceKey);
+        Assert.Empty(identity.CannotPoolReason);
+    }
+
+    [Theory]
+    [InlineData(512, 512)]
+    [InlineData(512, 4096)]
+    [InlineData(4096, 4096)]
+    public void EverySectorSizeCanBeSaid(int logical, int physical)
+    {
+        using TemporaryImage image = TemporaryImage.InMemory();
+        DiskIdentity identity = IdentityOf(image.Uri, new DiskOverrides(LogicalSectorSize: logical, PhysicalSectorSize: physical));
+        Assert.Equal((logical, physical), (identity.LogicalSectorSize, identity.PhysicalSectorSize));
+    }
+
+    [Fact]
+    public void EverythingElseCanBeSaid()
+    {
+        using TemporaryImage image = TemporaryImage.InMemory();
+        DiskIdentity identity = IdentityOf(
+            image.Uri, new DiskOverrides(MediaType.HDD, BusType.SAS, 10_000, IsWriteCacheEnabled: false));
+        Assert.Equal((MediaType.HDD, BusType.SAS, 10_000u, false), (identity.MediaType, identity.BusType, identity.SpindleSpeed, identity.IsWriteCacheEnabled));
+        Assert.Equal(0u, IdentityOf(image.Uri, new DiskOverrides(MediaType.SSD)).SpindleSpeed);
+    }
+
+    [Theory]
+    [InlineData(1024, 4096)]
+    [InlineData(4096, 512)]
+    [InlineData(512, 8192)]
+    public void OtherSectorSizesAreRefusedAndTheImageIsReleased(int logical, int physical)
+    {
+        using TemporaryImage image = TemporaryImage.InMemory();
+        DiskOpenException refused = Refusal(image.Uri, new DiskOverrides(LogicalSectorSize: logical, PhysicalSectorSize: physical));
+        Assert.Equal(DiskOpenFailure.Unsuitable, refused.Failure);
+        Assert.Contains($"LogicalSectorSize {logical}", refused.Message);
+        IdentityOf(image.Uri, new DiskOverrides());
+    }
+
+    [Fact]
+    public void ASecondOpenerIsRefusedByNameAlsoThroughAnotherName()
+    {
+        using TemporaryImage image = TemporaryImage.InMemory();
+        using TestLane test = TestLane.Create(LaneBackend.Threads);
+        string link = image.Path + ".link";
+        File.CreateSymbolicLink(link, image.Path);
+        test.Run(async () =>
+        {
+            DiskFactory factory = new();
+            IDisk disk = factory.Open(test.Lane, image.Uri, new DiskOverrides());
+            string[] uris = [image.Uri, DiskUri.ForFile(link).ToString()];
+            foreach (string uri in uris)
+            {
+                DiskOpenException refused = Assert.Throws<DiskOpenException>(() => factory.Open(test.Lane, uri, new DiskOverrides()));
+                Assert.Equal(DiskOpenFailure.InUse, refused.Failure);
+                Assert.Contains(uri, refused.Message);
+            }
+
+            await disk.Close();
+            await factory.Open(test.Lane, image.Uri, new DiskOverrides()).Close();
+        });
+        File.Delete(link);
+    }
+
+    [Theory]
+    [InlineData("file:/nonexistent/disk.img", DiskOpenFailure.NotFound)]
+    [InlineData("file:/dev", DiskOpenFailure.Unsuitable)]
+    [InlineData("file:/dev/null", DiskOpenFailure.Unsuitable)]
+    [InlineData("block:/dev/null", DiskOpenFailure.Unsuitable)]
+    [InlineData("block:/dev/nonexistent", DiskOpenFailure.NotFound)]
+    [InlineData("nvme:/dev/x", DiskOpenFailure.Unsuitable)]
+    [InlineData("file:relative.img", DiskOpenFailure.Unsuitable)]
+    [InlineData("emulated:/tmp/x", DiskOpenFailure.Unsuitable)]
+    [InlineData("emulated:/tmp/x?profile=Floppy", DiskOpenFailure.Unsuitable)]
+    [InlineData("file:/tmp/x?profile=HDD10K", DiskOpenFailure.Unsuitable)]
+    [InlineData("file:/tmp/100%", DiskOpenFailure.Unsuitable)]
+    public void WhatIsNoDiskIsRefusedByName(string uri, DiskOpenFailure failure)
+    {
+        DiskOpenException refused = Refusal(uri, new DiskOverrides());
+        Assert.Equal(failure, refused.Failure);
+        Assert.Contains($"'{uri}'", refused.Message);
+    }
+
+    [Fact]
+    public void AnImageOfNoWholeSectorsIsRefused()
+    {
+        using TemporaryImage image = TemporaryImage.InMemory();
+        File.WriteAllBytes(image.Path, new byte[1000]);
+        Assert.Equal(DiskOpenFailure.Unsuitable, Refusal(image.Uri, new DiskOverrides()).Failure);
+        File.WriteAllBytes(image.Path, []);
+        Assert.Equal(DiskOpenFailure.Unsuitable, Refusal(image.Uri, new DiskOverrides()).Failure);
+    }
+
+    [Fact]
+    public void AnEmulatedDiskSaysWhatItsProfileSays()
+    {
+        using TemporaryImage image = TemporaryImage.InMemory();
+        foreach (LatencyProfile profile in LatencyProfile.All)
+        {
+            string uri = DiskUri.ForEmulated(image.Path, profile.Name.ToLowerInvariant()).ToString();
+            DiskIdentity identity = IdentityOf(uri, new DiskOverrides());
+            Assert.Equal((uri, $"Emulated {profile.Name}"), (identity.Uri, identity.Model));
+            Assert.Equal((profile.MediaType, profile.BusType, profile.SpindleSpeed), (identity.MediaType, identity.BusType, identity.SpindleSpeed));
+        }
+
+        DiskIdentity overridden = IdentityOf($"emulated:{image.Path}?profile=HDD10K", new DiskOverrides(MediaType.SSD, LogicalSectorSize: 4096));
+        Assert.Equal((MediaType.SSD, 0u, 4096), (overridden.MediaType, overridden.SpindleSpeed, overridden.LogicalSectorSize));
+    }
+
+    [Fact]
+    public void OpeningOutsideTheLaneIsAMistake()
+    {
+        using TemporaryImage image = TemporaryImage.InMemory();
+        using TestLane test = TestLane.Create(LaneBackend.Threads);
+        Assert.Throws<InvalidOperationException>(() => new DiskFactory().Open(test.Lane, image.Uri, new DiskOverrides()));
+    }
+
+    private static DiskIdentity IdentityOf(string uri, DiskOverrides overrides)
+    {
+        using TestLane test = TestLane.Create(LaneBackend.Threads);
+        return test.Run(async () =>
+        {
+            IDisk disk = new DiskFactory().Open(test.Lane, uri, overrides);
+            await disk.Close();
+            return disk.Identity;
+        });
+    }
+
+    private static DiskOpenException Refusal(string uri, DiskOverrides overrides) =>
+        Assert.Throws<DiskOpenException>(() => { IdentityOf(uri, overrides); });
+}

@@ -1,0 +1,67 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Lanes.Native;
+
+namespace TierSpaces.Engine.Tests.Devices;
+
+public sealed class DiskImageTests : IDisposable
+{
+    private readonly string _folder = Directory.CreateTempSubdirectory("lane-image-").FullName;
+
+    private string ImagePath => Path.Combine(_folder, "disk.img");
+
+    public void Dispose() => Directory.Delete(_folder, recursive: true);
+
+    [Theory]
+    [InlineData(false, 0, 0)]
+    [InlineData(true, 8 << 20, 9 << 20)]
+    public void AnImageIsSparseOrPreallocated(bool preallocate, long least, long most)
+    {
+        DiskImage.Create(ImagePath, 8 << 20, preallocate);
+        Libc.StatusOfPath(ImagePath, follow: true, out FileStatus status);
+        Assert.Equal(8 << 20, status.Size);
+        Assert.InRange(status.Blocks * 512, least, most);
+        Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(ImagePath));
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(-4096)]
+    [InlineData(4097)]
+    public void OtherSizesAreRefusedAndLeaveNothing(long size)
+    {
+        ArgumentException refused = Assert.Throws<ArgumentException>(() => DiskImage.Create(ImagePath, size, false));
+        Assert.Contains("4096", refused.Message);
+        Assert.Contains(ImagePath, refused.Message);
+        Assert.Empty(Directory.GetFiles(_folder));
+    }
+
+    [Fact]
+    public void AnExistingFileIsNeverTouched()
+    {
+        File.WriteAllText(ImagePath, "precious");
+        IOException refused = Assert.Throws<IOException>(() => DiskImage.Create(ImagePath, 4096, false));
+        Assert.Contains("already there", refused.Message);
+        Assert.Equal("precious", File.ReadAllText(ImagePath));
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void AFullHostIsRefusedAndLeavesNothing(bool preallocate)
+    {
+        using SmallFileSystem small = SmallFileSystem.Mount(1 << 20);
+        string filler = Path.Combine(small.Folder, "filler");
+        File.WriteAllBytes(filler, new byte[preallocate ? 4096 : 1 << 20]);
+        IOException refused = Assert.Throws<IOException>(
+            () => DiskImage.Create(Path.Combine(small.Folder, "disk.img"), 8 << 20, preallocate));
+        Assert.Contains("no room", refused.Message);
+        Assert.Equal([filler], Directory.GetFiles(small.Folder));
+    }
+
+    [Fact]
+    public void AMissingFolderIsNamed() =>
+        Assert.Contains("folder", Assert.Throws<IOException>(() => DiskImage.Create(Path.Combine(_folder, "no", "disk.img"), 4096, false)).Message);
+
+    [Fact]
+    public void ARelativePathIsRefused() => Assert.Throws<ArgumentException>(() => DiskImage.Create("disk.img", 4096, false));
+}

@@ -1,0 +1,118 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tests.Devices;
+
+public sealed class HostStateTests : IDisposable
+{
+    private const string Boot = "11111111-2222-3333-4444-555555555555";
+    private const string NextBoot = "99999999-2222-3333-4444-555555555555";
+
+    private readonly string _root = Directory.CreateTempSubdirectory("lane-state-").FullName;
+
+    public void Dispose() => Directory.Delete(_root, recursive: true);
+
+    [Fact]
+    public void AFileIsReadBackReplacedAndDeleted()
+    {
+        using HostState state = Open(Boot);
+        Assert.Null(state.ReadFile("witness-1.bin"));
+        byte[] large = new byte[100_000];
+        new Random(1).NextBytes(large);
+        state.WriteFile("witness-1.bin", large);
+        Assert.Equal(large, state.ReadFile("witness-1.bin"));
+        state.WriteFile("witness-1.bin", []);
+        Assert.Equal([], state.ReadFile("witness-1.bin")!);
+        state.DeleteFile("witness-1.bin");
+        state.DeleteFile("witness-1.bin");
+        Assert.Null(state.ReadFile("witness-1.bin"));
+    }
+
+    [Fact]
+    public void AKilledWriterLeavesTheOldFileAndTheNextOneWrites()
+    {
+        using HostState state = Open(Boot);
+        state.WriteFile("list", [1, 2, 3]);
+        File.WriteAllBytes(Path.Combine(_root, "state", "list.tmp"), [9]);
+        Assert.Equal([1, 2, 3], state.ReadFile("list")!);
+        state.WriteFile("list", [4]);
+        Assert.Equal([4], state.ReadFile("list")!);
+        Assert.Single(Directory.GetFiles(Path.Combine(_root, "state")));
+    }
+
+    [Fact]
+    public void FilesAndFoldersAreTheOwnersOnly()
+    {
+        using HostState state = Open(Boot);
+        state.WriteFile("list", [1]);
+        Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Path.Combine(_root, "state", "list")));
+        Assert.Equal(
+            UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute, File.GetUnixFileMode(Path.Combine(_root, "state")));
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("../escape")]
+    [InlineData("a/b")]
+    [InlineData(".hidden")]
+    [InlineData("x.tmp")]
+    public void OtherNamesAreRefused(string name)
+    {
+        using HostState state = Open(Boot);
+        Assert.Throws<ArgumentException>(() => state.WriteFile(name, [1]));
+        Assert.Throws<ArgumentException>(() => state.ReadFile(name));
+    }
+
+    [Fact]
+    public void AnUnwritableFolderIsAnIoError()
+    {
+        using HostState state = Open(Boot);
+        Directory.Delete(Path.Combine(_root, "state"));
+        Assert.Contains("list", Assert.Throws<IOException>(() => state.WriteFile("list", [1])).Message);
+    }
+
+    [Fact]
+    public void MemoryOutlivesTheProcessButNotTheBoot()
+    {
+        using (HostState first = Open(Boot))
+        {
+            IoBuffer memory = first.MapMemory("session-7", 10_000);
+            Assert.Equal(10_000, memory.Length);
+            Assert.Equal(-1, memory.Span.IndexOfAnyExcept((byte)0));
+            memory.Span.Fill(42);
+            Assert.Throws<InvalidOperationException>(() => first.MapMemory("session-7", 10_000));
+        }
+
+        using (HostState second = Open(Boot))
+        {
+            Assert.Equal(-1, second.MapMemory("session-7", 10_000).Span.IndexOfAnyExcept((byte)42));
+        }
+
+        using HostState afterPowerCut = Open(NextBoot);
+        Assert.Equal(-1, afterPowerCut.MapMemory("session-7", 10_000).Span.IndexOfAnyExcept((byte)0));
+        Assert.Single(Directory.GetFiles(Path.Combine(_root, "run")));
+    }
+
+    [Fact]
+    public void ReleasedMemoryIsNewTheNextTime()
+    {
+        using HostState state = Open(Boot);
+        state.MapMemory("m", 4096).Span.Fill(1);
+        state.MapMemory("m.2", 4096).Span.Fill(2);
+        state.ReleaseMemory("m");
+        state.ReleaseMemory("m");
+        Assert.Equal(-1, state.MapMemory("m", 4096).Span.IndexOfAnyExcept((byte)0));
+        state.ReleaseMemory("m");
+        Assert.Single(Directory.GetFiles(Path.Combine(_root, "run")));
+    }
+
+    [Fact]
+    public void NoRoomForMemoryIsAnErrorAndNoSignal()
+    {
+        using SmallFileSystem small = SmallFileSystem.Mount(1 << 20);
+        using HostState state = new(Path.Combine(_root, "state"), small.Folder, Boot);
+        Assert.Throws<IOException>(() => state.MapMemory("m", 8 << 20));
+    }
+
+    private HostState Open(string boot) => new(Path.Combine(_root, "state"), Path.Combine(_root, "run"), boot);
+}
