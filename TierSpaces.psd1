@@ -32,6 +32,7 @@
         'Update-StoragePool'
         'Get-StorageSubSystem'
         'Get-TierSpacesHost'
+        'Start-TierSpacesHost'
         'Stop-TierSpacesHost'
         'Connect-VirtualDisk'
         'Disconnect-VirtualDisk'

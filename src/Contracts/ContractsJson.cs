@@ -35,6 +35,7 @@ namespace TierSpaces.Contracts;
 [JsonSerializable(typeof(GetPhysicalExtentRequest))]
 [JsonSerializable(typeof(GetStorageCounterRequest))]
 [JsonSerializable(typeof(GetTierSpacesHostRequest))]
+[JsonSerializable(typeof(StartTierSpacesHostRequest))]
 [JsonSerializable(typeof(StopTierSpacesHostRequest))]
 [JsonSerializable(typeof(VerbReply<PhysicalDiskInfo>))]
 [JsonSerializable(typeof(VerbReply<PhysicalExtentInfo>))]

@@ -17,6 +17,9 @@ public static class ProcessHostLauncher
     /// <summary>Environment variable that names the executable.</summary>
     public const string ExecutableVariable = "TIERSPACES_HOST";
 
+    /// <summary>Option of <c>serve</c>: report on standard output, then stand alone.</summary>
+    public const string DetachOption = "--detached";
+
     /// <summary>Line with which a host says that it can be asked.</summary>
     public const string ReadyLine = "ready";
 
@@ -29,7 +32,7 @@ public static class ProcessHostLauncher
     {
         var start = new ProcessStartInfo(executable)
         {
-            ArgumentList = { "serve", "--detach" },
+            ArgumentList = { "serve", DetachOption },
             Environment = { [HostPaths.HomeVariable] = paths.Home },
             RedirectStandardInput = true,
             RedirectStandardOutput = true,

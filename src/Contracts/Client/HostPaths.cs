@@ -1,3 +1,5 @@
+using System.Text;
+
 namespace TierSpaces.Contracts;
 
 /// <summary>Where a host keeps its state and sockets. One home, one host; different homes run side by side.</summary>
@@ -36,6 +38,19 @@ public sealed record HostPaths(string Home)
     /// <c>$XDG_STATE_HOME/tierspaces</c> or <c>~/.local/state/tierspaces</c>.
     /// </summary>
     public static HostPaths FromEnvironment() => new(Path.GetFullPath(ChooseHome()));
+
+    /// <summary>Checks that a socket of this home can exist.</summary>
+    /// <exception cref="StorageException">Its path is longer than the kernel takes.</exception>
+    public void CheckSocketPath(string socket)
+    {
+        var length = Encoding.UTF8.GetByteCount(socket);
+        if (length > SocketPathMax)
+        {
+            throw new StorageException(
+                StorageErrors.SocketPathTooLong, $"'{socket}' has {length} bytes; a socket path has at most {SocketPathMax}.",
+                $"Choose a shorter {HomeVariable}.", socket);
+        }
+    }
 
     private static string ChooseHome()
     {

@@ -63,6 +63,7 @@ public sealed class ManagementClient : IDisposable
     public async Task<byte[]> SendAsync(
         string verb, bool changesState, byte[] body, CancellationToken cancellation = default)
     {
+        paths.CheckSocketPath(paths.Socket);
         var launched = false;
         while (true)
         {
@@ -122,15 +123,21 @@ public sealed class ManagementClient : IDisposable
         }
     }
 
-    /// <summary>Nothing was sent: no socket file, or nobody listening behind it.</summary>
-    private static bool IsNobodyThere(HttpRequestException e) => SocketErrorOf(e) is
-        SocketError.ConnectionRefused or SocketError.AddressNotAvailable or SocketError.HostNotFound;
+    /// <summary>Nothing was sent, and a host that is started now may do better or say why not.</summary>
+    private static bool IsNobodyThere(HttpRequestException e) => IsConnectFailure(e) && SocketErrorOf(e) != SocketError.AccessDenied;
 
     private static bool IsAnswerLost(HttpRequestException e) => !IsConnectFailure(e);
 
     private static bool IsConnectFailure(HttpRequestException e) => e.HttpRequestError == HttpRequestError.ConnectionError;
 
     private static SocketError? SocketErrorOf(HttpRequestException e) => (e.InnerException as SocketException)?.SocketErrorCode;
+
+    private string WhyUnreachable(HttpRequestException e) => SocketErrorOf(e) switch
+    {
+        SocketError.AddressNotAvailable => $"No host runs in {paths.Home}: there is no socket {paths.Socket}.",
+        SocketError.ConnectionRefused => $"No host runs in {paths.Home}: nobody listens on {paths.Socket}.",
+        _ => $"{paths.Socket}: {(e.InnerException ?? e).Message}.",
+    };
 
     private StorageException Explain(HttpRequestException e, string verb)
     {
@@ -142,8 +149,7 @@ public sealed class ManagementClient : IDisposable
         }
 
         return IsConnectFailure(e)
-            ? new StorageException(
-                StorageErrors.HostUnreachable, $"Nobody answers on {paths.Socket}: {(e.InnerException ?? e).Message}.", inner: e)
+            ? new StorageException(StorageErrors.HostUnreachable, WhyUnreachable(e), "'tierspaces start' starts one.", inner: e)
             : new StorageException(
                 StorageErrors.AnswerLost, $"{verb} may or may not have been carried out.", "Look at the objects, then try again.",
                 inner: e);

@@ -274,7 +274,9 @@ public static class StorageErrors
     /// <summary>Every row.</summary>
     public static IReadOnlyList<StorageErrorKind> All => all.Value;
 
-    /// <summary>The row of a code, and of a word where several share it; an unknown code becomes "Failed" with that number.</summary>
+    /// <summary>
+    /// The row of a code, and of a word where several share it; an unknown code becomes "Failed" with that number.
+    /// </summary>
     public static StorageErrorKind Find(int code, string word = "") =>
         All.FirstOrDefault(kind => kind.Code == code && kind.Word == word)
         ?? All.FirstOrDefault(kind => kind.Code == code)

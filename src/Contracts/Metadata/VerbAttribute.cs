@@ -24,6 +24,9 @@ public sealed class VerbAttribute(string name, string help) : Attribute
     /// <summary>Whether it destroys data or redundancy: then a person at a terminal is asked first.</summary>
     public bool Destroys { get; init; }
 
+    /// <summary>Whether it is about the host itself, so that a missing one is not started for it.</summary>
+    public bool StartsNoHost { get; init; }
+
     /// <summary>Whether Windows has no such verb.</summary>
     public bool IsOurs { get; init; }
 }

@@ -3,7 +3,7 @@ namespace TierSpaces.Contracts;
 /// <summary>A physical disk: what Get-PhysicalDisk returns.</summary>
 [WindowsClass(
     "MSFT_PhysicalDisk", "Number=DeviceId", "FriendlyName", "SerialNumber", "MediaType", "CanPool", "OperationalStatus",
-    "HealthStatus", "Usage", "Size")]
+    "HealthStatus", "Usage", "Size:bytes")]
 public sealed record PhysicalDiskInfo
 {
     public string FriendlyName { get; init; } = "";

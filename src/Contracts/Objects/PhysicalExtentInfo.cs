@@ -2,7 +2,7 @@ namespace TierSpaces.Contracts;
 
 /// <summary>A run of slabs on one disk for one column and copy: what Get-PhysicalExtent returns.</summary>
 [WindowsClass(
-    "MSFT_PhysicalExtent", "VirtualDiskOffset", "Size", "ColumnNumber", "CopyNumber", "PhysicalDiskUniqueId",
+    "MSFT_PhysicalExtent", "VirtualDiskOffset", "Size:bytes", "ColumnNumber", "CopyNumber", "PhysicalDiskUniqueId",
     "PhysicalDiskOffset", "OperationalStatus")]
 public sealed record PhysicalExtentInfo
 {

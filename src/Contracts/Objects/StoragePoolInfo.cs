@@ -2,8 +2,8 @@ namespace TierSpaces.Contracts;
 
 /// <summary>A storage pool: what Get-StoragePool returns.</summary>
 [WindowsClass(
-    "MSFT_StoragePool", "FriendlyName", "OperationalStatus", "HealthStatus", "IsPrimordial", "IsReadOnly", "Size",
-    "AllocatedSize")]
+    "MSFT_StoragePool", "FriendlyName", "OperationalStatus", "HealthStatus", "IsPrimordial", "IsReadOnly", "Size:bytes",
+    "AllocatedSize:bytes")]
 public sealed record StoragePoolInfo
 {
     public string FriendlyName { get; init; } = "";

@@ -1,7 +1,9 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>Sizes of virtual disk that a pool supports: what Get-VirtualDiskSupportedSize returns. All in bytes.</summary>
-[WindowsClass("SupportedSize", "SupportedSizes", "VirtualDiskSizeMin", "VirtualDiskSizeMax", "VirtualDiskSizeDivisor")]
+[WindowsClass(
+    "SupportedSize",
+    "SupportedSizes", "VirtualDiskSizeMin:bytes", "VirtualDiskSizeMax:bytes", "VirtualDiskSizeDivisor:bytes")]
 public sealed record SupportedSizeInfo
 {
     /// <summary>The sizes, when only certain ones are possible; null when minimum, maximum and divisor say it.</summary>

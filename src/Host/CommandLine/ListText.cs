@@ -1,0 +1,87 @@
+using System.Text;
+
+namespace TierSpaces.Host.CommandLine;
+
+/// <summary>
+/// Lists as PowerShell writes them: items separated by commas; single or double quotes around an item keep its commas, a doubled
+/// quote inside is one quote. Blanks around items do not count.
+/// </summary>
+internal static class ListText
+{
+    /// <summary>Takes a list apart.</summary>
+    /// <exception cref="UsageException">A quote is not closed, or an item is empty.</exception>
+    public static List<string> Split(string text)
+    {
+        var items = new List<string>();
+        var at = 0;
+        while (true)
+        {
+            items.Add(ReadItem(text, ref at));
+            if (at >= text.Length)
+            {
+                return items;
+            }
+
+            at++;
+        }
+    }
+
+    /// <summary>Whether a token can only be part of a list that goes on: it ends in a comma outside quotes.</summary>
+    public static bool GoesOn(string token) => token.EndsWith(',');
+
+    private static string ReadItem(string text, ref int at)
+    {
+        SkipBlanks(text, ref at);
+        var item = at < text.Length && text[at] is '\'' or '"'
+            ? ReadQuoted(text, ref at)
+            : ReadPlain(text, ref at);
+        SkipBlanks(text, ref at);
+        if (at < text.Length && text[at] != ',')
+        {
+            throw new UsageException($"'{text}' has something between a closing quote and the next comma.");
+        }
+
+        return item;
+    }
+
+    private static string ReadPlain(string text, ref int at)
+    {
+        var end = text.IndexOf(',', at);
+        var item = (end < 0 ? text[at..] : text[at..end]).TrimEnd();
+        at = end < 0 ? text.Length : end;
+        return item.Length > 0 ? item : throw new UsageException($"The list '{text}' has an empty item.");
+    }
+
+    private static string ReadQuoted(string text, ref int at)
+    {
+        var quote = text[at++];
+        var item = new StringBuilder();
+        while (at < text.Length)
+        {
+            if (text[at] != quote)
+            {
+                item.Append(text[at++]);
+            }
+            else if (at + 1 < text.Length && text[at + 1] == quote)
+            {
+                item.Append(quote);
+                at += 2;
+            }
+            else
+            {
+                at++;
+                return item.ToString();
+            }
+        }
+
+        throw new UsageException($"The quote in '{text}' is not closed.");
+    }
+
+    private static void SkipBlanks(string text, ref int at)
+    {
+        while (at < text.Length && text[at] == ' ')
+        {
+            at++;
+        }
+    }
+}

@@ -1,0 +1,116 @@
+using System.CommandLine;
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Supervision;
+
+namespace TierSpaces.Host.CommandLine;
+
+/// <summary>The commands of the executable beside the verbs. Verbs are listed here for help; <see cref="VerbCommand"/> runs them.</summary>
+internal static class OwnCommands
+{
+    /// <summary>Runs what was typed.</summary>
+    public static Task<int> RunAsync(string[] words)
+    {
+        var configuration = new ParserConfiguration { EnablePosixBundling = false, ResponseFileTokenReplacer = null };
+        var invocation = new InvocationConfiguration { EnableDefaultExceptionHandler = false };
+        return Build().Parse(words, configuration).InvokeAsync(invocation);
+    }
+
+    /// <summary>Names of the commands that a person types.</summary>
+    public static IEnumerable<string> Names => Build(verbs: false).Subcommands.Where(c => !c.Hidden).Select(c => c.Name);
+
+    private static RootCommand Build(bool verbs = true)
+    {
+        var root = new RootCommand("Storage Spaces on every machine: pools, resilient virtual disks, served over NBD.");
+        root.Add(Serve());
+        root.Add(Supervise());
+        root.Add(OfVerb("start", "Start-TierSpacesHost"));
+        root.Add(OfVerb("status", "Get-TierSpacesHost"));
+        root.Add(OfVerb("stop", "Stop-TierSpacesHost"));
+        root.Add(Completion());
+        root.Add(Complete());
+        foreach (var verb in verbs ? VerbDescription.All : [])
+        {
+            root.Add(new Command(verb.Name, verb.Verb.Help));
+        }
+
+        return root;
+    }
+
+    private static Command Serve()
+    {
+        var detach = new Option<bool>(ProcessHostLauncher.DetachOption) { Description = "Stand alone once ready.", Hidden = true };
+        var supervisor = new Option<SupervisorKind>("--supervisor") { Description = "Who starts the host again when it dies." };
+        var command = new Command("serve", "Runs the host: opens pools and serves virtual disks.") { detach, supervisor };
+        command.SetAction((result, _) => ReportAsync("serve", async () =>
+        {
+            var options = new ServeOptions(result.GetValue(detach), result.GetValue(supervisor));
+            await HostProcess.RunAsync(HostPaths.FromEnvironment(), options).ConfigureAwait(false);
+            return 0;
+        }));
+        return command;
+    }
+
+    private static Command Supervise()
+    {
+        var command = new Command(Supervisor.Command, "Starts the host again when it dies.") { Hidden = true };
+        command.SetAction(_ => Supervisor.Run(HostPaths.FromEnvironment()));
+        return command;
+    }
+
+    /// <summary>A short name for a verb about the host.</summary>
+    private static Command OfVerb(string name, string verbName)
+    {
+        var verb = VerbDescription.Find(verbName)!;
+        var json = new Option<bool>("--json", "-Json") { Description = CommonParameters.HelpOf(CommonParameters.Json) };
+        var command = new Command(name, $"{verb.Verb.Help} The same as {verbName}.") { json };
+        command.SetAction((result, _) => new VerbCommand(verb, Console.In, Console.Out, Console.Error)
+            .RunAsync(result.GetValue(json) ? ["-Json"] : []));
+        return command;
+    }
+
+    private static Command Completion()
+    {
+        var shell = new Argument<string>("shell") { Description = "bash or zsh." };
+        var command = new Command("completion", "Prints the script that completes words in a shell.") { shell };
+        command.SetAction((result, _) => ReportAsync("completion", () =>
+        {
+            Console.Out.WriteLine(ShellCompletion.ScriptFor(result.GetValue(shell)!));
+            return Task.FromResult(0);
+        }));
+        return command;
+    }
+
+    private static Command Complete()
+    {
+        var words = new Argument<string[]>("words") { Arity = ArgumentArity.ZeroOrMore };
+        var command = new Command("complete", "Lists what may come next.") { words };
+        command.Hidden = true;
+        command.SetAction(result =>
+        {
+            foreach (var candidate in ShellCompletion.Candidates(result.GetValue(words) ?? [], Names, ObjectNames.Of))
+            {
+                Console.Out.WriteLine(candidate);
+            }
+        });
+        return command;
+    }
+
+    private static async Task<int> ReportAsync(string name, Func<Task<int>> run)
+    {
+        try
+        {
+            return await run().ConfigureAwait(false);
+        }
+        catch (UsageException e)
+        {
+            Console.Error.WriteLine($"{name}: {e.Message}");
+        }
+        catch (StorageException e)
+        {
+            ReplyText.PrintError(name, e.Error, Console.Error);
+        }
+
+        return 1;
+    }
+}

@@ -1,0 +1,67 @@
+using System.Globalization;
+
+namespace TierSpaces.Host.CommandLine;
+
+/// <summary>
+/// Numbers as PowerShell writes them: decimal or 0x, an optional fraction, an optional suffix KB, MB, GB, TB or PB (powers of
+/// 1024, any case). A fraction is allowed where the product is whole to the byte after rounding, as PowerShell rounds it.
+/// </summary>
+internal static class SizeText
+{
+    private static readonly string[] suffixes = ["KB", "MB", "GB", "TB", "PB"];
+
+    /// <summary>Reads a size in bytes from 0 to 2^64 - 1; false when the text is none.</summary>
+    public static bool TryParse(string text, out ulong bytes)
+    {
+        bytes = 0;
+        var (number, factor) = SplitSuffix(text.Trim());
+        if (number.StartsWith("0x", StringComparison.OrdinalIgnoreCase))
+        {
+            return ulong.TryParse(number.AsSpan(2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out var hex)
+                && TryScale(hex, factor, out bytes);
+        }
+
+        return decimal.TryParse(number, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var value)
+            && TryScale(value, factor, out bytes);
+    }
+
+    /// <summary>A size with the largest unit it reaches, at most two decimals: 1.5 GB.</summary>
+    public static string Format(ulong bytes)
+    {
+        var unit = -1;
+        decimal value = bytes;
+        while (value >= 1024 && unit + 1 < suffixes.Length)
+        {
+            value /= 1024;
+            unit++;
+        }
+
+        var number = Math.Round(value, 2).ToString("0.##", CultureInfo.InvariantCulture);
+        return unit < 0 ? $"{number} B" : $"{number} {suffixes[unit]}";
+    }
+
+    private static (string Number, ulong Factor) SplitSuffix(string text)
+    {
+        for (var i = 0; i < suffixes.Length; i++)
+        {
+            if (text.EndsWith(suffixes[i], StringComparison.OrdinalIgnoreCase))
+            {
+                return (text[..^2], 1UL << (10 * (i + 1)));
+            }
+        }
+
+        return (text, 1);
+    }
+
+    private static bool TryScale(decimal number, ulong factor, out ulong bytes)
+    {
+        bytes = 0;
+        if (number > ulong.MaxValue / (decimal)factor)
+        {
+            return false;
+        }
+
+        bytes = (ulong)Math.Round(number * factor, MidpointRounding.ToEven);
+        return true;
+    }
+}

@@ -1,0 +1,87 @@
+using System.Globalization;
+using System.Reflection;
+using System.Text.Json;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.CommandLine;
+
+/// <summary>
+/// Prints objects as a table with the default columns of their class: headings, dashes, numbers to the right, everything else to
+/// the left, columns as wide as their contents. No objects, no output.
+/// </summary>
+internal static class TableText
+{
+    /// <summary>Prints the table, with an empty line after it.</summary>
+    /// <param name="type">Type of the objects; carries the columns.</param>
+    /// <param name="objects">An array of objects.</param>
+    /// <param name="output">Where to.</param>
+    public static void Print(Type type, JsonElement objects, TextWriter output)
+    {
+        if (objects.GetArrayLength() == 0)
+        {
+            return;
+        }
+
+        var columns = type.GetCustomAttribute<WindowsClassAttribute>()!.Columns.Select(Column.Read).ToArray();
+        var rows = objects.EnumerateArray().Select(item => columns.Select(column => column.Cell(item)).ToArray()).ToArray();
+        var widths = columns.Select((column, i) => rows.Max(row => Math.Max(row[i].Text.Length, column.Heading.Length))).ToArray();
+        var right = columns.Select((_, i) => rows.All(row => row[i].IsNumber)).ToArray();
+        PrintLine(output, columns.Select(column => column.Heading), widths, right);
+        PrintLine(output, columns.Select(column => new string('-', column.Heading.Length)), widths, right);
+        foreach (var row in rows)
+        {
+            PrintLine(output, row.Select(cell => cell.Text), widths, right);
+        }
+
+        output.WriteLine();
+    }
+
+    private static void PrintLine(TextWriter output, IEnumerable<string> cells, int[] widths, bool[] right) =>
+        output.WriteLine(
+            string.Join(' ', cells.Select((cell, i) => right[i] ? cell.PadLeft(widths[i]) : cell.PadRight(widths[i]))).TrimEnd());
+
+    private readonly record struct Cell(string Text, bool IsNumber);
+
+    /// <summary>A column as <see cref="WindowsClassAttribute"/> writes it.</summary>
+    private sealed record Column(string Heading, string Property, string Divisor, bool InBytes)
+    {
+        public static Column Read(string text)
+        {
+            var inBytes = text.EndsWith(":bytes", StringComparison.Ordinal);
+            var spec = inBytes ? text[..^":bytes".Length] : text;
+            var equals = spec.IndexOf('=');
+            var source = spec[(equals + 1)..];
+            var slash = source.IndexOf('/');
+            return slash < 0
+                ? new Column(equals < 0 ? source : spec[..equals], source, "", inBytes)
+                : new Column(spec[..equals], source[..slash], source[(slash + 1)..], inBytes);
+        }
+
+        public Cell Cell(JsonElement item)
+        {
+            if (!item.TryGetProperty(Property, out var value))
+            {
+                return new Cell("", false);
+            }
+
+            return Divisor.Length > 0 ? Percent(value, item.GetProperty(Divisor))
+                : InBytes && value.ValueKind == JsonValueKind.Number ? new Cell(SizeText.Format(value.GetUInt64()), true)
+                : new Cell(Text(value), value.ValueKind == JsonValueKind.Number);
+        }
+
+        private static Cell Percent(JsonElement part, JsonElement whole) =>
+            part.ValueKind == JsonValueKind.Number && whole.ValueKind == JsonValueKind.Number && whole.GetUInt64() > 0
+                ? new Cell((100.0 * part.GetUInt64() / whole.GetUInt64()).ToString("0.00", CultureInfo.InvariantCulture) + "%", true)
+                : new Cell("", true);
+
+        private static string Text(JsonElement value) => value.ValueKind switch
+        {
+            JsonValueKind.Null => "",
+            JsonValueKind.True => "True",
+            JsonValueKind.False => "False",
+            JsonValueKind.String => value.GetString()!,
+            JsonValueKind.Array => string.Join(", ", value.EnumerateArray().Select(Text)),
+            _ => value.GetRawText(),
+        };
+    }
+}

@@ -1,0 +1,100 @@
+using System.Globalization;
+using System.Text.Json;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.CommandLine;
+
+/// <summary>Turns the text of one parameter into JSON, by the type of its property.</summary>
+internal static class ValueText
+{
+    /// <summary>Writes the parameter as a JSON property.</summary>
+    /// <exception cref="UsageException">The text is no value of that type; the message has parameter, value and what is allowed.</exception>
+    public static void Write(Utf8JsonWriter json, ParameterDescription parameter, string text)
+    {
+        json.WritePropertyName(parameter.Name);
+        if (!parameter.IsList)
+        {
+            WriteOne(json, parameter, text);
+            return;
+        }
+
+        json.WriteStartArray();
+        foreach (var item in ListText.Split(text))
+        {
+            WriteOne(json, parameter, item);
+        }
+
+        json.WriteEndArray();
+    }
+
+    /// <summary>Reads $true, $false, true, false, 1 or 0.</summary>
+    /// <exception cref="UsageException">It is none of them.</exception>
+    public static bool ReadBoolean(string name, string text) => text.TrimStart('$').ToLowerInvariant() switch
+    {
+        "true" or "1" => true,
+        "false" or "0" => false,
+        _ => throw new UsageException($"-{name} '{text}' is no Boolean. Give $true or $false."),
+    };
+
+    private static void WriteOne(Utf8JsonWriter json, ParameterDescription parameter, string text)
+    {
+        var type = parameter.ElementType;
+        if (type == typeof(bool))
+        {
+            json.WriteBooleanValue(ReadBoolean(parameter.Name, text));
+        }
+        else if (type.IsEnum)
+        {
+            json.WriteStringValue(ReadWord(parameter, text));
+        }
+        else if (type == typeof(string))
+        {
+            json.WriteStringValue(ReadText(parameter, text));
+        }
+        else
+        {
+            json.WriteNumberValue(ReadNumber(parameter, type, text));
+        }
+    }
+
+    private static string ReadText(ParameterDescription parameter, string text) =>
+        parameter.Attribute.Kind == ParameterKind.Path ? Path.GetFullPath(text)
+        : parameter.AcceptedValues.Length > 0 ? ReadWord(parameter, text)
+        : text;
+
+    /// <summary>One of the accepted words, in any case, also as objects show it, or by an unambiguous beginning.</summary>
+    private static string ReadWord(ParameterDescription parameter, string text)
+    {
+        var words = parameter.AcceptedValues;
+        var exact = words.FirstOrDefault(word => Same(word, text))
+            ?? (parameter.ElementType.IsEnum ? words.FirstOrDefault(word => Same(Shown(parameter, word), text)) : null);
+        if (exact is not null)
+        {
+            return exact;
+        }
+
+        var beginning = words.Where(word => word.StartsWith(text, StringComparison.OrdinalIgnoreCase)).ToArray();
+        return beginning.Length == 1
+            ? beginning[0]
+            : throw new UsageException($"-{parameter.Name} '{text}' is not accepted. Give one of {string.Join(", ", words)}.");
+    }
+
+    private static ulong ReadNumber(ParameterDescription parameter, Type type, string text)
+    {
+        var max = type == typeof(ushort) ? ushort.MaxValue : type == typeof(uint) ? uint.MaxValue : ulong.MaxValue;
+        var isSize = parameter.Attribute.Kind == ParameterKind.Size;
+        if (SizeText.TryParse(text, out var number) && number <= max)
+        {
+            return number;
+        }
+
+        throw new UsageException(isSize
+            ? $"-{parameter.Name} '{text}' is no size. Give 0 to {max} bytes, for example 512MB, 1GB or 2TB."
+            : $"-{parameter.Name} '{text}' is no number. Give 0 to {max.ToString(CultureInfo.InvariantCulture)}.");
+    }
+
+    private static string Shown(ParameterDescription parameter, string word) =>
+        DisplayName.Of((Enum)Enum.Parse(parameter.ElementType, word));
+
+    private static bool Same(string word, string text) => word.Equals(text, StringComparison.OrdinalIgnoreCase);
+}

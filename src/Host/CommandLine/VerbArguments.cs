@@ -1,0 +1,117 @@
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.CommandLine;
+
+/// <summary>
+/// What was typed after a verb, with PowerShell's rules: <c>-Name value</c>, <c>-Name:value</c>, switches, lists with commas (also
+/// split over tokens at a comma), and values without a name by position. Invariant: every key is a full parameter name, given once.
+/// </summary>
+internal sealed class VerbArguments
+{
+    private readonly VerbDescription verb;
+    private readonly Dictionary<string, string> values = [];
+    private readonly List<string> unnamed = [];
+
+    private VerbArguments(VerbDescription verb) => this.verb = verb;
+
+    /// <summary>Text of each given parameter by its full name; a switch without a value has <c>$true</c>.</summary>
+    public IReadOnlyDictionary<string, string> Values => values;
+
+    /// <summary>The verb's own parameters that were given.</summary>
+    public ParameterDescription[] Given => verb.Parameters.Where(parameter => values.ContainsKey(parameter.Name)).ToArray();
+
+    /// <summary>Whether a switch or Boolean parameter was given and is true.</summary>
+    public bool IsOn(string name) => values.TryGetValue(name, out var text) && ValueText.ReadBoolean(name, text);
+
+    /// <summary>Reads the tokens after a verb.</summary>
+    /// <exception cref="UsageException">They do not fit the verb.</exception>
+    public static VerbArguments Read(VerbDescription verb, IReadOnlyList<string> tokens)
+    {
+        var arguments = new VerbArguments(verb);
+        for (var at = 0; at < tokens.Count;)
+        {
+            if (IsName(tokens[at]))
+            {
+                arguments.ReadNamed(tokens, ref at);
+            }
+            else
+            {
+                arguments.unnamed.Add(ReadValue(tokens, ref at));
+            }
+        }
+
+        arguments.PlaceUnnamed();
+        return ParameterSets.Choose(verb, arguments.Given, out var problem) is null ? throw new UsageException(problem) : arguments;
+    }
+
+    /// <summary>A dash (also a typographic one, or two) and a letter.</summary>
+    private static bool IsName(string token)
+    {
+        var dashes = token.TakeWhile(c => c is '-' or '\u2013' or '\u2014' or '\u2015').Count();
+        return dashes is 1 or 2 && token.Length > dashes && char.IsLetter(token[dashes]);
+    }
+
+    private void ReadNamed(IReadOnlyList<string> tokens, ref int at)
+    {
+        var token = tokens[at++].TrimStart('-', '\u2013', '\u2014', '\u2015');
+        var colon = token.IndexOf(':');
+        var name = ParameterNames.Resolve(verb, colon < 0 ? token : token[..colon]);
+        if (colon >= 0 && colon + 1 < token.Length)
+        {
+            var value = token[(colon + 1)..];
+            while (ListText.GoesOn(value) && at < tokens.Count)
+            {
+                value += tokens[at++];
+            }
+
+            Set(name, value);
+        }
+        else if (colon < 0 && IsSwitch(name))
+        {
+            Set(name, "$true");
+        }
+        else
+        {
+            var hasValue = at < tokens.Count && !IsName(tokens[at]);
+            Set(name, hasValue ? ReadValue(tokens, ref at) : throw new UsageException($"-{name} needs a value."));
+        }
+    }
+
+    private static string ReadValue(IReadOnlyList<string> tokens, ref int at)
+    {
+        var value = tokens[at++];
+        while (at < tokens.Count && (ListText.GoesOn(value) || tokens[at].StartsWith(',')))
+        {
+            value += tokens[at++];
+        }
+
+        return value;
+    }
+
+    private bool IsSwitch(string name) => verb.Parameters.FirstOrDefault(parameter => parameter.Name == name)?.IsSwitch ?? true;
+
+    private void Set(string name, string value)
+    {
+        if (!values.TryAdd(name, value))
+        {
+            throw new UsageException($"-{name} was given twice.");
+        }
+    }
+
+    /// <summary>Gives each unnamed value, in order, to the lowest position that is open in a fitting set.</summary>
+    private void PlaceUnnamed()
+    {
+        foreach (var value in unnamed)
+        {
+            var fitting = ParameterSets.Fitting(verb, Given);
+            var open = verb.Parameters
+                .Where(parameter => parameter.Attribute.Position >= 0 && !values.ContainsKey(parameter.Name))
+                .Where(parameter => fitting.Any(parameter.IsIn))
+                .OrderBy(parameter => parameter.Attribute.Position)
+                .ThenBy(parameter => parameter.Attribute.ObjectClass.Length > 0)
+                .ThenBy(parameter => !parameter.IsIn(verb.Verb.DefaultSet))
+                .FirstOrDefault();
+            Set(open?.Name ?? throw new UsageException($"'{value}' has no place: no parameter takes a value without a name there."), value);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+using System.Text.Json;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.CommandLine;
+
+/// <summary>
+/// A verb as a command: reads what was typed by PowerShell's rules, asks the host, prints the answer. The same code for every
+/// verb; it knows none of them.
+/// </summary>
+internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWriter output, TextWriter error)
+{
+    /// <summary>Runs the verb.</summary>
+    /// <param name="tokens">What was typed after the verb.</param>
+    /// <returns>Exit code: 0, or 1 after an error on standard error.</returns>
+    public async Task<int> RunAsync(IReadOnlyList<string> tokens)
+    {
+        try
+        {
+            var arguments = VerbArguments.Read(verb, tokens);
+            var body = RequestText.Write(verb, arguments);
+            return IsDeclined(arguments) ? 0 : await SendAsync(body, arguments.IsOn(CommonParameters.Json)).ConfigureAwait(false);
+        }
+        catch (UsageException e)
+        {
+            error.WriteLine($"{verb.Name}: {e.Message}");
+        }
+        catch (StorageException e)
+        {
+            ReplyText.PrintError(verb.Name, e.Error, error);
+        }
+
+        return 1;
+    }
+
+    private async Task<int> SendAsync(byte[] body, bool asJson)
+    {
+        HostLauncher? launcher = verb.Verb.StartsNoHost ? null : ProcessHostLauncher.LaunchAsync;
+        using var client = new ManagementClient(launcher: launcher);
+        var answer = await client.SendAsync(verb.Name, verb.Verb.ChangesState, body).ConfigureAwait(false);
+        using var reply = JsonDocument.Parse(answer);
+        return ReplyText.Print(verb, reply.RootElement, asJson, output, error);
+    }
+
+    /// <summary>-WhatIf, or a person at a terminal who says no. Only what destroys asks without being told to.</summary>
+    private bool IsDeclined(VerbArguments arguments)
+    {
+        if (!verb.Verb.ChangesState)
+        {
+            return false;
+        }
+
+        if (arguments.IsOn(CommonParameters.WhatIf))
+        {
+            output.WriteLine($"What if: Performing the operation \"{verb.Name}\" on target \"{TargetOf(arguments)}\".");
+            return true;
+        }
+
+        var asks = arguments.Values.ContainsKey(CommonParameters.Confirm)
+            ? arguments.IsOn(CommonParameters.Confirm)
+            : verb.Verb.Destroys && !Console.IsInputRedirected && !Console.IsOutputRedirected;
+        return asks && !SaysYes(arguments);
+    }
+
+    private bool SaysYes(VerbArguments arguments)
+    {
+        error.Write($"{verb.Name} on {TargetOf(arguments)}: {verb.Verb.Help} Go on? [y/N] ");
+        return input.ReadLine()?.Trim().ToLowerInvariant() is "y" or "yes" or "a";
+    }
+
+    private static string TargetOf(VerbArguments arguments) =>
+        string.Join(", ", arguments.Given.Where(parameter => parameter.Attribute.Required).Select(p => arguments.Values[p.Name]));
+}

@@ -1,0 +1,156 @@
+using System.Net.Sockets;
+using System.Runtime.InteropServices;
+using TierSpaces.Contracts;
+using TierSpaces.Host.Supervision;
+using TierSpaces.Host.Verbs;
+
+namespace TierSpaces.Host.Serving;
+
+/// <summary>
+/// The life of a host. Order of starting: (1) folder and lock, so that there is one host; (2) socket path; (3) pools; (4) the
+/// management socket; (5) <c>ready</c>; (6) supervisor. Order of stopping: (1) no new requests; (2) <c>stopped</c> in the lock, so
+/// that nobody starts the host again; (3) pools; (4) the process ends and the kernel lets go of the lock.
+/// </summary>
+internal static class HostProcess
+{
+    private static readonly TimeSpan drainTimeout = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan pollInterval = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan otherHostTimeout = TimeSpan.FromMinutes(1);
+
+    /// <summary>Runs the host of a home until it is asked to stop.</summary>
+    /// <exception cref="StorageException">It cannot run; nothing was changed.</exception>
+    public static async Task RunAsync(HostPaths paths, ServeOptions options)
+    {
+        if (options.Detach)
+        {
+            Detachment.LeaveSession();
+        }
+
+        paths.CheckSocketPath(paths.Socket);
+        CreateHome(paths);
+        using var hostLock = await TakeLockAsync(paths, options).ConfigureAwait(false);
+        if (hostLock is null)
+        {
+            Console.Out.WriteLine(ProcessHostLauncher.ReadyLine);
+            return;
+        }
+
+        SocketPath.Prepare(paths.Socket);
+        hostLock.Write($"{Environment.ProcessId}");
+        await ServeAsync(paths, options, hostLock).ConfigureAwait(false);
+    }
+
+    private static async Task ServeAsync(HostPaths paths, ServeOptions options, FileLock hostLock)
+    {
+        var services = new HostServices(paths, options);
+        var guard = options.Supervisor == SupervisorKind.Own ? new SupervisorGuard(paths) : null;
+        using var terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, context => Obey(context, services));
+        using var interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, context => Obey(context, services));
+        using var hangup = PosixSignalRegistration.Create(PosixSignal.SIGHUP, context => context.Cancel = options.Detach);
+        await using var server = new ManagementServer(paths, new VerbDispatcher(VerbHandlers.Create(services)));
+        await server.StartAsync(CancellationToken.None).ConfigureAwait(false);
+        SayReady(paths, options);
+        guard?.Start();
+        await services.StopRequested.ConfigureAwait(false);
+        ServiceManager.Notify("STOPPING=1");
+        guard?.Stop();
+        hostLock.Write(Supervisor.StoppedLine);
+        using var patience = new CancellationTokenSource(drainTimeout);
+        await server.StopAsync(patience.Token).ConfigureAwait(false);
+        HostLog.Write("stopped");
+    }
+
+    private static void Obey(PosixSignalContext context, HostServices services)
+    {
+        context.Cancel = true;
+        services.RequestStop();
+    }
+
+    private static void SayReady(HostPaths paths, ServeOptions options)
+    {
+        Console.Out.WriteLine(options.Detach
+            ? ProcessHostLauncher.ReadyLine
+            : $"tierspaces host {Environment.ProcessId} is ready on {paths.Socket}");
+        if (options.Detach)
+        {
+            Detachment.RedirectToLog(paths);
+        }
+
+        ServiceManager.Notify("READY=1");
+        HostLog.Write($"ready on {paths.Socket}");
+    }
+
+    private static void CreateHome(HostPaths paths)
+    {
+        try
+        {
+            const UnixFileMode ownerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
+            Directory.CreateDirectory(paths.Home, ownerOnly);
+            Directory.CreateDirectory(paths.State, ownerOnly);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw NoHome(paths, e);
+        }
+    }
+
+    /// <summary>
+    /// Takes the home's lock. Where another host has it, a detached start waits until that one answers (null) or has ended; a
+    /// start in the foreground is refused.
+    /// </summary>
+    private static async Task<FileLock?> TakeLockAsync(HostPaths paths, ServeOptions options)
+    {
+        using var patience = new CancellationTokenSource(otherHostTimeout);
+        while (true)
+        {
+            if (TryTakeLock(paths) is { } taken)
+            {
+                return taken;
+            }
+
+            if (options.Detach && Answers(paths))
+            {
+                return null;
+            }
+
+            if (!options.Detach || patience.IsCancellationRequested)
+            {
+                throw new StorageException(
+                    StorageErrors.InUse, $"Process {FileLock.Read(paths.HostLock)} is the host of {paths.Home}.",
+                    "Stop it with 'tierspaces stop', or choose another home.", paths.Home);
+            }
+
+            await Task.Delay(pollInterval).ConfigureAwait(false);
+        }
+    }
+
+    private static FileLock? TryTakeLock(HostPaths paths)
+    {
+        try
+        {
+            return FileLock.TryTake(paths.HostLock);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw NoHome(paths, e);
+        }
+    }
+
+    private static bool Answers(HostPaths paths)
+    {
+        try
+        {
+            using var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+            socket.Connect(new UnixDomainSocketEndPoint(paths.Socket));
+            return true;
+        }
+        catch (Exception e) when (e is SocketException or ArgumentException)
+        {
+            return false;
+        }
+    }
+
+    private static StorageException NoHome(HostPaths paths, Exception e) => new(
+        StorageErrors.AccessDenied, $"The folder {paths.Home} cannot be used: {e.Message}",
+        $"Choose another with {HostPaths.HomeVariable}.", paths.Home, e);
+}

@@ -1,0 +1,65 @@
+using System.Net.Sockets;
+using System.Runtime.InteropServices;
+using TierSpaces.Contracts;
+using TierSpaces.Host.Native;
+
+namespace TierSpaces.Host.Serving;
+
+/// <summary>
+/// Makes the path of a socket free to be bound. A socket nobody listens on is a leftover and is removed; anything else stays and is
+/// refused. The caller holds the home's lock, so no other host is about to bind it.
+/// </summary>
+internal static class SocketPath
+{
+    /// <summary>Looks at the path and removes a leftover.</summary>
+    /// <exception cref="StorageException">Something else lives there.</exception>
+    public static void Prepare(string path)
+    {
+        if (!Path.Exists(path))
+        {
+            return;
+        }
+
+        if (!IsSocket(path))
+        {
+            throw Taken(path, "something there is not a socket");
+        }
+
+        if (SomebodyListens(path))
+        {
+            throw Taken(path, "another process listens there");
+        }
+
+        File.Delete(path);
+    }
+
+    /// <summary>Opening a socket as a file fails with an error of its own; .NET has no other way to tell one from a file.</summary>
+    private static bool IsSocket(string path)
+    {
+        var descriptor = Libc.Open(path, Libc.OpenNonBlocking | Libc.OpenCloseOnExec, 0);
+        var error = Marshal.GetLastPInvokeError();
+        if (descriptor >= 0)
+        {
+            _ = Libc.Close(descriptor);
+        }
+
+        return descriptor < 0 && error == Libc.ENXIO;
+    }
+
+    private static bool SomebodyListens(string path)
+    {
+        try
+        {
+            using var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+            socket.Connect(new UnixDomainSocketEndPoint(path));
+            return true;
+        }
+        catch (SocketException e)
+        {
+            return e.SocketErrorCode != SocketError.ConnectionRefused;
+        }
+    }
+
+    private static StorageException Taken(string path, string why) => new(
+        StorageErrors.SocketTaken, $"'{path}': {why}.", $"Remove it, or choose another {HostPaths.HomeVariable}.", path);
+}

@@ -1,0 +1,27 @@
+namespace TierSpaces.Host.Supervision;
+
+/// <summary>
+/// How long to wait before the next start: nothing the first time, then 0.5 s doubling to 30 s; forgotten once a start has lived
+/// for a minute.
+/// </summary>
+internal sealed class Backoff
+{
+    private static readonly TimeSpan first = TimeSpan.FromSeconds(0.5);
+    private static readonly TimeSpan last = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan healthy = TimeSpan.FromMinutes(1);
+    private TimeSpan next = TimeSpan.Zero;
+
+    /// <summary>The wait before the next start.</summary>
+    /// <param name="lived">How long the last start lived; null for the first.</param>
+    public TimeSpan Next(TimeSpan? lived)
+    {
+        if (lived is null || lived > healthy)
+        {
+            next = TimeSpan.Zero;
+        }
+
+        var wait = next;
+        next = next == TimeSpan.Zero ? first : next * 2 < last ? next * 2 : last;
+        return wait;
+    }
+}

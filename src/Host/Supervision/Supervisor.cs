@@ -1,0 +1,67 @@
+using System.Diagnostics;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Supervision;
+
+/// <summary>
+/// The small process that starts the host again when it dies. Model: two processes, two locks. The host holds <c>host.lock</c>,
+/// the supervisor holds <c>supervisor.lock</c>, and each waits in the kernel for the other's. Whoever gets the other's lock knows
+/// that the other is dead, lets go, and starts it again. Neither needs to be the other's parent, so each outlives the other.
+/// <list type="number">
+/// <item>A host that was told to stop leaves the line <c>stopped</c> in its lock; any other line means that it died.</item>
+/// <item>A supervisor whose home has vanished ends.</item>
+/// <item>There is at most one supervisor per home: a second one ends at once.</item>
+/// </list>
+/// </summary>
+internal static class Supervisor
+{
+    /// <summary>Line a host leaves in its lock when it was told to stop.</summary>
+    public const string StoppedLine = "stopped";
+
+    /// <summary>Word of the command line that runs a supervisor.</summary>
+    public const string Command = "supervise";
+
+    /// <summary>Watches over the host of a home until it is stopped in good order.</summary>
+    public static int Run(HostPaths paths)
+    {
+        Detachment.LeaveSession();
+        using var mine = FileLock.TryTake(paths.SupervisorLock);
+        mine?.Write($"{Environment.ProcessId}");
+        Console.Out.WriteLine(ProcessHostLauncher.ReadyLine);
+        if (mine is not null)
+        {
+            Detachment.RedirectToLog(paths);
+            Watch(paths);
+        }
+
+        return 0;
+    }
+
+    private static void Watch(HostPaths paths)
+    {
+        var backoff = new Backoff();
+        var sinceStart = new Stopwatch();
+        while (HostDied(paths))
+        {
+            HostLog.Write("supervisor: the host died; it is started again");
+            Thread.Sleep(backoff.Next(sinceStart.IsRunning ? sinceStart.Elapsed : null));
+            sinceStart.Restart();
+            if (ChildProcess.Start(paths, "serve", ProcessHostLauncher.DetachOption) is { Length: > 0 } complaint)
+            {
+                HostLog.Write($"supervisor: the host did not start: {complaint}");
+            }
+        }
+    }
+
+    /// <summary>Waits for the end of the host. True when it must be started again.</summary>
+    private static bool HostDied(HostPaths paths)
+    {
+        if (!File.Exists(paths.HostLock))
+        {
+            return false;
+        }
+
+        using var host = FileLock.Wait(paths.HostLock);
+        return File.Exists(paths.HostLock) && FileLock.Read(paths.HostLock) != StoppedLine;
+    }
+}

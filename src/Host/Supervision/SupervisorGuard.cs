@@ -1,0 +1,40 @@
+using System.Diagnostics;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Supervision;
+
+/// <summary>
+/// The host's half of the pair (see <see cref="Supervisor"/>): one thread that waits for the supervisor's lock and starts a
+/// supervisor whenever it gets it. A background thread: it ends with the host.
+/// </summary>
+internal sealed class SupervisorGuard(HostPaths paths)
+{
+    private volatile bool stopping;
+
+    /// <summary>Starts watching, and with it the first supervisor.</summary>
+    public void Start() => new Thread(Watch) { IsBackground = true, Name = "supervisor guard" }.Start();
+
+    /// <summary>From now on a dead supervisor stays dead.</summary>
+    public void Stop() => stopping = true;
+
+    private void Watch()
+    {
+        var backoff = new Backoff();
+        var sinceStart = new Stopwatch();
+        while (true)
+        {
+            FileLock.Wait(paths.SupervisorLock).Dispose();
+            Thread.Sleep(backoff.Next(sinceStart.IsRunning ? sinceStart.Elapsed : null));
+            if (stopping)
+            {
+                return;
+            }
+
+            sinceStart.Restart();
+            if (ChildProcess.Start(paths, Supervisor.Command) is { Length: > 0 } complaint)
+            {
+                HostLog.Write($"the supervisor did not start: {complaint}");
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.Hosts;
+
+/// <summary>Start-TierSpacesHost: whoever asks has started the host already; the answer describes it.</summary>
+internal sealed class StartTierSpacesHostHandler(HostServices services) : VerbHandler<StartTierSpacesHostRequest, TierSpacesHostInfo>
+{
+    /// <inheritdoc/>
+    protected override Task HandleAsync(
+        StartTierSpacesHostRequest request, ReplyBuilder<TierSpacesHostInfo> reply, CancellationToken cancellation)
+    {
+        reply.Add(GetTierSpacesHostHandler.Describe(services));
+        return Task.CompletedTask;
+    }
+}

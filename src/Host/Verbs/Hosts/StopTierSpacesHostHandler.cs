@@ -1,0 +1,16 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.Hosts;
+
+/// <summary>Stop-TierSpacesHost: the answer is sent, then the host stops.</summary>
+internal sealed class StopTierSpacesHostHandler(HostServices services) : VerbHandler<StopTierSpacesHostRequest, TierSpacesHostInfo>
+{
+    /// <inheritdoc/>
+    protected override Task HandleAsync(
+        StopTierSpacesHostRequest request, ReplyBuilder<TierSpacesHostInfo> reply, CancellationToken cancellation)
+    {
+        services.RequestStop();
+        return Task.CompletedTask;
+    }
+}

@@ -1,0 +1,50 @@
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Verbs;
+
+/// <summary>Gathers a reply while a handler works: objects, warnings, and the errors of single objects.</summary>
+/// <typeparam name="TInfo">Kind of the objects.</typeparam>
+internal sealed class ReplyBuilder<TInfo>
+    where TInfo : class
+{
+    private readonly List<TInfo> objects = [];
+    private readonly List<StorageErrorInfo> errors = [];
+    private readonly List<string> warnings = [];
+
+    /// <summary>Adds an object.</summary>
+    public void Add(TInfo info) => objects.Add(info);
+
+    /// <summary>Adds several objects.</summary>
+    public void Add(IEnumerable<TInfo> infos) => objects.AddRange(infos);
+
+    /// <summary>Adds a remark on something that succeeded.</summary>
+    public void Warn(string text) => warnings.Add(text);
+
+    /// <summary>Adds an error.</summary>
+    public void Fail(StorageErrorInfo error) => errors.Add(error);
+
+    /// <summary>Does the work on one object; its failure becomes an error and the next object has its turn.</summary>
+    public async Task TryAsync(Func<Task> work)
+    {
+        try
+        {
+            await work().ConfigureAwait(false);
+        }
+        catch (StorageException e)
+        {
+            errors.Add(e.Error);
+        }
+        catch (OperationCanceledException)
+        {
+            throw;
+        }
+        catch (Exception e)
+        {
+            HostLog.Write($"unexpected: {e}");
+            errors.Add(new StorageException(StorageErrors.Failed, e.Message).Error);
+        }
+    }
+
+    /// <summary>The reply as gathered.</summary>
+    public VerbReply<TInfo> ToReply() => new() { Objects = [.. objects], Errors = [.. errors], Warnings = [.. warnings] };
+}

@@ -1,0 +1,77 @@
+using System.Collections;
+using System.Globalization;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Verbs;
+
+/// <summary>
+/// The checks that follow from a request record's attributes alone, for every caller alike: parameter sets, required parameters,
+/// accepted values, parameters that are refused or without effect.
+/// </summary>
+internal static class RequestCheck
+{
+    /// <summary>Checks a request.</summary>
+    /// <param name="verb">Its verb.</param>
+    /// <param name="request">The request.</param>
+    /// <param name="warn">Takes the remarks on parameters without effect.</param>
+    /// <exception cref="StorageException">Code 5 for parameters that do not go together, code 1 for refused ones.</exception>
+    public static void Check(VerbDescription verb, StorageRequest request, Action<string> warn)
+    {
+        var given = verb.Parameters.Where(parameter => IsGiven(parameter.Property.GetValue(request))).ToArray();
+        if (ParameterSets.Choose(verb, given, out var problem) is null)
+        {
+            throw new StorageException(StorageErrors.InvalidParameter, problem);
+        }
+
+        foreach (var parameter in given)
+        {
+            CheckOne(parameter, parameter.Property.GetValue(request)!, warn);
+        }
+    }
+
+    private static bool IsGiven(object? value) => value is not (null or false) || value is true;
+
+    private static void CheckOne(ParameterDescription parameter, object value, Action<string> warn)
+    {
+        foreach (var item in value is IEnumerable list and not string ? list.Cast<object?>() : [value])
+        {
+            CheckAccepted(parameter, item);
+        }
+
+        if (SaysNothing(parameter, value))
+        {
+            return;
+        }
+
+        if (parameter.Attribute.Refused.Length > 0)
+        {
+            throw new StorageException(
+                StorageErrors.NotSupported, $"-{parameter.Name}: {parameter.Attribute.Refused}", target: parameter.Name);
+        }
+
+        if (parameter.Attribute.WithoutEffect.Length > 0)
+        {
+            warn($"-{parameter.Name} has no effect: {parameter.Attribute.WithoutEffect}");
+        }
+    }
+
+    private static void CheckAccepted(ParameterDescription parameter, object? item)
+    {
+        var words = parameter.AcceptedValues;
+        var text = Convert.ToString(item, CultureInfo.InvariantCulture) ?? "";
+        if (item is null || (words.Length > 0 && !words.Contains(text, StringComparer.OrdinalIgnoreCase)))
+        {
+            throw new StorageException(
+                StorageErrors.InvalidParameter,
+                $"-{parameter.Name} '{text}' is not accepted. Give {(words.Length > 0 ? "one of " + string.Join(", ", words) : "a value")}.",
+                target: parameter.Name);
+        }
+    }
+
+    /// <summary>False, or the value that stands for an absent one.</summary>
+    private static bool SaysNothing(ParameterDescription parameter, object value) =>
+        value is false
+        || (parameter.Attribute.Default.Length > 0
+            && string.Equals(
+                Convert.ToString(value, CultureInfo.InvariantCulture), parameter.Attribute.Default, StringComparison.OrdinalIgnoreCase));
+}

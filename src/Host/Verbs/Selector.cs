@@ -1,0 +1,89 @@
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Verbs;
+
+/// <summary>
+/// How objects are named, in one place for every verb: by a property (exact text or wildcards, case does not count), or as an
+/// object reference (unique identifier first, else friendly name). An exact text that fits nothing is an error; a wildcard that
+/// fits nothing is not.
+/// </summary>
+/// <typeparam name="T">Kind of the objects.</typeparam>
+/// <param name="windowsClass">Their class, for the message.</param>
+/// <param name="all">Every object there is.</param>
+/// <param name="idOf">Unique identifier of one.</param>
+/// <param name="nameOf">Friendly name of one.</param>
+internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> all, Func<T, string> idOf, Func<T, string> nameOf)
+    where T : class
+{
+    /// <summary>Name of the property that identifies an object everywhere.</summary>
+    public const string UniqueId = "UniqueId";
+
+    /// <summary>Name of the property people use.</summary>
+    public const string FriendlyName = "FriendlyName";
+
+    /// <summary>Every object there is.</summary>
+    public IReadOnlyCollection<T> All => all;
+
+    /// <summary>Objects whose friendly name fits, in the order they were named, each once.</summary>
+    /// <param name="patterns">Texts or wildcards.</param>
+    /// <param name="fail">Takes the error of each text that fits nothing.</param>
+    public List<T> ByFriendlyName(IEnumerable<string> patterns, Action<StorageErrorInfo> fail) => By(FriendlyName, nameOf, patterns, fail);
+
+    /// <summary>Objects whose unique identifier fits.</summary>
+    public List<T> ByUniqueId(IEnumerable<string> patterns, Action<StorageErrorInfo> fail) => By(UniqueId, idOf, patterns, fail);
+
+    /// <summary>Objects that a property of theirs fits.</summary>
+    public List<T> By(string property, Func<T, string> valueOf, IEnumerable<string> patterns, Action<StorageErrorInfo> fail)
+    {
+        var found = new List<T>();
+        foreach (var pattern in patterns)
+        {
+            Collect(property, pattern, item => new WildcardPattern(pattern).Fits(valueOf(item)), found, fail);
+        }
+
+        return found;
+    }
+
+    /// <summary>Objects that were passed as such: each reference is a unique identifier, or a friendly name with wildcards.</summary>
+    public List<T> ByReference(IEnumerable<string> references, Action<StorageErrorInfo> fail)
+    {
+        var found = new List<T>();
+        foreach (var reference in references)
+        {
+            var exact = all.FirstOrDefault(item => idOf(item).Equals(reference, StringComparison.OrdinalIgnoreCase));
+            var pattern = new WildcardPattern(reference);
+            Collect(FriendlyName, reference, item => exact is null ? pattern.Fits(nameOf(item)) : item == exact, found, fail);
+        }
+
+        return found;
+    }
+
+    /// <summary>The one object a reference means.</summary>
+    /// <exception cref="StorageException">None fits, or several do.</exception>
+    public T One(string reference)
+    {
+        StorageErrorInfo? error = null;
+        return ByReference([reference], e => error = e) switch
+        {
+            [var one] => one,
+            [] => throw (error is null
+                ? StorageException.NotFound(windowsClass, FriendlyName, reference)
+                : new StorageException(error)),
+            var many => throw new StorageException(
+                StorageErrors.InvalidParameter,
+                $"'{reference}' fits {many.Count} {windowsClass} objects: {string.Join(", ", many.Select(nameOf))}.",
+                "Name one of them, by unique identifier where names are equal.", reference),
+        };
+    }
+
+    private void Collect(string property, string pattern, Func<T, bool> fits, List<T> found, Action<StorageErrorInfo> fail)
+    {
+        var fitting = all.Where(fits).ToArray();
+        if (fitting.Length == 0 && !new WildcardPattern(pattern).HasWildcards)
+        {
+            fail(StorageException.NotFound(windowsClass, property, pattern).Error);
+        }
+
+        found.AddRange(fitting.Except(found));
+    }
+}

@@ -1,0 +1,58 @@
+using System.Text.Json;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Verbs;
+
+/// <summary>
+/// Finds the handler of a verb. Verbs that change state run one after the other, in the order they arrived; the others run beside
+/// them and see the state before or after a change, never half of it.
+/// </summary>
+internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers)
+{
+    private readonly Dictionary<string, IVerbHandler> byName =
+        handlers.ToDictionary(handler => handler.Verb.Name, StringComparer.OrdinalIgnoreCase);
+
+    private readonly SemaphoreSlim changes = new(1, 1);
+
+    /// <summary>The verbs that have a handler.</summary>
+    public IEnumerable<VerbDescription> Verbs => byName.Values.Select(handler => handler.Verb);
+
+    /// <summary>Carries out a verb given and answered as JSON.</summary>
+    public async Task<byte[]> RunAsync(string verb, byte[] body, CancellationToken cancellation)
+    {
+        if (!byName.TryGetValue(verb, out var handler))
+        {
+            return Unknown(verb);
+        }
+
+        if (!handler.Verb.Verb.ChangesState)
+        {
+            return await handler.RunAsync(body, cancellation).ConfigureAwait(false);
+        }
+
+        await changes.WaitAsync(cancellation).ConfigureAwait(false);
+        try
+        {
+            // Once a change has begun it is carried through, whether or not the caller waits for the answer.
+            return await handler.RunAsync(body, CancellationToken.None).ConfigureAwait(false);
+        }
+        finally
+        {
+            changes.Release();
+        }
+    }
+
+    /// <summary>The counters, for Prometheus: what Get-StorageCounter answers for every disk.</summary>
+    public async Task<StorageCounterInfo[]> CountersAsync(CancellationToken cancellation)
+    {
+        var answer = await RunAsync("Get-StorageCounter", "{}"u8.ToArray(), cancellation).ConfigureAwait(false);
+        return JsonSerializer.Deserialize(answer, ContractsJson.Default.VerbReplyStorageCounterInfo)!.Objects;
+    }
+
+    private static byte[] Unknown(string verb)
+    {
+        var error = new StorageException(StorageErrors.NotSupported, $"This host has no verb '{verb}'.", target: verb).Error;
+        return JsonSerializer.SerializeToUtf8Bytes(
+            new VerbReply<TierSpacesHostInfo> { Errors = [error] }, ContractsJson.Default.VerbReplyTierSpacesHostInfo);
+    }
+}

@@ -1,0 +1,34 @@
+using TierSpaces.Host.CommandLine;
+
+namespace TierSpaces.Host.Tests.CommandLine;
+
+public class ShellCompletionTests
+{
+    [Theory]
+    [InlineData("sta", "start|status|Start-TierSpacesHost")]
+    [InlineData("new-v", "New-VirtualDisk")]
+    [InlineData("New-VirtualDisk -NumberOf", "-NumberOfDataCopies|-NumberOfColumns|-NumberOfGroups")]
+    [InlineData("New-VirtualDisk -wha", "-WhatIf")]
+    [InlineData("New-VirtualDisk -Prov T", "Thin")]
+    [InlineData("Get-PhysicalDisk -CanPool ", "$true|$false")]
+    [InlineData("Get-VirtualDisk MSFT_V", "MSFT_VirtualDisk.1")]
+    [InlineData("New-VirtualDisk ", "MSFT_StoragePool.1")]
+    [InlineData("New-StoragePool -PhysicalDisks a,MSFT", "a,MSFT_PhysicalDisk.1")]
+    [InlineData("Get-VirtualDisk -Nonsense x", "")]
+    [InlineData("nonsense x", "")]
+    public void Offers_what_may_come_next(string line, string expected)
+    {
+        var candidates = ShellCompletion.Candidates(line.Split(' '), OwnCommands.Names, windowsClass => [windowsClass + ".1"]);
+        Assert.Equal(expected, string.Join("|", candidates));
+    }
+
+    [Theory]
+    [InlineData("bash", "new-virtualdisk -stor", "-StoragePoolFriendlyName\n-StoragePoolUniqueId\n-StoragePoolName\n")]
+    public void The_script_makes_the_shell_ask_us(string shell, string line, string expected)
+    {
+        using var scratch = new Scratch();
+        var script = ShellCompletion.ScriptFor(shell).Replace("$(tierspaces", $"$({Scratch.Executable}")
+            + $"\nCOMP_WORDS=(tierspaces {line}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); _tierspaces; printf '%s\\n' \"${{COMPREPLY[@]}}\"";
+        Assert.StartsWith(expected, scratch.RunAs("/bin/bash", ["-c", script]).Output);
+    }
+}

@@ -1,0 +1,61 @@
+using FsCheck;
+using FsCheck.Fluent;
+using TierSpaces.Host.CommandLine;
+
+namespace TierSpaces.Host.Tests.CommandLine;
+
+public class SizeTextTests
+{
+    [Theory]
+    [InlineData("0", 0UL)]
+    [InlineData("512", 512UL)]
+    [InlineData("1KB", 1024UL)]
+    [InlineData("1gb", 1073741824UL)]
+    [InlineData("1.5GB", 1610612736UL)]
+    [InlineData("0.3KB", 307UL)]
+    [InlineData("2TB", 2199023255552UL)]
+    [InlineData("16383PB", 18445618173802708992UL)]
+    [InlineData("0x10", 16UL)]
+    [InlineData("0x10MB", 16777216UL)]
+    [InlineData("18446744073709551615", ulong.MaxValue)]
+    public void Reads_what_PowerShell_reads(string text, ulong expected)
+    {
+        Assert.True(SizeText.TryParse(text, out var bytes));
+        Assert.Equal(expected, bytes);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("GB")]
+    [InlineData("-1GB")]
+    [InlineData("1 GB")]
+    [InlineData("1GiB")]
+    [InlineData("1,5GB")]
+    [InlineData("1e3")]
+    [InlineData("16384PB")]
+    [InlineData("18446744073709551616")]
+    [InlineData("0x1FFFFFFFFFFFFFFFF")]
+    public void Refuses_what_is_no_size(string text) => Assert.False(SizeText.TryParse(text, out _));
+
+    [Fact]
+    public void A_whole_number_with_a_suffix_is_the_product_or_refused() =>
+        Prop.ForAll(
+            ArbMap.Default.ArbFor<uint>(),
+            ArbMap.Default.ArbFor<byte>(),
+            (number, choice) =>
+            {
+                string[] suffixes = ["", "KB", "MB", "GB", "TB", "PB"];
+                var power = choice % suffixes.Length;
+                var product = new System.Numerics.BigInteger(number) << (10 * power);
+                var read = SizeText.TryParse(number + suffixes[power], out var bytes);
+                return read ? bytes == product : product > ulong.MaxValue;
+            }).QuickCheckThrowOnFailure();
+
+    [Theory]
+    [InlineData(0UL, "0 B")]
+    [InlineData(1023UL, "1023 B")]
+    [InlineData(1024UL, "1 KB")]
+    [InlineData(1610612736UL, "1.5 GB")]
+    [InlineData(1000204886016UL, "931.51 GB")]
+    public void Prints_the_largest_unit(ulong bytes, string expected) => Assert.Equal(expected, SizeText.Format(bytes));
+}

@@ -1,0 +1,96 @@
+using System.Diagnostics;
+using System.Text.Json;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Tests;
+
+/// <summary>A home of its own for one test, with the real executable. Whatever still runs in it at the end is killed.</summary>
+internal sealed class Scratch : IDisposable
+{
+    private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
+
+    public Scratch(string name = "h") => Paths = new HostPaths(Path.Combine(root, name));
+
+    public static string Executable { get; } = Path.Combine(AppContext.BaseDirectory, "tierspaces");
+
+    public HostPaths Paths { get; }
+
+    public string Root => root;
+
+    /// <summary>Runs a command line to its end.</summary>
+    public Answer Run(params string[] words) => RunAs(Executable, words);
+
+    public Answer RunAs(string file, string[] words)
+    {
+        var start = new ProcessStartInfo(file, words) { RedirectStandardOutput = true, RedirectStandardError = true };
+        start.Environment[HostPaths.HomeVariable] = Paths.Home;
+        using var process = Process.Start(start)!;
+        var output = process.StandardOutput.ReadToEndAsync();
+        var error = process.StandardError.ReadToEndAsync();
+        Assert.True(process.WaitForExit(TimeSpan.FromSeconds(60)), $"{file} {string.Join(' ', words)} does not end.");
+        return new Answer(process.ExitCode, output.Result, error.Result);
+    }
+
+    /// <summary>Processes of host and supervisor, once both are there.</summary>
+    public (int Host, int Supervisor) Pair()
+    {
+        (int Host, int Supervisor)? pair = null;
+        Eventually("host and supervisor run", () => (pair = TryPair()) is not null);
+        return pair!.Value;
+    }
+
+    public static void Kill(int process) => Process.GetProcessById(process).Kill();
+
+    public static bool IsAlive(int process)
+    {
+        try
+        {
+            return File.ReadAllText($"/proc/{process}/stat").Split(')')[^1].TrimStart()[0] != 'Z';
+        }
+        catch (IOException)
+        {
+            return false;
+        }
+    }
+
+    public static void Eventually(string what, Func<bool> holds)
+    {
+        for (var watch = Stopwatch.StartNew(); !holds(); Thread.Sleep(20))
+        {
+            Assert.True(watch.Elapsed < TimeSpan.FromSeconds(30), $"Not within 30 s: {what}.");
+        }
+    }
+
+    public void Dispose()
+    {
+        Run("stop");
+        foreach (var file in new[] { Paths.SupervisorLock, Paths.HostLock }.Where(File.Exists))
+        {
+            if (int.TryParse(File.ReadAllText(file), out var process) && IsAlive(process) && IsOurs(process))
+            {
+                Kill(process);
+            }
+        }
+
+        Directory.Delete(root, recursive: true);
+    }
+
+    private (int Host, int Supervisor)? TryPair()
+    {
+        var answer = Run("status", "-Json");
+        if (answer.ExitCode != 0)
+        {
+            return null;
+        }
+
+        var status = JsonDocument.Parse(answer.Output).RootElement[0];
+        var supervisor = status.GetProperty("SupervisorProcessId");
+        return supervisor.ValueKind == JsonValueKind.Number && IsAlive(supervisor.GetInt32())
+            ? (status.GetProperty("ProcessId").GetInt32(), supervisor.GetInt32())
+            : null;
+    }
+
+    private static bool IsOurs(int process) => File.ReadAllText($"/proc/{process}/cmdline").StartsWith(Executable, StringComparison.Ordinal);
+
+    internal sealed record Answer(int ExitCode, string Output, string Error);
+}

@@ -1,0 +1,24 @@
+using TierSpaces.Host.Supervision;
+
+namespace TierSpaces.Host.Tests.Supervision;
+
+public class BackoffTests
+{
+    [Fact]
+    public void Waits_longer_and_longer_up_to_30_seconds()
+    {
+        var backoff = new Backoff();
+        var waits = Enumerable.Range(0, 9).Select(i => backoff.Next(i == 0 ? null : TimeSpan.FromSeconds(1)).TotalSeconds);
+        Assert.Equal([0, 0.5, 1, 2, 4, 8, 16, 30, 30], waits);
+    }
+
+    [Fact]
+    public void Forgets_after_a_minute_of_health()
+    {
+        var backoff = new Backoff();
+        backoff.Next(null);
+        backoff.Next(TimeSpan.FromSeconds(1));
+        Assert.Equal(TimeSpan.Zero, backoff.Next(TimeSpan.FromSeconds(61)));
+        Assert.Equal(0.5, backoff.Next(TimeSpan.FromSeconds(1)).TotalSeconds);
+    }
+}

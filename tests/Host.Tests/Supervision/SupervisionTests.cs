@@ -1,0 +1,89 @@
+namespace TierSpaces.Host.Tests.Supervision;
+
+/// <summary>The pair of host and supervisor, with the real executable.</summary>
+public class SupervisionTests
+{
+    [Fact]
+    public void A_killed_host_is_started_again()
+    {
+        using var scratch = new Scratch();
+        Assert.Equal(0, scratch.Run("start").ExitCode);
+        var before = scratch.Pair();
+        Scratch.Kill(before.Host);
+        Scratch.Eventually("another host answers", () => scratch.Pair().Host != before.Host);
+        Assert.Equal(before.Supervisor, scratch.Pair().Supervisor);
+    }
+
+    [Fact]
+    public void A_killed_supervisor_is_started_again_and_the_host_goes_on()
+    {
+        using var scratch = new Scratch();
+        scratch.Run("start");
+        var before = scratch.Pair();
+        Scratch.Kill(before.Supervisor);
+        Scratch.Eventually("another supervisor runs", () => scratch.Pair().Supervisor != before.Supervisor);
+        Assert.Equal(before.Host, scratch.Pair().Host);
+        Scratch.Kill(before.Host);
+        Scratch.Eventually("the new supervisor starts a host", () => scratch.Pair().Host != before.Host);
+    }
+
+    [Fact]
+    public void Both_killed_the_next_call_starts_both()
+    {
+        using var scratch = new Scratch();
+        scratch.Run("start");
+        var before = scratch.Pair();
+        Scratch.Kill(before.Supervisor);
+        Scratch.Kill(before.Host);
+        Assert.Equal(0, scratch.Run("start").ExitCode);
+        var after = scratch.Pair();
+        Assert.NotEqual(before.Host, after.Host);
+        Assert.NotEqual(before.Supervisor, after.Supervisor);
+    }
+
+    [Fact]
+    public void A_host_told_to_stop_stays_stopped()
+    {
+        using var scratch = new Scratch();
+        scratch.Run("start");
+        var pair = scratch.Pair();
+        Assert.Equal(0, scratch.Run("stop").ExitCode);
+        Scratch.Eventually("both have ended", () => !Scratch.IsAlive(pair.Host) && !Scratch.IsAlive(pair.Supervisor));
+        Assert.False(File.Exists(scratch.Paths.Socket));
+        Assert.Contains("No host runs in", scratch.Run("status").Error);
+    }
+
+    [Fact]
+    public void Many_at_once_start_one_host()
+    {
+        using var scratch = new Scratch();
+        var answers = Enumerable.Range(0, 6).AsParallel().WithDegreeOfParallelism(6)
+            .Select(_ => scratch.Run("Start-TierSpacesHost", "-Json")).ToArray();
+        Assert.All(answers, answer => Assert.Equal((0, ""), (answer.ExitCode, answer.Error)));
+        var hosts = answers.Select(answer => System.Text.Json.JsonDocument.Parse(answer.Output).RootElement[0].GetProperty("ProcessId"))
+            .Select(id => id.GetInt32()).Distinct();
+        Assert.Single(hosts);
+    }
+
+    [Fact]
+    public void Homes_run_side_by_side()
+    {
+        using var one = new Scratch("one");
+        using var two = new Scratch("two");
+        one.Run("start");
+        two.Run("start");
+        Assert.NotEqual(one.Pair().Host, two.Pair().Host);
+        one.Run("stop");
+        Assert.Equal(0, two.Run("status").ExitCode);
+    }
+
+    [Fact]
+    public void A_second_host_in_the_foreground_is_refused_and_names_the_first()
+    {
+        using var scratch = new Scratch();
+        scratch.Run("start");
+        var answer = scratch.Run("serve");
+        Assert.Equal(1, answer.ExitCode);
+        Assert.Contains($"Process {scratch.Pair().Host} is the host of {scratch.Paths.Home}.", answer.Error);
+    }
+}

@@ -1,0 +1,50 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Verbs;
+
+namespace TierSpaces.Host.Tests.Verbs;
+
+public class RequestCheckTests
+{
+    private static readonly NewVirtualDiskRequest good = new() { StoragePoolFriendlyName = ["p"], FriendlyName = "d", Size = 1 };
+    private readonly List<string> warnings = [];
+
+    [Fact]
+    public void A_good_request_passes_without_a_word()
+    {
+        Check(good);
+        Assert.Empty(warnings);
+    }
+
+    [Fact]
+    public void Refused_parameters_are_refused_with_code_1()
+    {
+        var error = Assert.Throws<StorageException>(() => Check(good with { StorageTierSizes = [1] })).Error;
+        Assert.Equal(1, error.Code);
+        Assert.Equal("-StorageTierSizes: Storage tiers are not available.", error.ExtendedInformation);
+    }
+
+    [Fact]
+    public void Refused_parameters_that_ask_for_nothing_pass() =>
+        Check(good with { WriteCacheSize = 0, NumberOfGroups = 1, FaultDomainAwareness = FaultDomainType.PhysicalDisk, IsEnclosureAware = false });
+
+    [Fact]
+    public void Parameters_without_effect_are_remarked_upon()
+    {
+        Check(good with { AllocationUnitSize = 1 });
+        Assert.Equal("-AllocationUnitSize has no effect: the unit of allocation is the slab of the pool.", Assert.Single(warnings));
+    }
+
+    [Fact]
+    public void Whoever_calls_parameter_sets_are_checked()
+    {
+        Assert.Contains("cannot be given together", Refusal(good with { StoragePoolName = ["q"] }));
+        Assert.Contains("-FriendlyName must be given", Refusal(good with { FriendlyName = null }));
+        Assert.Contains("One of -StoragePoolFriendlyName", Refusal(good with { StoragePoolFriendlyName = null }));
+        Assert.Contains("-MediaType 'Unspecified' is not accepted", Refusal(good with { MediaType = MediaType.Unspecified }));
+        Assert.Contains("-PhysicalDisksToUse '' is not accepted", Refusal(good with { PhysicalDisksToUse = [null!] }));
+    }
+
+    private void Check(StorageRequest request) => RequestCheck.Check(VerbDescription.Of(request.GetType()), request, warnings.Add);
+
+    private string Refusal(StorageRequest request) => Assert.Throws<StorageException>(() => Check(request)).Message;
+}

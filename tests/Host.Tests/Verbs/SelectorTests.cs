@@ -1,0 +1,56 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Verbs;
+
+namespace TierSpaces.Host.Tests.Verbs;
+
+public class SelectorTests
+{
+    private static readonly Item[] items = [new("1", "alpha"), new("2", "beta"), new("3", "Beta2"), new("alpha", "odd"), new("5", "a[1]")];
+    private readonly Selector<Item> selector = new("MSFT_StoragePool", items, item => item.Id, item => item.Name);
+    private readonly List<StorageErrorInfo> errors = [];
+
+    [Theory]
+    [InlineData("alpha", "1")]
+    [InlineData("ALPHA", "1")]
+    [InlineData("b*", "2,3")]
+    [InlineData("beta?", "3")]
+    [InlineData("[ab]*a", "1,2")]
+    [InlineData("a`[1]", "5")]
+    [InlineData("*", "1,2,3,alpha,5")]
+    [InlineData("zzz*", "")]
+    [InlineData("beta2,b*", "3,2")]
+    public void By_name(string patterns, string ids)
+    {
+        var found = selector.ByFriendlyName(patterns.Split(','), errors.Add);
+        Assert.Equal(ids, string.Join(",", found.Select(item => item.Id)));
+        Assert.Empty(errors);
+    }
+
+    [Fact]
+    public void A_name_that_fits_nothing_is_an_error_and_the_others_are_found()
+    {
+        var found = selector.ByFriendlyName(["nobody", "beta"], errors.Add);
+        Assert.Equal("2", Assert.Single(found).Id);
+        var error = Assert.Single(errors);
+        Assert.Equal(
+            "No MSFT_StoragePool objects found with property 'FriendlyName' equal to 'nobody'.  "
+            + "Verify the value of the property and retry.",
+            error.Message);
+        Assert.Equal("CmdletizationQuery_NotFound_FriendlyName", error.ErrorId);
+        Assert.Equal("ObjectNotFound", error.Category);
+    }
+
+    [Fact]
+    public void An_identifier_wins_over_a_name_in_a_reference() => Assert.Equal("odd", selector.One("alpha").Name);
+
+    [Fact]
+    public void One_object_is_meant_or_an_error_names_them()
+    {
+        Assert.Equal("3", selector.One("beta2").Id);
+        Assert.Contains("fits 2 MSFT_StoragePool objects: beta, Beta2", Assert.Throws<StorageException>(() => selector.One("b*")).Message);
+        Assert.Contains("equal to 'x*'", Assert.Throws<StorageException>(() => selector.One("x*")).Message);
+        Assert.Equal(StorageErrors.InvalidParameter.Code, Assert.Throws<StorageException>(() => selector.One("[z-a]")).Error.Code);
+    }
+
+    private sealed record Item(string Id, string Name);
+}
