@@ -55,7 +55,9 @@ task_build() {
     dotnet_quiet build TierSpaces.slnx
     publish src/Cmdlets artifacts/module
     cp --remove-destination artifacts/module/TierSpaces.{Cmdlets,Contracts}.dll bin/
-    publish src/Host bin/host
+    if [ -d src/Host ]; then
+        publish src/Host bin/host
+    fi
 }
 
 task_test() {

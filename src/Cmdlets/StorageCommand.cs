@@ -18,8 +18,6 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
     where TRequest : StorageRequest<TInfo>, new()
     where TInfo : class
 {
-    private static readonly VerbDescription s_verb = VerbDescription.Of(typeof(TRequest));
-
     private readonly CancellationTokenSource _stopped = new();
     private readonly List<TRequest> _deferred = [];   // filled only with -AsJob
 
@@ -50,7 +48,8 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
     /// <inheritdoc/>
     protected sealed override void ProcessRecord()
     {
-        if (s_verb.Verb.ChangesState && !ShouldProcess(BoundRequest.Target(this), CommandName))
+        VerbDescription verb = VerbDescription.Of(typeof(TRequest));
+        if (verb.Verb.ChangesState && !ShouldProcess(BoundRequest.Target(this), CommandName))
         {
             return;
         }
@@ -83,7 +82,7 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
 
     private VerbReply<TInfo> Ask(TRequest request)
     {
-        Task<VerbReply<TInfo>> answer = HostConnection.For(s_verb).SendAsync(request, _stopped.Token);
+        Task<VerbReply<TInfo>> answer = HostConnection.Current.SendAsync(request, _stopped.Token);
         try
         {
             ShowProgressWhile(answer);

