@@ -23,6 +23,7 @@ reports=$root/artifacts/tests
 run_id=$$-$RANDOM$RANDOM
 scratch=$(mktemp -d /tmp/ts.XXXXXX)   # short: socket paths end at 107 bytes
 limit=$([ "$long" = 1 ] && echo 8h || echo 20m)
+chmod 711 "$scratch"                   # a test acts as another user, who must get as far as the socket that refuses him
 rm -rf "$reports"
 mkdir -p "$reports"
 
