@@ -55,9 +55,7 @@ task_build() {
     dotnet_quiet build TierSpaces.slnx
     publish src/Cmdlets artifacts/module
     cp --remove-destination artifacts/module/TierSpaces.{Cmdlets,Contracts}.dll bin/
-    if [ -d src/Host ]; then
-        publish src/Host bin/host
-    fi
+    publish src/Host bin/host
 }
 
 task_test() {

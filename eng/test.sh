@@ -99,6 +99,22 @@ run_project() {
     esac
 }
 
+# Each seed of the simulator is one test; its last line is "N seeds, N crash states, N violations, trace …".
+run_simulation() {
+    local seeds=200 report=$reports/simulation.txt code=0 ran bad
+    [ "$long" = 0 ] || seeds=5000
+    echo "== simulation"
+    in_suite dotnet exec tests/Simulation/bin/Release/net8.0/TierSpaces.Simulation.dll -Seeds "$seeds" | tee "$report" || code=$?
+    read -r ran _ _ _ _ bad _ <<<"$(tail -n 1 "$report")"
+    if ! [[ $ran =~ ^[0-9]+$ && $bad =~ ^[0-9]+$ ]]; then
+        echo "the simulation ended with exit code $code and without a count" >&2
+        add simulation 0 1 0
+        return
+    fi
+    [ "$code" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    add simulation $((ran - bad)) "$bad" 0
+}
+
 pester_version='(Get-Module -ListAvailable Pester | Sort-Object Version -Descending | Select-Object -First 1).Version -ge [version]"5.7"'
 
 run_acceptance() {
@@ -125,6 +141,7 @@ eng/packages.sh test || true
 for project in $(grep -l '<IsTestProject>true' tests/*/*.csproj); do
     run_project "$project"
 done
+run_simulation
 run_acceptance
 
 echo

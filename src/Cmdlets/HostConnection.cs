@@ -6,14 +6,14 @@ namespace TierSpaces.Cmdlets;
 /// <summary>The connection to the host of the current home. A session may move between homes by setting TIERSPACES_HOME.</summary>
 internal static class HostConnection
 {
-    private static readonly ConcurrentDictionary<string, ManagementClient> s_byHome = new();
+    private static readonly ConcurrentDictionary<(string Home, bool Starts), ManagementClient> s_clients = new();
 
-    internal static ManagementClient Current
+    /// <summary>The client for a verb, which starts a host where there is none unless the verb is about the host itself.</summary>
+    internal static ManagementClient For(VerbDescription verb)
     {
-        get
-        {
-            HostPaths paths = HostPaths.FromEnvironment();
-            return s_byHome.GetOrAdd(paths.Home, _ => new ManagementClient(paths, ProcessHostLauncher.LaunchAsync));
-        }
+        HostPaths paths = HostPaths.FromEnvironment();
+        return s_clients.GetOrAdd(
+            (paths.Home, Starts: !verb.Verb.StartsNoHost),
+            key => new ManagementClient(paths, key.Starts ? ProcessHostLauncher.LaunchAsync : null));
     }
 }

@@ -18,6 +18,8 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
     where TRequest : StorageRequest<TInfo>, new()
     where TInfo : class
 {
+    private static readonly VerbDescription s_verb = VerbDescription.Of(typeof(TRequest));
+
     private readonly CancellationTokenSource _stopped = new();
     private readonly List<TRequest> _deferred = [];   // filled only with -AsJob
 
@@ -48,8 +50,7 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
     /// <inheritdoc/>
     protected sealed override void ProcessRecord()
     {
-        VerbDescription verb = VerbDescription.Of(typeof(TRequest));
-        if (verb.Verb.ChangesState && !ShouldProcess(BoundRequest.Target(this), CommandName))
+        if (s_verb.Verb.ChangesState && !ShouldProcess(BoundRequest.Target(this), CommandName))
         {
             return;
         }
@@ -82,7 +83,7 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
 
     private VerbReply<TInfo> Ask(TRequest request)
     {
-        Task<VerbReply<TInfo>> answer = HostConnection.Current.SendAsync(request, _stopped.Token);
+        Task<VerbReply<TInfo>> answer = HostConnection.For(s_verb).SendAsync(request, _stopped.Token);
         try
         {
             ShowProgressWhile(answer);

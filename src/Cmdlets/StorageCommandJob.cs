@@ -53,11 +53,12 @@ internal sealed class StorageCommandJob<TRequest, TInfo> : Job
 
     private async Task RunAsync()
     {
+        ManagementClient client = HostConnection.For(VerbDescription.Of(typeof(TRequest)));
         try
         {
             foreach (TRequest request in _requests)
             {
-                Write(await HostConnection.Current.SendAsync(request, _stopped.Token).ConfigureAwait(false));
+                Write(await client.SendAsync(request, _stopped.Token).ConfigureAwait(false));
             }
 
             SetJobState(Error.Count > 0 ? JobState.Failed : JobState.Completed);

@@ -127,18 +127,18 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, SimDisk[] disks
     }
 
     /// <inheritdoc/>
-    public async LaneTask<Nothing> Evict(int disk, string reason)
+    public async LaneTask<IoError> Evict(int disk, string reason)
     {
         if (map.Evicted.Add(disk))
         {
             await lane.Delay(1000 + lane.Next(100_000));
             if (Space is not null)
             {
-                await Space.OnDiskLost(disk);
+                return await Space.OnDiskLost(disk);
             }
         }
 
-        return default;
+        return IoError.None;
     }
 
     private int Free(int disk) => SlabsPerDisk - map.Used.Count(slab => slab.Disk == disk);

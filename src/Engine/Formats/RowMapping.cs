@@ -12,9 +12,10 @@ public sealed class RowMapping
     private readonly SlabRef[] _joining;   // empty when nothing joins, else as long as the sources
 
     /// <summary>A row with its sources and, where targets are joining, one entry per position (or <see cref="SlabRef.None"/>).</summary>
-    public RowMapping(SlabRef[] sources, SlabRef[]? joining = null)
+    public RowMapping(SlabRef[] sources, SlabRef[]? joining = null, bool isInitialized = true)
     {
         _sources = sources;
+        IsInitialized = isInitialized;
         _joining = joining is null || Array.TrueForAll(joining, static slab => slab.IsNone) ? [] : joining;
         if (_joining.Length != 0 && _joining.Length != _sources.Length)
         {
@@ -24,6 +25,12 @@ public sealed class RowMapping
 
     /// <summary>Slab of each position.</summary>
     public ReadOnlySpan<SlabRef> Sources => _sources;
+
+    /// <summary>
+    /// Whether the slabs hold the row's own bytes: their checksum pages (or data) were cleared of a former owner's. A fixed disk owns
+    /// slabs from its creation on and clears them before their first write; until then the row reads as zeros.
+    /// </summary>
+    public bool IsInitialized { get; }
 
     /// <summary>Whether any target is joining.</summary>
     public bool HasJoining => _joining.Length != 0;
@@ -36,16 +43,21 @@ public sealed class RowMapping
 
     internal void Encode(ByteWriter to)
     {
-        to.Bool(HasJoining);
+        to.U8((byte)((HasJoining ? 1 : 0) | (IsInitialized ? 2 : 0)));
         Encode(_sources, to);
         Encode(_joining, to);
     }
 
     internal static RowMapping Decode(ref ByteReader from, int positions)
     {
-        bool joining = from.Bool();
+        byte flags = from.U8();
+        if (flags > 3)
+        {
+            from.Fail();
+        }
+
         SlabRef[] sources = DecodeSlabs(ref from, positions);
-        return new RowMapping(sources, joining ? DecodeSlabs(ref from, positions) : null);
+        return new RowMapping(sources, (flags & 1) != 0 ? DecodeSlabs(ref from, positions) : null, (flags & 2) != 0);
     }
 
     private static void Encode(SlabRef[] slabs, ByteWriter to)

@@ -61,6 +61,20 @@ public sealed class SlabAllocator
         return false;
     }
 
+    /// <summary>Keeps slabs that are about to leave the map from being given out until <see cref="Release"/>.</summary>
+    public void Hold(ReadOnlySpan<SlabRef> slabs)
+    {
+        foreach (SlabRef slab in slabs)
+        {
+            if (!_reserved.TryGetValue(slab.Disk, out HashSet<uint>? reserved))
+            {
+                _reserved[slab.Disk] = reserved = [];
+            }
+
+            reserved.Add(slab.Slab);
+        }
+    }
+
     /// <summary>Gives reservations back that were not, and will not be, committed.</summary>
     public void Release(ReadOnlySpan<SlabRef> slabs)
     {

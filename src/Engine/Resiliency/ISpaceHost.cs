@@ -41,7 +41,7 @@ public interface ISpaceHost
 
     /// <summary>
     /// Takes a disk out of the view. Before it completes the new view is durable and <see cref="Space.OnDiskLost"/> has been
-    /// called on every space. Harmless when the disk is already out.
+    /// called on this space. Harmless when the disk is already out; an error when the pool cannot change its view any more.
     /// </summary>
-    LaneTask<Nothing> Evict(int disk, string reason);
+    LaneTask<IoError> Evict(int disk, string reason);
 }

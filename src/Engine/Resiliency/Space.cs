@@ -90,6 +90,9 @@ public sealed partial class Space : IBlockStore
         Length = Math.Max(Length, length);
     }
 
+    /// <summary>A row got slabs of its own without having been written: a fixed disk has grown.</summary>
+    public void AddOwnedRow(SpaceRowMap map) => _rows[map.Index] = new SpaceRow(_shape, map);
+
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target)
     {
@@ -188,7 +191,7 @@ public sealed partial class Space : IBlockStore
             return false;
         }
 
-        await _host.Evict(disk, $"{what} failed with {error}");
-        return true;
+        IoError evicted = await _host.Evict(disk, $"{what} failed with {error}");
+        return evicted == IoError.None || Fail(evicted, "a failed disk could not be taken out of the view") == IoError.None;
     }
 }

@@ -6,6 +6,8 @@ namespace TierSpaces.Engine.Resiliency;
 
 public sealed partial class Space
 {
+    private int _stalings;   // departures of disks whose stale marks are on their way
+
     private void Admit(ref Region region)
     {
         region.InFlight++;
@@ -63,6 +65,11 @@ public sealed partial class Space
     /// </summary>
     private void CleanIdleRegions(long idleNs)
     {
+        if (_stalings > 0)
+        {
+            return;   // what was dirty when a disk left is recorded as stale there first
+        }
+
         foreach (SpaceRow? row in _rows)
         {
             for (int i = 0; row is not null && i < row.Regions.Length; i++)
@@ -133,6 +140,7 @@ public sealed partial class Space
     public async LaneTask<IoError> OnDiskLost(int disk)
     {
         _members.Version++;
+        _stalings++;
         IoError error = IoError.None;
         foreach (SpaceRow? row in _rows)
         {
@@ -146,6 +154,7 @@ public sealed partial class Space
             }
         }
 
+        _stalings--;
         return error;
     }
 

@@ -1,0 +1,323 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.VirtualDisks;
+
+/// <summary>A virtual disk with its storeys, or why there is none.</summary>
+/// <param name="Disk">The open disk, or null.</param>
+/// <param name="Status">What stopped it.</param>
+/// <param name="Reason">Why, for people; empty on success.</param>
+public readonly record struct VirtualDiskResult(OpenVirtualDisk? Disk, CommitStatus Status, string Reason);
+
+// Stacks the storeys of a virtual disk over a pool and takes them down again.
+//
+// Creation, in crash order:
+//  1. Slabs of the log, and of a fixed disk all rows, are reserved: what does not fit changes nothing.
+//  2. Disk (marked as being created), spaces and log rows are committed; then the rows, in as many commits as they need.
+//  3. The integrity log is formatted, durably.
+//  4. The mark is taken off. A disk found with the mark at open is removed again.
+
+/// <summary>Makes, opens, grows and removes virtual disks.</summary>
+public static class VirtualDiskBuilder
+{
+    private const long LogBytes = 4 << 20;
+    private const int LogBlocksMax = 4096;
+    private const int CrashNotesBytes = 8 << 20;
+
+    /// <summary>Slabs on each log copy that a disk with this slab size needs.</summary>
+    public static int LogRows(SlabGeometry slabs) => (int)Math.Max(1, LogBytes / slabs.DataBytes);
+
+    /// <summary>Copies of the integrity log: as the space has, and at least two where the pool has two disks.</summary>
+    public static int LogCopies(int copies, int disks) => Math.Max(copies, Math.Min(2, disks));
+
+    /// <summary>The layout of a virtual disk.</summary>
+    public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk) => new(
+        disk.NumberOfColumns, disk.NumberOfDataCopies, (int)disk.Interleave, (int)pool.Slabs.DataBytes, disk.Checksum == ChecksumKind.CRC32C);
+
+    /// <summary>Makes a virtual disk and opens it.</summary>
+    public static async LaneTask<VirtualDiskResult> Create(Pool pool, NewVirtualDiskSpec spec)
+    {
+        VirtualDiskDescription disk = Describe(pool, spec);
+        SpaceShape shape = ShapeOf(pool, disk);
+        List<SlabRef> reserved = [];
+        if (!TryReserve(pool, disk, shape, reserved, out List<RowMapping> logRows, out List<RowMapping> rows, out string reason))
+        {
+            pool.Allocator.Release(reserved.ToArray());
+            return new VirtualDiskResult(null, CommitStatus.NoSpace, reason);
+        }
+
+        CommitResult result = await CommitNew(pool, disk, shape, logRows);
+        result = result.Succeeded ? await MapRows(pool, disk.DataSpace, 0, rows) : result;
+        if (!result.Succeeded)
+        {
+            pool.Allocator.Release(reserved.ToArray());
+            await Remove(pool, disk.Id);
+            return new VirtualDiskResult(null, result.Status, result.Reason);
+        }
+
+        OpenVirtualDisk open = await Stack(pool, disk, isNew: true);
+        if (open.Disk.Space.Fault == IoError.None)
+        {
+            result = await pool.Commit(new VirtualDiskChanged(disk with { IsBeingCreated = false }));
+            if (result.Succeeded)
+            {
+                open.Description = pool.State.VirtualDisk(disk.Id)!;
+                return new VirtualDiskResult(open, CommitStatus.Committed, "");
+            }
+        }
+
+        string fault = result.Succeeded ? open.Disk.Space.FaultReason : result.Reason;
+        await open.Close();
+        await Remove(pool, disk.Id);
+        return new VirtualDiskResult(null, result.Succeeded ? CommitStatus.NoQuorum : result.Status, fault);
+    }
+
+    /// <summary>Opens a virtual disk of the pool; its space says in Fault whether it can be used.</summary>
+    public static LaneTask<OpenVirtualDisk> Open(Pool pool, VirtualDiskId id) => Stack(pool, pool.State.VirtualDisk(id)!, isNew: false);
+
+    /// <summary>Takes a virtual disk out of the metadata, punches its slabs and gives them back. It is not open any more.</summary>
+    public static async LaneTask<CommitResult> Remove(Pool pool, VirtualDiskId id)
+    {
+        if (pool.State.VirtualDisk(id) is not { } disk)
+        {
+            return CommitResult.Committed;
+        }
+
+        List<SlabRef> slabs = [];
+        List<MetadataRecord> records = [];
+        foreach (SpaceState space in pool.State.Spaces.Values.Where(space => space.Description.Owner == id))
+        {
+            slabs.AddRange(space.EnumerateRows().SelectMany(row => row.Row.Mapping.Sources.ToArray()));
+            records.Add(new SpaceRemoved(space.Description.Id));
+        }
+
+        records.Add(new VirtualDiskRemoved(id));
+        SlabRef[] freed = [.. slabs];
+        pool.Allocator.Hold(freed);
+        CommitResult result = await pool.Commit([.. records]);
+        if (result.Succeeded)
+        {
+            await PoolSpaceHost.Punch(pool, freed);
+            pool.Environment.HostState.ReleaseMemory(NotesName(pool, disk));
+        }
+
+        pool.Allocator.Release(freed);
+        return result;
+    }
+
+    /// <summary>Makes an open disk longer: a fixed one gets its rows first.</summary>
+    public static async LaneTask<CommitResult> Grow(Pool pool, OpenVirtualDisk open, long sizeBytes)
+    {
+        VirtualDiskDescription disk = open.Description;
+        SpaceShape shape = ShapeOf(pool, disk);
+        int from = (int)((disk.SizeBytes + shape.RowSize - 1) / shape.RowSize);
+        int rowsNeeded = (int)((sizeBytes + shape.RowSize - 1) / shape.RowSize);
+        List<SlabRef> reserved = [];
+        List<RowMapping> rows = [];
+        if (disk.ProvisioningType == ProvisioningType.Fixed && !TryReserveRows(pool, disk, rowsNeeded - from, reserved, rows, out string reason))
+        {
+            pool.Allocator.Release(reserved.ToArray());
+            return new CommitResult(CommitStatus.NoSpace, reason);
+        }
+
+        CommitResult result = await MapRows(pool, disk.DataSpace, from, rows);
+        result = result.Succeeded ? await pool.Commit(new VirtualDiskChanged(disk with { SizeBytes = sizeBytes })) : result;
+        if (!result.Succeeded)
+        {
+            pool.Allocator.Release(reserved.ToArray());
+            return result;
+        }
+
+        open.Description = pool.State.VirtualDisk(disk.Id)!;
+        open.Disk.Grow(sizeBytes);
+        for (int i = 0; i < rows.Count; i++)
+        {
+            open.Disk.Space.AddOwnedRow(RowOf(pool, from + i, pool.State.Space(disk.DataSpace)!.Row(from + i)!));
+        }
+
+        return result;
+    }
+
+    private static VirtualDiskDescription Describe(Pool pool, NewVirtualDiskSpec spec)
+    {
+        bool hasLog = spec.Checksum == ChecksumKind.CRC32C || spec.NumberOfDataCopies > 1;
+        SpaceId data = pool.State.NextSpace;
+        return new VirtualDiskDescription
+        {
+            Id = new VirtualDiskId(pool.Environment.Lane.NewGuid()),
+            FriendlyName = spec.FriendlyName,
+            ResiliencySettingName = spec.ResiliencySettingName,
+            SizeBytes = spec.SizeBytes,
+            NumberOfColumns = (ushort)spec.NumberOfColumns,
+            NumberOfDataCopies = (ushort)spec.NumberOfDataCopies,
+            PhysicalDiskRedundancy = (ushort)(spec.NumberOfDataCopies - 1),
+            Interleave = (uint)spec.Interleave,
+            LogicalSectorSize = (ushort)spec.LogicalSectorSize,
+            PhysicalSectorSize = (ushort)spec.PhysicalSectorSize,
+            ProvisioningType = spec.ProvisioningType,
+            Checksum = spec.Checksum,
+            MediaTypeCode = spec.MediaTypeCode,
+            FaultDomainAwareness = spec.FaultDomainAwareness,
+            AllowedDisks = spec.AllowedDisks,
+            IsManualAttach = spec.IsManualAttach,
+            Usage = spec.Usage,
+            OtherUsageDescription = spec.OtherUsageDescription,
+            IsBeingCreated = true,
+            CreatedUtcTicks = pool.Environment.Lane.UtcNow.UtcTicks,
+            DataSpace = data,
+            LogSpace = hasLog ? new SpaceId(data.Value + 1) : SpaceId.None,
+        };
+    }
+
+    private static bool TryReserve(
+        Pool pool, VirtualDiskDescription disk, SpaceShape shape, List<SlabRef> reserved, out List<RowMapping> logRows, out List<RowMapping> rows,
+        out string reason)
+    {
+        logRows = [];
+        rows = [];
+        reason = "";
+        if (shape.HasLog && !TryReserveLog(pool, disk, reserved, logRows, out reason))
+        {
+            return false;
+        }
+
+        int count = disk.ProvisioningType == ProvisioningType.Fixed ? (int)(disk.SizeBytes / shape.RowSize) : 0;
+        return TryReserveRows(pool, disk, count, reserved, rows, out reason);
+    }
+
+    /// <summary>Every copy of the log keeps to one disk: the disks of the first row serve for all.</summary>
+    private static bool TryReserveLog(Pool pool, VirtualDiskDescription disk, List<SlabRef> reserved, List<RowMapping> logRows, out string reason)
+    {
+        int present = pool.State.Disks.Keys.Count(number => pool.Disk(number) is not null);
+        int copies = LogCopies(disk.NumberOfDataCopies, present);
+        AllocationPreferences preferences = new() { Purpose = AllocationPurpose.Log };
+        DiskNumber[] order = [];
+        reason = "";
+        for (int row = 0; row < LogRows(pool.Slabs); row++)
+        {
+            if (!pool.Allocator.TryReserveRow(1, copies, preferences, out SlabRef[] slabs, out reason))
+            {
+                return false;
+            }
+
+            reserved.AddRange(slabs);
+            order = order.Length == 0 ? Array.ConvertAll(slabs, slab => slab.Disk) : order;
+            preferences = preferences with { AllowedDisks = [.. order] };
+            logRows.Add(new RowMapping(Array.ConvertAll(order, number => Array.Find(slabs, slab => slab.Disk == number))));
+        }
+
+        return true;
+    }
+
+    private static bool TryReserveRows(Pool pool, VirtualDiskDescription disk, int count, List<SlabRef> reserved, List<RowMapping> rows, out string reason)
+    {
+        reason = "";
+        AllocationPreferences preferences = AllocationPreferences.For(disk);
+        for (int row = 0; row < count; row++)
+        {
+            if (!pool.Allocator.TryReserveRow(disk.NumberOfColumns, disk.NumberOfDataCopies, preferences, out SlabRef[] slabs, out reason))
+            {
+                return false;
+            }
+
+            reserved.AddRange(slabs);
+            rows.Add(new RowMapping(slabs, isInitialized: false));
+        }
+
+        return true;
+    }
+
+    private static async LaneTask<CommitResult> CommitNew(Pool pool, VirtualDiskDescription disk, SpaceShape shape, List<RowMapping> logRows)
+    {
+        List<MetadataRecord> records =
+        [
+            new VirtualDiskCreated(disk),
+            new SpaceCreated(new SpaceDescription(disk.DataSpace, disk.Id, SpaceKind.Data, disk.NumberOfColumns, disk.NumberOfDataCopies)),
+        ];
+        if (shape.HasLog)
+        {
+            ushort copies = (ushort)logRows[0].Sources.Length;
+            records.Add(new SpaceCreated(new SpaceDescription(disk.LogSpace, disk.Id, SpaceKind.IntegrityLog, 1, copies)));
+            records.Add(new RowsMapped(disk.LogSpace, 0, copies, [.. logRows]));
+        }
+
+        return await pool.Commit([.. records]);
+    }
+
+    private static async LaneTask<CommitResult> MapRows(Pool pool, SpaceId space, int first, List<RowMapping> rows)
+    {
+        for (int at = 0; at < rows.Count;)
+        {
+            int positions = rows[at].Sources.Length;
+            int count = Math.Min(rows.Count - at, Pool.MaxCommitBytes / 2 / (8 + (positions * 6)));
+            CommitResult result = await pool.Commit(new RowsMapped(space, first + at, positions, [.. rows.GetRange(at, count)]));
+            if (!result.Succeeded)
+            {
+                return result;
+            }
+
+            at += count;
+        }
+
+        return CommitResult.Committed;
+    }
+
+    private static async LaneTask<OpenVirtualDisk> Stack(Pool pool, VirtualDiskDescription disk, bool isNew)
+    {
+        SpaceShape shape = ShapeOf(pool, disk);
+        PoolSpaceHost host = new(pool, disk.Id);
+        SpaceOptions options = new()
+        {
+            Space = disk.DataSpace.Value,
+            PoolTag = BitConverter.ToUInt64(pool.Id.Value.ToByteArray()),
+            Shape = shape,
+            Length = disk.SizeBytes,
+            IsThin = disk.ProvisioningType == ProvisioningType.Thin,
+            Rows = [.. pool.State.Space(disk.DataSpace)!.EnumerateRows().Select(row => RowOf(pool, row.Index, row.Row))],
+            LogCopies = shape.HasLog ? LogCopiesOf(pool, pool.State.Space(disk.LogSpace)!) : [],
+            LogOwner = LogOwner(pool, disk),
+            LogBlocksMax = LogBlocksMax,
+            CrashNotes = shape.Checksums ? pool.Environment.HostState.MapMemory(NotesName(pool, disk), CrashNotesBytes) : null,
+        };
+        Space space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
+        host.Space = space;
+        VirtualDisk top = new(pool.Environment.Lane, space, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
+        return new OpenVirtualDisk(pool, disk, top);
+    }
+
+    private static SpaceRowMap RowOf(Pool pool, int index, RowState row)
+    {
+        SlabRef[] slabs = row.Mapping.Sources.ToArray();
+        ushort[] stale = new ushort[slabs.Length];
+        for (int position = 0; position < stale.Length; position++)
+        {
+            stale[position] = row.Stale(position);
+        }
+
+        return new SpaceRowMap(index, Array.ConvertAll(slabs, slab => PoolSpaceHost.PlaceOf(pool, slab)), row.Mapping.IsInitialized, stale);
+    }
+
+    private static List<IReadOnlyList<SlabPlace>> LogCopiesOf(Pool pool, SpaceState log)
+    {
+        List<IReadOnlyList<SlabPlace>> copies = [];
+        for (int copy = 0; copy < log.Description.Copies; copy++)
+        {
+            int position = copy;
+            copies.Add([.. log.EnumerateRows().Select(row => PoolSpaceHost.PlaceOf(pool, row.Row.Mapping.Sources[position]))]);
+        }
+
+        return copies;
+    }
+
+    private static Guid LogOwner(Pool pool, VirtualDiskDescription disk)
+    {
+        byte[] owner = pool.Id.Value.ToByteArray();
+        BitConverter.TryWriteBytes(owner.AsSpan(12), BitConverter.ToUInt32(owner, 12) ^ disk.LogSpace.Value);
+        return new Guid(owner);
+    }
+
+    private static string NotesName(Pool pool, VirtualDiskDescription disk) => $"notes-{pool.Id.Value:N}-{disk.DataSpace.Value}";
+}

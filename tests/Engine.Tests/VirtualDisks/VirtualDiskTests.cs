@@ -1,0 +1,197 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.VirtualDisks;
+
+public class VirtualDiskTests
+{
+    private const long Mebibyte = 1 << 20;
+
+    private static NewVirtualDiskSpec Spec(int columns, int copies, long mebibytes, bool thin, bool checksums = true, int sector = 4096) => new()
+    {
+        FriendlyName = "d",
+        ResiliencySettingName = copies == 1 ? "Simple" : "Mirror",
+        SizeBytes = mebibytes * Mebibyte,
+        NumberOfColumns = columns,
+        NumberOfDataCopies = copies,
+        Interleave = 64 << 10,
+        LogicalSectorSize = sector,
+        ProvisioningType = thin ? ProvisioningType.Thin : ProvisioningType.Fixed,
+        Checksum = checksums ? ChecksumKind.CRC32C : ChecksumKind.None,
+    };
+
+    [Theory]
+    [InlineData(1, 1, true, true)]
+    [InlineData(2, 1, false, true)]
+    [InlineData(1, 2, true, true)]
+    [InlineData(2, 2, false, true)]
+    [InlineData(1, 3, true, true)]
+    [InlineData(2, 2, true, false)]
+    [InlineData(3, 1, true, false)]
+    public void What_was_written_is_there_after_a_clean_stop_and_after_a_power_cut(int columns, int copies, bool thin, bool checksums)
+    {
+        PoolWorld world = PoolWorld.New(5, 96 * Mebibyte, 4096, seed: (ulong)((columns * 10) + copies));
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(columns, copies, 12, thin, checksums))));
+        byte[] expected = Write(world, Random(7, 3 * (int)Mebibyte), 5 * Mebibyte);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
+
+        PoolWorld cut = world.Cut(99, (_, _, _) => false);
+        Assert.Equal("", cut.Lane.Run(cut.Open()));
+        Assert.Equal(expected, Read(cut, 5 * Mebibyte, expected.Length));
+
+        Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
+        PoolWorld again = world.Cut(100, (_, _, _) => false);
+        Assert.Equal("", again.Lane.Run(again.Open()));
+        Assert.Equal(expected, Read(again, 5 * Mebibyte, expected.Length));
+        Assert.All(Read(again, 0, (int)Mebibyte), value => Assert.Equal(0, value));
+        Assert.Equal(0, again.VirtualDisk!.Disk.Space.Counters.RegionsResynced);
+    }
+
+    [Theory]
+    [InlineData(1, 2)]
+    [InlineData(2, 2)]
+    [InlineData(1, 3)]
+    public void A_mirror_serves_with_a_disk_missing_at_open_and_with_one_pulled_while_it_runs(int columns, int copies)
+    {
+        PoolWorld world = PoolWorld.New(5, 96 * Mebibyte, 4096, seed: 5);
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(columns, copies, 12, thin: false))));
+        byte[] first = Write(world, Random(8, (int)Mebibyte), 0);
+        world.Disks[0].Pulled = true;
+        byte[] second = Write(world, Random(9, (int)Mebibyte), 4 * Mebibyte);
+        Assert.Equal(first, Read(world, 0, first.Length));
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
+        Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
+
+        PoolWorld without = world.Cut(3, (_, _, _) => false);
+        Assert.Equal("", without.Lane.Run(without.Open()));
+        Assert.Equal(first, Read(without, 0, first.Length));
+        Assert.Equal(second, Read(without, 4 * Mebibyte, second.Length));
+        Assert.True(without.VirtualDisk!.IsDegraded);
+        Assert.True(without.VirtualDisk.IsComplete);
+    }
+
+    [Fact]
+    public void Sectors_smaller_than_a_block_keep_their_neighbours()
+    {
+        PoolWorld world = PoolWorld.New(2, 64 * Mebibyte, 4096, seed: 6);
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(1, 2, 4, thin: true, sector: 512))));
+        byte[] model = new byte[256 << 10];
+        Random random = new(4);
+        for (int i = 0; i < 400; i++)
+        {
+            int offset = random.Next(model.Length / 512) * 512;
+            int length = Math.Min(model.Length - offset, (1 + random.Next(40)) * 512);
+            byte[] data = new byte[length];
+            switch (random.Next(4))
+            {
+                case 0:
+                    Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.WriteZeroes(offset, length, WriteFlags.None)));
+                    break;
+                default:
+                    random.NextBytes(data);
+                    Write(world, data, offset);
+                    break;
+            }
+
+            data.CopyTo(model, offset);
+        }
+
+        Assert.Equal(model, Read(world, 0, model.Length));
+        Assert.True(world.VirtualDisk!.Disk.Counters.ReadModifyWrites > 100);
+    }
+
+    [Fact]
+    public void A_thin_disk_gives_rows_back_and_a_full_pool_refuses_only_new_ones()
+    {
+        PoolWorld world = PoolWorld.New(2, 64 * Mebibyte, 4096, seed: 7);
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(1, 1, 1024, thin: true))));
+        long free = Free(world);
+        byte[] mebibyte = Random(3, (int)Mebibyte);
+        long written = 0;
+        while (TryWrite(world, mebibyte, written * Mebibyte) == IoError.None)
+        {
+            written++;
+        }
+
+        Assert.Equal(free, written);
+        Assert.Equal(IoError.NoSpace, TryWrite(world, mebibyte, written * Mebibyte));
+        Assert.Equal(IoError.None, TryWrite(world, mebibyte, 3 * Mebibyte));
+        Assert.Equal(mebibyte, Read(world, 3 * Mebibyte, mebibyte.Length));
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Unmap(0, written * Mebibyte)));
+        world.Lane.Advance(10_000_000_000);
+        Assert.Equal(free, Free(world));
+        Assert.All(Read(world, 3 * Mebibyte, (int)Mebibyte), value => Assert.Equal(0, value));
+    }
+
+    [Fact]
+    public void A_removed_disk_frees_its_slabs_and_its_bytes_never_show_in_the_next()
+    {
+        PoolWorld world = PoolWorld.New(2, 64 * Mebibyte, 4096, seed: 8);
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(1, 2, 8, thin: false))));
+        Write(world, Enumerable.Repeat((byte)0xEE, 4 * (int)Mebibyte).ToArray(), 0);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Close()));
+        Assert.True(world.Lane.Run(VirtualDiskBuilder.Remove(world.Pool!, world.VirtualDisk.Description.Id)).Succeeded);
+        Assert.All(world.Pool!.State.Disks.Values, disk => Assert.Equal(0u, disk.UsedSlabs));
+        VirtualDiskResult next = world.Lane.Run(VirtualDiskBuilder.Create(world.Pool, Spec(1, 2, 8, thin: false)));
+        Assert.Equal("", next.Reason);
+        Assert.Equal(IoError.None, world.Lane.Run(WriteAt(next.Disk!.Disk, world.Lane, 0, new byte[4096])));
+        Assert.All(world.Lane.Run(ReadAt(next.Disk.Disk, world.Lane, 0, (int)Mebibyte)), value => Assert.Equal(0, value));
+    }
+
+    [Fact]
+    public void A_grown_disk_keeps_its_bytes_and_takes_new_ones()
+    {
+        PoolWorld world = PoolWorld.New(3, 64 * Mebibyte, 4096, seed: 9);
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(1, 2, 8, thin: false))));
+        byte[] before = Write(world, Random(1, (int)Mebibyte), 7 * Mebibyte);
+        Assert.True(world.Lane.Run(VirtualDiskBuilder.Grow(world.Pool!, world.VirtualDisk!, 16 * Mebibyte)).Succeeded);
+        byte[] after = Write(world, Random(2, (int)Mebibyte), 15 * Mebibyte);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
+        PoolWorld again = world.Cut(4, (_, _, _) => false);
+        Assert.Equal("", again.Lane.Run(again.Open()));
+        Assert.Equal(16 * Mebibyte, again.VirtualDisk!.Disk.SizeBytes);
+        Assert.Equal(before, Read(again, 7 * Mebibyte, before.Length));
+        Assert.Equal(after, Read(again, 15 * Mebibyte, after.Length));
+    }
+
+    private static long Free(PoolWorld world) => world.Pool!.Allocator.LargestRowCount(1, 1, new());
+
+    private static byte[] Random(int seed, int length)
+    {
+        byte[] data = new byte[length];
+        new Random(seed).NextBytes(data);
+        return data;
+    }
+
+    private static byte[] Write(PoolWorld world, byte[] data, long offset)
+    {
+        Assert.Equal(IoError.None, TryWrite(world, data, offset));
+        return data;
+    }
+
+    private static IoError TryWrite(PoolWorld world, byte[] data, long offset) =>
+        world.Lane.Run(WriteAt(world.VirtualDisk!.Disk, world.Lane, offset, data));
+
+    private static byte[] Read(PoolWorld world, long offset, int length) =>
+        world.Lane.Run(ReadAt(world.VirtualDisk!.Disk, world.Lane, offset, length));
+
+    private static async LaneTask<IoError> WriteAt(IBlockStore store, SimLane lane, long offset, byte[] data)
+    {
+        IoBuffer buffer = lane.Buffers.Rent(data.Length);
+        data.CopyTo(buffer.Span);
+        IoError error = await store.Write(offset, buffer, WriteFlags.None);
+        lane.Buffers.Return(buffer);
+        return error;
+    }
+
+    private static async LaneTask<byte[]> ReadAt(IBlockStore store, SimLane lane, long offset, int length)
+    {
+        IoBuffer buffer = lane.Buffers.Rent(length);
+        IoError error = await store.Read(offset, buffer);
+        byte[] data = buffer.Span.ToArray();
+        lane.Buffers.Return(buffer);
+        return error == IoError.None ? data : throw new IOException($"read at {offset}: {error}");
+    }
+}

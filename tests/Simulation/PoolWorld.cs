@@ -1,0 +1,136 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Simulation;
+
+/// <summary>
+/// A whole engine on simulated disks: pool, metadata, one virtual disk. A fork copies disks and host state at one instant and opens them
+/// beside the running world.
+/// </summary>
+public sealed class PoolWorld
+{
+    private readonly SimMedia[] _media;
+
+    private PoolWorld(ulong seed, SimMedia[] media, SimHostState state)
+    {
+        _media = media;
+        State = state;
+        Lane = new SimLane(seed);
+        Disks = Array.ConvertAll(media, medium => new SimDisk(Lane, medium));
+        Environment = new PoolEnvironment(Lane, state, new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+    }
+
+    /// <summary>Lane.</summary>
+    public SimLane Lane { get; }
+
+    /// <summary>Disks.</summary>
+    public SimDisk[] Disks { get; }
+
+    /// <summary>Host state.</summary>
+    public SimHostState State { get; }
+
+    /// <summary>What the pool lives in.</summary>
+    public PoolEnvironment Environment { get; }
+
+    /// <summary>The pool, once open.</summary>
+    public Pool? Pool { get; private set; }
+
+    /// <summary>The virtual disk, once open.</summary>
+    public OpenVirtualDisk? VirtualDisk { get; private set; }
+
+    /// <summary>Blank disks.</summary>
+    public static PoolWorld New(int disks, long bytes, int sectorSize, ulong seed) => new(
+        seed, [.. Enumerable.Range(0, disks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState());
+
+    /// <summary>Makes the pool and a virtual disk.</summary>
+    public async LaneTask<string> Create(NewVirtualDiskSpec spec)
+    {
+        Pool = await Pool.Create(Environment, new NewPoolSpec { FriendlyName = "p" }, [.. Disks.Select((disk, i) => new NewDiskSpec(disk, $"d{i}"))]);
+        VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool, spec);
+        VirtualDisk = result.Disk;
+        return result.Reason;
+    }
+
+    /// <summary>Opens what is on the disks; the reason when that is refused.</summary>
+    public async LaneTask<string> Open()
+    {
+        List<PoolScan> scans = [];
+        foreach (SimDisk member in Disks)
+        {
+            if (!member.Pulled)
+            {
+                scans.Add(await Pool.Scan(Environment, member));
+            }
+        }
+
+        List<PoolScan> ours = scans.FindAll(scan => scan.Label is not null);
+        if (ours.Count == 0)
+        {
+            return "no labels";
+        }
+
+        PoolOpenResult opened = await Pool.Open(Environment, ours[0].Label!.Pool, ours);
+        Pool = opened.Pool;
+        if (Pool is null)
+        {
+            return $"{opened.Status}: {opened.Reason}";
+        }
+
+        VirtualDiskDescription? disk = Pool.State.VirtualDisks.Values.FirstOrDefault();
+        if (disk is null || disk.IsBeingCreated)
+        {
+            return "no virtual disk";
+        }
+
+        VirtualDisk = await VirtualDiskBuilder.Open(Pool, disk.Id);
+        return VirtualDisk.Disk.Space.FaultReason;
+    }
+
+    /// <summary>Stops cleanly.</summary>
+    public async LaneTask<IoError> Close()
+    {
+        IoError error = await VirtualDisk!.Close();
+        await Pool!.Close();
+        return error;
+    }
+
+    /// <summary>The world as a power cut leaves it now.</summary>
+    public PoolWorld Cut(ulong seed, Func<int, int, int, bool> keep) => new PoolWorld(
+        seed,
+        [.. Disks.Select((disk, i) => disk.SnapshotWithInFlight().Cut((write, sector) => keep(i, write, sector)))],
+        State.Snapshot(withMemory: false)).WithPulled(this);
+
+    /// <summary>The world as a crash of the process leaves it now.</summary>
+    public PoolWorld Kill(ulong seed, Func<bool> arrived)
+    {
+        SimMedia[] media = Array.ConvertAll(Disks, disk => disk.Media.Snapshot());
+        for (int i = 0; i < media.Length; i++)
+        {
+            Disks[i].ApplyInFlight(media[i], arrived);
+        }
+
+        return new PoolWorld(seed, media, State.Snapshot(withMemory: true)).WithPulled(this);
+    }
+
+    /// <summary>Writes pending on each disk.</summary>
+    public int[] PendingWrites() => Array.ConvertAll(Disks, disk => disk.SnapshotWithInFlight().CachedWrites);
+
+    /// <summary>Frees what the world holds outside the managed heap.</summary>
+    public void Release()
+    {
+        State.Release();
+        Lane.Buffers.Dispose();
+    }
+
+    private PoolWorld WithPulled(PoolWorld other)
+    {
+        for (int i = 0; i < Disks.Length; i++)
+        {
+            Disks[i].Pulled = other.Disks[i].Pulled;
+        }
+
+        return this;
+    }
+}
