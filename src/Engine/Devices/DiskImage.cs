@@ -12,7 +12,7 @@ public static unsafe class DiskImage
     /// <param name="path">Absolute path; nothing may be there.</param>
     /// <param name="size">Size in bytes, a positive multiple of <see cref="SizeUnit"/>.</param>
     /// <param name="preallocate">Takes the whole space now; else blocks are taken as they are written.</param>
-    /// <exception cref="IOException">It could not be made; the message says why, and nothing is left behind.</exception>
+    /// <exception cref="IOException">It could not be made; the message says why, HResult is the errno, and nothing is left behind.</exception>
     /// <exception cref="ArgumentException">The path or the size is unsuitable.</exception>
     public static void Create(string path, long size, bool preallocate)
     {
@@ -78,5 +78,5 @@ public static unsafe class DiskImage
         Errno.EFBIG => $"The file system of '{path}' cannot hold a file of {size} bytes. Choose a smaller size or another place.",
         Errno.EOPNOTSUPP => $"The file system of '{path}' cannot preallocate. Create a sparse image instead.",
         _ => $"Cannot create the image file '{path}': {Errno.Describe(errno)}.",
-    });
+    }, errno);
 }

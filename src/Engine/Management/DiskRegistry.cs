@@ -1,0 +1,85 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Pools;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>A disk that the host was told of. Members are recognised by their label, whatever path they came by.</summary>
+public sealed class RegisteredDisk
+{
+    /// <summary>Identity while the disk is not a member.</summary>
+    public required Guid Id { get; init; }
+
+    /// <summary>Position in lists.</summary>
+    public required int DeviceId { get; init; }
+
+    /// <summary>How it is opened.</summary>
+    public required string Uri { get; init; }
+
+    /// <summary>Name while it is not a member.</summary>
+    public required string FriendlyName { get; set; }
+
+    /// <summary>What the user says of it.</summary>
+    public DiskOverrides Overrides { get; set; } = new();
+
+    /// <summary>Text of the user.</summary>
+    public string Description { get; set; } = "";
+
+    /// <summary>Enclosure, or −1.</summary>
+    public int EnclosureNumber { get; init; } = -1;
+
+    /// <summary>Slot, or −1.</summary>
+    public int SlotNumber { get; init; } = -1;
+
+    /// <summary>Profile of an emulated disk, or empty.</summary>
+    public string LatencyProfile { get; init; } = "";
+
+    /// <summary>The disk, while it is open and no pool owns it.</summary>
+    [JsonIgnore]
+    public IDisk? Disk { get; set; }
+
+    /// <summary>What the system says of it, from its last opening.</summary>
+    [JsonIgnore]
+    public DiskIdentity? Identity { get; set; }
+
+    /// <summary>What it held when it was looked at.</summary>
+    [JsonIgnore]
+    public PoolScan? Scan { get; set; }
+
+    /// <summary>Why it could not be opened or used.</summary>
+    [JsonIgnore]
+    public string Problem { get; set; } = "";
+}
+
+/// <summary>The list of registered disks in the host's state: a convenience for finding members again, never truth about a pool.</summary>
+internal sealed class DiskRegistry(IHostState state)
+{
+    private const string FileName = "disks.json";
+
+    internal List<RegisteredDisk> Disks { get; private set; } = [];
+
+    internal int NextDeviceId => Disks.Count == 0 ? 0 : Disks.Max(disk => disk.DeviceId) + 1;
+
+    /// <summary>Reads the list; one that cannot be read is empty, and the disks are registered again by hand.</summary>
+    internal string Load()
+    {
+        byte[]? content = state.ReadFile(FileName);
+        try
+        {
+            Disks = content is null ? [] : JsonSerializer.Deserialize(content, RegistryJson.Default.ListRegisteredDisk) ?? [];
+            return "";
+        }
+        catch (JsonException damage)
+        {
+            Disks = [];
+            return $"The list of registered disks cannot be read ({damage.Message}); register them again.";
+        }
+    }
+
+    internal void Save() => state.WriteFile(FileName, JsonSerializer.SerializeToUtf8Bytes(Disks, RegistryJson.Default.ListRegisteredDisk));
+}
+
+[JsonSourceGenerationOptions(WriteIndented = true, PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase)]
+[JsonSerializable(typeof(List<RegisteredDisk>))]
+internal sealed partial class RegistryJson : JsonSerializerContext;

@@ -1,0 +1,178 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>A physical disk as it stands now: registered here, or a missing member of a pool that is open.</summary>
+public sealed record PhysicalDiskStatus
+{
+    /// <summary>Identity: the label's for a member, else the registration's.</summary>
+    public required Guid UniqueId { get; init; }
+
+    /// <summary>Position in the list, stable while the disk is registered.</summary>
+    public required int DeviceId { get; init; }
+
+    /// <summary>Name.</summary>
+    public required string FriendlyName { get; init; }
+
+    /// <summary>URI, or empty while the disk is missing.</summary>
+    public string Uri { get; init; } = "";
+
+    /// <summary>Size in bytes.</summary>
+    public long SizeBytes { get; init; }
+
+    /// <summary>Bytes in use by the pool, its metadata included.</summary>
+    public long AllocatedBytes { get; init; }
+
+    /// <summary>Bytes of virtual disks on it.</summary>
+    public long VirtualDiskBytes { get; init; }
+
+    /// <summary>Medium.</summary>
+    public MediaType MediaType { get; init; }
+
+    /// <summary>Bus.</summary>
+    public BusType BusType { get; init; }
+
+    /// <summary>Logical sector.</summary>
+    public int LogicalSectorSize { get; init; } = 512;
+
+    /// <summary>Physical sector.</summary>
+    public int PhysicalSectorSize { get; init; } = 4096;
+
+    /// <summary>Revolutions per minute.</summary>
+    public uint SpindleSpeed { get; init; }
+
+    /// <summary>Whether completed writes may be volatile.</summary>
+    public bool IsWriteCacheEnabled { get; init; }
+
+    /// <summary>Serial number.</summary>
+    public string SerialNumber { get; init; } = "";
+
+    /// <summary>Model.</summary>
+    public string Model { get; init; } = "";
+
+    /// <summary>Manufacturer.</summary>
+    public string Manufacturer { get; init; } = "";
+
+    /// <summary>Firmware.</summary>
+    public string FirmwareVersion { get; init; } = "";
+
+    /// <summary>Text of the user.</summary>
+    public string Description { get; init; } = "";
+
+    /// <summary>Enclosure, or −1.</summary>
+    public int EnclosureNumber { get; init; } = -1;
+
+    /// <summary>Slot, or −1.</summary>
+    public int SlotNumber { get; init; } = -1;
+
+    /// <summary>Latency profile of an emulated disk.</summary>
+    public string LatencyProfile { get; init; } = "";
+
+    /// <summary>Usage.</summary>
+    public DiskUsage Usage { get; init; } = DiskUsage.AutoSelect;
+
+    /// <summary>Health.</summary>
+    public HealthStatus Health { get; init; }
+
+    /// <summary>OK, Lost Communication, or what is wrong.</summary>
+    public string OperationalStatus { get; init; } = "OK";
+
+    /// <summary>Why it may not be pooled; empty when it may.</summary>
+    public Refusal? CannotPool { get; init; }
+
+    /// <summary>The same in words.</summary>
+    public string CannotPoolReason { get; init; } = "";
+
+    /// <summary>Pool it is a member of.</summary>
+    public Guid? PoolId { get; init; }
+
+    /// <summary>Operations and bytes since it was opened; zero while missing.</summary>
+    public int InFlight { get; init; }
+}
+
+/// <summary>A pool as it stands now.</summary>
+public sealed record StoragePoolStatus
+{
+    /// <summary>Identity.</summary>
+    public required Guid UniqueId { get; init; }
+
+    /// <summary>Settings.</summary>
+    public required PoolDescription Description { get; init; }
+
+    /// <summary>Health.</summary>
+    public HealthStatus Health { get; init; }
+
+    /// <summary>What it is able to do.</summary>
+    public PoolOperationalStatus OperationalStatus { get; init; }
+
+    /// <summary>Why it is not OK.</summary>
+    public string StatusReason { get; init; } = "";
+
+    /// <summary>Bytes of slabs, data and redundancy.</summary>
+    public long SizeBytes { get; init; }
+
+    /// <summary>Bytes of slabs in use.</summary>
+    public long AllocatedBytes { get; init; }
+
+    /// <summary>Greatest logical sector of its disks.</summary>
+    public int LogicalSectorSize { get; init; } = 512;
+
+    /// <summary>Greatest physical sector of its disks.</summary>
+    public int PhysicalSectorSize { get; init; } = 4096;
+}
+
+/// <summary>A virtual disk as it stands now.</summary>
+public sealed record VirtualDiskStatus
+{
+    /// <summary>Description.</summary>
+    public required VirtualDiskDescription Description { get; init; }
+
+    /// <summary>Pool.</summary>
+    public required Guid PoolId { get; init; }
+
+    /// <summary>Bytes of data that have slabs.</summary>
+    public long AllocatedBytes { get; init; }
+
+    /// <summary>Bytes of slabs in use, redundancy and log included.</summary>
+    public long FootprintBytes { get; init; }
+
+    /// <summary>Health.</summary>
+    public HealthStatus Health { get; init; }
+
+    /// <summary>OK, Degraded, Detached, In Service.</summary>
+    public string OperationalStatus { get; init; } = "OK";
+
+    /// <summary>Why it is detached; empty while it is not.</summary>
+    public string DetachedReason { get; init; } = "";
+
+    /// <summary>Socket of its export; empty while it is not connected.</summary>
+    public string SocketPath { get; init; } = "";
+
+    /// <summary>What passed through it; null while it is not open.</summary>
+    public IoCounters? Counters { get; init; }
+
+    /// <summary>What happened below it; null while it is not open.</summary>
+    public Resiliency.SpaceCounters? SpaceCounters { get; init; }
+}
+
+/// <summary>Sizes a new virtual disk of one layout may have in a pool.</summary>
+/// <param name="Min">Smallest, in bytes.</param>
+/// <param name="Max">Largest of a fixed one.</param>
+/// <param name="Divisor">Unit.</param>
+public readonly record struct SupportedSize(long Min, long Max, long Divisor);
+
+/// <summary>A run of slabs on one disk for one column and copy of a virtual disk.</summary>
+/// <param name="VirtualDisk">Virtual disk.</param>
+/// <param name="PhysicalDisk">Physical disk.</param>
+/// <param name="Column">Column.</param>
+/// <param name="Copy">Copy.</param>
+/// <param name="VirtualOffset">Offset in the virtual disk of the first byte of its row.</param>
+/// <param name="PhysicalOffset">Offset on the disk.</param>
+/// <param name="Size">Bytes.</param>
+/// <param name="IsMissing">Whether its disk is missing.</param>
+/// <param name="IsStale">Whether the copy missed writes.</param>
+public sealed record PhysicalExtent(
+    Guid VirtualDisk, Guid PhysicalDisk, int Column, int Copy, long VirtualOffset, long PhysicalOffset, long Size, bool IsMissing, bool IsStale);

@@ -1,0 +1,137 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>What a subsystem is made of.</summary>
+/// <param name="Lane">Lane of pools, virtual disks and exports.</param>
+/// <param name="Network">Sockets of that lane; null: nothing is exported.</param>
+/// <param name="Factory">Opens disks.</param>
+/// <param name="State">The host's state folder.</param>
+/// <param name="ExportFolder">Folder of the export sockets.</param>
+/// <param name="NodeId">Identity of this host.</param>
+/// <param name="Notice">Takes events in words, on the lane.</param>
+public sealed record SubsystemOptions(
+    ILane Lane, ILaneNetwork? Network, IDiskFactory Factory, IHostState State, string ExportFolder, Guid NodeId, Action<string> Notice);
+
+// Every verb of the product over the engine. Verbs run on the lane, those that change something one after another; a verb
+// checks everything it can before it changes anything.
+//
+// Invariants
+//  1. A registered disk that is not a member of an open pool is open here (and so locked), or says why not.
+//  2. A pool is opened as soon as enough of its members are registered, and stays open until it is removed or the host stops.
+//  3. Every virtual disk of an open pool is open; it is exported while its description says connected.
+
+/// <summary>Pools, disks and virtual disks of one host.</summary>
+public sealed partial class StorageSubsystem
+{
+    private const long PresencePollNs = 250_000_000;
+
+    private readonly SubsystemOptions _options;
+    private readonly ILane _lane;
+    private readonly DiskRegistry _registry;
+    private readonly Dictionary<PoolId, ManagedPool> _pools = [];
+    private readonly LaneSignal _verbEnded = new();
+    private bool _verbRunning;
+    private bool _stopped;
+
+    private StorageSubsystem(SubsystemOptions options)
+    {
+        _options = options;
+        _lane = options.Lane;
+        _registry = new DiskRegistry(options.State);
+    }
+
+    /// <summary>Finds the registered disks and opens the pools on them.</summary>
+    public static Task<StorageSubsystem> StartAsync(SubsystemOptions options) =>
+        options.Lane.InvokeAsync(async LaneTask<StorageSubsystem> () =>
+        {
+            StorageSubsystem subsystem = new(options);
+            string problem = subsystem._registry.Load();
+            if (problem.Length > 0)
+            {
+                options.Notice(problem);
+            }
+
+            foreach (RegisteredDisk disk in subsystem._registry.Disks)
+            {
+                await subsystem.OpenRegistered(disk);
+            }
+
+            await subsystem.OpenPools();
+            subsystem.WatchPresence().Forget();
+            return subsystem;
+        });
+
+    /// <summary>Stops everything cleanly: the next start finds nothing to resync.</summary>
+    public Task<bool> StopAsync() => Change(async LaneTask<bool> () =>
+    {
+        _stopped = true;
+        bool clean = true;
+        foreach (ManagedPool pool in _pools.Values.ToArray())
+        {
+            clean &= await ClosePool(pool);
+        }
+
+        foreach (RegisteredDisk disk in _registry.Disks)
+        {
+            if (disk.Disk is { } open)
+            {
+                disk.Disk = null;
+                await open.Close();
+            }
+        }
+
+        return clean;
+    });
+
+    /// <summary>Runs a verb that reads.</summary>
+    private Task<T> Look<T>(Func<T> look) => _lane.InvokeAsync(() => LaneTask.FromResult(look()));
+
+    /// <summary>Runs a verb that changes something, after those that came before it.</summary>
+    private Task<T> Change<T>(Func<LaneTask<T>> verb) => _lane.InvokeAsync(async LaneTask<T> () =>
+    {
+        while (_verbRunning)
+        {
+            await _verbEnded.Wait();
+        }
+
+        _verbRunning = true;
+        try
+        {
+            return await verb();
+        }
+        finally
+        {
+            _verbRunning = false;
+            _verbEnded.NotifyAll();
+        }
+    });
+
+    /// <summary>Members whose image was truncated or unlinked are gone: seen within a quarter of a second, whatever the load.</summary>
+    private async LaneTask WatchPresence()
+    {
+        while (!_stopped)
+        {
+            await _lane.Delay(PresencePollNs);
+            foreach (ManagedPool managed in _pools.Values.ToArray())
+            {
+                if (managed.Pool is not { } pool)
+                {
+                    continue;
+                }
+
+                foreach (DiskNumber number in pool.State.Disks.Keys)
+                {
+                    if (!_stopped && pool.Disk(number) is { IsPresent: false } gone)
+                    {
+                        _options.Notice($"{gone.Identity.Uri} is gone.");
+                        await pool.Evict(number, "the device is gone");
+                    }
+                }
+            }
+        }
+    }
+}

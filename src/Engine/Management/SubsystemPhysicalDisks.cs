@@ -1,0 +1,462 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Emulated;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>How a disk is registered.</summary>
+public sealed record RegistrationSpec
+{
+    /// <summary>Absolute path of an image file or block device.</summary>
+    public required string Path { get; init; }
+
+    /// <summary>Name, or empty for one after the path.</summary>
+    public string FriendlyName { get; init; } = "";
+
+    /// <summary>What the user says of it.</summary>
+    public DiskOverrides Overrides { get; init; } = new();
+
+    /// <summary>Latency profile, or empty.</summary>
+    public string LatencyProfile { get; init; } = "";
+
+    /// <summary>Text of the user.</summary>
+    public string Description { get; init; } = "";
+
+    /// <summary>Enclosure, or −1.</summary>
+    public int EnclosureNumber { get; init; } = -1;
+
+    /// <summary>Slot, or −1.</summary>
+    public int SlotNumber { get; init; } = -1;
+}
+
+public sealed partial class StorageSubsystem
+{
+    /// <summary>Registered disks, and the missing members of open pools.</summary>
+    public Task<PhysicalDiskStatus[]> PhysicalDisksAsync() => Look(() =>
+        _registry.Disks.Select(StatusOf).Concat(_pools.Values.SelectMany(MissingMembers)).ToArray());
+
+    /// <summary>Makes an image file and registers it.</summary>
+    /// <exception cref="RefusedException">The file exists, the size is unsuitable, the file system is full; nothing was changed.</exception>
+    public Task<PhysicalDiskStatus> NewPhysicalDiskAsync(RegistrationSpec spec, long size, bool preallocate) => Change(async LaneTask<PhysicalDiskStatus> () =>
+    {
+        CheckRegistration(spec);
+        if (size < DiskLayout.SmallestDisk || size % DiskImage.SizeUnit != 0)
+        {
+            throw new RefusedException(
+                Refusal.SizeNotSupported,
+                $"-Size {size} is not supported: an image has a multiple of {DiskImage.SizeUnit} bytes and at least {DiskLayout.SmallestDisk}.", "Give another size.");
+        }
+
+        try
+        {
+            DiskImage.Create(spec.Path, size, preallocate);
+        }
+        catch (Exception failure) when (failure is IOException or ArgumentException)
+        {
+            throw new RefusedException(RefusalOf(failure), $"-Path '{spec.Path}': {failure.Message}");
+        }
+
+        return await Register(spec);
+    });
+
+    /// <summary>Registers an existing image file or block device; members of a pool open it when enough are there.</summary>
+    public Task<PhysicalDiskStatus> RegisterPhysicalDiskAsync(RegistrationSpec spec) => Change(LaneTask<PhysicalDiskStatus> () =>
+    {
+        CheckRegistration(spec);
+        return Register(spec);
+    });
+
+    /// <summary>Forgets a disk that is no member of an open pool. The disk itself is left as it is.</summary>
+    public Task<bool> UnregisterPhysicalDiskAsync(Guid id) => Change(async LaneTask<bool> () =>
+    {
+        RegisteredDisk disk = Registered(id);
+        if (IsInOpenPool(disk))
+        {
+            throw new RefusedException(
+                Refusal.PhysicalDiskInUse, $"Physical disk '{StatusOf(disk).FriendlyName}' is in a storage pool.", "Remove it from the pool first.");
+        }
+
+        _registry.Disks.Remove(disk);
+        _registry.Save();
+        if (disk.Disk is { } open)
+        {
+            disk.Disk = null;
+            await open.Close();
+        }
+
+        return true;
+    });
+
+    /// <summary>Changes name, text, medium or usage of a disk.</summary>
+    public Task<PhysicalDiskStatus> SetPhysicalDiskAsync(Guid id, string? name, string? description, MediaType? mediaType, DiskUsage? usage) =>
+        Change(async LaneTask<PhysicalDiskStatus> () =>
+        {
+            if (name is not null)
+            {
+                RequireName(name, "NewFriendlyName");
+            }
+
+            if (FindMember(id) is not var (managed, member))
+            {
+                return SetRegistered(Registered(id), name, description, mediaType, usage);
+            }
+
+            DiskDescription changed = member with
+            {
+                FriendlyName = name ?? member.FriendlyName,
+                Description = description ?? member.Description,
+                MediaTypeCode = mediaType is { } media ? (ushort)media : member.MediaTypeCode,
+                Usage = usage ?? member.Usage,
+            };
+            Require(await managed.Pool!.Commit(new DiskChanged(changed)), member.FriendlyName);
+            return _registry.Disks.Find(disk => IdOf(disk) == id) is { } known ? StatusOf(known) : MissingMembers(managed).First(view => view.UniqueId == id);
+        });
+
+    /// <summary>Adds registered disks to a pool.</summary>
+    public Task<bool> AddPhysicalDisksAsync(Guid pool, IReadOnlyList<Guid> disks, DiskUsage usage) => Change(async LaneTask<bool> () =>
+    {
+        ManagedPool managed = OpenPool(pool);
+        List<RegisteredDisk> added = TakePoolable(disks);
+        Require(await managed.Pool!.AddDisks([.. added.Select(disk => NewMember(disk, usage))]), managed.Pool.State.Pool!.FriendlyName);
+        await GiveToPool(added);
+        return true;
+    });
+
+    /// <summary>Removes disks without data from their pool.</summary>
+    public Task<bool> RemovePhysicalDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => Change(async LaneTask<bool> () =>
+    {
+        ManagedPool managed = OpenPool(pool);
+        List<DiskDescription> members = [.. disks.Select(id => MemberOf(managed, id))];
+        foreach (DiskDescription member in members)
+        {
+            uint used = managed.Pool!.State.Disk(member.Number)!.UsedSlabs;
+            if (used > 0)
+            {
+                throw new RefusedException(
+                    Refusal.PhysicalDiskStillInUse,
+                    $"Physical disk '{member.FriendlyName}' holds {used} slabs of virtual disks ({used * managed.Pool.Slabs.DataBytes} bytes).",
+                    "Remove those virtual disks, or retire the disk and repair them.");
+            }
+        }
+
+        foreach (DiskDescription member in members)
+        {
+            Require(await managed.Pool!.RemoveDisk(member.Number), member.FriendlyName);
+            if (_registry.Disks.Find(disk => IdOf(disk) == member.Id.Value || disk.Scan?.Label?.Disk == member.Id) is { } known)
+            {
+                await OpenRegistered(known);
+            }
+        }
+
+        return true;
+    });
+
+    /// <summary>Clears what an unpooled disk holds, so that it can be pooled.</summary>
+    public Task<PhysicalDiskStatus> ResetPhysicalDiskAsync(Guid id) => Change(async LaneTask<PhysicalDiskStatus> () =>
+    {
+        RegisteredDisk disk = Registered(id);
+        if (IsInOpenPool(disk) || disk.Disk is not { } open)
+        {
+            throw new RefusedException(
+                Refusal.PhysicalDiskInUse, $"Physical disk '{StatusOf(disk).FriendlyName}' {(disk.Disk is null && disk.Problem.Length > 0 ? $"cannot be opened: {disk.Problem}" : "is in a storage pool")}.",
+                "Remove it from the pool first.");
+        }
+
+        if (await PoolScan.Erase(_lane, open) is not IoError.None and var error)
+        {
+            throw new RefusedException(Refusal.Failed, $"Physical disk '{disk.FriendlyName}' could not be cleared: {error}.");
+        }
+
+        disk.Problem = "";
+        disk.Scan = await PoolScan.Scan(_lane, open);
+        return StatusOf(disk);
+    });
+
+    private void CheckRegistration(RegistrationSpec spec)
+    {
+        if (!Path.IsPathFullyQualified(spec.Path))
+        {
+            throw new RefusedException(Refusal.InvalidParameter, $"-Path '{spec.Path}' is not absolute.", "Give the whole path.");
+        }
+
+        if (spec.LatencyProfile.Length > 0 && LatencyProfile.Find(spec.LatencyProfile) is null)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter,
+                $"-LatencyProfile '{spec.LatencyProfile}' is not one of {string.Join(", ", LatencyProfile.All.Select(profile => profile.Name))}.");
+        }
+
+        foreach ((int? size, string name) in new[] { (spec.Overrides.LogicalSectorSize, "LogicalSectorSize"), (spec.Overrides.PhysicalSectorSize, "PhysicalSectorSize") })
+        {
+            if (size is not (null or 512 or 4096))
+            {
+                throw new RefusedException(Refusal.SectorSizeNotSupported, $"-{name} {size} is not supported; 512 and 4096 are.");
+            }
+        }
+
+        if (spec.FriendlyName.Length > 0)
+        {
+            RequireName(spec.FriendlyName, "FriendlyName");
+        }
+
+        if (_registry.Disks.Find(disk => DiskUri.Parse(disk.Uri).Path == Path.GetFullPath(spec.Path)) is { } known)
+        {
+            throw new RefusedException(Refusal.DuplicateDisk, $"-Path '{spec.Path}' is registered as physical disk '{StatusOf(known).FriendlyName}'.");
+        }
+    }
+
+    private async LaneTask<PhysicalDiskStatus> Register(RegistrationSpec spec)
+    {
+        string path = Path.GetFullPath(spec.Path);
+        DiskUri uri = spec.LatencyProfile.Length > 0 ? DiskUri.ForEmulated(path, spec.LatencyProfile)
+            : path.StartsWith("/dev/", StringComparison.Ordinal) && !path.StartsWith("/dev/shm/", StringComparison.Ordinal) ? DiskUri.ForBlock(path)
+            : DiskUri.ForFile(path);
+        RegisteredDisk disk = new()
+        {
+            Id = _lane.NewGuid(),
+            DeviceId = _registry.NextDeviceId,
+            Uri = uri.ToString(),
+            FriendlyName = spec.FriendlyName.Length > 0 ? spec.FriendlyName : Path.GetFileNameWithoutExtension(path),
+            Overrides = spec.Overrides,
+            Description = spec.Description,
+            EnclosureNumber = spec.EnclosureNumber,
+            SlotNumber = spec.SlotNumber,
+            LatencyProfile = spec.LatencyProfile,
+        };
+        await OpenRegistered(disk, mustOpen: true);
+        _registry.Disks.Add(disk);
+        _registry.Save();
+        await OfferOrOpen(disk);
+        return StatusOf(disk);
+    }
+
+    private async LaneTask<Nothing> OfferOrOpen(RegisteredDisk disk)
+    {
+        if (disk.Scan?.Label is not { } label)
+        {
+            return default;
+        }
+
+        if (_pools.TryGetValue(label.Pool, out ManagedPool? managed) && managed.Pool is { } pool)
+        {
+            string refused = pool.Offer(disk.Scan);
+            disk.Problem = refused;
+            if (refused.Length == 0)
+            {
+                await GiveToPool([disk]);
+                if (pool.State.Disk(label.Number)?.UsedSlabs == 0)
+                {
+                    await pool.Rejoin(label.Number);   // it holds nothing, so it missed nothing
+                }
+            }
+
+            return default;
+        }
+
+        return await OpenPools(onlyWhole: true);
+    }
+
+    private async LaneTask<Nothing> OpenRegistered(RegisteredDisk disk, bool mustOpen = false)
+    {
+        disk.Problem = "";
+        try
+        {
+            disk.Disk ??= _options.Factory.Open(_lane, disk.Uri, disk.Overrides);
+            disk.Identity = disk.Disk.Identity;
+            disk.Scan = await PoolScan.Scan(_lane, disk.Disk);
+        }
+        catch (DiskOpenException failure)
+        {
+            disk.Problem = failure.Message;
+            disk.Scan = null;
+            if (mustOpen)
+            {
+                throw new RefusedException(
+                    failure.Failure switch
+                    {
+                        DiskOpenFailure.NotFound => Refusal.FileNotFound,
+                        DiskOpenFailure.PermissionDenied => Refusal.AccessDenied,
+                        DiskOpenFailure.InUse => Refusal.InUse,
+                        DiskOpenFailure.Unsuitable => Refusal.PhysicalDiskNotSupported,
+                        _ => Refusal.Failed,
+                    },
+                    failure.Message);
+            }
+        }
+
+        return default;
+    }
+
+    private PhysicalDiskStatus SetRegistered(RegisteredDisk disk, string? name, string? description, MediaType? mediaType, DiskUsage? usage)
+    {
+        if (usage is not null and not DiskUsage.AutoSelect)
+        {
+            throw new RefusedException(Refusal.InvalidParameter, $"-Usage {usage}: physical disk '{disk.FriendlyName}' is in no storage pool.", "Give the usage when it is added to a pool.");
+        }
+
+        disk.FriendlyName = name ?? disk.FriendlyName;
+        disk.Description = description ?? disk.Description;
+        disk.Overrides = mediaType is { } media ? disk.Overrides with { MediaType = media } : disk.Overrides;
+        _registry.Save();
+        return StatusOf(disk);
+    }
+
+    private (Refusal Refusal, string Reason)? WhyNotPoolable(RegisteredDisk disk)
+    {
+        if (IsInOpenPool(disk))
+        {
+            return (Refusal.PhysicalDiskInUse, "it is in a storage pool.");
+        }
+
+        if (disk.Disk is null || disk.Scan is null)
+        {
+            return (Refusal.Failed, disk.Problem);
+        }
+
+        if (disk.Identity!.CannotPoolReason is { Length: > 0 } system)
+        {
+            return (Refusal.SystemManagedDisk, system);
+        }
+
+        return disk.Scan.Kind switch
+        {
+            ScanKind.Blank or ScanKind.Forming => disk.Identity.SizeBytes < DiskLayout.SmallestDisk
+                ? (Refusal.NotEnoughCapacity, $"it has {disk.Identity.SizeBytes} bytes; a member has at least {DiskLayout.SmallestDisk}.") : null,
+            ScanKind.Member => (Refusal.PhysicalDiskInUse, "it is a member of a storage pool that is not open."),
+            ScanKind.Foreign => (Refusal.ForeignSignature, disk.Scan.Reason),
+            ScanKind.Unreadable => (Refusal.Failed, disk.Scan.Reason),
+            _ => (Refusal.DamagedMember, disk.Scan.Reason),
+        };
+    }
+
+    private RegisteredDisk Registered(Guid id) => _registry.Disks.Find(disk => IdOf(disk) == id) ?? throw new RefusedException(
+        Refusal.ObjectNotFound, $"There is no registered physical disk {id}.", "Look at Get-PhysicalDisk.");
+
+    private Guid IdOf(RegisteredDisk disk) => disk.Scan?.Label is { } label && KnownToPool(label) ? label.Disk.Value : disk.Id;
+
+    private bool KnownToPool(DiskLabel label) =>
+        _pools.TryGetValue(label.Pool, out ManagedPool? managed) && managed.State?.Disk(label.Number)?.Description.Id == label.Disk;
+
+    private bool IsInOpenPool(RegisteredDisk disk) =>
+        disk.Disk is null && disk.Problem.Length == 0 && _pools.Values.Any(pool => pool.Pool is not null && MemberFor(pool, disk) is not null);
+
+    private static DiskDescription? MemberFor(ManagedPool managed, RegisteredDisk disk) =>
+        disk.Scan?.Label is { } label && label.Pool == managed.Id && managed.State?.Disk(label.Number)?.Description is { } member && member.Id == label.Disk
+            ? member : null;
+
+    private (ManagedPool Pool, DiskDescription Disk)? FindMember(Guid id)
+    {
+        foreach (ManagedPool managed in _pools.Values)
+        {
+            if (managed.Pool?.State.Disks.Values.FirstOrDefault(disk => disk.Description.Id.Value == id) is { } found)
+            {
+                return (managed, found.Description);
+            }
+
+        }
+
+        return null;
+    }
+
+    private DiskDescription MemberOf(ManagedPool managed, Guid id) =>
+        FindMember(id) is var (pool, member) && pool == managed ? member : throw new RefusedException(
+            Refusal.ObjectNotFound, $"Physical disk {id} is not in storage pool '{managed.State!.Pool!.FriendlyName}'.");
+
+    private PhysicalDiskStatus StatusOf(RegisteredDisk disk)
+    {
+        ManagedPool? managed = _pools.Values.FirstOrDefault(pool => MemberFor(pool, disk) is not null);
+        DiskDescription? member = managed is null ? null : MemberFor(managed, disk);
+        PhysicalDiskStatus view = Describe(disk);
+        if (member is null)
+        {
+            var why = WhyNotPoolable(disk);
+            return view with
+            {
+                CannotPool = why?.Refusal,
+                CannotPoolReason = why?.Reason ?? "",
+                Health = disk.Problem.Length > 0 ? HealthStatus.Unhealthy : HealthStatus.Healthy,
+                OperationalStatus = disk.Problem.Length > 0 ? "Lost Communication" : "OK",
+            };
+        }
+
+        return OfMember(managed!, member, view) with { CannotPool = Refusal.PhysicalDiskInUse, CannotPoolReason = "it is in a storage pool." };
+    }
+
+    private static PhysicalDiskStatus Describe(RegisteredDisk disk) => new()
+    {
+        UniqueId = disk.Id,
+        DeviceId = disk.DeviceId,
+        FriendlyName = disk.FriendlyName,
+        Uri = disk.Uri,
+        SizeBytes = disk.Identity?.SizeBytes ?? 0,
+        MediaType = disk.Overrides.MediaType ?? disk.Identity?.MediaType ?? MediaType.Unspecified,
+        BusType = disk.Identity?.BusType ?? BusType.Unknown,
+        LogicalSectorSize = disk.Identity?.LogicalSectorSize ?? 512,
+        PhysicalSectorSize = disk.Identity?.PhysicalSectorSize ?? 4096,
+        SpindleSpeed = disk.Identity?.SpindleSpeed ?? 0,
+        IsWriteCacheEnabled = disk.Identity?.IsWriteCacheEnabled ?? false,
+        SerialNumber = disk.Identity?.SerialNumber ?? "",
+        Model = disk.Identity?.Model ?? "",
+        Manufacturer = disk.Identity?.Manufacturer ?? "",
+        FirmwareVersion = disk.Identity?.FirmwareVersion ?? "",
+        Description = disk.Description,
+        EnclosureNumber = disk.EnclosureNumber,
+        SlotNumber = disk.SlotNumber,
+        LatencyProfile = disk.LatencyProfile,
+    };
+
+    private static PhysicalDiskStatus OfMember(ManagedPool managed, DiskDescription member, PhysicalDiskStatus view)
+    {
+        DiskState state = managed.State!.Disk(member.Number)!;
+        bool present = managed.Pool?.Disk(member.Number) is not null;
+        long slab = managed.State.Pool!.Slabs.DataBytes;
+        return view with
+        {
+            UniqueId = member.Id.Value,
+            FriendlyName = member.FriendlyName,
+            SizeBytes = member.SizeBytes,
+            AllocatedBytes = member.SizeBytes - (state.FreeSlabs * slab),
+            VirtualDiskBytes = state.UsedSlabs * slab,
+            MediaType = (MediaType)member.MediaTypeCode,
+            BusType = (BusType)member.BusTypeCode,
+            Usage = member.Usage,
+            Description = member.Description,
+            PoolId = managed.Id.Value,
+            Health = present ? HealthStatus.Healthy : HealthStatus.Warning,
+            OperationalStatus = present ? "OK" : "Lost Communication",
+            InFlight = managed.Pool?.Disk(member.Number)?.InFlight ?? 0,
+        };
+    }
+
+    private IEnumerable<PhysicalDiskStatus> MissingMembers(ManagedPool managed) =>
+        managed.State is not { } state ? [] : state.Disks.Values
+            .Where(disk => !_registry.Disks.Exists(known => MemberFor(managed, known)?.Number == disk.Description.Number))
+            .Select(disk => OfMember(managed, disk.Description, new PhysicalDiskStatus
+            {
+                UniqueId = disk.Description.Id.Value,
+                DeviceId = -1,
+                FriendlyName = disk.Description.FriendlyName,
+                LogicalSectorSize = disk.Description.LogicalSectorSize,
+                PhysicalSectorSize = disk.Description.PhysicalSectorSize,
+                SpindleSpeed = disk.Description.SpindleSpeed,
+                SerialNumber = disk.Description.SerialNumber,
+                Model = disk.Description.Model,
+                Manufacturer = disk.Description.Manufacturer,
+                FirmwareVersion = disk.Description.FirmwareVersion,
+                CannotPool = Refusal.PhysicalDiskInUse,
+                CannotPoolReason = "it is missing.",
+            }));
+
+    /// <summary>An image that could not be made: the system's error number decides.</summary>
+    private static Refusal RefusalOf(Exception failure) => failure switch
+    {
+        ArgumentException => Refusal.InvalidParameter,
+        IOException { HResult: 17 } => Refusal.FileExists,
+        IOException { HResult: 2 or 20 } => Refusal.FileNotFound,
+        IOException { HResult: 1 or 13 or 30 } => Refusal.AccessDenied,
+        IOException { HResult: 28 or 122 } => Refusal.FileSystemFull,
+        _ => Refusal.Failed,
+    };
+}

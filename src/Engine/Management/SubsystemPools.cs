@@ -1,0 +1,285 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+public sealed partial class StorageSubsystem
+{
+    /// <summary>The pools: open ones, and those whose members are here without a majority.</summary>
+    public Task<StoragePoolStatus[]> PoolsAsync() => Look(() => _pools.Values.Where(pool => pool.State?.Pool is not null).Select(StatusOf).ToArray());
+
+    /// <summary>Makes a pool of registered disks.</summary>
+    /// <exception cref="RefusedException">Name taken, too few or unsuitable disks; nothing was changed.</exception>
+    public Task<StoragePoolStatus> NewPoolAsync(PoolDescription settings, IReadOnlyList<Guid> disks, DiskUsage usage) => Change(async LaneTask<StoragePoolStatus> () =>
+    {
+        RequireName(settings.FriendlyName, "FriendlyName");
+        if (_pools.Values.Any(pool => SameName(pool.State?.Pool?.FriendlyName, settings.FriendlyName)))
+        {
+            throw new RefusedException(Refusal.NameTaken, $"-FriendlyName '{settings.FriendlyName}' is the name of another storage pool.", "Choose another name.");
+        }
+
+        List<RegisteredDisk> members = TakePoolable(disks);
+        Pool pool;
+        try
+        {
+            pool = await Pool.Create(
+                Environment(), new NewPoolSpec { FriendlyName = settings.FriendlyName, Settings = settings }, [.. members.Select(disk => NewMember(disk, usage))]);
+        }
+        catch (PoolException failure)
+        {
+            throw new RefusedException(Refusal.Failed, failure.Message);
+        }
+
+        await GiveToPool(members);
+        ManagedPool managed = new(pool.Id) { Pool = pool };
+        _pools[pool.Id] = managed;
+        _options.Notice($"Storage pool {settings.FriendlyName} was made of {members.Count} disks.");
+        return StatusOf(managed);
+    });
+
+    /// <summary>Changes settings of a pool.</summary>
+    public Task<StoragePoolStatus> SetPoolAsync(Guid id, Func<PoolDescription, PoolDescription> change) => Change(async LaneTask<StoragePoolStatus> () =>
+    {
+        ManagedPool managed = OpenPool(id);
+        PoolDescription description = change(managed.Pool!.State.Pool!);
+        RequireName(description.FriendlyName, "NewFriendlyName");
+        if (_pools.Values.Any(pool => pool != managed && SameName(pool.State?.Pool?.FriendlyName, description.FriendlyName)))
+        {
+            throw new RefusedException(Refusal.NameTaken, $"-NewFriendlyName '{description.FriendlyName}' is the name of another storage pool.", "Choose another name.");
+        }
+
+        Require(await managed.Pool.Commit(new PoolChanged(description)), description.FriendlyName);
+        return StatusOf(managed);
+    });
+
+    /// <summary>Removes an empty pool: its disks are blank afterwards and stay registered.</summary>
+    public Task<bool> RemovePoolAsync(Guid id) => Change(async LaneTask<bool> () =>
+    {
+        ManagedPool managed = OpenPool(id);
+        Pool pool = managed.Pool!;
+        if (pool.State.VirtualDisks.Count > 0)
+        {
+            string names = string.Join(", ", pool.State.VirtualDisks.Values.Select(disk => disk.FriendlyName));
+            throw new RefusedException(
+                Refusal.PoolHasVirtualDisks, $"Storage pool '{pool.State.Pool!.FriendlyName}' has virtual disks: {names}.", "Remove them first.");
+        }
+
+        HashSet<Guid> members = [.. pool.State.Disks.Values.Select(disk => disk.Description.Id.Value)];
+        await pool.Close();
+        _pools.Remove(managed.Id);
+        foreach (RegisteredDisk disk in _registry.Disks.Where(disk => disk.Disk is null))
+        {
+            await OpenRegistered(disk);
+            if (disk.Disk is { } open && disk.Scan?.Label is { } label && label.Pool == managed.Id && members.Contains(label.Disk.Value))
+            {
+                await PoolScan.Erase(_lane, open);
+                disk.Scan = await PoolScan.Scan(_lane, open);
+            }
+        }
+
+        return true;
+    });
+
+    /// <summary>Looks at every registered disk again and opens pools that have become complete.</summary>
+    public Task<StoragePoolStatus[]> UpdatePoolsAsync() => Change(async LaneTask<StoragePoolStatus[]> () =>
+    {
+        foreach (RegisteredDisk disk in _registry.Disks.Where(disk => !IsInOpenPool(disk)))
+        {
+            await OpenRegistered(disk);
+        }
+
+        await OpenPools();
+        return [.. _pools.Values.Where(pool => pool.State?.Pool is not null).Select(StatusOf)];
+    });
+
+    /// <summary>
+    /// Opens the pools whose members are registered. While members are being registered one by one a pool waits for its last one
+    /// (<paramref name="onlyWhole"/>): opened earlier, it would have to leave that one out and make it stale.
+    /// </summary>
+    private async LaneTask<Nothing> OpenPools(bool onlyWhole = false)
+    {
+        var groups = _registry.Disks.Where(disk => disk is { Disk: not null, Scan.Label: not null })
+            .GroupBy(disk => disk.Scan!.Label!.Pool).Where(group => !_pools.TryGetValue(group.Key, out ManagedPool? known) || known.Pool is null).ToArray();
+        foreach (IGrouping<PoolId, RegisteredDisk> group in groups)
+        {
+            PoolView? view = group.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
+            int missing = view?.Members.Count(member => !group.Any(disk => disk.Scan!.Label!.Number == member.Disk)) ?? 0;
+            if (onlyWhole && missing > 0)
+            {
+                Await(group.Key, missing);
+            }
+            else
+            {
+                await TryOpenPool(group.Key, [.. group]);
+            }
+        }
+
+        return default;
+    }
+
+    private void Await(PoolId id, int missing)
+    {
+        if (!_pools.TryGetValue(id, out ManagedPool? managed))
+        {
+            _pools[id] = managed = new ManagedPool(id);
+        }
+
+        managed.Reason = $"{missing} of its disks are not registered yet; register them, or run Update-StoragePool to open it without them";
+    }
+
+    private async LaneTask<Nothing> TryOpenPool(PoolId id, List<RegisteredDisk> disks)
+    {
+        if (!_pools.TryGetValue(id, out ManagedPool? managed))
+        {
+            _pools[id] = managed = new ManagedPool(id);
+        }
+
+        PoolOpenResult result = await Pool.Open(Environment(), id, [.. disks.Select(disk => disk.Scan!)]);
+        managed.Pool = result.Pool;
+        managed.Reason = result.Reason;
+        managed.LastKnownState = result.LastKnownState;
+        foreach (RefusedDisk refused in result.Refused)
+        {
+            if (disks.Find(disk => disk.Disk == refused.Disk) is { } known)
+            {
+                known.Problem = refused.Reason;
+            }
+        }
+
+        if (managed.Pool is null)
+        {
+            _options.Notice($"Storage pool {managed.State?.Pool?.FriendlyName ?? id.Value.ToString()} is not open: {managed.Reason}");
+            return default;
+        }
+
+        await GiveToPool(disks.FindAll(disk => disk.Problem.Length == 0));
+
+        await OpenVirtualDisks(managed);
+        return default;
+    }
+
+    private async LaneTask<bool> ClosePool(ManagedPool managed)
+    {
+        bool clean = true;
+        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
+        {
+            await StopExport(disk);
+            clean &= await disk.Open.Close() == IoError.None;
+        }
+
+        managed.VirtualDisks.Clear();
+        if (managed.Pool is { } pool)
+        {
+            await pool.Close(clean);
+        }
+
+        managed.Pool = null;
+        return clean;
+    }
+
+    private ManagedPool OpenPool(Guid id)
+    {
+        if (!_pools.TryGetValue(new PoolId(id), out ManagedPool? managed))
+        {
+            throw new RefusedException(Refusal.ObjectNotFound, $"There is no storage pool {id}.", "Look at Get-StoragePool.");
+        }
+
+        return managed.Pool is not null ? managed : throw new RefusedException(
+            Refusal.PoolStateForbids, $"Storage pool '{managed.State?.Pool?.FriendlyName}' is not open: {managed.Reason}",
+            "Register its missing disks.");
+    }
+
+    private List<RegisteredDisk> TakePoolable(IReadOnlyList<Guid> ids)
+    {
+        List<RegisteredDisk> disks = [];
+        foreach (Guid id in ids)
+        {
+            RegisteredDisk disk = Registered(id);
+            if (disks.Contains(disk))
+            {
+                throw new RefusedException(Refusal.DuplicateDisk, $"-PhysicalDisks names '{disk.FriendlyName}' twice.", "Name each disk once.");
+            }
+
+            if (WhyNotPoolable(disk) is { } why)
+            {
+                throw new RefusedException(why.Refusal, $"-PhysicalDisks: '{disk.FriendlyName}' ({disk.Uri}) cannot be pooled: {why.Reason}", "Look at CannotPoolReason of Get-PhysicalDisk.");
+            }
+
+            disks.Add(disk);
+        }
+
+        return disks.Count > 0 ? disks : throw new RefusedException(Refusal.TooFewPhysicalDisks, "-PhysicalDisks is empty; a storage pool needs at least one disk.");
+    }
+
+    private NewDiskSpec NewMember(RegisteredDisk disk, DiskUsage usage) => new(disk.Disk!, disk.FriendlyName)
+    {
+        Usage = usage,
+        MediaType = disk.Overrides.MediaType,
+        EnclosureNumber = disk.EnclosureNumber,
+        SlotNumber = disk.SlotNumber,
+        Description = disk.Description,
+    };
+
+    /// <summary>From here on the pool owns these open disks; their labels tell from now on which member each one is.</summary>
+    private async LaneTask<Nothing> GiveToPool(List<RegisteredDisk> disks)
+    {
+        foreach (RegisteredDisk disk in disks)
+        {
+            disk.Scan = await PoolScan.Scan(_lane, disk.Disk!);
+            disk.Disk = null;
+            disk.Problem = "";
+        }
+
+        return default;
+    }
+
+    private PoolEnvironment Environment() => new(_lane, _options.State, _options.NodeId);
+
+    private static StoragePoolStatus StatusOf(ManagedPool managed)
+    {
+        PoolState state = managed.State!;
+        DiskDescription[] disks = [.. state.Disks.Values.Select(disk => disk.Description)];
+        long slab = state.Pool!.Slabs.DataBytes;
+        return new StoragePoolStatus
+        {
+            UniqueId = managed.Id.Value,
+            Description = state.Pool,
+            Health = managed.Pool?.HealthStatus ?? HealthStatus.Unhealthy,
+            OperationalStatus = managed.Pool?.OperationalStatus ?? PoolOperationalStatus.Incomplete,
+            StatusReason = managed.Pool?.StatusReason ?? managed.Reason,
+            SizeBytes = disks.Sum(disk => disk.SlabCount * slab),
+            AllocatedBytes = state.Disks.Values.Sum(disk => disk.UsedSlabs * slab),
+            LogicalSectorSize = disks.Length == 0 ? 512 : disks.Max(disk => disk.LogicalSectorSize),
+            PhysicalSectorSize = disks.Length == 0 ? 4096 : disks.Max(disk => disk.PhysicalSectorSize),
+        };
+    }
+
+    private static void RequireName(string name, string parameter)
+    {
+        if (name.Length is < 1 or > 256 || name.Any(char.IsControl))
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"-{parameter} has {name.Length} characters; a name has 1 to 256 and no control characters.", "Choose another name.");
+        }
+    }
+
+    private static bool SameName(string? a, string b) => string.Equals(a, b, StringComparison.OrdinalIgnoreCase);
+
+    private static void Require(CommitResult result, string what)
+    {
+        if (!result.Succeeded)
+        {
+            throw new RefusedException(
+                result.Status switch
+                {
+                    CommitStatus.NoSpace => Refusal.NotEnoughCapacity,
+                    CommitStatus.Refused => Refusal.InvalidParameter,
+                    _ => Refusal.PoolStateForbids,
+                },
+                $"'{what}': {result.Reason}");
+        }
+    }
+}

@@ -1,0 +1,308 @@
+using TierSpaces.Engine.Exports.Nbd;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+public sealed partial class StorageSubsystem
+{
+    /// <summary>The virtual disks of every pool that is known.</summary>
+    public Task<VirtualDiskStatus[]> VirtualDisksAsync() => Look(() => _pools.Values
+        .SelectMany(managed => (managed.State?.VirtualDisks.Values ?? []).Where(disk => !disk.IsBeingCreated).Select(disk => StatusOf(managed, disk.Id))).ToArray());
+
+    /// <summary>Makes a virtual disk. It is detached until it is connected.</summary>
+    /// <exception cref="RefusedException">A parameter is outside its range or the pool has no room; nothing was changed.</exception>
+    public Task<VirtualDiskStatus> NewVirtualDiskAsync(Guid pool, VirtualDiskRequest request) => Change(async LaneTask<VirtualDiskStatus> () =>
+    {
+        ManagedPool managed = OpenPool(pool);
+        if (managed.Pool!.State.Pool!.IsReadOnly)
+        {
+            throw new RefusedException(Refusal.PoolReadOnly, $"Storage pool '{managed.Pool.State.Pool.FriendlyName}' is read-only.", "Set -IsReadOnly $false first.");
+        }
+
+        NewVirtualDiskSpec spec = new VirtualDiskPlan(managed.Pool, request).Decide();
+        VirtualDiskResult result = await VirtualDiskBuilder.Create(managed.Pool, spec);
+        if (result.Disk is not { } open)
+        {
+            throw new RefusedException(
+                result.Status == CommitStatus.NoSpace ? Refusal.NotEnoughCapacity : Refusal.Failed,
+                $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {result.Reason}", "Give a smaller size, or add disks to the pool.");
+        }
+
+        managed.VirtualDisks[open.Description.Id] = new ManagedVirtualDisk(open);
+        _options.Notice($"Virtual disk {spec.FriendlyName} was made.");
+        return StatusOf(managed, open.Description.Id);
+    });
+
+    /// <summary>Changes name, usage or access of a virtual disk.</summary>
+    public Task<VirtualDiskStatus> SetVirtualDiskAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => Change(async LaneTask<VirtualDiskStatus> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
+        VirtualDiskDescription changed = change(disk.Open.Description);
+        RequireName(changed.FriendlyName, "NewFriendlyName");
+        if (disk.IsExported && changed.FriendlyName != disk.Open.Description.FriendlyName)
+        {
+            throw new RefusedException(
+                Refusal.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' is connected under its name.", "Disconnect it first.");
+        }
+
+        Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
+        disk.Open.Description = changed;
+        disk.Open.Disk.IsReadOnly = changed.IsReadOnly;
+        return StatusOf(managed, changed.Id);
+    });
+
+    /// <summary>Removes a virtual disk and everything in it.</summary>
+    public Task<bool> RemoveVirtualDiskAsync(Guid id) => Change(async LaneTask<bool> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
+        await StopExport(disk);
+        managed.VirtualDisks.Remove(disk.Open.Description.Id);
+        await disk.Open.Close();
+        Require(await VirtualDiskBuilder.Remove(managed.Pool!, disk.Open.Description.Id), disk.Open.Description.FriendlyName);
+        return true;
+    });
+
+    /// <summary>Makes a virtual disk longer.</summary>
+    public Task<VirtualDiskStatus> ResizeVirtualDiskAsync(Guid id, long sizeBytes) => Change(async LaneTask<VirtualDiskStatus> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
+        VirtualDiskDescription description = disk.Open.Description;
+        long row = VirtualDiskBuilder.ShapeOf(managed.Pool!, description).RowSize;
+        long size = VirtualDiskPlan.RoundUp(sizeBytes, row, "Size");
+        if (size < description.SizeBytes)
+        {
+            throw new RefusedException(
+                Refusal.SizeNotSupported, $"-Size {sizeBytes} is smaller than virtual disk '{description.FriendlyName}' ({description.SizeBytes} bytes).",
+                "A virtual disk is not made smaller.");
+        }
+
+        CommitResult result = size == description.SizeBytes ? CommitResult.Committed : await VirtualDiskBuilder.Grow(managed.Pool!, disk.Open, size);
+        if (result.Status == CommitStatus.NoSpace)
+        {
+            throw new RefusedException(
+                Refusal.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {result.Reason}",
+                VirtualDiskPlan.DisksToAdd(managed.Pool!, description, size - description.SizeBytes));
+        }
+
+        Require(result, description.FriendlyName);
+        return StatusOf(managed, description.Id);
+    });
+
+    /// <summary>Exports a virtual disk on its socket, now and after every restart.</summary>
+    public Task<VirtualDiskStatus> ConnectVirtualDiskAsync(Guid id) => Change(async LaneTask<VirtualDiskStatus> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
+        VirtualDiskDescription description = disk.Open.Description;
+        if (disk.Open.Disk.Space.Fault != IoError.None)
+        {
+            throw new RefusedException(
+                Refusal.VirtualDiskStateForbids, $"Virtual disk '{description.FriendlyName}' cannot be used: {disk.Open.Disk.Space.FaultReason}.");
+        }
+
+        if (!disk.IsExported)
+        {
+            StartExport(disk);
+            CommitResult result = await managed.Pool!.Commit(new VirtualDiskChanged(description with { IsConnected = true }));
+            if (!result.Succeeded)
+            {
+                await StopExport(disk);
+                Require(result, description.FriendlyName);
+            }
+
+            disk.Open.Description = description with { IsConnected = true };
+        }
+
+        return StatusOf(managed, description.Id);
+    });
+
+    /// <summary>Ends the export of a virtual disk; clients are drained, then dropped.</summary>
+    public Task<VirtualDiskStatus> DisconnectVirtualDiskAsync(Guid id) => Change(async LaneTask<VirtualDiskStatus> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
+        await StopExport(disk);
+        await disk.Open.Disk.Flush();
+        VirtualDiskDescription description = disk.Open.Description with { IsConnected = false };
+        Require(await managed.Pool!.Commit(new VirtualDiskChanged(description)), description.FriendlyName);
+        disk.Open.Description = description;
+        return StatusOf(managed, description.Id);
+    });
+
+    /// <summary>Sizes that a new virtual disk of a layout may have.</summary>
+    public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName) => Look(() =>
+        VirtualDiskPlan.SupportedSize(OpenPool(pool).Pool!, resiliencySettingName));
+
+    /// <summary>Where the bytes of virtual disks are.</summary>
+    public Task<PhysicalExtent[]> PhysicalExtentsAsync(Guid? virtualDisk, Guid? physicalDisk) => Look(() => _pools.Values
+        .Where(managed => managed.Pool is not null)
+        .SelectMany(managed => managed.Pool!.State.VirtualDisks.Values
+            .Where(disk => !disk.IsBeingCreated && (virtualDisk is null || disk.Id.Value == virtualDisk))
+            .SelectMany(disk => ExtentsOf(managed.Pool!, disk)))
+        .Where(extent => physicalDisk is null || extent.PhysicalDisk == physicalDisk).ToArray());
+
+    private async LaneTask<Nothing> OpenVirtualDisks(ManagedPool managed)
+    {
+        Pool pool = managed.Pool!;
+        foreach (VirtualDiskDescription disk in pool.State.VirtualDisks.Values)
+        {
+            if (disk.IsBeingCreated)
+            {
+                await VirtualDiskBuilder.Remove(pool, disk.Id);
+                continue;
+            }
+
+            ManagedVirtualDisk opened = new(await VirtualDiskBuilder.Open(pool, disk.Id));
+            managed.VirtualDisks[disk.Id] = opened;
+            if (opened.Open.Disk.Space.Fault != IoError.None)
+            {
+                _options.Notice($"Virtual disk {disk.FriendlyName} is detached: {opened.Open.Disk.Space.FaultReason}.");
+            }
+            else if (disk.IsConnected && _options.Network is not null)
+            {
+                TryStartExport(opened);
+            }
+        }
+
+        return default;
+    }
+
+    private void TryStartExport(ManagedVirtualDisk disk)
+    {
+        try
+        {
+            StartExport(disk);
+        }
+        catch (RefusedException refused)
+        {
+            _options.Notice($"Virtual disk {disk.Open.Description.FriendlyName} is not exported: {refused.Message}");
+        }
+    }
+
+    private void StartExport(ManagedVirtualDisk disk)
+    {
+        VirtualDiskDescription description = disk.Open.Description;
+        if (_pools.Values.SelectMany(pool => pool.VirtualDisks.Values).Any(other =>
+            other != disk && other.IsExported && SameName(other.Open.Description.FriendlyName, description.FriendlyName)))
+        {
+            throw new RefusedException(
+                Refusal.NameTaken, $"Another virtual disk '{description.FriendlyName}' is connected.", "Disconnect it, or give one of the two another name.");
+        }
+
+        string path = Path.Combine(_options.ExportFolder, $"{description.Id.Value:N}.sock");
+        NbdServer server = new(_lane, notice: _options.Notice);
+        NbdExport export = new(description.Id.Value, description.FriendlyName, $"TierSpaces virtual disk {description.Id.Value}", disk.Open.Disk, description.IsReadOnly);
+        server.Add(export);
+        try
+        {
+            server.ListenUnix(_options.Network ?? throw new RefusedException(Refusal.NotSupported, "This host exports nothing."), path);
+        }
+        catch (IOException taken)
+        {
+            throw new RefusedException(Refusal.SocketTaken, $"Virtual disk '{description.FriendlyName}' cannot be exported: {taken.Message}");
+        }
+
+        disk.Server = server;
+        disk.Export = export;
+        disk.SocketPath = path;
+    }
+
+    private static async LaneTask<Nothing> StopExport(ManagedVirtualDisk disk)
+    {
+        if (disk.Server is { } server)
+        {
+            disk.Server = null;
+            disk.Export = null;
+            disk.SocketPath = "";
+            await server.Close();
+        }
+
+        return default;
+    }
+
+    private (ManagedPool Pool, ManagedVirtualDisk Disk) OpenDisk(Guid id)
+    {
+        foreach (ManagedPool managed in _pools.Values)
+        {
+            if (managed.VirtualDisks.TryGetValue(new VirtualDiskId(id), out ManagedVirtualDisk? disk))
+            {
+                return (managed, disk);
+            }
+
+            if (managed.State?.VirtualDisk(new VirtualDiskId(id)) is { } closed)
+            {
+                throw new RefusedException(
+                    Refusal.PoolStateForbids, $"The storage pool of virtual disk '{closed.FriendlyName}' is not open: {managed.Reason}", "Register its missing disks.");
+            }
+        }
+
+        throw new RefusedException(Refusal.ObjectNotFound, $"There is no virtual disk {id}.", "Look at Get-VirtualDisk.");
+    }
+
+    private static VirtualDiskStatus StatusOf(ManagedPool managed, VirtualDiskId id)
+    {
+        VirtualDiskDescription description = managed.State!.VirtualDisk(id)!;
+        ManagedVirtualDisk? disk = managed.VirtualDisks.GetValueOrDefault(id);
+        long slab = managed.State.Pool!.Slabs.DataBytes;
+        SpaceState? data = managed.State.Space(description.DataSpace);
+        SpaceState? log = managed.State.Space(description.LogSpace);
+        (HealthStatus health, string status, string detached) = StateOf(disk);
+        return new VirtualDiskStatus
+        {
+            Description = description,
+            PoolId = managed.Id.Value,
+            AllocatedBytes = (data?.MappedRows ?? 0) * description.NumberOfColumns * slab,
+            FootprintBytes = ((data?.MappedRows ?? 0) * (long)(data?.Description.Positions ?? 0) * slab) + ((log?.MappedRows ?? 0) * (long)(log?.Description.Positions ?? 0) * slab),
+            Health = health,
+            OperationalStatus = status,
+            DetachedReason = detached,
+            SocketPath = disk?.SocketPath ?? "",
+            Counters = disk?.Open.Disk.Counters,
+            SpaceCounters = disk?.Open.Disk.Space.Counters,
+        };
+    }
+
+    private static (HealthStatus Health, string Status, string Detached) StateOf(ManagedVirtualDisk? disk)
+    {
+        if (disk is null)
+        {
+            return (HealthStatus.Unhealthy, "Detached", "Incomplete");
+        }
+
+        if (!disk.Open.IsComplete)
+        {
+            return (HealthStatus.Unhealthy, disk.Open.Disk.Space.Fault != IoError.None ? "Detached" : "No Redundancy", "Incomplete");
+        }
+
+        bool degraded = disk.Open.IsDegraded;
+        HealthStatus health = degraded ? HealthStatus.Warning : HealthStatus.Healthy;
+        return disk.IsExported ? (health, degraded ? "Degraded" : "OK", "") : (health, "Detached", "By Policy");
+    }
+
+    private static IEnumerable<PhysicalExtent> ExtentsOf(Pool pool, VirtualDiskDescription disk)
+    {
+        if (pool.State.Space(disk.DataSpace) is not { } space)
+        {
+            yield break;
+        }
+
+        foreach ((int index, RowState row) in space.EnumerateRows())
+        {
+            for (int position = 0; position < space.Description.Positions; position++)
+            {
+                SlabRef slab = row.Mapping.Sources[position];
+                yield return new PhysicalExtent(
+                    disk.Id.Value,
+                    pool.State.Disk(slab.Disk)!.Description.Id.Value,
+                    position / space.Description.Copies,
+                    position % space.Description.Copies,
+                    index * (long)disk.NumberOfColumns * pool.Slabs.DataBytes,
+                    pool.Layout(slab.Disk).SlabOffset(slab.Slab) + pool.Slabs.ChecksumBytes,
+                    pool.Slabs.DataBytes,
+                    pool.Disk(slab.Disk) is null,
+                    row.Stale(position) != 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+using System.Numerics;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>What a caller asks of a new virtual disk; null: decide.</summary>
+public sealed record VirtualDiskRequest
+{
+    /// <summary>Name.</summary>
+    public required string FriendlyName { get; init; }
+
+    /// <summary>Simple or Mirror.</summary>
+    public string? ResiliencySettingName { get; init; }
+
+    /// <summary>Size in bytes; null with <see cref="UseMaximumSize"/>.</summary>
+    public long? SizeBytes { get; init; }
+
+    /// <summary>As large as the pool allows.</summary>
+    public bool UseMaximumSize { get; init; }
+
+    /// <summary>Columns.</summary>
+    public int? NumberOfColumns { get; init; }
+
+    /// <summary>Copies.</summary>
+    public int? NumberOfDataCopies { get; init; }
+
+    /// <summary>Disks that may fail.</summary>
+    public int? PhysicalDiskRedundancy { get; init; }
+
+    /// <summary>Bytes of a strip.</summary>
+    public long? Interleave { get; init; }
+
+    /// <summary>Logical sector.</summary>
+    public int? LogicalSectorSize { get; init; }
+
+    /// <summary>Provisioning.</summary>
+    public ProvisioningType? ProvisioningType { get; init; }
+
+    /// <summary>Checksums.</summary>
+    public ChecksumKind Checksum { get; init; } = ChecksumKind.CRC32C;
+
+    /// <summary>Medium, or null for any.</summary>
+    public MediaType? MediaType { get; init; }
+
+    /// <summary>The only disks it may use; empty: all.</summary>
+    public IReadOnlyList<Guid> PhysicalDisks { get; init; } = [];
+
+    /// <summary>Whether it stays detached at start.</summary>
+    public bool IsManualAttach { get; init; }
+
+    /// <summary>Usage as Windows numbers it.</summary>
+    public ushort Usage { get; init; } = 1;
+
+    /// <summary>Usage in words.</summary>
+    public string OtherUsageDescription { get; init; } = "";
+}
+
+/// <summary>
+/// Turns a request into a specification: fills in what is left open from the pool's defaults and disks, and refuses what cannot be,
+/// naming parameter, value, range and the number of disks needed. Changes nothing.
+/// </summary>
+internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
+{
+    internal const int ColumnsMax = 64;
+    private const int AutoColumnsMax = 8;
+    private const int InterleaveMin = 16 << 10;
+    private const int InterleaveMax = 16 << 20;
+
+    private PoolState State => pool.State;
+
+    internal NewVirtualDiskSpec Decide()
+    {
+        CheckName();
+        string layout = Layout();
+        int copies = Copies(layout);
+        DiskNumber[] disks = UsableDisks();
+        int columns = Columns(layout, copies, disks.Length);
+        int interleave = Interleave(layout);
+        NewVirtualDiskSpec spec = new()
+        {
+            FriendlyName = request.FriendlyName,
+            ResiliencySettingName = layout,
+            SizeBytes = 0,
+            NumberOfColumns = columns,
+            NumberOfDataCopies = copies,
+            Interleave = interleave,
+            LogicalSectorSize = LogicalSector(),
+            PhysicalSectorSize = 4096,
+            ProvisioningType = request.ProvisioningType ?? State.Pool!.ProvisioningTypeDefault,
+            Checksum = request.Checksum,
+            MediaTypeCode = (ushort)(request.MediaType ?? MediaType.Unspecified),
+            AllowedDisks = request.PhysicalDisks.Count > 0 ? [.. disks] : [],
+            IsManualAttach = request.IsManualAttach,
+            Usage = request.Usage,
+            OtherUsageDescription = request.OtherUsageDescription,
+        };
+        return spec with { SizeBytes = Size(spec) };
+    }
+
+    /// <summary>Rounds a size up to whole rows.</summary>
+    internal static long RoundUp(long size, long row, string parameter)
+    {
+        if (size < 1 || size > long.MaxValue - row)
+        {
+            throw new RefusedException(Refusal.SizeNotSupported, $"-{parameter} {size} is not supported; it is at least {row} and a multiple of that.", "Give another size.");
+        }
+
+        return (size + row - 1) / row * row;
+    }
+
+    internal static SupportedSize SupportedSize(Pool pool, string layout)
+    {
+        ResiliencyDefaults setting = SettingOf(pool.State, layout);
+        VirtualDiskPlan plan = new(pool, new VirtualDiskRequest { FriendlyName = "size", ResiliencySettingName = setting.Name, UseMaximumSize = true });
+        NewVirtualDiskSpec spec = plan.Decide();
+        long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
+        return new SupportedSize(row, spec.SizeBytes, row);
+    }
+
+    /// <summary>How many disks like the smallest of the pool would make room for this many bytes more.</summary>
+    internal static string DisksToAdd(Pool pool, VirtualDiskDescription disk, long bytes)
+    {
+        int positions = disk.NumberOfColumns * disk.NumberOfDataCopies;
+        long rows = (bytes + (disk.NumberOfColumns * pool.Slabs.DataBytes) - 1) / (disk.NumberOfColumns * pool.Slabs.DataBytes);
+        long available = pool.Allocator.LargestRowCount(disk.NumberOfColumns, disk.NumberOfDataCopies, AllocationPreferences.For(disk));
+        uint slabsEach = Math.Max(1, pool.State.Disks.Values.Min(member => member.Description.SlabCount));
+        long missing = Math.Max(1, rows - available) * positions;
+        long disks = Math.Max(positions, (missing + slabsEach - 1) / slabsEach);
+        return $"Add {disks} disks like the smallest of the pool ({slabsEach * pool.Slabs.DataBytes} bytes of slabs each), or give a smaller size.";
+    }
+
+    private void CheckName()
+    {
+        if (request.FriendlyName.Length is < 1 or > 256 || request.FriendlyName.Any(char.IsControl))
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"-FriendlyName has {request.FriendlyName.Length} characters; a name has 1 to 256 and no control characters.");
+        }
+
+        if (State.VirtualDisks.Values.Any(disk => string.Equals(disk.FriendlyName, request.FriendlyName, StringComparison.OrdinalIgnoreCase)))
+        {
+            throw new RefusedException(
+                Refusal.NameTaken, $"-FriendlyName '{request.FriendlyName}' is the name of another virtual disk of storage pool '{State.Pool!.FriendlyName}'.", "Choose another name.");
+        }
+    }
+
+    private string Layout()
+    {
+        string? named = request.ResiliencySettingName ?? (request.NumberOfDataCopies == 1 || request.PhysicalDiskRedundancy == 0 ? "Simple" : null);
+        string name = SettingOf(State, named ?? State.Pool!.ResiliencySettingNameDefault).Name;
+        return name != "Parity" ? name : throw new RefusedException(
+            Refusal.NotSupported, "-ResiliencySettingName Parity is not available; Simple and Mirror are.", "Choose Simple or Mirror.");
+    }
+
+    private static ResiliencyDefaults SettingOf(PoolState state, string name) =>
+        state.Pool!.ResiliencySettings.FirstOrDefault(setting => string.Equals(setting.Name, name, StringComparison.OrdinalIgnoreCase))
+        ?? throw new RefusedException(
+            Refusal.NoSuchResiliencySetting,
+            $"-ResiliencySettingName '{name}' is not one of {string.Join(", ", state.Pool.ResiliencySettings.Select(setting => setting.Name))}.");
+
+    private int Copies(string layout)
+    {
+        if (layout == "Simple")
+        {
+            if (request.NumberOfDataCopies is not (null or 1))
+            {
+                throw new RefusedException(Refusal.CopiesRange, $"-NumberOfDataCopies {request.NumberOfDataCopies} is not possible with Simple; 1 is.", "Choose Mirror for more copies.");
+            }
+
+            return request.PhysicalDiskRedundancy is null or 0 ? 1 : throw new RefusedException(
+                Refusal.RedundancyRange, $"-PhysicalDiskRedundancy {request.PhysicalDiskRedundancy} is not possible with Simple; 0 is.", "Choose Mirror.");
+        }
+
+        if (request.NumberOfDataCopies is < 2 or > 3)
+        {
+            throw new RefusedException(Refusal.CopiesRange, $"-NumberOfDataCopies {request.NumberOfDataCopies} is not possible with Mirror; 2 and 3 are.");
+        }
+
+        if (request.PhysicalDiskRedundancy is < 1 or > 2)
+        {
+            throw new RefusedException(Refusal.RedundancyRange, $"-PhysicalDiskRedundancy {request.PhysicalDiskRedundancy} is not possible with Mirror; 1 and 2 are.");
+        }
+
+        if (request is { NumberOfDataCopies: { } copies, PhysicalDiskRedundancy: { } redundancy } && copies != redundancy + 1)
+        {
+            throw new RefusedException(
+                Refusal.CopiesRange, $"-NumberOfDataCopies {copies} contradicts -PhysicalDiskRedundancy {redundancy}, which means {redundancy + 1} copies.", "Give one of them.");
+        }
+
+        return request.NumberOfDataCopies ?? (request.PhysicalDiskRedundancy + 1) ?? SettingOf(State, layout).NumberOfDataCopiesDefault;
+    }
+
+    private DiskNumber[] UsableDisks()
+    {
+        List<DiskNumber> named = [];
+        foreach (Guid id in request.PhysicalDisks)
+        {
+            DiskState member = State.Disks.Values.FirstOrDefault(disk => disk.Description.Id.Value == id) ?? throw new RefusedException(
+                Refusal.ObjectNotFound, $"-PhysicalDisksToUse names {id}, which is not in storage pool '{State.Pool!.FriendlyName}'.");
+            named.Add(member.Description.Number);
+        }
+
+        return [.. State.Disks.Values.Select(disk => disk.Description).Where(disk =>
+            pool.Disk(disk.Number) is not null
+            && disk.Usage is DiskUsage.AutoSelect or DiskUsage.ManualSelect
+            && (named.Count > 0 ? named.Contains(disk.Number) : disk.Usage == DiskUsage.AutoSelect)
+            && (request.MediaType is null || (MediaType)disk.MediaTypeCode == request.MediaType)).Select(disk => disk.Number)];
+    }
+
+    private int Columns(string layout, int copies, int disks)
+    {
+        int needed = (request.NumberOfColumns ?? 1) * copies;
+        needed = copies == 3 && request.NumberOfColumns is null ? 5 : needed;   // a majority stays when two disks fail
+        if (request.NumberOfColumns is < 1 or > ColumnsMax)
+        {
+            throw new RefusedException(Refusal.ColumnsRange, $"-NumberOfColumns {request.NumberOfColumns} is outside 1 to {ColumnsMax}.");
+        }
+
+        if (disks < needed)
+        {
+            bool columnsGiven = request.NumberOfColumns > 1;
+            throw new RefusedException(
+                columnsGiven ? Refusal.ColumnsRange : Refusal.NotEnoughPhysicalDisks,
+                $"{(columnsGiven ? $"-NumberOfColumns {request.NumberOfColumns} of {layout}" : layout)} with {copies} {(copies == 1 ? "copy" : "copies")} needs {needed} physical disks; {disks} can be used.",
+                columnsGiven ? $"Give at most {Math.Max(1, disks / copies)} columns, or add {needed - disks} disks." : $"Add {needed - disks} disks.");
+        }
+
+        int setting = SettingOf(State, layout).NumberOfColumnsDefault;
+        int auto = Math.Min(AutoColumnsMax, disks / copies);
+        return request.NumberOfColumns ?? (setting > 0 ? Math.Min(setting, disks / copies) : auto);
+    }
+
+    private int Interleave(string layout)
+    {
+        long interleave = request.Interleave ?? SettingOf(State, layout).InterleaveDefault;
+        long max = Math.Min(InterleaveMax, pool.Slabs.DataBytes);
+        return interleave >= InterleaveMin && interleave <= max && BitOperations.IsPow2(interleave) ? (int)interleave : throw new RefusedException(
+            Refusal.InterleaveRange, $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max} (the slab of this pool has {pool.Slabs.DataBytes} bytes).");
+    }
+
+    private int LogicalSector()
+    {
+        int greatest = State.Disks.Values.Max(disk => (int)disk.Description.PhysicalSectorSize);
+        int sector = request.LogicalSectorSize ?? Math.Max(512, greatest);
+        return sector is 512 or 4096 ? sector : throw new RefusedException(
+            Refusal.SectorSizeNotSupported, $"-LogicalSectorSize {sector} is not supported; 512 and 4096 are.");
+    }
+
+    private long Size(NewVirtualDiskSpec spec)
+    {
+        long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
+        long max = MaximumRows(spec) * row;
+        if (request.UseMaximumSize)
+        {
+            return max > 0 ? max : throw new RefusedException(
+                Refusal.NotEnoughCapacity, $"-UseMaximumSize: storage pool '{State.Pool!.FriendlyName}' has no room for a row of {row} bytes.", "Remove virtual disks, or add disks.");
+        }
+
+        long size = RoundUp(request.SizeBytes ?? 0, row, "Size");
+        if (spec.ProvisioningType == ProvisioningType.Fixed && size > max)
+        {
+            throw new RefusedException(
+                Refusal.NotEnoughCapacity,
+                $"-Size {request.SizeBytes} is more than storage pool '{State.Pool!.FriendlyName}' has room for: at most {max} bytes with {spec.NumberOfColumns} columns and {spec.NumberOfDataCopies} copies.",
+                "Give a smaller size, -UseMaximumSize, or add disks.");
+        }
+
+        return size / row <= SpaceDescription.MaxRows ? size : throw new RefusedException(
+            Refusal.SizeNotSupported, $"-Size {request.SizeBytes} is more than {SpaceDescription.MaxRows * row} bytes, the largest virtual disk with this slab and these columns.");
+    }
+
+    /// <summary>Rows that are left once the integrity log has its slabs: reserved for a moment, so that the count is exact.</summary>
+    private long MaximumRows(NewVirtualDiskSpec spec)
+    {
+        List<SlabRef> log = [];
+        bool hasLog = spec.Checksum == ChecksumKind.CRC32C || spec.NumberOfDataCopies > 1;
+        int copies = VirtualDiskBuilder.LogCopies(spec.NumberOfDataCopies, State.Disks.Keys.Count(number => pool.Disk(number) is not null));
+        AllocationPreferences logPreferences = new() { Purpose = AllocationPurpose.Log };
+        for (int row = 0; hasLog && row < VirtualDiskBuilder.LogRows(pool.Slabs); row++)
+        {
+            if (pool.Allocator.TryReserveRow(1, copies, logPreferences, out SlabRef[] slabs, out _))
+            {
+                logPreferences = row == 0 ? logPreferences with { AllowedDisks = [.. slabs.Select(slab => slab.Disk)] } : logPreferences;
+                log.AddRange(slabs);
+            }
+        }
+
+        AllocationPreferences preferences = new()
+        {
+            Media = spec.MediaTypeCode == 0 ? null : (MediaType)spec.MediaTypeCode,
+            AllowedDisks = spec.AllowedDisks,
+            FaultDomainAwareness = spec.FaultDomainAwareness,
+        };
+        long rows = pool.Allocator.LargestRowCount(spec.NumberOfColumns, spec.NumberOfDataCopies, preferences);
+        pool.Allocator.Release(log.ToArray());
+        return rows;
+    }
+}

@@ -1,0 +1,195 @@
+using System.Diagnostics;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Pools;
+
+namespace TierSpaces.Engine.Tests.Management;
+
+public sealed class StorageSubsystemTests : IAsyncLifetime
+{
+    private const long Mebibyte = 1 << 20;
+    private readonly string _folder = Directory.CreateTempSubdirectory("tsm").FullName;
+    private Lane _lane = null!;
+    private HostState _state = null!;
+    private StorageSubsystem _subsystem = null!;
+
+    public ValueTask InitializeAsync() => StartAsync();
+
+    public async ValueTask DisposeAsync()
+    {
+        await StopAsync();
+        Directory.Delete(_folder, recursive: true);
+    }
+
+    [Fact]
+    public async Task The_main_job_survives_a_restart_of_the_host()
+    {
+        await NewDisksAsync(4);
+        StoragePoolStatus pool = await NewPoolAsync("p");
+        VirtualDiskStatus disk = await _subsystem.NewVirtualDiskAsync(pool.UniqueId, new VirtualDiskRequest { FriendlyName = "d", SizeBytes = 32 * Mebibyte, NumberOfColumns = 2 });
+        Assert.Equal((2, 2, "Mirror"), (disk.Description.NumberOfColumns, disk.Description.NumberOfDataCopies, disk.Description.ResiliencySettingName));
+        Assert.Equal("Detached", disk.OperationalStatus);
+        disk = await _subsystem.ConnectVirtualDiskAsync(disk.Description.Id.Value);
+        Assert.True(File.Exists(disk.SocketPath));
+        string socket = disk.SocketPath;
+        await StopAsync();
+        Assert.False(File.Exists(socket));
+        await StartAsync();
+        disk = Assert.Single(await _subsystem.VirtualDisksAsync());
+        Assert.Equal((HealthStatus.Healthy, "OK", socket), (disk.Health, disk.OperationalStatus, disk.SocketPath));
+        await _subsystem.RemoveVirtualDiskAsync(disk.Description.Id.Value);
+        await _subsystem.RemovePoolAsync(pool.UniqueId);
+        Assert.All(await _subsystem.PhysicalDisksAsync(), physical => Assert.Null(physical.CannotPool));
+    }
+
+    [Fact]
+    public async Task What_cannot_be_is_refused_with_the_reason_and_changes_nothing()
+    {
+        await NewDisksAsync(3);
+        StoragePoolStatus pool = await NewPoolAsync("p");
+        await RefusedAsync(Refusal.NameTaken, () => NewPoolAsync("P"));
+        await RefusedAsync(Refusal.ColumnsRange, () => NewDiskAsync(pool, request => request with { NumberOfColumns = 2 }));
+        await RefusedAsync(Refusal.InterleaveRange, () => NewDiskAsync(pool, request => request with { Interleave = 100_000 }));
+        await RefusedAsync(Refusal.SizeNotSupported, () => NewDiskAsync(pool, request => request with { SizeBytes = 0 }));
+        await RefusedAsync(Refusal.NotEnoughCapacity, () => NewDiskAsync(pool, request => request with { SizeBytes = 1L << 40 }));
+        await RefusedAsync(Refusal.NotEnoughPhysicalDisks, () => NewDiskAsync(pool, request => request with { NumberOfDataCopies = 3 }));
+        await RefusedAsync(Refusal.CopiesRange, () => NewDiskAsync(pool, request => request with { NumberOfDataCopies = 4 }));
+        await RefusedAsync(Refusal.NoSuchResiliencySetting, () => NewDiskAsync(pool, request => request with { ResiliencySettingName = "Raid5" }));
+        await RefusedAsync(Refusal.SectorSizeNotSupported, () => NewDiskAsync(pool, request => request with { LogicalSectorSize = 1024 }));
+        await NewDiskAsync(pool, request => request);
+        await RefusedAsync(Refusal.NameTaken, () => NewDiskAsync(pool, request => request));
+        await RefusedAsync(Refusal.PoolHasVirtualDisks, () => _subsystem.RemovePoolAsync(pool.UniqueId));
+        PhysicalDiskStatus member = (await _subsystem.PhysicalDisksAsync())[0];
+        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.UnregisterPhysicalDiskAsync(member.UniqueId));
+        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.ResetPhysicalDiskAsync(member.UniqueId));
+        await RefusedAsync(Refusal.FileExists, () => _subsystem.NewPhysicalDiskAsync(new RegistrationSpec { Path = Path.Combine(_folder, "foreign.img") }, Foreign(), false));
+        await RefusedAsync(Refusal.FileNotFound, () => _subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = Path.Combine(_folder, "none.img") }));
+        Assert.Single(await _subsystem.VirtualDisksAsync());
+        Assert.Equal(3, (await _subsystem.PhysicalDisksAsync()).Length);
+    }
+
+    [Fact]
+    public async Task The_largest_size_is_what_UseMaximumSize_gives_and_one_row_more_is_refused()
+    {
+        await NewDisksAsync(3);
+        StoragePoolStatus pool = await NewPoolAsync("p");
+        SupportedSize supported = await _subsystem.SupportedSizeAsync(pool.UniqueId, "Mirror");
+        await RefusedAsync(Refusal.NotEnoughCapacity, () => NewDiskAsync(pool, request => request with { SizeBytes = supported.Max + supported.Divisor }));
+        VirtualDiskStatus disk = await NewDiskAsync(pool, request => request with { SizeBytes = null, UseMaximumSize = true });
+        Assert.Equal(supported.Max, disk.Description.SizeBytes);
+        RefusedException refused = await RefusedAsync(
+            Refusal.NotEnoughCapacity, () => _subsystem.ResizeVirtualDiskAsync(disk.Description.Id.Value, disk.Description.SizeBytes * 2));
+        Assert.Contains("Add ", refused.Action);
+    }
+
+    [Fact]
+    public async Task A_foreign_disk_is_not_pooled_until_it_is_reset()
+    {
+        Foreign();
+        PhysicalDiskStatus disk = await _subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = Path.Combine(_folder, "foreign.img") });
+        Assert.Equal(Refusal.ForeignSignature, disk.CannotPool);
+        await RefusedAsync(Refusal.ForeignSignature, () => NewPoolAsync("p"));
+        disk = await _subsystem.ResetPhysicalDiskAsync(disk.UniqueId);
+        Assert.Null(disk.CannotPool);
+        await NewPoolAsync("p");
+    }
+
+    [Fact]
+    public async Task Images_that_moved_are_found_again_by_their_labels_on_another_host()
+    {
+        await NewDisksAsync(3);
+        StoragePoolStatus pool = await NewPoolAsync("p");
+        await NewDiskAsync(pool, request => request);
+        await StopAsync();
+        File.Delete(Path.Combine(_folder, "state", "disks.json"));
+        for (int i = 0; i < 3; i++)
+        {
+            File.Move(Path.Combine(_folder, $"{i}.img"), Path.Combine(_folder, $"moved{2 - i}.img"));
+        }
+
+        await StartAsync();
+        for (int i = 0; i < 3; i++)
+        {
+            await _subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = Path.Combine(_folder, $"moved{i}.img") });
+        }
+
+        Assert.Equal(HealthStatus.Healthy, Assert.Single(await _subsystem.PoolsAsync()).Health);
+        Assert.Equal("d", Assert.Single(await _subsystem.VirtualDisksAsync()).Description.FriendlyName);
+    }
+
+    [Fact]
+    public async Task A_truncated_image_leaves_the_pool_degraded_within_a_second()
+    {
+        await NewDisksAsync(3);
+        StoragePoolStatus pool = await NewPoolAsync("p");
+        VirtualDiskStatus disk = await NewDiskAsync(pool, request => request);
+        using (Process truncate = Process.Start("truncate", ["-s", "0", Path.Combine(_folder, "1.img")]))
+        {
+            await truncate.WaitForExitAsync(TestContext.Current.CancellationToken);
+        }
+
+        for (int i = 0; i < 20 && (await _subsystem.PoolsAsync())[0].Health == HealthStatus.Healthy; i++)
+        {
+            await Task.Delay(100, TestContext.Current.CancellationToken);
+        }
+
+        Assert.Equal(HealthStatus.Warning, (await _subsystem.PoolsAsync())[0].Health);
+        Assert.Contains(await _subsystem.PhysicalDisksAsync(), physical => physical.OperationalStatus == "Lost Communication");
+        Assert.NotEqual(HealthStatus.Unhealthy, (await _subsystem.VirtualDisksAsync())[0].Health);
+        Assert.Equal(disk.Description.Id, (await _subsystem.VirtualDisksAsync())[0].Description.Id);
+    }
+
+    private long Foreign()
+    {
+        byte[] image = new byte[96 * Mebibyte];
+        image[510] = 0x55;
+        image[511] = 0xAA;
+        image[446 + 4] = 0x83;
+        image[446 + 12] = 1;
+        File.WriteAllBytes(Path.Combine(_folder, "foreign.img"), image);
+        return image.Length;
+    }
+
+    private Task<VirtualDiskStatus> NewDiskAsync(StoragePoolStatus pool, Func<VirtualDiskRequest, VirtualDiskRequest> change) =>
+        _subsystem.NewVirtualDiskAsync(pool.UniqueId, change(new VirtualDiskRequest { FriendlyName = "d", SizeBytes = 8 * Mebibyte }));
+
+    private async Task NewDisksAsync(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            await _subsystem.NewPhysicalDiskAsync(new RegistrationSpec { Path = Path.Combine(_folder, $"{i}.img") }, 96 * Mebibyte, preallocate: false);
+        }
+    }
+
+    private async Task<StoragePoolStatus> NewPoolAsync(string name)
+    {
+        PhysicalDiskStatus[] disks = await _subsystem.PhysicalDisksAsync();
+        return await _subsystem.NewPoolAsync(
+            new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [.. disks.Select(disk => disk.UniqueId)], DiskUsage.AutoSelect);
+    }
+
+    private static async Task<RefusedException> RefusedAsync<T>(Refusal expected, Func<Task<T>> verb)
+    {
+        RefusedException refused = await Assert.ThrowsAsync<RefusedException>(verb);
+        Assert.Equal((expected, refused.Message), (refused.Refusal, refused.Message));
+        return refused;
+    }
+
+    private async ValueTask StartAsync()
+    {
+        _lane = LaneFactory.Create("test");
+        _state = new HostState(Path.Combine(_folder, "state"), Path.Combine(_folder, "run"));
+        Directory.CreateDirectory(Path.Combine(_folder, "nbd"));
+        _subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
+            _lane, _lane.Network, new DiskFactory(), _state, Path.Combine(_folder, "nbd"), Guid.NewGuid(), _ => { }));
+    }
+
+    private async ValueTask StopAsync()
+    {
+        await _subsystem.StopAsync();
+        _lane.Dispose();
+        _state.Dispose();
+    }
+}
