@@ -70,7 +70,7 @@ public abstract class Lane : ILane, IDisposable
 #pragma warning restore RS0030
 
     /// <inheritdoc/>
-    public BufferPool Buffers { get; } = new();
+    public BufferPool Buffers { get; } = new(hugePages: true);
 
     /// <summary>Sockets of this lane.</summary>
     public ILaneNetwork Network { get; }

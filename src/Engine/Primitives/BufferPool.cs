@@ -1,5 +1,4 @@
 using System.Numerics;
-using System.Runtime.InteropServices;
 
 namespace TierSpaces.Engine.Primitives;
 
@@ -7,7 +6,8 @@ namespace TierSpaces.Engine.Primitives;
 /// Page-aligned unmanaged buffers of one lane, in power-of-two classes from 4 KiB to 32 MiB. Used by one thread; never
 /// shrinks below what the load once needed, and its bound is the bound on requests in flight above it.
 /// </summary>
-public sealed unsafe class BufferPool : IDisposable
+/// <param name="hugePages">Carve the buffers from huge pages of 2 MiB: faster I/O for at least 2 MiB of memory.</param>
+public sealed unsafe class BufferPool(bool hugePages = false) : IDisposable
 {
     /// <summary>Alignment of every buffer, in bytes.</summary>
     public const int Alignment = 4096;
@@ -16,10 +16,10 @@ public sealed unsafe class BufferPool : IDisposable
     public const int LargestBuffer = 32 << 20;
 
     private readonly Stack<nint>[] _free = new Stack<nint>[BitOperations.Log2(LargestBuffer / Alignment) + 1];
-    private readonly List<nint> _all = [];
+    private readonly BufferArena _arena = new(hugePages);
 
     /// <summary>Bytes obtained from the system so far.</summary>
-    public long BytesReserved { get; private set; }
+    public long BytesReserved => _arena.BytesReserved;
 
     /// <summary>Buffers handed out and not returned.</summary>
     public int Outstanding { get; private set; }
@@ -35,12 +35,7 @@ public sealed unsafe class BufferPool : IDisposable
             return new IoBuffer((byte*)stack.Pop(), length);
         }
 
-        int size = Alignment << index;
-        void* memory = NativeMemory.AlignedAlloc((nuint)size, Alignment);
-        NativeMemory.Clear(memory, (nuint)size);
-        BytesReserved += size;
-        _all.Add((nint)memory);
-        return new IoBuffer((byte*)memory, length);
+        return new IoBuffer(_arena.Take(Alignment << index), length);
     }
 
     /// <summary>Gives a buffer back. It must be the one that was rented, at its full length.</summary>
@@ -53,12 +48,7 @@ public sealed unsafe class BufferPool : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        foreach (nint memory in _all)
-        {
-            NativeMemory.AlignedFree((void*)memory);
-        }
-
-        _all.Clear();
+        _arena.Free();
         Array.Clear(_free);
     }
 

@@ -1,6 +1,8 @@
+using System.Diagnostics;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Lanes.Native;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Tests.Lanes;
 
@@ -122,6 +124,25 @@ public class DiskFactoryTests
 
         DiskIdentity overridden = IdentityOf($"emulated:{image.Path}?profile=HDD10K", new DiskOverrides(MediaType.SSD, LogicalSectorSize: 4096));
         Assert.Equal((MediaType.SSD, 0u, 4096), (overridden.MediaType, overridden.SpindleSpeed, overridden.LogicalSectorSize));
+    }
+
+    [Fact]
+    public void ALockOfALivingProcessIsRefusedAtOnceAndOneOfADeadProcessIsWaitedFor()
+    {
+        // The lock is recorded for the short-lived program "flock" and lives as long as the shell that started it.
+        using TemporaryImage image = TemporaryImage.InMemory();
+        using Process shell = Process.Start(new ProcessStartInfo("sh", ["-c", "exec 9<>\"$0\"; flock 9; echo; sleep 0.5", image.Path]) { RedirectStandardOutput = true })!;
+        shell.StandardOutput.ReadLine();
+        Stopwatch watch = Stopwatch.StartNew();
+        IdentityOf(image.Uri, new DiskOverrides());
+        Assert.InRange(watch.ElapsedMilliseconds, 100, 2000);
+
+        int descriptor = Libc.OpenPath(image.Path, Libc.OpenReadWrite);
+        Assert.Equal(0, Libc.Lock(descriptor, Libc.LockExclusive | Libc.LockNonblocking));
+        watch.Restart();
+        Assert.Equal(DiskOpenFailure.InUse, Refusal(image.Uri, new DiskOverrides()).Failure);
+        Assert.InRange(watch.ElapsedMilliseconds, 0, 500);
+        Libc.Close(descriptor);
     }
 
     [Fact]

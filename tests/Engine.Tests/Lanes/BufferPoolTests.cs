@@ -24,4 +24,39 @@ public class BufferPoolTests
         using BufferPool pool = new();
         Assert.Throws<ArgumentOutOfRangeException>(() => pool.Rent(length));
     }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void BuffersNeverOverlapAndAreAligned(bool hugePages)
+    {
+        using BufferPool pool = new(hugePages);
+        Random random = new(4);
+        List<IoBuffer> rented = [];
+        for (int i = 0; i < 300; i++)
+        {
+            IoBuffer buffer = pool.Rent(random.Next(1, random.Next(10) == 0 ? 5 << 20 : 200 << 10));
+            Assert.True(buffer.IsAligned(BufferPool.Alignment));
+            Assert.Equal(-1, buffer.Span.IndexOfAnyExcept((byte)0));
+            buffer.Span.Fill((byte)(i + 1));
+            rented.Add(buffer);
+        }
+
+        for (int i = 0; i < rented.Count; i++)
+        {
+            Assert.Equal(-1, rented[i].Span.IndexOfAnyExcept((byte)(i + 1)));
+        }
+    }
+
+    [Fact]
+    public void SmallBuffersShareAHugePage()
+    {
+        using BufferPool pool = new(hugePages: true);
+        for (int i = 0; i < 512; i++)
+        {
+            pool.Rent(4096);
+        }
+
+        Assert.Equal(2 << 20, pool.BytesReserved);
+    }
 }

@@ -75,7 +75,7 @@ internal sealed class PoolingObstacles(string procRoot)
             family[SysfsNode.ReadText(Path.Combine(folder, "dev"))] = Path.GetFileName(folder);
         }
 
-        foreach (string line in Lines("self/mountinfo"))
+        foreach (string line in SysfsNode.ReadLines(Path.Combine(procRoot, "self/mountinfo")))
         {
             string[] fields = line.Split(' ');
             int dash = Array.IndexOf(fields, "-");
@@ -87,7 +87,7 @@ internal sealed class PoolingObstacles(string procRoot)
             }
         }
 
-        return Lines("swaps").Select(line => Named(family, line.Split(' ', '\t')[0])).FirstOrDefault(name => name is not null) is { } swap
+        return SysfsNode.ReadLines(Path.Combine(procRoot, "swaps")).Select(line => Named(family, line.Split(' ', '\t')[0])).FirstOrDefault(name => name is not null) is { } swap
             ? $"{swap} is used for swapping"
             : Held(node) ?? Partitioned(node);
     }
@@ -131,17 +131,4 @@ internal sealed class PoolingObstacles(string procRoot)
 
     private static string? Named(Dictionary<string, string> family, string path) =>
         path.StartsWith("/dev/", StringComparison.Ordinal) && family.ContainsValue(path[5..]) ? path[5..] : null;
-
-    private string[] Lines(string file)
-    {
-        try
-        {
-            using StreamReader reader = new(Path.Combine(procRoot, file));
-            return reader.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries);
-        }
-        catch (IOException)
-        {
-            return [];
-        }
-    }
 }

@@ -83,6 +83,20 @@ internal sealed partial class SysfsNode
         }
     }
 
+    /// <summary>The lines of a file of proc; none when it cannot be read.</summary>
+    internal static string[] ReadLines(string path)
+    {
+        try
+        {
+            using StreamReader reader = new(path);
+            return reader.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            return [];
+        }
+    }
+
     internal static bool Exists(string path) => new FileInfo(path).Exists;
 
     /// <summary>The nearest folder above the disk whose name matches, or null.</summary>

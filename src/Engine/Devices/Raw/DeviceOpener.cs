@@ -24,9 +24,9 @@ internal static unsafe class DeviceOpener
 
         try
         {
-            if (Libc.Lock(descriptor, Libc.LockExclusive | Libc.LockNonblocking) != 0)
+            if (FileLock.Take(descriptor) is < 0 and int error)
             {
-                throw Failure(uri, Libc.LastError(), "lock");
+                throw Failure(uri, -error, "lock");
             }
 
             return Examine(uri, descriptor);

@@ -140,7 +140,8 @@ public sealed partial class RawDisk : IDisk
 
         _closed = true;
         Lane.RemoveFile(_file);
-        Libc.Close(_device.Descriptor);   // releases the lock
+        FileLock.Release(_device.Descriptor);
+        Libc.Close(_device.Descriptor);
     }
 
     internal unsafe LaneTask<IoError> StartRead(long offset, IoBuffer target) =>

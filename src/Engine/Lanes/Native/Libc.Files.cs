@@ -75,6 +75,7 @@ internal static unsafe partial class Libc
     internal const int SeekHole = 4;
     internal const int LockExclusive = 2;
     internal const int LockNonblocking = 4;
+    internal const int LockRelease = 8;
     internal const int AllocateKeepSize = 1;
     internal const int AllocatePunchHole = 2;
     internal const int AllocateZeroRange = 16;

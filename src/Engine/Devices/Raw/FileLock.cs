@@ -1,0 +1,69 @@
+using System.Globalization;
+using TierSpaces.Engine.Devices.Identity;
+using TierSpaces.Engine.Lanes.Native;
+
+namespace TierSpaces.Engine.Devices.Raw;
+
+// The exclusive lock on an open file (flock). It belongs to the open file itself, so it also keeps out a second opener in
+// this process, and it lasts until every request in flight on it has ended: a killed host's last writes cannot land after
+// the next host has the disk.
+//
+// A killed process leaves the lock behind for some 50 ms more, until the kernel has taken its ring apart. /proc/locks
+// names the holder: while that is no living process, the lock is about to fall and is waited for.
+
+/// <summary>The exclusive lock of a disk.</summary>
+internal static class FileLock
+{
+    private const int PatienceMs = 2000;
+    private const int StepMs = 5;
+
+    /// <summary>Takes the lock: 0 or a negative errno. Waits only for a holder that is dead.</summary>
+    internal static int Take(int descriptor)
+    {
+        for (int waitedMs = 0; ; waitedMs += StepMs)
+        {
+            int result = Libc.CountOrError(Libc.Lock(descriptor, Libc.LockExclusive | Libc.LockNonblocking));
+            if (result != -Errno.EAGAIN || waitedMs >= PatienceMs || !MayFall(descriptor, isFirstLook: waitedMs == 0))
+            {
+                return result;
+            }
+
+#pragma warning disable RS0030 // only right after a crash, and a disk that is being opened serves nobody yet
+            Thread.Sleep(StepMs);
+#pragma warning restore RS0030
+        }
+    }
+
+    /// <summary>Gives the lock up at once, also while the kernel still holds the file.</summary>
+    internal static void Release(int descriptor) => _ = Libc.Lock(descriptor, Libc.LockRelease);
+
+    private static bool MayFall(int descriptor, bool isFirstLook)
+    {
+        string? holder = Holder(descriptor);
+        return holder is null
+            ? isFirstLook   // it has just fallen, or the file system numbers its files in a way of its own
+            : int.TryParse(holder, CultureInfo.InvariantCulture, out int process) && process > 0 && IsDead(process);
+    }
+
+    private static string? Holder(int descriptor)
+    {
+        if (Libc.StatusOf(descriptor, out FileStatus status) < 0)
+        {
+            return null;
+        }
+
+        // "1: FLOCK  ADVISORY  WRITE 23986 fe:00:3530772 0 EOF"; the kernel writes the device in hexadecimal.
+        string file = $"{status.ContainerMajor:x2}:{status.ContainerMinor:x2}:{status.Inode}";
+        return SysfsNode.ReadLines("/proc/locks")
+            .Select(line => line.Split(' ', StringSplitOptions.RemoveEmptyEntries))
+            .FirstOrDefault(fields => fields.Length > 5 && fields[1] == "FLOCK" && fields[5] == file)?[4];
+    }
+
+    /// <summary>No such process, or one that has ended and waits to be noticed by its parent.</summary>
+    private static bool IsDead(int process)
+    {
+        string status = SysfsNode.ReadText($"/proc/{process}/stat");
+        int afterName = status.LastIndexOf(')') + 2;
+        return status.Length == 0 || (afterName < status.Length && status[afterName] is 'Z' or 'X');
+    }
+}
