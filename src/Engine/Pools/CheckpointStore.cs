@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 
@@ -75,12 +74,14 @@ internal sealed class CheckpointStore(MemberDisk disk)
         return flushed;
     }
 
-    /// <summary>A superblock names the checkpoint written last: the oldest is given up.</summary>
-    internal void Accept()
+    /// <summary>
+    /// A superblock is durable. If it names the checkpoint written last, the oldest is given up; a checkpoint that was
+    /// completed while the superblock was on its way is not named by it and waits for the next.
+    /// </summary>
+    internal void Accept(Superblock superblock)
     {
-        if (_written is { } written)
+        if (_written is { } written && written.Root == superblock.Checkpoint)
         {
-            Debug.Assert(disk.Newest?.Checkpoint == written.Root, "A superblock names the checkpoint.");
             (_previous, _newest, _written) = (_newest, written, null);
         }
     }

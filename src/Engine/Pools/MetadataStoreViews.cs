@@ -141,14 +141,15 @@ internal sealed partial class MetadataStore
     {
         ulong epoch = NextEpoch(disks);
         MemberDisk[] targets = [.. disks];
-        LaneTask<IoError>[] writes = [.. targets.Select(disk => disk.WriteSuperblock(SuperblockOf(disk, view, epoch, clean)))];
+        Superblock[] superblocks = Array.ConvertAll(targets, disk => SuperblockOf(disk, view, epoch, clean));
+        LaneTask<IoError>[] writes = [.. targets.Select((disk, i) => disk.WriteSuperblock(superblocks[i]))];
         HashSet<DiskNumber> held = [];
         for (int i = 0; i < targets.Length; i++)
         {
             IoError error = await writes[i];
             if (error == IoError.None)
             {
-                targets[i].Checkpoints.Accept();
+                targets[i].Checkpoints.Accept(superblocks[i]);
                 held.Add(targets[i].Number);
             }
             else

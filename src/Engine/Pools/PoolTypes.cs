@@ -45,11 +45,11 @@ public sealed record NewDiskSpec(IDisk Disk, string FriendlyName)
     public string Description { get; init; } = "";
 }
 
-/// <summary>How a commit ended.</summary>
+/// <summary>How a commit ended. The value 0 is none of them, so that a result nobody has set is no success.</summary>
 public enum CommitStatus
 {
     /// <summary>Durable on a majority and applied to the state.</summary>
-    Committed,
+    Committed = 1,
 
     /// <summary>The records contradict the state or are too many for one commit; nothing was changed.</summary>
     Refused,
