@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Identity;
 using TierSpaces.Engine.Devices.Raw;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Lanes.Native;
@@ -113,6 +114,59 @@ public abstract class RawDiskTests(LaneBackend backend)
             Assert.Equal(IoError.None, await disk.Unmap(0, 1 << 20));
             Assert.Equal(IoError.None, await disk.Write(0, buffer.Slice(0, 4096), WriteFlags.ForceUnitAccess));
             test.Lane.Buffers.Return(buffer);
+            await disk.Close();
+        });
+    }
+
+    [Fact]
+    public void AShortWriteThroughTheBackendIsNoSpaceOnAFullHost()
+    {
+        using TestLane test = TestLane.Create(backend);
+        using SmallFileSystem full = SmallFileSystem.Mount(sizeBytes: 1 << 20);
+        string path = Path.Combine(full.Folder, "disk.img");
+        DiskImage.Create(path, 8 << 20, preallocate: false);
+        test.Run(async () =>
+        {
+            // Not by plain calls, as memory usually is: through the backend, as a file system on a disk would be.
+            string uri = DiskUri.ForFile(path).ToString();
+            OpenedDevice device = DeviceOpener.Open(uri, path, wantBlockDevice: false) with { Access = DiskAccess.Buffered };
+            RawDisk disk = new(test.Lane, device, IdentityBuilder.ForFile(uri, device, new DiskOverrides()), 4096);
+            IoBuffer buffer = test.Lane.Buffers.Rent(4 << 20);
+            buffer.Span.Fill(7);
+            Assert.Equal(IoError.NoSpace, await disk.Write(0, buffer, WriteFlags.None));
+            Assert.True(disk.IsPresent);
+            Assert.Equal(0, disk.InFlight);
+            test.Lane.Buffers.Return(buffer);
+            await disk.Close();
+        });
+    }
+
+    [Fact]
+    public void MoreRequestsThanTheRingHoldsAllComplete()
+    {
+        const int requests = 10_000;   // the queues of the ring hold 512 and 4096
+        using TemporaryImage image = Make(inMemory: false);
+        using TestLane test = TestLane.Create(backend);
+        test.Run(async () =>
+        {
+            RawDisk disk = Open(test.Lane, image);
+            IoBuffer memory = test.Lane.Buffers.Rent((int)TemporaryImage.DefaultSize);
+            memory.Span.Fill(1);
+            Assert.Equal(IoError.None, await disk.Write(0, memory, WriteFlags.None));
+            LaneTask<IoError>[] pending = new LaneTask<IoError>[requests];
+            for (int index = 0; index < requests; index++)
+            {
+                int offset = index % (memory.Length / 4096) * 4096;
+                pending[index] = disk.Read(offset, memory.Slice(offset, 4096));
+            }
+
+            Assert.Equal(requests, disk.InFlight);
+            foreach (LaneTask<IoError> request in pending)
+            {
+                Assert.Equal(IoError.None, await request);
+            }
+
+            test.Lane.Buffers.Return(memory);
             await disk.Close();
         });
     }
