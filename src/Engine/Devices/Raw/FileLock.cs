@@ -9,21 +9,23 @@ namespace TierSpaces.Engine.Devices.Raw;
 // the next host has the disk.
 //
 // A killed process leaves the lock behind for some 50 ms more, until the kernel has taken its ring apart. /proc/locks
-// names the holder: while that is no living process, the lock is about to fall and is waited for.
+// names the holder: while that is no living process, the lock is about to fall and is waited for. In a container the dead
+// are not listed, nor are holders outside it: then the wait is short.
 
 /// <summary>The exclusive lock of a disk.</summary>
 internal static class FileLock
 {
     private const int PatienceMs = 2000;
+    private const int PatienceWithUnknownMs = 300;
     private const int StepMs = 5;
 
-    /// <summary>Takes the lock: 0 or a negative errno. Waits only for a holder that is dead.</summary>
+    /// <summary>Takes the lock: 0 or a negative errno. Does not wait for a holder that lives.</summary>
     internal static int Take(int descriptor)
     {
         for (int waitedMs = 0; ; waitedMs += StepMs)
         {
             int result = Libc.CountOrError(Libc.Lock(descriptor, Libc.LockExclusive | Libc.LockNonblocking));
-            if (result != -Errno.EAGAIN || waitedMs >= PatienceMs || !MayFall(descriptor, isFirstLook: waitedMs == 0))
+            if (result != -Errno.EAGAIN || waitedMs >= PatienceFor(Holder(descriptor)))
             {
                 return result;
             }
@@ -37,13 +39,10 @@ internal static class FileLock
     /// <summary>Gives the lock up at once, also while the kernel still holds the file.</summary>
     internal static void Release(int descriptor) => _ = Libc.Lock(descriptor, Libc.LockRelease);
 
-    private static bool MayFall(int descriptor, bool isFirstLook)
-    {
-        string? holder = Holder(descriptor);
-        return holder is null
-            ? isFirstLook   // it has just fallen, or the file system numbers its files in a way of its own
-            : int.TryParse(holder, CultureInfo.InvariantCulture, out int process) && process > 0 && IsDead(process);
-    }
+    private static int PatienceFor(string? holder) =>
+        !int.TryParse(holder, CultureInfo.InvariantCulture, out int process) ? PatienceWithUnknownMs
+        : IsDead(process) ? PatienceMs
+        : 0;
 
     private static string? Holder(int descriptor)
     {
