@@ -15,8 +15,7 @@ internal static unsafe class DeviceOpener
     internal static OpenedDevice Open(string uri, string path, bool wantBlockDevice)
     {
         RequireKind(uri, path, wantBlockDevice);
-        int flags = Libc.OpenReadWrite | (wantBlockDevice ? Libc.OpenExclusive : 0);
-        int descriptor = Libc.OpenPath(path, flags);
+        int descriptor = wantBlockDevice ? FileLock.OpenExclusively(path) : Libc.OpenPath(path, Libc.OpenReadWrite);
         if (descriptor < 0)
         {
             throw Failure(uri, -descriptor, "open");

@@ -30,14 +30,31 @@ internal static class FileLock
                 return result;
             }
 
-#pragma warning disable RS0030 // only right after a crash, and a disk that is being opened serves nobody yet
-            Thread.Sleep(StepMs);
-#pragma warning restore RS0030
+            Pause();
+        }
+    }
+
+    /// <summary>Opens a block device that nobody else may use: a descriptor or a negative errno. Waits a little for a dying holder.</summary>
+    internal static int OpenExclusively(string path)
+    {
+        for (int waitedMs = 0; ; waitedMs += StepMs)
+        {
+            int result = Libc.OpenPath(path, Libc.OpenReadWrite | Libc.OpenExclusive);
+            if (result != -Errno.EBUSY || waitedMs >= PatienceWithUnknownMs)
+            {
+                return result;
+            }
+
+            Pause();
         }
     }
 
     /// <summary>Gives the lock up at once, also while the kernel still holds the file.</summary>
     internal static void Release(int descriptor) => _ = Libc.Lock(descriptor, Libc.LockRelease);
+
+#pragma warning disable RS0030 // only right after a crash, and a disk that is being opened serves nobody yet
+    private static void Pause() => Thread.Sleep(StepMs);
+#pragma warning restore RS0030
 
     private static int PatienceFor(string? holder) =>
         !int.TryParse(holder, CultureInfo.InvariantCulture, out int process) ? PatienceWithUnknownMs
