@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Text.Json;
 using TierSpaces.Contracts;
+using TierSpaces.Host.Supervision;
 
 namespace TierSpaces.Host.Tests;
 
@@ -66,7 +67,7 @@ internal sealed class Scratch : IDisposable
         Run("stop");
         foreach (var file in new[] { Paths.SupervisorLock, Paths.HostLock }.Where(File.Exists))
         {
-            if (int.TryParse(File.ReadAllText(file), out var process) && IsAlive(process) && IsOurs(process))
+            if (int.TryParse(FileLock.Read(file), out var process) && IsAlive(process) && IsOurs(process))
             {
                 Kill(process);
             }

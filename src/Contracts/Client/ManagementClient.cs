@@ -124,7 +124,8 @@ public sealed class ManagementClient : IDisposable
     }
 
     /// <summary>Nothing was sent, and a host that is started now may do better or say why not.</summary>
-    private static bool IsNobodyThere(HttpRequestException e) => IsConnectFailure(e) && SocketErrorOf(e) != SocketError.AccessDenied;
+    private static bool IsNobodyThere(HttpRequestException e) =>
+        IsConnectFailure(e) && SocketErrorOf(e) != SocketError.AccessDenied;
 
     private static bool IsAnswerLost(HttpRequestException e) => !IsConnectFailure(e);
 

@@ -7,7 +7,9 @@ namespace TierSpaces.Contracts;
 /// </summary>
 public static class ParameterSets
 {
-    /// <summary>Sets of the verb that contain all given parameters; a verb without sets has one, named by the empty text.</summary>
+    /// <summary>
+    /// Sets of the verb that contain all given parameters; a verb without sets has one, named by the empty text.
+    /// </summary>
     public static string[] Fitting(VerbDescription verb, IReadOnlyCollection<ParameterDescription> given)
     {
         var sets = verb.Parameters.SelectMany(parameter => parameter.Sets).Distinct().ToArray();
@@ -41,8 +43,8 @@ public static class ParameterSets
 
     private static IEnumerable<ParameterDescription> Missing(
         VerbDescription verb, IReadOnlyCollection<ParameterDescription> given, string set) =>
-        verb.Parameters.Where(parameter =>
-            parameter.Attribute.Required && parameter.Attribute.Default.Length == 0 && parameter.IsIn(set) && !given.Contains(parameter));
+        verb.Parameters.Where(parameter => parameter.Attribute is { Required: true, Default.Length: 0 })
+            .Where(parameter => parameter.IsIn(set) && !given.Contains(parameter));
 
     private static string DescribeConflict(IReadOnlyCollection<ParameterDescription> given)
     {
@@ -64,7 +66,8 @@ public static class ParameterSets
     private static string DescribeMissing(
         VerbDescription verb, IReadOnlyCollection<ParameterDescription> given, string[] fitting)
     {
-        var lists = fitting.Select(set => Missing(verb, given, set).Select(parameter => "-" + parameter.Name).ToArray()).ToArray();
+        var lists = fitting
+            .Select(set => Missing(verb, given, set).Select(parameter => "-" + parameter.Name).ToArray()).ToArray();
         var common = lists.Aggregate((a, b) => a.Intersect(b).ToArray());
         if (common.Length > 0)
         {

@@ -5,7 +5,9 @@ using TierSpaces.Host.Supervision;
 
 namespace TierSpaces.Host.CommandLine;
 
-/// <summary>The commands of the executable beside the verbs. Verbs are listed here for help; <see cref="VerbCommand"/> runs them.</summary>
+/// <summary>
+/// The commands of the executable beside the verbs. Verbs are listed here for help; <see cref="VerbCommand"/> runs them.
+/// </summary>
 internal static class OwnCommands
 {
     /// <summary>Runs what was typed.</summary>
@@ -39,7 +41,7 @@ internal static class OwnCommands
 
     private static Command Serve()
     {
-        var detach = new Option<bool>(ProcessHostLauncher.DetachOption) { Description = "Stand alone once ready.", Hidden = true };
+        var detach = new Option<bool>(ProcessHostLauncher.DetachOption) { Hidden = true };
         var supervisor = new Option<SupervisorKind>("--supervisor") { Description = "Who starts the host again when it dies." };
         var command = new Command("serve", "Runs the host: opens pools and serves virtual disks.") { detach, supervisor };
         command.SetAction((result, _) => ReportAsync("serve", async () =>

@@ -4,7 +4,9 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.CommandLine;
 
-/// <summary>Makes the JSON body of a request from what was typed. The request record is described, never built: any verb will do.</summary>
+/// <summary>
+/// Makes the JSON body of a request from what was typed. The request record is described, never built: any verb will do.
+/// </summary>
 internal static class RequestText
 {
     /// <summary>The body as UTF-8 JSON.</summary>

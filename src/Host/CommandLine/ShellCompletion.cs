@@ -28,7 +28,8 @@ internal static class ShellCompletion
 
         if (typed.StartsWith('-'))
         {
-            return Fitting(verb.Parameters.Select(p => "-" + p.Name).Concat(CommonParameters.Of(verb).Select(n => "-" + n)), typed);
+            var names = verb.Parameters.Select(parameter => parameter.Name).Concat(CommonParameters.Of(verb));
+            return Fitting(names.Select(name => "-" + name), typed);
         }
 
         return ValueOf(verb, words) is { } parameter ? Values(verb, parameter, typed, namesOf) : [];
@@ -106,7 +107,8 @@ internal static class ShellCompletion
             return parameter.Attribute.ObjectClass;
         }
 
-        if (!parameter.Name.EndsWith(suffix, StringComparison.Ordinal) || parameter.Name.StartsWith("New", StringComparison.Ordinal))
+        var isNewName = parameter.Name.StartsWith("New", StringComparison.Ordinal);
+        if (isNewName || !parameter.Name.EndsWith(suffix, StringComparison.Ordinal))
         {
             return null;
         }

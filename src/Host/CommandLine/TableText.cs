@@ -24,7 +24,8 @@ internal static class TableText
 
         var columns = type.GetCustomAttribute<WindowsClassAttribute>()!.Columns.Select(Column.Read).ToArray();
         var rows = objects.EnumerateArray().Select(item => columns.Select(column => column.Cell(item)).ToArray()).ToArray();
-        var widths = columns.Select((column, i) => rows.Max(row => Math.Max(row[i].Text.Length, column.Heading.Length))).ToArray();
+        var widths = columns
+            .Select((column, i) => Math.Max(column.Heading.Length, rows.Max(row => row[i].Text.Length))).ToArray();
         var right = columns.Select((_, i) => rows.All(row => row[i].IsNumber)).ToArray();
         PrintLine(output, columns.Select(column => column.Heading), widths, right);
         PrintLine(output, columns.Select(column => new string('-', column.Heading.Length)), widths, right);
@@ -69,10 +70,16 @@ internal static class TableText
                 : new Cell(Text(value), value.ValueKind == JsonValueKind.Number);
         }
 
-        private static Cell Percent(JsonElement part, JsonElement whole) =>
-            part.ValueKind == JsonValueKind.Number && whole.ValueKind == JsonValueKind.Number && whole.GetUInt64() > 0
-                ? new Cell((100.0 * part.GetUInt64() / whole.GetUInt64()).ToString("0.00", CultureInfo.InvariantCulture) + "%", true)
-                : new Cell("", true);
+        private static Cell Percent(JsonElement part, JsonElement whole)
+        {
+            if (part.ValueKind != JsonValueKind.Number || whole.ValueKind != JsonValueKind.Number || whole.GetUInt64() == 0)
+            {
+                return new Cell("", true);
+            }
+
+            var percent = 100.0 * part.GetUInt64() / whole.GetUInt64();
+            return new Cell(percent.ToString("0.00", CultureInfo.InvariantCulture) + "%", true);
+        }
 
         private static string Text(JsonElement value) => value.ValueKind switch
         {

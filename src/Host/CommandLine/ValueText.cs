@@ -8,7 +8,7 @@ namespace TierSpaces.Host.CommandLine;
 internal static class ValueText
 {
     /// <summary>Writes the parameter as a JSON property.</summary>
-    /// <exception cref="UsageException">The text is no value of that type; the message has parameter, value and what is allowed.</exception>
+    /// <exception cref="UsageException">The text is no value of that type; the message says what is.</exception>
     public static void Write(Utf8JsonWriter json, ParameterDescription parameter, string text)
     {
         json.WritePropertyName(parameter.Name);

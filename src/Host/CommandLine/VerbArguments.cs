@@ -3,8 +3,9 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Host.CommandLine;
 
 /// <summary>
-/// What was typed after a verb, with PowerShell's rules: <c>-Name value</c>, <c>-Name:value</c>, switches, lists with commas (also
-/// split over tokens at a comma), and values without a name by position. Invariant: every key is a full parameter name, given once.
+/// What was typed after a verb, with PowerShell's rules: <c>-Name value</c>, <c>-Name:value</c>, switches, lists with commas
+/// (also split over tokens at a comma), and values without a name by position. Invariant: every key is a full parameter name,
+/// given once.
 /// </summary>
 internal sealed class VerbArguments
 {
@@ -41,7 +42,9 @@ internal sealed class VerbArguments
         }
 
         arguments.PlaceUnnamed();
-        return ParameterSets.Choose(verb, arguments.Given, out var problem) is null ? throw new UsageException(problem) : arguments;
+        return ParameterSets.Choose(verb, arguments.Given, out var problem) is null
+            ? throw new UsageException(problem)
+            : arguments;
     }
 
     /// <summary>A dash (also a typographic one, or two) and a letter.</summary>
@@ -111,7 +114,9 @@ internal sealed class VerbArguments
                 .ThenBy(parameter => parameter.Attribute.ObjectClass.Length > 0)
                 .ThenBy(parameter => !parameter.IsIn(verb.Verb.DefaultSet))
                 .FirstOrDefault();
-            Set(open?.Name ?? throw new UsageException($"'{value}' has no place: no parameter takes a value without a name there."), value);
+            var name = open?.Name
+                ?? throw new UsageException($"'{value}' has no place: no parameter takes a value without a name there.");
+            Set(name, value);
         }
     }
 }

@@ -58,13 +58,11 @@ internal static class VerbHelp
     private static string Notes(ParameterDescription parameter)
     {
         var attribute = parameter.Attribute;
-        string[] notes =
-        [
-            .. parameter.Aliases.Select(alias => $"alias -{alias}"),
-            .. attribute.IsOurs ? ["not in Windows"] : Array.Empty<string>(),
-            .. attribute.Refused.Length > 0 ? [$"refused: {attribute.Refused.TrimEnd('.')}"] : Array.Empty<string>(),
-            .. attribute.WithoutEffect.Length > 0 ? [$"without effect: {attribute.WithoutEffect.TrimEnd('.')}"] : Array.Empty<string>(),
-        ];
+        var notes = parameter.Aliases.Select(alias => $"alias -{alias}")
+            .Append(attribute.IsOurs ? "not in Windows" : "")
+            .Append(attribute.Refused.Length > 0 ? $"refused: {attribute.Refused.TrimEnd('.')}" : "")
+            .Append(attribute.WithoutEffect.Length > 0 ? $"without effect: {attribute.WithoutEffect.TrimEnd('.')}" : "")
+            .Where(note => note.Length > 0).ToArray();
         return notes.Length == 0 ? "" : $" ({string.Join("; ", notes)})";
     }
 

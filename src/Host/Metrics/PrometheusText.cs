@@ -4,7 +4,9 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Metrics;
 
-/// <summary>Writes counters in Prometheus' text format, one family per counter, latency as a cumulative histogram in seconds.</summary>
+/// <summary>
+/// Writes counters in Prometheus' text format, one family per counter, latency as a cumulative histogram in seconds.
+/// </summary>
 internal static class PrometheusText
 {
     private static readonly (string Name, string Help, string Type, Func<StorageCounterInfo, ulong> Value)[] families =
@@ -46,7 +48,8 @@ internal static class PrometheusText
             }
         }
 
-        page.Append("# HELP tierspaces_latency_seconds Latency of completed requests.\n# TYPE tierspaces_latency_seconds histogram\n");
+        page.Append("# HELP tierspaces_latency_seconds Latency of completed requests.\n");
+        page.Append("# TYPE tierspaces_latency_seconds histogram\n");
         foreach (var counter in counters)
         {
             foreach (var (operation, classes) in histograms)

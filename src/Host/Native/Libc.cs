@@ -18,6 +18,12 @@ internal static partial class Libc
     /// <summary>No such device: also what opening a socket as a file says.</summary>
     public const int ENXIO = 6;
 
+    /// <summary>The device is in use.</summary>
+    public const int EBUSY = 16;
+
+    /// <summary>open of a block device: fail when somebody else has it exclusively.</summary>
+    public const int OpenExclusive = 0x80;
+
     /// <summary>Permissions 0600.</summary>
     public const int OwnerOnly = 0x180;
 

@@ -14,6 +14,8 @@ internal enum SupervisorKind
 }
 
 /// <summary>How the host runs.</summary>
-/// <param name="Detach">Say <c>ready</c> on standard output, then stand alone; when a host already runs, say it for that one.</param>
+/// <param name="Detach">
+/// Say <c>ready</c> on standard output, then stand alone; when a host already runs, say it for that one.
+/// </param>
 /// <param name="Supervisor">Who starts it again.</param>
 internal sealed record ServeOptions(bool Detach, SupervisorKind Supervisor);

@@ -6,8 +6,8 @@ using TierSpaces.Host.Native;
 namespace TierSpaces.Host.Serving;
 
 /// <summary>
-/// Makes the path of a socket free to be bound. A socket nobody listens on is a leftover and is removed; anything else stays and is
-/// refused. The caller holds the home's lock, so no other host is about to bind it.
+/// Makes the path of a socket free to be bound. A socket nobody listens on is a leftover and is removed; anything else stays and
+/// is refused. The caller holds the home's lock, so no other host is about to bind it.
 /// </summary>
 internal static class SocketPath
 {
@@ -33,7 +33,9 @@ internal static class SocketPath
         File.Delete(path);
     }
 
-    /// <summary>Opening a socket as a file fails with an error of its own; .NET has no other way to tell one from a file.</summary>
+    /// <summary>
+    /// Opening a socket as a file fails with an error of its own; .NET has no other way to tell one from a file.
+    /// </summary>
     private static bool IsSocket(string path)
     {
         var descriptor = Libc.Open(path, Libc.OpenNonBlocking | Libc.OpenCloseOnExec, 0);

@@ -2,7 +2,9 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Verbs;
 
-/// <summary>Carries out one verb. A handler resolves selectors, calls the engine, and maps what it answers; it decides nothing.</summary>
+/// <summary>
+/// Carries out one verb. A handler resolves selectors, calls the engine, and maps what it answers; it decides nothing.
+/// </summary>
 internal interface IVerbHandler
 {
     /// <summary>The verb.</summary>

@@ -61,17 +61,18 @@ internal static class RequestCheck
         var text = Convert.ToString(item, CultureInfo.InvariantCulture) ?? "";
         if (item is null || (words.Length > 0 && !words.Contains(text, StringComparer.OrdinalIgnoreCase)))
         {
+            var allowed = words.Length > 0 ? $"one of {string.Join(", ", words)}" : "a value";
             throw new StorageException(
-                StorageErrors.InvalidParameter,
-                $"-{parameter.Name} '{text}' is not accepted. Give {(words.Length > 0 ? "one of " + string.Join(", ", words) : "a value")}.",
+                StorageErrors.InvalidParameter, $"-{parameter.Name} '{text}' is not accepted. Give {allowed}.",
                 target: parameter.Name);
         }
     }
 
     /// <summary>False, or the value that stands for an absent one.</summary>
-    private static bool SaysNothing(ParameterDescription parameter, object value) =>
-        value is false
-        || (parameter.Attribute.Default.Length > 0
-            && string.Equals(
-                Convert.ToString(value, CultureInfo.InvariantCulture), parameter.Attribute.Default, StringComparison.OrdinalIgnoreCase));
+    private static bool SaysNothing(ParameterDescription parameter, object value)
+    {
+        var absent = parameter.Attribute.Default;
+        var text = Convert.ToString(value, CultureInfo.InvariantCulture);
+        return value is false || (absent.Length > 0 && absent.Equals(text, StringComparison.OrdinalIgnoreCase));
+    }
 }

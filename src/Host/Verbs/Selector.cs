@@ -27,7 +27,8 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
     /// <summary>Objects whose friendly name fits, in the order they were named, each once.</summary>
     /// <param name="patterns">Texts or wildcards.</param>
     /// <param name="fail">Takes the error of each text that fits nothing.</param>
-    public List<T> ByFriendlyName(IEnumerable<string> patterns, Action<StorageErrorInfo> fail) => By(FriendlyName, nameOf, patterns, fail);
+    public List<T> ByFriendlyName(IEnumerable<string> patterns, Action<StorageErrorInfo> fail) =>
+        By(FriendlyName, nameOf, patterns, fail);
 
     /// <summary>Objects whose unique identifier fits.</summary>
     public List<T> ByUniqueId(IEnumerable<string> patterns, Action<StorageErrorInfo> fail) => By(UniqueId, idOf, patterns, fail);
@@ -44,7 +45,9 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
         return found;
     }
 
-    /// <summary>Objects that were passed as such: each reference is a unique identifier, or a friendly name with wildcards.</summary>
+    /// <summary>
+    /// Objects that were passed as such: each reference is a unique identifier, or a friendly name with wildcards.
+    /// </summary>
     public List<T> ByReference(IEnumerable<string> references, Action<StorageErrorInfo> fail)
     {
         var found = new List<T>();

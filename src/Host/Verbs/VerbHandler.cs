@@ -4,7 +4,9 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Verbs;
 
-/// <summary>What every handler shares: JSON in and out, the checks that follow from the request record alone, errors as data.</summary>
+/// <summary>
+/// What every handler shares: JSON in and out, the checks that follow from the request record alone, errors as data.
+/// </summary>
 /// <typeparam name="TRequest">The request record.</typeparam>
 /// <typeparam name="TInfo">Kind of the objects it answers with.</typeparam>
 internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
@@ -15,7 +17,8 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
     public VerbDescription Verb { get; } = VerbDescription.Of(typeof(TRequest));
 
     /// <summary>JSON of the request; the generated one unless a handler of a foreign record says otherwise.</summary>
-    protected virtual JsonTypeInfo<TRequest> RequestJson => (JsonTypeInfo<TRequest>)ContractsJson.Default.GetTypeInfo(typeof(TRequest))!;
+    protected virtual JsonTypeInfo<TRequest> RequestJson =>
+        (JsonTypeInfo<TRequest>)ContractsJson.Default.GetTypeInfo(typeof(TRequest))!;
 
     /// <summary>JSON of the reply.</summary>
     protected virtual JsonTypeInfo<VerbReply<TInfo>> ReplyJson =>

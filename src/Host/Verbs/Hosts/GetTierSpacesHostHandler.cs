@@ -6,11 +6,13 @@ using TierSpaces.Host.Serving;
 namespace TierSpaces.Host.Verbs.Hosts;
 
 /// <summary>Get-TierSpacesHost: describes this process.</summary>
-internal sealed class GetTierSpacesHostHandler(HostServices services) : VerbHandler<GetTierSpacesHostRequest, TierSpacesHostInfo>
+internal sealed class GetTierSpacesHostHandler(HostServices services)
+    : VerbHandler<GetTierSpacesHostRequest, TierSpacesHostInfo>
 {
     /// <summary>Version of the executable.</summary>
     public static string Version { get; } =
-        typeof(GetTierSpacesHostHandler).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()!.InformationalVersion;
+        typeof(GetTierSpacesHostHandler).Assembly
+            .GetCustomAttribute<AssemblyInformationalVersionAttribute>()!.InformationalVersion;
 
     /// <summary>The host as an object.</summary>
     public static TierSpacesHostInfo Describe(HostServices services) => new()

@@ -4,7 +4,8 @@ using TierSpaces.Host.Serving;
 namespace TierSpaces.Host.Verbs.Hosts;
 
 /// <summary>Start-TierSpacesHost: whoever asks has started the host already; the answer describes it.</summary>
-internal sealed class StartTierSpacesHostHandler(HostServices services) : VerbHandler<StartTierSpacesHostRequest, TierSpacesHostInfo>
+internal sealed class StartTierSpacesHostHandler(HostServices services)
+    : VerbHandler<StartTierSpacesHostRequest, TierSpacesHostInfo>
 {
     /// <inheritdoc/>
     protected override Task HandleAsync(

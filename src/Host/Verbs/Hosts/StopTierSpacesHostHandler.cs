@@ -4,7 +4,8 @@ using TierSpaces.Host.Serving;
 namespace TierSpaces.Host.Verbs.Hosts;
 
 /// <summary>Stop-TierSpacesHost: the answer is sent, then the host stops.</summary>
-internal sealed class StopTierSpacesHostHandler(HostServices services) : VerbHandler<StopTierSpacesHostRequest, TierSpacesHostInfo>
+internal sealed class StopTierSpacesHostHandler(HostServices services)
+    : VerbHandler<StopTierSpacesHostRequest, TierSpacesHostInfo>
 {
     /// <inheritdoc/>
     protected override Task HandleAsync(

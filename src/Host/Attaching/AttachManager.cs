@@ -1,0 +1,154 @@
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Attaching;
+
+/// <summary>
+/// Attaches virtual disks that are served already, remembers how, and finds them again after a restart. It tries the attachers in
+/// order; where none works the export's URI is all there is, and the outcome says why. Not safe for concurrent calls: verbs that
+/// change state run one at a time.
+/// </summary>
+internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnlyList<IAttacher> attachers)
+{
+    private const string UriOnly = "NbdUri";
+    private readonly DeviceLinks links = new(paths.Devices);
+    private readonly Dictionary<string, AttachOutcome> outcomes = [];
+
+    /// <summary>How a disk is attached; null while it is not.</summary>
+    public AttachOutcome? OutcomeOf(string uniqueId) => outcomes.GetValueOrDefault(uniqueId);
+
+    /// <summary>
+    /// Attaches a disk whose export answers. After a restart of the host this finds the device that is still there and leaves it
+    /// alone; remains of one that is not are cleared away first.
+    /// </summary>
+    public AttachOutcome Attach(AttachTarget target)
+    {
+        var outcome = TryResume(target) ?? Make(target);
+        outcomes[target.UniqueId] = outcome;
+        return outcome;
+    }
+
+    /// <summary>Detaches a disk, if it is attached.</summary>
+    /// <exception cref="StorageException">Its device is in use; nothing was changed.</exception>
+    public void Detach(string uniqueId)
+    {
+        if (store.Read().FirstOrDefault(record => record.UniqueId == uniqueId) is { } record)
+        {
+            RefuseIfInUse(record);
+            Clear(record);
+        }
+
+        outcomes.Remove(uniqueId);
+    }
+
+    /// <summary>Gives the link of an attached disk its new name.</summary>
+    public void Rename(string uniqueId, string friendlyName)
+    {
+        if (store.Read().FirstOrDefault(record => record.UniqueId == uniqueId) is not { } record)
+        {
+            return;
+        }
+
+        store.Put(record with { FriendlyName = friendlyName });
+        var path = links.Set(friendlyName, record.Device);
+        links.Remove(record.FriendlyName);
+        outcomes[uniqueId] = new AttachOutcome(record.Method, path, null);
+    }
+
+    private AttachOutcome? TryResume(AttachTarget target)
+    {
+        if (store.Read().FirstOrDefault(record => record.UniqueId == target.UniqueId) is not { } record)
+        {
+            return null;
+        }
+
+        var attacher = attachers.FirstOrDefault(attacher => attacher.Method == record.Method);
+        if (attacher is null || !attacher.IsIntact(record))
+        {
+            Clear(record);
+            return null;
+        }
+
+        attacher.Resume(record, target);
+        return new AttachOutcome(record.Method, links.Set(record.FriendlyName, record.Device), null);
+    }
+
+    private AttachOutcome Make(AttachTarget target)
+    {
+        var reasons = new List<string>();
+        foreach (var attacher in attachers)
+        {
+            try
+            {
+                if (attacher.Obstacle() is not { } obstacle)
+                {
+                    return Make(attacher, target);
+                }
+
+                reasons.Add(obstacle);
+            }
+            catch (AttachException e)
+            {
+                reasons.Add(e.Message);
+            }
+        }
+
+        return new AttachOutcome(UriOnly, null, $"No block device: {string.Join("; ", reasons)}.");
+    }
+
+    private AttachOutcome Make(IAttacher attacher, AttachTarget target)
+    {
+        var folder = FolderOf(target.UniqueId);
+        Directory.CreateDirectory(folder);
+        try
+        {
+            var record = attacher.Attach(target, folder);
+            store.Put(record);
+            return new AttachOutcome(record.Method, links.Set(record.FriendlyName, record.Device), null);
+        }
+        catch (AttachException)
+        {
+            Remove(folder);
+            throw;
+        }
+    }
+
+    private void Clear(AttachRecord record)
+    {
+        attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.Detach(record);
+        links.Remove(record.FriendlyName);
+        store.Remove(record.UniqueId);
+        Remove(FolderOf(record.UniqueId));
+    }
+
+    private static void RefuseIfInUse(AttachRecord record)
+    {
+        if (!BlockDevice.IsInUse(record.Device))
+        {
+            return;
+        }
+
+        var mounts = BlockDevice.MountPoints(record.Device);
+        throw mounts.Length > 0
+            ? new StorageException(
+                StorageErrors.DeviceMounted, $"{record.Device} is mounted on {string.Join(", ", mounts)}.",
+                $"Unmount it: umount {mounts[0]}.", record.FriendlyName)
+            : new StorageException(
+                StorageErrors.DeviceMounted, $"{record.Device} is held by another driver.", "Stop what uses it.",
+                record.FriendlyName);
+    }
+
+    /// <summary>Short, since sockets live in it: a socket path has 107 bytes.</summary>
+    private string FolderOf(string uniqueId) => Path.Combine(paths.Home, "att", DeviceLinks.Encode(uniqueId));
+
+    private static void Remove(string folder)
+    {
+        try
+        {
+            Directory.Delete(folder, recursive: true);
+        }
+        catch (IOException e)
+        {
+            HostLog.Write($"{folder} stays: {e.Message}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+namespace TierSpaces.Host.Attaching;
+
+/// <summary>What is to be attached: one export of a server that answers already.</summary>
+/// <param name="UniqueId">Identifier of the virtual disk; names its folder and record.</param>
+/// <param name="FriendlyName">Name of the virtual disk; names its device link.</param>
+/// <param name="Socket">Unix socket of the server.</param>
+/// <param name="ExportName">Name of the export.</param>
+/// <param name="LogicalSectorSize">512 or 4096 bytes.</param>
+internal sealed record AttachTarget(
+    string UniqueId, string FriendlyName, string Socket, string ExportName, int LogicalSectorSize);
+
+/// <summary>A process, told apart from a later one that was given the same number.</summary>
+/// <param name="Id">Its number.</param>
+/// <param name="StartTime">When it started, in the kernel's ticks since boot.</param>
+internal sealed record ProcessMark(int Id, long StartTime);
+
+/// <summary>What was made for an attached disk: enough to find it again and to undo it, in any later process.</summary>
+internal sealed record AttachRecord
+{
+    /// <summary>Identifier of the virtual disk.</summary>
+    public required string UniqueId { get; init; }
+
+    /// <summary>Name that its link carries.</summary>
+    public required string FriendlyName { get; init; }
+
+    /// <summary>Name of the attacher that made it.</summary>
+    public required string Method { get; init; }
+
+    /// <summary>Block device, for example <c>/dev/loop3</c>.</summary>
+    public required string Device { get; init; }
+
+    /// <summary>The kernel's number of this use of the device (<see cref="BlockDevice.UseOf"/>); empty when it has none.</summary>
+    public string Use { get; init; } = "";
+
+    /// <summary>Folder with sockets and mount point, or empty.</summary>
+    public string Folder { get; init; } = "";
+
+    /// <summary>Processes that carry it, the one nearest to the device first.</summary>
+    public ProcessMark[] Processes { get; init; } = [];
+}
+
+/// <summary>How a disk is attached now.</summary>
+/// <param name="Method">KernelNbd, NbdFuse or NbdUri.</param>
+/// <param name="DevicePath">Stable link to the block device; null where only the URI is served.</param>
+/// <param name="Reason">Why there is no block device; null when there is one.</param>
+internal sealed record AttachOutcome(string Method, string? DevicePath, string? Reason);

@@ -1,0 +1,48 @@
+using System.Runtime.InteropServices;
+using TierSpaces.Host.Native;
+
+namespace TierSpaces.Host.Attaching;
+
+/// <summary>Questions about block devices of this machine.</summary>
+internal static class BlockDevice
+{
+    /// <summary>Whether a file system, a swap or another driver has it; the kernel refuses an exclusive opening then.</summary>
+    public static bool IsInUse(string device)
+    {
+        var descriptor = Libc.Open(device, Libc.OpenExclusive | Libc.OpenCloseOnExec, 0);
+        var error = Marshal.GetLastPInvokeError();
+        if (descriptor >= 0)
+        {
+            _ = Libc.Close(descriptor);
+        }
+
+        return descriptor < 0 && error == Libc.EBUSY;
+    }
+
+    /// <summary>
+    /// A number that the kernel gives to each use of a device: the same number, the same contents behind it. Empty for a device
+    /// that is not there.
+    /// </summary>
+    public static string UseOf(string device)
+    {
+        var path = $"/sys/block/{Path.GetFileName(device)}/diskseq";
+        return device.Length > 0 && File.Exists(path) ? File.ReadAllText(path).Trim() : "";
+    }
+
+    /// <summary>Where it is mounted; empty when nowhere.</summary>
+    public static string[] MountPoints(string device) =>
+        File.ReadLines("/proc/self/mounts").Select(line => line.Split(' ')).Where(fields => fields[0] == device)
+            .Select(fields => fields[1]).ToArray();
+
+    /// <summary>Whether a device file can be opened for reading and writing.</summary>
+    public static bool CanOpen(string path)
+    {
+        var descriptor = Libc.Open(path, Libc.OpenReadWrite | Libc.OpenCloseOnExec, 0);
+        if (descriptor >= 0)
+        {
+            _ = Libc.Close(descriptor);
+        }
+
+        return descriptor >= 0;
+    }
+}

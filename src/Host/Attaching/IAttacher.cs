@@ -1,0 +1,32 @@
+namespace TierSpaces.Host.Attaching;
+
+/// <summary>
+/// One way to make a block device of an NBD export. What it makes belongs to nobody's process tree: it outlives the host, and a
+/// later host finds and undoes it by its record.
+/// </summary>
+internal interface IAttacher
+{
+    /// <summary>Name in records and objects.</summary>
+    string Method { get; }
+
+    /// <summary>Why it cannot be used on this machine, with what would help; null when it can.</summary>
+    string? Obstacle();
+
+    /// <summary>Makes the device.</summary>
+    /// <param name="target">What to attach.</param>
+    /// <param name="folder">A folder of its own, empty, that stays until it is detached.</param>
+    /// <exception cref="AttachException">It did not work; nothing is left behind.</exception>
+    AttachRecord Attach(AttachTarget target, string folder);
+
+    /// <summary>Whether everything the record lists is still there.</summary>
+    bool IsIntact(AttachRecord record);
+
+    /// <summary>Takes over an intact device when a new host serves its export again.</summary>
+    void Resume(AttachRecord record, AttachTarget target);
+
+    /// <summary>Undoes what is there of the record; what is missing is not missed.</summary>
+    void Detach(AttachRecord record);
+}
+
+/// <summary>A device could not be made; the message has the tool's own words.</summary>
+internal sealed class AttachException(string message) : Exception(message);

@@ -1,0 +1,72 @@
+using System.Diagnostics;
+using System.Globalization;
+using TierSpaces.Host.Native;
+
+namespace TierSpaces.Host.Attaching;
+
+/// <summary>Looks at, waits for and ends processes that are not our children.</summary>
+internal static class RunningProcess
+{
+    private const int Terminate = 15;
+    private const int KillAtOnce = 9;
+    private const int StartTimeField = 19;
+    private static readonly TimeSpan politeness = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan startTimeout = TimeSpan.FromSeconds(10);
+
+    /// <summary>The mark of a running process; null when there is none of that number.</summary>
+    public static ProcessMark? MarkOf(int process)
+    {
+        try
+        {
+            // The name is in parentheses and may hold anything; the fields after it are plain.
+            var fields = File.ReadAllText($"/proc/{process}/stat").Split(')')[^1].TrimStart().Split(' ');
+            return fields[0] == "Z"
+                ? null
+                : new ProcessMark(process, long.Parse(fields[StartTimeField], CultureInfo.InvariantCulture));
+        }
+        catch (IOException)
+        {
+            return null;
+        }
+    }
+
+    /// <summary>Whether that very process still runs.</summary>
+    public static bool IsAlive(ProcessMark mark) => MarkOf(mark.Id) == mark;
+
+    /// <summary>Waits until a program has written its number into a file, which it does when it is ready.</summary>
+    /// <exception cref="AttachException">It did not within 10 s; the message is the end of its log.</exception>
+    public static ProcessMark WaitForPidFile(string path, string log)
+    {
+        for (var watch = Stopwatch.StartNew(); watch.Elapsed < startTimeout; Thread.Sleep(2))
+        {
+            if (File.Exists(path) && int.TryParse(File.ReadAllText(path).Trim(), out var process) && MarkOf(process) is { } mark)
+            {
+                return mark;
+            }
+
+            if (File.Exists(log) && File.ReadAllText(log).Trim() is { Length: > 0 } complaint)
+            {
+                throw new AttachException(complaint.ReplaceLineEndings(" "));
+            }
+        }
+
+        throw new AttachException($"{Path.GetFileName(path)} did not appear within {startTimeout.TotalSeconds} s.");
+    }
+
+    /// <summary>Ends a process: asked, and after 2 s made to.</summary>
+    public static void End(ProcessMark mark)
+    {
+        foreach (var signal in (int[])[Terminate, KillAtOnce])
+        {
+            if (!IsAlive(mark))
+            {
+                return;
+            }
+
+            _ = Libc.Kill(mark.Id, signal);
+            for (var watch = Stopwatch.StartNew(); IsAlive(mark) && watch.Elapsed < politeness; Thread.Sleep(5))
+            {
+            }
+        }
+    }
+}

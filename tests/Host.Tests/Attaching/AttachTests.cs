@@ -1,0 +1,244 @@
+using System.Diagnostics;
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Host.Attaching;
+
+namespace TierSpaces.Host.Tests.Attaching;
+
+/// <summary>Attaching, with nbdkit as the server: any NBD server will do.</summary>
+public sealed class AttachTests : IDisposable
+{
+    private const string Id = "{11111111-2222-3333-4444-555555555555}";
+    private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
+    private readonly HostPaths paths;
+    private readonly HostState state;
+    private readonly List<string> devices = [];
+    private Process? server;
+
+    public AttachTests()
+    {
+        paths = new HostPaths(Path.Combine(root, "h"));
+        state = new HostState(paths.State, Path.Combine(root, "run"));
+    }
+
+    private string Mount => Path.Combine(root, "m");
+
+    [Fact]
+    public void A_machine_that_can_attach_nothing_says_why()
+    {
+        var outcome = new AttachManager(paths, new AttachStore(state), [new Unwilling()]).Attach(Target("d"));
+        Assert.Equal(new AttachOutcome("NbdUri", null, "No block device: the stars are wrong."), outcome);
+    }
+
+    [Fact]
+    public async Task A_mounted_file_system_outlives_the_server()
+    {
+        SkipUnlessPossible();
+        StartServer();
+        var manager = Manager();
+        var device = manager.Attach(Target("my disk")).DevicePath!;
+        Assert.Equal(Path.Combine(paths.Devices, "my%20disk"), device);
+        Tool.Run("mkfs.ext4", "-q", device);
+        Directory.CreateDirectory(Mount);
+        Tool.Run("mount", device, Mount);
+        var writing = Task.Run(() => WriteAndReadBack(TimeSpan.FromSeconds(4)), TestContext.Current.CancellationToken);
+        await Task.Delay(1000, TestContext.Current.CancellationToken);
+        server!.Kill();
+        await Task.Delay(500, TestContext.Current.CancellationToken);
+        StartServer();
+        Assert.True(await writing > 0);
+        Tool.Run("umount", Mount);
+        Tool.Run("fsck.ext4", "-f", "-n", device);
+        manager.Detach(Id);
+        AssertNothingIsLeft();
+    }
+
+    [Fact]
+    public void A_later_host_finds_the_device_and_leaves_it_alone()
+    {
+        SkipUnlessPossible();
+        StartServer();
+        var before = Manager().Attach(Target("d"));
+        var record = Assert.Single(new AttachStore(state).Read());
+        var later = Manager();
+        Assert.Equal(before, later.Attach(Target("d")));
+        Assert.Equal(record.Processes, Assert.Single(new AttachStore(state).Read()).Processes);
+        later.Detach(Id);
+        AssertNothingIsLeft();
+    }
+
+    [Fact]
+    public void Remains_of_a_broken_device_are_cleared_and_a_new_one_is_made()
+    {
+        SkipUnlessPossible();
+        StartServer();
+        Manager().Attach(Target("d"));
+        foreach (var process in new AttachStore(state).Read()[0].Processes)
+        {
+            RunningProcess.End(process);
+        }
+
+        var manager = Manager();
+        Assert.Equal("NbdFuse", manager.Attach(Target("d")).Method);
+        Assert.All(new AttachStore(state).Read()[0].Processes, process => Assert.True(RunningProcess.IsAlive(process)));
+        manager.Detach(Id);
+        AssertNothingIsLeft();
+    }
+
+    [Fact]
+    public void A_mounted_device_is_not_detached_and_the_mount_is_named()
+    {
+        SkipUnlessPossible();
+        StartServer();
+        var manager = Manager();
+        var device = manager.Attach(Target("d")).DevicePath!;
+        Tool.Run("mkfs.ext4", "-q", device);
+        Directory.CreateDirectory(Mount);
+        Tool.Run("mount", device, Mount);
+        var error = Assert.Throws<StorageException>(() => manager.Detach(Id)).Error;
+        Assert.Equal("DeviceMounted", error.Word);
+        Assert.Contains($"is mounted on {Mount}.", error.ExtendedInformation);
+        Tool.Run("umount", Mount);
+        manager.Detach(Id);
+        AssertNothingIsLeft();
+    }
+
+    [Fact]
+    public void A_server_that_does_not_answer_leaves_nothing_behind()
+    {
+        SkipUnlessPossible();
+        var outcome = Manager().Attach(Target("d"));
+        Assert.Equal("NbdUri", outcome.Method);
+        Assert.Contains("nbd", outcome.Reason);
+        AssertNothingIsLeft();
+    }
+
+    [Fact]
+    public void A_new_name_moves_the_link()
+    {
+        SkipUnlessPossible();
+        StartServer();
+        var manager = Manager();
+        manager.Attach(Target("old"));
+        manager.Rename(Id, "new");
+        Assert.Equal(["new"], Directory.GetFileSystemEntries(paths.Devices).Select(Path.GetFileName));
+        Assert.Equal(Path.Combine(paths.Devices, "new"), manager.OutcomeOf(Id)!.DevicePath);
+        manager.Detach(Id);
+        AssertNothingIsLeft();
+    }
+
+    public void Dispose()
+    {
+        if (Directory.Exists(Mount))
+        {
+            Quietly(() => Tool.Run("umount", "-l", Mount));
+        }
+
+        Quietly(() => Manager().Detach(Id));
+        server?.Kill();
+        state.Dispose();
+        Directory.Delete(root, recursive: true);
+    }
+
+    private static void SkipUnlessPossible()
+    {
+        var obstacle = new NbdFuseAttacher().Obstacle();
+        Assert.SkipUnless(obstacle is null && Environment.IsPrivilegedProcess, $"needs root and FUSE: {obstacle}");
+    }
+
+    private static void Quietly(Action action)
+    {
+        try
+        {
+            action();
+        }
+        catch (Exception e) when (e is AttachException or StorageException)
+        {
+        }
+    }
+
+    private AttachManager Manager() => new(paths, new AttachStore(state), [new Remembering(devices)]);
+
+    private AttachTarget Target(string name) => new(Id, name, Path.Combine(root, "server.sock"), "export of " + name, 4096);
+
+    private void StartServer()
+    {
+        var image = Path.Combine(root, "image");
+        if (!File.Exists(image))
+        {
+            using var file = File.Create(image);
+            file.SetLength(64 << 20);
+        }
+
+        var socket = Path.Combine(root, "server.sock");
+        File.Delete(socket);
+        server = Process.Start(new ProcessStartInfo("nbdkit", ["--foreground", "--unix", socket, "file", image]));
+        Scratch.Eventually("the server listens", () => File.Exists(socket));
+    }
+
+    /// <summary>Writes, syncs and reads back small files; any error of the device is an exception.</summary>
+    private int WriteAndReadBack(TimeSpan howLong)
+    {
+        var count = 0;
+        for (var watch = Stopwatch.StartNew(); watch.Elapsed < howLong; count++)
+        {
+            var path = Path.Combine(Mount, $"f{count % 16}");
+            using (var file = File.Create(path, 4096, FileOptions.WriteThrough))
+            {
+                file.Write(BitConverter.GetBytes(count));
+                file.Flush(flushToDisk: true);
+            }
+
+            Assert.Equal(count, BitConverter.ToInt32(File.ReadAllBytes(path)));
+        }
+
+        return count;
+    }
+
+    private void AssertNothingIsLeft()
+    {
+        Assert.Empty(new AttachStore(state).Read());
+        Assert.DoesNotContain(root, File.ReadAllText("/proc/self/mounts"));
+        Assert.All(devices, device => Assert.Throws<AttachException>(() => Tool.Run("losetup", device)));
+        Assert.True(!Directory.Exists(paths.Devices) || Directory.GetFileSystemEntries(paths.Devices).Length == 0);
+        Assert.Empty(Directory.GetFileSystemEntries(Path.Combine(paths.Home, "att")));
+    }
+
+    /// <summary>The real attacher; the test learns which devices it made.</summary>
+    private sealed class Remembering(List<string> devices) : IAttacher
+    {
+        private readonly NbdFuseAttacher real = new();
+
+        public string Method => real.Method;
+
+        public string? Obstacle() => real.Obstacle();
+
+        public AttachRecord Attach(AttachTarget target, string folder)
+        {
+            var record = real.Attach(target, folder);
+            devices.Add(record.Device);
+            return record;
+        }
+
+        public bool IsIntact(AttachRecord record) => real.IsIntact(record);
+
+        public void Resume(AttachRecord record, AttachTarget target) => real.Resume(record, target);
+
+        public void Detach(AttachRecord record) => real.Detach(record);
+    }
+
+    private sealed class Unwilling : IAttacher
+    {
+        public string Method => "Unwilling";
+
+        public string? Obstacle() => "the stars are wrong";
+
+        public AttachRecord Attach(AttachTarget target, string folder) => throw new InvalidOperationException();
+
+        public bool IsIntact(AttachRecord record) => false;
+
+        public void Resume(AttachRecord record, AttachTarget target) => throw new InvalidOperationException();
+
+        public void Detach(AttachRecord record) => throw new InvalidOperationException();
+    }
+}
