@@ -89,8 +89,8 @@ public sealed record PhysicalDiskStatus
     /// <summary>Pool it is a member of.</summary>
     public Guid? PoolId { get; init; }
 
-    /// <summary>Operations and bytes since it was opened; zero while missing.</summary>
-    public int InFlight { get; init; }
+    /// <summary>What passed through it since it was opened; null while it is not open.</summary>
+    public IoCounters? Counters { get; init; }
 }
 
 /// <summary>A pool as it stands now.</summary>

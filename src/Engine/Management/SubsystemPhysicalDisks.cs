@@ -3,6 +3,7 @@ using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
@@ -263,7 +264,7 @@ public sealed partial class StorageSubsystem
         disk.Problem = "";
         try
         {
-            disk.Disk ??= _options.Factory.Open(_lane, disk.Uri, disk.Overrides);
+            disk.Disk ??= new MeteredDisk(_lane, _options.Factory.Open(_lane, disk.Uri, disk.Overrides));
             disk.Identity = disk.Disk.Identity;
             disk.Scan = await PoolScan.Scan(_lane, disk.Disk);
         }
@@ -426,7 +427,7 @@ public sealed partial class StorageSubsystem
             PoolId = managed.Id.Value,
             Health = present ? HealthStatus.Healthy : HealthStatus.Warning,
             OperationalStatus = present ? "OK" : "Lost Communication",
-            InFlight = managed.Pool?.Disk(member.Number)?.InFlight ?? 0,
+            Counters = (managed.Pool?.Disk(member.Number) as MeteredDisk)?.Counters,
         };
     }
 

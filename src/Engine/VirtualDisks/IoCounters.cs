@@ -11,7 +11,9 @@ public sealed class IoCounters
     /// <summary>Latency classes: class n counts requests of 2^n to 2^(n+1) microseconds, class 0 also shorter ones.</summary>
     public const int LatencyClasses = 24;
 
-    private readonly long[] _latencies = new long[LatencyClasses];
+    private readonly long[] _reads = new long[LatencyClasses];
+    private readonly long[] _writes = new long[LatencyClasses];
+    private readonly long[] _flushes = new long[LatencyClasses];
 
     /// <summary>Completed reads.</summary>
     public long ReadOperations;
@@ -49,8 +51,14 @@ public sealed class IoCounters
     /// <summary>Sum of all latencies, in nanoseconds.</summary>
     public long LatencyNsTotal;
 
-    /// <summary>Requests per latency class.</summary>
-    public ReadOnlySpan<long> Latencies => _latencies;
+    /// <summary>Reads per latency class.</summary>
+    public ReadOnlySpan<long> ReadLatencies => _reads;
+
+    /// <summary>Writes, zeroing and unmaps per latency class.</summary>
+    public ReadOnlySpan<long> WriteLatencies => _writes;
+
+    /// <summary>Flushes per latency class.</summary>
+    public ReadOnlySpan<long> FlushLatencies => _flushes;
 
     internal void Begin()
     {
@@ -58,11 +66,17 @@ public sealed class IoCounters
         QueueMax = Math.Max(QueueMax, Queue);
     }
 
-    internal void End(long nanoseconds, bool failed)
+    internal void EndRead(long nanoseconds, bool failed) => End(_reads, nanoseconds, failed);
+
+    internal void EndWrite(long nanoseconds, bool failed) => End(_writes, nanoseconds, failed);
+
+    internal void EndFlush(long nanoseconds, bool failed) => End(_flushes, nanoseconds, failed);
+
+    private void End(long[] latencies, long nanoseconds, bool failed)
     {
         Queue--;
         LatencyNsTotal += nanoseconds;
         Errors += failed ? 1 : 0;
-        _latencies[Math.Min(LatencyClasses - 1, BitOperations.Log2((ulong)Math.Max(1, nanoseconds / 1000)))]++;
+        latencies[Math.Min(LatencyClasses - 1, BitOperations.Log2((ulong)Math.Max(1, nanoseconds / 1000)))]++;
     }
 }

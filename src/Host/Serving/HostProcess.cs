@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using System.Runtime.InteropServices;
 using TierSpaces.Contracts;
+using TierSpaces.Host.Engine;
 using TierSpaces.Host.Supervision;
 using TierSpaces.Host.Verbs;
 
@@ -47,10 +48,13 @@ internal static class HostProcess
         using var terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, context => Obey(context, services));
         using var interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, context => Obey(context, services));
         using var hangup = PosixSignalRegistration.Create(PosixSignal.SIGHUP, context => context.Cancel = options.Detach);
+        await using var engine = await EngineHost.StartAsync(paths).ConfigureAwait(false);
+        services.Use(engine);
         await using var server = new ManagementServer(paths, new VerbDispatcher(VerbHandlers.Create(services)));
         await server.StartAsync(CancellationToken.None).ConfigureAwait(false);
         SayReady(paths, options);
         guard?.Start();
+        await services.AttachConnectedAsync().ConfigureAwait(false);
         await services.StopRequested.ConfigureAwait(false);
         ServiceManager.Notify("STOPPING=1");
         guard?.Stop();

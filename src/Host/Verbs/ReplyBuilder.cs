@@ -1,4 +1,6 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Engine;
 
 namespace TierSpaces.Host.Verbs;
 
@@ -33,6 +35,10 @@ internal sealed class ReplyBuilder<TInfo>
         catch (StorageException e)
         {
             errors.Add(e.Error);
+        }
+        catch (RefusedException refused)
+        {
+            errors.Add(refused.ToStorageException().Error);
         }
         catch (OperationCanceledException)
         {

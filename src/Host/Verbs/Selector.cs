@@ -24,6 +24,9 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
     /// <summary>Every object there is.</summary>
     public IReadOnlyCollection<T> All => all;
 
+    /// <summary>Unique identifier of one; the name that no user gave is the same.</summary>
+    public Func<T, string> IdOf => idOf;
+
     /// <summary>Objects whose friendly name fits, in the order they were named, each once.</summary>
     /// <param name="patterns">Texts or wildcards.</param>
     /// <param name="fail">Takes the error of each text that fits nothing.</param>

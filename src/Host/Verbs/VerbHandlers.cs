@@ -1,5 +1,9 @@
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Hosts;
+using TierSpaces.Host.Verbs.PhysicalDisks;
+using TierSpaces.Host.Verbs.StoragePools;
+using TierSpaces.Host.Verbs.Subsystem;
+using TierSpaces.Host.Verbs.VirtualDisks;
 
 namespace TierSpaces.Host.Verbs;
 
@@ -12,5 +16,31 @@ internal static class VerbHandlers
         new GetTierSpacesHostHandler(services),
         new StartTierSpacesHostHandler(services),
         new StopTierSpacesHostHandler(services),
+        new GetPhysicalDiskHandler(services),
+        new NewPhysicalDiskHandler(services),
+        new RegisterPhysicalDiskHandler(services),
+        new UnregisterPhysicalDiskHandler(services),
+        new SetPhysicalDiskHandler(services),
+        new AddPhysicalDiskHandler(services),
+        new RemovePhysicalDiskHandler(services),
+        new ResetPhysicalDiskHandler(services),
+        new GetStoragePoolHandler(services),
+        new NewStoragePoolHandler(services),
+        new SetStoragePoolHandler(services),
+        new RemoveStoragePoolHandler(services),
+        new UpdateStoragePoolHandler(services),
+        new GetResiliencySettingHandler(services),
+        new SetResiliencySettingHandler(services),
+        new GetVirtualDiskHandler(services),
+        new NewVirtualDiskHandler(services),
+        new SetVirtualDiskHandler(services),
+        new RemoveVirtualDiskHandler(services),
+        new ResizeVirtualDiskHandler(services),
+        new ConnectVirtualDiskHandler(services),
+        new DisconnectVirtualDiskHandler(services),
+        new GetVirtualDiskSupportedSizeHandler(services),
+        new GetPhysicalExtentHandler(services),
+        new GetStorageSubSystemHandler(services),
+        new GetStorageCounterHandler(services),
     ];
 }

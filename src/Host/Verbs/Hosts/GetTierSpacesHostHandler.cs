@@ -24,13 +24,25 @@ internal sealed class GetTierSpacesHostHandler(HostServices services)
         StartTime = services.StartTime,
         Home = services.Paths.Home,
         Socket = services.Paths.Socket,
+        IOBackend = services.Engine.Backend,
+        IOBackendReason = services.Engine.BackendReason,
     };
+
+    private async Task DescribeAsync(ReplyBuilder<TierSpacesHostInfo> reply)
+    {
+        var pools = await services.Engine.Subsystem.PoolsAsync().ConfigureAwait(false);
+        var disks = await services.Engine.Subsystem.VirtualDisksAsync().ConfigureAwait(false);
+        reply.Add(Describe(services) with
+        {
+            Pools = [.. pools.Select(pool => $"{pool.Description.FriendlyName} ({pool.OperationalStatus})")],
+            ConnectedVirtualDisks = disks.Count(disk => disk.SocketPath.Length > 0),
+        });
+    }
 
     /// <inheritdoc/>
     protected override Task HandleAsync(
         GetTierSpacesHostRequest request, ReplyBuilder<TierSpacesHostInfo> reply, CancellationToken cancellation)
     {
-        reply.Add(Describe(services));
-        return Task.CompletedTask;
+        return DescribeAsync(reply);
     }
 }
