@@ -48,20 +48,19 @@ public sealed record PoolScan(IDisk Disk, ScanKind Kind, string Reason)
     /// <summary>Looks at a disk.</summary>
     public static async LaneTask<PoolScan> Scan(ILane lane, IDisk disk)
     {
-        byte[] head = new byte[(int)Math.Min(ForeignSignature.HeadBytes, disk.Geometry.Length)];
-        byte[] tail = new byte[(int)Math.Min(ForeignSignature.TailBytes, disk.Geometry.Length)];
         long size = disk.Geometry.Length / DiskLayout.BlockBytes * DiskLayout.BlockBytes;
-        IoError error = await MetadataIo.Read(lane, disk, 0, head);
-        IoError tailError = await MetadataIo.Read(lane, disk, disk.Geometry.Length - tail.Length, tail);
-        if (error != IoError.None && tailError != IoError.None)
+        if (size < DiskLayout.SmallestDisk)
         {
-            return new PoolScan(disk, ScanKind.Unreadable, $"{disk.Identity.Uri} cannot be read ({error}).");
+            return new PoolScan(disk, ScanKind.Blank, "");
         }
 
-        int labelB = (int)(size - DiskLayout.BlockBytes - (disk.Geometry.Length - tail.Length));
-        return labelB < 0
-            ? new PoolScan(disk, ScanKind.Blank, "")
-            : await Judge(lane, disk, size, head, tail, labelB);
+        byte[] labelA = new byte[PoolBlock.Size];
+        byte[] labelB = new byte[PoolBlock.Size];
+        IoError errorA = await MetadataIo.Read(lane, disk, DiskLayout.LabelA, labelA);
+        IoError errorB = await MetadataIo.Read(lane, disk, size - PoolBlock.Size, labelB);
+        return errorA != IoError.None && errorB != IoError.None
+            ? new PoolScan(disk, ScanKind.Unreadable, $"{disk.Identity.Uri} cannot be read ({errorA}).")
+            : await Judge(lane, disk, size, labelA, labelB);
     }
 
     /// <summary>Writes zeros over both labels, so that the disk is blank.</summary>
@@ -74,10 +73,10 @@ public sealed record PoolScan(IDisk Disk, ScanKind Kind, string Reason)
         return error == IoError.None ? await disk.Flush() : error;
     }
 
-    private static async LaneTask<PoolScan> Judge(ILane lane, IDisk disk, long size, byte[] head, byte[] tail, int labelB)
+    private static async LaneTask<PoolScan> Judge(ILane lane, IDisk disk, long size, byte[] labelA, byte[] labelB)
     {
-        BlockStatus statusA = DiskLabel.Decode(head, DiskLayout.LabelA, out DiskLabel? a);
-        BlockStatus statusB = DiskLabel.Decode(tail.AsSpan(labelB), size - PoolBlock.Size, out DiskLabel? b);
+        BlockStatus statusA = DiskLabel.Decode(labelA, DiskLayout.LabelA, out DiskLabel? a);
+        BlockStatus statusB = DiskLabel.Decode(labelB, size - PoolBlock.Size, out DiskLabel? b);
         string uri = disk.Identity.Uri;
         if (statusA == BlockStatus.Newer || (statusB == BlockStatus.Newer && a is null))
         {
@@ -99,10 +98,25 @@ public sealed record PoolScan(IDisk Disk, ScanKind Kind, string Reason)
             return new PoolScan(disk, ScanKind.Damaged, $"Both labels of {uri} are damaged.");
         }
 
-        string foreign = ForeignSignature.Find(head, tail, disk.Geometry.Length);
+        return await JudgeStranger(lane, disk);
+    }
+
+    private static async LaneTask<PoolScan> JudgeStranger(ILane lane, IDisk disk)
+    {
+        long length = disk.Geometry.Length;
+        byte[] head = new byte[(int)Math.Min(ForeignSignature.HeadBytes, length)];
+        byte[] tail = new byte[(int)Math.Min(ForeignSignature.TailBytes, length)];
+        IoError error = await MetadataIo.Read(lane, disk, 0, head);
+        error = error == IoError.None ? await MetadataIo.Read(lane, disk, length - tail.Length, tail) : error;
+        if (error != IoError.None)
+        {
+            return new PoolScan(disk, ScanKind.Unreadable, $"{disk.Identity.Uri} cannot be read ({error}).");
+        }
+
+        string foreign = ForeignSignature.Find(head, tail, length);
         return foreign.Length == 0
             ? new PoolScan(disk, ScanKind.Blank, "")
-            : new PoolScan(disk, ScanKind.Foreign, $"{uri} holds {foreign}.");
+            : new PoolScan(disk, ScanKind.Foreign, $"{disk.Identity.Uri} holds {foreign}.");
     }
 
     private static async LaneTask<PoolScan> JudgeMember(ILane lane, IDisk disk, long size, DiskLabel label)

@@ -89,7 +89,7 @@ public sealed class QuorumPropertyTests
             int disks = 2 + _choices.Next(3);
             Site site = _sites[0];
             site.Lane = new SimLane(_nextSeed++);
-            site.Plugged.AddRange(Enumerable.Range(1, disks).Select(static i => new SimMedia($"dev{i}", 8 << 20, 512)));
+            site.Plugged.AddRange(Enumerable.Range(1, disks).Select(i => new SimMedia($"dev{i}", 8 << 20, seed % 8 == 0 ? 512 : 4096)));
             site.Disks = [.. site.Plugged.Select(medium => new SimDisk(site.Lane, medium))];
             site.Pool = site.Lane.Run(Pool.Create(
                 Environment(site), new NewPoolSpec { FriendlyName = "p" }, [.. site.Disks.Select(static disk => new NewDiskSpec(disk, "d"))]));
@@ -199,7 +199,7 @@ public sealed class QuorumPropertyTests
             }
 
             int number = _nextCommit++;
-            CommitResult? result = AttemptCommit(site, pool.Commit(PoolWorld.Job(number, 1)), "commit");
+            CommitResult? result = AttemptCommit(site, pool.Commit(Records(number)), "commit");
             Log($"commit {number} on {Name(site)}: {result?.Status.ToString() ?? "crash"} {result?.Reason}");
             if (result?.Succeeded == true)
             {
@@ -212,6 +212,14 @@ public sealed class QuorumPropertyTests
                 Count("quorum lost");
                 Stop(site, keepCache: true);
             }
+        }
+
+        // Sometimes a group of several blocks.
+        private MetadataRecord[] Records(int number)
+        {
+            Guid padding = new(99, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            JobRecord large = new(padding, new byte[JobRecord.MaxStateBytes]);
+            return [PoolWorld.Job(number, 1), .. Enumerable.Repeat(large, _choices.Next(3) == 0 ? _choices.Next(9) : 0)];
         }
 
         private bool Pull(Site site)

@@ -1,0 +1,142 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tests.Formats;
+
+/// <summary>Labels, superblocks, journal blocks, checkpoint pages and the witness file: whole and in place, or not believed.</summary>
+public sealed class PoolBlockTests
+{
+    private const int CasesPerKind = 20_000;
+
+    private static readonly PoolId s_pool = new(new Guid("11111111-2222-3333-4444-555555555555"));
+    private static readonly DiskId s_disk = new(new Guid("66666666-7777-8888-9999-aaaaaaaaaaaa"));
+
+    public static PoolView View { get; } = new()
+    {
+        Rank = new ViewRank(3, 70),
+        Synced = new ViewRank(2, 60),
+        Members = [new(new DiskNumber(1), true), new(new DiskNumber(2), true), new(new DiskNumber(5), false)],
+        Witness = new Guid("01020304-0506-0708-090a-0b0c0d0e0f10"),
+        Prior = new VoteSet([new DiskNumber(1), new DiskNumber(2), new DiskNumber(3)], new Guid("01020304-0506-0708-090a-0b0c0d0e0f10")),
+    };
+
+    internal static Superblock Superblock { get; } = new()
+    {
+        Epoch = 71, Session = 4, IsClean = true, DurableSequence = 99, View = View,
+        Checkpoint = new CheckpointRoot(7, 12, new JournalPosition(90, 3, 0xABCDEF01)),
+        PreviousCheckpoint = new CheckpointRoot(6, 40, new JournalPosition(70, 3, 0x12345678)),
+    };
+
+    internal static DiskLabel Label { get; } = new(
+        s_pool, s_disk, new DiskNumber(5), 64 << 20, new SlabGeometry(1 << 20), 638_000_000_000_000_000, default);
+
+    internal static byte[] Make(string kind)
+    {
+        byte[] block = new byte[PoolBlock.Size];
+        switch (kind)
+        {
+            case "label":
+                Label.Encode(block, 0);
+                break;
+            case "superblock":
+                Superblock.Encode(block, s_pool, s_disk, 8192);
+                break;
+            case "journal block":
+                new MetadataBlock(3, 91, 90, 0xABCDEF01, 0, 2).Encode(block, Place, new byte[] { 1, 2, 3 });
+                break;
+            case "checkpoint page":
+                new CheckpointPage(7, new PageKey(PageKind.Rows, default, 4, 2)).Encode(block, Place, new byte[] { 4, 5, 6 });
+                break;
+            default:
+                return new WitnessRecord(s_pool, View.Witness, 4, View).Encode();
+        }
+
+        return block;
+    }
+
+    private static PoolBlock Place => new(s_pool, s_disk, 2);
+
+    [Theory]
+    [InlineData("label")]
+    [InlineData("superblock")]
+    [InlineData("journal block")]
+    [InlineData("checkpoint page")]
+    [InlineData("witness")]
+    public void A_flipped_byte_is_never_believed(string kind)
+    {
+        byte[] whole = Make(kind);
+        Assert.True(Reads(kind, whole, Place));
+        Random random = new(3);
+        for (int i = 0; i < CasesPerKind; i++)
+        {
+            byte[] block = (byte[])whole.Clone();
+            block[i % block.Length] ^= (byte)random.Next(1, 256);
+            Assert.False(Reads(kind, block, Place), $"byte {i % block.Length}");
+        }
+    }
+
+    [Theory]
+    [InlineData("superblock")]
+    [InlineData("journal block")]
+    [InlineData("checkpoint page")]
+    public void A_block_of_another_pool_disk_or_place_is_not_believed(string kind)
+    {
+        byte[] whole = Make(kind);
+        Assert.False(Reads(kind, whole, Place with { Number = 3 }));
+        Assert.False(Reads(kind, whole, Place with { Disk = new DiskId(default) }));
+        Assert.False(Reads(kind, whole, Place with { Pool = new PoolId(default) }));
+    }
+
+    [Fact]
+    public void A_superblock_comes_back_as_it_was()
+    {
+        Assert.Equal(BlockStatus.Intact, Superblock.Decode(Make("superblock"), s_pool, s_disk, 8192, out Superblock? read));
+        Assert.Equal(Superblock with { View = read!.View }, read);
+        Assert.Equal((View.Rank, View.Synced, View.Witness), (read.View.Rank, read.View.Synced, read.View.Witness));
+        Assert.Equal(View.Members.AsEnumerable(), read.View.Members);
+        Assert.Equal(View.Prior!.Disks.AsEnumerable(), read.View.Prior!.Disks);
+    }
+
+    [Fact]
+    public void A_label_of_a_newer_release_is_told_from_a_damaged_one()
+    {
+        byte[] block = Make("label");
+        block[4] = 2;
+        block.AsSpan(48, 4).Clear();
+        BitConverter.TryWriteBytes(block.AsSpan(48), Crc32c.Compute(block));
+        Assert.Equal(BlockStatus.Newer, DiskLabel.Decode(block, 0, out _));
+    }
+
+    // Checksums fixed up by someone who means harm: decoding still ends, and gives nothing impossible.
+    [Fact]
+    public void Made_up_contents_are_refused_or_possible()
+    {
+        Random random = new(4);
+        for (int i = 0; i < CasesPerKind; i++)
+        {
+            byte[] block = Make("superblock");
+            for (int change = random.Next(1, 6); change > 0; change--)
+            {
+                block[random.Next(52, 300)] = (byte)random.Next(256);
+            }
+
+            block.AsSpan(48, 4).Clear();
+            BitConverter.TryWriteBytes(block.AsSpan(48), Crc32c.Compute(block));
+            if (Superblock.Decode(block, s_pool, s_disk, 8192, out Superblock? read) == BlockStatus.Intact)
+            {
+                Assert.InRange(read!.View.Votes.Disks.Length, 1, PoolView.MaxMetadataDisks);
+                Assert.InRange(read.View.Members.Length, 1, PoolView.MaxMembers);
+                Assert.DoesNotContain(read.View.Members, static member => member.Disk == DiskNumber.None);
+            }
+        }
+    }
+
+    private static bool Reads(string kind, byte[] block, PoolBlock place) => kind switch
+    {
+        "label" => DiskLabel.Decode(block, 0, out _) == BlockStatus.Intact,
+        "superblock" => Superblock.Decode(block, place.Pool, place.Disk, place.Number * PoolBlock.Size, out _) == BlockStatus.Intact,
+        "journal block" => MetadataBlock.TryDecode(block, place, out _, out _, out _),
+        "checkpoint page" => CheckpointPage.TryDecode(block, place, out _, out _),
+        _ => WitnessRecord.Decode(block, s_pool, View.Witness) is not null,
+    };
+}

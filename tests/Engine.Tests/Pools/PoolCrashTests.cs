@@ -1,0 +1,213 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.Pools;
+
+/// <summary>
+/// Every operation is stopped before each of its requests in turn, by a power cut (several subsets of what was cached) and by
+/// a kill. The pool then opens, holds everything acknowledged, and opens again to the same state.
+/// </summary>
+public sealed class PoolCrashTests
+{
+    private const int CutsPerPoint = 5;
+
+    [Fact]
+    public void Commit() => Sweep(2, static world => world.Create(), static (_, pool) => AsTask(pool.Commit(PoolWorld.Job(2, 2))));
+
+    [Fact]
+    public void Commits_that_cross_a_checkpoint() => Sweep(
+        3,
+        static world =>
+        {
+            Pool pool = world.Create();
+            for (int i = 0; i < 14; i++)
+            {
+                world.Lane.Run(pool.Commit(PoolWorld.Job(3, i + 1)));
+            }
+
+            return pool;
+        },
+        static (_, pool) => CommitMany(pool, 10));
+
+    [Fact]
+    public void Evict() => Sweep(3, static world => world.Create(), static (_, pool) => AsTask(pool.Evict(new DiskNumber(2), "test")));
+
+    [Fact]
+    public void Evict_one_of_two() => Sweep(2, static world => world.Create(), static (_, pool) => AsTask(pool.Evict(new DiskNumber(1), "test")));
+
+    [Fact]
+    public void Evict_and_elect_another() =>
+        Sweep(6, static world => world.Create(), static (_, pool) => AsTask(pool.Evict(new DiskNumber(2), "test")), points: 60);
+
+    [Fact]
+    public void Add_disks() => Sweep(
+        3,
+        static world => world.Create(2),
+        static (world, pool) => AsTask(pool.AddDisks([new NewDiskSpec(world.Disks[2], "new")])),
+        points: 150);
+
+    [Fact]
+    public void Remove_a_disk() =>
+        Sweep(3, static world => world.Create(), static (_, pool) => AsTask(pool.RemoveDisk(new DiskNumber(2))), points: 150);
+
+    [Fact]
+    public void Close() => Sweep(2, static world => world.Create(), static (_, pool) => CloseTask(pool));
+
+    [Fact]
+    public void Open()
+    {
+        PoolId id = default;
+        Sweep(
+            3,
+            world =>
+            {
+                Pool pool = world.Create();
+                id = pool.Id;
+                return pool;
+            },
+            (world, pool) => Reopen(world, pool),
+            points: 200);
+    }
+
+    [Fact]
+    public void Create()
+    {
+        int requests = Count(static world => world.Create());
+        for (int point = 1; point <= requests; point += 1 + (requests / 150))
+        {
+            PoolWorld world = new(1, 2);
+            Pool? made = null;
+            StopAt(world, point, Make());
+            for (ulong cut = 0; cut < CutsPerPoint; cut++)
+            {
+                PoolWorld after = cut == 0 ? world.Killed(9) : world.Cut(cut);
+                List<PoolScan> scans = after.Scan();
+                PoolId? id = scans.Find(static scan => scan.Label is not null)?.Label!.Pool;
+                PoolOpenResult? opened = id is { } found ? after.Lane.Run(Pool.Open(after.Environment, found, scans)) : null;
+                if (opened?.Pool is null)
+                {
+                    Assert.Null(made);
+                    Assert.True(scans.TrueForAll(static scan => scan.Kind is ScanKind.Blank or ScanKind.Forming or ScanKind.Damaged), $"point {point}, cut {cut}");
+                }
+            }
+
+            async LaneTask Make() => made = await Pool.Create(
+                world.Environment, new NewPoolSpec { FriendlyName = "p" }, [.. world.Disks.Select(static disk => new NewDiskSpec(disk, "d"))]);
+        }
+    }
+
+    private static LaneTask AsTask(LaneTask<CommitResult> operation) => Wait(operation);
+
+    private static async LaneTask Wait(LaneTask<CommitResult> operation)
+    {
+        CommitResult result = await operation;
+        Assert.True(result.Succeeded, result.Reason);
+    }
+
+    private static async LaneTask CloseTask(Pool pool) => await pool.Close();
+
+    private static async LaneTask CommitMany(Pool pool, int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            await Wait(pool.Commit(PoolWorld.Job(4, i + 1)));
+        }
+    }
+
+    private static async LaneTask Reopen(PoolWorld world, Pool pool)
+    {
+        PoolId id = pool.Id;
+        await pool.Close(clean: false);
+        List<PoolScan> scans = [];
+        foreach (SimDisk disk in world.Disks)
+        {
+            scans.Add(await PoolScan.Scan(world.Lane, disk));
+        }
+
+        PoolOpenResult opened = await Pool.Open(world.Environment, id, scans);
+        Assert.NotNull(opened.Pool);
+    }
+
+    private static int Count(Action<PoolWorld> operation)
+    {
+        PoolWorld world = new(1, 2);
+        int requests = 0;
+        world.Disks.ForEach(disk => disk.OnRequest = (_, _, _) => requests++);
+        operation(world);
+        return requests;
+    }
+
+    private static void Sweep(int disks, Func<PoolWorld, Pool> prepare, Func<PoolWorld, Pool, LaneTask> operation, int points = 400)
+    {
+        PoolWorld whole = new(1, disks);
+        Pool pool = prepare(whole);
+        whole.Lane.Run(pool.Commit(PoolWorld.Job(1, 77)));
+        int requests = 0;
+        whole.Disks.ForEach(disk => disk.OnRequest = (_, _, _) => requests++);
+        whole.Lane.Run(operation(whole, pool));
+        Assert.True(requests > 0);
+        for (int point = 1; point <= requests; point += 1 + (requests / points))
+        {
+            PoolWorld world = new(1, disks);
+            pool = prepare(world);
+            world.Lane.Run(pool.Commit(PoolWorld.Job(1, 77)));
+            StopAt(world, point, operation(world, pool));
+            for (ulong cut = 0; cut < CutsPerPoint; cut++)
+            {
+                PoolWorld after = cut == 0 ? world.Killed((ulong)point) : world.Cut((cut * 1000) + (ulong)point);
+                Verify(after, pool, $"point {point}, cut {cut}");
+            }
+        }
+    }
+
+    private static void StopAt(PoolWorld world, int point, LaneTask operation)
+    {
+        int requests = 0;
+        bool ended = false;
+        world.Disks.ForEach(disk => disk.OnRequest = (_, _, _) => requests++);
+        Watch().Forget();
+        while (!ended && requests < point && world.Lane.Step())
+        {
+        }
+
+        async LaneTask Watch()
+        {
+            await operation;
+            ended = true;
+        }
+    }
+
+    private static void Verify(PoolWorld after, Pool before, string where)
+    {
+        PoolOpenResult opened = after.Open(before.Id);
+        Assert.True(opened.Pool is not null, $"{where}: {opened.Status} {opened.Reason}");
+        PoolState state = opened.Pool.State;
+        Assert.True(PoolWorld.ValueOf(state, 1) == 77, $"{where}: an acknowledged commit is lost");
+        foreach (int number in (int[])[2, 3, 4])
+        {
+            int acknowledged = PoolWorld.ValueOf(before.State, number);
+            Assert.True(PoolWorld.ValueOf(state, number) >= acknowledged, $"{where}: commit {acknowledged} of job {number} is lost");
+        }
+
+        PoolWorld again = after.Killed(99);
+        PoolOpenResult second = again.Open(before.Id);
+        Assert.True(second.Pool is not null, $"{where}, second open: {second.Status} {second.Reason}");
+        Assert.Equal(Pages(state), Pages(second.Pool.State));
+    }
+
+    // The state without the session record, which every opening changes.
+    private static string Pages(PoolState state)
+    {
+        System.Text.StringBuilder text = new();
+        foreach (StatePage page in CheckpointPages.Enumerate(state).Where(static page => page.Key.Kind != PageKind.Counters))
+        {
+            ByteWriter to = new();
+            page.Encode(to);
+            text.AppendLine($"{page.Key} {Convert.ToHexString(to.Written)}");
+        }
+
+        return text.ToString();
+    }
+}
