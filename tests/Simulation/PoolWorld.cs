@@ -1,6 +1,7 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Simulation;
@@ -9,13 +10,13 @@ namespace TierSpaces.Simulation;
 /// A whole engine on simulated disks: pool, metadata, one virtual disk. A fork copies disks and host state at one instant and opens them
 /// beside the running world.
 /// </summary>
-public sealed class PoolWorld
+public sealed class PoolWorld : ISimWorld
 {
-    private readonly SimMedia[] _media;
+    private readonly NewVirtualDiskSpec? _spec;
 
-    private PoolWorld(ulong seed, SimMedia[] media, SimHostState state)
+    private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, NewVirtualDiskSpec? spec)
     {
-        _media = media;
+        _spec = spec;
         State = state;
         Lane = new SimLane(seed);
         Disks = Array.ConvertAll(media, medium => new SimDisk(Lane, medium));
@@ -41,8 +42,30 @@ public sealed class PoolWorld
     public OpenVirtualDisk? VirtualDisk { get; private set; }
 
     /// <summary>Blank disks.</summary>
-    public static PoolWorld New(int disks, long bytes, int sectorSize, ulong seed) => new(
-        seed, [.. Enumerable.Range(0, disks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState());
+    public static PoolWorld New(int disks, long bytes, int sectorSize, ulong seed, NewVirtualDiskSpec? spec = null) => new(
+        seed, [.. Enumerable.Range(0, disks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState(), spec);
+
+    /// <inheritdoc/>
+    public IBlockStore Store => VirtualDisk!.Disk;
+
+    /// <inheritdoc/>
+    public Space Space => VirtualDisk!.Disk.Space;
+
+    /// <inheritdoc/>
+    public LaneTask<string> Open(bool isNew) => isNew ? Create(_spec!) : Open();
+
+    /// <inheritdoc/>
+    public void Remove(int disk) => Disks[disk].Pulled = true;
+
+    /// <inheritdoc/>
+    ISimWorld ISimWorld.Cut(ulong seed, Func<int, int, int, bool> keep) => Cut(seed, keep);
+
+    /// <inheritdoc/>
+    ISimWorld ISimWorld.Kill(ulong seed, Func<bool> arrived) => Kill(seed, arrived);
+
+    /// <inheritdoc/>
+    public ISimWorld Fork(ulong seed) =>
+        new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), _spec).WithPulled(this);
 
     /// <summary>Makes the pool and a virtual disk.</summary>
     public async LaneTask<string> Create(NewVirtualDiskSpec spec)
@@ -100,7 +123,7 @@ public sealed class PoolWorld
     public PoolWorld Cut(ulong seed, Func<int, int, int, bool> keep) => new PoolWorld(
         seed,
         [.. Disks.Select((disk, i) => disk.SnapshotWithInFlight().Cut((write, sector) => keep(i, write, sector)))],
-        State.Snapshot(withMemory: false)).WithPulled(this);
+        State.Snapshot(withMemory: false), _spec).WithPulled(this);
 
     /// <summary>The world as a crash of the process leaves it now.</summary>
     public PoolWorld Kill(ulong seed, Func<bool> arrived)
@@ -111,7 +134,7 @@ public sealed class PoolWorld
             Disks[i].ApplyInFlight(media[i], arrived);
         }
 
-        return new PoolWorld(seed, media, State.Snapshot(withMemory: true)).WithPulled(this);
+        return new PoolWorld(seed, media, State.Snapshot(withMemory: true), _spec).WithPulled(this);
     }
 
     /// <summary>Writes pending on each disk.</summary>

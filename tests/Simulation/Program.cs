@@ -5,26 +5,28 @@ using TierSpaces.Simulation;
 int seeds = Argument("-Seeds", 200);
 ulong first = (ulong)Argument("-Seed", 1);
 int only = Argument("-Scenario", -1);
-SpaceScenario[] scenarios =
-[
-    new(1, 1, true, 512, 4), new(2, 1, true, 4096, 3), new(1, 2, true, 512, 4), new(2, 2, true, 4096, 2),
-    new(1, 3, true, 512, 3), new(1, 2, false, 512, 3), new(1, 3, false, 4096, 2), new(2, 1, false, 512, 2),
-];
+bool stopAtFirst = args.Contains("-StopAtFirst");
+IReadOnlyList<SpaceScenario> scenarios = [.. SpaceScenario.All.Where(scenario => !args.Contains("-SpacesOnly") || !scenario.IsWholePool)];
 long states = 0;
 int violations = 0;
 ulong hash = 0;
 Stopwatch clock = Stopwatch.StartNew();
 for (int i = 0; i < seeds; i++)
 {
-    SpaceScenario scenario = scenarios[only >= 0 ? only : i % scenarios.Length];
-    SimulationResult result = SpaceSimulation.Run(scenario, first + (ulong)i);
+    SpaceScenario scenario = scenarios[only >= 0 ? only : i % scenarios.Count];
+    SimulationResult result = CrashSimulation.Run(scenario, first + (ulong)i);
     states += result.CrashStates;
     hash = (hash ^ result.TraceHash) * 1099511628211;
     if (result.Violation is not null)
     {
         violations++;
         Console.WriteLine($"violation: {result.Violation}");
-        Console.WriteLine($"replay: ./build.sh Simulate -Seeds 1 -Seed {first + (ulong)i} -Scenario {Array.IndexOf(scenarios, scenario)}");
+        Console.WriteLine($"replay: ./build.sh Simulate -Seeds 1 -Seed {first + (ulong)i} -Scenario {scenarios.ToList().IndexOf(scenario)}");
+    }
+
+    if (violations > 0 && stopAtFirst)
+    {
+        return 1;
     }
 
     if (i % 50 == 49)
@@ -33,7 +35,7 @@ for (int i = 0; i < seeds; i++)
     }
 }
 
-foreach ((string what, long count) in SpaceSimulation.Sometimes)
+foreach ((string what, long count) in CrashSimulation.Sometimes)
 {
     Console.WriteLine($"sometimes {what}: {count}");
 }

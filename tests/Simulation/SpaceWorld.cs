@@ -5,29 +5,11 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Simulation;
 
-/// <summary>One shape of space and pool to simulate.</summary>
-/// <param name="Columns">Columns.</param>
-/// <param name="Copies">Copies.</param>
-/// <param name="Checksums">Checksums on or off.</param>
-/// <param name="SectorSize">Atomic unit of the disks, 512 or 4096.</param>
-/// <param name="Rows">Rows the space is long.</param>
-public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int SectorSize, int Rows)
-{
-    /// <summary>Layout, in small units so that one world has many regions, pages and rows.</summary>
-    public SpaceShape Shape => new(Columns, Copies, 16 << 10, 256 << 10, Checksums);
-
-    /// <summary>Disks: one more than a row needs, at least two.</summary>
-    public int Disks => Math.Max(2, Shape.Positions + 1);
-
-    /// <summary>Length of the space in bytes.</summary>
-    public long Length => Rows * Shape.RowSize;
-}
-
 /// <summary>
 /// Disks, map and host memory of one space at one instant, and the engine opened on them. A fork copies the instant, so that a running
 /// world can be cut at any point and recovered beside itself.
 /// </summary>
-public sealed class SpaceWorld
+public sealed class SpaceWorld : ISimWorld
 {
     private const int LogBlocks = 32;
 
@@ -59,8 +41,8 @@ public sealed class SpaceWorld
     /// <summary>The space, once opened.</summary>
     public Space Space { get; private set; } = null!;
 
-    /// <summary>The durable map.</summary>
-    public SimSpaceMap Map => _map;
+    /// <inheritdoc/>
+    public IBlockStore Store => Space;
 
     /// <summary>Empty disks that still hold another owner's bytes everywhere.</summary>
     public static SpaceWorld New(SpaceScenario scenario, ulong seed)
@@ -82,11 +64,18 @@ public sealed class SpaceWorld
         return new SpaceWorld(scenario, seed, media, map, new SimHostState());
     }
 
-    /// <summary>Opens the space, for the first time or after a stop.</summary>
-    public LaneTask<Space> Open(bool isNew) => OpenSpace(isNew);
+    /// <inheritdoc/>
+    public LaneTask<IoError> Close() => Space.Close();
 
-    /// <summary>The world as a power cut leaves it now.</summary>
-    public SpaceWorld Cut(ulong seed, Func<int, int, int, bool> keep)
+    /// <inheritdoc/>
+    public void Remove(int disk)
+    {
+        Disks[disk].Pulled = true;
+        _map.Evicted.Add(disk);   // a pool opens without it
+    }
+
+    /// <inheritdoc/>
+    public ISimWorld Cut(ulong seed, Func<int, int, int, bool> keep)
     {
         SimMedia[] media = new SimMedia[_media.Length];
         for (int disk = 0; disk < media.Length; disk++)
@@ -98,8 +87,8 @@ public sealed class SpaceWorld
         return new SpaceWorld(_scenario, seed, media, _map.Clone(), _state.Snapshot(withMemory: false));
     }
 
-    /// <summary>The world as a crash of the process leaves it now: caches stay; of the requests in flight any part may have arrived.</summary>
-    public SpaceWorld Kill(ulong seed, Func<bool> arrived)
+    /// <inheritdoc/>
+    public ISimWorld Kill(ulong seed, Func<bool> arrived)
     {
         SimMedia[] media = new SimMedia[_media.Length];
         for (int disk = 0; disk < media.Length; disk++)
@@ -111,14 +100,14 @@ public sealed class SpaceWorld
         return new SpaceWorld(_scenario, seed, media, _map.Clone(), _state.Snapshot(withMemory: true));
     }
 
-    /// <summary>An exact copy, to try something on.</summary>
-    public SpaceWorld Fork(ulong seed) => new(
+    /// <inheritdoc/>
+    public ISimWorld Fork(ulong seed) => new SpaceWorld(
         _scenario, seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), _map.Clone(), _state.Snapshot(withMemory: true));
 
-    /// <summary>Writes pending on each disk, in flight included: what a cut chooses from.</summary>
+    /// <inheritdoc/>
     public int[] PendingWrites() => Array.ConvertAll(Disks, disk => disk.SnapshotWithInFlight().CachedWrites);
 
-    /// <summary>Frees what the world holds outside the managed heap.</summary>
+    /// <inheritdoc/>
     public void Release()
     {
         _state.Release();
@@ -143,7 +132,8 @@ public sealed class SpaceWorld
         medium.Harden(medium.CachedWrites);
     }
 
-    private async LaneTask<Space> OpenSpace(bool isNew)
+    /// <inheritdoc/>
+    public async LaneTask<string> Open(bool isNew)
     {
         SpaceShape shape = _scenario.Shape;
         SpaceOptions options = new()
@@ -163,6 +153,6 @@ public sealed class SpaceWorld
         };
         Space = isNew ? await Space.Create(Host, options) : await Space.Open(Host, options);
         Host.Space = Space;
-        return Space;
+        return Space.FaultReason;
     }
 }

@@ -9,17 +9,17 @@ namespace TierSpaces.Simulation;
 public sealed record SimulationResult(long CrashStates, string? Violation, ulong TraceHash);
 
 /// <summary>
-/// One space under a random load. At random requests the world is forked and stopped: by a power cut that keeps some of the pending
+/// A space, or a virtual disk on a whole pool, under a random load. At random requests the world is forked and stopped: by a power cut that keeps some of the pending
 /// sectors, or by a crash of the process. Every fork is opened again, in part crashed again while it opens, and judged by
 /// the oracle: every sector, every copy alone, once more after a clean stop.
 /// </summary>
-public sealed class SpaceSimulation
+public sealed class CrashSimulation
 {
     private const int ChunkBytes = 64 << 10;
 
     private readonly SpaceScenario _scenario;
     private readonly ulong _seed;
-    private readonly SpaceWorld _world;
+    private readonly ISimWorld _world;
     private readonly BlockOracle _oracle;
     private readonly List<(long Offset, long Length)> _busy = [];
     private readonly double _forkChance;
@@ -27,12 +27,12 @@ public sealed class SpaceSimulation
     private int _pulled;
     private bool _nested;
 
-    private SpaceSimulation(SpaceScenario scenario, ulong seed, double forkChance)
+    private CrashSimulation(SpaceScenario scenario, ulong seed, double forkChance)
     {
         _scenario = scenario;
         _seed = seed;
         _forkChance = forkChance;
-        _world = SpaceWorld.New(scenario, seed);
+        _world = scenario.NewWorld(seed);
         _oracle = new BlockOracle(scenario.Length);
     }
 
@@ -48,7 +48,7 @@ public sealed class SpaceSimulation
     /// <summary>Runs one seed.</summary>
     public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = 0.05)
     {
-        SpaceSimulation simulation = new(scenario, seed, forkChance);
+        CrashSimulation simulation = new(scenario, seed, forkChance);
         try
         {
             simulation.Drive(operations);
@@ -66,7 +66,12 @@ public sealed class SpaceSimulation
     private void Drive(int operations)
     {
         SimLane lane = _world.Lane;
-        lane.Run(_world.Open(isNew: true));
+        if (lane.Run(_world.Open(isNew: true)) is { Length: > 0 } refused)
+        {
+            Report("creation", refused);
+            return;
+        }
+
         foreach (SimDisk disk in _world.Disks)
         {
             disk.OnRequest = (_, _, _) => MaybeCrash();
@@ -96,14 +101,14 @@ public sealed class SpaceSimulation
             disk.OnRequest = null;
         }
 
-        IoError closed = _world.Lane.Run(_world.Space.Close());
+        IoError closed = _world.Lane.Run(_world.Close());
         if (closed != IoError.None)
         {
             Report("close", closed.ToString());
             return;
         }
 
-        SpaceWorld again = _world.Fork(_seed + 1);
+        ISimWorld again = _world.Fork(_seed + 1);
         Carry(_world, again);
         BlockOracle oracle = _oracle.Clone();
         oracle.ProcessCrash();
@@ -185,7 +190,7 @@ public sealed class SpaceSimulation
         IoBuffer buffer = _world.Lane.Buffers.Rent((int)range.Length);
         BlockOracle.Fill(buffer.Span, range.Offset, value);
         _oracle.Issue(range.Offset, range.Length, value);
-        IoError error = await _world.Space.Write(range.Offset, buffer, flags);
+        IoError error = await _world.Store.Write(range.Offset, buffer, flags);
         _oracle.Complete(range.Offset, range.Length, value, error == IoError.None);
         if (error == IoError.None && flags != WriteFlags.None)
         {
@@ -212,8 +217,8 @@ public sealed class SpaceSimulation
 
         _oracle.Issue(range.Offset, range.Length, 0);
         IoError error = unmap
-            ? await _world.Space.Unmap(range.Offset, range.Length)
-            : await _world.Space.WriteZeroes(range.Offset, range.Length, _world.Lane.Next(2) == 0 ? WriteFlags.NoHole : WriteFlags.None);
+            ? await _world.Store.Unmap(range.Offset, range.Length)
+            : await _world.Store.WriteZeroes(range.Offset, range.Length, _world.Lane.Next(2) == 0 ? WriteFlags.NoHole : WriteFlags.None);
         _oracle.Complete(range.Offset, range.Length, 0, error == IoError.None);
         _busy.Remove(range);
         if (error != IoError.None && !(error == IoError.NoSpace && _pulled > 0))
@@ -232,7 +237,7 @@ public sealed class SpaceSimulation
         }
 
         IoBuffer buffer = _world.Lane.Buffers.Rent((int)range.Length);
-        IoError error = await _world.Space.Read(range.Offset, buffer);
+        IoError error = await _world.Store.Read(range.Offset, buffer);
         string? wrong = error == IoError.None ? _oracle.CheckServing(range.Offset, buffer.Span) : error.ToString();
         _world.Lane.Buffers.Return(buffer);
         _busy.Remove(range);
@@ -248,7 +253,7 @@ public sealed class SpaceSimulation
     {
         var begun = _oracle.BeginFlush();
         List<(long First, int Count, uint Value)> inFlight = _oracle.InFlight();
-        IoError error = await _world.Space.Flush();
+        IoError error = await _world.Store.Flush();
         if (error == IoError.None)
         {
             _oracle.EndFlush(begun, inFlight);
@@ -274,7 +279,7 @@ public sealed class SpaceSimulation
     }
 
     /// <summary>Forks the world into several crash states and judges each.</summary>
-    private void Crash(SpaceWorld world, BlockOracle oracle, int depth, ulong seed)
+    private void Crash(ISimWorld world, BlockOracle oracle, int depth, ulong seed)
     {
         Random random = new((int)(seed >> 32) ^ (int)seed);
         int[] pending = world.PendingWrites();
@@ -293,7 +298,7 @@ public sealed class SpaceSimulation
                 _ => Random(random),
             };
             BlockOracle judged = oracle.Clone();
-            SpaceWorld crashed = kill ? world.Kill(seed + (ulong)plan, () => random.Next(2) == 0) : world.Cut(seed + (ulong)plan, keep);
+            ISimWorld crashed = kill ? world.Kill(seed + (ulong)plan, () => random.Next(2) == 0) : world.Cut(seed + (ulong)plan, keep);
             if (!kill)
             {
                 judged.PowerCut();
@@ -311,20 +316,19 @@ public sealed class SpaceSimulation
         }
     }
 
-    private static void Carry(SpaceWorld from, SpaceWorld to)
+    private static void Carry(ISimWorld from, ISimWorld to)
     {
         for (int i = 0; i < from.Disks.Length; i++)
         {
-            to.Disks[i].Pulled = from.Disks[i].Pulled;
-            if (to.Disks[i].Pulled)
+            if (from.Disks[i].Pulled)
             {
-                to.Map.Evicted.Add(i);   // the pool opens without it
+                to.Remove(i);
             }
         }
     }
 
     /// <summary>Opens a stopped world and holds it against the oracle; on the way it may be crashed again.</summary>
-    private void Judge(SpaceWorld world, BlockOracle oracle, string where, int depth)
+    private void Judge(ISimWorld world, BlockOracle oracle, string where, int depth)
     {
         Random random = new((int)world.Lane.Seed);
         if (depth < 2 && random.Next(3) == 0)
@@ -342,10 +346,9 @@ public sealed class SpaceSimulation
             }
         }
 
-        world.Lane.Run(world.Open(isNew: false));
-        if (world.Space.Fault != IoError.None)
+        if (world.Lane.Run(world.Open(isNew: false)) is { Length: > 0 } refused)
         {
-            Report(where, $"does not open: {world.Space.FaultReason}");
+            Report(where, $"does not open: {refused}");
             return;
         }
 
@@ -364,10 +367,16 @@ public sealed class SpaceSimulation
         if (Violation is null && depth == 0 && random.Next(4) == 0)
         {
             oracle.PowerCut();
-            SpaceWorld cut = world.Cut(world.Lane.Seed + 77, (_, _, _) => random.Next(2) == 0);
+            ISimWorld cut = world.Cut(world.Lane.Seed + 77, (_, _, _) => random.Next(2) == 0);
             Carry(world, cut);
-            cut.Lane.Run(cut.Open(isNew: false));
+            if (cut.Lane.Run(cut.Open(isNew: false)) is { Length: > 0 } shut)
+            {
+                Report(where, $"does not open once more: {shut}");
+                return;
+            }
+
             ReadAll(cut, oracle, where + ", cut again after serving", observe: true);
+            JudgeEachCopy(cut, oracle, where + ", cut again after serving");
             cut.Release();
         }
 
@@ -375,7 +384,7 @@ public sealed class SpaceSimulation
         Count(world.Space.Counters.BlocksRecovered > 0, "unlogged first write kept after a process crash");
     }
 
-    private void JudgeEachCopy(SpaceWorld world, BlockOracle oracle, string where)
+    private void JudgeEachCopy(ISimWorld world, BlockOracle oracle, string where)
     {
         if (world.Disks.Count(disk => disk.Pulled) >= _scenario.Copies - 1)
         {
@@ -384,14 +393,12 @@ public sealed class SpaceSimulation
 
         for (int pulled = 0; pulled < world.Disks.Length && Violation is null; pulled++)
         {
-            SpaceWorld without = world.Fork(world.Lane.Seed + 1000 + (ulong)pulled);
+            ISimWorld without = world.Fork(world.Lane.Seed + 1000 + (ulong)pulled);
             Carry(world, without);
-            without.Disks[pulled].Pulled = true;
-            without.Map.Evicted.Add(pulled);
-            without.Lane.Run(without.Open(isNew: false));
-            if (without.Space.Fault != IoError.None)
+            without.Remove(pulled);
+            if (without.Lane.Run(without.Open(isNew: false)) is { Length: > 0 } refused)
             {
-                Report(where, $"does not open without disk {pulled}: {without.Space.FaultReason}");
+                Report(where, $"does not open without disk {pulled}: {refused}");
             }
             else
             {
@@ -403,12 +410,12 @@ public sealed class SpaceSimulation
         }
     }
 
-    private void ReadAll(SpaceWorld world, BlockOracle oracle, string where, bool observe)
+    private void ReadAll(ISimWorld world, BlockOracle oracle, string where, bool observe)
     {
         for (long at = 0; at < _scenario.Length && Violation is null; at += ChunkBytes)
         {
             IoBuffer buffer = world.Lane.Buffers.Rent((int)Math.Min(ChunkBytes, _scenario.Length - at));
-            IoError error = world.Lane.Run(world.Space.Read(at, buffer));
+            IoError error = world.Lane.Run(world.Store.Read(at, buffer));
             string? wrong = error != IoError.None ? $"read at {at}: {error}"
                 : observe ? oracle.Observe(at, buffer.Span) : oracle.CheckServing(at, buffer.Span);
             world.Lane.Buffers.Return(buffer);

@@ -1,0 +1,47 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Simulation;
+
+/// <summary>
+/// Disks and host state at one instant, and the engine opened on them: one space alone, or a whole pool. A fork copies the instant,
+/// so that a running world can be stopped at any point and recovered beside itself.
+/// </summary>
+public interface ISimWorld
+{
+    /// <summary>Lane.</summary>
+    SimLane Lane { get; }
+
+    /// <summary>Disks.</summary>
+    SimDisk[] Disks { get; }
+
+    /// <summary>What clients talk to, once open.</summary>
+    IBlockStore Store { get; }
+
+    /// <summary>The space below it.</summary>
+    Space Space { get; }
+
+    /// <summary>Makes everything new on blank disks, or opens what is there; the reason when that is refused, else empty.</summary>
+    LaneTask<string> Open(bool isNew);
+
+    /// <summary>Stops cleanly.</summary>
+    LaneTask<IoError> Close();
+
+    /// <summary>The world as a power cut leaves it now; <paramref name="keep"/> says which sector of which pending write of which disk stays.</summary>
+    ISimWorld Cut(ulong seed, Func<int, int, int, bool> keep);
+
+    /// <summary>The world as a crash of the process leaves it now: caches stay; of the requests in flight any part may have arrived.</summary>
+    ISimWorld Kill(ulong seed, Func<bool> arrived);
+
+    /// <summary>An exact copy, to try something on.</summary>
+    ISimWorld Fork(ulong seed);
+
+    /// <summary>Takes a disk away before the world is opened.</summary>
+    void Remove(int disk);
+
+    /// <summary>Writes pending on each disk, in flight included: what a cut chooses from.</summary>
+    int[] PendingWrites();
+
+    /// <summary>Frees what the world holds outside the managed heap.</summary>
+    void Release();
+}

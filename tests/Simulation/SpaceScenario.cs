@@ -1,0 +1,51 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Resiliency.Layouts;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Simulation;
+
+/// <summary>One shape of space and pool to simulate.</summary>
+/// <param name="Columns">Columns.</param>
+/// <param name="Copies">Copies.</param>
+/// <param name="Checksums">Checksums on or off.</param>
+/// <param name="SectorSize">Atomic unit of the disks, 512 or 4096.</param>
+/// <param name="Rows">Rows the space is long.</param>
+/// <param name="IsWholePool">A virtual disk on a pool with its metadata, instead of the space alone.</param>
+public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int SectorSize, int Rows, bool IsWholePool = false)
+{
+    private const long PoolDiskBytes = 48L << 20;
+
+    /// <summary>Every scenario that the simulator goes round.</summary>
+    public static IReadOnlyList<SpaceScenario> All { get; } =
+    [
+        new(1, 1, true, 512, 4), new(2, 1, true, 4096, 3), new(1, 2, true, 512, 4), new(2, 2, true, 4096, 2),
+        new(1, 3, true, 512, 3), new(1, 2, false, 512, 3), new(1, 3, false, 4096, 2), new(2, 1, false, 512, 2),
+        new(1, 2, true, 4096, 2, IsWholePool: true), new(2, 1, true, 512, 1, IsWholePool: true), new(1, 3, true, 4096, 1, IsWholePool: true),
+        new(1, 2, false, 512, 2, IsWholePool: true),
+    ];
+
+    /// <summary>Layout of a space alone, in small units so that one world has many regions, pages and rows; slabs of a pool are 1 MiB.</summary>
+    public SpaceShape Shape => IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums);
+
+    /// <summary>Disks: one more than a row needs, at least two; in a pool as many as leave a majority when one is gone.</summary>
+    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1);
+
+    /// <summary>Length of the space in bytes.</summary>
+    public long Length => Rows * Shape.RowSize;
+
+    /// <summary>Disks before their first use.</summary>
+    public ISimWorld NewWorld(ulong seed) => IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed)) : SpaceWorld.New(this, seed);
+
+    private NewVirtualDiskSpec Spec(ulong seed) => new()
+    {
+        FriendlyName = "d",
+        ResiliencySettingName = Copies == 1 ? "Simple" : "Mirror",
+        SizeBytes = Length,
+        NumberOfColumns = Columns,
+        NumberOfDataCopies = Copies,
+        Interleave = Shape.Interleave,
+        LogicalSectorSize = 4096,
+        ProvisioningType = seed % 3 == 0 ? ProvisioningType.Fixed : ProvisioningType.Thin,
+        Checksum = Checksums ? ChecksumKind.CRC32C : ChecksumKind.None,
+    };
+}
