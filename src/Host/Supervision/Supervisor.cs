@@ -45,11 +45,12 @@ internal static class Supervisor
         {
             HostLog.Write("supervisor: the host died; it is started again");
             Thread.Sleep(backoff.Next(sinceStart.IsRunning ? sinceStart.Elapsed : null));
-            sinceStart.Restart();
             if (ChildProcess.Start(paths, "serve", ProcessHostLauncher.DetachOption) is { Length: > 0 } complaint)
             {
                 HostLog.Write($"supervisor: the host did not start: {complaint}");
             }
+
+            sinceStart.Restart();
         }
     }
 

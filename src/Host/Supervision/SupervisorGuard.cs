@@ -30,11 +30,12 @@ internal sealed class SupervisorGuard(HostPaths paths)
                 return;
             }
 
-            sinceStart.Restart();
             if (ChildProcess.Start(paths, Supervisor.Command) is { Length: > 0 } complaint)
             {
                 HostLog.Write($"the supervisor did not start: {complaint}");
             }
+
+            sinceStart.Restart();
         }
     }
 }

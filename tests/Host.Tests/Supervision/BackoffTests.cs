@@ -13,12 +13,12 @@ public class BackoffTests
     }
 
     [Fact]
-    public void Forgets_after_a_minute_of_health()
+    public void Forgets_once_a_start_has_served_for_two_seconds()
     {
         var backoff = new Backoff();
         backoff.Next(null);
         backoff.Next(TimeSpan.FromSeconds(1));
-        Assert.Equal(TimeSpan.Zero, backoff.Next(TimeSpan.FromSeconds(61)));
+        Assert.Equal(TimeSpan.Zero, backoff.Next(TimeSpan.FromSeconds(2.1)));
         Assert.Equal(0.5, backoff.Next(TimeSpan.FromSeconds(1)).TotalSeconds);
     }
 }

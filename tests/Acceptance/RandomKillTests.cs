@@ -1,0 +1,184 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text.Json;
+using System.Text.RegularExpressions;
+
+namespace TierSpaces.Acceptance;
+
+/// <summary>
+/// kill -9 at random moments, decided by one seed: under load, inside the making of a virtual disk, inside the allocation of a
+/// first write, inside a resize; twice the supervisor. After each: the host is back within 5 s without being called, what was
+/// acknowledged is there, no slab is leaked, the virtual disks are healthy. fio verifies on a mounted file system all along.
+/// </summary>
+public partial class RandomKillTests
+{
+    private const int Seed = 20;
+    private const int HostKills = 22;
+    private const int Allocations = 24;
+    private const int WriteLength = 64 << 10;
+    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(5);
+    private static readonly string[] s_kinds = ["load", "create", "allocate", "resize"];
+
+    private readonly Random _random = new(Seed);
+    private readonly List<double> _pauses = [];
+    private readonly Dictionary<string, int> _interrupted = [];
+    private int _disks;
+
+    [Fact]
+    public void Nothing_acknowledged_is_lost_and_nothing_is_leaked()
+    {
+        Tool.NeedDevices();
+        Tool.Find("fio");
+        Tool.Find("qemu-io");
+        using Home home = new();
+        home.NewPool("2GB");
+        home.NewMirror("Data", "256MB");
+        string device = home.DeviceOf("Data");
+        Tool.Run("mkfs.ext4", "-q", device);
+        string mount = home.Mount(device);
+        Dictionary<string, string> sums = TestFiles.Write(mount, Seed);
+        Tool.Run("sync", "-f", mount);
+
+        Stopwatch watch = Stopwatch.StartNew();
+        for (int i = 0; i < HostKills; i++)
+        {
+            if (i % (HostKills / 2) == HostKills / 4)
+            {
+                KillSupervisor(home);
+            }
+
+            Kill(home, s_kinds[i % s_kinds.Length], mount);
+        }
+
+        TestFiles.Check(mount, sums);
+        home.Unmount(mount);
+        FileSystem.Check("ext4", device);
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+            $"random kills: seed {Seed}, {HostKills} of the host, 2 of the supervisor in {watch.Elapsed.TotalSeconds:F0} s; host back after {_pauses.Average():F2} s on average, {_pauses.Max():F2} s at most; unacknowledged when killed: {string.Join(", ", _interrupted.Select(pair => $"{pair.Key} {pair.Value}"))}"));
+    }
+
+    private void Kill(Home home, string kind, string mount)
+    {
+        using Process load = Fio.StartOnFiles(mount, 2);
+        switch (kind)
+        {
+            case "create": KillInsideCreate(home); break;
+            case "allocate": KillInsideAllocation(home); break;
+            case "resize": KillInsideResize(home); break;
+            default: KillHost(home, _random.Next(300, 1200)); break;
+        }
+
+        AssertSound(home);
+        Assert.True(Fio.Check(Tool.End(load), 2) > 0);
+    }
+
+    private void KillInsideCreate(Home home)
+    {
+        string name = $"new{_disks++}";
+        string[] words =
+        [
+            "New-VirtualDisk", "-StoragePoolFriendlyName", "p", "-FriendlyName", name, "-ResiliencySettingName", "Mirror",
+            "-NumberOfDataCopies", "2", "-NumberOfColumns", "2", "-Size", "512MB",
+        ];
+        bool done = KillInside(home, "create", words);
+        bool there = home.Objects("Get-VirtualDisk").Any(disk => disk.GetProperty("FriendlyName").GetString() == name);
+        Assert.True(there || !done, $"{name} was acknowledged and is gone.");
+        AssertSound(home);
+        if (there)
+        {
+            home.Run("Remove-VirtualDisk", "-FriendlyName", name, "-Confirm:$false");
+        }
+    }
+
+    private void KillInsideResize(Home home)
+    {
+        string name = NewDisk(home);
+        long before = home.VirtualDisk(name).GetProperty("Size").GetInt64();
+        bool done = KillInside(home, "resize", ["Resize-VirtualDisk", "-FriendlyName", name, "-Size", "512MB"]);
+        long after = home.VirtualDisk(name).GetProperty("Size").GetInt64();
+        Assert.True(after == 512 << 20 || (!done && after == before), $"{name} has {after} bytes; before {before}, acknowledged: {done}.");
+        Remove(home, name);
+    }
+
+    /// <summary>Writes to a thin disk, each into slabs of its own; those that were acknowledged are read back.</summary>
+    private void KillInsideAllocation(Home home)
+    {
+        string name = NewDisk(home, "-ProvisioningType", "Thin");
+        string uri = home.UriOf(name);
+        string[] writes = [.. Enumerable.Range(0, Allocations).SelectMany(i => (string[])["-c", $"write -f -P {i + 1} {OffsetOf(i)} {WriteLength}"])];
+        using Process client = Tool.Start("qemu-io", ["-f", "raw", .. writes, uri]);
+        KillHost(home, _random.Next(20, 250));
+        HashSet<long> acknowledged = [.. Acknowledged().Matches(Tool.End(client).Output).Select(m => long.Parse(m.Groups[1].Value, CultureInfo.InvariantCulture))];
+        Count("allocate", acknowledged.Count < Allocations);
+        for (int i = 0; i < Allocations; i++)
+        {
+            Answer read = Tool.TryRun("qemu-io", "-r", "-f", "raw", "-c", $"read -P {i + 1} {OffsetOf(i)} {WriteLength}", uri);
+            bool same = read.ExitCode == 0 && !read.Text.Contains("fail", StringComparison.OrdinalIgnoreCase);
+            Assert.True(same || !acknowledged.Contains(OffsetOf(i)), $"The write at {OffsetOf(i)} was acknowledged and is lost: {read.Text}");
+        }
+
+        Remove(home, name);
+    }
+
+    private static long OffsetOf(int i) => i * (8L << 20);
+
+    /// <summary>Kills the host while a command runs; whether the command was acknowledged all the same.</summary>
+    private bool KillInside(Home home, string kind, string[] words)
+    {
+        using Process command = Tool.Start(home.CommandLine(words));
+        KillHost(home, _random.Next(80, 400));
+        bool done = Tool.End(command).ExitCode == 0;
+        Count(kind, !done);
+        return done;
+    }
+
+    private void KillHost(Home home, int milliseconds)
+    {
+        int victim = home.Host;
+        Thread.Sleep(milliseconds);
+        Home.Kill(victim);
+        TimeSpan pause = home.WaitForHost();
+        _pauses.Add(pause.TotalSeconds);
+        Assert.True(pause < s_patience, $"The host was back after {pause.TotalSeconds:F1} s.\n{home.Log()}");
+        Assert.NotEqual(victim, home.Host);
+    }
+
+    private static void KillSupervisor(Home home)
+    {
+        int host = home.Host, victim = home.Supervisor;
+        Home.Kill(victim);
+        home.Eventually("there is another supervisor", () => home.Supervisor is var other && other != victim && Directory.Exists($"/proc/{other}"));
+        Assert.Equal(host, home.Host);
+    }
+
+    private string NewDisk(Home home, params string[] more)
+    {
+        string name = $"disk{_disks++}";
+        home.NewMirror(name, "200MB", more);
+        return name;
+    }
+
+    private static void Remove(Home home, string name)
+    {
+        AssertSound(home);
+        home.Run("Disconnect-VirtualDisk", "-FriendlyName", name);
+        home.Run("Remove-VirtualDisk", "-FriendlyName", name, "-Confirm:$false");
+    }
+
+    /// <summary>The pool holds what its virtual disks stand on and nothing more, and all of them are healthy.</summary>
+    private static void AssertSound(Home home)
+    {
+        JsonElement[] disks = home.Objects("Get-VirtualDisk");
+        long footprint = disks.Sum(disk => disk.GetProperty("FootprintOnPool").GetInt64());
+        JsonElement pool = Assert.Single(home.Objects("Get-StoragePool", "-FriendlyName", "p"));
+        Assert.Equal(footprint, pool.GetProperty("AllocatedSize").GetInt64());
+        Assert.Equal("Healthy", pool.GetProperty("HealthStatus").GetString());
+        Assert.All(disks, disk => Assert.Equal("Healthy", disk.GetProperty("HealthStatus").GetString()));
+    }
+
+    private void Count(string kind, bool interrupted) =>
+        _interrupted[kind] = _interrupted.GetValueOrDefault(kind) + (interrupted ? 1 : 0);
+
+    [GeneratedRegex(@"wrote \d+/\d+ bytes at offset (\d+)")]
+    private static partial Regex Acknowledged();
+}
