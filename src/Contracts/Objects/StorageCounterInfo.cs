@@ -57,6 +57,9 @@ public sealed record StorageCounterInfo
     /// <summary>Requests under way now.</summary>
     public ulong QueueLength { get; init; }
 
+    /// <summary>Most requests under way at once.</summary>
+    public ulong QueueLengthMax { get; init; }
+
     /// <summary>Requests that were taken apart because they crossed a strip, a row or a slab.</summary>
     public ulong Splits { get; init; }
 
@@ -69,9 +72,12 @@ public sealed record StorageCounterInfo
     /// <summary>Reads per latency class.</summary>
     public ulong[] ReadLatency { get; init; } = [];
 
-    /// <summary>Writes per latency class.</summary>
+    /// <summary>Writes, zeroing and unmaps per latency class.</summary>
     public ulong[] WriteLatency { get; init; } = [];
 
     /// <summary>Flushes per latency class.</summary>
     public ulong[] FlushLatency { get; init; } = [];
+
+    /// <summary>Sum of all latencies in microseconds.</summary>
+    public ulong LatencyTotalUs { get; init; }
 }

@@ -1,17 +1,18 @@
+using System.Collections.Concurrent;
 using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Attaching;
 
 /// <summary>
 /// Attaches virtual disks that are served already, remembers how, and finds them again after a restart. It tries the attachers in
-/// order; where none works the export's URI is all there is, and the outcome says why. Not safe for concurrent calls: verbs that
-/// change state run one at a time.
+/// order; where none works the export's URI is all there is, and the outcome says why. Attaching and detaching are not safe for
+/// concurrent calls: verbs that change state run one at a time. Outcomes may be read at any time.
 /// </summary>
 internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnlyList<IAttacher> attachers)
 {
     private const string UriOnly = "NbdUri";
     private readonly DeviceLinks links = new(paths.Devices);
-    private readonly Dictionary<string, AttachOutcome> outcomes = [];
+    private readonly ConcurrentDictionary<string, AttachOutcome> outcomes = [];
 
     /// <summary>How a disk is attached; null while it is not.</summary>
     public AttachOutcome? OutcomeOf(string uniqueId) => outcomes.GetValueOrDefault(uniqueId);
@@ -37,21 +38,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
             Clear(record);
         }
 
-        outcomes.Remove(uniqueId);
-    }
-
-    /// <summary>Gives the link of an attached disk its new name.</summary>
-    public void Rename(string uniqueId, string friendlyName)
-    {
-        if (store.Read().FirstOrDefault(record => record.UniqueId == uniqueId) is not { } record)
-        {
-            return;
-        }
-
-        store.Put(record with { FriendlyName = friendlyName });
-        var path = links.Set(friendlyName, record.Device);
-        links.Remove(record.FriendlyName);
-        outcomes[uniqueId] = new AttachOutcome(record.Method, path, null);
+        outcomes.TryRemove(uniqueId, out _);
     }
 
     private AttachOutcome? TryResume(AttachTarget target)

@@ -1,4 +1,5 @@
 using System.Text;
+using System.Text.Encodings.Web;
 using System.Text.Json;
 using TierSpaces.Contracts;
 
@@ -7,7 +8,11 @@ namespace TierSpaces.Host.CommandLine;
 /// <summary>Prints a reply: objects on standard output, warnings and errors on standard error.</summary>
 internal static class ReplyText
 {
-    private static readonly JsonWriterOptions indented = new() { Indented = true };
+    /// <summary>For people and pipes, not for web pages: a plus sign stays one.</summary>
+    private static readonly JsonWriterOptions indented = new()
+    {
+        Indented = true, Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+    };
 
     /// <summary>Prints everything in the reply.</summary>
     /// <returns>Exit code: 1 when there is an error, else 0.</returns>

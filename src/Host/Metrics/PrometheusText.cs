@@ -23,16 +23,11 @@ internal static class PrometheusText
         ("metadata_writes_total", "Writes of metadata completed.", "counter", c => c.MetadataWrites),
         ("metadata_write_bytes_total", "Bytes of metadata written.", "counter", c => c.MetadataWriteBytes),
         ("errors_total", "Requests that failed.", "counter", c => c.Errors),
+        ("latency_microseconds_total", "Sum of the latencies of completed requests.", "counter", c => c.LatencyTotalUs),
         ("queue_length", "Requests under way.", "gauge", c => c.QueueLength),
+        ("queue_length_max", "Most requests under way at once.", "gauge", c => c.QueueLengthMax),
         ("splits_total", "Requests that were taken apart.", "counter", c => c.Splits),
         ("read_modify_writes_total", "Writes that had to read first.", "counter", c => c.ReadModifyWrites),
-    ];
-
-    private static readonly (string Operation, Func<StorageCounterInfo, ulong[]> Classes)[] histograms =
-    [
-        ("read", c => c.ReadLatency),
-        ("write", c => c.WriteLatency),
-        ("flush", c => c.FlushLatency),
     ];
 
     /// <summary>The whole page as UTF-8.</summary>
@@ -52,10 +47,10 @@ internal static class PrometheusText
         page.Append("# TYPE tierspaces_latency_seconds histogram\n");
         foreach (var counter in counters)
         {
-            foreach (var (operation, classes) in histograms)
-            {
-                WriteHistogram(page, $"{Labels(counter)},operation=\"{operation}\"", counter.LatencyBoundsUs, classes(counter));
-            }
+            var labels = Labels(counter);
+            WriteHistogram(page, $"{labels},operation=\"read\"", counter.LatencyBoundsUs, counter.ReadLatency);
+            WriteHistogram(page, $"{labels},operation=\"write\"", counter.LatencyBoundsUs, counter.WriteLatency);
+            WriteHistogram(page, $"{labels},operation=\"flush\"", counter.LatencyBoundsUs, counter.FlushLatency);
         }
 
         return Encoding.UTF8.GetBytes(page.ToString());
@@ -63,16 +58,18 @@ internal static class PrometheusText
 
     private static void WriteHistogram(StringBuilder page, string labels, ulong[] boundsUs, ulong[] classes)
     {
-        var sum = 0UL;
+        var count = 0UL;
         for (var i = 0; i < classes.Length; i++)
         {
-            sum += classes[i];
-            var bound = i < boundsUs.Length ? (boundsUs[i] / 1e6).ToString(CultureInfo.InvariantCulture) : "+Inf";
-            page.Append(CultureInfo.InvariantCulture, $"tierspaces_latency_seconds_bucket{{{labels},le=\"{bound}\"}} {sum}\n");
+            count += classes[i];
+            var bound = i < boundsUs.Length && i < classes.Length - 1 ? Seconds(boundsUs[i]) : "+Inf";
+            page.Append(CultureInfo.InvariantCulture, $"tierspaces_latency_seconds_bucket{{{labels},le=\"{bound}\"}} {count}\n");
         }
 
-        page.Append(CultureInfo.InvariantCulture, $"tierspaces_latency_seconds_count{{{labels}}} {sum}\n");
+        page.Append(CultureInfo.InvariantCulture, $"tierspaces_latency_seconds_count{{{labels}}} {count}\n");
     }
+
+    private static string Seconds(ulong microseconds) => (microseconds / 1e6).ToString(CultureInfo.InvariantCulture);
 
     private static string Labels(StorageCounterInfo counter) =>
         $"type=\"{Escape(counter.ObjectType)}\",name=\"{Escape(counter.FriendlyName)}\",id=\"{Escape(counter.UniqueId)}\"";

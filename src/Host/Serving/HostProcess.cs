@@ -1,7 +1,6 @@
 using System.Net.Sockets;
 using System.Runtime.InteropServices;
 using TierSpaces.Contracts;
-using TierSpaces.Host.Engine;
 using TierSpaces.Host.Supervision;
 using TierSpaces.Host.Verbs;
 
@@ -43,25 +42,49 @@ internal static class HostProcess
 
     private static async Task ServeAsync(HostPaths paths, ServeOptions options, FileLock hostLock)
     {
-        var services = new HostServices(paths, options);
+        await using var services = await StartEngineAsync(paths, options).ConfigureAwait(false);
         var guard = options.Supervisor == SupervisorKind.Own ? new SupervisorGuard(paths) : null;
         using var terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, context => Obey(context, services));
         using var interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, context => Obey(context, services));
         using var hangup = PosixSignalRegistration.Create(PosixSignal.SIGHUP, context => context.Cancel = options.Detach);
-        await using var engine = await EngineHost.StartAsync(paths).ConfigureAwait(false);
-        services.Use(engine);
-        await using var server = new ManagementServer(paths, new VerbDispatcher(VerbHandlers.Create(services)));
+        var dispatcher = new VerbDispatcher(VerbHandlers.Create(services), services.Changes);
+        await using var server = new ManagementServer(paths, dispatcher);
+        await services.Changes.WaitAsync().ConfigureAwait(false);
         await server.StartAsync(CancellationToken.None).ConfigureAwait(false);
         SayReady(paths, options);
         guard?.Start();
-        await services.AttachConnectedAsync().ConfigureAwait(false);
+        await AttachAsync(services).ConfigureAwait(false);
         await services.StopRequested.ConfigureAwait(false);
         ServiceManager.Notify("STOPPING=1");
         guard?.Stop();
         hostLock.Write(Supervisor.StoppedLine);
         using var patience = new CancellationTokenSource(drainTimeout);
         await server.StopAsync(patience.Token).ConfigureAwait(false);
-        HostLog.Write("stopped");
+    }
+
+    private static async Task<HostServices> StartEngineAsync(HostPaths paths, ServeOptions options)
+    {
+        try
+        {
+            return await HostServices.StartAsync(paths, options).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw NoHome(paths, e);
+        }
+    }
+
+    /// <summary>Devices come back after the host is ready; what changes state waits for them, what reads does not.</summary>
+    private static async Task AttachAsync(HostServices services)
+    {
+        try
+        {
+            await services.AttachConnectedAsync().ConfigureAwait(false);
+        }
+        finally
+        {
+            services.Changes.Release();
+        }
     }
 
     private static void Obey(PosixSignalContext context, HostServices services)

@@ -1,91 +1,128 @@
+using System.Security.Cryptography;
+using System.Text;
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Attaching;
-using TierSpaces.Host.Engine;
 using TierSpaces.Host.Supervision;
+using TierSpaces.Host.Verbs;
+using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Serving;
 
-/// <summary>What the handlers of one host share.</summary>
-internal sealed class HostServices(HostPaths paths, ServeOptions options)
+/// <summary>What the handlers of one host share: the engine, attached devices, and the host's own life.</summary>
+internal sealed class HostServices : IAsyncDisposable
 {
-    private readonly SemaphoreSlim attaching = new(1, 1);
+    private const string NodeFile = "node";
     private readonly TaskCompletionSource stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly ServeOptions options;
+    private readonly Lane lane;
+    private readonly HostState state;
+
+    private HostServices(HostPaths paths, ServeOptions options, Lane lane, HostState state, StorageSubsystem subsystem)
+    {
+        (Paths, this.options, this.lane, this.state, Subsystem) = (paths, options, lane, state, subsystem);
+        Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(), new NbdFuseAttacher()]);
+    }
 
     /// <summary>Where state and sockets are.</summary>
-    public HostPaths Paths => paths;
+    public HostPaths Paths { get; }
 
-    /// <summary>The engine. Set before the host answers.</summary>
-    public EngineHost Engine { get; private set; } = null!;
+    /// <summary>The engine.</summary>
+    public StorageSubsystem Subsystem { get; }
 
-    /// <summary>How virtual disks are attached to this machine.</summary>
-    public AttachManager Attachments { get; private set; } = null!;
+    /// <summary>Devices of connected virtual disks.</summary>
+    public AttachManager Attachments { get; }
+
+    /// <summary>Held by whatever changes state: one at a time.</summary>
+    public SemaphoreSlim Changes { get; } = new(1, 1);
 
     /// <summary>When the host started, in UTC.</summary>
     public DateTime StartTime { get; } = DateTime.UtcNow;
 
+    /// <summary>How the engine does its I/O, and why.</summary>
+    public (string Backend, string Reason) IO => (lane.Backend == LaneBackend.Uring ? "io_uring" : "ThreadPool", lane.BackendReason);
+
     /// <summary>Completes when somebody asked the host to stop.</summary>
     public Task StopRequested => stopRequested.Task;
-
-    /// <summary>Asks the host to stop in good order. Returns at once; a second request changes nothing.</summary>
-    public void RequestStop() => stopRequested.TrySetResult();
 
     /// <summary>Process that starts the host again, or null.</summary>
     public int? SupervisorProcessId => options.Supervisor switch
     {
         SupervisorKind.Systemd => 1,
-        SupervisorKind.Own when int.TryParse(FileLock.Read(paths.SupervisorLock), out var process) => process,
+        SupervisorKind.Own when int.TryParse(FileLock.Read(Paths.SupervisorLock), out var process) => process,
         _ => null,
     };
 
-    /// <summary>Takes the engine into use: once, before the host answers.</summary>
-    public void Use(EngineHost engine)
+    /// <summary>Starts the engine and opens every pool it finds.</summary>
+    public static async Task<HostServices> StartAsync(HostPaths paths, ServeOptions options)
     {
-        Engine = engine;
-        Attachments = new AttachManager(paths, new AttachStore(engine.State), [new KernelNbdAttacher(), new NbdFuseAttacher()]);
+        const UnixFileMode ownerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
+        Directory.CreateDirectory(paths.Exports, ownerOnly);
+        var state = new HostState(paths.State, RuntimeFolder(paths));
+        var lane = LaneFactory.Create("storage");
+        var subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
+            lane, lane.Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write)).ConfigureAwait(false);
+        return new HostServices(paths, options, lane, state, subsystem);
     }
 
-    /// <summary>Attaches an exported virtual disk. Gives the reason where there is no block device, else null.</summary>
-    public async Task<string?> AttachAsync(VirtualDiskStatus disk)
-    {
-        await attaching.WaitAsync().ConfigureAwait(false);
-        try
-        {
-            var description = disk.Description;
-            var target = new AttachTarget(
-                ObjectMapping.Text(description.Id.Value), description.FriendlyName, disk.SocketPath, description.FriendlyName, description.LogicalSectorSize);
-            return await Task.Run(() => Attachments.Attach(target).Reason).ConfigureAwait(false);
-        }
-        finally
-        {
-            attaching.Release();
-        }
-    }
+    /// <summary>Asks the host to stop in good order. Returns at once; a second request changes nothing.</summary>
+    public void RequestStop() => stopRequested.TrySetResult();
 
-    /// <summary>Detaches a virtual disk, if it is attached.</summary>
-    /// <exception cref="StorageException">Its device is in use; nothing was changed.</exception>
-    public async Task DetachAsync(string uniqueId)
-    {
-        await attaching.WaitAsync().ConfigureAwait(false);
-        try
-        {
-            await Task.Run(() => Attachments.Detach(uniqueId)).ConfigureAwait(false);
-        }
-        finally
-        {
-            attaching.Release();
-        }
-    }
+    /// <summary>Makes a device of a virtual disk that is served.</summary>
+    public void Attach(VirtualDiskStatus disk) => Attachments.Attach(new AttachTarget(
+        Identifiers.OfVirtualDisk(disk.Description.Id.Value), disk.Description.FriendlyName, disk.SocketPath,
+        disk.Description.FriendlyName, disk.Description.LogicalSectorSize));
 
-    /// <summary>Attaches every exported virtual disk that is not attached yet: after a start, or when a pool has come back.</summary>
+    /// <summary>Attaches what is served and not attached yet: after a start, and when a pool has opened late.</summary>
     public async Task AttachConnectedAsync()
     {
-        foreach (var disk in await Engine.Subsystem.VirtualDisksAsync().ConfigureAwait(false))
+        foreach (var disk in await Subsystem.VirtualDisksAsync().ConfigureAwait(false))
         {
-            if (disk.SocketPath.Length > 0 && Attachments.OutcomeOf(ObjectMapping.Text(disk.Description.Id.Value)) is null)
+            var uniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
+            if (disk.SocketPath.Length > 0 && Attachments.OutcomeOf(uniqueId) is null)
             {
-                await AttachAsync(disk).ConfigureAwait(false);
+                Attach(disk);
             }
         }
+    }
+
+    /// <summary>A virtual disk as users see it, with its device.</summary>
+    public VirtualDiskInfo ToInfo(Catalogue all, VirtualDiskStatus disk) => disk.ToInfo(
+        all.SlabBytesOf(disk.PoolId), Attachments.OutcomeOf(Identifiers.OfVirtualDisk(disk.Description.Id.Value)));
+
+    /// <summary>Closes the pools and stops the engine. Attached devices stay and wait for the next host.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        if (!await Subsystem.StopAsync().ConfigureAwait(false))
+        {
+            HostLog.Write("not everything could be closed cleanly; the next start resyncs it");
+        }
+
+        lane.Dispose();
+        state.Dispose();
+        Changes.Dispose();
+    }
+
+    /// <summary>Memory that outlives this process but not the machine: in shared memory, under a name made from the home.</summary>
+    private static string RuntimeFolder(HostPaths paths)
+    {
+        const string sharedMemory = "/dev/shm";
+        var name = Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(paths.Home)), 0, 8).ToLowerInvariant();
+        return Directory.Exists(sharedMemory) ? Path.Combine(sharedMemory, $"tierspaces-{name}") : Path.Combine(paths.Home, "run");
+    }
+
+    /// <summary>Identity of this home among all that may open the same pool.</summary>
+    private static Guid NodeId(HostState state)
+    {
+        if (state.ReadFile(NodeFile) is { Length: 16 } known)
+        {
+            return new Guid(known);
+        }
+
+        var id = Guid.NewGuid();
+        state.WriteFile(NodeFile, id.ToByteArray());
+        return id;
     }
 }

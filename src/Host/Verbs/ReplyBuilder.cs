@@ -1,6 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
-using TierSpaces.Host.Engine;
+using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs;
 
@@ -36,9 +36,9 @@ internal sealed class ReplyBuilder<TInfo>
         {
             errors.Add(e.Error);
         }
-        catch (RefusedException refused)
+        catch (RefusedException e)
         {
-            errors.Add(refused.ToStorageException().Error);
+            errors.Add(Refusals.ToError(e).Error);
         }
         catch (OperationCanceledException)
         {

@@ -64,23 +64,51 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
         return found;
     }
 
-    /// <summary>The one object a reference means.</summary>
-    /// <exception cref="StorageException">None fits, or several do.</exception>
-    public T One(string reference)
+    /// <summary>
+    /// Objects by whichever of the usual selectors was given: friendly name, unique identifier, name, or the objects themselves.
+    /// Every object when none was.
+    /// </summary>
+    public List<T> Select(
+        string[]? friendlyNames, string[]? uniqueIds, string[]? names, string[]? references, Action<StorageErrorInfo> fail) =>
+        friendlyNames is not null ? ByFriendlyName(friendlyNames, fail)
+        : uniqueIds is not null ? ByUniqueId(uniqueIds, fail)
+        : names is not null ? By("Name", nameOf, names, fail)
+        : references is not null ? ByReference(references, fail)
+        : [.. all];
+
+    /// <summary>The same for parameters that take one text.</summary>
+    public List<T> Select(string? friendlyName, string? uniqueId, string? name, string[]? references, Action<StorageErrorInfo> fail) =>
+        Select(ListOf(friendlyName), ListOf(uniqueId), ListOf(name), references, fail);
+
+    /// <summary>Objects that were passed as such; every object when none was.</summary>
+    public List<T> Select(string[]? references, Action<StorageErrorInfo> fail) =>
+        references is null ? [.. all] : ByReference(references, fail);
+
+    /// <summary>The one object that the selectors mean.</summary>
+    /// <exception cref="StorageException">None does, or several do.</exception>
+    public T SelectOne(string? friendlyName, string? uniqueId, string? name, string? reference)
     {
         StorageErrorInfo? error = null;
-        return ByReference([reference], e => error = e) switch
-        {
-            [var one] => one,
-            [] => throw (error is null
-                ? StorageException.NotFound(windowsClass, FriendlyName, reference)
-                : new StorageException(error)),
-            var many => throw new StorageException(
-                StorageErrors.InvalidParameter,
-                $"'{reference}' fits {many.Count} {windowsClass} objects: {string.Join(", ", many.Select(nameOf))}.",
-                "Name one of them, by unique identifier where names are equal.", reference),
-        };
+        var found = Select(friendlyName, uniqueId, name, ListOf(reference), e => error = e);
+        var text = friendlyName ?? uniqueId ?? name ?? reference ?? "";
+        return error is null ? Only(found, text) : throw new StorageException(error);
     }
+
+    /// <summary>The one object a reference means.</summary>
+    /// <exception cref="StorageException">None fits, or several do.</exception>
+    public T One(string reference) => SelectOne(null, null, null, reference);
+
+    private T Only(List<T> found, string text) => found switch
+    {
+        [var one] => one,
+        [] => throw StorageException.NotFound(windowsClass, FriendlyName, text),
+        _ => throw new StorageException(
+            StorageErrors.InvalidParameter,
+            $"'{text}' fits {found.Count} {windowsClass} objects: {string.Join(", ", found.Select(nameOf))}.",
+            "Name one of them, by unique identifier where names are equal.", text),
+    };
+
+    private static string[]? ListOf(string? text) => text is null ? null : [text];
 
     private void Collect(string property, string pattern, Func<T, bool> fits, List<T> found, Action<StorageErrorInfo> fail)
     {

@@ -7,12 +7,10 @@ namespace TierSpaces.Host.Verbs;
 /// Finds the handler of a verb. Verbs that change state run one after the other, in the order they arrived; the others run beside
 /// them and see the state before or after a change, never half of it.
 /// </summary>
-internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers)
+internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, SemaphoreSlim changes)
 {
     private readonly Dictionary<string, IVerbHandler> byName =
         handlers.ToDictionary(handler => handler.Verb.Name, StringComparer.OrdinalIgnoreCase);
-
-    private readonly SemaphoreSlim changes = new(1, 1);
 
     /// <summary>The verbs that have a handler.</summary>
     public IEnumerable<VerbDescription> Verbs => byName.Values.Select(handler => handler.Verb);

@@ -2,12 +2,15 @@ using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Hosts;
 using TierSpaces.Host.Verbs.PhysicalDisks;
 using TierSpaces.Host.Verbs.StoragePools;
-using TierSpaces.Host.Verbs.Subsystem;
+using TierSpaces.Host.Verbs.Subsystems;
 using TierSpaces.Host.Verbs.VirtualDisks;
 
 namespace TierSpaces.Host.Verbs;
 
-/// <summary>The list of handlers, one per verb. A list and not a search: a host must be up in a fraction of a second.</summary>
+/// <summary>
+/// The list of handlers, one per verb. A list and not a search: a host must be up in a fraction of a second. A test holds it against
+/// the contracts.
+/// </summary>
 internal static class VerbHandlers
 {
     /// <summary>Makes the handlers of one host.</summary>
@@ -16,23 +19,23 @@ internal static class VerbHandlers
         new GetTierSpacesHostHandler(services),
         new StartTierSpacesHostHandler(services),
         new StopTierSpacesHostHandler(services),
-        new GetPhysicalDiskHandler(services),
         new NewPhysicalDiskHandler(services),
         new RegisterPhysicalDiskHandler(services),
         new UnregisterPhysicalDiskHandler(services),
+        new GetPhysicalDiskHandler(services),
         new SetPhysicalDiskHandler(services),
         new AddPhysicalDiskHandler(services),
         new RemovePhysicalDiskHandler(services),
         new ResetPhysicalDiskHandler(services),
-        new GetStoragePoolHandler(services),
         new NewStoragePoolHandler(services),
+        new GetStoragePoolHandler(services),
         new SetStoragePoolHandler(services),
         new RemoveStoragePoolHandler(services),
         new UpdateStoragePoolHandler(services),
         new GetResiliencySettingHandler(services),
         new SetResiliencySettingHandler(services),
-        new GetVirtualDiskHandler(services),
         new NewVirtualDiskHandler(services),
+        new GetVirtualDiskHandler(services),
         new SetVirtualDiskHandler(services),
         new RemoveVirtualDiskHandler(services),
         new ResizeVirtualDiskHandler(services),

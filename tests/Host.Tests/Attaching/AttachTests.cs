@@ -113,20 +113,6 @@ public sealed class AttachTests : IDisposable
         AssertNothingIsLeft();
     }
 
-    [Fact]
-    public void A_new_name_moves_the_link()
-    {
-        SkipUnlessPossible();
-        StartServer();
-        var manager = Manager();
-        manager.Attach(Target("old"));
-        manager.Rename(Id, "new");
-        Assert.Equal(["new"], Directory.GetFileSystemEntries(paths.Devices).Select(Path.GetFileName));
-        Assert.Equal(Path.Combine(paths.Devices, "new"), manager.OutcomeOf(Id)!.DevicePath);
-        manager.Detach(Id);
-        AssertNothingIsLeft();
-    }
-
     public void Dispose()
     {
         if (Directory.Exists(Mount))

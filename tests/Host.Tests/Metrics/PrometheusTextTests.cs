@@ -14,7 +14,7 @@ public class PrometheusTextTests
             new StorageCounterInfo
             {
                 ObjectType = "VirtualDisk", FriendlyName = "a \"b\"", UniqueId = "1", Reads = 7, ReadBytes = 28672,
-                LatencyBoundsUs = [100, 1000], ReadLatency = [3, 2, 1], WriteLatency = [], FlushLatency = [],
+                LatencyBoundsUs = [100, 1000], ReadLatency = [3, 2, 1], LatencyTotalUs = 1500,
             },
         ]));
         const string labels = "type=\"VirtualDisk\",name=\"a \\\"b\\\"\",id=\"1\"";

@@ -125,7 +125,9 @@ public sealed record GetPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
     [VerbParameter("Only disks that hold (or do not hold) slabs of the virtual disk.", Sets = "ByVirtualDisk")]
     public bool? HasAllocations { get; init; }
 
-    [VerbParameter("Only disks that are (or are not) selected for the virtual disk.", Sets = "ByVirtualDisk")]
+    [VerbParameter(
+        "Only disks that are (or are not) selected for the virtual disk.", Sets = "ByVirtualDisk",
+        WithoutEffect = "the disks of the virtual disk's pool are meant.")]
     public bool? SelectedForUse { get; init; }
 
     [VerbParameter("Only where no other copy of the data exists.", Sets = "ByVirtualDisk")]

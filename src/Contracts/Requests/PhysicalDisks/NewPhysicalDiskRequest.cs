@@ -2,7 +2,7 @@ namespace TierSpaces.Contracts;
 
 /// <summary>Creates image files and registers them as physical disks.</summary>
 [Verb("New-PhysicalDisk", "Creates image files and registers them as physical disks.", ChangesState = true, IsOurs = true)]
-public sealed record NewPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
+public sealed record NewPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>, IPhysicalDiskDeclaration
 {
     [VerbParameter(
         "Image files to create; a relative path counts from the current directory.", Required = true, Position = 0,

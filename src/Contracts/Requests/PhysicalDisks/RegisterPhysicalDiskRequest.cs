@@ -4,7 +4,7 @@ namespace TierSpaces.Contracts;
 [Verb(
     "Register-PhysicalDisk", "Makes existing image files or block devices known as physical disks; pools on them open.",
     ChangesState = true, IsOurs = true)]
-public sealed record RegisterPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
+public sealed record RegisterPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>, IPhysicalDiskDeclaration
 {
     [VerbParameter(
         "Image files or block devices; a relative path counts from the current directory.", Required = true, Position = 0,

@@ -32,17 +32,22 @@ public sealed record NewStoragePoolRequest : StorageRequest<StoragePoolInfo>
         Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageSubSystem")]
     public string[]? InputObject { get; init; }
 
-    [VerbParameter("What the object is used for.", Aliases = "StoragePoolUsage", Except = "Unknown", Default = "Other")]
+    [VerbParameter(
+        "What the object is used for.", Aliases = "StoragePoolUsage", Except = "Unknown",
+        WithoutEffect = "the usage of a pool is not kept.", Default = "Other")]
     public StoragePoolUsage? Usage { get; init; }
 
-    [VerbParameter("Describes the usage when it is Other.", Aliases = "StoragePoolOtherUsageDescription")]
+    [VerbParameter(
+        "Describes the usage when it is Other.", Aliases = "StoragePoolOtherUsageDescription",
+        WithoutEffect = "the usage of a pool is not kept.")]
     public string? OtherUsageDescription { get; init; }
 
     [VerbParameter("Fixed or Thin, unless said otherwise at creation.", Default = "Fixed")]
     public ProvisioningType? ProvisioningTypeDefault { get; init; }
 
     [VerbParameter(
-        "Kind of medium for new virtual disks unless said otherwise.", Except = "Unspecified", Default = "Unspecified")]
+        "Kind of medium for new virtual disks unless said otherwise.", Except = "Unspecified",
+        Refused = "A pool has no default medium; give -MediaType at New-VirtualDisk.", Default = "Unspecified")]
     public MediaType? MediaTypeDefault { get; init; }
 
     [VerbParameter(

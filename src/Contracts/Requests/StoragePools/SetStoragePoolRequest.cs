@@ -38,7 +38,9 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
         Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
     public bool? IsPowerProtected { get; init; }
 
-    [VerbParameter("How many virtual disks are repaired at a time.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
+    [VerbParameter(
+        "How many virtual disks are repaired at a time.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName",
+        WithoutEffect = "virtual disks are repaired in parallel.", Default = "Parallel")]
     public RepairPolicy? RepairPolicy { get; init; }
 
     [VerbParameter("Whether missing disks are retired.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
@@ -46,12 +48,12 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
 
     [VerbParameter(
         "What the object is used for.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName", Aliases = "NewUsage",
-        Except = "Unknown")]
+        Except = "Unknown", WithoutEffect = "the usage of a pool is not kept.", Default = "Other")]
     public StoragePoolUsage? Usage { get; init; }
 
     [VerbParameter(
         "Describes the usage when it is Other.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName",
-        Aliases = "NewOtherUsageDescription")]
+        Aliases = "NewOtherUsageDescription", WithoutEffect = "the usage of a pool is not kept.")]
     public string? OtherUsageDescription { get; init; }
 
     [VerbParameter(
@@ -70,7 +72,8 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
 
     [VerbParameter(
         "Kind of medium for new virtual disks unless said otherwise.",
-        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults")]
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults",
+        Refused = "A pool has no default medium; give -MediaType at New-VirtualDisk.", Default = "Unspecified")]
     public MediaType? MediaTypeDefault { get; init; }
 
     [VerbParameter(

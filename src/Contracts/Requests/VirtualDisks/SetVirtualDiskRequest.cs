@@ -47,8 +47,7 @@ public sealed record SetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
 
     [VerbParameter(
         "How clients may use the virtual disk.",
-        Sets = "ByObjectAttributes, ByUniqueIdAttributes, ByFriendlyNameAttributes, ByNameAttributes",
-        Refused = "Access restrictions are not available.", Default = "ReadWrite")]
+        Sets = "ByObjectAttributes, ByUniqueIdAttributes, ByFriendlyNameAttributes, ByNameAttributes")]
     public Access? Access { get; init; }
 
     [VerbParameter(

@@ -15,34 +15,27 @@ internal sealed class GetTierSpacesHostHandler(HostServices services)
             .GetCustomAttribute<AssemblyInformationalVersionAttribute>()!.InformationalVersion;
 
     /// <summary>The host as an object.</summary>
-    public static TierSpacesHostInfo Describe(HostServices services) => new()
+    public static async Task<TierSpacesHostInfo> DescribeAsync(HostServices services)
     {
-        ProcessId = Environment.ProcessId,
-        SupervisorProcessId = services.SupervisorProcessId,
-        Version = Version,
-        Runtime = RuntimeInformation.FrameworkDescription,
-        StartTime = services.StartTime,
-        Home = services.Paths.Home,
-        Socket = services.Paths.Socket,
-        IOBackend = services.Engine.Backend,
-        IOBackendReason = services.Engine.BackendReason,
-    };
-
-    private async Task DescribeAsync(ReplyBuilder<TierSpacesHostInfo> reply)
-    {
-        var pools = await services.Engine.Subsystem.PoolsAsync().ConfigureAwait(false);
-        var disks = await services.Engine.Subsystem.VirtualDisksAsync().ConfigureAwait(false);
-        reply.Add(Describe(services) with
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        return new TierSpacesHostInfo
         {
-            Pools = [.. pools.Select(pool => $"{pool.Description.FriendlyName} ({pool.OperationalStatus})")],
-            ConnectedVirtualDisks = disks.Count(disk => disk.SocketPath.Length > 0),
-        });
+            ProcessId = Environment.ProcessId,
+            SupervisorProcessId = services.SupervisorProcessId,
+            Version = Version,
+            Runtime = RuntimeInformation.FrameworkDescription,
+            StartTime = services.StartTime,
+            Home = services.Paths.Home,
+            Socket = services.Paths.Socket,
+            IOBackend = services.IO.Backend,
+            IOBackendReason = services.IO.Reason,
+            Pools = [.. all.Pools.All.Where(pool => !pool.IsPrimordial).Select(pool => pool.FriendlyName)],
+            ConnectedVirtualDisks = all.VirtualDisks.All.Count(disk => disk.SocketPath.Length > 0),
+        };
     }
 
     /// <inheritdoc/>
-    protected override Task HandleAsync(
-        GetTierSpacesHostRequest request, ReplyBuilder<TierSpacesHostInfo> reply, CancellationToken cancellation)
-    {
-        return DescribeAsync(reply);
-    }
+    protected override async Task HandleAsync(
+        GetTierSpacesHostRequest request, ReplyBuilder<TierSpacesHostInfo> reply, CancellationToken cancellation) =>
+        reply.Add(await DescribeAsync(services).ConfigureAwait(false));
 }

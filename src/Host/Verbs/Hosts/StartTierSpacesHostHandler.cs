@@ -8,10 +8,7 @@ internal sealed class StartTierSpacesHostHandler(HostServices services)
     : VerbHandler<StartTierSpacesHostRequest, TierSpacesHostInfo>
 {
     /// <inheritdoc/>
-    protected override Task HandleAsync(
-        StartTierSpacesHostRequest request, ReplyBuilder<TierSpacesHostInfo> reply, CancellationToken cancellation)
-    {
-        reply.Add(GetTierSpacesHostHandler.Describe(services));
-        return Task.CompletedTask;
-    }
+    protected override async Task HandleAsync(
+        StartTierSpacesHostRequest request, ReplyBuilder<TierSpacesHostInfo> reply, CancellationToken cancellation) =>
+        reply.Add(await GetTierSpacesHostHandler.DescribeAsync(services).ConfigureAwait(false));
 }

@@ -3,7 +3,7 @@ using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.Hosts;
 
-/// <summary>Stop-TierSpacesHost: the answer is sent, then the host stops.</summary>
+/// <summary>Stop-TierSpacesHost: the answer is sent, then the host stops in good order.</summary>
 internal sealed class StopTierSpacesHostHandler(HostServices services)
     : VerbHandler<StopTierSpacesHostRequest, TierSpacesHostInfo>
 {

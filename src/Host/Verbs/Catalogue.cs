@@ -1,0 +1,47 @@
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs;
+
+/// <summary>Everything there is at one moment, ready to be selected from. A verb reads it once, at its beginning.</summary>
+internal sealed class Catalogue
+{
+    private Catalogue(PhysicalDiskStatus[] disks, StoragePoolStatus[] pools, VirtualDiskStatus[] virtualDisks)
+    {
+        Disks = new("MSFT_PhysicalDisk", disks, disk => Identifiers.OfPoolOrDisk(disk.UniqueId), disk => disk.FriendlyName);
+        StoragePoolTarget[] targets = [.. pools.Select(pool => new StoragePoolTarget(pool)), new(null)];
+        Pools = new("MSFT_StoragePool", targets, pool => Identifiers.OfPoolOrDisk(pool.Id), pool => pool.FriendlyName);
+        VirtualDisks = new(
+            "MSFT_VirtualDisk", virtualDisks, disk => Identifiers.OfVirtualDisk(disk.Description.Id.Value),
+            disk => disk.Description.FriendlyName);
+        Settings = new(
+            "MSFT_ResiliencySetting",
+            [.. pools.SelectMany(pool => pool.Description.ResiliencySettings.Select(setting => new ResiliencyTarget(pool, setting)))],
+            target => target.UniqueId, target => target.Setting.Name);
+    }
+
+    /// <summary>Physical disks.</summary>
+    public Selector<PhysicalDiskStatus> Disks { get; }
+
+    /// <summary>Pools, the primordial one last.</summary>
+    public Selector<StoragePoolTarget> Pools { get; }
+
+    /// <summary>Virtual disks.</summary>
+    public Selector<VirtualDiskStatus> VirtualDisks { get; }
+
+    /// <summary>Resiliency settings of every pool.</summary>
+    public Selector<ResiliencyTarget> Settings { get; }
+
+    /// <summary>Reads it.</summary>
+    public static async Task<Catalogue> ReadAsync(HostServices services)
+    {
+        var subsystem = services.Subsystem;
+        var disks = await subsystem.PhysicalDisksAsync().ConfigureAwait(false);
+        var pools = await subsystem.PoolsAsync().ConfigureAwait(false);
+        return new Catalogue(disks, pools, await subsystem.VirtualDisksAsync().ConfigureAwait(false));
+    }
+
+    /// <summary>Slab size of a pool, in bytes.</summary>
+    public long SlabBytesOf(Guid pool) => Pools.All.First(target => target.Id == pool).Concrete.Description.Slabs.DataBytes;
+}

@@ -1,0 +1,55 @@
+using System.Globalization;
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Management;
+
+namespace TierSpaces.Host.Verbs.Mapping;
+
+/// <summary>A physical disk of the engine as the object users see.</summary>
+internal static class PhysicalDiskMapping
+{
+    private static readonly string[] usages = DisplayName.Of(Enum.GetValues<PhysicalDiskUsage>().Where(usage => usage != 0));
+
+    /// <summary>Maps one.</summary>
+    public static PhysicalDiskInfo ToInfo(this PhysicalDiskStatus disk)
+    {
+        var uniqueId = Identifiers.OfPoolOrDisk(disk.UniqueId);
+        return new PhysicalDiskInfo
+        {
+            FriendlyName = disk.FriendlyName,
+            UniqueId = uniqueId,
+            ObjectId = Identifiers.ObjectId("MSFT_PhysicalDisk", uniqueId),
+            UniqueIdFormat = DisplayName.Of(UniqueIdFormat.VendorSpecific),
+            DeviceId = disk.DeviceId < 0 ? "" : disk.DeviceId.ToString(CultureInfo.InvariantCulture),
+            HealthStatus = DisplayName.Of((HealthStatus)disk.Health),
+            OperationalStatus = [disk.OperationalStatus],
+            Usage = DisplayName.Of((PhysicalDiskUsage)disk.Usage),
+            SupportedUsages = usages,
+            Description = disk.Description,
+            Manufacturer = disk.Manufacturer,
+            Model = disk.Model,
+            SerialNumber = disk.SerialNumber,
+            FirmwareVersion = disk.FirmwareVersion,
+            Size = (ulong)disk.SizeBytes,
+            AllocatedSize = (ulong)disk.AllocatedBytes,
+            VirtualDiskFootprint = (ulong)disk.VirtualDiskBytes,
+            BusType = DisplayName.Of((Contracts.BusType)disk.BusType),
+            MediaType = DisplayName.Of((Contracts.MediaType)disk.MediaType),
+            SpindleSpeed = disk.SpindleSpeed,
+            IsWriteCacheEnabled = disk.IsWriteCacheEnabled,
+            LogicalSectorSize = (ulong)disk.LogicalSectorSize,
+            PhysicalSectorSize = (ulong)disk.PhysicalSectorSize,
+            EnclosureNumber = disk.EnclosureNumber < 0 ? null : (ushort)disk.EnclosureNumber,
+            PhysicalLocation =
+                disk.EnclosureNumber < 0 ? null : $"Enclosure {disk.EnclosureNumber} : Slot {Math.Max(0, disk.SlotNumber)}",
+            SlotNumber = disk.SlotNumber < 0 ? null : (ushort)disk.SlotNumber,
+            CanPool = disk.CannotPool is null,
+            CannotPoolReason = disk.CannotPool is { } why ? [DisplayName.Of(Refusals.ToCannotPoolReason(why))] : [],
+            OtherCannotPoolReasonDescription = disk.CannotPool is null ? null : disk.CannotPoolReason,
+            IsIndicationEnabled = false,
+            StoragePoolUniqueId = disk.PoolId is { } pool ? Identifiers.OfPoolOrDisk(pool) : null,
+            Path = disk.Uri.Length > 0 ? DiskUri.Parse(disk.Uri).Path : null,
+            LatencyProfile = disk.LatencyProfile.Length > 0 ? disk.LatencyProfile : null,
+        };
+    }
+}

@@ -1,0 +1,68 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Attaching;
+
+namespace TierSpaces.Host.Verbs.Mapping;
+
+/// <summary>A virtual disk of the engine as the object users see.</summary>
+internal static class VirtualDiskMapping
+{
+    /// <summary>Maps one.</summary>
+    /// <param name="disk">The virtual disk.</param>
+    /// <param name="slabBytes">Slab size of its pool.</param>
+    /// <param name="attached">How it is attached; null while it is not.</param>
+    public static VirtualDiskInfo ToInfo(this VirtualDiskStatus disk, long slabBytes, AttachOutcome? attached)
+    {
+        var description = disk.Description;
+        var uniqueId = Identifiers.OfVirtualDisk(description.Id.Value);
+        var isConnected = disk.SocketPath.Length > 0;
+        return new VirtualDiskInfo
+        {
+            FriendlyName = description.FriendlyName,
+            Name = description.FriendlyName,
+            UniqueId = uniqueId,
+            ObjectId = Identifiers.ObjectId("MSFT_VirtualDisk", uniqueId),
+            UniqueIdFormat = DisplayName.Of(UniqueIdFormat.VendorSpecific),
+            Usage = DisplayName.Of((VirtualDiskUsage)description.Usage),
+            OtherUsageDescription = description.OtherUsageDescription,
+            HealthStatus = DisplayName.Of((HealthStatus)disk.Health),
+            OperationalStatus = [disk.OperationalStatus],
+            ResiliencySettingName = description.ResiliencySettingName,
+            Size = (ulong)description.SizeBytes,
+            AllocatedSize = (ulong)disk.AllocatedBytes,
+            FootprintOnPool = (ulong)disk.FootprintBytes,
+            LogicalSectorSize = description.LogicalSectorSize,
+            PhysicalSectorSize = description.PhysicalSectorSize,
+            ProvisioningType = DisplayName.Of((ProvisioningType)description.ProvisioningType),
+            NumberOfDataCopies = description.NumberOfDataCopies,
+            PhysicalDiskRedundancy = description.PhysicalDiskRedundancy,
+            NumberOfColumns = description.NumberOfColumns,
+            NumberOfGroups = 1,
+            Interleave = description.Interleave,
+            RequestNoSinglePointOfFailure = description.NumberOfDataCopies > 1,
+            Access = DisplayName.Of(description.IsReadOnly ? Access.Readable : Access.ReadWrite),
+            IsSnapshot = false,
+            IsManualAttach = description.IsManualAttach,
+            IsDeduplicationEnabled = false,
+            IsEnclosureAware = false,
+            IsTiered = false,
+            DetachedReason = disk.DetachedReason.Length > 0 ? disk.DetachedReason : DisplayName.Of(DetachedReason.None),
+            WriteCacheSize = (ulong)description.WriteCacheSize,
+            ReadCacheSize = 0,
+            AllocationUnitSize = (ulong)slabBytes,
+            FaultDomainAwareness = DisplayName.Of((FaultDomainType)description.FaultDomainAwareness),
+            MediaType = DisplayName.Of((MediaType)description.MediaTypeCode),
+            StoragePoolUniqueId = Identifiers.OfPoolOrDisk(disk.PoolId),
+            Checksum = description.Checksum.ToString(),
+            NbdUri = isConnected ? NbdUri(description.FriendlyName, disk.SocketPath) : null,
+            DevicePath = isConnected ? attached?.DevicePath : null,
+            AttachMethod = isConnected ? attached?.Method : null,
+            AttachReason = isConnected ? attached?.Reason : null,
+            ReadModifyWrites = (ulong)(disk.Counters?.ReadModifyWrites ?? 0),
+        };
+    }
+
+    /// <summary>Where NBD clients find the export.</summary>
+    public static string NbdUri(string exportName, string socket) =>
+        $"nbd+unix:///{Uri.EscapeDataString(exportName)}?socket={Uri.EscapeDataString(socket).Replace("%2F", "/")}";
+}

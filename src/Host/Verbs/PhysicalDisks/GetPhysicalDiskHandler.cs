@@ -1,0 +1,65 @@
+using System.Globalization;
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.PhysicalDisks;
+
+/// <summary>Get-PhysicalDisk: lists physical disks, by name, by what they belong to, or by what lies on them.</summary>
+internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandler<GetPhysicalDiskRequest, PhysicalDiskInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        GetPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        var disks = request.StoragePool is { } pool ? InPool(all, all.Pools.One(pool))
+            : request.VirtualDisk is { } disk ? await UnderAsync(all, all.VirtualDisks.One(disk), request).ConfigureAwait(false)
+            : Named(all, request, reply.Fail);
+        reply.Add(disks.OrderBy(disk => (uint)disk.DeviceId).Select(disk => disk.ToInfo()).Where(info => Passes(info, request)));
+    }
+
+    private static IEnumerable<PhysicalDiskStatus> Named(Catalogue all, GetPhysicalDiskRequest request, Action<StorageErrorInfo> fail)
+    {
+        var uniqueId = request.UniqueId ?? request.ObjectId?.Split('=')[^1];
+        return request.DeviceNumber is { } number
+            ? all.Disks.By("DeviceNumber", disk => disk.DeviceId.ToString(CultureInfo.InvariantCulture), [number], fail)
+            : request is { SerialNumber: { } serial, FriendlyName: null }
+            ? all.Disks.By("SerialNumber", disk => disk.SerialNumber, [serial], fail)
+            : all.Disks.Select(request.FriendlyName, uniqueId, null, ListOf(request.InputObject), fail);
+    }
+
+    private static IEnumerable<PhysicalDiskStatus> InPool(Catalogue all, StoragePoolTarget pool) =>
+        pool.IsPrimordial ? all.Disks.All : all.Disks.All.Where(disk => disk.PoolId == pool.Id);
+
+    /// <summary>The disks of the virtual disk's pool that hold (or do not hold) what was asked for.</summary>
+    private async Task<IEnumerable<PhysicalDiskStatus>> UnderAsync(
+        Catalogue all, VirtualDiskStatus disk, GetPhysicalDiskRequest request)
+    {
+        var extents = await services.Subsystem.PhysicalExtentsAsync(disk.Description.Id.Value, null).ConfigureAwait(false);
+        var (from, to) = (request.VirtualRangeMin ?? 0, request.VirtualRangeMax ?? ulong.MaxValue);
+        var holders = extents
+            .Where(extent => (ulong)extent.VirtualOffset <= to && (ulong)(extent.VirtualOffset + extent.Size) > from)
+            .GroupBy(extent => (extent.VirtualOffset, extent.Column))
+            .SelectMany(copies => request.NoRedundancy ? OnlyCopy(copies) : copies)
+            .Select(extent => extent.PhysicalDisk).ToHashSet();
+        return all.Disks.All.Where(candidate =>
+            candidate.PoolId == disk.PoolId && holders.Contains(candidate.UniqueId) == (request.HasAllocations ?? true));
+    }
+
+    /// <summary>The one good copy of a column's part; nothing when there are more, or none.</summary>
+    private static IEnumerable<PhysicalExtent> OnlyCopy(IEnumerable<PhysicalExtent> copies) =>
+        copies.Where(copy => !copy.IsMissing && !copy.IsStale).ToArray() is [var only] ? [only] : [];
+
+    private static bool Passes(PhysicalDiskInfo disk, GetPhysicalDiskRequest request) =>
+        Fits(request.SerialNumber, disk.SerialNumber) && Fits(request.Description, disk.Description)
+        && Fits(request.Manufacturer, disk.Manufacturer) && Fits(request.Model, disk.Model)
+        && (request.Usage is null || disk.Usage == DisplayName.Of(request.Usage))
+        && (request.HealthStatus is null || disk.HealthStatus == DisplayName.Of(request.HealthStatus))
+        && (request.CanPool is null || disk.CanPool == request.CanPool);
+
+    private static bool Fits(string? pattern, string? text) => pattern is null || new WildcardPattern(pattern).Fits(text ?? "");
+
+    private static string[]? ListOf(string? text) => text is null ? null : [text];
+}

@@ -1,0 +1,24 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.PhysicalDisks;
+
+/// <summary>New-PhysicalDisk: makes image files and registers them.</summary>
+internal sealed class NewPhysicalDiskHandler(HostServices services) : VerbHandler<NewPhysicalDiskRequest, PhysicalDiskInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        NewPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
+    {
+        var size = Amount.Bytes(request.Size!.Value, nameof(request.Size));
+        foreach (var spec in request.ToSpecs())
+        {
+            await reply.TryAsync(async () =>
+            {
+                var disk = await services.Subsystem.NewPhysicalDiskAsync(spec, size, request.Preallocate).ConfigureAwait(false);
+                reply.Add(disk.ToInfo());
+            }).ConfigureAwait(false);
+        }
+    }
+}

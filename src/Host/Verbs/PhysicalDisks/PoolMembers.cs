@@ -1,0 +1,34 @@
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Verbs.PhysicalDisks;
+
+/// <summary>Disks that a verb on a pool names.</summary>
+internal static class PoolMembers
+{
+    /// <summary>Identities of the named disks, in order; a disk named twice stays twice, for the engine to refuse.</summary>
+    /// <exception cref="StorageException">A name fits no disk, or nothing was named.</exception>
+    public static Guid[] Read(Catalogue all, string[] references)
+    {
+        var ids = references.SelectMany(reference =>
+        {
+            StorageErrorInfo? error = null;
+            var found = all.Disks.ByReference([reference], e => error = e);
+            return error is null ? found : throw new StorageException(error);
+        }).Select(disk => disk.UniqueId).ToArray();
+        return ids.Length > 0 ? ids : throw new StorageException(
+            StorageErrors.TooFewPhysicalDisks, $"-PhysicalDisks '{string.Join(", ", references)}' fits no disk.",
+            "Get-PhysicalDisk lists them.");
+    }
+
+    /// <summary>Disks belong to pools; a virtual disk has none of its own.</summary>
+    /// <exception cref="StorageException">A virtual disk was named.</exception>
+    public static void RefuseVirtualDisk(string? virtualDisk)
+    {
+        if (virtualDisk is not null)
+        {
+            throw new StorageException(
+                StorageErrors.NotSupported, $"'{virtualDisk}' is a virtual disk; physical disks belong to storage pools.",
+                "Name the storage pool.", virtualDisk);
+        }
+    }
+}

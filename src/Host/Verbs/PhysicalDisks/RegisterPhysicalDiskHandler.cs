@@ -1,0 +1,28 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.PhysicalDisks;
+
+/// <summary>
+/// Register-PhysicalDisk: makes existing files and devices known; pools on them open, and what was connected is attached.
+/// </summary>
+internal sealed class RegisterPhysicalDiskHandler(HostServices services)
+    : VerbHandler<RegisterPhysicalDiskRequest, PhysicalDiskInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        RegisterPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
+    {
+        foreach (var spec in request.ToSpecs())
+        {
+            await reply.TryAsync(async () =>
+            {
+                var disk = await services.Subsystem.RegisterPhysicalDiskAsync(spec).ConfigureAwait(false);
+                reply.Add(disk.ToInfo());
+            }).ConfigureAwait(false);
+        }
+
+        await services.AttachConnectedAsync().ConfigureAwait(false);
+    }
+}

@@ -1,0 +1,46 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Management;
+
+namespace TierSpaces.Host.Verbs.PhysicalDisks;
+
+/// <summary>What users say of disks, as the engine takes it: one specification per path.</summary>
+internal static class RegistrationMapping
+{
+    /// <summary>The specifications of a declaration.</summary>
+    /// <exception cref="StorageException">One name for several disks, the same path twice, or a value that cannot be.</exception>
+    public static RegistrationSpec[] ToSpecs(this IPhysicalDiskDeclaration declaration)
+    {
+        var paths = declaration.Path!.Select(Path.GetFullPath).ToArray();
+        if (declaration.FriendlyName is { } name && paths.Length > 1)
+        {
+            throw new StorageException(
+                StorageErrors.InvalidParameter, $"-FriendlyName '{name}' is one name for {paths.Length} disks.",
+                "Leave it out, or give one path.", name);
+        }
+
+        if (paths.GroupBy(path => path).FirstOrDefault(group => group.Count() > 1) is { } twice)
+        {
+            throw new StorageException(
+                StorageErrors.DuplicateDisk, $"-Path names '{twice.Key}' more than once.", "Name each disk once.", twice.Key);
+        }
+
+        return paths.Select(path => ToSpec(declaration, path)).ToArray();
+    }
+
+    private static RegistrationSpec ToSpec(IPhysicalDiskDeclaration declaration, string path) => new()
+    {
+        Path = path,
+        FriendlyName = declaration.FriendlyName ?? "",
+        LatencyProfile = declaration.LatencyProfile ?? "",
+        EnclosureNumber = declaration.EnclosureNumber ?? -1,
+        SlotNumber = declaration.SlotNumber ?? -1,
+        Overrides = new DiskOverrides(
+            (Engine.Devices.MediaType?)declaration.MediaType,
+            (Engine.Devices.BusType?)declaration.BusType,
+            declaration.SpindleSpeed,
+            Amount.Sector(declaration.LogicalSectorSize, nameof(declaration.LogicalSectorSize)),
+            Amount.Sector(declaration.PhysicalSectorSize, nameof(declaration.PhysicalSectorSize)),
+            declaration.IsWriteCacheEnabled),
+    };
+}

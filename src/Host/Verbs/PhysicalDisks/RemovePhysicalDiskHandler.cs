@@ -1,0 +1,21 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.PhysicalDisks;
+
+/// <summary>Remove-PhysicalDisk: removes disks that hold no data from their pool.</summary>
+internal sealed class RemovePhysicalDiskHandler(HostServices services) : VerbHandler<RemovePhysicalDiskRequest, PhysicalDiskInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        RemovePhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        PoolMembers.RefuseVirtualDisk(request.VirtualDisk ?? request.VirtualDiskFriendlyName ?? request.VirtualDiskName
+            ?? request.VirtualDiskUniqueId);
+        var pool = all.Pools.SelectOne(
+            request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.StoragePool);
+        await services.Subsystem.RemovePhysicalDisksAsync(
+            pool.Concrete.UniqueId, PoolMembers.Read(all, request.PhysicalDisks!)).ConfigureAwait(false);
+    }
+}

@@ -1,0 +1,22 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.PhysicalDisks;
+
+/// <summary>Set-PhysicalDisk: changes name, description, medium or usage.</summary>
+internal sealed class SetPhysicalDiskHandler(HostServices services) : VerbHandler<SetPhysicalDiskRequest, PhysicalDiskInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        SetPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
+    {
+        var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
+        foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
+        {
+            await reply.TryAsync(() => services.Subsystem.SetPhysicalDiskAsync(
+                disk.UniqueId, request.NewFriendlyName, request.Description, (Engine.Devices.MediaType?)request.MediaType,
+                (DiskUsage?)request.Usage)).ConfigureAwait(false);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.PhysicalDisks;
+
+/// <summary>Unregister-PhysicalDisk: forgets disks; their contents stay.</summary>
+internal sealed class UnregisterPhysicalDiskHandler(HostServices services)
+    : VerbHandler<UnregisterPhysicalDiskRequest, PhysicalDiskInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        UnregisterPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
+    {
+        var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
+        var selected = request.Path is { } paths
+            ? disks.By("Path", PathOf, paths.Select(Path.GetFullPath), reply.Fail)
+            : disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
+        foreach (var disk in selected)
+        {
+            await reply.TryAsync(() => services.Subsystem.UnregisterPhysicalDiskAsync(disk.UniqueId)).ConfigureAwait(false);
+        }
+    }
+
+    private static string PathOf(PhysicalDiskStatus disk) => disk.Uri.Length > 0 ? DiskUri.Parse(disk.Uri).Path : "";
+}

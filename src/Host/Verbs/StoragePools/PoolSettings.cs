@@ -1,0 +1,46 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
+
+namespace TierSpaces.Host.Verbs.StoragePools;
+
+/// <summary>Settings of pools as the engine takes them; null stays null.</summary>
+internal static class PoolSettings
+{
+    /// <summary>The default sector size of a pool that names none: each virtual disk follows the pool's disks.</summary>
+    public const ushort SectorByDisks = 0;
+
+    /// <summary>Thin or Fixed.</summary>
+    /// <exception cref="StorageException">Unknown.</exception>
+    public static Engine.Formats.ProvisioningType? Provisioning(Contracts.ProvisioningType? type, string parameter = "ProvisioningTypeDefault") =>
+        type != Contracts.ProvisioningType.Unknown
+            ? (Engine.Formats.ProvisioningType?)type
+            : throw new StorageException(
+                StorageErrors.InvalidParameter, $"-{parameter} Unknown is not possible.", "Give Thin or Fixed.", parameter);
+
+    /// <summary>The name of a resiliency setting as the pool spells it.</summary>
+    /// <exception cref="StorageException">The pool has none of that name.</exception>
+    public static string? Resiliency(PoolDescription pool, string? name)
+    {
+        if (name is null)
+        {
+            return null;
+        }
+
+        var names = pool.ResiliencySettings.Select(setting => setting.Name).ToArray();
+        return names.FirstOrDefault(known => known.Equals(name, StringComparison.OrdinalIgnoreCase)) ?? throw new StorageException(
+            StorageErrors.NoSuchResiliencySetting, $"-ResiliencySettingNameDefault '{name}' is not one of {string.Join(", ", names)}.",
+            target: name);
+    }
+
+    /// <summary>The percentage of use at which a warning is raised.</summary>
+    /// <exception cref="StorageException">None, several, or one outside 1 to 99.</exception>
+    public static byte? Threshold(ushort[]? thresholds) => thresholds switch
+    {
+        null => null,
+        [>= 1 and <= 99 and var one] => (byte)one,
+        [var one] => throw new StorageException(
+            StorageErrors.InvalidParameter, $"-ThinProvisioningAlertThresholds {one} is outside 1 to 99 percent."),
+        _ => throw new StorageException(
+            StorageErrors.TooManyThresholds, $"-ThinProvisioningAlertThresholds has {thresholds.Length} values; a pool has one."),
+    };
+}

@@ -1,0 +1,77 @@
+using System.Numerics;
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.StoragePools;
+
+/// <summary>Set-ResiliencySetting: changes the defaults of a layout in its pool.</summary>
+internal sealed class SetResiliencySettingHandler(HostServices services)
+    : VerbHandler<SetResiliencySettingRequest, ResiliencySettingInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        SetResiliencySettingRequest request, ReplyBuilder<ResiliencySettingInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        var pool = request.StoragePool is { } named ? all.Pools.One(named).Concrete : null;
+        foreach (var target in all.Settings.Select(null, request.UniqueId, request.Name, request.InputObject, reply.Fail)
+            .Where(target => pool is null || target.Pool.UniqueId == pool.UniqueId))
+        {
+            await reply.TryAsync(async () =>
+            {
+                var changed = Change(target, request);
+                var status = await services.Subsystem.SetPoolAsync(
+                    target.Pool.UniqueId, settings => Replace(settings, changed)).ConfigureAwait(false);
+                reply.Add(request.PassThru ? [new ResiliencyTarget(status, changed).ToInfo()] : []);
+            }).ConfigureAwait(false);
+        }
+    }
+
+    private static PoolDescription Replace(PoolDescription settings, ResiliencyDefaults changed) => settings with
+    {
+        ResiliencySettings = [.. settings.ResiliencySettings.Select(setting => setting.Name == changed.Name ? changed : setting)],
+    };
+
+    private static ResiliencyDefaults Change(ResiliencyTarget target, SetResiliencySettingRequest request)
+    {
+        var setting = target.Setting;
+        Check(request.NumberOfDataCopiesDefault, target.Copies, StorageErrors.CopiesRange, nameof(request.NumberOfDataCopiesDefault));
+        Check(
+            request.PhysicalDiskRedundancyDefault, target.Redundancy, StorageErrors.RedundancyRange,
+            nameof(request.PhysicalDiskRedundancyDefault));
+        Check(
+            request.NumberOfColumnsDefault, (1, ResiliencyTarget.ColumnsMax), StorageErrors.ColumnsRange,
+            nameof(request.NumberOfColumnsDefault));
+        var isMirror = setting.Name == "Mirror";
+        var copies = request.NumberOfDataCopiesDefault
+            ?? (isMirror ? (ushort?)(request.PhysicalDiskRedundancyDefault + 1) : null)
+            ?? setting.NumberOfDataCopiesDefault;
+        return setting with
+        {
+            NumberOfDataCopiesDefault = copies,
+            PhysicalDiskRedundancyDefault = isMirror
+                ? (ushort)(copies - 1)
+                : request.PhysicalDiskRedundancyDefault ?? setting.PhysicalDiskRedundancyDefault,
+            NumberOfColumnsDefault =
+                request.AutoNumberOfColumns ? (ushort)0 : request.NumberOfColumnsDefault ?? setting.NumberOfColumnsDefault,
+            InterleaveDefault = Interleave(request.InterleaveDefault) ?? setting.InterleaveDefault,
+        };
+    }
+
+    private static void Check(ushort? value, (ushort Min, ushort Max) range, StorageErrorKind kind, string parameter)
+    {
+        if (value < range.Min || value > range.Max)
+        {
+            throw new StorageException(kind, $"-{parameter} {value} is outside {range.Min} to {range.Max}.", target: parameter);
+        }
+    }
+
+    private static uint? Interleave(ulong? value) =>
+        value is null or (>= ResiliencyTarget.InterleaveMin and <= ResiliencyTarget.InterleaveMax) && BitOperations.IsPow2(value ?? 1)
+            ? (uint?)value
+            : throw new StorageException(
+                StorageErrors.InterleaveRange,
+                $"-InterleaveDefault {value} is not a power of two from {ResiliencyTarget.InterleaveMin} to {ResiliencyTarget.InterleaveMax}.");
+}

@@ -1,0 +1,44 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.StoragePools;
+
+/// <summary>Set-StoragePool: changes name, attributes or defaults of pools.</summary>
+internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler<SetStoragePoolRequest, StoragePoolInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        SetStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
+    {
+        var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
+        foreach (var pool in pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                var current = pool.Concrete;
+                _ = Change(current.Description, request);   // refuses before anything is asked of the engine
+                await services.Subsystem.SetPoolAsync(current.UniqueId, settings => Change(settings, request)).ConfigureAwait(false);
+                if (request.IsPowerProtected == true && !current.Description.IsPowerProtected)
+                {
+                    reply.Warn($"Storage pool '{pool.FriendlyName}' now takes a completed write for a durable one: where that is not true, "
+                        + "a power cut loses data.");
+                }
+            }).ConfigureAwait(false);
+        }
+    }
+
+    private static PoolDescription Change(PoolDescription settings, SetStoragePoolRequest request) => settings with
+    {
+        FriendlyName = request.NewFriendlyName ?? settings.FriendlyName,
+        IsReadOnly = request.IsReadOnly ?? settings.IsReadOnly,
+        IsPowerProtected = request.IsPowerProtected ?? settings.IsPowerProtected,
+        ProvisioningTypeDefault = PoolSettings.Provisioning(request.ProvisioningTypeDefault) ?? settings.ProvisioningTypeDefault,
+        ResiliencySettingNameDefault =
+            PoolSettings.Resiliency(settings, request.ResiliencySettingNameDefault) ?? settings.ResiliencySettingNameDefault,
+        ThinProvisioningAlertThreshold =
+            PoolSettings.Threshold(request.ThinProvisioningAlertThresholds) ?? settings.ThinProvisioningAlertThreshold,
+        RetireMissingPhysicalDisks = (Engine.Formats.RetireMissingPhysicalDisks?)request.RetireMissingPhysicalDisks
+            ?? settings.RetireMissingPhysicalDisks,
+    };
+}

@@ -1,0 +1,83 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.VirtualDisks;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.Subsystems;
+
+/// <summary>Get-StorageCounter: the counters of virtual and physical disks.</summary>
+internal sealed class GetStorageCounterHandler(HostServices services) : VerbHandler<GetStorageCounterRequest, StorageCounterInfo>
+{
+    /// <summary>Upper bounds of the engine's classes but the last: 2, 4, 8 … microseconds.</summary>
+    private static readonly ulong[] bounds =
+        Enumerable.Range(1, IoCounters.LatencyClasses - 1).Select(power => 1UL << power).ToArray();
+
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        GetStorageCounterRequest request, ReplyBuilder<StorageCounterInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        if (request.PhysicalDisk is null)
+        {
+            reply.Add(all.VirtualDisks.Select(request.VirtualDisk, reply.Fail).Select(Describe));
+        }
+
+        if (request.VirtualDisk is null)
+        {
+            reply.Add(all.Disks.Select(request.PhysicalDisk, reply.Fail).Select(Describe));
+        }
+    }
+
+    private static StorageCounterInfo Describe(VirtualDiskStatus disk)
+    {
+        var counters = disk.Counters ?? new IoCounters();
+        var pieces = disk.SpaceCounters?.Pieces ?? 0;
+        return Describe(counters) with
+        {
+            ObjectType = "VirtualDisk",
+            FriendlyName = disk.Description.FriendlyName,
+            UniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value),
+            MetadataWriteBytes = (ulong)(disk.SpaceCounters?.MetadataBytesWritten ?? 0),
+            Splits = (ulong)Math.Max(0, pieces - counters.ReadOperations - counters.WriteOperations),
+            ReadModifyWrites = (ulong)counters.ReadModifyWrites,
+        };
+    }
+
+    private static StorageCounterInfo Describe(PhysicalDiskStatus disk) => Describe(disk.Counters ?? new IoCounters()) with
+    {
+        ObjectType = "PhysicalDisk",
+        FriendlyName = disk.FriendlyName,
+        UniqueId = Identifiers.OfPoolOrDisk(disk.UniqueId),
+    };
+
+    private static StorageCounterInfo Describe(IoCounters counters) => new()
+    {
+        Reads = (ulong)counters.ReadOperations,
+        ReadBytes = (ulong)counters.ReadBytes,
+        Writes = (ulong)counters.WriteOperations,
+        WriteBytes = (ulong)counters.WriteBytes,
+        Flushes = (ulong)counters.FlushOperations,
+        Unmaps = (ulong)counters.UnmapOperations,
+        UnmapBytes = (ulong)counters.UnmapBytes,
+        Errors = (ulong)counters.Errors,
+        QueueLength = (ulong)counters.Queue,
+        QueueLengthMax = (ulong)counters.QueueMax,
+        LatencyBoundsUs = bounds,
+        ReadLatency = Classes(counters.ReadLatencies),
+        WriteLatency = Classes(counters.WriteLatencies),
+        FlushLatency = Classes(counters.FlushLatencies),
+        LatencyTotalUs = (ulong)(counters.LatencyNsTotal / 1000),
+    };
+
+    private static ulong[] Classes(ReadOnlySpan<long> classes)
+    {
+        var copy = new ulong[classes.Length];
+        for (var i = 0; i < copy.Length; i++)
+        {
+            copy[i] = (ulong)classes[i];
+        }
+
+        return copy;
+    }
+}

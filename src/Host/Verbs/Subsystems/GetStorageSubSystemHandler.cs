@@ -1,0 +1,32 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.Subsystems;
+
+/// <summary>Get-StorageSubSystem: describes this machine, whichever of its objects was given.</summary>
+internal sealed class GetStorageSubSystemHandler(HostServices services)
+    : VerbHandler<GetStorageSubSystemRequest, StorageSubSystemInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        GetStorageSubSystemRequest request, ReplyBuilder<StorageSubSystemInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        var isMeant = request.StorageFaultDomain is { } disk ? all.Disks.One(disk) is not null
+            : request.StoragePool is { } pool ? all.Pools.One(pool) is not null
+            : request.VirtualDisk is { } virtualDisk ? all.VirtualDisks.One(virtualDisk) is not null
+            : LocalSubsystem.Selector.Select(request.FriendlyName, request.UniqueId, request.Name, null, reply.Fail).Count > 0;
+        var info = LocalSubsystem.Describe(DisplayName.Of(HealthOf(all)));
+        reply.Add(isMeant && Passes(info, request) ? [info] : []);
+    }
+
+    private static HealthStatus HealthOf(Catalogue all) =>
+        all.Pools.All.Select(pool => (HealthStatus)(pool.Status?.Health ?? 0)).Max();
+
+    private static bool Passes(StorageSubSystemInfo info, GetStorageSubSystemRequest request) =>
+        (request.HealthStatus is null || DisplayName.Of(request.HealthStatus).Contains(info.HealthStatus))
+        && Fits(request.Manufacturer, info.Manufacturer!) && Fits(request.Model, info.Model!);
+
+    private static bool Fits(string[]? patterns, string text) =>
+        patterns is null || patterns.Any(pattern => new WildcardPattern(pattern).Fits(text));
+}

@@ -1,0 +1,65 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.Subsystems;
+
+/// <summary>
+/// The one storage subsystem: this machine. It answers to the names it has on Windows, stand-alone and with Storage Spaces, since
+/// scripts ask for either.
+/// </summary>
+internal static class LocalSubsystem
+{
+    private static readonly string uniqueId = $"TierSpaces:{Environment.MachineName}";
+    private static readonly string shownName = $"Windows Storage on {Environment.MachineName}";
+    private static readonly string[] names =
+        [shownName, $"Storage Spaces on {Environment.MachineName}", $"TierSpaces on {Environment.MachineName}"];
+
+    /// <summary>Finds it by any of its names.</summary>
+    public static Selector<string> Selector { get; } = new("MSFT_StorageSubSystem", names, _ => uniqueId, name => name);
+
+    /// <summary>The subsystem as an object.</summary>
+    public static StorageSubSystemInfo Describe(string healthStatus) => new()
+    {
+        FriendlyName = shownName,
+        Name = Environment.MachineName,
+        UniqueId = uniqueId,
+        ObjectId = Identifiers.ObjectId("MSFT_StorageSubSystem", uniqueId),
+        Description = "Pools and virtual disks of this machine",
+        HealthStatus = healthStatus,
+        OperationalStatus = [DisplayName.Of(OperationalStatus.OK)],
+        Manufacturer = "TierSpaces",
+        Model = "TierSpaces",
+        AutomaticClusteringEnabled = false,
+        PhysicalDisksPerStoragePoolMin = 1,
+        SupportsMirrorLocal = true,
+        SupportsMirrorRemote = false,
+        SupportsSnapshotLocal = false,
+        SupportsSnapshotRemote = false,
+        SupportsCloneLocal = false,
+        SupportsCloneRemote = false,
+        SupportsVirtualDiskCreation = true,
+        SupportsVirtualDiskModification = true,
+        SupportsVirtualDiskDeletion = true,
+        SupportsVirtualDiskCapacityExpansion = true,
+        SupportsVirtualDiskCapacityReduction = false,
+        SupportsVirtualDiskRepair = false,
+        SupportsVolumeCreation = false,
+        SupportsStoragePoolCreation = true,
+        SupportsStoragePoolDeletion = true,
+        SupportsStoragePoolFriendlyNameModification = true,
+        SupportsStoragePoolAddPhysicalDisk = true,
+        SupportsStoragePoolRemovePhysicalDisk = true,
+        SupportsAutomaticStoragePoolSelection = false,
+        SupportsMultipleResiliencySettingsPerStoragePool = true,
+        SupportsStorageTierCreation = false,
+        SupportsStorageTierDeletion = false,
+        SupportsStorageTierResize = false,
+        SupportsStorageTierFriendlyNameModification = false,
+        SupportsStorageTieredVirtualDiskCreation = false,
+        SupportsMaskingVirtualDiskToHosts = false,
+        SupportsFileServer = false,
+        SupportsFileServerCreation = false,
+        SupportsContinuouslyAvailableFileServer = false,
+        FaultDomainAwarenessDefault = DisplayName.Of(FaultDomainType.PhysicalDisk),
+    };
+}

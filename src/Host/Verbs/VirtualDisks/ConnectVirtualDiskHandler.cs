@@ -1,0 +1,32 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.VirtualDisks;
+
+/// <summary>Connect-VirtualDisk: serves virtual disks, and makes block devices of them where the machine allows it.</summary>
+internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHandler<ConnectVirtualDiskRequest, VirtualDiskInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        ConnectVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (var disk in all.VirtualDisks.Select(
+            request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                services.Paths.CheckSocketPath(Path.Combine(services.Paths.Exports, disk.Description.Id.Value.ToString("N") + ".sock"));
+                var connected = await services.Subsystem.ConnectVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                services.Attach(connected);
+                var info = services.ToInfo(all, connected);
+                if (info.AttachReason is { } reason)
+                {
+                    reply.Warn($"{reason} Virtual disk '{info.FriendlyName}' is served at {info.NbdUri}");
+                }
+
+                reply.Add(request.PassThru ? [info] : []);
+            }).ConfigureAwait(false);
+        }
+    }
+}

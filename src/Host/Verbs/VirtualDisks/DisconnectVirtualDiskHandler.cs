@@ -1,0 +1,26 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.VirtualDisks;
+
+/// <summary>Disconnect-VirtualDisk: takes block devices away and stops serving.</summary>
+internal sealed class DisconnectVirtualDiskHandler(HostServices services)
+    : VerbHandler<DisconnectVirtualDiskRequest, VirtualDiskInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        DisconnectVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (var disk in all.VirtualDisks.Select(
+            request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                services.Attachments.Detach(services.ToInfo(all, disk).UniqueId);
+                var detached = await services.Subsystem.DisconnectVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                reply.Add(request.PassThru ? [services.ToInfo(all, detached)] : []);
+            }).ConfigureAwait(false);
+        }
+    }
+}

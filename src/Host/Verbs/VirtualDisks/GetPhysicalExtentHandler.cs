@@ -1,0 +1,40 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.VirtualDisks;
+
+/// <summary>Get-PhysicalExtent: where a virtual disk lies, or what lies on a physical disk.</summary>
+internal sealed class GetPhysicalExtentHandler(HostServices services) : VerbHandler<GetPhysicalExtentRequest, PhysicalExtentInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        GetPhysicalExtentRequest request, ReplyBuilder<PhysicalExtentInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        Guid? virtualDisk = request.VirtualDisk is { } disk ? all.VirtualDisks.One(disk).Description.Id.Value : null;
+        Guid? physicalDisk = request.PhysicalDisk is { } physical ? all.Disks.One(physical).UniqueId : null;
+        var extents = await services.Subsystem.PhysicalExtentsAsync(virtualDisk, physicalDisk).ConfigureAwait(false);
+        reply.Add(extents.Select(Describe));
+    }
+
+    private static PhysicalExtentInfo Describe(PhysicalExtent extent) => new()
+    {
+        VirtualDiskUniqueId = Identifiers.OfVirtualDisk(extent.VirtualDisk),
+        PhysicalDiskUniqueId = Identifiers.OfPoolOrDisk(extent.PhysicalDisk),
+        ColumnNumber = (ushort)extent.Column,
+        CopyNumber = (ushort)extent.Copy,
+        VirtualDiskOffset = (ulong)extent.VirtualOffset,
+        PhysicalDiskOffset = (ulong)extent.PhysicalOffset,
+        Size = (ulong)extent.Size,
+        Flags = 0,
+        OperationalStatus = [DisplayName.Of(StatusOf(extent))],
+        OperationalDetails = extent.IsStale ? ["Stale"] : [],
+    };
+
+    private static OperationalStatus StatusOf(PhysicalExtent extent) =>
+        extent.IsMissing ? OperationalStatus.LostCommunication
+        : extent.IsStale ? OperationalStatus.Degraded
+        : OperationalStatus.OK;
+}

@@ -1,0 +1,29 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.VirtualDisks;
+
+/// <summary>Get-VirtualDiskSupportedSize: smallest and largest virtual disk a pool has room for, and the unit between them.</summary>
+internal sealed class GetVirtualDiskSupportedSizeHandler(HostServices services)
+    : VerbHandler<GetVirtualDiskSupportedSizeRequest, SupportedSizeInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        GetVirtualDiskSupportedSizeRequest request, ReplyBuilder<SupportedSizeInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (var pool in all.Pools.Select(
+            request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.InputObject, reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                var layout = request.ResiliencySettingName ?? pool.Concrete.Description.ResiliencySettingNameDefault;
+                var size = await services.Subsystem.SupportedSizeAsync(pool.Id, layout).ConfigureAwait(false);
+                reply.Add(new SupportedSizeInfo
+                {
+                    VirtualDiskSizeMin = (ulong)size.Min, VirtualDiskSizeMax = (ulong)size.Max, VirtualDiskSizeDivisor = (ulong)size.Divisor,
+                });
+            }).ConfigureAwait(false);
+        }
+    }
+}

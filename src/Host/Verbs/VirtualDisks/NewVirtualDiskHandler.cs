@@ -1,0 +1,80 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+using TierSpaces.Host.Verbs.PhysicalDisks;
+using TierSpaces.Host.Verbs.StoragePools;
+
+namespace TierSpaces.Host.Verbs.VirtualDisks;
+
+/// <summary>New-VirtualDisk: carves a virtual disk out of a pool.</summary>
+internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler<NewVirtualDiskRequest, VirtualDiskInfo>
+{
+    private const int ChecksumBlock = 4096;
+
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        NewVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
+    {
+        RequireOneSize(request);
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (var pool in all.Pools.Select(
+            request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.InputObject, reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                var disk = await services.Subsystem.NewVirtualDiskAsync(pool.Concrete.UniqueId, Translate(all, pool.Concrete, request))
+                    .ConfigureAwait(false);
+                WarnOfSmallSectors(all, disk, reply.Warn);
+                reply.Add(disk.ToInfo(pool.Concrete.Description.Slabs.DataBytes, null));
+            }).ConfigureAwait(false);
+        }
+    }
+
+    private static void RequireOneSize(NewVirtualDiskRequest request)
+    {
+        if (request.Size is not null == request.UseMaximumSize)
+        {
+            throw new StorageException(
+                StorageErrors.SizeOrMaximum, request.UseMaximumSize ? "Both were given." : "Neither was given.",
+                "Give -Size or -UseMaximumSize.", "Size");
+        }
+    }
+
+    private static VirtualDiskRequest Translate(Catalogue all, StoragePoolStatus pool, NewVirtualDiskRequest request) => new()
+    {
+        FriendlyName = request.FriendlyName!,
+        ResiliencySettingName = request.ResiliencySettingName,
+        SizeBytes = request.Size is { } size ? Amount.Bytes(size, nameof(request.Size)) : null,
+        UseMaximumSize = request.UseMaximumSize,
+        NumberOfColumns = request.AutoNumberOfColumns ? null : request.NumberOfColumns,
+        NumberOfDataCopies = request.NumberOfDataCopies,
+        PhysicalDiskRedundancy = request.PhysicalDiskRedundancy,
+        Interleave = request.Interleave is { } interleave ? Amount.Bytes(interleave, nameof(request.Interleave)) : null,
+        LogicalSectorSize = Amount.Sector(request.LogicalSectorSize, nameof(request.LogicalSectorSize))
+            ?? (pool.Description.LogicalSectorSizeDefault is > PoolSettings.SectorByDisks and var sector ? sector : null),
+        ProvisioningType = PoolSettings.Provisioning(request.ProvisioningType, nameof(request.ProvisioningType)),
+        Checksum = (Engine.Formats.ChecksumKind)(request.Checksum ?? ChecksumKind.CRC32C),
+        MediaType = (Engine.Devices.MediaType?)request.MediaType,
+        PhysicalDisks = (request.PhysicalDisksToUse ?? request.StorageFaultDomainsToUse) is { } disks ? PoolMembers.Read(all, disks) : [],
+        IsManualAttach = request.IsManualAttach ?? false,
+        Usage = (ushort)(request.Usage ?? VirtualDiskUsage.Other),
+        OtherUsageDescription = request.OtherUsageDescription ?? "",
+    };
+
+    /// <summary>Sectors smaller than what is written at once mean reading first; the culprit is named.</summary>
+    private static void WarnOfSmallSectors(Catalogue all, VirtualDiskStatus disk, Action<string> warn)
+    {
+        var sector = disk.Description.LogicalSectorSize;
+        var member = all.Disks.All.FirstOrDefault(member => member.PoolId == disk.PoolId && member.PhysicalSectorSize > sector);
+        var culprit = member is not null ? $"physical disk '{member.FriendlyName}' has sectors of {member.PhysicalSectorSize} bytes"
+            : sector < ChecksumBlock && disk.Description.Checksum != Engine.Formats.ChecksumKind.None
+                ? $"checksums cover blocks of {ChecksumBlock} bytes"
+            : null;
+        if (culprit is not null)
+        {
+            warn($"Virtual disk '{disk.Description.FriendlyName}' has logical sectors of {sector} bytes, but {culprit}: "
+                + "smaller writes have to read first.");
+        }
+    }
+}

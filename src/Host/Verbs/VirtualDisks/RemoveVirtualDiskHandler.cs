@@ -1,0 +1,26 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.VirtualDisks;
+
+/// <summary>Remove-VirtualDisk: detaches virtual disks and deletes them with their data.</summary>
+internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHandler<RemoveVirtualDiskRequest, VirtualDiskInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        RemoveVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (var disk in all.VirtualDisks.Select(
+            request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                var info = services.ToInfo(all, disk);
+                services.Attachments.Detach(info.UniqueId);
+                await services.Subsystem.RemoveVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                reply.Add(request.PassThru ? [info] : []);
+            }).ConfigureAwait(false);
+        }
+    }
+}

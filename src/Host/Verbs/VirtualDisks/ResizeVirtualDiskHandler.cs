@@ -1,0 +1,33 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.VirtualDisks;
+
+/// <summary>Resize-VirtualDisk: makes virtual disks larger.</summary>
+internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHandler<ResizeVirtualDiskRequest, VirtualDiskInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        ResizeVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
+    {
+        var size = Amount.Bytes(
+            request.Size ?? throw new StorageException(StorageErrors.InvalidParameter, "-Size must be given."), nameof(request.Size));
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (var disk in all.VirtualDisks.Select(
+            request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                var resized = await services.Subsystem.ResizeVirtualDiskAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
+                var info = services.ToInfo(all, resized);
+                if (info.DevicePath is not null && resized.Description.SizeBytes != disk.Description.SizeBytes)
+                {
+                    reply.Warn($"{info.DevicePath} keeps its old size until virtual disk '{info.FriendlyName}' is disconnected and "
+                        + "connected again; new NBD clients see the new size at once.");
+                }
+
+                reply.Add(request.PassThru ? [info] : []);
+            }).ConfigureAwait(false);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Tests.Verbs;
+
+public class VerbHandlersTests
+{
+    [Fact]
+    public async Task Every_verb_has_one_handler()
+    {
+        var root = Directory.CreateTempSubdirectory("ts").FullName;
+        await using (var services = await HostServices.StartAsync(
+            new HostPaths(root), new ServeOptions(Detach: false, SupervisorKind.None)))
+        {
+            var handled = VerbHandlers.Create(services).Select(handler => handler.Verb.Name).Order(StringComparer.Ordinal);
+            Assert.Equal(VerbDescription.All.Select(verb => verb.Name), handled);
+        }
+
+        Directory.Delete(root, recursive: true);
+    }
+
+    [Fact]
+    public void Every_refusal_of_the_engine_has_a_row_in_the_table_of_errors()
+    {
+        foreach (var refusal in Enum.GetValues<Refusal>())
+        {
+            Assert.Equal(refusal.ToString(), Refusals.KindOf(refusal).Word);
+        }
+    }
+
+    [Fact]
+    public void Words_of_the_table_are_unique_and_codes_too_but_for_ours()
+    {
+        Assert.Equal(StorageErrors.All.Count, StorageErrors.All.DistinctBy(kind => kind.Word).Count());
+        var windows = StorageErrors.All.Where(kind => kind.Code != StorageErrors.InvalidParameter.Code).ToArray();
+        Assert.Equal(windows.Length, windows.DistinctBy(kind => kind.Code).Count());
+    }
+}
