@@ -145,9 +145,9 @@ internal sealed class Home : IDisposable
     }
 
     /// <summary>Waits until a condition holds, 30 s at most.</summary>
-    internal void Eventually(string what, Func<bool> holds)
+    internal void Eventually(string what, Func<bool> holds, int pollMilliseconds = 50)
     {
-        for (Stopwatch watch = Stopwatch.StartNew(); !holds(); Thread.Sleep(50))
+        for (Stopwatch watch = Stopwatch.StartNew(); !holds(); Thread.Sleep(pollMilliseconds))
         {
             Assert.True(watch.Elapsed < TimeSpan.FromSeconds(30), $"Not within 30 s: {what}.\n{Log()}");
         }

@@ -15,6 +15,7 @@ public partial class RandomKillTests
     private const int Seed = 20;
     private const int HostKills = 22;
     private const int Allocations = 24;
+    private const int AtOnce = 3;
     private const int WriteLength = 64 << 10;
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(5);
     private static readonly string[] s_kinds = ["load", "create", "allocate", "resize"];
@@ -53,8 +54,9 @@ public partial class RandomKillTests
         TestFiles.Check(mount, sums);
         home.Unmount(mount);
         FileSystem.Check("ext4", device);
+        Assert.True(_interrupted.Values.Sum() > 0, "No kill fell inside anything.");
         Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"random kills: seed {Seed}, {HostKills} of the host, 2 of the supervisor in {watch.Elapsed.TotalSeconds:F0} s; host back after {_pauses.Average():F2} s on average, {_pauses.Max():F2} s at most; unacknowledged when killed: {string.Join(", ", _interrupted.Select(pair => $"{pair.Key} {pair.Value}"))}"));
+            $"random kills: seed {Seed}, {HostKills} of the host, 2 of the supervisor in {watch.Elapsed.TotalSeconds:F0} s; host back after {_pauses.Average():F2} s on average, {_pauses.Max():F2} s at most; rounds with work unacknowledged: {string.Join(", ", _interrupted.Select(pair => $"{pair.Key} {pair.Value}"))}"));
     }
 
     private void Kill(Home home, string kind, string mount)
@@ -65,38 +67,45 @@ public partial class RandomKillTests
             case "create": KillInsideCreate(home); break;
             case "allocate": KillInsideAllocation(home); break;
             case "resize": KillInsideResize(home); break;
-            default: KillHost(home, _random.Next(300, 1200)); break;
+            default:
+                KillHost(home, _random.Next(300, 1200));
+                AssertSound(home);
+                break;
         }
 
-        AssertSound(home);
         Assert.True(Fio.Check(Tool.End(load), 2) > 0);
     }
 
+    /// <summary>Several disks are made at once; one that was acknowledged is there, one that was not may be, whole.</summary>
     private void KillInsideCreate(Home home)
     {
-        string name = $"new{_disks++}";
-        string[] words =
+        string[] names = [.. Enumerable.Range(0, AtOnce).Select(_ => $"new{_disks++}")];
+        bool[] done = KillInside(home, "create", [.. names.Select(name => (string[])
         [
             "New-VirtualDisk", "-StoragePoolFriendlyName", "p", "-FriendlyName", name, "-ResiliencySettingName", "Mirror",
-            "-NumberOfDataCopies", "2", "-NumberOfColumns", "2", "-Size", "512MB",
-        ];
-        bool done = KillInside(home, "create", words);
-        bool there = home.Objects("Get-VirtualDisk").Any(disk => disk.GetProperty("FriendlyName").GetString() == name);
-        Assert.True(there || !done, $"{name} was acknowledged and is gone.");
-        AssertSound(home);
-        if (there)
+            "-NumberOfDataCopies", "2", "-NumberOfColumns", "2", "-Size", "256MB",
+        ])]);
+        HashSet<string> there = [.. AssertSound(home).Select(disk => disk.GetProperty("FriendlyName").GetString()!)];
+        Assert.All(names.Zip(done), made => Assert.True(there.Contains(made.First) || !made.Second, $"{made.First} was acknowledged and is gone."));
+        if (names.Any(there.Contains))
         {
-            home.Run("Remove-VirtualDisk", "-FriendlyName", name, "-Confirm:$false");
+            home.Run("Remove-VirtualDisk", "-FriendlyName", "new*", "-Confirm:$false");
         }
     }
 
+    /// <summary>A disk is made larger in several steps at once; it has one of the sizes, none below what was acknowledged.</summary>
     private void KillInsideResize(Home home)
     {
         string name = NewDisk(home);
         long before = home.VirtualDisk(name).GetProperty("Size").GetInt64();
-        bool done = KillInside(home, "resize", ["Resize-VirtualDisk", "-FriendlyName", name, "-Size", "512MB"]);
+        long[] sizes = [.. Enumerable.Range(2, AtOnce).Select(i => i * (256L << 20))];
+        bool[] done = KillInside(home, "resize", [.. sizes.Select(size => (string[])
+            ["Resize-VirtualDisk", "-FriendlyName", name, "-Size", size.ToString(CultureInfo.InvariantCulture)])]);
+        AssertSound(home);
         long after = home.VirtualDisk(name).GetProperty("Size").GetInt64();
-        Assert.True(after == 512 << 20 || (!done && after == before), $"{name} has {after} bytes; before {before}, acknowledged: {done}.");
+        long acknowledged = sizes.Zip(done).Where(step => step.Second).Select(step => step.First).Append(before).Max();
+        Assert.Contains(after, sizes.Append(before));
+        Assert.True(after >= acknowledged, $"{name} has {after} bytes; {acknowledged} were acknowledged.");
         Remove(home, name);
     }
 
@@ -105,30 +114,38 @@ public partial class RandomKillTests
     {
         string name = NewDisk(home, "-ProvisioningType", "Thin");
         string uri = home.UriOf(name);
-        string[] writes = [.. Enumerable.Range(0, Allocations).SelectMany(i => (string[])["-c", $"write -f -P {i + 1} {OffsetOf(i)} {WriteLength}"])];
-        using Process client = Tool.Start("qemu-io", ["-f", "raw", .. writes, uri]);
+        using Process client = Tool.Start("qemu-io", ["-f", "raw", .. ForEachWrite(i => $"write -f -P {i + 1} {OffsetOf(i)} {WriteLength}"), uri]);
         KillHost(home, _random.Next(20, 250));
-        HashSet<long> acknowledged = [.. Acknowledged().Matches(Tool.End(client).Output).Select(m => long.Parse(m.Groups[1].Value, CultureInfo.InvariantCulture))];
+        HashSet<long> acknowledged = Offsets(Acknowledged(), Tool.End(client).Output);
         Count("allocate", acknowledged.Count < Allocations);
-        for (int i = 0; i < Allocations; i++)
-        {
-            Answer read = Tool.TryRun("qemu-io", "-r", "-f", "raw", "-c", $"read -P {i + 1} {OffsetOf(i)} {WriteLength}", uri);
-            bool same = read.ExitCode == 0 && !read.Text.Contains("fail", StringComparison.OrdinalIgnoreCase);
-            Assert.True(same || !acknowledged.Contains(OffsetOf(i)), $"The write at {OffsetOf(i)} was acknowledged and is lost: {read.Text}");
-        }
-
+        AssertSound(home);
+        Answer read = Tool.TryRun("qemu-io", ["-r", "-f", "raw", .. ForEachWrite(i => $"read -P {i + 1} {OffsetOf(i)} {WriteLength}"), uri]);
+        Assert.DoesNotContain("read failed", read.Text, StringComparison.Ordinal);
+        Assert.Equal(Allocations, Offsets(WasRead(), read.Output).Count);
+        Assert.Empty(Offsets(Different(), read.Text).Intersect(acknowledged));
         Remove(home, name);
     }
 
+    private static string[] ForEachWrite(Func<int, string> command) =>
+        [.. Enumerable.Range(0, Allocations).SelectMany(i => (string[])["-c", command(i)])];
+
+    private static HashSet<long> Offsets(Regex line, string text) =>
+        [.. line.Matches(text).Select(match => long.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture))];
+
     private static long OffsetOf(int i) => i * (8L << 20);
 
-    /// <summary>Kills the host while a command runs; whether the command was acknowledged all the same.</summary>
-    private bool KillInside(Home home, string kind, string[] words)
+    /// <summary>
+    /// Kills the host a moment after the first of several commands has ended, while it is busy with the others; returns which of
+    /// them were acknowledged all the same.
+    /// </summary>
+    private bool[] KillInside(Home home, string kind, string[][] commands)
     {
-        using Process command = Tool.Start(home.CommandLine(words));
-        KillHost(home, _random.Next(80, 400));
-        bool done = Tool.End(command).ExitCode == 0;
-        Count(kind, !done);
+        Process[] running = [.. commands.Select(words => Tool.Start(home.CommandLine(words)))];
+        home.Eventually("one of the commands ends", () => running.Any(command => command.HasExited), pollMilliseconds: 1);
+        KillHost(home, _random.Next(0, 20));
+        bool[] done = [.. running.Select(command => Tool.End(command).ExitCode == 0)];
+        Count(kind, done.Contains(false));
+        Array.ForEach(running, command => command.Dispose());
         return done;
     }
 
@@ -160,13 +177,12 @@ public partial class RandomKillTests
 
     private static void Remove(Home home, string name)
     {
-        AssertSound(home);
         home.Run("Disconnect-VirtualDisk", "-FriendlyName", name);
         home.Run("Remove-VirtualDisk", "-FriendlyName", name, "-Confirm:$false");
     }
 
     /// <summary>The pool holds what its virtual disks stand on and nothing more, and all of them are healthy.</summary>
-    private static void AssertSound(Home home)
+    private static JsonElement[] AssertSound(Home home)
     {
         JsonElement[] disks = home.Objects("Get-VirtualDisk");
         long footprint = disks.Sum(disk => disk.GetProperty("FootprintOnPool").GetInt64());
@@ -174,6 +190,7 @@ public partial class RandomKillTests
         Assert.Equal(footprint, pool.GetProperty("AllocatedSize").GetInt64());
         Assert.Equal("Healthy", pool.GetProperty("HealthStatus").GetString());
         Assert.All(disks, disk => Assert.Equal("Healthy", disk.GetProperty("HealthStatus").GetString()));
+        return disks;
     }
 
     private void Count(string kind, bool interrupted) =>
@@ -181,4 +198,10 @@ public partial class RandomKillTests
 
     [GeneratedRegex(@"wrote \d+/\d+ bytes at offset (\d+)")]
     private static partial Regex Acknowledged();
+
+    [GeneratedRegex(@"read \d+/\d+ bytes at offset (\d+)")]
+    private static partial Regex WasRead();
+
+    [GeneratedRegex(@"Pattern verification failed at offset (\d+)")]
+    private static partial Regex Different();
 }
