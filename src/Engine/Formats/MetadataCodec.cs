@@ -45,6 +45,14 @@ public static class MetadataCodec
         to.PatchU32(lengthAt, (uint)(to.Length - lengthAt - 4));
     }
 
+    /// <summary>Bytes of a record with its frame.</summary>
+    public static int Measure(MetadataRecord record)
+    {
+        ByteWriter to = new();
+        Encode(record, to);
+        return to.Length;
+    }
+
     /// <summary>Appends every record of <paramref name="bytes"/> to <paramref name="records"/>, or says what is wrong with them.</summary>
     public static bool TryDecodeAll(ReadOnlySpan<byte> bytes, List<MetadataRecord> records, out string reason)
     {

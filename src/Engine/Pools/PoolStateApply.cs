@@ -19,7 +19,7 @@ public sealed partial record PoolState
     /// <summary>The state after a record, or the reason why the record is refused.</summary>
     public bool TryApply(MetadataRecord record, [NotNullWhen(true)] out PoolState? next, out string reason)
     {
-        reason = Pool is null && record is not PoolCreated ? "the pool has not been created" : "";
+        reason = Pool is null && record is not PoolCreated ? "the pool has not been created" : WhyTooLong(record);
         next = reason.Length == 0 ? Change(record, ref reason) : null;
         if (next is null)
         {
@@ -47,6 +47,18 @@ public sealed partial record PoolState
 
         reason = Pool is null ? "The pool has no description." : "";
         return Pool is not null;
+    }
+
+    // What is kept as one record must fit in one checkpoint page.
+    private static string WhyTooLong(MetadataRecord record)
+    {
+        if (record is RowsMapped or StaleMarked or StaleCleared)
+        {
+            return "";
+        }
+
+        int length = MetadataCodec.Measure(record);
+        return length <= CheckpointPages.LargestRecord ? "" : $"it takes {length} bytes, and at most {CheckpointPages.LargestRecord} are possible";
     }
 
     private PoolState? Change(MetadataRecord record, ref string reason) => record switch

@@ -1,0 +1,207 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tests.Formats;
+
+namespace TierSpaces.Engine.Tests.Pools;
+
+public sealed class PoolStateTests
+{
+    private const int Records = 100_000;
+
+    // Random records, possible and impossible: none throws, and after each the slabs in use are those that rows name. Now and
+    // then the state goes through its checkpoint pages and comes back the same.
+    [Fact]
+    public void Records_of_any_kind_leave_a_sound_state()
+    {
+        Random random = new(1);
+        int applied = 0;
+        for (int world = 0; world < 200; world++)
+        {
+            PoolState state = Base();
+            for (int i = 0; i < Records / 200; i++)
+            {
+                MetadataRecord record = random.Next(3) == 0 ? RecordSamples.Next(random) : Likely(random, state);
+                if (state.TryApply(record, out PoolState? next, out string reason))
+                {
+                    state = next;
+                    applied++;
+                }
+                else
+                {
+                    Assert.NotEqual("", reason);
+                }
+
+                if (i % 50 == 49)
+                {
+                    CheckSlabs(state);
+                }
+            }
+
+            CheckPages(state);
+        }
+
+        Assert.InRange(applied, Records / 5, Records);
+    }
+
+    [Theory]
+    [InlineData("a slab that is in use", "in use")]
+    [InlineData("a disk twice in a row", "twice")]
+    [InlineData("a slab beyond the disk", "no slab")]
+    [InlineData("a joining slab that is in use", "in use")]
+    public void Contradictions_are_refused(string what, string why)
+    {
+        PoolState state = Base();
+        SlabRef a = new(new DiskNumber(1), 0), b = new(new DiskNumber(2), 0), c = new(new DiskNumber(3), 0);
+        state = state.Apply(new RowsMapped(new SpaceId(1), 0, 2, [new RowMapping([a, b])]));
+        RowMapping row = what switch
+        {
+            "a slab that is in use" => new RowMapping([a, c]),
+            "a disk twice in a row" => new RowMapping([c, c with { Slab = 1 }]),
+            "a slab beyond the disk" => new RowMapping([c, a with { Slab = 1000 }]),
+            _ => new RowMapping([c, b with { Slab = 1 }], [a, default]),
+        };
+        Assert.False(state.TryApply(new RowsMapped(new SpaceId(1), 1, 2, [row]), out _, out string reason));
+        Assert.Contains(why, reason);
+    }
+
+    [Fact]
+    public void Relocation_keeps_marks_of_sources_that_stay_and_frees_the_slab_that_goes()
+    {
+        SlabRef a = new(new DiskNumber(1), 0), b = new(new DiskNumber(2), 0), c = new(new DiskNumber(3), 5);
+        PoolState state = Base().Apply(new RowsMapped(new SpaceId(1), 4, 2, [new RowMapping([a, b])]));
+        state = state.Apply(new StaleMarked(new SpaceId(1), [new StaleEntry(4, 0, 3), new StaleEntry(4, 1, 9)]));
+        state = state.Apply(new RowsMapped(new SpaceId(1), 4, 2, [new RowMapping([a, b], [default, c])]));
+        RowState joining = state.Space(new SpaceId(1))!.Row(4)!;
+        Assert.Equal((c, 3, 9), (joining.Mapping.Joining(1), joining.Stale(0), joining.Stale(1)));
+        Assert.True(state.Disks[c.Disk].IsUsed(c.Slab));
+        state = state.Apply(new RowsMapped(new SpaceId(1), 4, 2, [new RowMapping([a, c])]));
+        RowState moved = state.Space(new SpaceId(1))!.Row(4)!;
+        Assert.Equal((false, 3, 0), (moved.Mapping.HasJoining, moved.Stale(0), moved.Stale(1)));
+        Assert.False(state.Disks[b.Disk].IsUsed(b.Slab));
+        state = state.Apply(new RowsFreed(new SpaceId(1), 4, 1));
+        Assert.Equal(0u, state.Disks[a.Disk].UsedSlabs + state.Disks[c.Disk].UsedSlabs);
+    }
+
+    [Fact]
+    public void A_lost_disk_is_stale_as_a_whole()
+    {
+        SlabRef a = new(new DiskNumber(1), 0), b = new(new DiskNumber(2), 0);
+        PoolState state = Base().Apply(new RowsMapped(new SpaceId(1), 0, 2, [new RowMapping([a, b])]));
+        state = state.Apply(new DiskStale(new SpaceId(1), new DiskNumber(2)));
+        RowState row = state.Space(new SpaceId(1))!.Row(0)!;
+        Assert.Equal((0, 0xFFFF), (row.Stale(0), row.Stale(1)));
+        state = state.Apply(new StaleCleared(new SpaceId(1), [new StaleEntry(0, 1, 0xFFFF)]));
+        Assert.False(state.Space(new SpaceId(1))!.Row(0)!.HasStale);
+    }
+
+    [Fact]
+    public void Numbers_are_never_given_twice()
+    {
+        PoolState state = Base();
+        state = state.Apply(new DiskRemoved(new DiskNumber(4)));
+        Assert.False(state.TryApply(new DiskAdded(RecordSamples.MakeDisk(4, 16 << 20)), out _, out _));
+        Assert.Equal(5, state.NextDisk.Value);
+        state = state.Apply(new SpaceRemoved(new SpaceId(2)));
+        Assert.Equal(3u, state.NextSpace.Value);
+        PoolState back = FromPages(state);
+        Assert.Equal((5, 3u), (back.NextDisk.Value, back.NextSpace.Value));
+    }
+
+    [Fact]
+    public void A_record_too_long_for_a_page_is_refused()
+    {
+        PoolState state = Base();
+        string text = new('x', 5000);
+        Assert.False(state.TryApply(new DiskChanged(state.Disks[new DiskNumber(1)].Description with { Description = text }), out _, out string reason));
+        Assert.Contains("bytes", reason);
+    }
+
+    private static PoolState Base()
+    {
+        PoolState state = PoolState.Empty.Apply(new PoolCreated(RecordSamples.Pool));
+        for (ushort disk = 1; disk <= 4; disk++)
+        {
+            state = state.Apply(new DiskAdded(RecordSamples.MakeDisk(disk, 32 << 20)));
+        }
+
+        state = state.Apply(new VirtualDiskCreated(RecordSamples.VirtualDisk));
+        state = state.Apply(new SpaceCreated(new SpaceDescription(new SpaceId(1), RecordSamples.VirtualDisk.Id, SpaceKind.Data, 1, 2)));
+        return state.Apply(new SpaceCreated(new SpaceDescription(new SpaceId(2), RecordSamples.VirtualDisk.Id, SpaceKind.IntegrityLog, 1, 1)));
+    }
+
+    // A record that has a good chance to fit the state.
+    private static MetadataRecord Likely(Random random, PoolState state)
+    {
+        int space = random.Next(1, 3);
+        int positions = space == 1 ? 2 : 1;
+        int row = random.Next(200);
+        return random.Next(6) switch
+        {
+            < 3 => new RowsMapped(new SpaceId((uint)space), row, positions, [.. Enumerable.Range(0, random.Next(1, 3)).Select(_ => Row(random, positions))]),
+            3 => new RowsFreed(new SpaceId((uint)space), row, 1),
+            4 when state.Space(new SpaceId((uint)space))?.EnumerateRows().FirstOrDefault() is { Row: not null } first =>
+                new StaleMarked(new SpaceId((uint)space), [new StaleEntry(first.Index, (ushort)random.Next(positions), (ushort)random.Next(1, 65536))]),
+            4 => new DiskStale(new SpaceId((uint)space), new DiskNumber((ushort)random.Next(1, 5))),
+            _ => new StaleCleared(new SpaceId((uint)space), [new StaleEntry(row, 0, (ushort)random.Next(1, 65536))]),
+        };
+    }
+
+    private static RowMapping Row(Random random, int positions)
+    {
+        int[] disks = [.. Enumerable.Range(1, 4).OrderBy(_ => random.Next()).Take(positions + 1)];
+        SlabRef[] slabs = [.. disks.Select(disk => new SlabRef(new DiskNumber((ushort)disk), (uint)random.Next(28)))];
+        return new RowMapping(slabs[..positions], random.Next(3) == 0 ? [slabs[positions], .. new SlabRef[positions - 1]] : null);
+    }
+
+    private static void CheckSlabs(PoolState state)
+    {
+        List<SlabRef> named = [];
+        foreach ((_, RowState row) in state.Spaces.Values.SelectMany(static space => space.EnumerateRows()))
+        {
+            named.AddRange(row.Mapping.Sources);
+            named.AddRange(Enumerable.Range(0, row.Mapping.Sources.Length).Select(row.Mapping.Joining).Where(static slab => !slab.IsNone));
+        }
+
+        Assert.Equal(named.Count, named.Distinct().Count());
+        Assert.Equal(named.Count, state.Disks.Values.Sum(static disk => disk.UsedSlabs));
+        Assert.All(named, slab => Assert.True(state.Disks[slab.Disk].IsUsed(slab.Slab)));
+        Assert.All(state.Spaces.Values, static space => Assert.Equal(space.EnumerateRows().Count(), space.MappedRows));
+    }
+
+    private static void CheckPages(PoolState state)
+    {
+        List<string> pages = Pages(state);
+        Assert.InRange(pages.Count, 1, CheckpointPages.CountUpTo(state));
+        Assert.Equal(pages, Pages(FromPages(state)));
+    }
+
+    private static List<string> Pages(PoolState state)
+    {
+        List<string> pages = [];
+        foreach (StatePage page in CheckpointPages.Enumerate(state))
+        {
+            ByteWriter to = new();
+            page.Encode(to);
+            Assert.InRange(to.Length, 1, CheckpointPages.Capacity);
+            pages.Add($"{page.Key} {Convert.ToHexString(to.Written)}");
+        }
+
+        return pages;
+    }
+
+    private static PoolState FromPages(PoolState state)
+    {
+        PoolState back = PoolState.Empty;
+        foreach (StatePage page in CheckpointPages.Enumerate(state))
+        {
+            ByteWriter to = new();
+            page.Encode(to);
+            List<MetadataRecord> records = [];
+            Assert.True(MetadataCodec.TryDecodeAll(to.Written, records, out string reason), reason);
+            records.ForEach(record => back = back.Apply(record));
+        }
+
+        return back;
+    }
+}

@@ -1,0 +1,118 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tests.Pools;
+
+/// <summary>One test for each row of the decision table in QuorumRules.</summary>
+public sealed class QuorumRulesTests
+{
+    private static readonly Guid s_witness = new("aaaaaaaa-0000-0000-0000-000000000001");
+    private static readonly PoolId s_pool = new(new Guid("bbbbbbbb-0000-0000-0000-000000000001"));
+
+    [Fact]
+    public void Row_1_no_disk() => Assert.False(QuorumRules.Decide([], static _ => null).HasQuorum);
+
+    [Theory]
+    [InlineData(1, new[] { 1 }, false, true)]
+    [InlineData(2, new[] { 1, 2 }, false, true)]
+    [InlineData(2, new[] { 1 }, true, true)]
+    [InlineData(2, new[] { 1 }, false, false)]
+    [InlineData(3, new[] { 1, 3 }, false, true)]
+    [InlineData(3, new[] { 3 }, true, false)]
+    [InlineData(4, new[] { 1, 2 }, true, true)]
+    [InlineData(4, new[] { 1, 2 }, false, false)]
+    [InlineData(4, new[] { 1, 2, 4 }, false, true)]
+    [InlineData(5, new[] { 1, 2, 4 }, false, true)]
+    [InlineData(5, new[] { 1, 2 }, true, false)]
+    public void Rows_2_3_and_8_a_settled_view(int members, int[] present, bool witness, bool quorum)
+    {
+        PoolView view = View(1, 1, members);
+        QuorumDecision decision = Decide(present.Select(disk => (disk, view)), witness ? view : null);
+        Assert.Equal(quorum, decision.HasQuorum);
+        Assert.Equal(quorum, decision.Reason.Length == 0);
+    }
+
+    [Theory]
+    [InlineData(new[] { 1 }, true, false)]        // majority of {1, 2, witness}, one of {1, 2, 3}
+    [InlineData(new[] { 2, 3 }, true, true)]      // majorities of both
+    [InlineData(new[] { 1, 2 }, true, true)]
+    public void Row_4_a_view_that_may_be_half_written(int[] present, bool witness, bool quorum)
+    {
+        PoolView old = View(1, 1, 3);
+        PoolView half = View(1, 2, 2) with { Synced = old.Rank, Prior = old.Votes };
+        Assert.Equal(quorum, Decide(present.Select(disk => (disk, old)), witness ? half : null).HasQuorum);
+    }
+
+    [Fact]
+    public void Row_5_the_witness_holds_a_newer_view()
+    {
+        PoolView old = View(1, 1, 2);
+        PoolView newer = old with { Rank = new ViewRank(1, 2), Members = [new(new DiskNumber(1), true)], Prior = old.Votes };
+        QuorumDecision stale = Decide([(2, old)], newer);
+        Assert.Same(newer, stale.View);
+        Assert.False(stale.HasQuorum);
+        Assert.True(Decide([(1, old)], newer).HasQuorum);
+    }
+
+    [Fact]
+    public void Row_6_who_has_forgotten_has_no_vote()
+    {
+        PoolView old = View(1, 1, 3);
+        PoolView settled = View(2, 9, 3);
+        QuorumDecision decision = Decide([(1, settled), (2, old)], null);
+        Assert.False(decision.HasQuorum);
+        Assert.Equal([new DiskNumber(2)], decision.Forgetful);
+        Assert.True(Decide([(1, settled), (2, old), (3, settled)], null).HasQuorum);
+        PoolView two = View(2, 9, 2);
+        Assert.False(Decide([(1, two)], View(1, 1, 2)).HasQuorum);   // a witness that was restored from a backup
+    }
+
+    [Fact]
+    public void Row_7_another_witness_has_no_vote()
+    {
+        PoolView view = View(1, 1, 2);
+        VoterReport[] reports = [new(new DiskNumber(1), 1, view)];
+        Assert.False(QuorumRules.Decide(reports, id => id == s_witness ? null : new WitnessRecord(s_pool, id, 1, view)).HasQuorum);
+    }
+
+    [Fact]
+    public void The_highest_session_is_the_highest_anyone_knows()
+    {
+        PoolView view = View(3, 1, 2);
+        QuorumDecision decision = QuorumRules.Decide(
+            [new VoterReport(new DiskNumber(1), 7, view), new VoterReport(new DiskNumber(2), 4, view)],
+            id => new WitnessRecord(s_pool, id, 9, view));
+        Assert.Equal(9UL, decision.HighestSession);
+    }
+
+    [Theory]
+    [InlineData(1, 1)]
+    [InlineData(2, 2)]
+    [InlineData(3, 2)]
+    [InlineData(4, 3)]
+    [InlineData(5, 3)]
+    public void Every_majority_holds_a_copy_of_what_was_committed(int members, int copies)
+    {
+        VoteSet votes = View(1, 1, members).Votes;
+        Assert.Equal(copies, votes.CopiesToCommit);
+        for (int present = 0; present < 1 << members; present++)
+        {
+            bool isMajority = votes.IsMajority(disk => (present >> (disk.Value - 1) & 1) != 0, holdsWitness: true);
+            int absent = members - System.Numerics.BitOperations.PopCount((uint)present);
+            Assert.False(isMajority && absent >= copies, $"{copies} copies may all be on the {absent} absent of {members}");
+        }
+    }
+
+    private static QuorumDecision Decide(IEnumerable<(int Disk, PoolView View)> disks, PoolView? witness) => QuorumRules.Decide(
+        [.. disks.Select(static disk => new VoterReport(new DiskNumber((ushort)disk.Disk), disk.View.Rank.Session, disk.View))],
+        id => witness is null ? null : new WitnessRecord(s_pool, id, witness.Rank.Session, witness));
+
+    private static PoolView View(ulong session, ulong epoch, int members) => new()
+    {
+        Rank = new ViewRank(session, epoch),
+        Synced = new ViewRank(session, epoch),
+        Members = [.. Enumerable.Range(1, members).Select(static disk => new ViewMember(new DiskNumber((ushort)disk), true))],
+        Witness = s_witness,
+    };
+}

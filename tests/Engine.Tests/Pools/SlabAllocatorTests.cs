@@ -1,0 +1,171 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tests.Formats;
+
+namespace TierSpaces.Engine.Tests.Pools;
+
+public sealed class SlabAllocatorTests
+{
+    private const int Cases = 100_000;
+
+    // On random pools: the count foretold is the count obtained; a row never has a disk twice or a domain for two copies;
+    // no slab is given twice; disks that must not give anything do not; what is released can be had again.
+    [Fact]
+    public void What_is_foretold_is_obtained_and_every_row_is_sound()
+    {
+        Random random = new(1);
+        for (int i = 0; i < Cases; i++)
+        {
+            Check(random, i);
+        }
+    }
+
+    [Fact]
+    public void Rows_spread_over_all_disks()
+    {
+        PoolState state = StateOf([10, 10, 10, 10]);
+        SlabAllocator allocator = new(() => state, static _ => true);
+        Dictionary<DiskNumber, int> taken = [];
+        for (int i = 0; i < 8; i++)
+        {
+            Assert.True(allocator.TryReserveRow(1, 2, AllocationPreferences.Default, out SlabRef[] row, out _));
+            foreach (SlabRef slab in row)
+            {
+                taken[slab.Disk] = taken.GetValueOrDefault(slab.Disk) + 1;
+            }
+        }
+
+        Assert.Equal([4, 4, 4, 4], taken.Values);
+    }
+
+    [Fact]
+    public void Logs_prefer_journal_disks_then_flash()
+    {
+        PoolState state = StateOf([5, 5, 5, 2]);
+        state = Change(state, 1, static disk => disk with { MediaTypeCode = (ushort)MediaType.HDD });
+        state = Change(state, 2, static disk => disk with { MediaTypeCode = (ushort)MediaType.HDD });
+        state = Change(state, 4, static disk => disk with { Usage = DiskUsage.Journal });
+        SlabAllocator allocator = new(() => state, static _ => true);
+        AllocationPreferences log = new() { Purpose = AllocationPurpose.Log };
+        Assert.True(allocator.TryReserveRow(1, 1, log, out SlabRef[] one, out _));
+        Assert.Equal(4, one[0].Disk.Value);
+        Assert.True(allocator.TryReserveRow(1, 2, log, out SlabRef[] two, out _));
+        Assert.Equal([3, 4], two.Select(static slab => (int)slab.Disk.Value).Order());
+        Assert.Equal(7, allocator.LargestRowCount(1, 2, log));   // then the others: 5, 5 and 4 are left
+        Assert.True(allocator.TryReserveRow(1, 3, AllocationPreferences.Default, out SlabRef[] data, out _));
+        Assert.DoesNotContain(data, static slab => slab.Disk.Value == 4);
+    }
+
+    [Fact]
+    public void A_refusal_says_what_is_needed_and_what_is_there()
+    {
+        PoolState state = StateOf([1, 0, 4]);
+        SlabAllocator allocator = new(() => state, static _ => true);
+        Assert.False(allocator.TryReserveRow(3, 1, AllocationPreferences.Default, out _, out string reason));
+        Assert.Equal("A row needs 3 disks with a free slab; 2 are there, of 3 disks that may be used.", reason);
+    }
+
+    [Fact]
+    public void A_committed_row_is_in_use_and_no_longer_reserved()
+    {
+        PoolState state = StateOf([3, 3]);
+        SlabAllocator allocator = new(() => state, static _ => true);
+        Assert.True(allocator.TryReserveRow(1, 2, AllocationPreferences.Default, out SlabRef[] row, out _));
+        RowsMapped record = new(new SpaceId(1), 0, 2, [new RowMapping(row)]);
+        state = state.Apply(new SpaceCreated(new SpaceDescription(state.NextSpace, RecordSamples.VirtualDisk.Id, SpaceKind.Data, 1, 2)));
+        state = state.Apply(record with { Space = new SpaceId(state.NextSpace.Value - 1) });
+        allocator.Committed(record);
+        Assert.Equal(2, allocator.FreeSlabs(new DiskNumber(1)));
+        Assert.Equal(2, allocator.LargestRowCount(1, 2, AllocationPreferences.Default));
+    }
+
+    private static void Check(Random random, int number)
+    {
+        int disks = random.Next(1, 7);
+        PoolState state = StateOf([.. Enumerable.Range(0, disks).Select(_ => random.Next(6))]);
+        for (int disk = 1; disk <= disks; disk++)
+        {
+            state = Change(state, disk, old => old with
+            {
+                Usage = random.Next(3) == 0 ? (DiskUsage)random.Next(1, 6) : DiskUsage.AutoSelect,
+                MediaTypeCode = (ushort)(random.Next(4) == 0 ? MediaType.HDD : MediaType.SSD),
+                FaultDomainPath = random.Next(8) == 0 ? "" : FaultDomains.Path(rack: $"r{random.Next(2)}", enclosure: $"e{random.Next(3)}"),
+            });
+        }
+
+        DiskNumber missing = new((ushort)random.Next(0, disks * 3));
+        SlabAllocator allocator = new(() => state, disk => disk != missing);
+        AllocationPreferences preferences = new()
+        {
+            Media = random.Next(4) == 0 ? MediaType.SSD : null,
+            AllowedDisks = random.Next(6) == 0 ? [new DiskNumber(1), new DiskNumber(2), new DiskNumber(3)] : [],
+            ExcludedDisks = random.Next(6) == 0 ? [new DiskNumber((ushort)random.Next(1, 4))] : [],
+            FaultDomainAwareness = random.Next(3) switch
+            {
+                0 => FaultDomainLevel.StorageEnclosure, 1 => FaultDomainLevel.StorageRack, _ => FaultDomainLevel.PhysicalDisk,
+            },
+        };
+        int columns = random.Next(1, 4);
+        int copies = random.Next(1, 4);
+        long foretold = allocator.LargestRowCount(columns, copies, preferences);
+        List<SlabRef[]> rows = [];
+        while (allocator.TryReserveRow(columns, copies, preferences, out SlabRef[] row, out string reason))
+        {
+            Assert.Equal("", reason);
+            CheckRow(state, row, columns, copies, preferences, missing);
+            rows.Add(row);
+        }
+
+        Assert.True(foretold == rows.Count, $"case {number}: {foretold} rows foretold, {rows.Count} obtained");
+        Assert.Equal(rows.Count * columns * copies, rows.SelectMany(static row => row).Distinct().Count());
+        rows.ForEach(row => allocator.Release(row));
+        Assert.Equal(foretold, allocator.LargestRowCount(columns, copies, preferences));
+    }
+
+    private static void CheckRow(PoolState state, SlabRef[] row, int columns, int copies, AllocationPreferences preferences, DiskNumber missing)
+    {
+        Assert.Equal(columns * copies, row.Length);
+        Assert.Equal(row.Length, row.Select(static slab => slab.Disk).Distinct().Count());
+        foreach (SlabRef slab in row)
+        {
+            DiskState disk = state.Disks[slab.Disk];
+            Assert.False(disk.IsUsed(slab.Slab));
+            Assert.True(slab.Slab < disk.Description.SlabCount && slab.Disk != missing);
+            Assert.True(disk.Description.Usage is DiskUsage.AutoSelect
+                || (disk.Description.Usage == DiskUsage.ManualSelect && preferences.AllowedDisks.Contains(slab.Disk)));
+            Assert.True(preferences.Media is null || disk.Description.Media() == preferences.Media);
+            Assert.DoesNotContain(slab.Disk, preferences.ExcludedDisks);
+        }
+
+        for (int column = 0; column < columns; column++)
+        {
+            IEnumerable<string> domains = Enumerable.Range(0, copies)
+                .Select(copy => FaultDomains.DomainOf(state.Disks[row[(column * copies) + copy].Disk].Description, preferences.FaultDomainAwareness));
+            Assert.Equal(copies, domains.Distinct().Count());
+        }
+    }
+
+    // Disks with so many free slabs each; the others are in use.
+    private static PoolState StateOf(int[] free)
+    {
+        PoolState state = PoolState.Empty.Apply(new PoolCreated(RecordSamples.Pool)).Apply(new VirtualDiskCreated(RecordSamples.VirtualDisk));
+        state = state.Apply(new SpaceCreated(new SpaceDescription(state.NextSpace, RecordSamples.VirtualDisk.Id, SpaceKind.Data, 1, 1)));
+        int row = 0;
+        for (int i = 0; i < free.Length; i++)
+        {
+            DiskDescription disk = RecordSamples.MakeDisk((ushort)(i + 1), DiskLayout.SmallestDisk + (11L << 20));
+            state = state.Apply(new DiskAdded(disk));
+            RowMapping[] used =
+                [.. Enumerable.Range(0, (int)disk.SlabCount - free[i]).Select(slab => new RowMapping([new SlabRef(disk.Number, (uint)(slab * 7) % disk.SlabCount)]))];
+            state = state.Apply(new RowsMapped(new SpaceId(1), row, 1, used));
+            row += used.Length;
+        }
+
+        return state;
+    }
+
+    private static PoolState Change(PoolState state, int disk, Func<DiskDescription, DiskDescription> change) =>
+        state.Apply(new DiskChanged(change(state.Disks[new DiskNumber((ushort)disk)].Description)));
+}
