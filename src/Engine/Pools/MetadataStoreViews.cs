@@ -31,7 +31,11 @@ internal sealed partial class MetadataStore
     internal Action<MemberDisk>? LeftDisk { get; set; }
 
     /// <summary>Whether a member may be used.</summary>
-    internal bool IsUsable(DiskNumber disk) => Members.ContainsKey(disk) && View.Contains(disk) && !_failed.ContainsKey(disk);
+    internal bool IsUsable(DiskNumber disk) => Usable(disk) is not null;
+
+    /// <summary>A member that may be used; null for any other disk.</summary>
+    internal MemberDisk? Usable(DiskNumber disk) =>
+        Members.TryGetValue(disk, out MemberDisk? member) && View.Contains(disk) && (_failed.Count == 0 || !_failed.ContainsKey(disk)) ? member : null;
 
     /// <summary>Takes a disk out of the view; completes when a view without it is in force.</summary>
     internal LaneTask<CommitResult> Evict(DiskNumber disk, string reason)

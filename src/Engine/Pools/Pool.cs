@@ -88,7 +88,7 @@ public sealed partial class Pool
     internal Dictionary<DiskNumber, MemberDisk> Outside { get; } = [];
 
     /// <summary>A member that may be read and written, or null when it is missing, evicted or about to be.</summary>
-    public IDisk? Disk(DiskNumber number) => _store.IsUsable(number) ? _store.Members[number].Disk : null;
+    public IDisk? Disk(DiskNumber number) => _store.Usable(number)?.Disk;
 
     /// <summary>Where everything is on a disk of the pool, present or not.</summary>
     public DiskLayout Layout(DiskNumber number)

@@ -1,0 +1,143 @@
+using System.Diagnostics;
+using System.Reflection;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tests.Devices;
+using TierSpaces.Engine.Tests.Lanes;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Tests.VirtualDisks;
+
+/// <summary>
+/// The whole stack, virtual disk to image file on a real lane, allocates nothing per request once it is warm: a window of
+/// requests is measured again and again until the compiler has optimized every method on the path.
+/// </summary>
+public sealed class VirtualDiskAllocationTests : IDisposable
+{
+    private const int BlockSize = 4096;
+    private const int Depth = 16;
+    private const int RoundsPerWindow = 64;
+    private const long LimitNs = 10_000_000_000;   // for the optimizing compiler to have seen every method
+    private const long DiskBytes = 8 << 20;
+
+    private readonly string _folder = Directory.CreateTempSubdirectory("ts-alloc-").FullName;
+    private readonly LaneTask<IoError>[] _requests = new LaneTask<IoError>[Depth];
+    private readonly IoBuffer[] _buffers = new IoBuffer[Depth];
+    private ulong _random = 88172645463325252;
+
+    public void Dispose() => Directory.Delete(_folder, recursive: true);
+
+    [Theory]
+    [InlineData(LaneBackend.Uring, true, 1, ChecksumKind.None)]
+    [InlineData(LaneBackend.Uring, true, 1, ChecksumKind.CRC32C)]
+    [InlineData(LaneBackend.Uring, true, 2, ChecksumKind.None)]
+    [InlineData(LaneBackend.Uring, true, 2, ChecksumKind.CRC32C)]
+    [InlineData(LaneBackend.Uring, false, 1, ChecksumKind.CRC32C)]
+    [InlineData(LaneBackend.Uring, false, 2, ChecksumKind.CRC32C)]
+    [InlineData(LaneBackend.Threads, true, 1, ChecksumKind.CRC32C)]
+    [InlineData(LaneBackend.Threads, true, 2, ChecksumKind.CRC32C)]
+    [InlineData(LaneBackend.Threads, false, 2, ChecksumKind.None)]
+    public void Steady_state_allocates_nothing(LaneBackend backend, bool onDisk, int copies, ChecksumKind checksum)
+    {
+        Assert.SkipWhen(
+            typeof(VirtualDisk).Assembly.GetCustomAttribute<DebuggableAttribute>() is { IsJITOptimizerDisabled: true },
+            "Debug builds allocate every async frame; build with --configuration Release.");
+        TemporaryImage[] images = [.. Enumerable.Range(0, copies).Select(_ => onDisk ? TemporaryImage.OnDisk(64 << 20) : TemporaryImage.InMemory(64 << 20))];
+        using HostState state = new(Path.Combine(_folder, "state"), Path.Combine(_folder, "run"));
+        using TestLane test = TestLane.Create(backend);
+        try
+        {
+            (AllocationMeter reads, AllocationMeter writes) = test.Run(() => Measure(test.Lane, state, images, checksum));
+            Assert.Equal((0L, 0L), (reads.Least, writes.Least));
+        }
+        finally
+        {
+            Array.ForEach(images, image => image.Dispose());
+        }
+    }
+
+    private async LaneTask<(AllocationMeter Reads, AllocationMeter Writes)> Measure(Lane lane, HostState state, TemporaryImage[] images, ChecksumKind checksum)
+    {
+        IDisk[] disks = [.. images.Select(image => new MeteredDisk(lane, new DiskFactory().Open(lane, image.Uri, new DiskOverrides())))];
+        Pool pool = await Pool.Create(
+            new PoolEnvironment(lane, state, lane.NewGuid()), new NewPoolSpec { FriendlyName = "p" }, [.. disks.Select((disk, i) => new NewDiskSpec(disk, $"d{i}"))]);
+        VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new NewVirtualDiskSpec
+        {
+            FriendlyName = "d", ResiliencySettingName = images.Length == 1 ? "Simple" : "Mirror", SizeBytes = DiskBytes,
+            NumberOfColumns = 1, NumberOfDataCopies = images.Length, Interleave = 256 << 10, Checksum = checksum,
+        });
+        Assert.Equal("", made.Reason);
+        VirtualDisk disk = made.Disk!.Disk;
+        await Fill(lane, disk);
+
+        AllocationMeter reads = new(), writes = new();
+        long endNs = lane.NowNs + LimitNs;
+        while ((writes.Least > 0 || reads.Least > 0) && lane.NowNs < endNs)
+        {
+            writes.Begin();
+            await Run(disk, isWrite: true);
+            writes.End();
+            reads.Begin();
+            await Run(disk, isWrite: false);
+            reads.End();
+        }
+
+        Array.ForEach(_buffers, lane.Buffers.Return);
+        Assert.Equal(IoError.None, await made.Disk.Close());
+        await pool.Close();
+        foreach (IDisk member in disks)
+        {
+            await member.Close();
+        }
+
+        return (reads, writes);
+    }
+
+    /// <summary>Every block is written, so that reads have something to read and verify.</summary>
+    private async LaneTask Fill(Lane lane, VirtualDisk disk)
+    {
+        for (int i = 0; i < Depth; i++)
+        {
+            _buffers[i] = lane.Buffers.Rent(BlockSize);
+            _buffers[i].Span.Fill((byte)(i + 1));
+        }
+
+        for (long offset = 0; offset < DiskBytes; offset += BlockSize)
+        {
+            Assert.Equal(IoError.None, await disk.Write(offset, _buffers[offset / BlockSize % Depth], WriteFlags.None));
+        }
+
+        Assert.Equal(IoError.None, await disk.Flush());
+    }
+
+    private async LaneTask Run(VirtualDisk disk, bool isWrite)
+    {
+        for (int round = 0; round < RoundsPerWindow; round++)
+        {
+            for (int i = 0; i < Depth; i++)
+            {
+                long offset = NextBlock() * BlockSize;
+                _requests[i] = isWrite ? disk.Write(offset, _buffers[i], WriteFlags.None) : disk.Read(offset, _buffers[i]);
+            }
+
+            bool failed = false;
+            for (int i = 0; i < Depth; i++)
+            {
+                failed |= await _requests[i] != IoError.None;
+            }
+
+            Assert.False(failed);
+        }
+    }
+
+    private long NextBlock()
+    {
+        _random ^= _random << 13;
+        _random ^= _random >> 7;
+        _random ^= _random << 17;
+        return (long)(_random % (DiskBytes / BlockSize));
+    }
+}
