@@ -17,7 +17,7 @@ Usage: ./build.sh TASK [options]
   Build      restore and build everything; bin/ then holds the module's assemblies and bin/host/tierspaces
   Test       build, then every test; -Long runs them at length; the last line is "N passed, N failed, N skipped"
   Demo       build, then the main job: disks, pool, mirror, file system, kill -9, start again, every byte compared
-  Bench      build, then the benchmarks (options are passed on)
+  Bench      build, then the tables of docs/performance.md, measured beside nbdkit, qemu-nbd and fio; -Long takes longer
   Simulate   build, then the crash simulator; -Seeds N
   Clean      remove everything a task has built
 TEXT
@@ -72,6 +72,7 @@ task_demo() {
 task_bench() {
     task_build
     eng/packages.sh bench || true
+    [ $# -gt 0 ] && [ "${1#-}" = "$1" ] || set -- table "$@"
     exec dotnet bench/bin/Release/net8.0/TierSpaces.Bench.dll "$@"
 }
 

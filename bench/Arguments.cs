@@ -2,23 +2,32 @@ using System.Globalization;
 
 namespace TierSpaces.Bench;
 
-/// <summary>Options of the form <c>--name value</c>; sizes may end in K, M or G.</summary>
+/// <summary>Options of the form <c>--name value</c>, sizes may end in K, M or G; and switches of the form <c>-Name</c>.</summary>
 internal sealed class Arguments
 {
     private readonly Dictionary<string, string> _values = [];
+    private readonly HashSet<string> _flags = new(StringComparer.OrdinalIgnoreCase);
 
     internal Arguments(string[] args)
     {
-        for (int i = 0; i < args.Length; i += 2)
+        for (int i = 0; i < args.Length; i++)
         {
+            if (args[i] is ['-', not '-', ..])
+            {
+                _flags.Add(args[i][1..]);
+                continue;
+            }
+
             if (!args[i].StartsWith("--", StringComparison.Ordinal) || i + 1 == args.Length)
             {
                 throw new ArgumentException($"'{args[i]}' is not an option with a value.");
             }
 
-            _values[args[i][2..]] = args[i + 1];
+            _values[args[i][2..]] = args[++i];
         }
     }
+
+    internal bool Flag(string name) => _flags.Remove(name);
 
     internal string Text(string name, string? otherwise = null) =>
         _values.Remove(name, out string? value) ? value : otherwise ?? throw new ArgumentException($"--{name} is needed.");
@@ -36,9 +45,9 @@ internal sealed class Arguments
 
     internal void ThrowIfUnused()
     {
-        if (_values.Count > 0)
+        if (_values.Keys.Select(name => $"--{name}").Concat(_flags.Select(name => $"-{name}")).FirstOrDefault() is { } unknown)
         {
-            throw new ArgumentException($"--{_values.Keys.First()} is not an option of this command.");
+            throw new ArgumentException($"{unknown} is not an option of this command.");
         }
     }
 }

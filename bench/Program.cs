@@ -1,12 +1,17 @@
 using System.Runtime.Versioning;
 using TierSpaces.Bench;
 using TierSpaces.Bench.Nbd;
+using TierSpaces.Bench.Tables;
 
 [assembly: SupportedOSPlatform("linux")]
 
 const string Usage = """
     TierSpaces.Bench COMMAND [--option value …]
 
+      table       measures the built host beside other servers and writes docs/performance.md
+                  -Long                longer runs and more of them
+                  --rounds N  --milliseconds N  --patience SECONDS
+                  --memory FOLDER  --disk FOLDER  --output FILE
       nbd-load    loads any NBD server and prints one line of JSON
                   --socket PATH        Unix socket of the server
                   --export NAME        (the default export)
@@ -32,6 +37,9 @@ try
     Arguments arguments = new(args[1..]);
     switch (args[0])
     {
+        case "table":
+            TableCommand.Run(arguments);
+            return 0;
         case "nbd-load":
             LoadOptions options = LoadOptions.From(arguments);
             arguments.ThrowIfUnused();
@@ -41,7 +49,7 @@ try
             NbdServe.Run(arguments);
             return 0;
         default:
-            throw new ArgumentException($"'{args[0]}' is not a command; there are nbd-load and nbd-serve.");
+            throw new ArgumentException($"'{args[0]}' is not a command; there are table, nbd-load and nbd-serve.");
     }
 }
 catch (Exception error) when (error is ArgumentException or IOException or FormatException)

@@ -22,7 +22,6 @@ internal sealed unsafe class LoadConnection : IDisposable
     private readonly byte* _headers;
     private readonly LibC.Vector* _vectors;
     private readonly long[] _startedAt;
-    private readonly long _blocks;
     private ulong _random;
     private long _next;           // block of the next sequential request
     private int _available;       // bytes received and not parsed
@@ -44,18 +43,21 @@ internal sealed unsafe class LoadConnection : IDisposable
         new Random(index).NextBytes(new Span<byte>(_payload, options.Block));
         Descriptor = Open(options.Socket);
         long size = Negotiate();
-        _blocks = (options.Length > 0 ? Math.Min(options.Length, size) : size) / options.Block;
-        if (_blocks == 0)
+        Blocks = (options.Length > 0 ? Math.Min(options.Length, size) : size) / options.Block;
+        if (Blocks == 0)
         {
             throw new ArgumentException($"The export is {size} bytes long: there is no room for a request of {options.Block}.");
         }
 
-        _next = _blocks * index / options.Connections;
+        _next = Blocks * index / options.Connections;
     }
 
     internal int Descriptor { get; }
 
     internal long Completed { get; private set; }
+
+    /// <summary>Requests that cover the export once.</summary>
+    internal long Blocks { get; }
 
     /// <summary>Whether the socket did not take all of the last send.</summary>
     internal bool HasUnsent => _vector < _vectorCount;
@@ -126,9 +128,17 @@ internal sealed unsafe class LoadConnection : IDisposable
     /// <summary>Starts nothing more.</summary>
     internal void BeginEnd() => _isEnding = true;
 
+    /// <summary>Starts a flush; nothing else may be in flight.</summary>
+    internal void Flush()
+    {
+        _inFlight++;
+        _startedAt[0] = Stopwatch.GetTimestamp();
+        SendCommand(3);
+    }
+
     public void Dispose()
     {
-        Disconnect();
+        SendCommand(2);   // disconnect: the proper end
         LibC.Close(Descriptor);
         NativeMemory.AlignedFree(_received);
         NativeMemory.AlignedFree(_payload);
@@ -136,13 +146,13 @@ internal sealed unsafe class LoadConnection : IDisposable
         NativeMemory.Free(_vectors);
     }
 
-    /// <summary>The command that ends a connection properly.</summary>
-    private void Disconnect()
+    /// <summary>A request without offset, length and cookie.</summary>
+    private void SendCommand(byte command)
     {
         Span<byte> header = new(_headers, RequestHeader);
         header.Clear();
         BinaryPrimitives.WriteUInt32BigEndian(header, 0x25609513);
-        header[7] = 2;
+        header[7] = command;
         _vectors[0] = new LibC.Vector { Base = _headers, Length = RequestHeader };
         (_vector, _vectorCount) = (0, 1);
         Send();
@@ -260,14 +270,14 @@ internal sealed unsafe class LoadConnection : IDisposable
     {
         if (!_options.Random)
         {
-            _next = (_next + 1) % _blocks;
+            _next = (_next + 1) % Blocks;
             return _next;
         }
 
         _random ^= _random << 13;
         _random ^= _random >> 7;
         _random ^= _random << 17;
-        return (long)(((UInt128)_random * (ulong)_blocks) >> 64);
+        return (long)(((UInt128)_random * (ulong)Blocks) >> 64);
     }
 
     private void Advance(nuint sent)

@@ -26,6 +26,20 @@ internal static unsafe class NbdLoad
             knowsServer ? Math.Max(0, used.Machine - used.Client - used.Server) / seconds : null);
     }
 
+    /// <summary>Writes every megabyte of an export once, then flushes.</summary>
+    internal static void Fill(string socket, string export)
+    {
+        LoadOptions options = new(socket, export, Writes: true, Random: false, 1 << 20, 8, 1, 0, 0, 0, 0);
+        LoadConnection connection = new(options, 0, new LatencyHistogram());
+        connection.Start();
+        while (connection.Completed < connection.Blocks + options.Depth)
+        {
+            Turn([connection]);
+        }
+
+        End(connection, flush: true);
+    }
+
     private static (long Operations, double Seconds) Drive(LoadOptions options, double seconds, LatencyHistogram latency)
     {
         LoadConnection[] connections = [.. Enumerable.Range(0, options.Connections).Select(i => new LoadConnection(options, i, latency))];
@@ -51,15 +65,25 @@ internal static unsafe class NbdLoad
         return (operations, elapsed);
     }
 
-    private static void End(LoadConnection connection)
+    private static void End(LoadConnection connection, bool flush = false)
     {
         connection.BeginEnd();
+        Await(connection);
+        if (flush)
+        {
+            connection.Flush();
+            Await(connection);
+        }
+
+        connection.Dispose();
+    }
+
+    private static void Await(LoadConnection connection)
+    {
         while (connection.IsBusy)
         {
             Turn([connection]);
         }
-
-        connection.Dispose();
     }
 
     private static void Turn(LoadConnection[] connections)

@@ -1,0 +1,80 @@
+using System.Globalization;
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json;
+
+namespace TierSpaces.Bench.Tables;
+
+/// <summary>The real executable with a home of its own, used as anybody uses it: by its command line.</summary>
+internal sealed class BenchHost : IDisposable
+{
+    private const string SharedMemory = "/dev/shm";
+
+    private readonly string _executable;
+    private readonly string _home = Directory.CreateTempSubdirectory("tsbench-").FullName;
+    private readonly List<string> _connected = [];
+
+    internal BenchHost(string executable) => _executable = File.Exists(executable)
+        ? executable
+        : throw new IOException($"'{executable}' is not there: ./build.sh Build makes it.");
+
+    /// <summary>Processor time is counted on the process that serves, not on its supervisor.</summary>
+    internal int Pid => StatusOf("ProcessId").GetInt32();
+
+    internal string Runtime => StatusOf("Runtime").GetString()!;
+
+    internal string Backend => $"{StatusOf("IOBackend").GetString()} ({StatusOf("IOBackendReason").GetString()})";
+
+    internal void Start() => Run("start");
+
+    /// <summary>Makes disks of these image files, and a pool of them.</summary>
+    internal void CreatePool(string name, long size, params string[] images)
+    {
+        Run("New-PhysicalDisk", "-Path", string.Join(',', images), "-Size", Text(size), "-MediaType", "SSD");
+        Run("New-StoragePool", "-FriendlyName", name, "-PhysicalDisks", string.Join(',', images.Select(Path.GetFileNameWithoutExtension)));
+    }
+
+    /// <summary>A fixed virtual disk with 4 KiB sectors and one column, connected.</summary>
+    internal NbdTarget CreateDisk(string pool, string name, string resiliency, string checksum, long size)
+    {
+        string friendlyName = $"{pool} {name.Replace(",", " with", StringComparison.Ordinal)}";   // a comma would make two names of it
+        Run(
+            "New-VirtualDisk", "-StoragePoolFriendlyName", pool, "-FriendlyName", friendlyName, "-ResiliencySettingName", resiliency,
+            "-Checksum", checksum, "-LogicalSectorSize", "4096", "-NumberOfColumns", "1", "-ProvisioningType", "Fixed", "-Size", Text(size));
+        Run("Connect-VirtualDisk", "-FriendlyName", friendlyName);
+        _connected.Add(friendlyName);
+        using JsonDocument disks = JsonDocument.Parse(Run("Get-VirtualDisk", "-FriendlyName", friendlyName, "-Json"));
+        string uri = disks.RootElement[0].GetProperty("NbdUri").GetString()!;
+        return new NbdTarget(name, Uri.UnescapeDataString(uri[(uri.IndexOf("socket=", StringComparison.Ordinal) + 7)..]), friendlyName, Pid);
+    }
+
+    public void Dispose()
+    {
+        try
+        {
+            _connected.ForEach(name => Run("Disconnect-VirtualDisk", "-FriendlyName", name));
+            Run("stop");
+        }
+        catch (IOException error)
+        {
+            Console.Error.WriteLine($"bench: {error.Message}");
+        }
+
+        Directory.Delete(_home, recursive: true);
+        string notes = $"{SharedMemory}/tierspaces-{Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(_home)))[..16]}";
+        if (Directory.Exists(notes))
+        {
+            Directory.Delete(notes, recursive: true);
+        }
+    }
+
+    private string Run(params string[] arguments) => Programs.Run(_executable, arguments, ("TIERSPACES_HOME", _home));
+
+    private JsonElement StatusOf(string property)
+    {
+        using JsonDocument status = JsonDocument.Parse(Run("status", "-Json"));
+        return status.RootElement[0].GetProperty(property).Clone();
+    }
+
+    private static string Text(long size) => size.ToString(CultureInfo.InvariantCulture);
+}

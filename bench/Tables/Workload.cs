@@ -1,0 +1,50 @@
+using TierSpaces.Bench.Nbd;
+
+namespace TierSpaces.Bench.Tables;
+
+/// <summary>One kind of load.</summary>
+/// <param name="Name">As the table calls it.</param>
+/// <param name="Mode">As <c>nbd-load</c> and fio call it.</param>
+/// <param name="Block">Bytes per request.</param>
+/// <param name="Depth">Requests in flight.</param>
+internal sealed record Workload(string Name, string Mode, int Block, int Depth)
+{
+    internal bool Writes => Mode.EndsWith("write", StringComparison.Ordinal);
+
+    internal LoadOptions On(string socket, string export, int pid, double seconds, double warmup) => new(
+        socket, export, Writes, Mode.StartsWith("rand", StringComparison.Ordinal), Block, Depth, 1, seconds, warmup, 0, pid);
+}
+
+/// <summary>What one run of a load came to.</summary>
+/// <param name="Rate">Requests per second.</param>
+/// <param name="CpuUs">Processor time of the server per request, in microseconds; null where there is no server.</param>
+/// <param name="OthersCpu">Processors used by neither client nor server; null where that is not known.</param>
+internal sealed record Measurement(double Rate, double? CpuUs, double? OthersCpu);
+
+/// <summary>Something that takes a load.</summary>
+internal interface IMeasured
+{
+    /// <summary>As comparisons call it.</summary>
+    string Name { get; }
+
+    Measurement Measure(Workload workload, double seconds);
+}
+
+/// <summary>An NBD server, loaded by the lean client in this process.</summary>
+internal sealed record NbdTarget(string Name, string Socket, string Export, int Pid) : IMeasured
+{
+    private const double WarmupShare = 0.3;
+
+    /// <summary>Writes everything once and flushes, so that reads have data to read.</summary>
+    internal NbdTarget Filled()
+    {
+        NbdLoad.Fill(Socket, Export);
+        return this;
+    }
+
+    public Measurement Measure(Workload workload, double seconds)
+    {
+        LoadResult result = NbdLoad.Run(workload.On(Socket, Export, Pid, seconds, seconds * WarmupShare));
+        return new Measurement(result.Iops, result.ServerCpuUs, result.OthersCpu);
+    }
+}
