@@ -6,6 +6,8 @@ namespace TierSpaces.Bench.Tables;
 /// <summary>docs/performance.md, from what was measured.</summary>
 internal sealed class PerformanceDocument(MachineFacts machine, int rounds, double seconds, bool isLong)
 {
+    private const double DisturbedFrom = 0.5;   // processors busy with other work
+
     private readonly StringBuilder _tables = new();
 
     /// <summary>Runtime and backend of the host.</summary>
@@ -31,6 +33,14 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         }
     }
 
+    /// <summary>Said of a run that has to be repeated before its rates are believed.</summary>
+    private const string Disturbed = """
+
+
+        **This run was disturbed: other work kept the processors busy all along. Its rates say who was scheduled, not which server is faster; of its
+        columns only the CPU ratios are of use. Measure again on a quiet machine.**
+        """;
+
     internal string Text(Spread? othersCpu) => string.Create(CultureInfo.InvariantCulture, $"""
         # Performance
 
@@ -54,7 +64,7 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         | Run | {(isLong ? "long" : "short")} |
 
         In memory the others run as they do of their own accord; on a disk `qemu-nbd` runs with `--cache=none --aio=io_uring -f raw`, and fio
-        with `--ioengine=io_uring --direct=1`.
+        with `--ioengine=io_uring --direct=1`.{(othersCpu is { Median: > DisturbedFrom } ? Disturbed : "")}
         {_tables}
         """);
 }
