@@ -9,11 +9,13 @@ namespace TierSpaces.Engine.VirtualDisks;
 public sealed class OpenVirtualDisk
 {
     private readonly Pool _pool;
+    private readonly string _notesName;
     private bool _closed;
 
-    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk)
+    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk, string notesName)
     {
         _pool = pool;
+        _notesName = notesName;
         Description = description;
         Disk = disk;
         pool.MembershipChanged += OnMembershipChanged;
@@ -57,6 +59,11 @@ public sealed class OpenVirtualDisk
         _closed = true;
         IoError error = await Disk.Space.Close();
         _pool.MembershipChanged -= OnMembershipChanged;
+        if (error == IoError.None)
+        {
+            _pool.Environment.HostState.ReleaseMemory(_notesName);   // everything is logged: there is nothing to note any more
+        }
+
         return error;
     }
 

@@ -285,7 +285,7 @@ public static class VirtualDiskBuilder
         Space space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
         host.Space = space;
         VirtualDisk top = new(pool.Environment.Lane, space, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
-        return new OpenVirtualDisk(pool, disk, top);
+        return new OpenVirtualDisk(pool, disk, top, NotesName(pool, disk));
     }
 
     private static SpaceRowMap RowOf(Pool pool, int index, RowState row)

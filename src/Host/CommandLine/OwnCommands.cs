@@ -29,6 +29,8 @@ internal static class OwnCommands
         root.Add(OfVerb("start", "Start-TierSpacesHost"));
         root.Add(OfVerb("status", "Get-TierSpacesHost"));
         root.Add(OfVerb("stop", "Stop-TierSpacesHost"));
+        root.Add(OfflineCommands.Inspect(ReportAsync));
+        root.Add(OfflineCommands.Extract(ReportAsync));
         root.Add(Completion());
         root.Add(Complete());
         foreach (var verb in verbs ? VerbDescription.All : [])
