@@ -64,6 +64,24 @@ public sealed class ManagementClient : IDisposable
         string verb, bool changesState, byte[] body, CancellationToken cancellation = default)
     {
         paths.CheckSocketPath(paths.Socket);
+        return VerbDescription.Find(verb)?.RequestType == typeof(StopTierSpacesHostRequest)
+            ? await StopAsync(verb, body, cancellation).ConfigureAwait(false)
+            : await AskAsync(verb, changesState, body, cancellation).ConfigureAwait(false);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => http.Dispose();
+
+    private async Task<byte[]> StopAsync(string verb, byte[] body, CancellationToken cancellation)
+    {
+        var running = await InvokeAsync(new GetTierSpacesHostRequest(), cancellation).ConfigureAwait(false);
+        var answer = await AskAsync(verb, true, body, cancellation).ConfigureAwait(false);
+        await HostEnd.WaitAsync(running[0].ProcessId, cancellation).ConfigureAwait(false);
+        return answer;
+    }
+
+    private async Task<byte[]> AskAsync(string verb, bool changesState, byte[] body, CancellationToken cancellation)
+    {
         var launched = false;
         while (true)
         {
@@ -87,9 +105,6 @@ public sealed class ManagementClient : IDisposable
             }
         }
     }
-
-    /// <inheritdoc/>
-    public void Dispose() => http.Dispose();
 
     private async Task<byte[]> PostAsync(string verb, byte[] body, CancellationToken cancellation)
     {

@@ -1,3 +1,5 @@
+using TierSpaces.Contracts;
+
 namespace TierSpaces.Host.Tests.Supervision;
 
 /// <summary>The pair of host and supervisor, with the real executable.</summary>
@@ -51,6 +53,21 @@ public class SupervisionTests
         Scratch.Eventually("both have ended", () => !Scratch.IsAlive(pair.Host) && !Scratch.IsAlive(pair.Supervisor));
         Assert.False(File.Exists(scratch.Paths.Socket));
         Assert.Contains("No host runs in", scratch.Run("status").Error);
+    }
+
+    [Fact]
+    public async Task Whoever_stops_a_host_meets_it_no_more()
+    {
+        using var scratch = new Scratch();
+        scratch.Run("New-PhysicalDisk", "-Path", string.Join(',', Enumerable.Range(1, 4).Select(i => $"{scratch.Root}/{i}.img")), "-Size", "256MB");
+        scratch.Run("New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
+        using var client = new ManagementClient(scratch.Paths);
+        using var connected = new ManagementClient(scratch.Paths);
+        await connected.SendAsync(new GetTierSpacesHostRequest(), TestContext.Current.CancellationToken);
+        await client.SendAsync(new StopTierSpacesHostRequest(), TestContext.Current.CancellationToken);
+        var answer = await Assert.ThrowsAsync<StorageException>(
+            () => connected.SendAsync(new GetTierSpacesHostRequest(), TestContext.Current.CancellationToken));
+        Assert.Equal(nameof(StorageErrors.HostUnreachable), answer.Error.Word);
     }
 
     [Fact]

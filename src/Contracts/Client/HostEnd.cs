@@ -1,0 +1,34 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>
+/// The end of a host that was told to stop. Its answer comes while it still closes its pools; whoever asked goes on when the process has
+/// ended: then the next command meets no host that is stopping, and image files may be moved.
+/// </summary>
+internal static class HostEnd
+{
+    private static readonly TimeSpan pollInterval = TimeSpan.FromMilliseconds(10);
+
+    /// <summary>Completes when a process has ended, whether or not its parent has taken note.</summary>
+    public static async Task WaitAsync(int process, CancellationToken cancellation)
+    {
+        while (IsAlive(process))
+        {
+            await Task.Delay(pollInterval, cancellation).ConfigureAwait(false);
+        }
+    }
+
+    private static bool IsAlive(int process)
+    {
+        try
+        {
+            // After the name, which may hold anything: state is field 3 of proc(5), number of threads is field 20. The first thread may be
+            // a zombie already while others still close files.
+            var fields = File.ReadAllText($"/proc/{process}/stat").Split(')')[^1].Split(' ', StringSplitOptions.RemoveEmptyEntries);
+            return fields[0] is not ("Z" or "X") || fields[17] is not ("0" or "1");
+        }
+        catch (IOException)
+        {
+            return false;
+        }
+    }
+}
