@@ -42,6 +42,15 @@ public sealed partial class StorageSubsystem
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
         VirtualDiskDescription changed = change(disk.Open.Description);
         RequireName(changed.FriendlyName, "NewFriendlyName");
+        if (managed.State!.VirtualDisks.Values.Any(
+            other => other.Id != changed.Id && string.Equals(other.FriendlyName, changed.FriendlyName, StringComparison.OrdinalIgnoreCase)))
+        {
+            throw new RefusedException(
+                Refusal.NameTaken,
+                $"-NewFriendlyName '{changed.FriendlyName}' is the name of another virtual disk of storage pool '{managed.State.Pool!.FriendlyName}'.",
+                "Choose another name.");
+        }
+
         if (disk.IsExported && changed.FriendlyName != disk.Open.Description.FriendlyName)
         {
             throw new RefusedException(

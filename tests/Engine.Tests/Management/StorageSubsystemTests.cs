@@ -71,6 +71,22 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_virtual_disk_is_not_given_the_name_of_another()
+    {
+        await NewDisksAsync(3);
+        StoragePoolStatus pool = await NewPoolAsync("p");
+        VirtualDiskStatus one = await NewDiskAsync(pool, request => request with { FriendlyName = "one" });
+        await NewDiskAsync(pool, request => request with { FriendlyName = "two" });
+
+        await RefusedAsync(Refusal.NameTaken, () => RenamedAsync("Two"));
+
+        Assert.Equal("ONE", (await RenamedAsync("ONE")).Description.FriendlyName);
+
+        Task<VirtualDiskStatus> RenamedAsync(string name) =>
+            _subsystem.SetVirtualDiskAsync(one.Description.Id.Value, description => description with { FriendlyName = name });
+    }
+
+    [Fact]
     public async Task The_largest_size_is_what_UseMaximumSize_gives_and_one_row_more_is_refused()
     {
         await NewDisksAsync(3);

@@ -1,0 +1,58 @@
+BeforeAll {
+    . $PSScriptRoot/Session.ps1
+    Start-TestSession
+    $disks = New-TestDisk 3
+    $pool = New-TestPool
+}
+
+AfterAll {
+    Stop-TestSession
+}
+
+Describe 'Get-PhysicalDisk' {
+    It 'carries the type names of its Windows class' {
+        (Get-PhysicalDisk disk1).PSTypeNames | Should -Contain 'Microsoft.Management.Infrastructure.CimInstance#ROOT/Microsoft/Windows/Storage/MSFT_PhysicalDisk'
+        (Get-PhysicalDisk disk1).PSTypeNames[0] | Should -BeLike '*#ROOT/Microsoft/Windows/Storage/MSFT_PhysicalDisk'
+    }
+
+    It 'selects by name, wildcard, identifier, state and object' {
+        (Get-PhysicalDisk disk2).FriendlyName | Should -Be 'disk2'
+        (Get-PhysicalDisk -FriendlyName 'disk*').Count | Should -Be 3
+        (Get-PhysicalDisk -UniqueId $disks[0].UniqueId).FriendlyName | Should -Be 'disk1'
+        (Get-PhysicalDisk -Id $disks[0].UniqueId).FriendlyName | Should -Be 'disk1'
+        (Get-PhysicalDisk -CanPool $true).Count | Should -Be 3
+        ($disks[1] | Get-PhysicalDisk).FriendlyName | Should -Be 'disk2'
+        ($disks[2].UniqueId | Get-PhysicalDisk).FriendlyName | Should -Be 'disk3'
+    }
+
+    It 'lists the members of a pool from the pipeline' {
+        ($pool | Get-PhysicalDisk).FriendlyName | Should -BeLike 'Pool1*'
+        ($pool | Get-PhysicalDisk).Count | Should -Be 4
+    }
+
+    It 'says why a disk cannot join a pool' {
+        ($pool | Get-PhysicalDisk)[0].CannotPoolReason | Should -Be 'In a Pool'
+    }
+
+    It 'prints the columns of Windows' {
+        $lines = (Get-PhysicalDisk disk1 | Out-String -Width 200).Trim() -split '\r?\n'
+        $lines[0] -split '\s+' | Should -Be 'Number', 'FriendlyName', 'SerialNumber', 'MediaType', 'CanPool', 'OperationalStatus', 'HealthStatus', 'Usage', 'Size'
+        $lines[2] | Should -Match 'SSD\s+True\s+OK\s+Healthy\s+Auto-Select\s+256 MB$'
+    }
+
+    It 'returns nothing for a wildcard without a match' {
+        Get-WrittenError { Get-PhysicalDisk 'nothing*' } | Should -BeNullOrEmpty
+    }
+
+    It 'refuses a name that does not exist' {
+        $failure = Get-WrittenError { Get-PhysicalDisk -FriendlyName nothing }
+
+        $failure.FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_FriendlyName,Get-PhysicalDisk'
+        $failure.CategoryInfo.Category | Should -Be 'ObjectNotFound'
+        "$failure" | Should -Be "No MSFT_PhysicalDisk objects found with property 'FriendlyName' equal to 'nothing'.  Verify the value of the property and retry."
+    }
+
+    It 'refuses an object of another class' {
+        { Get-PhysicalDisk -InputObject $pool } | Should -Throw -ErrorId 'MismatchedPSTypeName*'
+    }
+}

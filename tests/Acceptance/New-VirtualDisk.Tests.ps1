@@ -1,0 +1,60 @@
+BeforeAll {
+    . $PSScriptRoot/Session.ps1
+    Start-TestSession
+    $pool = New-TestPool
+}
+
+AfterAll {
+    Stop-TestSession
+}
+
+Describe 'New-VirtualDisk' {
+    It 'makes a two-way mirror with neither layout nor copies named' {
+        $disk = New-VirtualDisk -StoragePoolFriendlyName Pool1 -FriendlyName Plain -Size 32MB
+
+        $disk.ResiliencySettingName | Should -Be 'Mirror'
+        $disk.NumberOfDataCopies | Should -Be 2
+        $disk.PhysicalDiskRedundancy | Should -Be 1
+        $disk.Interleave | Should -Be 256KB
+        $disk.Size | Should -BeGreaterOrEqual 32MB
+        $disk.FootprintOnPool | Should -BeGreaterOrEqual (2 * $disk.Size)
+    }
+
+    It 'takes columns, interleave and provisioning' {
+        $disk = New-VirtualDisk Pool1 -FriendlyName Wide -ResiliencySettingName Simple -NumberOfColumns 4 -Interleave 64KB -Size 32MB -ProvisioningType Thin
+
+        $disk.NumberOfColumns, $disk.Interleave, $disk.ProvisioningType | Should -Be 4, 64KB, 'Thin'
+    }
+
+    It 'takes the pool from the pipeline, a size as text and abbreviated parameters' {
+        (Get-StoragePool Pool1 | New-VirtualDisk -FriendlyName Short -ResiliencySetting Simple -Size '32MB').FriendlyName | Should -Be 'Short'
+    }
+
+    It 'changes nothing with -WhatIf' {
+        New-VirtualDisk Pool1 -FriendlyName Never -Size 32MB -WhatIf
+        Get-VirtualDisk Nev* | Should -BeNullOrEmpty
+    }
+
+    It 'refuses <Why> with <Code>' -ForEach @(
+        @{ Why = 'too many columns'; Code = 49006; Given = @{ NumberOfColumns = 3; Size = 32MB }; Says = '*6*' }
+        @{ Why = 'an interleave that is not a power of two'; Code = 49005; Given = @{ Interleave = 100KB; Size = 32MB }; Says = '*102400*' }
+        @{ Why = 'no size'; Code = 40005; Given = @{}; Says = '*Size*' }
+        @{ Why = 'a size beyond the pool'; Code = 40000; Given = @{ Size = 1TB }; Says = '*1099511627776*' }
+        @{ Why = 'a resiliency that does not exist'; Code = 49000; Given = @{ ResiliencySettingName = 'Magic'; Size = 32MB }; Says = '*Magic*' }
+        @{ Why = 'a name that is taken'; Code = 5; Given = @{ FriendlyName = 'Plain'; Size = 32MB }; Says = '*Plain*' }
+    ) {
+        $before = (Get-VirtualDisk).Count
+        $arguments = @{ StoragePoolFriendlyName = 'Pool1'; FriendlyName = 'Refused' }
+        foreach ($name in $Given.Keys) { $arguments[$name] = $Given[$name] }
+
+        $failure = Get-WrittenError { New-VirtualDisk @arguments }
+
+        $failure.FullyQualifiedErrorId | Should -Be "StorageWMI $Code,New-VirtualDisk"
+        "$failure" | Should -BeLike $Says
+        (Get-VirtualDisk).Count | Should -Be $before
+    }
+
+    It 'refuses a pool that does not exist' {
+        (Get-WrittenError { New-VirtualDisk nothing -FriendlyName X -Size 32MB }).FullyQualifiedErrorId | Should -BeLike '*NotFound_*FriendlyName,New-VirtualDisk'
+    }
+}

@@ -1,0 +1,34 @@
+# A host of one's own for a test file: dot-source it, Start-TestSession in BeforeAll, Stop-TestSession in AfterAll.
+
+Import-Module (Join-Path $PSScriptRoot '../../TierSpaces.psd1')
+
+function Start-TestSession {
+    $script:SessionFolder = Join-Path ([IO.Path]::GetTempPath()) "ps$PID-$([guid]::NewGuid().ToString('N').Substring(0, 6))"
+    $null = New-Item -ItemType Directory -Path $script:SessionFolder
+    $script:SavedHome = $env:TIERSPACES_HOME
+    $env:TIERSPACES_HOME = Join-Path $script:SessionFolder 'home'
+    Push-Location $script:SessionFolder
+}
+
+function Stop-TestSession {
+    Get-VirtualDisk | Where-Object NbdUri | Disconnect-VirtualDisk
+    $null = Stop-TierSpacesHost
+    Pop-Location
+    $env:TIERSPACES_HOME = $script:SavedHome
+    Remove-Item -Recurse -Force $script:SessionFolder
+}
+
+# Image files of the session, named by a prefix: disk1, disk2, …
+function New-TestDisk([int] $Count = 4, [uint64] $Size = 256MB, [string] $Prefix = 'disk') {
+    New-PhysicalDisk -Path (1..$Count | ForEach-Object { "$Prefix$_.img" }) -Size $Size -MediaType SSD
+}
+
+function New-TestPool([string] $Name = 'Pool1', [int] $Count = 4, [uint64] $Size = 256MB) {
+    New-StoragePool -FriendlyName $Name -StorageSubSystemFriendlyName 'Storage Spaces*' -PhysicalDisks (New-TestDisk $Count $Size $Name)
+}
+
+# The error that a command writes: its record, or nothing.
+function Get-WrittenError([scriptblock] $Command) {
+    $ErrorActionPreference = 'Continue'
+    & $Command 2>&1 | Where-Object { $_ -is [System.Management.Automation.ErrorRecord] }
+}

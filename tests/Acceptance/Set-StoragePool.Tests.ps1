@@ -1,0 +1,33 @@
+BeforeAll {
+    . $PSScriptRoot/Session.ps1
+    Start-TestSession
+    $pool = New-TestPool
+}
+
+AfterAll {
+    Stop-TestSession
+}
+
+Describe 'Set-StoragePool and Update-StoragePool' {
+    It 'renames' {
+        Set-StoragePool Pool1 -NewFriendlyName Renamed
+        (Get-StoragePool Renamed).UniqueId | Should -Be $pool.UniqueId
+        $pool | Set-StoragePool -NewFriendlyName Pool1
+        (Get-StoragePool Pool1).UniqueId | Should -Be $pool.UniqueId
+    }
+
+    It 'sets defaults that the next virtual disk takes' {
+        Get-StoragePool Pool1 | Set-StoragePool -ResiliencySettingNameDefault Simple -ProvisioningTypeDefault Thin
+        $disk = New-VirtualDisk Pool1 -FriendlyName Data -Size 32MB
+        $disk.ResiliencySettingName, $disk.ProvisioningType | Should -Be 'Simple', 'Thin'
+    }
+
+    It 'refuses parameters of two sets at once' {
+        { Set-StoragePool Pool1 -NewFriendlyName X -IsReadOnly $true } | Should -Throw -ErrorId 'AmbiguousParameterSet*'
+    }
+
+    It 'leaves a pool of the newest version as it is' {
+        Get-WrittenError { Update-StoragePool Pool1 -Confirm:$false } | Should -BeNullOrEmpty
+        (Get-StoragePool Pool1).HealthStatus | Should -Be 'Healthy'
+    }
+}
