@@ -88,6 +88,11 @@ public sealed partial class Space
             return error;
         }
 
+        while (_stalings > 0)
+        {
+            await _lane.Delay(DrainPollNs);   // a disk that left during the flush: what it misses is recorded before regions are clean
+        }
+
         CleanIdleRegions(0);
         return await Writeback();
     }
