@@ -16,7 +16,7 @@ namespace TierSpaces.Engine.Tests.Pools;
 public sealed class QuorumPropertyTests
 {
     private static readonly int s_seeds = int.Parse(
-        System.Environment.GetEnvironmentVariable("TIERSPACES_QUORUM_SEEDS") ?? "3000", CultureInfo.InvariantCulture);
+        System.Environment.GetEnvironmentVariable("TIERSPACES_QUORUM_SEEDS") ?? "2000", CultureInfo.InvariantCulture);
 
     [Fact]
     public void There_is_one_lineage_and_nothing_acknowledged_is_lost()
