@@ -18,7 +18,9 @@ Usage: ./build.sh TASK [options]
   Test       build, then every test; -Long runs them at length; the last line is "N passed, N failed, N skipped"
   Demo       build, then the main job: disks, pool, mirror, file system, kill -9, start again, every byte compared
   Bench      build, then the tables of docs/performance.md, measured beside nbdkit, qemu-nbd and fio; -Long takes longer
-  Simulate   build, then the crash simulator; -Seeds N
+  Simulate   build, then the crash simulator; -Seeds N -Seed S
+  Fuzz       build, then damaged and made-up bytes into every parser; -Executions N -Seed S -Only TEXT
+  Mutate     build, then the simulator on engines with one flush, wait, lock or check taken out each; -Only TEXT -Seeds N
   Clean      remove everything a task has built
 TEXT
 }
@@ -82,6 +84,18 @@ task_simulate() {
     exec dotnet tests/Simulation/bin/Release/net8.0/TierSpaces.Simulation.dll "$@"
 }
 
+task_fuzz() {
+    require_sdk
+    dotnet_quiet build tests/Fuzz
+    exec dotnet tests/Fuzz/bin/Release/net8.0/TierSpaces.Fuzz.dll "$@"
+}
+
+task_mutate() {
+    require_sdk
+    dotnet_quiet build tests/Mutants
+    exec dotnet tests/Mutants/bin/Release/net8.0/TierSpaces.Mutants.dll "$@"
+}
+
 task_clean() {
     rm -rf bin artifacts
     find src tests bench -type d \( -name bin -o -name obj \) -prune -exec rm -rf {} + 2>/dev/null || true
@@ -95,6 +109,8 @@ case ${task,,} in
     demo) task_demo "$@" ;;
     bench) task_bench "$@" ;;
     simulate) task_simulate "$@" ;;
+    fuzz) task_fuzz "$@" ;;
+    mutate) task_mutate "$@" ;;
     clean) task_clean ;;
     '' | help | -h | --help) usage ;;
     *)

@@ -23,7 +23,8 @@ Show-Step { Get-TierSpacesHost | Format-List ProcessId, IOBackend, IOBackendReas
 
 Invoke-Step fill
 & "$PSScriptRoot/steps.sh" kill
+if ($LASTEXITCODE) { exit $LASTEXITCODE }
 
-Show-Step { Get-TierSpacesHost | Format-List ProcessId, IOBackend }
+Show-Step { Start-TierSpacesHost | Format-List ProcessId, IOBackend }
 Show-Step { Get-VirtualDisk Data }
 Invoke-Step verify

@@ -24,6 +24,7 @@ show tierspaces status
 "$DEMO/steps.sh" fill "$(field DevicePath)" "$(field NbdUri)"
 "$DEMO/steps.sh" kill
 
+show tierspaces start
 show tierspaces status
 show tierspaces Get-VirtualDisk -FriendlyName Data
 "$DEMO/steps.sh" verify "$(field DevicePath)" "$(field NbdUri)"

@@ -30,19 +30,22 @@ mkdir -p "$reports"
 leftovers() {
     local p
     for p in /proc/[0-9]*; do
-        tr '\0' '\n' 2>/dev/null <"$p/environ" | grep -qx "TIERSPACES_TEST_RUN=$run_id" && echo "${p#/proc/}"
-    done 2>/dev/null
+        # -c reads to the end: a grep that stops early would break the pipe, and with it this test
+        [ "$(cat "$p/environ" 2>/dev/null | grep -aczx "TIERSPACES_TEST_RUN=$run_id")" = 1 ] && echo "${p#/proc/}"
+    done
 }
 
 clean_up() {
-    local pids mount loop
+    local pids mount loop loops
     pids=$(leftovers)
+    # Loop devices are known by the path of their file, which is gone once what it lies on is unmounted.
+    loops=$(losetup --list --noheadings --output NAME,BACK-FILE 2>/dev/null | awk -v d="$scratch/" 'index($2, d) == 1 { print $1 }')
     # shellcheck disable=SC2086 -- a list of process ids
     [ -z "$pids" ] || kill -9 $pids 2>/dev/null
     for mount in $(awk -v d="$scratch/" 'index($2, d) == 1 { print $2 }' /proc/mounts | sort -r); do
         umount -l "$mount" 2>/dev/null || fusermount3 -uz "$mount" 2>/dev/null
     done
-    for loop in $(losetup --list --noheadings --output NAME,BACK-FILE 2>/dev/null | grep -F " $scratch/" | awk '{ print $1 }'); do
+    for loop in $loops; do
         losetup --detach "$loop" 2>/dev/null
     done
     rm -rf --one-file-system "$scratch"
@@ -101,8 +104,8 @@ run_project() {
 
 # Each seed of the simulator is one test; its last line is "N seeds, N crash states, N violations, trace …".
 run_simulation() {
-    local seeds=200 report=$reports/simulation.txt code=0 ran bad
-    [ "$long" = 0 ] || seeds=5000
+    local seeds=800 report=$reports/simulation.txt code=0 ran bad
+    [ "$long" = 0 ] || seeds=20000
     echo "== simulation"
     in_suite dotnet exec tests/Simulation/bin/Release/net8.0/TierSpaces.Simulation.dll -Seeds "$seeds" | tee "$report" || code=$?
     read -r ran _ _ _ _ bad _ <<<"$(tail -n 1 "$report")"
@@ -113,6 +116,19 @@ run_simulation() {
     fi
     [ "$code" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
     add simulation $((ran - bad)) "$bad" 0
+}
+
+# Each target of the fuzzer is one test; its last line is "N executions, N crashes, N hangs, N over the allocation bound".
+run_fuzz() {
+    local executions=300000 report=$reports/fuzz.txt code=0 ok bad
+    [ "$long" = 0 ] || executions=10000000
+    echo "== fuzz"
+    in_suite dotnet exec tests/Fuzz/bin/Release/net8.0/TierSpaces.Fuzz.dll -Executions "$executions" | tee "$report" || code=$?
+    ok=$(grep -cE '^[a-z-]+: [0-9]+ executions, 0 crashes, 0 over the bound' "$report")
+    bad=$(($(grep -cE '^[a-z-]+: [0-9]+ executions,' "$report") - ok))
+    [ "$code" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    [ "$ok" -gt 0 ] || [ "$bad" -gt 0 ] || bad=1
+    add fuzz "$ok" "$bad" 0
 }
 
 pester_version='(Get-Module -ListAvailable Pester | Sort-Object Version -Descending | Select-Object -First 1).Version -ge [version]"5.7"'
@@ -142,6 +158,7 @@ for project in $(grep -l '<IsTestProject>true' tests/*/*.csproj); do
     run_project "$project"
 done
 run_simulation
+run_fuzz
 run_acceptance
 
 echo

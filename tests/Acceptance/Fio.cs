@@ -27,6 +27,18 @@ internal static class Fio
         return Check(Tool.TryRun("fio", arguments), 8);
     }
 
+    /// <summary>
+    /// Random writes through NBD for a time, read back and verified all along; the longest latency of every 250 ms goes to files whose names
+    /// begin with <paramref name="log"/>.
+    /// </summary>
+    internal static Process StartOnExport(string uri, int seconds, string folder, string log) => Tool.Start(
+        "fio",
+        [
+            "--name=load", "--ioengine=nbd", $"--uri={uri}", "--rw=randwrite", "--bs=4k", "--iodepth=8", "--size=64M", "--rate_iops=2000",
+            "--verify_backlog=64", "--time_based", $"--runtime={seconds}", $"--aux-path={folder}",
+            $"--write_lat_log={log}", "--log_avg_msec=250", "--log_max_value=1", .. s_verified,
+        ]);
+
     /// <summary>No job had an error; returns the number of writes.</summary>
     internal static long Check(Answer answer, int jobs)
     {

@@ -28,6 +28,9 @@ internal sealed class Home : IDisposable
     /// <summary>What TIERSPACES_HOME says.</summary>
     internal string Folder { get; }
 
+    /// <summary>Further variables in the environment of every command, and so of the host that the first one starts.</summary>
+    internal Dictionary<string, string> Variables { get; } = [];
+
     /// <summary>Process number of the host, as it wrote it into its lock.</summary>
     internal int Host => ProcessIn("host.lock");
 
@@ -40,6 +43,11 @@ internal sealed class Home : IDisposable
     {
         ProcessStartInfo start = new(Executable.Path, words);
         start.Environment["TIERSPACES_HOME"] = Folder;
+        foreach ((string name, string value) in Variables)
+        {
+            start.Environment[name] = value;
+        }
+
         return start;
     }
 
@@ -131,10 +139,11 @@ internal sealed class Home : IDisposable
         }
     }
 
-    /// <summary>Time until the host answers on its socket again, without being started by who asks.</summary>
-    internal TimeSpan WaitForHost()
+    /// <summary>kill -9 for the host, and the time from there until its supervisor has started another one that answers.</summary>
+    internal TimeSpan KillHost(int victim)
     {
-        Stopwatch watch = Stopwatch.StartNew();
+        Stopwatch watch = Stopwatch.StartNew();   // before the kill: waiting for the end of a process that is no child takes a while itself
+        Kill(victim);
         while (!Answers())
         {
             Assert.True(watch.Elapsed < TimeSpan.FromSeconds(60), $"The host is not back after 60 s.\n{Log()}");

@@ -89,8 +89,7 @@ public class MainJobTests
         Thread.Sleep(TimeSpan.FromSeconds(Seconds / 2.0));
         Assert.False(load.HasExited, "fio ended before the kill");
         int victim = home.Host;
-        Home.Kill(victim);
-        TimeSpan pause = home.WaitForHost();
+        TimeSpan pause = home.KillHost(victim);
         foreach ((string name, string sum) in TestFiles.Write(mount, 4, count: 10))
         {
             sums.Add(name, sum);

@@ -153,8 +153,7 @@ public partial class RandomKillTests
     {
         int victim = home.Host;
         Thread.Sleep(milliseconds);
-        Home.Kill(victim);
-        TimeSpan pause = home.WaitForHost();
+        TimeSpan pause = home.KillHost(victim);
         _pauses.Add(pause.TotalSeconds);
         Assert.True(pause < s_patience, $"The host was back after {pause.TotalSeconds:F1} s.\n{home.Log()}");
         Assert.NotEqual(victim, home.Host);

@@ -22,6 +22,14 @@ Describe 'Set-StoragePool and Update-StoragePool' {
         $disk.ResiliencySettingName, $disk.ProvisioningType | Should -Be 'Simple', 'Thin'
     }
 
+    It 'sets how often virtual disks are verified' {
+        (Get-StoragePool Pool1).ScrubIntervalDays | Should -Be 14
+        Set-StoragePool Pool1 -ScrubIntervalDays 30
+        (Get-StoragePool Pool1).ScrubIntervalDays | Should -Be 30
+        (Get-WrittenError { Set-StoragePool Pool1 -ScrubIntervalDays 4000 }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Set-StoragePool'
+        (Get-StoragePool Pool1).ScrubIntervalDays | Should -Be 30
+    }
+
     It 'refuses parameters of two sets at once' {
         { Set-StoragePool Pool1 -NewFriendlyName X -IsReadOnly $true } | Should -Throw -ErrorId 'AmbiguousParameterSet*'
     }

@@ -17,6 +17,7 @@ internal static class TypeMapping
         ["UInt64"] = "System.UInt64",
         ["SwitchParameter"] = "System.Management.Automation.SwitchParameter",
         ["CimInstance"] = "System.Management.Automation.PSObject",
+        ["JobState"] = Contracts + "StorageJobState",   // a shell has a JobState of its own
         ["PhysicalDiskHealthStatus"] = Contracts + "HealthStatus",
         ["Version"] = "System.String",
     };

@@ -10,7 +10,7 @@ internal static class Tool
 
     private static readonly Dictionary<string, string> s_packages = new()
     {
-        ["nbdinfo"] = "libnbd-bin", ["nbdcopy"] = "libnbd-bin", ["nbdfuse"] = "nbdfuse", ["nbd-client"] = "nbd-client",
+        ["nbdinfo"] = "libnbd-bin", ["nbdcopy"] = "libnbd-bin", ["nbdfuse"] = "nbdfuse",
         ["qemu-io"] = "qemu-utils", ["qemu-img"] = "qemu-utils", ["fio"] = "fio", ["nbdkit"] = "nbdkit", ["fusermount3"] = "fuse3",
     };
 

@@ -15,6 +15,20 @@ public class CrashSimulationTests
         Assert.Null(once.Violation);
     }
 
+    /// <summary>Seeds that once showed a bug, each with what it was.</summary>
+    public static TheoryData<int, ulong, string> FormerFailures => new()
+    {
+        { 3, 5039, "a writeback that began while a row was freed missed its pages on their disks and put the disks out" },
+    };
+
+    [Theory]
+    [MemberData(nameof(FormerFailures))]
+    public void A_bug_that_was_found_stays_away(int scenario, ulong seed, string bug)
+    {
+        SimulationResult result = CrashSimulation.Run(SpaceScenario.All[scenario], seed);
+        Assert.True(result.Violation is null, $"{bug}: {result.Violation}");
+    }
+
     [Fact]
     public void The_hard_cases_are_reached()
     {

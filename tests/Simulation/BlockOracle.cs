@@ -11,13 +11,16 @@ public sealed class BlockOracle
 
     private readonly List<Issued>[] _allowed;     // durable value first, then every later one issued, in order of issue
     private readonly uint[] _acknowledged;      // last acknowledged value
+    private readonly HashSet<long> _lost = [];    // sectors whose contents a sick disk and a crash together may have made anything
     private readonly List<(long First, int Count, uint Value)> _inFlight = [];
+    private readonly Dictionary<long, List<uint>> _refused;   // by sector: requests that failed may have been carried out there all the same
     private long _issues;                       // requests issued so far
     private List<Issued>?[]? _afterKill;          // stricter: what a crash of the process alone may leave; dropped at a power cut
 
     /// <summary>A store of zeros.</summary>
     public BlockOracle(long length)
     {
+        _refused = [];
         _acknowledged = new uint[length / Sector];
         _allowed = new List<Issued>[_acknowledged.Length];
         for (int i = 0; i < _allowed.Length; i++)
@@ -31,9 +34,18 @@ public sealed class BlockOracle
         _acknowledged = (uint[])other._acknowledged.Clone();
         _allowed = Array.ConvertAll(other._allowed, values => new List<Issued>(values));
         _inFlight = [.. other._inFlight];
+        _refused = other._refused.ToDictionary(pair => pair.Key, pair => new List<uint>(pair.Value));
         _afterKill = (List<Issued>?[]?)other._afterKill?.Clone();
         _issues = other._issues;
+        _lost = [.. other._lost];
+        HasSickDisk = other.HasSickDisk;
     }
+
+    /// <summary>
+    /// One disk rots, loses writes or lies about flushes. What was flushed, and what is read while serving, stays right all the same; only
+    /// a write that no flush covers may then be lost in a crash, of the process too, or come back as other bytes.
+    /// </summary>
+    public bool HasSickDisk { get; set; }
 
     /// <summary>Sectors in the store.</summary>
     public int Sectors => _allowed.Length;
@@ -80,9 +92,22 @@ public sealed class BlockOracle
     public void Complete(long offset, long length, uint value, bool acknowledged)
     {
         _inFlight.Remove((offset / Sector, (int)(length / Sector), value));
-        for (long i = offset / Sector; acknowledged && i < (offset + length) / Sector; i++)
+        for (long i = offset / Sector; i < (offset + length) / Sector; i++)
         {
-            _acknowledged[i] = value;
+            if (acknowledged)
+            {
+                _acknowledged[i] = value;
+                _refused.Remove(i);
+                _lost.Remove(i);
+            }
+            else if (_refused.TryGetValue(i, out List<uint>? others))
+            {
+                others.Add(value);
+            }
+            else
+            {
+                _refused[i] = [value];
+            }
         }
     }
 
@@ -122,12 +147,19 @@ public sealed class BlockOracle
         }
     }
 
-    /// <summary>Requests under way.</summary>
-    public List<(long First, int Count, uint Value)> InFlight() => [.. _inFlight];
+    /// <summary>Requests that may or may not have been carried out: under way, or refused.</summary>
+    public List<(long First, int Count, uint Value)> InFlight() =>
+        [.. _inFlight, .. _refused.SelectMany(sector => sector.Value.Select(value => (sector.Key, 1, value)))];
 
     /// <summary>Restricts to what a crash of the process alone may leave.</summary>
     public void ProcessCrash()
     {
+        if (HasSickDisk)
+        {
+            PowerCut();
+            return;
+        }
+
         _afterKill = new List<Issued>?[_allowed.Length];
         for (int i = 0; i < _allowed.Length; i++)
         {
@@ -139,6 +171,8 @@ public sealed class BlockOracle
                     kept.Add(new Issued(value, 0));
                 }
             }
+
+            kept.AddRange(_refused.GetValueOrDefault(i, []).Select(value => new Issued(value, 0)));
 
             _afterKill[i] = kept;
         }
@@ -169,13 +203,18 @@ public sealed class BlockOracle
                 {
                     _allowed[index] = [new Issued(value, 0)];
                     _acknowledged[index] = value;
+                    _refused.Remove(index);
                     _afterKill?.SetValue(null, index);
                     found = true;
                     break;
                 }
             }
 
-            if (!found)
+            if (!found && HasSickDisk && allowed.Count > 1)
+            {
+                _lost.Add(index);
+            }
+            else if (!found && !_lost.Contains(index))
             {
                 return $"sector {index} reads as write {BitConverter.ToUInt32(data[at..])} of sector {BitConverter.ToUInt32(data[(at + 4)..])}, allowed: {string.Join(", ", allowed.ConvertAll(issued => issued.Value))}";
             }
@@ -184,21 +223,40 @@ public sealed class BlockOracle
         return null;
     }
 
-    /// <summary>While serving, a sector that nothing is writing reads as its last acknowledged value.</summary>
+    /// <summary>While serving, a sector that nothing is writing reads as its last acknowledged value, or as one that was refused since.</summary>
     public string? CheckServing(long offset, ReadOnlySpan<byte> data)
     {
-        Span<byte> expected = stackalloc byte[Sector];
         for (int at = 0; at < data.Length; at += Sector)
         {
             long index = (offset + at) / Sector;
-            Fill(expected, _acknowledged[index], index);
-            if (!data.Slice(at, Sector).SequenceEqual(expected))
+            ReadOnlySpan<byte> sector = data.Slice(at, Sector);
+            if (!Holds(sector, index, _acknowledged[index]) && !IsRefused(sector, index) && !_lost.Contains(index))
             {
                 return $"sector {index} reads as write {BitConverter.ToUInt32(data[at..])} while serving, last acknowledged: {_acknowledged[index]}";
             }
         }
 
         return null;
+    }
+
+    private bool IsRefused(ReadOnlySpan<byte> sector, long index)
+    {
+        foreach (uint value in _refused.GetValueOrDefault(index, []))
+        {
+            if (Holds(sector, index, value))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private static bool Holds(ReadOnlySpan<byte> sector, long index, uint value)
+    {
+        Span<byte> expected = stackalloc byte[Sector];
+        Fill(expected, value, index);
+        return sector.SequenceEqual(expected);
     }
 
     private static bool WasInFlight(List<(long First, int Count, uint Value)> requests, int sector, uint value) =>

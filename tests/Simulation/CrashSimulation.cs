@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Simulation;
 
@@ -16,6 +17,7 @@ public sealed record SimulationResult(long CrashStates, string? Violation, ulong
 public sealed class CrashSimulation
 {
     private const int ChunkBytes = 64 << 10;
+    private const int ExhaustiveWrites = 3;   // up to so many pending writes, every subset of them is tried
 
     private readonly SpaceScenario _scenario;
     private readonly ulong _seed;
@@ -23,6 +25,8 @@ public sealed class CrashSimulation
     private readonly BlockOracle _oracle;
     private readonly List<(long Offset, long Length)> _busy = [];
     private readonly double _forkChance;
+    private readonly Random _illness;      // of the sick disk
+    private readonly int _sick = -1;       // the disk that rots, loses writes, fails reads or lies about flushes; -1: none
     private uint _nextValue = 1;
     private int _pulled;
     private bool _nested;
@@ -34,6 +38,12 @@ public sealed class CrashSimulation
         _forkChance = forkChance;
         _world = scenario.NewWorld(seed);
         _oracle = new BlockOracle(scenario.Length);
+        _illness = new Random((int)seed);
+        if (scenario is { Checksums: true, Copies: > 1 } && seed % 3 == 0)
+        {
+            _sick = _illness.Next(_world.Disks.Length);
+            _oracle.HasSickDisk = true;
+        }
     }
 
     /// <summary>Crash states so far.</summary>
@@ -42,11 +52,11 @@ public sealed class CrashSimulation
     /// <summary>The first violation.</summary>
     public string? Violation { get; private set; }
 
-    /// <summary>Times that hard cases were reached, by name.</summary>
+    /// <summary>Times that hard cases were reached, by name, over all seeds of this process.</summary>
     public static SortedDictionary<string, long> Sometimes { get; } = [];
 
     /// <summary>Runs one seed.</summary>
-    public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = 0.05)
+    public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = 0.02)
     {
         CrashSimulation simulation = new(scenario, seed, forkChance);
         try
@@ -77,6 +87,11 @@ public sealed class CrashSimulation
             disk.OnRequest = (_, _, _) => MaybeCrash();
         }
 
+        if (_sick >= 0)
+        {
+            FallIll(_world.Disks[_sick]);
+        }
+
         int running = 0;
         for (int i = 0; i < operations && Violation is null; i++)
         {
@@ -93,14 +108,33 @@ public sealed class CrashSimulation
         }
     }
 
+    private void FallIll(SimDisk disk)
+    {
+        int lost = _illness.Next(3) == 0 ? 12 : int.MaxValue;
+        int failing = _illness.Next(3) == 0 ? 4 : int.MaxValue;
+        disk.FlushLies = _illness.Next(3) == 0;
+        disk.WriteLost = (_, _) => Falls(lost, "write lost");
+        disk.ReadFails = (_, _) => Falls(failing, "read failed");
+        Count(disk.FlushLies, "disk that lies about flushes");
+
+        bool Falls(int one, string what)
+        {
+            bool falls = _illness.Next(one) == 0;
+            Count(falls, what);
+            return falls;
+        }
+    }
+
     /// <summary>At the end: a clean stop leaves nothing dirty, and everything is there afterwards.</summary>
     private void Finish()
     {
         foreach (SimDisk disk in _world.Disks)
         {
             disk.OnRequest = null;
+            disk.Wake();   // what hung to the end comes late now
         }
 
+        _world.Lane.Advance(1_000_000_000);
         IoError closed = _world.Lane.Run(_world.Close());
         if (closed != IoError.None)
         {
@@ -108,12 +142,18 @@ public sealed class CrashSimulation
             return;
         }
 
+        Count(_world.Space.HedgesWon > 0, "read answered by the other copy");
+        if (_world.Disks.Sum(disk => disk.ReusedBuffers) is > 0 and var reused)
+        {
+            Report("memory", $"{reused} writes in flight found other bytes in their memory");
+        }
+
         ISimWorld again = _world.Fork(_seed + 1);
         Carry(_world, again);
         BlockOracle oracle = _oracle.Clone();
         oracle.ProcessCrash();
         Judge(again, oracle, "clean stop", depth: 3);
-        if (Violation is null && again.Space.Counters.RegionsResynced != 0)
+        if (Violation is null && _sick < 0 && again.Space.Counters.RegionsResynced != 0)
         {
             Report("clean stop", $"{again.Space.Counters.RegionsResynced} regions had to be resynced");
         }
@@ -124,6 +164,12 @@ public sealed class CrashSimulation
     private async LaneTask Operate(Action done)
     {
         SimLane lane = _world.Lane;
+        if (_sick >= 0 && _illness.Next(4) == 0)
+        {
+            Count("bit rot");
+            _world.Disks[_sick].Media.Rot(_illness);
+        }
+
         switch (lane.Next(20))
         {
             case < 9:
@@ -141,10 +187,16 @@ public sealed class CrashSimulation
             case 17:
                 await lane.Delay(8_000_000_000);   // long enough that idle regions are cleaned
                 break;
+            case 19 when lane.Next(3) == 0:
+                RepairEnd moved = await _world.MoveSome(new SimPacer(lane, lane.Next(4) == 0 ? 1 + lane.Next(8) : 0));
+                Count(moved == RepairEnd.Done, "slab moved under load");
+                break;
+            case 18 when lane.Next(2) == 0 && Returnable() is >= 0 and var back:
+                await ReturnAndRepair(back);
+                break;
             case 18 when lane.Next(4) == 0 && _pulled < _scenario.Copies - 1:
                 _pulled++;
-                Count("disk pulled");
-                _world.Disks[lane.Next(_world.Disks.Length)].Pulled = true;
+                LoseDisk(_world.Disks[_sick >= 0 ? _sick : lane.Next(_world.Disks.Length)]);   // what is lost stays within the redundancy
                 break;
             default:
                 await lane.Delay(lane.Next(5_000_000));
@@ -157,6 +209,64 @@ public sealed class CrashSimulation
         }
 
         done();
+    }
+
+    /// <summary>A disk is pulled, or hangs with whatever is in flight: for good, or until after its deadline, or not that long.</summary>
+    private void LoseDisk(SimDisk disk)
+    {
+        SimLane lane = _world.Lane;
+        if (lane.Next(2) == 0)
+        {
+            Count("disk pulled");
+            disk.Pulled = true;
+            return;
+        }
+
+        Count("disk hung");
+        disk.Hang();
+        if (lane.Next(3) > 0)
+        {
+            lane.Schedule((1 + lane.Next(30)) * 1_000_000_000L, () =>
+            {
+                Count(disk.InFlight > 0, "hung requests ended late");
+                disk.Wake();
+            });
+        }
+    }
+
+    /// <summary>A disk that may come back, or −1. A sick one stays away: what it would bring may be anything.</summary>
+    private int Returnable() => _sick >= 0 ? -1 : Enumerable.Range(0, _world.Disks.Length).FirstOrDefault(_world.CanReturn, -1);
+
+    /// <summary>A pulled disk comes back and is made whole under load, in as many attempts as its pacer makes of it.</summary>
+    private async LaneTask<Nothing> ReturnAndRepair(int disk)
+    {
+        Count("disk returned under load");
+        if (await _world.Return(disk) is { Length: > 0 } refused)
+        {
+            Report("return", refused);
+            return default;
+        }
+
+        for (int attempt = 0; Violation is null; attempt++)
+        {
+            RepairEnd end = await _world.Space.Resync(new SimPacer(_world.Lane, _world.Lane.Next(3) == 0 ? 1 + _world.Lane.Next(8) : 0));
+            Count(end == RepairEnd.Stopped, "repair stopped and taken up again");
+            if (end != RepairEnd.Stopped && _world.Space.BytesToResync == 0)
+            {
+                bool isIn = !_world.CanReturn(disk);
+                _pulled -= isIn ? 1 : 0;
+                Count(isIn, "repaired under load");
+                Count(!isIn, "a late failure takes a returned disk out again");
+                break;
+            }
+
+            if (end == RepairEnd.Incomplete && attempt > 100)
+            {
+                Report("repair", $"does not come to an end: {_world.Space.BytesToResync} bytes, {_world.Space.StaleRegions} regions");
+            }
+        }
+
+        return default;
     }
 
     private (long Offset, long Length)? Take(int blocksMax)
@@ -187,7 +297,7 @@ public sealed class CrashSimulation
         }
 
         uint value = _nextValue++;
-        IoBuffer buffer = _world.Lane.Buffers.Rent((int)range.Length);
+        IoBuffer buffer = _world.Lane.Buffers.Rent((int)range.Length).AllowKeeping();
         BlockOracle.Fill(buffer.Span, range.Offset, value);
         _oracle.Issue(range.Offset, range.Length, value);
         IoError error = await _world.Store.Write(range.Offset, buffer, flags);
@@ -199,7 +309,7 @@ public sealed class CrashSimulation
 
         _world.Lane.Buffers.Return(buffer);
         _busy.Remove(range);
-        bool isShort = error == IoError.NoSpace && _pulled > 0;   // too few disks left for a new row
+        bool isShort = error == IoError.NoSpace && (_pulled > 0 || _sick >= 0);   // too few disks left for a new row
         if (error != IoError.None && !isShort)
         {
             Report("write", error.ToString());
@@ -221,7 +331,7 @@ public sealed class CrashSimulation
             : await _world.Store.WriteZeroes(range.Offset, range.Length, _world.Lane.Next(2) == 0 ? WriteFlags.NoHole : WriteFlags.None);
         _oracle.Complete(range.Offset, range.Length, 0, error == IoError.None);
         _busy.Remove(range);
-        if (error != IoError.None && !(error == IoError.NoSpace && _pulled > 0))
+        if (error != IoError.None && !(error == IoError.NoSpace && (_pulled > 0 || _sick >= 0)))
         {
             Report("unmap", error.ToString());
         }
@@ -236,8 +346,9 @@ public sealed class CrashSimulation
             return default;
         }
 
-        IoBuffer buffer = _world.Lane.Buffers.Rent((int)range.Length);
+        IoBuffer buffer = _world.Lane.Buffers.Rent((int)range.Length).AllowKeeping();
         IoError error = await _world.Store.Read(range.Offset, buffer);
+        buffer = _world.Lane.Buffers.Settle(buffer);
         string? wrong = error == IoError.None ? _oracle.CheckServing(range.Offset, buffer.Span) : error.ToString();
         _world.Lane.Buffers.Return(buffer);
         _busy.Remove(range);
@@ -284,11 +395,14 @@ public sealed class CrashSimulation
         Random random = new((int)(seed >> 32) ^ (int)seed);
         int[] pending = world.PendingWrites();
         int total = pending.Sum();
-        int plans = depth == 0 ? 8 : 2;
-        for (int plan = 0; plan < plans && Violation is null; plan++)
+        bool exhaustive = depth == 0 && total <= ExhaustiveWrites;
+        int cuts = exhaustive ? 1 << total : depth == 0 ? 7 : 1;
+        Count(exhaustive, "every subset of the pending writes kept");
+        for (int plan = 0; plan <= cuts && Violation is null; plan++)
         {
-            bool kill = plan == plans - 1;
-            Func<int, int, int, bool> keep = plan switch
+            bool kill = plan == cuts;
+            int subset = plan;
+            Func<int, int, int, bool> keep = exhaustive ? (disk, write, _) => (subset >> Index(pending, disk, write) & 1) != 0 : plan switch
             {
                 0 => (_, _, _) => false,
                 1 => (_, _, _) => true,
@@ -359,6 +473,11 @@ public sealed class CrashSimulation
         }
 
         ReadAll(world, oracle, where + ", read again", observe: false);
+        if (_sick < 0 && Violation is null && random.Next(3) == 0)
+        {
+            ReturnAll(world, oracle, where, depth, random);
+        }
+
         if (Violation is null && random.Next(4) == 0)
         {
             JudgeEachCopy(world, oracle, where);
@@ -384,15 +503,72 @@ public sealed class CrashSimulation
         Count(world.Space.Counters.BlocksRecovered > 0, "unlogged first write kept after a process crash");
     }
 
+    /// <summary>After a crash the disks that were away come back and are made whole; on the way it may be crashed again.</summary>
+    private void ReturnAll(ISimWorld world, BlockOracle oracle, string where, int depth, Random random)
+    {
+        CrashAfter(world, oracle, depth, 1 + random.Next(300));
+        bool any = false;
+        for (int disk = 0; disk < world.Disks.Length && Violation is null; disk++)
+        {
+            world.Lane.PumpWhile(() => world.Disks[disk].InFlight > 0, 60_000_000_000);
+            if (world.CanReturn(disk))
+            {
+                any = true;
+                if (world.Lane.Run(world.Return(disk)) is { Length: > 0 } refused)
+                {
+                    Report(where, $"disk {disk} does not return: {refused}");
+                }
+            }
+        }
+
+        bool crashes = world.Space.BytesToResync > 0;
+        Repair(world, where);
+        CrashAfter(world, oracle, depth, 0);
+        Count(any, "disk returned after a crash");
+        Count(crashes, "repair after a crash");
+        ReadAll(world, oracle, where + ", repaired", observe: false);
+    }
+
+    private void CrashAfter(ISimWorld world, BlockOracle oracle, int depth, int requests)
+    {
+        int at = requests;
+        foreach (SimDisk disk in world.Disks)
+        {
+            disk.OnRequest = depth >= 2 || at == 0 ? null : (_, _, _) =>
+            {
+                if (--at == 0 && Violation is null)
+                {
+                    Crash(world, oracle, depth + 1, world.Lane.NextRandom());
+                }
+            };
+        }
+    }
+
+    private void Repair(ISimWorld world, string where)
+    {
+        RepairEnd end = Violation is null ? world.Lane.Run(world.Space.Resync(new SimPacer(world.Lane))) : RepairEnd.Stopped;
+        if (Violation is null && (world.Space.BytesToResync > 0 || (end != RepairEnd.Done && !Enumerable.Range(0, world.Disks.Length).Any(disk => world.Disks[disk].Pulled || world.CanReturn(disk)))))
+        {
+            Report(where, $"repair ended as {end} with {world.Space.BytesToResync} bytes left; {world.Space.FaultReason}");
+        }
+    }
+
     private void JudgeEachCopy(ISimWorld world, BlockOracle oracle, string where)
     {
-        if (world.Disks.Count(disk => disk.Pulled) >= _scenario.Copies - 1)
+        if (world.MissingDisks >= _scenario.Copies - 1)
         {
             return;
         }
 
+        Repair(world, where);   // what is stale may not be the only copy left
+
         for (int pulled = 0; pulled < world.Disks.Length && Violation is null; pulled++)
         {
+            if (_sick >= 0 && pulled != _sick)
+            {
+                continue;   // the other copy would be that of the sick disk
+            }
+
             ISimWorld without = world.Fork(world.Lane.Seed + 1000 + (ulong)pulled);
             Carry(world, without);
             without.Remove(pulled);
@@ -435,7 +611,10 @@ public sealed class CrashSimulation
     {
         if (happened)
         {
-            Sometimes[what] = Sometimes.GetValueOrDefault(what) + 1;
+            lock (Sometimes)
+            {
+                Sometimes[what] = Sometimes.GetValueOrDefault(what) + 1;
+            }
         }
     }
 

@@ -36,8 +36,20 @@ public interface ISimWorld
     /// <summary>An exact copy, to try something on.</summary>
     ISimWorld Fork(ulong seed);
 
+    /// <summary>Disks that the open world does without: pulled, or out of the view.</summary>
+    int MissingDisks { get; }
+
     /// <summary>Takes a disk away before the world is opened.</summary>
     void Remove(int disk);
+
+    /// <summary>Whether a disk is out of the view, and nothing of it is under way: it may come back.</summary>
+    bool CanReturn(int disk);
+
+    /// <summary>Brings a disk back, which may have lost what was in its cache; the reason why it does not take part again, or empty.</summary>
+    LaneTask<string> Return(int disk);
+
+    /// <summary>Moves a slab chosen at random to a disk that its row is not on; Incomplete where there is none.</summary>
+    LaneTask<RepairEnd> MoveSome(IWorkPacer pacer);
 
     /// <summary>Writes pending on each disk, in flight included: what a cut chooses from.</summary>
     int[] PendingWrites();

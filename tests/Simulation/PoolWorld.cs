@@ -13,6 +13,7 @@ namespace TierSpaces.Simulation;
 public sealed class PoolWorld : ISimWorld
 {
     private readonly NewVirtualDiskSpec? _spec;
+    private readonly MeteredDisk[] _members;
 
     private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, NewVirtualDiskSpec? spec)
     {
@@ -20,6 +21,8 @@ public sealed class PoolWorld : ISimWorld
         State = state;
         Lane = new SimLane(seed);
         Disks = Array.ConvertAll(media, medium => new SimDisk(Lane, medium));
+        DiskWatch watch = new(Lane);
+        _members = Array.ConvertAll(Disks, disk => new MeteredDisk(Lane, disk, watch));
         Environment = new PoolEnvironment(Lane, state, new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
     }
 
@@ -55,7 +58,33 @@ public sealed class PoolWorld : ISimWorld
     public LaneTask<string> Open(bool isNew) => isNew ? Create(_spec!) : Open();
 
     /// <inheritdoc/>
+    public int MissingDisks => Disks.Length - Pool!.View.Members.Count(member => Pool.Disk(member.Disk) is not null);
+
+    /// <inheritdoc/>
     public void Remove(int disk) => Disks[disk].Pulled = true;
+
+    /// <inheritdoc/>
+    public bool CanReturn(int disk) =>
+        Disks[disk] is { InFlight: 0, Hung: false } && Pool is { HasLostQuorum: false } pool && !pool.View.Contains(new DiskNumber((ushort)(disk + 1)));
+
+    /// <inheritdoc/>
+    public async LaneTask<string> Return(int disk)
+    {
+        Disks[disk].Pulled = false;
+        Disks[disk].Media.LosePower((_, _) => Lane.Next(2) == 0);
+        PoolScan scan = await Pool.Scan(Environment, Disks[disk]);
+        string refused = Pool!.Offer(scan);
+        return refused.Length > 0 ? refused : (await Pool.Rejoin(scan.Label!.Number)).Reason;
+    }
+
+    /// <inheritdoc/>
+    public LaneTask<RepairEnd> MoveSome(IWorkPacer pacer)
+    {
+        SlabMove[] slabs = [.. Pool!.State.Space(VirtualDisk!.Description.DataSpace)!.EnumerateRows()
+            .SelectMany(row => row.Row.Mapping.Sources.ToArray().Select((slab, position) => new SlabMove(row.Index, position, slab.Disk)))];
+        return slabs.Length == 0 ? LaneTask.FromResult(RepairEnd.Incomplete)
+            : new SlabMover(Pool, VirtualDisk).Move(slabs[Lane.Next(slabs.Length)], [], pacer);
+    }
 
     /// <inheritdoc/>
     ISimWorld ISimWorld.Cut(ulong seed, Func<int, int, int, bool> keep) => Cut(seed, keep);
@@ -70,7 +99,7 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>Makes the pool and a virtual disk.</summary>
     public async LaneTask<string> Create(NewVirtualDiskSpec spec)
     {
-        Pool = await Pool.Create(Environment, new NewPoolSpec { FriendlyName = "p" }, [.. Disks.Select((disk, i) => new NewDiskSpec(disk, $"d{i}"))]);
+        Pool = await Pool.Create(Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Select((disk, i) => new NewDiskSpec(disk, $"d{i}"))]);
         VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool, spec);
         VirtualDisk = result.Disk;
         return result.Reason;
@@ -80,11 +109,11 @@ public sealed class PoolWorld : ISimWorld
     public async LaneTask<string> Open()
     {
         List<PoolScan> scans = [];
-        foreach (SimDisk member in Disks)
+        for (int i = 0; i < Disks.Length; i++)
         {
-            if (!member.Pulled)
+            if (!Disks[i].Pulled)
             {
-                scans.Add(await Pool.Scan(Environment, member));
+                scans.Add(await Pool.Scan(Environment, _members[i]));
             }
         }
 
@@ -105,6 +134,15 @@ public sealed class PoolWorld : ISimWorld
         if (disk is null || disk.IsBeingCreated)
         {
             return "no virtual disk";
+        }
+
+        foreach (DiskNumber outside in Pool.OutsideDisks.ToArray())
+        {
+            CommitResult joined = await Pool.Rejoin(outside);
+            if (!joined.Succeeded)
+            {
+                return $"disk {outside} does not join again: {joined.Reason}";
+            }
         }
 
         VirtualDisk = await VirtualDiskBuilder.Open(Pool, disk.Id);

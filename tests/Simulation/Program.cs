@@ -1,50 +1,64 @@
 using System.Diagnostics;
+using System.Globalization;
 using TierSpaces.Simulation;
 
-// Simulate -Seeds N -Seed S: runs N seeds from S over all scenarios, shows progress, ends in one line of counts.
+// Simulate [-Seeds N] [-Seed S] [-Scenario K] [-SpacesOnly] [-Jobs N] [-StopAtFirst]: runs N seeds from S round all scenarios, side by side,
+// shows progress, and ends in one line of counts; the same arguments give the same trace. With -StopAtFirst one seed follows the
+// other and the first violation ends the run.
 int seeds = Argument("-Seeds", 200);
 ulong first = (ulong)Argument("-Seed", 1);
 int only = Argument("-Scenario", -1);
-bool stopAtFirst = args.Contains("-StopAtFirst");
-IReadOnlyList<SpaceScenario> scenarios = [.. SpaceScenario.All.Where(scenario => !args.Contains("-SpacesOnly") || !scenario.IsWholePool)];
+bool stopAtFirst = Has("-StopAtFirst");
+int jobs = stopAtFirst ? 1 : Argument("-Jobs", Environment.ProcessorCount);
+SpaceScenario[] scenarios = [.. SpaceScenario.All.Where(scenario => !Has("-SpacesOnly") || !scenario.IsWholePool)];
+SimulationResult[] results = new SimulationResult[seeds];
+object gate = new();
+int ended = 0;
 long states = 0;
 int violations = 0;
-ulong hash = 0;
 Stopwatch clock = Stopwatch.StartNew();
-for (int i = 0; i < seeds; i++)
+Parallel.For(0, seeds, new ParallelOptions { MaxDegreeOfParallelism = jobs }, (i, loop) =>
 {
-    SpaceScenario scenario = scenarios[only >= 0 ? only : i % scenarios.Count];
-    SimulationResult result = CrashSimulation.Run(scenario, first + (ulong)i);
-    states += result.CrashStates;
-    hash = (hash ^ result.TraceHash) * 1099511628211;
-    if (result.Violation is not null)
+    SpaceScenario scenario = ScenarioOf(i);
+    SimulationResult result = results[i] = CrashSimulation.Run(scenario, first + (ulong)i);
+    lock (gate)
     {
-        violations++;
-        Console.WriteLine($"violation: {result.Violation}");
-        Console.WriteLine($"replay: ./build.sh Simulate -Seeds 1 -Seed {first + (ulong)i} -Scenario {scenarios.ToList().IndexOf(scenario)}");
+        states += result.CrashStates;
+        if (result.Violation is not null)
+        {
+            violations++;
+            Console.WriteLine($"violation: {result.Violation}");
+            Console.WriteLine($"replay: ./build.sh Simulate -Seeds 1 -Seed {first + (ulong)i} -Scenario {scenarios.ToList().IndexOf(scenario)}");
+        }
+
+        if (++ended % 50 == 0)
+        {
+            Console.WriteLine($"{ended} seeds, {states} crash states, {violations} violations, {clock.Elapsed.TotalSeconds:F0} s");
+        }
     }
 
-    if (violations > 0 && stopAtFirst)
+    if (result.Violation is not null && stopAtFirst)
     {
-        return 1;
+        loop.Stop();
     }
-
-    if (i % 50 == 49)
-    {
-        Console.WriteLine($"{i + 1} seeds, {states} crash states, {violations} violations, {clock.Elapsed.TotalSeconds:F0} s");
-    }
-}
+});
 
 foreach ((string what, long count) in CrashSimulation.Sometimes)
 {
     Console.WriteLine($"sometimes {what}: {count}");
 }
 
+// By seed, whatever the order in which they ended.
+ulong hash = results.OfType<SimulationResult>().Aggregate(0UL, (sum, result) => (sum ^ result.TraceHash) * 1099511628211);
 Console.WriteLine($"{seeds} seeds, {states} crash states, {violations} violations, trace {hash:x16}");
 return violations == 0 ? 0 : 1;
+
+SpaceScenario ScenarioOf(int i) => scenarios[only >= 0 ? only : i % scenarios.Length];
+
+bool Has(string name) => args.Contains(name, StringComparer.OrdinalIgnoreCase);
 
 int Argument(string name, int otherwise)
 {
     int at = Array.FindIndex(args, arg => string.Equals(arg, name, StringComparison.OrdinalIgnoreCase));
-    return at >= 0 && at + 1 < args.Length ? int.Parse(args[at + 1], System.Globalization.CultureInfo.InvariantCulture) : otherwise;
+    return at >= 0 && at + 1 < args.Length ? int.Parse(args[at + 1], CultureInfo.InvariantCulture) : otherwise;
 }

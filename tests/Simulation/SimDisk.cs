@@ -30,6 +30,9 @@ public sealed class SimDisk : IDisk
     /// <inheritdoc/>
     public DiskIdentity Identity { get; }
 
+    /// <summary>Requests so far.</summary>
+    public long Requests => _requests;
+
     /// <summary>Fault: the disk is gone.</summary>
     public bool Pulled { get; set; }
 
@@ -48,8 +51,14 @@ public sealed class SimDisk : IDisk
     /// <summary>Fault: writes answer ENOSPC.</summary>
     public bool Full { get; set; }
 
+    /// <summary>Writes that found other bytes in their memory when the disk came to them: memory in flight was used again.</summary>
+    public int ReusedBuffers { get; private set; }
+
     /// <summary>Called before each request takes effect: (kind, offset, length).</summary>
     public Action<SimOperation, long, int>? OnRequest { get; set; }
+
+    /// <summary>Fault: requests are taken and not answered, those in flight too, until <see cref="Wake"/>. Then they take effect, late.</summary>
+    public bool Hung { get; private set; }
 
     /// <inheritdoc/>
     public bool IsPresent => !Pulled;
@@ -59,6 +68,16 @@ public sealed class SimDisk : IDisk
 
     /// <inheritdoc/>
     public StoreGeometry Geometry => new(Media.Length, Identity.LogicalSectorSize, Media.SectorSize, 32 << 20);
+
+    /// <summary>Stops answering.</summary>
+    public void Hang() => Hung = true;
+
+    /// <summary>Answers again, what was asked meanwhile included.</summary>
+    public void Wake()
+    {
+        Hung = false;
+        _woken.NotifyAll();
+    }
 
     /// <summary>The medium as it would be if the process died now: writes in flight are pending too.</summary>
     public SimMedia SnapshotWithInFlight()
@@ -120,8 +139,13 @@ public sealed class SimDisk : IDisk
 
         (long Offset, byte[] Data) pending = (offset, source.Span.ToArray());
         _writesInFlight.Add(pending);
-        await Latency(SimOperation.Write, offset, source.Length);
+        bool wasHung = await Latency(SimOperation.Write, offset, source.Length);
         _writesInFlight.Remove(pending);
+        if (wasHung && !source.Span.SequenceEqual(pending.Data))
+        {
+            ReusedBuffers++;   // a device reads the memory when it comes to it
+        }
+
         if (Pulled)
         {
             return IoError.DeviceGone;
@@ -226,13 +250,23 @@ public sealed class SimDisk : IDisk
     private bool Valid(long offset, long length) =>
         offset >= 0 && length >= 0 && offset <= Media.Length - length && (offset | length) % Media.SectorSize == 0;
 
-    private async LaneTask Latency(SimOperation operation, long offset, int length)
+    private readonly LaneSignal _woken = new();
+
+    /// <summary>Takes the time of a request; whether the disk hung meanwhile.</summary>
+    private async LaneTask<bool> Latency(SimOperation operation, long offset, int length)
     {
         InFlight++;
         OnRequest?.Invoke(operation, offset, length);
         _lane.Trace(((ulong)offset << 3) ^ (ulong)length ^ ((ulong)operation << 60) ^ (ulong)_requests++);
         await _lane.Delay(1000 + _lane.Next(200_000));
+        bool wasHung = Hung;
+        while (Hung)
+        {
+            await _woken.Wait();
+        }
+
         InFlight--;
+        return wasHung;
     }
 }
 

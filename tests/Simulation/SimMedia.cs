@@ -89,6 +89,29 @@ public sealed class SimMedia
         _durable[sector] = change((byte[])old.Clone());
     }
 
+    /// <summary>Flips a bit of a sector that was written, wherever its newest contents are: rot.</summary>
+    public void Rot(Random random)
+    {
+        if (_durable.Count == 0)
+        {
+            return;
+        }
+
+        long sector = _durable.Keys.ElementAt(random.Next(_durable.Count));
+        byte[] rotten = (byte[])Find(sector)!.Clone();
+        rotten[random.Next(rotten.Length)] ^= (byte)(1 << random.Next(8));
+        int newest = _cache.FindLastIndex(write => sector >= write.FirstSector && sector < write.FirstSector + write.Sectors.Length);
+        if (newest < 0)
+        {
+            _durable[sector] = rotten;
+            return;
+        }
+
+        byte[][] sectors = (byte[][])_cache[newest].Sectors.Clone();   // snapshots share the old ones
+        sectors[sector - _cache[newest].FirstSector] = rotten;
+        _cache[newest] = new CachedWrite(_cache[newest].FirstSector, sectors);
+    }
+
     /// <summary>The disk as a power cut leaves it: of the cached writes, only the sectors that <paramref name="keep"/> names.</summary>
     public SimMedia Cut(Func<int, int, bool> keep)
     {
@@ -100,6 +123,18 @@ public sealed class SimMedia
         }
 
         return new SimMedia(Key, Length, SectorSize, durable, []);
+    }
+
+    /// <summary>The disk itself loses power: of its cached writes only those stay that <paramref name="keep"/> names.</summary>
+    public void LosePower(Func<int, int, bool> keep)
+    {
+        for (int i = 0; i < _cache.Count; i++)
+        {
+            int write = i;
+            Apply(_durable, _cache[i], (_, sector) => keep(write, sector));
+        }
+
+        _cache.Clear();
     }
 
     /// <summary>An independent copy, cache included: what a crash of the process alone leaves.</summary>

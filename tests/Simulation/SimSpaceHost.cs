@@ -15,13 +15,16 @@ public sealed class SimSpaceMap
     /// <summary>Disks out of the view.</summary>
     public HashSet<int> Evicted { get; } = [];
 
+    /// <summary>Copies of the integrity log that miss blocks, bit per copy.</summary>
+    public int StaleLogCopies { get; set; }
+
     /// <summary>Slabs in use: (disk, slab).</summary>
     public HashSet<(int Disk, int Slab)> Used { get; } = [];
 
     /// <summary>An independent copy.</summary>
     public SimSpaceMap Clone()
     {
-        SimSpaceMap copy = new();
+        SimSpaceMap copy = new() { StaleLogCopies = StaleLogCopies };
         foreach ((int index, SpaceRowMap row) in Rows)
         {
             copy.Rows[index] = row with { Stale = (ushort[])row.Stale.Clone() };
@@ -34,9 +37,17 @@ public sealed class SimSpaceMap
 }
 
 /// <summary>A pool reduced to what one space sees of it: slabs, a map that is durable at once, a view.</summary>
-public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, SimDisk[] disks, SimSpaceMap map) : ISpaceHost
+public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, SimSpaceMap map) : ISpaceHost
 {
     private readonly Dictionary<int, (SlabPlace[] Places, List<(int, int)> Slabs)> _reserved = [];
+
+    /// <summary>What the space reported of the disks, by finding.</summary>
+    public Dictionary<DiskFinding, int> Reports { get; } = [];
+
+    private readonly HashSet<int> _leaving = [];
+
+    /// <inheritdoc/>
+    public bool IsLeaving(int number) => _leaving.Contains(number);
 
     /// <summary>The space that evictions are reported to.</summary>
     public Space? Space { get; set; }
@@ -45,7 +56,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, SimDisk[] disks
     public ILane Lane => lane;
 
     /// <summary>Slabs of one disk.</summary>
-    public int SlabsPerDisk => (int)(disks[0].Media.Length / Stride(shape));
+    public int SlabsPerDisk => (int)(disks[0].Geometry.Length / Stride(shape));
 
     /// <summary>Bytes of a slab with its checksum pages.</summary>
     public static long Stride(SpaceShape shape) => shape.SlabSize + (shape.PagesPerSlab * 4096L);
@@ -127,11 +138,43 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, SimDisk[] disks
     }
 
     /// <inheritdoc/>
+    public async LaneTask<IoError> ClearStale(uint space, int row, int position, ushort regions)
+    {
+        await lane.Delay(1000 + lane.Next(100_000));
+        map.Rows[row].Stale[position] &= (ushort)~regions;
+        return IoError.None;
+    }
+
+    /// <inheritdoc/>
+    public async LaneTask<IoError> MarkLogStale(uint space, int copy)
+    {
+        await lane.Delay(1000 + lane.Next(100_000));
+        map.StaleLogCopies |= 1 << copy;
+        return IoError.None;
+    }
+
+    /// <inheritdoc/>
+    public async LaneTask<IoError> ClearLogStale(uint space, int copy)
+    {
+        await lane.Delay(1000 + lane.Next(100_000));
+        map.StaleLogCopies &= ~(1 << copy);
+        return IoError.None;
+    }
+
+    /// <inheritdoc/>
     public async LaneTask<IoError> Evict(int disk, string reason)
     {
+        while (_leaving.Contains(disk))
+        {
+            await lane.Delay(1000);
+        }
+
         if (map.Evicted.Add(disk))
         {
+            _leaving.Add(disk);
+            disks[disk].Abandon();
             await lane.Delay(1000 + lane.Next(100_000));
+            _leaving.Remove(disk);
             if (Space is not null)
             {
                 return await Space.OnDiskLost(disk);
@@ -139,6 +182,62 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, SimDisk[] disks
         }
 
         return IoError.None;
+    }
+
+    /// <summary>A row as the map has it, or null.</summary>
+    public SpaceRowMap? Row(int index) => map.Rows.GetValueOrDefault(index);
+
+    /// <inheritdoc/>
+    public void Report(int disk, DiskFinding finding, int count) => Reports[finding] = Reports.GetValueOrDefault(finding) + count;
+
+    /// <summary>Moves a slab chosen at random to a disk that its row is not on, its own disk there or not.</summary>
+    public async LaneTask<RepairEnd> MoveSome(IWorkPacer pacer)
+    {
+        int[] rows = [.. map.Rows.Keys];
+        if (rows.Length == 0)
+        {
+            return RepairEnd.Incomplete;
+        }
+
+        int row = rows[lane.Next(rows.Length)];
+        int position = lane.Next(shape.Positions);
+        SlabPlace old = map.Rows[row].Places[position];
+        int to = Enumerable.Range(0, disks.Length).FirstOrDefault(
+            disk => !map.Evicted.Contains(disk) && Free(disk) > 0 && !map.Rows[row].Places.Any(place => place.Disk == disk), -1);
+        if (to < 0)
+        {
+            return RepairEnd.Incomplete;
+        }
+
+        int slab = Enumerable.Range(0, SlabsPerDisk).First(s => !map.Used.Contains((to, s)));
+        map.Used.Add((to, slab));
+        SlabPlace target = Place(shape, to, slab);
+        RepairEnd end = await Space!.Move(row, position, target, Commit, pacer);
+        SlabPlace free = end == RepairEnd.Done ? old : target;
+        if (end == RepairEnd.Done && Disk(old.Disk) is { } disk)
+        {
+            await disk.WriteZeroes(old.PagesOffset, Stride(shape), WriteFlags.None);
+        }
+
+        map.Used.Remove((free.Disk, (int)(free.PagesOffset / Stride(shape))));
+        return end;
+
+        async LaneTask<IoError> Commit()
+        {
+            await lane.Delay(1000 + lane.Next(100_000));
+            SpaceRowMap now = map.Rows[row];
+            if (now.Places[position] != old || now.Places.Any(place => place.Disk == to))
+            {
+                return IoError.Io;   // another move of the row was faster: a pool's state refuses this one
+            }
+
+            SlabPlace[] places = (SlabPlace[])now.Places.Clone();
+            ushort[] stale = (ushort[])now.Stale.Clone();
+            places[position] = target;
+            stale[position] = 0;
+            map.Rows[row] = now with { Places = places, Stale = stale };
+            return IoError.None;
+        }
     }
 
     private int Free(int disk) => SlabsPerDisk - map.Used.Count(slab => slab.Disk == disk);

@@ -2,6 +2,7 @@ using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.Resiliency.Layouts;
+using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Simulation;
 
@@ -11,7 +12,7 @@ namespace TierSpaces.Simulation;
 /// </summary>
 public sealed class SpaceWorld : ISimWorld
 {
-    private const int LogBlocks = 32;
+    private const int LogBlocks = 56;   // its reserve takes three openings cut short one after another
 
     private readonly SpaceScenario _scenario;
     private readonly SimMedia[] _media;
@@ -26,7 +27,8 @@ public sealed class SpaceWorld : ISimWorld
         _state = state;
         Lane = new SimLane(seed);
         Disks = Array.ConvertAll(media, medium => new SimDisk(Lane, medium));
-        Host = new SimSpaceHost(Lane, scenario.Shape, Disks, map);
+        DiskWatch watch = new(Lane);
+        Host = new SimSpaceHost(Lane, scenario.Shape, Array.ConvertAll(Disks, disk => new MeteredDisk(Lane, disk, watch)), map);
     }
 
     /// <summary>Lane of this world.</summary>
@@ -68,11 +70,30 @@ public sealed class SpaceWorld : ISimWorld
     public LaneTask<IoError> Close() => Space.Close();
 
     /// <inheritdoc/>
+    public int MissingDisks => Enumerable.Range(0, Disks.Length).Count(disk => Disks[disk].Pulled || _map.Evicted.Contains(disk));
+
+    /// <inheritdoc/>
     public void Remove(int disk)
     {
         Disks[disk].Pulled = true;
         _map.Evicted.Add(disk);   // a pool opens without it
     }
+
+    /// <inheritdoc/>
+    public bool CanReturn(int disk) => Disks[disk] is { InFlight: 0, Hung: false } && _map.Evicted.Contains(disk);
+
+    /// <inheritdoc/>
+    public LaneTask<string> Return(int disk)
+    {
+        Disks[disk].Pulled = false;
+        Disks[disk].Media.LosePower((_, _) => Lane.Next(2) == 0);
+        _map.Evicted.Remove(disk);
+        Space.OnDiskJoined();
+        return LaneTask.FromResult("");
+    }
+
+    /// <inheritdoc/>
+    public LaneTask<RepairEnd> MoveSome(IWorkPacer pacer) => Host.MoveSome(pacer);
 
     /// <inheritdoc/>
     public ISimWorld Cut(ulong seed, Func<int, int, int, bool> keep)
@@ -136,6 +157,9 @@ public sealed class SpaceWorld : ISimWorld
     public async LaneTask<string> Open(bool isNew)
     {
         SpaceShape shape = _scenario.Shape;
+        _map.Used.Clear();   // what was reserved for a row or a move that never came into the map is free
+        _map.Used.UnionWith(Enumerable.Range(0, LogCopies(_scenario)).Select(copy => (copy, 0)));
+        _map.Used.UnionWith(_map.Rows.Values.SelectMany(row => row.Places).Select(place => (place.Disk, (int)(place.PagesOffset / SimSpaceHost.Stride(shape)))));
         SpaceOptions options = new()
         {
             Space = 7,
@@ -145,6 +169,7 @@ public sealed class SpaceWorld : ISimWorld
             IsThin = true,
             Rows = [.. _map.Rows.Values.Select(row => row with { Stale = (ushort[])row.Stale.Clone() })],
             LogCopies = [.. Enumerable.Range(0, LogCopies(_scenario)).Select(copy => (IReadOnlyList<SlabPlace>)[SimSpaceHost.Place(shape, copy, 0)])],
+            StaleLogCopies = _map.StaleLogCopies,
             LogOwner = new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
             LogBlocksMax = LogBlocks,
             CrashNotes = shape.Checksums ? _state.MapMemory("notes", 64 + (2 * 16 * 512)) : null,

@@ -8,8 +8,9 @@ namespace TierSpaces.Contracts;
 
 /// <summary>
 /// Talks to the host of one home over its Unix socket: HTTP, JSON, one POST per verb. If no host answers, it starts one and goes
-/// on. Invariants: (1) a verb that changes state is sent at most once to a host that accepted the connection; (2) there is no
-/// time limit: a verb takes as long as it takes, and is given up by its token.
+/// on. Invariants: (1) a verb that changes state is sent at most once to a host that accepted the connection, unless twice is as good
+/// as once; (2) there is no time limit: a verb takes as long as it takes, and is given up by its token; (3) each request has a
+/// connection of its own: one that was kept open may outlive its host, and a change sent over it would look like a lost answer.
 /// </summary>
 public sealed class ManagementClient : IDisposable
 {
@@ -24,7 +25,13 @@ public sealed class ManagementClient : IDisposable
     {
         this.paths = paths ?? HostPaths.FromEnvironment();
         this.launcher = launcher;
-        var handler = new SocketsHttpHandler { ConnectCallback = ConnectAsync, UseProxy = false, UseCookies = false };
+        var handler = new SocketsHttpHandler
+        {
+            ConnectCallback = ConnectAsync,
+            UseProxy = false,
+            UseCookies = false,
+            PooledConnectionLifetime = TimeSpan.Zero,   // invariant 3
+        };
         http = new HttpClient(handler) { BaseAddress = new Uri("http://host/"), Timeout = Timeout.InfiniteTimeSpan };
     }
 
@@ -48,25 +55,24 @@ public sealed class ManagementClient : IDisposable
     {
         var verb = VerbDescription.Of(request.GetType());
         var body = JsonSerializer.SerializeToUtf8Bytes(request, ContractsJson.Default.GetTypeInfo(request.GetType())!);
-        var answer = await SendAsync(verb.Name, verb.Verb.ChangesState, body, cancellation).ConfigureAwait(false);
+        var answer = await SendAsync(verb.Name, body, cancellation).ConfigureAwait(false);
         var type = (JsonTypeInfo<VerbReply<TInfo>>)ContractsJson.Default.GetTypeInfo(typeof(VerbReply<TInfo>))!;
         return JsonSerializer.Deserialize(answer, type) ?? new VerbReply<TInfo>();
     }
 
     /// <summary>Runs a verb given and answered as JSON: what the command line does.</summary>
     /// <param name="verb">Verb and noun.</param>
-    /// <param name="changesState">Whether a lost answer must not be asked for again.</param>
     /// <param name="body">The request as UTF-8 JSON.</param>
     /// <param name="cancellation">Gives up waiting for the answer.</param>
     /// <returns>A <see cref="VerbReply{TInfo}"/> as UTF-8 JSON.</returns>
     /// <exception cref="StorageException">The host could not be reached, or refused the caller.</exception>
-    public async Task<byte[]> SendAsync(
-        string verb, bool changesState, byte[] body, CancellationToken cancellation = default)
+    public async Task<byte[]> SendAsync(string verb, byte[] body, CancellationToken cancellation = default)
     {
         paths.CheckSocketPath(paths.Socket);
-        return VerbDescription.Find(verb)?.RequestType == typeof(StopTierSpacesHostRequest)
+        var description = VerbDescription.Find(verb);
+        return description?.RequestType == typeof(StopTierSpacesHostRequest)
             ? await StopAsync(verb, body, cancellation).ConfigureAwait(false)
-            : await AskAsync(verb, changesState, body, cancellation).ConfigureAwait(false);
+            : await AskAsync(verb, description?.Verb.IsSentOnce ?? true, body, cancellation).ConfigureAwait(false);
     }
 
     /// <inheritdoc/>
@@ -80,7 +86,7 @@ public sealed class ManagementClient : IDisposable
         return answer;
     }
 
-    private async Task<byte[]> AskAsync(string verb, bool changesState, byte[] body, CancellationToken cancellation)
+    private async Task<byte[]> AskAsync(string verb, bool isSentOnce, byte[] body, CancellationToken cancellation)
     {
         var launched = false;
         while (true)
@@ -94,7 +100,7 @@ public sealed class ManagementClient : IDisposable
                 launched = true;
                 await launcher(paths, cancellation).ConfigureAwait(false);
             }
-            catch (HttpRequestException e) when (IsAnswerLost(e) && !changesState && launcher is not null && !launched)
+            catch (HttpRequestException e) when (IsAnswerLost(e) && !isSentOnce && launcher is not null && !launched)
             {
                 launched = true;
                 await launcher(paths, cancellation).ConfigureAwait(false);

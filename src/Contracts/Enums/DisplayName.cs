@@ -64,6 +64,8 @@ public static class DisplayName
         [CannotPoolReason.ReservedBySubsystem] = "Reserved by subsystem",
         [ParityLayout.NonRotatedParity] = "Non-rotated Parity",
         [ParityLayout.RotatedParity] = "Rotated Parity",
+        [StorageJobState.ShuttingDown] = "Shutting Down",
+        [StorageJobState.QueryPending] = "Query Pending",
         [UniqueIdFormat.VendorSpecific] = "Vendor Specific",
         [UniqueIdFormat.VendorId] = "Vendor Id",
         [UniqueIdFormat.FCPHName] = "FCPH Name",

@@ -18,8 +18,14 @@ public sealed class VerbAttribute(string name, string help) : Attribute
     /// <summary>The parameter set taken when several fit; empty when there is only one set.</summary>
     public string DefaultSet { get; init; } = "";
 
-    /// <summary>Whether it changes anything: then it has -WhatIf and -Confirm, and is never sent twice.</summary>
+    /// <summary>Whether it changes anything: then it has -WhatIf and -Confirm.</summary>
     public bool ChangesState { get; init; }
+
+    /// <summary>Whether doing it twice is doing it once, so that it may be sent again when the answer was lost.</summary>
+    public bool IsIdempotent { get; init; }
+
+    /// <summary>Whether a lost answer must not be asked for again.</summary>
+    public bool IsSentOnce => ChangesState && !IsIdempotent;
 
     /// <summary>Whether it destroys data or redundancy: then a person at a terminal is asked first.</summary>
     public bool Destroys { get; init; }

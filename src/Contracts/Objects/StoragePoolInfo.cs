@@ -90,4 +90,7 @@ public sealed record StoragePoolInfo
     public string? PassThroughNamespace { get; init; }
 
     public string? PassThroughClass { get; init; }
+
+    /// <summary>Ours: days between two verifications of each virtual disk, 0 for none on a schedule; null while the pool is not open.</summary>
+    public double? ScrubIntervalDays { get; init; }
 }

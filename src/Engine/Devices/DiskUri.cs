@@ -33,6 +33,20 @@ public sealed record DiskUri(DiskKind Kind, string Path, string Profile)
     /// <summary>The URI of an emulated disk over an image file.</summary>
     public static DiskUri ForEmulated(string path, string profile) => new(DiskKind.Emulated, System.IO.Path.GetFullPath(path), profile);
 
+    /// <summary>Whether a text is a URI of a disk.</summary>
+    public static bool IsOne(string uri)
+    {
+        try
+        {
+            Parse(uri);
+            return true;
+        }
+        catch (DiskOpenException)
+        {
+            return false;
+        }
+    }
+
     /// <summary>Reads a URI.</summary>
     /// <exception cref="DiskOpenException">It is not one; the message says what is wrong and what is expected.</exception>
     public static DiskUri Parse(string uri)

@@ -116,6 +116,14 @@ public interface IDisk : IBlockStore
     /// <summary>Requests submitted and not completed.</summary>
     int InFlight { get; }
 
+    /// <summary>
+    /// The pool goes on without this disk: whoever waits for a request on it is answered with DeviceGone now, nothing more is
+    /// submitted. Closing and reopening it is the only way back. Disks without deadlines just go on.
+    /// </summary>
+    void Abandon()
+    {
+    }
+
     /// <summary>Waits for everything in flight and closes the device, releasing its exclusive lock.</summary>
     LaneTask Close();
 }

@@ -54,8 +54,16 @@ internal static unsafe class FileCalls
                 Libc.Allocate(descriptor, operation.Flags, operation.Offset, operation.Length)),
             FileOpcode.Discard => RangeControl(descriptor, Libc.BlockDiscard, operation),
             FileOpcode.ZeroOut => RangeControl(descriptor, Libc.BlockZeroOut, operation),
+            FileOpcode.Close => Close(descriptor),
             _ => -Errno.EINVAL,
         };
+    }
+
+    /// <summary>Whatever close answers, the descriptor is gone: repeating it might close another's.</summary>
+    private static int Close(int descriptor)
+    {
+        _ = Libc.Close(descriptor);
+        return 0;
     }
 
     private static int RangeControl(int descriptor, nuint request, in FileOperation operation)

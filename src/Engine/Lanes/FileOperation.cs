@@ -20,6 +20,9 @@ internal enum FileOpcode : byte
 
     /// <summary>BLKZEROOUT.</summary>
     ZeroOut,
+
+    /// <summary>close. The last close of an unlinked file frees its blocks, which may take seconds: never on the lane.</summary>
+    Close,
 }
 
 /// <summary>One request on one file. Buffers belong to it until it completes.</summary>

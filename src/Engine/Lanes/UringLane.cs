@@ -1,10 +1,11 @@
 using System.Runtime.InteropServices;
 using TierSpaces.Engine.Lanes.Native;
 using TierSpaces.Engine.Lanes.Uring;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Lanes;
 
-// A lane whose one wait is io_uring_enter: it submits all that a turn started and sleeps for the first completion.
+// A lane whose one wait is io_uring_enter: it submits what a turn started, a few at a time, and sleeps for the first completion.
 //
 // Invariants
 //  1. A submission that finds the queue full waits in _backlog; nothing overtakes it.
@@ -16,6 +17,7 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
 {
     private const uint SubmissionEntries = 512;
     private const uint CompletionEntries = 4096;
+    private const uint SubmitBatch = 4;    // entries that are given to the kernel before the turn ends: the disk begins meanwhile
 
     private static readonly ulong* s_ignored = (ulong*)NativeMemory.AllocZeroed(sizeof(ulong));   // wake counts nobody reads
 
@@ -23,6 +25,7 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
     private readonly Queue<SubmissionEntry> _backlog = new();
     private Ring _ring = null!;            // from OpenBackend
     private FileTable _files = null!;
+    private BufferTable _memory = null!;
     private int _wakeDescriptor = -1;
     private int _othersInFlight;           // wake read and polls
     private long _spinNs;
@@ -33,13 +36,13 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
 
     internal override void Submit(in FileOperation operation, ICompletionTarget target)
     {
-        if (operation.Opcode is FileOpcode.Discard or FileOpcode.ZeroOut)
+        if (operation.Opcode is FileOpcode.Discard or FileOpcode.ZeroOut or FileOpcode.Close)
         {
-            Workers.Submit(operation, target);   // ioctls: the ring has no operation for them
+            Workers.Submit(operation, target);   // ioctls, for which the ring has no operation, and what may block
             return;
         }
 
-        SubmissionEntry entry = UringEntries.ForFile(operation);
+        SubmissionEntry entry = UringEntries.ForFile(operation, _memory.Find((nint)operation.Buffer));
         entry.UserData = _table.Add(target);
         Add(entry);
     }
@@ -58,6 +61,9 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
     internal override void PollWritable(PollTarget target) => ((UringPoll)target.Watch!).AskWritable();
 
     internal override void StopPolling(PollTarget target) => ((UringPoll)target.Watch!).Stop();
+
+    /// <summary>Whether the kernel has pinned the memory of this buffer once and for all.</summary>
+    internal bool IsRegistered(IoBuffer buffer) => _memory.Find((nint)buffer.Pointer) >= 0;
 
     /// <summary>Adds an entry that is no file operation: a poll, its removal, the wake read.</summary>
     internal ulong AddOther(SubmissionEntry entry, ICompletionTarget target)
@@ -95,6 +101,8 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
 
         _ring = ring;
         _files = new FileTable(ring);
+        _memory = new BufferTable(ring);
+        Buffers.OnMemory(_memory.Add);
         _spinNs = Options.SpinNs;
         ReadWakeDescriptor();
         return null;
@@ -150,6 +158,10 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
         {
             _backlog.Enqueue(entry);
             SubmitBacklog();
+        }
+        else if (_ring.Unsubmitted >= SubmitBatch)
+        {
+            Enter(0, -1);
         }
     }
 

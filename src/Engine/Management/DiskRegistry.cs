@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Pools;
 
 namespace TierSpaces.Engine.Management;
@@ -33,11 +34,19 @@ public sealed class RegisteredDisk
     public int SlotNumber { get; init; } = -1;
 
     /// <summary>Profile of an emulated disk, or empty.</summary>
-    public string LatencyProfile { get; init; } = "";
+    public string LatencyProfile { get; set; } = "";
 
     /// <summary>The disk, while it is open and no pool owns it.</summary>
     [JsonIgnore]
     public IDisk? Disk { get; set; }
+
+    /// <summary>The emulated disk as it was last opened, whoever owns it now; null for others.</summary>
+    [JsonIgnore]
+    public EmulatedDisk? Emulated { get; set; }
+
+    /// <summary>What an emulated disk does wrong while this host runs, however often it is opened.</summary>
+    [JsonIgnore]
+    public EmulatedFault Fault { get; set; } = EmulatedFault.None;
 
     /// <summary>What the system says of it, from its last opening.</summary>
     [JsonIgnore]
@@ -61,20 +70,40 @@ internal sealed class DiskRegistry(IHostState state)
 
     internal int NextDeviceId => Disks.Count == 0 ? 0 : Disks.Max(disk => disk.DeviceId) + 1;
 
-    /// <summary>Reads the list; one that cannot be read is empty, and the disks are registered again by hand.</summary>
+    /// <summary>
+    /// Reads the list. Of one that cannot be read, in whole or in part, that is left out and named in what is returned: those disks are
+    /// registered again by hand.
+    /// </summary>
     internal string Load()
     {
         byte[]? content = state.ReadFile(FileName);
         try
         {
-            Disks = content is null ? [] : JsonSerializer.Deserialize(content, RegistryJson.Default.ListRegisteredDisk) ?? [];
-            return "";
+            List<RegisteredDisk> read = content is null ? [] : JsonSerializer.Deserialize(content, RegistryJson.Default.ListRegisteredDisk) ?? [];
+            Disks = read.FindAll(IsWhole);
+            return Disks.Count == read.Count
+                ? ""
+                : $"{read.Count - Disks.Count} of {read.Count} entries in the list of registered disks name no disk; register those disks again.";
         }
         catch (JsonException damage)
         {
             Disks = [];
             return $"The list of registered disks cannot be read ({damage.Message}); register them again.";
         }
+    }
+
+    // JSON fills in what is missing, and null where it says so, whatever the type promises.
+    private static bool IsWhole(RegisteredDisk? disk)
+    {
+        if (disk is null || disk.Uri is null || disk.FriendlyName is null || disk.DeviceId is < 0 or int.MaxValue || !DiskUri.IsOne(disk.Uri))
+        {
+            return false;
+        }
+
+        disk.Description ??= "";
+        disk.LatencyProfile ??= "";
+        disk.Overrides ??= new DiskOverrides();
+        return true;
     }
 
     internal void Save() => state.WriteFile(FileName, JsonSerializer.SerializeToUtf8Bytes(Disks, RegistryJson.Default.ListRegisteredDisk));

@@ -117,6 +117,9 @@ public sealed record StoragePoolStatus
     /// <summary>Bytes of slabs in use.</summary>
     public long AllocatedBytes { get; init; }
 
+    /// <summary>Time between two verifications of a virtual disk, zero for never; null while the pool is not open.</summary>
+    public TimeSpan? ScrubInterval { get; init; }
+
     /// <summary>Greatest logical sector of its disks.</summary>
     public int LogicalSectorSize { get; init; } = 512;
 
@@ -144,6 +147,9 @@ public sealed record VirtualDiskStatus
 
     /// <summary>OK, Degraded, Detached, In Service.</summary>
     public string OperationalStatus { get; init; } = "OK";
+
+    /// <summary>What is the matter with it, for people; empty when nothing is.</summary>
+    public string StatusReason { get; init; } = "";
 
     /// <summary>Why it is detached; empty while it is not.</summary>
     public string DetachedReason { get; init; } = "";

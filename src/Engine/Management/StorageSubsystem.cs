@@ -1,7 +1,9 @@
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
@@ -14,7 +16,14 @@ namespace TierSpaces.Engine.Management;
 /// <param name="NodeId">Identity of this host.</param>
 /// <param name="Notice">Takes events in words, on the lane.</param>
 public sealed record SubsystemOptions(
-    ILane Lane, ILaneNetwork? Network, IDiskFactory Factory, IHostState State, string ExportFolder, Guid NodeId, Action<string> Notice);
+    ILane Lane, ILaneNetwork? Network, IDiskFactory Factory, IHostState State, string ExportFolder, Guid NodeId, Action<string> Notice)
+{
+    /// <summary>How much of the machine jobs may have.</summary>
+    public JobPacing JobPacing { get; init; } = new();
+
+    /// <summary>How long member disks may take.</summary>
+    public IoDeadlines Deadlines { get; init; } = IoDeadlines.Default;
+}
 
 // Every verb of the product over the engine. Verbs run on the lane, those that change something one after another; a verb
 // checks everything it can before it changes anything.
@@ -27,11 +36,10 @@ public sealed record SubsystemOptions(
 /// <summary>Pools, disks and virtual disks of one host.</summary>
 public sealed partial class StorageSubsystem
 {
-    private const long PresencePollNs = 250_000_000;
-
     private readonly SubsystemOptions _options;
     private readonly ILane _lane;
     private readonly DiskRegistry _registry;
+    private readonly DiskWatch _watch;
     private readonly Dictionary<PoolId, ManagedPool> _pools = [];
     private readonly LaneSignal _verbEnded = new();
     private bool _verbRunning;
@@ -42,6 +50,9 @@ public sealed partial class StorageSubsystem
         _options = options;
         _lane = options.Lane;
         _registry = new DiskRegistry(options.State);
+        _jobs = new JobList(_lane);
+        _reliability = new ReliabilityLedger(options.State);
+        _watch = new DiskWatch(options.Lane, options.Deadlines);
     }
 
     /// <summary>Finds the registered disks and opens the pools on them.</summary>
@@ -55,13 +66,19 @@ public sealed partial class StorageSubsystem
                 options.Notice(problem);
             }
 
+            if (subsystem._reliability.Load() is { Length: > 0 } damage)
+            {
+                options.Notice(damage);
+            }
+
             foreach (RegisteredDisk disk in subsystem._registry.Disks)
             {
                 await subsystem.OpenRegistered(disk);
             }
 
             await subsystem.OpenPools();
-            subsystem.WatchPresence().Forget();
+            subsystem.WatchMembers().Forget();
+            subsystem.WatchSchedule().Forget();
             return subsystem;
         });
 
@@ -74,6 +91,8 @@ public sealed partial class StorageSubsystem
         {
             clean &= await ClosePool(pool);
         }
+
+        SaveReliability();
 
         foreach (RegisteredDisk disk in _registry.Disks)
         {
@@ -91,7 +110,9 @@ public sealed partial class StorageSubsystem
     private Task<T> Look<T>(Func<T> look) => _lane.InvokeAsync(() => LaneTask.FromResult(look()));
 
     /// <summary>Runs a verb that changes something, after those that came before it.</summary>
-    private Task<T> Change<T>(Func<LaneTask<T>> verb) => _lane.InvokeAsync(async LaneTask<T> () =>
+    private Task<T> Change<T>(Func<LaneTask<T>> verb) => _lane.InvokeAsync(() => InTurn(verb));
+
+    private async LaneTask<T> InTurn<T>(Func<LaneTask<T>> verb)
     {
         while (_verbRunning)
         {
@@ -107,31 +128,6 @@ public sealed partial class StorageSubsystem
         {
             _verbRunning = false;
             _verbEnded.NotifyAll();
-        }
-    });
-
-    /// <summary>Members whose image was truncated or unlinked are gone: seen within a quarter of a second, whatever the load.</summary>
-    private async LaneTask WatchPresence()
-    {
-        while (!_stopped)
-        {
-            await _lane.Delay(PresencePollNs);
-            foreach (ManagedPool managed in _pools.Values.ToArray())
-            {
-                if (managed.Pool is not { } pool)
-                {
-                    continue;
-                }
-
-                foreach (DiskNumber number in pool.State.Disks.Keys)
-                {
-                    if (!_stopped && pool.Disk(number) is { IsPresent: false } gone)
-                    {
-                        _options.Notice($"{gone.Identity.Uri} is gone.");
-                        await pool.Evict(number, "the device is gone");
-                    }
-                }
-            }
         }
     }
 }

@@ -35,8 +35,9 @@ public sealed record RegistrationSpec
 public sealed partial class StorageSubsystem
 {
     /// <summary>Registered disks, and the missing members of open pools.</summary>
-    public Task<PhysicalDiskStatus[]> PhysicalDisksAsync() => Look(() =>
-        _registry.Disks.Select(StatusOf).Concat(_pools.Values.SelectMany(MissingMembers)).ToArray());
+    public Task<PhysicalDiskStatus[]> PhysicalDisksAsync() => Look(() => AllDisks().ToArray());
+
+    private IEnumerable<PhysicalDiskStatus> AllDisks() => _registry.Disks.Select(StatusOf).Concat(_pools.Values.SelectMany(MissingMembers));
 
     /// <summary>Makes an image file and registers it.</summary>
     /// <exception cref="RefusedException">The file exists, the size is unsuitable, the file system is full; nothing was changed.</exception>
@@ -247,10 +248,8 @@ public sealed partial class StorageSubsystem
             if (refused.Length == 0)
             {
                 await GiveToPool([disk]);
-                if (pool.State.Disk(label.Number)?.UsedSlabs == 0)
-                {
-                    await pool.Rejoin(label.Number);   // it holds nothing, so it missed nothing
-                }
+                await RejoinDisks(pool);
+                await StartRepairs(managed);
             }
 
             return default;
@@ -264,7 +263,7 @@ public sealed partial class StorageSubsystem
         disk.Problem = "";
         try
         {
-            disk.Disk ??= new MeteredDisk(_lane, _options.Factory.Open(_lane, disk.Uri, disk.Overrides));
+            disk.Disk ??= new MeteredDisk(_lane, WithFault(disk, _options.Factory.Open(_lane, disk.Uri, disk.Overrides)), _watch);
             disk.Identity = disk.Disk.Identity;
             disk.Scan = await PoolScan.Scan(_lane, disk.Disk);
         }
@@ -411,7 +410,7 @@ public sealed partial class StorageSubsystem
     private static PhysicalDiskStatus OfMember(ManagedPool managed, DiskDescription member, PhysicalDiskStatus view)
     {
         DiskState state = managed.State!.Disk(member.Number)!;
-        bool present = managed.Pool?.Disk(member.Number) is not null;
+        bool present = managed.Pool?.Disk(member.Number) is not (null or MeteredDisk { IsHung: true });
         long slab = managed.State.Pool!.Slabs.DataBytes;
         return view with
         {

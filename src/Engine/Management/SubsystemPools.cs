@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
@@ -36,6 +37,7 @@ public sealed partial class StorageSubsystem
         await GiveToPool(members);
         ManagedPool managed = new(pool.Id) { Pool = pool };
         _pools[pool.Id] = managed;
+        Watch(pool);
         _options.Notice($"Storage pool {settings.FriendlyName} was made of {members.Count} disks.");
         return StatusOf(managed);
     });
@@ -91,6 +93,7 @@ public sealed partial class StorageSubsystem
             await OpenRegistered(disk);
         }
 
+        await ReturnMissingDisks();
         await OpenPools();
         return [.. _pools.Values.Where(pool => pool.State?.Pool is not null).Select(StatusOf)];
     });
@@ -156,14 +159,22 @@ public sealed partial class StorageSubsystem
         }
 
         await GiveToPool(disks.FindAll(disk => disk.Problem.Length == 0));
-
+        Watch(managed.Pool);
+        await RejoinDisks(managed.Pool);
         await OpenVirtualDisks(managed);
+        await ResumeJobs(managed);
+        await StartRepairs(managed);
         return default;
     }
+
+    private void Watch(Pool pool) =>
+        pool.CapacityAlerted += alert => _options.Notice($"Storage pool {pool.State.Pool!.FriendlyName}: {alert}");
 
     private async LaneTask<bool> ClosePool(ManagedPool managed)
     {
         bool clean = true;
+        await _jobs.Stop(job => job.Spec.Pool == managed.Id.Value, JobState.Suspended);
+        GatherReliability();
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
             await StopExport(disk);
@@ -236,7 +247,7 @@ public sealed partial class StorageSubsystem
         return default;
     }
 
-    private PoolEnvironment Environment() => new(_lane, _options.State, _options.NodeId);
+    private PoolEnvironment Environment() => new(_lane, _options.State, _options.NodeId, _options.Deadlines);
 
     private static StoragePoolStatus StatusOf(ManagedPool managed)
     {
@@ -252,6 +263,7 @@ public sealed partial class StorageSubsystem
             StatusReason = managed.Pool?.StatusReason ?? managed.Reason,
             SizeBytes = disks.Sum(disk => disk.SlabCount * slab),
             AllocatedBytes = state.Disks.Values.Sum(disk => disk.UsedSlabs * slab),
+            ScrubInterval = managed.Pool is { } open ? ScrubInterval(open) : null,
             LogicalSectorSize = disks.Length == 0 ? 512 : disks.Max(disk => disk.LogicalSectorSize),
             PhysicalSectorSize = disks.Length == 0 ? 4096 : disks.Max(disk => disk.PhysicalSectorSize),
         };

@@ -2,6 +2,7 @@ using TierSpaces.Engine.Exports.Nbd;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
@@ -68,7 +69,9 @@ public sealed partial class StorageSubsystem
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
         await StopExport(disk);
+        GatherReliability();
         managed.VirtualDisks.Remove(disk.Open.Description.Id);
+        await EndJobsOf(managed, id);
         await disk.Open.Close();
         Require(await VirtualDiskBuilder.Remove(managed.Pool!, disk.Open.Description.Id), disk.Open.Description.FriendlyName);
         return true;
@@ -86,6 +89,13 @@ public sealed partial class StorageSubsystem
             throw new RefusedException(
                 Refusal.SizeNotSupported, $"-Size {sizeBytes} is smaller than virtual disk '{description.FriendlyName}' ({description.SizeBytes} bytes).",
                 "A virtual disk is not made smaller.");
+        }
+
+        if (size / row > SpaceDescription.MaxRows)
+        {
+            throw new RefusedException(
+                Refusal.SizeNotSupported,
+                $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}' is more than {SpaceDescription.MaxRows * row} bytes, the largest with this slab and these columns.");
         }
 
         CommitResult result = size == description.SizeBytes ? CommitResult.Committed : await VirtualDiskBuilder.Grow(managed.Pool!, disk.Open, size);
@@ -265,11 +275,32 @@ public sealed partial class StorageSubsystem
             FootprintBytes = ((data?.MappedRows ?? 0) * (long)(data?.Description.Positions ?? 0) * slab) + ((log?.MappedRows ?? 0) * (long)(log?.Description.Positions ?? 0) * slab),
             Health = health,
             OperationalStatus = status,
+            StatusReason = disk is null || managed.Pool is null ? "" : WhatIsTheMatter(managed.Pool, disk),
             DetachedReason = detached,
             SocketPath = disk?.SocketPath ?? "",
             Counters = disk?.Open.Disk.Counters,
             SpaceCounters = disk?.Open.Disk.Space.Counters,
         };
+    }
+
+    private static string WhatIsTheMatter(Pool pool, ManagedVirtualDisk disk)
+    {
+        Space space = disk.Open.Disk.Space;
+        if (space.Fault != IoError.None)
+        {
+            return $"It takes no more requests: {space.FaultReason} ({space.Fault}).";
+        }
+
+        if (space.FullDisk is > 0 and var full)
+        {
+            return $"The file system under physical disk '{NameOf(full)}' is full: writes wait. Free space there; after a minute they fail.";
+        }
+
+        int hung = pool.State.Disks.Keys.Select(number => (int)number.Value)
+            .FirstOrDefault(number => pool.Disk(new DiskNumber((ushort)number)) is MeteredDisk { IsHung: true });
+        return hung > 0 ? $"Physical disk '{NameOf(hung)}' does not answer: what needs it fails until it does." : "";
+
+        string NameOf(int number) => pool.State.Disk(new DiskNumber((ushort)number))!.Description.FriendlyName;
     }
 
     private static (HealthStatus Health, string Status, string Detached) StateOf(ManagedVirtualDisk? disk)
@@ -285,7 +316,7 @@ public sealed partial class StorageSubsystem
         }
 
         bool degraded = disk.Open.IsDegraded;
-        HealthStatus health = degraded ? HealthStatus.Warning : HealthStatus.Healthy;
+        HealthStatus health = degraded || disk.Open.Disk.Space.FullDisk >= 0 ? HealthStatus.Warning : HealthStatus.Healthy;
         return disk.IsExported ? (health, degraded ? "Degraded" : "OK", "") : (health, "Detached", "By Policy");
     }
 

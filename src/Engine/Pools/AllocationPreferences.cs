@@ -33,6 +33,9 @@ public sealed record AllocationPreferences
     /// <summary>Disks to leave out: those a row lies on already.</summary>
     public ImmutableArray<DiskNumber> ExcludedDisks { get; init; } = [];
 
+    /// <summary>Whether hot spares may be taken: for what is rebuilt when nothing else is left.</summary>
+    public bool TakesHotSpares { get; init; }
+
     /// <summary>
     /// How far apart the copies of a column are kept. Above the disk itself every copy of the row lies in one domain of its own.
     /// </summary>

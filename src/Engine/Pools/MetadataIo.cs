@@ -4,7 +4,10 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>Reads and writes metadata between managed memory and disks, in pieces the disk accepts.</summary>
+/// <summary>
+/// Reads and writes metadata between managed memory and disks, in pieces the disk accepts. Its buffers may be kept by a device
+/// that does not answer.
+/// </summary>
 internal static class MetadataIo
 {
     private const int LargestPiece = 256 << 10;
@@ -15,7 +18,7 @@ internal static class MetadataIo
         IoError error = IoError.None;
         for (int at = 0; at < target.Length && error == IoError.None;)
         {
-            IoBuffer buffer = lane.Buffers.Rent(PieceOf(disk, target.Length - at));
+            IoBuffer buffer = lane.Buffers.Rent(PieceOf(disk, target.Length - at)).AllowKeeping();
             error = await disk.Read(offset + at, buffer);
             if (error == IoError.None)
             {
@@ -23,7 +26,7 @@ internal static class MetadataIo
             }
 
             at += buffer.Length;
-            Return(lane, buffer, error);
+            lane.Buffers.Return(buffer);
         }
 
         return error;
@@ -35,24 +38,15 @@ internal static class MetadataIo
         IoError error = IoError.None;
         for (int at = 0; at < source.Length && error == IoError.None;)
         {
-            IoBuffer buffer = lane.Buffers.Rent(PieceOf(disk, source.Length - at));
+            IoBuffer buffer = lane.Buffers.Rent(PieceOf(disk, source.Length - at)).AllowKeeping();
             source.Span.Slice(at, buffer.Length).CopyTo(buffer.Span);
             error = await disk.Write(offset + at, buffer, WriteFlags.None);
             at += buffer.Length;
-            Return(lane, buffer, error);
+            lane.Buffers.Return(buffer);
         }
 
         return error;
     }
 
     private static int PieceOf(IDisk disk, int left) => Math.Min(left, Math.Min(LargestPiece, disk.Geometry.MaxTransfer));
-
-    // A request that timed out may still reach into its buffer: that memory is given up rather than used again.
-    private static void Return(ILane lane, IoBuffer buffer, IoError error)
-    {
-        if (error != IoError.TimedOut)
-        {
-            lane.Buffers.Return(buffer);
-        }
-    }
 }

@@ -37,6 +37,14 @@ internal sealed partial class MetadataStore
     internal MemberDisk? Usable(DiskNumber disk) =>
         Members.TryGetValue(disk, out MemberDisk? member) && View.Contains(disk) && (_failed.Count == 0 || !_failed.ContainsKey(disk)) ? member : null;
 
+    /// <summary>Whether a member of the view in force is not used any more.</summary>
+    internal bool HasFailed(DiskNumber disk) => _failed.Count > 0 && _failed.ContainsKey(disk) && View.Contains(disk);
+
+    /// <summary>Whether a majority of the votes and a metadata disk are left without this disk.</summary>
+    internal bool CanSpare(DiskNumber disk) =>
+        View.Votes.IsMajority(vote => vote != disk && IsUsable(vote), View.Witness != Guid.Empty)
+        && Members.Keys.Any(other => other != disk && View.IsMetadata(other) && IsUsable(other));
+
     /// <summary>Takes a disk out of the view; completes when a view without it is in force.</summary>
     internal LaneTask<CommitResult> Evict(DiskNumber disk, string reason)
     {
@@ -54,6 +62,7 @@ internal sealed partial class MetadataStore
         {
             _evictions.Add((disk, done));
             NoteFailure(Members[disk], reason);
+            Members[disk].Disk.Abandon();   // metadata on its way there must not hold the new view up
         }
 
         return task;

@@ -18,6 +18,7 @@ public sealed partial class Pool
     /// <summary>Most bytes of records in one commit; larger changes are split by the caller.</summary>
     public const int MaxCommitBytes = 48 << 10;
 
+    private readonly CapacityAlert _capacity = new();
     private readonly MetadataStore _store;
 
     internal Pool(PoolEnvironment environment, MetadataStore store)
@@ -32,6 +33,9 @@ public sealed partial class Pool
 
     /// <summary>Told on the lane, after the view is in force and before the call that caused it completes.</summary>
     public event Action<MembershipChange>? MembershipChanged;
+
+    /// <summary>Told on the lane when the pool has become as full as its alert threshold says; in words.</summary>
+    public event Action<string>? CapacityAlerted;
 
     /// <summary>What the pool lives in.</summary>
     public PoolEnvironment Environment { get; }
@@ -80,7 +84,7 @@ public sealed partial class Pool
         HasLostQuorum ? _store.LostReason
         : _store.Full.FirstOrDefault() is { } full ? $"The file system under {full.Name} is full: metadata writes wait for space."
         : MissingDisks.FirstOrDefault() is { Value: > 0 } missing ? $"Disk {missing} ({State.Disk(missing)!.Description.FriendlyName}) is missing."
-        : "";
+        : CapacityAlert.Describe(State);
 
     /// <summary>Disks of the pool that are not in the view.</summary>
     public IEnumerable<DiskNumber> MissingDisks => State.Disks.Keys.Where(disk => !View.Contains(disk));
@@ -89,6 +93,12 @@ public sealed partial class Pool
 
     /// <summary>A member that may be read and written, or null when it is missing, evicted or about to be.</summary>
     public IDisk? Disk(DiskNumber number) => _store.Usable(number)?.Disk;
+
+    /// <summary>Whether the metadata has a quorum without this disk.</summary>
+    public bool CanSpare(DiskNumber number) => _store.CanSpare(number);
+
+    /// <summary>Whether a disk has failed and the view in force still has it.</summary>
+    public bool IsLeaving(DiskNumber number) => _store.HasFailed(number);
 
     /// <summary>Where everything is on a disk of the pool, present or not.</summary>
     public DiskLayout Layout(DiskNumber number)
@@ -145,6 +155,12 @@ public sealed partial class Pool
         if (record is RowsMapped mapped)
         {
             Allocator.Committed(mapped);
+        }
+
+        string alert = _capacity.Look(State);
+        if (alert.Length > 0)
+        {
+            CapacityAlerted?.Invoke(alert);
         }
     }
 }

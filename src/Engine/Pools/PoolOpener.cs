@@ -105,7 +105,9 @@ internal sealed class PoolOpener
         }
 
         RefuseStrangers(recovered.State);
-        return await Begin(quorum, recovered, witness);
+        return _disks.Count > 0
+            ? await Begin(quorum, recovered, witness)
+            : Failure(PoolOperationalStatus.Incomplete, "the pool knows none of the disks that are there", recovered.State, view);
     }
 
     // It holds an older version than the pool left on it: an old copy, or it has lost writes it confirmed. It is not believed,

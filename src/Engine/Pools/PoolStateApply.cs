@@ -30,25 +30,6 @@ public sealed partial record PoolState
         return true;
     }
 
-    /// <summary>What <see cref="TryApply"/> cannot see record by record: whether references between objects hold.</summary>
-    public bool IsConsistent(out string reason)
-    {
-        foreach (VirtualDiskDescription disk in VirtualDisks.Values)
-        {
-            foreach (SpaceId space in (ReadOnlySpan<SpaceId>)[disk.DataSpace, disk.LogSpace])
-            {
-                if (space != SpaceId.None && Space(space)?.Description.Owner != disk.Id)
-                {
-                    reason = $"Virtual disk {disk.FriendlyName} names space {space}, which is not its own.";
-                    return false;
-                }
-            }
-        }
-
-        reason = Pool is null ? "The pool has no description." : "";
-        return Pool is not null;
-    }
-
     // What is kept as one record must fit in one checkpoint page.
     private static string WhyTooLong(MetadataRecord record)
     {

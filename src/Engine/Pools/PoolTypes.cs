@@ -9,7 +9,8 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="Lane">Every call to the pool is made on this lane, and completes on it.</param>
 /// <param name="HostState">Holds the witness file.</param>
 /// <param name="NodeId">Identity of this host, kept in session records.</param>
-public sealed record PoolEnvironment(ILane Lane, IHostState HostState, Guid NodeId);
+/// <param name="Deadlines">How long its disks may take; null for what is usual.</param>
+public sealed record PoolEnvironment(ILane Lane, IHostState HostState, Guid NodeId, IoDeadlines? Deadlines = null);
 
 /// <summary>A pool to be made. The slab size follows from the smallest disk.</summary>
 public sealed record NewPoolSpec

@@ -18,7 +18,7 @@ namespace TierSpaces.Engine.Pools;
 //
 // Invariants
 //  1. A slab is given out once until it is released or the state says that it is in use.
-//  2. Disks that are missing, retired or hot spares give nothing; ManualSelect disks only when named; Journal disks only
+//  2. Disks that are missing or retired give nothing, hot spares only to what is rebuilt; ManualSelect disks only when named; Journal disks only
 //     to logs.
 
 /// <summary>Reserves slabs on the disks of one pool, spread evenly.</summary>
@@ -174,7 +174,8 @@ public sealed class SlabAllocator
     private bool IsEligible(DiskDescription disk, AllocationPreferences preferences)
     {
         bool isNamed = !preferences.AllowedDisks.IsDefaultOrEmpty && preferences.AllowedDisks.Contains(disk.Number);
-        return disk.Usage is not (DiskUsage.Retired or DiskUsage.HotSpare)
+        return disk.Usage != DiskUsage.Retired
+            && (disk.Usage != DiskUsage.HotSpare || preferences.TakesHotSpares)
             && (disk.Usage != DiskUsage.ManualSelect || isNamed)
             && (preferences.AllowedDisks.IsDefaultOrEmpty || isNamed)
             && (preferences.Media is not { } media || disk.Media() == media)

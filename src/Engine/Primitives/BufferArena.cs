@@ -13,7 +13,8 @@ internal sealed unsafe class BufferArena(bool hugePages)
     private const int SmallMax = 64 << 10;
     private const int AdviseHugePages = 14;   // MADV_HUGEPAGE
 
-    private readonly List<nint> _all = [];
+    private readonly List<(nint Address, int Size)> _all = [];
+    private Action<nint, int>? _tell;
     private Chunk _small;    // buffers up to SmallMax, apart from larger ones so that neither wastes much by alignment
     private Chunk _large;
 
@@ -37,9 +38,16 @@ internal sealed unsafe class BufferArena(bool hugePages)
         return Carve(ref size <= SmallMax ? ref _small : ref _large, size);
     }
 
+    /// <summary>Tells of every stretch obtained from the system, also of those to come.</summary>
+    internal void OnMemory(Action<nint, int> tell)
+    {
+        _all.ForEach(stretch => tell(stretch.Address, stretch.Size));
+        _tell = tell;
+    }
+
     internal void Free()
     {
-        foreach (nint memory in _all)
+        foreach ((nint memory, _) in _all)
         {
             NativeMemory.AlignedFree((void*)memory);
         }
@@ -75,7 +83,8 @@ internal sealed unsafe class BufferArena(bool hugePages)
 
         NativeMemory.Clear(memory, (nuint)size);
         BytesReserved += size;
-        _all.Add((nint)memory);
+        _all.Add(((nint)memory, size));
+        _tell?.Invoke((nint)memory, size);
         return (byte*)memory;
     }
 

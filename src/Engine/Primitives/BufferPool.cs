@@ -4,10 +4,11 @@ namespace TierSpaces.Engine.Primitives;
 
 /// <summary>
 /// Page-aligned unmanaged buffers of one lane, in power-of-two classes from 4 KiB to 32 MiB. Used by one thread; never
-/// shrinks below what the load once needed, and its bound is the bound on requests in flight above it.
+/// shrinks below what the load once needed, and its bound is the bound on requests in flight above it. Memory that a device
+/// may still reach into is given to nobody: see BufferPool.Kept.cs.
 /// </summary>
 /// <param name="hugePages">Carve the buffers from huge pages of 2 MiB: faster I/O for at least 2 MiB of memory.</param>
-public sealed unsafe class BufferPool(bool hugePages = false) : IDisposable
+public sealed unsafe partial class BufferPool(bool hugePages = false) : IDisposable
 {
     /// <summary>Alignment of every buffer, in bytes.</summary>
     public const int Alignment = 4096;
@@ -42,8 +43,18 @@ public sealed unsafe class BufferPool(bool hugePages = false) : IDisposable
     public void Return(IoBuffer buffer)
     {
         Outstanding--;
-        (_free[ClassOf(buffer.Length)] ??= new()).Push((nint)buffer.Pointer);
+        int index = ClassOf(buffer.Length);
+        if (_kept.Count > 0 && IsKept((nint)buffer.Pointer, Alignment << index))
+        {
+            _waiting.Add(((nint)buffer.Pointer, index));
+            return;
+        }
+
+        (_free[index] ??= new()).Push((nint)buffer.Pointer);
     }
+
+    /// <summary>Tells of every stretch of memory that this pool has from the system: what is there, and what comes.</summary>
+    internal void OnMemory(Action<nint, int> tell) => _arena.OnMemory(tell);
 
     /// <inheritdoc/>
     public void Dispose()

@@ -10,9 +10,15 @@ public readonly unsafe struct IoBuffer
 {
     /// <summary>A buffer over <paramref name="length"/> bytes at <paramref name="pointer"/>.</summary>
     public IoBuffer(byte* pointer, int length)
+        : this(pointer, length, mayBeKept: false)
+    {
+    }
+
+    private IoBuffer(byte* pointer, int length, bool mayBeKept)
     {
         Pointer = pointer;
         Length = length;
+        MayBeKept = mayBeKept;
     }
 
     /// <summary>First byte.</summary>
@@ -20,6 +26,13 @@ public readonly unsafe struct IoBuffer
 
     /// <summary>Length in bytes.</summary>
     public int Length { get; }
+
+    /// <summary>
+    /// Whether the memory may stay with a device that does not answer. The request may then end before the device lets go: the owner
+    /// asks <see cref="BufferPool.Settle"/> where the data is, gives the memory back to its pool and does not touch it again; the pool
+    /// gives it to nobody until the device has let go. Without this such requests go through memory of their own.
+    /// </summary>
+    public bool MayBeKept { get; }
 
     /// <summary>The bytes as a span.</summary>
     public Span<byte> Span => new(Pointer, Length);
@@ -36,6 +49,12 @@ public readonly unsafe struct IoBuffer
             throw new ArgumentOutOfRangeException(nameof(start), $"Slice {start}+{length} of a buffer of {Length} bytes.");
         }
 
-        return new IoBuffer(Pointer + start, length);
+        return new IoBuffer(Pointer + start, length, MayBeKept);
     }
+
+    /// <summary>The same memory, rented from the lane's pool by an owner who keeps the rules of <see cref="MayBeKept"/>.</summary>
+    public IoBuffer AllowKeeping() => new(Pointer, Length, mayBeKept: true);
+
+    /// <summary>The same memory, which whoever does I/O on it must leave alone when the request ends.</summary>
+    public IoBuffer ForbidKeeping() => new(Pointer, Length, mayBeKept: false);
 }

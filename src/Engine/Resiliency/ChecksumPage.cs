@@ -56,6 +56,11 @@ internal sealed class ChecksumPage
     /// <summary>Latest log block with an entry of this page.</summary>
     internal ulong LatestLogged { get; set; }
 
+    /// <summary>
+    /// Regions whose entries no disk that is there can tell: poisoned here until one comes back. Meanwhile the page is not written.
+    /// </summary>
+    internal ushort Unknown { get; set; }
+
     /// <summary>Listed among the changed pages of the space.</summary>
     internal bool IsListed { get; set; }
 
@@ -78,6 +83,7 @@ internal sealed class ChecksumPage
         Column = column;
         Index = index;
         OldestUnwritten = LatestLogged = 0;
+        Unknown = 0;
         IsLoaded = false;
         Array.Clear(Checksums);
         Array.Clear(Generations);
@@ -176,6 +182,18 @@ internal sealed class ChecksumPage
     {
         Checksums[block] = checksum;
         Generations[block] = generation;
+    }
+
+    /// <summary>An entry that was not known has become so; nothing newer of it is in the log.</summary>
+    internal void Learn(int block, ushort generation, uint checksum)
+    {
+        if (_loggedGenerations is not null)
+        {
+            _loggedGenerations[block] = generation;
+            _loggedChecksums![block] = checksum;
+        }
+
+        Load(block, generation, checksum);
     }
 
     /// <summary>Forgets everything: the row is gone.</summary>

@@ -46,9 +46,9 @@ internal sealed unsafe class CrashNotes
     internal List<CrashNote> TakeOver(ulong lastSession)
     {
         List<CrashNote> found = [];
-        if (_header->Magic != Magic || _header->Session != lastSession)
+        if (_header->Magic != Magic || _header->Session != lastSession || (uint)Count(0) > (uint)_half || (uint)Count(1) > (uint)_half)
         {
-            return found;
+            return found;   // another session's, or nobody's: more notes than there is room for were never made
         }
 
         Generation = _header->Generation;

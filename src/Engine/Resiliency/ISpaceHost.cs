@@ -24,6 +24,9 @@ public interface ISpaceHost
     /// <summary>A member disk, or null while it is missing or out of the view.</summary>
     IDisk? Disk(int number);
 
+    /// <summary>Whether a disk has failed but is still in the view in force: nothing that misses it may be acknowledged yet.</summary>
+    bool IsLeaving(int number) => false;
+
     /// <summary>Reserves slabs for a row that has none (or gives those a fixed disk already owns). Nothing is committed yet.</summary>
     LaneTask<RowGrant> ReserveRow(uint space, int row);
 
@@ -39,9 +42,36 @@ public interface ISpaceHost
     /// <summary>Records that the copy at a position misses writes in these regions (bit per region).</summary>
     LaneTask<IoError> MarkStale(uint space, int row, int position, ushort regions);
 
+    /// <summary>Records that the copy at a position holds these regions again, durably.</summary>
+    LaneTask<IoError> ClearStale(uint space, int row, int position, ushort regions);
+
+    /// <summary>Records that a copy of the integrity log misses blocks: until <see cref="ClearLogStale"/> nothing is recovered from it.</summary>
+    LaneTask<IoError> MarkLogStale(uint space, int copy);
+
+    /// <summary>Records that a copy of the integrity log is whole again, durably.</summary>
+    LaneTask<IoError> ClearLogStale(uint space, int copy);
+
     /// <summary>
     /// Takes a disk out of the view. Before it completes the new view is durable and <see cref="Space.OnDiskLost"/> has been
     /// called on this space. Harmless when the disk is already out; an error when the pool cannot change its view any more.
     /// </summary>
     LaneTask<IoError> Evict(int disk, string reason);
+
+    /// <summary>Tells the owner what a disk did wrong or was given back, for its reliability counters. Nothing depends on it.</summary>
+    void Report(int disk, DiskFinding finding, int count)
+    {
+    }
+}
+
+/// <summary>What a space finds out about a member disk.</summary>
+public enum DiskFinding
+{
+    /// <summary>A block or sector was not what its checksum says.</summary>
+    ChecksumMismatch,
+
+    /// <summary>A wrong or unreadable block was rewritten from a good copy.</summary>
+    Healed,
+
+    /// <summary>A wrong or unreadable block could not be given by any copy.</summary>
+    Lost,
 }

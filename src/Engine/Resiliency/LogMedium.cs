@@ -3,69 +3,105 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>
-/// The ring of an integrity log over slabs of the pool: per copy a list of slabs that follow each other, each copy on a disk of
-/// its own. A copy that misses a write or a flush is out for good: its disk leaves the view before the journal goes on.
-/// </summary>
-internal sealed class LogMedium(
-    SpaceMembers members, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int slabSize, int blocks, Func<int, IoError, bool, LaneTask<bool>> putOut)
-    : IJournalMedium
+// The ring of an integrity log over slabs of the pool: per copy a list of slabs that follow each other, each copy on a disk of
+// its own.
+//
+// Invariants
+//  1. A copy that misses a write or a flush is durably marked stale before the journal goes on; nothing is recovered from it
+//     until all of it has been copied again. The last good copy is never marked.
+//  2. While a copy is being made whole it takes every write and flush beside the good ones, and is not read.
+//  3. Writes of the journal and steps of the copying do not overlap.
+
+/// <summary>Where an integrity log lives.</summary>
+internal sealed class LogMedium : IJournalMedium
 {
-    private readonly bool[] _dropped = new bool[copies.Count];
+    private const int CopyChunk = 64 << 10;
 
-    public int Copies => copies.Count;
+    private readonly SpaceMembers _members;
+    private readonly SlabPlace[][] _copies;
+    private readonly int _slabSize;
+    private readonly bool[] _dropped;   // takes no part any more; may be marked or not
+    private readonly bool[] _marked;    // durably recorded as stale
+    private readonly LaneSignal _turnEnded = new();
+    private bool _turnTaken;
+    private SlabPlace[]? _joining;      // places of the copy being made whole
+    private bool _joiningFailed;
 
-    public int Blocks => blocks;
+    internal LogMedium(SpaceMembers members, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int slabSize, int blocks, int staleCopies)
+    {
+        _members = members;
+        _copies = [.. copies.Select(copy => copy.ToArray())];
+        _slabSize = slabSize;
+        Blocks = blocks;
+        _dropped = [.. copies.Select((_, copy) => (staleCopies >> copy & 1) != 0)];
+        _marked = (bool[])_dropped.Clone();
+    }
+
+    public int Copies => _copies.Length;
+
+    public int Blocks { get; }
 
     /// <summary>Bytes written, for the counters.</summary>
     internal long BytesWritten { get; private set; }
 
-    public async LaneTask<IoError> Read(int copy, long offset, IoBuffer target)
-    {
-        for (int at = 0; at < target.Length;)
-        {
-            (SlabPlace place, int within) = Locate(copy, offset + at);
-            int length = Math.Min(target.Length - at, slabSize - within);
-            IoError error = _dropped[copy] ? IoError.DeviceGone : await members.Read(place.Disk, place.DataOffset + within, target.Slice(at, length));
-            if (error != IoError.None)
-            {
-                return error;
-            }
+    /// <summary>Takes a disk that failed out of the view: disk, error, whether the log survives without it.</summary>
+    internal required Func<int, IoError, bool, LaneTask<bool>> PutOut { get; init; }
 
-            at += length;
-        }
+    /// <summary>Records durably that a copy is stale.</summary>
+    internal required Func<int, LaneTask<IoError>> MarkStale { get; init; }
 
-        return IoError.None;
-    }
+    /// <summary>Places of a copy.</summary>
+    internal IReadOnlyList<SlabPlace> PlacesOf(int copy) => _copies[copy];
+
+    public async LaneTask<IoError> Read(int copy, long offset, IoBuffer target) =>
+        _dropped[copy] ? IoError.DeviceGone : await ReadFrom(_copies[copy], offset, target);
 
     public async LaneTask<IoError> Write(long offset, IoBuffer source)
     {
+        await TakeTurn();
         LaneTask<IoError> write0 = WriteCopy(0, offset, source);
-        LaneTask<IoError> write1 = copies.Count > 1 ? WriteCopy(1, offset, source) : LaneTask.FromResult(IoError.DeviceGone);
-        LaneTask<IoError> write2 = copies.Count > 2 ? WriteCopy(2, offset, source) : LaneTask.FromResult(IoError.DeviceGone);
+        LaneTask<IoError> write1 = Copies > 1 ? WriteCopy(1, offset, source) : LaneTask.FromResult(IoError.DeviceGone);
+        LaneTask<IoError> write2 = Copies > 2 ? WriteCopy(2, offset, source) : LaneTask.FromResult(IoError.DeviceGone);
+        LaneTask<IoError> joining = _joining is null ? LaneTask.FromResult(IoError.None) : WriteTo(_joining, offset, source);
         IoError error0 = await write0;
         IoError error1 = await write1;
         IoError error2 = await write2;
-        return await Settle(0, error0) | await Settle(1, error1) | await Settle(2, error2) ? IoError.None : error0;
+        _joiningFailed |= await joining != IoError.None;
+        IoError error = await Settle(error0, error1, error2);
+        EndTurn();
+        return error;
     }
 
     public async LaneTask<IoError> Flush()
     {
-        bool any = false;
-        for (int copy = 0; copy < copies.Count; copy++)
+        if (_joining is { } joining)
         {
-            any |= await Settle(copy, await FlushCopy(copy));
+            _joiningFailed |= !await _members.FlushDisk(joining[0].Disk);
         }
 
-        return any ? IoError.None : IoError.Io;
+        IoError error0 = await FlushCopy(0);
+        IoError error1 = await FlushCopy(1);
+        IoError error2 = await FlushCopy(2);
+        return await Settle(error0, error1, error2);
     }
 
-    /// <summary>Whether a live copy stands on another disk.</summary>
+    /// <summary>A disk has left the view: its copy takes no part any more, whatever it still holds.</summary>
+    internal void OnDiskLost(int disk)
+    {
+        for (int copy = 0; copy < Copies; copy++)
+        {
+            _dropped[copy] |= _copies[copy][0].Disk == disk;
+        }
+
+        _joiningFailed |= _joining?[0].Disk == disk;
+    }
+
+    /// <summary>Whether a good copy stands on another disk.</summary>
     internal bool SurvivesWithout(int disk)
     {
-        for (int copy = 0; copy < copies.Count; copy++)
+        for (int copy = 0; copy < Copies; copy++)
         {
-            if (IsLive(copy) && copies[copy][0].Disk != disk)
+            if (IsLive(copy) && _copies[copy][0].Disk != disk)
             {
                 return true;
             }
@@ -74,19 +110,119 @@ internal sealed class LogMedium(
         return false;
     }
 
+    /// <summary>Copies that take no part and are to be marked, or made whole.</summary>
+    internal bool IsStale(int copy) => !IsLive(copy);
+
+    /// <summary>Everything that was flushed is so on every copy that is left: the others are durably marked before that counts.</summary>
+    internal LaneTask<IoError> MarkDropped()
+    {
+        bool any = false;
+        bool all = true;
+        for (int copy = 0; copy < Copies; copy++)
+        {
+            any |= IsLive(copy);
+            all &= IsLive(copy) || _marked[copy];
+        }
+
+        return !any ? LaneTask.FromResult(IoError.Io) : all ? LaneTask.FromResult(IoError.None) : MarkAllDropped();
+    }
+
+    // 1. From here on the places take every write too. 2. The ring is copied in steps between the journal's writes.
+    // 3. In one turn: flush, record that the copy is whole (or has moved), take it into service.
+
+    /// <summary>Makes a copy whole again, in its own places or in others; <paramref name="commit"/> records it durably.</summary>
+    internal async LaneTask<IoError> Rebuild(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, Func<int, LaneTask<bool>> pace, BufferPool buffers)
+    {
+        _joining = places;
+        _joiningFailed = false;
+        IoBuffer buffer = buffers.Rent(CopyChunk);
+        IoError error = IoError.None;
+        for (long at = 0; at < (long)Blocks * Formats.JournalBlock.Size && error == IoError.None; at += CopyChunk)
+        {
+            IoBuffer part = buffer.Slice(0, (int)Math.Min(CopyChunk, ((long)Blocks * Formats.JournalBlock.Size) - at));
+            await TakeTurn();
+            error = await CopyStep(places, at, part);
+            EndTurn();
+            error = error == IoError.None && !await pace(part.Length) ? IoError.Cancelled : error;
+        }
+
+        buffers.Return(buffer);
+        await TakeTurn();
+        if (error == IoError.None && (!await _members.FlushDisk(places[0].Disk) || !_members.IsLive(places[0].Disk)))
+        {
+            await PutOut(places[0].Disk, IoError.Io, SurvivesWithout(places[0].Disk));
+            error = IoError.Io;
+        }
+
+        error = error == IoError.None && _joiningFailed ? IoError.Io : error;
+        error = error == IoError.None ? await commit() : error;
+        if (error == IoError.None)
+        {
+            _copies[copy] = places;
+            _marked[copy] = false;
+            _dropped[copy] = _joiningFailed;   // lost meanwhile: marked anew with the next write
+        }
+
+        _joining = null;
+        EndTurn();
+        return error;
+    }
+
+    private async LaneTask<IoError> CopyStep(SlabPlace[] places, long at, IoBuffer part)
+    {
+        IoError error = IoError.Io;
+        for (int copy = 0; copy < Copies && error != IoError.None; copy++)
+        {
+            error = IsLive(copy) ? await ReadFrom(_copies[copy], at, part) : error;
+        }
+
+        if (error != IoError.None || _joiningFailed)
+        {
+            return IoError.Io;
+        }
+
+        error = await WriteTo(places, at, part);
+        if (error is not IoError.None and not IoError.NoSpace)
+        {
+            await PutOut(places[0].Disk, error, SurvivesWithout(places[0].Disk));
+        }
+
+        return error;
+    }
+
+    private async LaneTask<Nothing> TakeTurn()
+    {
+        while (_turnTaken)
+        {
+            await _turnEnded.Wait();
+        }
+
+        _turnTaken = true;
+        return default;
+    }
+
+    private void EndTurn()
+    {
+        _turnTaken = false;
+        _turnEnded.NotifyAll();
+    }
+
     private bool IsLive(int copy)
     {
-        _dropped[copy] |= !members.IsLive(copies[copy][0].Disk);
+        _dropped[copy] |= !_members.IsLive(_copies[copy][0].Disk);
         return !_dropped[copy];
     }
 
-    private async LaneTask<IoError> WriteCopy(int copy, long offset, IoBuffer source)
+    private LaneTask<IoError> WriteCopy(int copy, long offset, IoBuffer source) =>
+        IsLive(copy) ? WriteTo(_copies[copy], offset, source) : LaneTask.FromResult(IoError.DeviceGone);
+
+    private async LaneTask<IoError> WriteTo(SlabPlace[] places, long offset, IoBuffer source)
     {
         for (int at = 0; at < source.Length;)
         {
-            (SlabPlace place, int within) = Locate(copy, offset + at);
-            int length = Math.Min(source.Length - at, slabSize - within);
-            IoError error = IsLive(copy) ? await members.Write(place.Disk, place.DataOffset + within, source.Slice(at, length)) : IoError.DeviceGone;
+            (SlabPlace place, int within) = Locate(places, offset + at);
+            int length = Math.Min(source.Length - at, _slabSize - within);
+            IoError error = await _members.Write(place.Disk, place.DataOffset + within, source.Slice(at, length));
             if (error != IoError.None)
             {
                 return error;
@@ -99,28 +235,64 @@ internal sealed class LogMedium(
         return IoError.None;
     }
 
-    private async LaneTask<IoError> FlushCopy(int copy) =>
-        !IsLive(copy) ? IoError.DeviceGone : await members.FlushDisk(copies[copy][0].Disk) ? IoError.None : IoError.Io;
-
-    /// <summary>Whether the copy goes on; one that failed leaves, if another is left.</summary>
-    private async LaneTask<bool> Settle(int copy, IoError error)
+    private async LaneTask<IoError> ReadFrom(SlabPlace[] places, long offset, IoBuffer target)
     {
-        if (copy >= copies.Count || !IsLive(copy))
+        for (int at = 0; at < target.Length;)
         {
-            return false;
+            (SlabPlace place, int within) = Locate(places, offset + at);
+            int length = Math.Min(target.Length - at, _slabSize - within);
+            IoError error = await _members.Read(place.Disk, place.DataOffset + within, target.Slice(at, length));
+            if (error != IoError.None)
+            {
+                return error;
+            }
+
+            at += length;
         }
 
-        if (error == IoError.None)
-        {
-            return true;
-        }
-
-        int disk = copies[copy][0].Disk;
-        await putOut(disk, error, SurvivesWithout(disk));
-        _dropped[copy] = true;
-        return false;
+        return IoError.None;
     }
 
-    private (SlabPlace Place, int Within) Locate(int copy, long offset) =>
-        (copies[copy][(int)(offset / slabSize)], (int)(offset % slabSize));
+    private async LaneTask<IoError> FlushCopy(int copy) =>
+        copy >= Copies || !IsLive(copy) ? IoError.DeviceGone : await _members.FlushDisk(_copies[copy][0].Disk) ? IoError.None : IoError.Io;
+
+    /// <summary>Copies that failed leave, if another is left, and are marked before anyone relies on the others.</summary>
+    private async LaneTask<IoError> Settle(IoError error0, IoError error1, IoError error2)
+    {
+        for (int copy = 0; copy < Copies; copy++)
+        {
+            IoError error = copy == 0 ? error0 : copy == 1 ? error1 : error2;
+            if (error != IoError.None && IsLive(copy))
+            {
+                int disk = _copies[copy][0].Disk;
+                await PutOut(disk, error, SurvivesWithout(disk));
+                _dropped[copy] = true;
+            }
+        }
+
+        IoError marked = await MarkDropped();
+        return marked == IoError.None || error0 == IoError.None ? marked : error0;
+    }
+
+    private async LaneTask<IoError> MarkAllDropped()
+    {
+        for (int copy = 0; copy < Copies; copy++)
+        {
+            if (!IsLive(copy) && !_marked[copy])
+            {
+                IoError error = await MarkStale(copy);
+                if (error != IoError.None)
+                {
+                    return error;
+                }
+
+                _marked[copy] = true;
+            }
+        }
+
+        return IoError.None;
+    }
+
+    private (SlabPlace Place, int Within) Locate(SlabPlace[] places, long offset) =>
+        (places[(int)(offset / _slabSize)], (int)(offset % _slabSize));
 }

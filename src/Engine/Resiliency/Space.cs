@@ -50,12 +50,16 @@ public sealed partial class Space : IBlockStore
         _shape = options.Shape;
         _members = new SpaceMembers(host);
         _pages = new ChecksumPageCache(options.CachedPagesMax);
+        _hedges = new SpaceHedges(_lane, options.HedgeAfterNs, _members, OtherCopy, ReadOther);
         _notes = options is { CrashNotes: { } memory, Shape.Checksums: true } ? new CrashNotes(memory) : null;
         _rows = new SpaceRow?[RowsFor(options.Length)];
         Length = options.Length;
         foreach (SpaceRowMap map in options.Rows)
         {
-            _rows[map.Index] = new SpaceRow(_shape, map);
+            if (map.Index < _rows.Length)   // a host that stopped while it made the disk longer leaves rows beyond the end; growing again replaces them
+            {
+                _rows[map.Index] = new SpaceRow(_shape, map);
+            }
         }
     }
 
@@ -70,6 +74,9 @@ public sealed partial class Space : IBlockStore
 
     /// <summary>Why, in words.</summary>
     public string FaultReason { get; private set; } = "";
+
+    /// <summary>Number of a disk whose host file system is full, so that writes wait; −1: none.</summary>
+    public int FullDisk => _members.Full;
 
     /// <summary>What happened since it was opened.</summary>
     public SpaceCounters Counters { get; } = new();
@@ -182,7 +189,7 @@ public sealed partial class Space : IBlockStore
     {
         if (!_members.IsLive(disk))
         {
-            return true;
+            return !_host.IsLeaving(disk) || await AwaitLeaving(disk);
         }
 
         bool gone = error is IoError.DeviceGone or IoError.NoDevice || _host.Disk(disk) is { IsPresent: false };
@@ -192,6 +199,14 @@ public sealed partial class Space : IBlockStore
         }
 
         IoError evicted = await _host.Evict(disk, $"{what} failed with {error}");
+        evicted = evicted == IoError.None && _opening ? await OnDiskLost(disk) : evicted;   // nobody tells a space that is not open yet
+        return evicted == IoError.None || Fail(evicted, "a failed disk could not be taken out of the view") == IoError.None;
+    }
+
+    /// <summary>A disk that is not used any more: nothing that misses it is acknowledged before the view without it is in force.</summary>
+    private async LaneTask<bool> AwaitLeaving(int disk)
+    {
+        IoError evicted = await _host.Evict(disk, "it has failed");
         return evicted == IoError.None || Fail(evicted, "a failed disk could not be taken out of the view") == IoError.None;
     }
 }

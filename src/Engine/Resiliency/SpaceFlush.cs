@@ -73,6 +73,7 @@ public sealed partial class Space
 
         ulong written = _log.Journal.Written;
         error = error == IoError.None ? await FlushDisks() : error;
+        error = error == IoError.None ? await _logMedium!.MarkDropped() : error;
         if (error == IoError.None)
         {
             _log.Journal.NoteDurable(written);
@@ -141,7 +142,7 @@ public sealed partial class Space
     private async LaneTask<IoError> FlushDisks()
     {
         int failed;
-        while ((failed = await _members.FlushUnflushed()) >= 0)
+        while ((failed = await _members.FlushUnflushed()) >= 0 || (failed = _members.Leaving()) >= 0)
         {
             bool survives = HasOtherCopies(failed);
             if (!await PutOut(failed, IoError.Io, survives, "a flush") || !survives)
@@ -153,7 +154,9 @@ public sealed partial class Space
         return IoError.None;
     }
 
-    /// <summary>Whether everything this disk holds of the space stands on another live disk too.</summary>
+    /// <summary>Whether everything this disk holds of the space, its log included, stands on another live disk too.</summary>
+    public bool SurvivesWithout(int disk) => HasOtherCopies(disk);
+
     private bool HasOtherCopies(int disk)
     {
         foreach (SpaceRow? row in _rows)

@@ -16,14 +16,34 @@ internal sealed class SpaceMembers(ISpaceHost host)
     private const long RetryNs = 1_000_000_000;
     private const int RetriesMax = 60;
 
+    private const int OverdueLoad = 1 << 20;
+
     private readonly List<Member> _members = [];
+    private int _overdue;   // overdue reads of all disks
 
     /// <summary>Bumped whenever a disk leaves: work that spans it starts again.</summary>
     internal int Version { get; set; }
 
     internal bool IsLive(int disk) => host.Disk(disk) is not null;
 
-    internal int InFlight(int disk) => host.Disk(disk)?.InFlight ?? int.MaxValue;
+    /// <summary>A disk that requests wait for because the file system below it is full; −1: none.</summary>
+    internal int Full => _members.Find(static member => member.AwaitingRoom > 0)?.Disk ?? -1;
+
+    /// <summary>How busy a disk is, for the choice among copies; one with overdue reads comes last.</summary>
+    internal int Load(int disk)
+    {
+        int load = host.Disk(disk)?.InFlight ?? int.MaxValue;
+        return _overdue > 0 && HasOverdue(disk) ? Math.Max(load, OverdueLoad) : load;
+    }
+
+    internal bool HasOverdue(int disk) => _overdue > 0 && Of(disk).Overdue > 0;
+
+    /// <summary>A read of this disk became overdue, or one that was has ended.</summary>
+    internal void NoteOverdue(int disk, int change)
+    {
+        Of(disk).Overdue += change;
+        _overdue += change;
+    }
 
     internal LaneTask<IoError> Read(int disk, long offset, IoBuffer target) =>
         host.Disk(disk) is { } device ? device.Read(offset, target) : LaneTask.FromResult(IoError.DeviceGone);
@@ -51,7 +71,7 @@ internal sealed class SpaceMembers(ISpaceHost host)
                 return error;
             }
 
-            await host.Lane.Delay(RetryNs);
+            await AwaitRoom(disk);
         }
 
         return error;
@@ -82,6 +102,20 @@ internal sealed class SpaceMembers(ISpaceHost host)
         }
 
         return failed;
+    }
+
+    /// <summary>A disk that has failed while the view without it is not in force yet; −1: none.</summary>
+    internal int Leaving()
+    {
+        foreach (Member member in _members)
+        {
+            if (host.IsLeaving(member.Disk))
+            {
+                return member.Disk;
+            }
+        }
+
+        return -1;
     }
 
     /// <summary>Makes every completed write to one disk durable; false when that failed. A disk out of the view needs none.</summary>
@@ -128,7 +162,7 @@ internal sealed class SpaceMembers(ISpaceHost host)
                 return false;
             }
 
-            await host.Lane.Delay(RetryNs);
+            await AwaitRoom(disk);
         }
 
         return true;   // out of the view meanwhile: nothing of it is promised
@@ -152,12 +186,21 @@ internal sealed class SpaceMembers(ISpaceHost host)
         IoError error = IoError.NoSpace;
         for (int attempt = 0; attempt < RetriesMax && error == IoError.NoSpace; attempt++)
         {
-            await host.Lane.Delay(RetryNs);
+            await AwaitRoom(disk);
             error = host.Disk(disk) is { } device ? await device.Write(offset, source, WriteFlags.None) : IoError.DeviceGone;
             Of(disk).Written++;
         }
 
         return error;
+    }
+
+    /// <summary>The time between two tries of a request that found its host file system full; shown as the space's state meanwhile.</summary>
+    private async LaneTask AwaitRoom(int disk)
+    {
+        Member member = Of(disk);
+        member.AwaitingRoom++;
+        await host.Lane.Delay(RetryNs);
+        member.AwaitingRoom--;
     }
 
     private Member Of(int disk)
@@ -184,6 +227,10 @@ internal sealed class SpaceMembers(ISpaceHost host)
         internal long Flushed { get; set; }
 
         internal bool IsFlushing { get; set; }
+
+        internal int Overdue { get; set; }
+
+        internal int AwaitingRoom { get; set; }
 
         internal LaneSignal FlushEnded { get; } = new();
     }

@@ -77,7 +77,7 @@ public sealed partial class Space
     public async LaneTask<IoError> Close()
     {
         _closing = true;
-        while (_writebackRunning || _rowsChanging.Count > 0 || _locks.Held > 0)
+        while (_repairRunning || _writebackRunning || _rowsChanging.Count > 0 || _locks.Held > 0)
         {
             await _lane.Delay(DrainPollNs);
         }
@@ -153,7 +153,11 @@ public sealed partial class Space
     private void UseLogMedium()
     {
         int blocks = (int)Math.Min(_options.LogBlocksMax, (long)_options.LogCopies[0].Count * _shape.SlabSize / JournalBlock.Size);
-        _logMedium = new LogMedium(_members, _options.LogCopies, _shape.SlabSize, blocks, (disk, error, other) => PutOut(disk, error, other, "the integrity log"));
+        _logMedium = new LogMedium(_members, _options.LogCopies, _shape.SlabSize, blocks, _options.StaleLogCopies)
+        {
+            PutOut = (disk, error, other) => PutOut(disk, error, other, "the integrity log"),
+            MarkStale = copy => _host.MarkLogStale(_options.Space, copy),
+        };
     }
 
     private void NoteAllUnflushed()
@@ -175,7 +179,8 @@ public sealed partial class Space
         {
             for (int position = 0; row is not null && position < row.Places.Length && error == IoError.None; position++)
             {
-                if (!_members.IsLive(row.Places[position].Disk) && DirtyMask(row, position / _shape.Copies) is var mask and not 0)
+                if (!_members.IsLive(row.Places[position].Disk)
+                    && (ushort)(DirtyMask(row, position / _shape.Copies) & GoodElsewhere(row, position)) is var mask and not 0)
                 {
                     error = await MarkStale(row, position, mask);
                 }
@@ -187,37 +192,20 @@ public sealed partial class Space
 
     private async LaneTask<IoError> Replay(IReadOnlyList<(ulong Sequence, byte[] Payload)> records)
     {
-        Dictionary<long, List<(ulong Sequence, int Block, int Count, ushort Generation, uint Checksum)>> byPage = [];
         foreach ((ulong sequence, byte[] payload) in records)
         {
-            ReplayBlock(sequence, payload, byPage);
+            ReplayBlock(sequence, payload);
         }
 
-        foreach ((long key, List<(ulong Sequence, int Block, int Count, ushort Generation, uint Checksum)> changes) in byPage)
+        foreach (long key in _unplaced.Keys.ToArray())
         {
-            SpaceRow row = _rows[(int)(key >> 24)]!;
-            if (await LoadPage(row, (int)(key >> 16) & 0xFF, (int)key & 0xFFFF) is not { } page)
-            {
-                continue;   // its disks are out: the rest of the space goes on
-            }
-
-            foreach ((ulong _, int block, int count, ushort generation, uint checksum) in changes)
-            {
-                for (int i = 0; i < count; i++)
-                {
-                    page.Load(block + i, generation, checksum);
-                }
-            }
-
-            page.OldestUnwritten = changes[0].Sequence;
-            page.LatestLogged = changes[^1].Sequence;
+            await LoadPage(_rows[(int)(key >> 24)]!, (int)(key >> 16) & 0xFF, (int)key & 0xFFFF);   // where its disks are out the rest goes on
         }
 
         return await MarkMissingAtOpen();
     }
 
-    private void ReplayBlock(
-        ulong sequence, ReadOnlySpan<byte> payload, Dictionary<long, List<(ulong Sequence, int Block, int Count, ushort Generation, uint Checksum)>> byPage)
+    private void ReplayBlock(ulong sequence, ReadOnlySpan<byte> payload)
     {
         while (IntegrityRecord.TryTake(ref payload, out IntegrityItem item))
         {
@@ -259,12 +247,12 @@ public sealed partial class Space
             }
 
             long key = ChecksumPageCache.Key(item.Row, item.Column, page);
-            if (!byPage.TryGetValue(key, out var changes))
+            if (!_unplaced.TryGetValue(key, out List<LoggedEntries>? logged))
             {
-                byPage[key] = changes = [];
+                _unplaced[key] = logged = [];
             }
 
-            changes.Add((sequence, block, count, generation, checksum));
+            logged.Add(new LoggedEntries(sequence, block, count, generation, checksum));
         }
     }
 
@@ -325,6 +313,11 @@ public sealed partial class Space
 
     private async LaneTask<IoError> JudgeNoted(long key, List<CrashNote> notes, IoBuffer buffers, List<CapturedEntry> kept)
     {
+        if (key >= _rows.Length * (_shape.RowSize / BlockSize))
+        {
+            return IoError.None;   // no block of this space: memory that somebody else wrote to
+        }
+
         long address = key * BlockSize;
         long slab = address / _shape.SlabSize;
         StripPiece block = new((int)(slab / _shape.Columns), (int)(slab % _shape.Columns), (int)(address % _shape.SlabSize), BlockSize);

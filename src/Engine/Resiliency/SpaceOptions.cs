@@ -34,6 +34,9 @@ public sealed record SpaceOptions
     /// <summary>Slabs of the integrity log: per copy, the slabs that follow each other in the ring. Empty when it keeps none.</summary>
     public required IReadOnlyList<IReadOnlyList<SlabPlace>> LogCopies { get; init; }
 
+    /// <summary>Copies of the integrity log that miss blocks, bit per copy: nothing is recovered from them.</summary>
+    public int StaleLogCopies { get; init; }
+
     /// <summary>Owner id in the blocks of the integrity log.</summary>
     public required Guid LogOwner { get; init; }
 
@@ -45,6 +48,9 @@ public sealed record SpaceOptions
 
     /// <summary>Checksum pages kept in memory; each covers up to 2 MiB of data.</summary>
     public int CachedPagesMax { get; init; } = 16384;
+
+    /// <summary>Time after which another copy is read too, in nanoseconds.</summary>
+    public long HedgeAfterNs { get; init; } = 250_000_000;
 
     /// <summary>Idle time after which a dirty region is cleaned, in nanoseconds.</summary>
     public long CleanAfterNs { get; init; } = 30_000_000_000;
@@ -62,8 +68,26 @@ public sealed class SpaceCounters
     /// <summary>Blocks that no copy could give.</summary>
     public long BlocksLost;
 
+    /// <summary>Blocks whose copies were found to differ in a clean region without checksums.</summary>
+    public long BlocksDiffering;
+
+    /// <summary>Sectors of checksum pages found damaged on a copy.</summary>
+    public long PageSectorsWrong;
+
     /// <summary>Regions made equal after an unclean stop.</summary>
     public long RegionsResynced;
+
+    /// <summary>Stale regions that hold their data again.</summary>
+    public long RegionsRepaired;
+
+    /// <summary>Bytes of data written to stale copies to make them whole.</summary>
+    public long RepairBytesWritten;
+
+    /// <summary>Slabs moved to another disk.</summary>
+    public long SlabsMoved;
+
+    /// <summary>Copies of the integrity log made whole.</summary>
+    public long LogCopiesRepaired;
 
     /// <summary>Blocks found unlogged after a crash of the process and kept.</summary>
     public long BlocksRecovered;

@@ -17,7 +17,7 @@ public sealed partial class Space
             return IoError.None;
         }
 
-        row.Users++;
+        int turn = row.Enter();
         int region = row.RegionOf(piece.Column, piece.SlabOffset);
         IoError error = row.Regions[region].State >= RegionState.Unresolved ? await Resolve(row, region) : IoError.None;
         if (error == IoError.None)
@@ -25,7 +25,7 @@ public sealed partial class Space
             error = _shape.Checksums ? await ReadVerified(row, piece, target) : await ReadUnverified(row, piece, target);
         }
 
-        row.Users--;
+        row.Leave(turn);
         return error;
     }
 
@@ -40,17 +40,25 @@ public sealed partial class Space
         page.Pins++;
         int first = FirstBlock(piece);
         IoError error = IoError.None;
-        if (AllNeverWritten(page, first, piece.Length / BlockSize))
+        if (!HasReadable(row, piece))
+        {
+            error = IoError.Io;   // what the page says may be from before
+        }
+        else if (AllNeverWritten(page, first, piece.Length / BlockSize))
         {
             target.Span.Clear();
         }
         else
         {
             int copy = ChooseCopy(row, piece);
-            error = copy < 0 ? IoError.Io : await ReadCopy(row, piece, copy, target);
-            if (error != IoError.None || !Verify(page, first, target))
+            error = copy < 0 ? IoError.Io : await ReadHedged(row, piece, page, copy, target);
+            if (error == SpaceHedges.Displaced)
             {
-                error = await ReadAgain(row, piece, page, target);
+                error = IoError.None;
+            }
+            else if (error != IoError.None || !Verify(page, first, target))
+            {
+                error = _lane.Buffers.IsKept(target) ? await ReadElsewhere(row, piece, page, target) : await ReadAgain(row, piece, page, target.ForbidKeeping());
             }
         }
 
@@ -61,12 +69,20 @@ public sealed partial class Space
     private async LaneTask<IoError> ReadUnverified(SpaceRow row, StripPiece piece, IoBuffer target)
     {
         int copy = ChooseCopy(row, piece);
-        IoError error = copy < 0 ? IoError.Io : await ReadCopy(row, piece, copy, target);
-        for (int other = 0; other < _shape.Copies && error != IoError.None; other++)
+        IoError error = copy < 0 ? IoError.Io : await ReadHedged(row, piece, null, copy, target);
+        return error == SpaceHedges.Displaced || error == IoError.None ? IoError.None
+            : _lane.Buffers.IsKept(target) ? await ReadElsewhere(row, piece, null, target)
+            : await ReadOtherCopies(row, piece, copy, target.ForbidKeeping());
+    }
+
+    private async LaneTask<IoError> ReadOtherCopies(SpaceRow row, StripPiece piece, int first, IoBuffer target)
+    {
+        IoError error = IoError.Io;
+        for (int copy = 0; copy < _shape.Copies && error != IoError.None; copy++)
         {
-            if (other != copy && IsReadable(row, piece, other))
+            if (copy != first && IsReadable(row, piece, copy))
             {
-                error = await ReadCopy(row, piece, other, target);
+                error = await ReadCopy(row, piece, copy, target);
             }
         }
 
@@ -94,7 +110,7 @@ public sealed partial class Space
         for (int i = 0; i < _shape.Copies; i++)
         {
             int copy = (i + _turn) % _shape.Copies;
-            int busy = _members.InFlight(row.Place(piece.Column, copy).Disk);
+            int busy = _members.Load(row.Place(piece.Column, copy).Disk);
             if (busy < bestBusy && IsReadable(row, piece, copy))
             {
                 best = copy;
@@ -108,6 +124,19 @@ public sealed partial class Space
     private bool IsReadable(SpaceRow row, StripPiece piece, int copy) =>
         _members.IsLive(row.Place(piece.Column, copy).Disk)
         && !row.IsStale(piece.Column, copy, row.RegionOf(piece.Column, piece.SlabOffset));
+
+    private bool HasReadable(SpaceRow row, StripPiece piece)
+    {
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            if (IsReadable(row, piece, copy))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 
     private int FirstBlock(StripPiece piece) => piece.SlabOffset % _shape.PageSpan / BlockSize;
 
@@ -175,12 +204,33 @@ public sealed partial class Space
                 return IoError.None;
             }
 
-            Counters.ChecksumMismatches += error == IoError.None ? 1 : 0;
             wrong |= 1 << copy;
+            NoteWrong(row, block, copy, error);
         }
 
-        Counters.BlocksLost++;
+        NoteLost(row, block, wrong);
         return IoError.Io;
+    }
+
+    private void NoteWrong(SpaceRow row, StripPiece block, int copy, IoError error)
+    {
+        if (error == IoError.None)
+        {
+            Counters.ChecksumMismatches++;
+            _host.Report(row.Place(block.Column, copy).Disk, DiskFinding.ChecksumMismatch, 1);
+        }
+    }
+
+    private void NoteLost(SpaceRow row, StripPiece block, int copies)
+    {
+        Counters.BlocksLost++;
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            if ((copies >> copy & 1) != 0)
+            {
+                _host.Report(row.Place(block.Column, copy).Disk, DiskFinding.Lost, 1);
+            }
+        }
     }
 
     private async LaneTask<Nothing> Heal(SpaceRow row, StripPiece block, int copies, IoBuffer good)
@@ -189,9 +239,10 @@ public sealed partial class Space
         {
             SlabPlace place = row.Place(block.Column, copy);
             if ((copies >> copy & 1) != 0
-                && await WriteMember(place.Disk, place.DataOffset + block.SlabOffset, good) == IoError.None)
+                && await WriteMember(place.Disk, place.DataOffset + block.SlabOffset, good, hasOtherCopy: true) == IoError.None)
             {
                 Counters.BlocksHealed++;
+                _host.Report(place.Disk, DiskFinding.Healed, 1);
             }
         }
 

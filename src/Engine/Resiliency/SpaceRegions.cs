@@ -108,10 +108,11 @@ public sealed partial class Space
     /// <summary>Records, durably, that a copy misses writes in these regions of its column.</summary>
     private async LaneTask<IoError> MarkStale(SpaceRow row, int position, ushort regions)
     {
-        while ((row.Stale[position] & regions) != regions)
+        row.Missed[position] |= regions;   // a repair under way begins these regions again
+        while ((row.Stale[position] & ~row.StaleClearing[position] & regions) != regions)
         {
             ushort missing = (ushort)(regions & ~row.Stale[position]);
-            if ((row.StalePending[position] & missing) != 0)
+            if (((row.StalePending[position] | row.StaleClearing[position]) & regions) != 0)
             {
                 await _regionsChanged.Wait();
                 if (Fault != IoError.None)
@@ -140,22 +141,54 @@ public sealed partial class Space
     public async LaneTask<IoError> OnDiskLost(int disk)
     {
         _members.Version++;
+        _logMedium?.OnDiskLost(disk);
         _stalings++;
-        IoError error = IoError.None;
+        List<LaneTask<IoError>> marks = [];   // side by side, so that they share the writes of the metadata
         foreach (SpaceRow? row in _rows)
         {
+            if (row is { JoiningPosition: >= 0 } && row.Joining.Disk == disk)
+            {
+                row.JoiningFailed = true;
+            }
+
             for (int position = 0; row is not null && position < row.Places.Length; position++)
             {
-                if (row.Places[position].Disk == disk && DirtyMask(row, position / _shape.Copies) is var mask and not 0)
+                if (row.Places[position].Disk == disk
+                    && (ushort)(DirtyMask(row, position / _shape.Copies) & GoodElsewhere(row, position)) is var mask and not 0)
                 {
-                    IoError marked = await MarkStale(row, position, mask);
-                    error = marked == IoError.None ? error : marked;
+                    marks.Add(MarkStale(row, position, mask));
                 }
             }
         }
 
+        IoError error = IoError.None;
+        foreach (LaneTask<IoError> mark in marks)
+        {
+            IoError marked = await mark;
+            error = marked == IoError.None ? error : marked;
+        }
+
         _stalings--;
         return error;
+    }
+
+    /// <summary>
+    /// Regions of a position that another copy, live and not stale, holds. A copy is called stale only for what another has: the last
+    /// good one never is, whatever becomes of its disk.
+    /// </summary>
+    private ushort GoodElsewhere(SpaceRow row, int position)
+    {
+        int column = position / _shape.Copies;
+        int good = 0;
+        for (int other = column * _shape.Copies; other < (column + 1) * _shape.Copies; other++)
+        {
+            if (other != position && _members.IsLive(row.Places[other].Disk))
+            {
+                good |= ~(row.Stale[other] | row.StalePending[other]);
+            }
+        }
+
+        return (ushort)good;
     }
 
     private static ushort DirtyMask(SpaceRow row, int column)

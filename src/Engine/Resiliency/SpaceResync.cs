@@ -203,7 +203,7 @@ public sealed partial class Space
                 continue;
             }
 
-            IoError error = await WriteMember(place.Disk, place.DataOffset + block.SlabOffset, good);
+            IoError error = await WriteMember(place.Disk, place.DataOffset + block.SlabOffset, good, hasOtherCopy: true);
             if (error != IoError.None)
             {
                 error = await MarkStale(row, (block.Column * _shape.Copies) + copy, RegionBit(row, block));

@@ -38,15 +38,20 @@ internal struct Region
 internal sealed class SpaceRow
 {
     private readonly SpaceShape _shape;
+    private int _users0;   // requests that began in an even turn
+    private int _users1;
+    private int _turn;
 
     internal SpaceRow(SpaceShape shape, SpaceRowMap map)
     {
         _shape = shape;
         Index = map.Index;
-        Places = map.Places;
+        Places = (SlabPlace[])map.Places.Clone();
         IsInitialized = map.Initialized;
         Stale = map.Stale;
         StalePending = new ushort[Places.Length];
+        StaleClearing = new ushort[Places.Length];
+        Missed = new ushort[Places.Length];
         Regions = new Region[shape.Columns * SpaceShape.RegionsPerSlab];
         WrittenBlocks = map.Initialized ? -1 : 0;
     }
@@ -63,10 +68,43 @@ internal sealed class SpaceRow
     /// <summary>Regions being recorded as stale right now.</summary>
     internal ushort[] StalePending { get; }
 
+    /// <summary>Regions whose mark is being taken off right now: a new mark waits for the end of that.</summary>
+    internal ushort[] StaleClearing { get; }
+
+    /// <summary>Regions that a copy missed something of since its repair last began them.</summary>
+    internal ushort[] Missed { get; }
+
     internal Region[] Regions { get; }
 
     /// <summary>Requests that read or write the row now.</summary>
-    internal int Users { get; set; }
+    internal int Users => _users0 + _users1;
+
+    /// <summary>Position whose slab moves, or −1: its target takes every write beside the source and is not read.</summary>
+    internal int JoiningPosition { get; set; } = -1;
+
+    /// <summary>Where it moves to.</summary>
+    internal SlabPlace Joining { get; set; }
+
+    /// <summary>Whether the target missed something: then it cannot take the source's place.</summary>
+    internal bool JoiningFailed { get; set; }
+
+    /// <summary>A request begins to use the row; <see cref="Leave"/> takes what this gives.</summary>
+    internal int Enter()
+    {
+        _ = _turn == 0 ? _users0++ : _users1++;
+        return _turn;
+    }
+
+    internal void Leave(int turn) => _ = turn == 0 ? _users0-- : _users1--;
+
+    /// <summary>Begins another turn; gives the one before, whose users have seen the places of before.</summary>
+    internal int NextTurn()
+    {
+        _turn = 1 - _turn;
+        return 1 - _turn;
+    }
+
+    internal int UsersOf(int turn) => turn == 0 ? _users0 : _users1;
 
     /// <summary>Blocks whose entry is not never-written; −1 while not counted. Only kept with checksums.</summary>
     internal int WrittenBlocks { get; set; }

@@ -174,11 +174,7 @@ public sealed partial class Space
         }
 
         IoError error = await LogRoom(2);
-        while (_writebackRunning)
-        {
-            await _writebackEnded.Wait();
-        }
-
+        await WritebackEnd();
         if (error == IoError.None)
         {
             CleanAll(row);
@@ -186,6 +182,7 @@ public sealed partial class Space
             AfterLogCommit();
         }
 
+        await WritebackEnd();   // one that began during the commit has pages of this row in hand: it would miss them on their disks
         if (error == IoError.None)
         {
             DropPages(row);
@@ -199,6 +196,16 @@ public sealed partial class Space
         }
 
         return error;
+    }
+
+    private async LaneTask<Nothing> WritebackEnd()
+    {
+        while (_writebackRunning)
+        {
+            await _writebackEnded.Wait();
+        }
+
+        return default;
     }
 
     private void CleanAll(SpaceRow row)

@@ -127,10 +127,10 @@ public sealed partial class Space
         await _locks.Acquire(key, key + piece.Length);
         if (_rows[piece.Row] == row)
         {
-            row.Users++;
+            int turn = row.Enter();
             ChecksumPage? page = FindPage(row, piece) ?? await LoadPage(row, piece.Column, piece.SlabOffset / _shape.PageSpan);
             error = page is null ? IoError.Io : await ZeroLocked(row, piece, page);
-            row.Users--;
+            row.Leave(turn);
         }
 
         _locks.Release(key, key + piece.Length);
@@ -182,7 +182,7 @@ public sealed partial class Space
 
     private async LaneTask<IoError> MarkMissingStale(SpaceRow row, StripPiece piece)
     {
-        IoError error = IoError.None;
+        IoError error = HasReadable(row, piece) ? IoError.None : IoError.Io;
         for (int copy = 0; copy < _shape.Copies && error == IoError.None; copy++)
         {
             if (!_members.IsLive(row.Place(piece.Column, copy).Disk))

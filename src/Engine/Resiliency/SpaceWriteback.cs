@@ -6,6 +6,8 @@ namespace TierSpaces.Engine.Resiliency;
 
 public sealed partial class Space
 {
+    private const int WritebacksInVain = 4;   // without moving the tail: then it cannot move
+
     private readonly LaneSignal _writebackEnded = new();
     private bool _writebackRunning;
 
@@ -15,9 +17,16 @@ public sealed partial class Space
     /// <summary>Completes when others than the writeback may append this many blocks.</summary>
     private async LaneTask<IoError> LogRoom(int blocks)
     {
-        while (!_log!.HasRoom(blocks) && Fault == IoError.None)
+        for (int idle = 0; !_log!.HasRoom(blocks) && Fault == IoError.None;)
         {
+            ulong tail = _log.Journal.DurableTail;
+            bool isMine = !_writebackRunning;
             await Writeback();
+            idle = isMine && _log.Journal.DurableTail == tail ? idle + 1 : 0;
+            if (idle == WritebacksInVain)
+            {
+                Fail(IoError.Io, "the integrity log is full of entries whose disks are missing");
+            }
         }
 
         StartWritebackWhenFull();
@@ -74,7 +83,7 @@ public sealed partial class Space
             Unpin(written);
             error = await WritePages(written);
             error = error == IoError.None ? await FlushDisks() : error;
-            error = error == IoError.None ? await ReadBack(written) : error;
+            error = error == IoError.None && version == _members.Version ? await ReadBack(written, version) : error;
             if (version == _members.Version)
             {
                 break;
@@ -107,7 +116,7 @@ public sealed partial class Space
     {
         foreach (ChecksumPage page in _pages.All.ToArray())
         {
-            if (page.OldestUnwritten == 0 || !page.IsLoaded || page.OldestUnwritten > _log!.Journal.Durable)
+            if (page.OldestUnwritten == 0 || !page.IsLoaded || page.OldestUnwritten > _log!.Journal.Durable || !HasGoodCopies(page))
             {
                 continue;
             }
@@ -128,47 +137,56 @@ public sealed partial class Space
         return IoError.None;
     }
 
+    /// <summary>Whether the page may be written: every region of it has a good copy. Else its entries stay in the log until one is back.</summary>
+    private bool HasGoodCopies(ChecksumPage page)
+    {
+        int first = page.Column * _shape.Copies;
+        int good = _members.IsLive(page.Row.Places[first].Disk) ? ~page.Row.Stale[first] : 0;
+        return page.Unknown == 0 && (PageRegions(page) & ~(good | GoodElsewhere(page.Row, first))) == 0;
+    }
+
     private async LaneTask<IoError> WritePageCopies(ChecksumPage page, IoBuffer image)
     {
-        bool any = false;
+        int missing = 0;
         for (int copy = 0; copy < _shape.Copies; copy++)
         {
             SlabPlace place = page.Row.Place(page.Column, copy);
-            IoError error = await WriteMember(place.Disk, PageOffset(place, page), image);
+            IoError error = await WriteMember(place.Disk, PageOffset(place, page), image, HasOther(page.Row, (page.Column * _shape.Copies) + copy));
             Counters.MetadataBytesWritten += error == IoError.None ? image.Length : 0;
-            if (error == IoError.None)
+            missing |= error == IoError.None ? 0 : 1 << copy;
+        }
+
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            int position = (page.Column * _shape.Copies) + copy;
+            ushort regions = (ushort)(PageRegions(page) & ~page.Row.Stale[position]);
+            if ((missing >> copy & 1) == 0)
             {
-                any = true;
+                continue;
             }
-            else if (await MarkStale(page.Row, (page.Column * _shape.Copies) + copy, PageRegions(page)) is not IoError.None and var failed)
+
+            if ((regions & ~GoodElsewhere(page.Row, position)) != 0)
+            {
+                // The last good copy does not take it: if its disk has left, the writeback starts again without this page.
+                return _members.IsLive(page.Row.Places[position].Disk) ? IoError.Io : IoError.None;
+            }
+
+            if (await MarkStale(page.Row, position, PageRegions(page)) is not IoError.None and var failed)
             {
                 return failed;
             }
         }
 
-        return any || !HasAnyCopy(page) ? IoError.None : IoError.Io;
+        return IoError.None;
     }
 
-    private bool HasAnyCopy(ChecksumPage page)
-    {
-        for (int copy = 0; copy < _shape.Copies; copy++)
-        {
-            if (_members.IsLive(page.Row.Place(page.Column, copy).Disk))
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
-
-    private async LaneTask<IoError> ReadBack(List<WrittenPage> written)
+    private async LaneTask<IoError> ReadBack(List<WrittenPage> written, int version)
     {
         IoBuffer buffer = _lane.Buffers.Rent(ChecksumSector.PageSize);
         IoError error = IoError.None;
         foreach (WrittenPage page in written)
         {
-            for (int copy = 0; copy < _shape.Copies && error == IoError.None; copy++)
+            for (int copy = 0; copy < _shape.Copies && error == IoError.None && version == _members.Version; copy++)
             {
                 SlabPlace place = page.Page.Row.Place(page.Page.Column, copy);
                 if (_members.IsLive(place.Disk)
@@ -191,7 +209,12 @@ public sealed partial class Space
             page.Page.OldestUnwritten = page.Page.LatestLogged > page.Image ? page.Image + 1 : 0;
         }
 
-        ulong end = _log!.Journal.Durable + 1;
+        ulong end = OldestOfPages(_log!.Journal.Durable + 1);
+        if (end <= _log.Journal.Tail)
+        {
+            return IoError.None;   // entries of a page that no disk takes keep the log: marks written again would only fill it
+        }
+
         MarkAgainUpTo(end - 1);
         IoError error = await _log.Journal.Commit(_log.Journal.Next - 1);
         AfterLogCommit();
@@ -219,7 +242,7 @@ public sealed partial class Space
         }
     }
 
-    private ulong OldestNeeded(ulong end)
+    private ulong OldestOfPages(ulong end)
     {
         ulong oldest = end;
         foreach (ChecksumPage page in _pages.All)
@@ -227,6 +250,17 @@ public sealed partial class Space
             oldest = page.OldestUnwritten != 0 ? Math.Min(oldest, page.OldestUnwritten) : oldest;
         }
 
+        foreach (List<LoggedEntries> logged in _unplaced.Values)
+        {
+            oldest = Math.Min(oldest, logged[0].Sequence);
+        }
+
+        return oldest;
+    }
+
+    private ulong OldestNeeded(ulong end)
+    {
+        ulong oldest = OldestOfPages(end);
         foreach (SpaceRow? row in _rows)
         {
             for (int i = 0; row is not null && i < row.Regions.Length; i++)

@@ -43,7 +43,7 @@ public sealed partial class Space
             return await WritePiece(piece, source);
         }
 
-        row.Users++;
+        int turn = row.Enter();
         int region = row.RegionOf(piece.Column, piece.SlabOffset);
         Admit(ref row.RegionAt(region));
         error = row.Regions[region].State == RegionState.Dirty || !_shape.HasLog ? IoError.None : await MarkDirty(row, region);
@@ -53,7 +53,7 @@ public sealed partial class Space
         }
 
         Leave(ref row.RegionAt(region));
-        row.Users--;
+        row.Leave(turn);
         _locks.Release(key, key + piece.Length);
         return error;
     }
@@ -148,25 +148,30 @@ public sealed partial class Space
             return await WriteCopy(row, piece, 0, source);
         }
 
+        int version = _members.Version;
         LaneTask<IoError> write0 = WriteCopy(row, piece, 0, source);
         LaneTask<IoError> write1 = WriteCopy(row, piece, 1, source);
         LaneTask<IoError> write2 = _shape.Copies > 2 ? WriteCopy(row, piece, 2, source) : LaneTask.FromResult(IoError.DeviceGone);
         IoError error0 = await write0;
         IoError error1 = await write1;
         IoError error2 = await write2;
-        return error0 == IoError.None || error1 == IoError.None || error2 == IoError.None ? await SettleMissing(row, piece, error0, error1, error2)
-            : error0 != IoError.DeviceGone ? error0
-            : error1 != IoError.DeviceGone ? error1 : IoError.Io;
+        return (error0 == IoError.None && !IsStale(row, piece, 0)) || (error1 == IoError.None && !IsStale(row, piece, 1))
+                || (error2 == IoError.None && !IsStale(row, piece, 2)) ? await SettleMissing(row, piece, version, error0, error1, error2)
+            : error0 is not IoError.None and not IoError.DeviceGone ? error0
+            : error1 is not IoError.None and not IoError.DeviceGone ? error1 : IoError.Io;
     }
 
-    /// <summary>At least one copy took the write: the others must be durably stale before it is acknowledged.</summary>
-    private LaneTask<IoError> SettleMissing(SpaceRow row, StripPiece piece, IoError error0, IoError error1, IoError error2)
+    private static bool IsStale(SpaceRow row, StripPiece piece, int copy) =>
+        row.IsStale(piece.Column, copy, row.RegionOf(piece.Column, piece.SlabOffset));
+
+    /// <summary>At least one good copy took the write: the others must be durably stale before it is acknowledged.</summary>
+    private LaneTask<IoError> SettleMissing(SpaceRow row, StripPiece piece, int version, IoError error0, IoError error1, IoError error2)
     {
         bool all = error0 == IoError.None && error1 == IoError.None && (error2 == IoError.None || _shape.Copies == 2);
-        return all ? LaneTask.FromResult(IoError.None) : MarkMissing(row, piece, error0, error1, error2);
+        return all ? LaneTask.FromResult(IoError.None) : MarkMissing(row, piece, version, error0, error1, error2);
     }
 
-    private async LaneTask<IoError> MarkMissing(SpaceRow row, StripPiece piece, IoError error0, IoError error1, IoError error2)
+    private async LaneTask<IoError> MarkMissing(SpaceRow row, StripPiece piece, int version, IoError error0, IoError error1, IoError error2)
     {
         for (int copy = 0; copy < _shape.Copies; copy++)
         {
@@ -178,7 +183,11 @@ public sealed partial class Space
 
             if (error != IoError.None)
             {
-                await PutOut(row.Place(piece.Column, copy).Disk, error, hasOtherCopy: true, "a write");
+                if (version == _members.Version)
+                {
+                    await PutOut(row.Place(piece.Column, copy).Disk, error, hasOtherCopy: true, "a write");
+                }   // else the failure may be of a disk that has left since and come back
+
                 error = await MarkStale(row, (piece.Column * _shape.Copies) + copy, RegionBit(row, piece));
                 if (error != IoError.None)
                 {
@@ -194,7 +203,10 @@ public sealed partial class Space
     {
         SlabPlace place = row.Place(piece.Column, copy);
         Counters.DataBytesWritten += source.Length;
-        IoError error = await _members.Write(place.Disk, place.DataOffset + piece.SlabOffset, source);
+        bool moves = row.JoiningPosition == (piece.Column * _shape.Copies) + copy;
+        IoError error = moves
+            ? await WriteBoth(row, place, piece.SlabOffset, source)
+            : await _members.Write(place.Disk, place.DataOffset + piece.SlabOffset, source);
         if (error is IoError.DeviceGone or IoError.NoDevice && _shape.Copies == 1)
         {
             await PutOut(place.Disk, error, hasOtherCopy: false, "a write");
@@ -203,13 +215,23 @@ public sealed partial class Space
         return error;
     }
 
+    /// <summary>The slab moves: what is written to it goes to its target too, and only the source's answer counts.</summary>
+    private async LaneTask<IoError> WriteBoth(SpaceRow row, SlabPlace place, int slabOffset, IoBuffer source)
+    {
+        LaneTask<IoError> here = _members.Write(place.Disk, place.DataOffset + slabOffset, source);
+        LaneTask<IoError> there = _members.Write(row.Joining.Disk, row.Joining.DataOffset + slabOffset, source);
+        IoError error = await here;
+        row.JoiningFailed |= await there != IoError.None;
+        return error;
+    }
+
     /// <summary>A write that is not client data: healing, pages, log. A disk that fails it leaves the view when it can.</summary>
-    private async LaneTask<IoError> WriteMember(int disk, long offset, IoBuffer source)
+    private async LaneTask<IoError> WriteMember(int disk, long offset, IoBuffer source, bool hasOtherCopy)
     {
         IoError error = await _members.Write(disk, offset, source);
         if (error != IoError.None && error != IoError.NoSpace)
         {
-            await PutOut(disk, error, hasOtherCopy: _shape.Copies > 1, "a write");
+            await PutOut(disk, error, hasOtherCopy, "a write");
         }
 
         return error;

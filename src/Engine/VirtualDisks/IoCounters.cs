@@ -39,6 +39,24 @@ public sealed class IoCounters
     /// <summary>Requests that failed.</summary>
     public long Errors;
 
+    /// <summary>Reads that failed.</summary>
+    public long ReadErrors;
+
+    /// <summary>Writes, zeroing and unmaps that failed.</summary>
+    public long WriteErrors;
+
+    /// <summary>Flushes that failed.</summary>
+    public long FlushErrors;
+
+    /// <summary>Longest read, in nanoseconds.</summary>
+    public long ReadNsMax;
+
+    /// <summary>Longest write, zeroing or unmap, in nanoseconds.</summary>
+    public long WriteNsMax;
+
+    /// <summary>Longest flush, in nanoseconds.</summary>
+    public long FlushNsMax;
+
     /// <summary>Writes that had to read the rest of a 4 KiB block first.</summary>
     public long ReadModifyWrites;
 
@@ -66,11 +84,29 @@ public sealed class IoCounters
         QueueMax = Math.Max(QueueMax, Queue);
     }
 
-    internal void EndRead(long nanoseconds, bool failed) => End(_reads, nanoseconds, failed);
+    internal void EndRead(long nanoseconds, bool failed)
+    {
+        ReadErrors += failed ? 1 : 0;
+        ReadNsMax = Math.Max(ReadNsMax, nanoseconds);
+        End(_reads, nanoseconds, failed);
+    }
 
-    internal void EndWrite(long nanoseconds, bool failed) => End(_writes, nanoseconds, failed);
+    internal void EndWrite(long nanoseconds, bool failed)
+    {
+        WriteErrors += failed ? 1 : 0;
+        WriteNsMax = Math.Max(WriteNsMax, nanoseconds);
+        End(_writes, nanoseconds, failed);
+    }
 
-    internal void EndFlush(long nanoseconds, bool failed) => End(_flushes, nanoseconds, failed);
+    internal void EndFlush(long nanoseconds, bool failed)
+    {
+        FlushErrors += failed ? 1 : 0;
+        FlushNsMax = Math.Max(FlushNsMax, nanoseconds);
+        End(_flushes, nanoseconds, failed);
+    }
+
+    /// <summary>The longest requests are those from now on.</summary>
+    internal void ForgetLongest() => ReadNsMax = WriteNsMax = FlushNsMax = 0;
 
     private void End(long[] latencies, long nanoseconds, bool failed)
     {

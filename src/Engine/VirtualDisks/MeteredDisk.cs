@@ -4,86 +4,306 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-/// <summary>A member disk whose requests are counted and timed. It changes nothing of them.</summary>
-public sealed class MeteredDisk(ILane lane, IDisk below) : IDisk
+// A member disk whose requests are counted, timed, and end: when the device does not answer within the deadline, the caller
+// gets TimedOut and the device keeps the memory until it lets go.
+//
+// Invariants
+//  1. Memory that a device may still reach into is never used again: it is the caller's own only where the caller allowed it
+//     (IoBuffer.MayBeKept) and then kept in the pool, else it is borrowed here for the time the device takes.
+//  2. While a request is overdue nothing more is submitted: what comes late cannot overtake what was asked after it, and a
+//     device that hangs holds no more memory than it had. When the last one has ended the disk is used again, if it is still
+//     a member.
+//  3. After Abandon nothing is submitted any more; the device is closed when it has answered everything.
+//  4. InFlight counts what the device has not answered, whatever the callers were told.
+
+/// <summary>A member disk whose requests are counted, timed and given deadlines.</summary>
+public sealed class MeteredDisk : IDisk
 {
+    private readonly IDisk _below;
+    private readonly DiskWatch _watch;
+    private readonly Stack<MeteredRequest> _free = new(64);
+    private MeteredRequest? _oldest;   // requests in flight whose callers wait, in order of submission
+    private MeteredRequest? _newest;
+    private bool _isClosing;
+    private IoError _refusal;          // DeviceGone once abandoned
+
+    /// <summary>A disk on a lane, watched with the others of that lane, or by itself.</summary>
+    public MeteredDisk(ILane lane, IDisk below, DiskWatch? watch = null)
+    {
+        Lane = lane;
+        _below = below;
+        _watch = watch ?? new DiskWatch(lane);
+        _watch.Add(this);
+    }
+
     /// <summary>What passed through.</summary>
     public IoCounters Counters { get; } = new();
 
-    /// <inheritdoc/>
-    public DiskIdentity Identity => below.Identity;
+    /// <summary>Requests past their deadline that the device has not answered yet.</summary>
+    public int Overdue { get; private set; }
+
+    /// <summary>Whether the device lets requests pass their deadline; nothing more is submitted until it has answered them.</summary>
+    public bool IsHung => Overdue > 0;
 
     /// <inheritdoc/>
-    public bool IsPresent => below.IsPresent;
+    public DiskIdentity Identity => _below.Identity;
 
     /// <inheritdoc/>
-    public int InFlight => Counters.Queue;
+    public bool IsPresent => _below.IsPresent;
 
     /// <inheritdoc/>
-    public StoreGeometry Geometry => below.Geometry;
+    public int InFlight => Counters.Queue + Overdue;
 
     /// <inheritdoc/>
-    public async LaneTask<IoError> Read(long offset, IoBuffer target)
+    public StoreGeometry Geometry => _below.Geometry;
+
+    /// <summary>The disk below.</summary>
+    public IDisk Below => _below;
+
+    internal ILane Lane { get; }
+
+    /// <summary>When the device last answered, in ticks of the watch.</summary>
+    internal int AnsweredTick { get; private set; }
+
+    internal bool HasLive => _oldest is not null;
+
+    /// <summary>When the oldest request in flight was submitted; null while there is none.</summary>
+    internal int? OldestTick => _oldest?.StartTick;
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Read(long offset, IoBuffer target)
     {
-        long startNs = lane.NowNs;
-        Counters.Begin();
-        IoError error = await below.Read(offset, target);
-        Counters.ReadOperations++;
-        Counters.ReadBytes += target.Length;
-        Counters.EndRead(lane.NowNs - startNs, error != IoError.None);
-        return error;
+        if (Refusal() is var refusal and not IoError.None)
+        {
+            return new LaneTask<IoError>(refusal);
+        }
+
+        long startNs = Start();
+        IoBuffer memory = target.MayBeKept ? target : Lane.Buffers.Rent(target.Length);
+        return Track(MemberOperation.Read, target.Length, memory, target, startNs, _below.Read(offset, memory));
     }
 
     /// <inheritdoc/>
-    public async LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
+    public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
     {
-        long startNs = lane.NowNs;
-        Counters.Begin();
-        IoError error = await below.Write(offset, source, flags);
-        Counters.WriteOperations++;
-        Counters.WriteBytes += source.Length;
-        Counters.EndWrite(lane.NowNs - startNs, error != IoError.None);
-        return error;
+        if (Refusal() is var refusal and not IoError.None)
+        {
+            return new LaneTask<IoError>(refusal);
+        }
+
+        long startNs = Start();
+        IoBuffer memory = source;
+        if (!source.MayBeKept)
+        {
+            memory = Lane.Buffers.Rent(source.Length);
+            source.Span.CopyTo(memory.Span);
+        }
+
+        return Track(MemberOperation.Write, source.Length, memory, source, startNs, _below.Write(offset, memory, flags));
     }
 
     /// <inheritdoc/>
-    public async LaneTask<IoError> Flush()
+    public LaneTask<IoError> Flush() => Refusal() is var refusal and not IoError.None
+        ? new LaneTask<IoError>(refusal)
+        : Track(MemberOperation.Flush, 0, default, default, Start(), _below.Flush());
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Unmap(long offset, long length) => Refusal() is var refusal and not IoError.None
+        ? new LaneTask<IoError>(refusal)
+        : Track(MemberOperation.Unmap, length, default, default, Start(), _below.Unmap(offset, length));
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => Refusal() is var refusal and not IoError.None
+        ? new LaneTask<IoError>(refusal)
+        : Track(MemberOperation.Zero, length, default, default, Start(), _below.WriteZeroes(offset, length, flags));
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _below.Status(offset, length, extents);
+
+    /// <inheritdoc/>
+    public void Abandon()
     {
-        long startNs = lane.NowNs;
-        Counters.Begin();
-        IoError error = await below.Flush();
-        Counters.FlushOperations++;
-        Counters.EndFlush(lane.NowNs - startNs, error != IoError.None);
-        return error;
+        _refusal = IoError.DeviceGone;
+        while (_oldest is { } request)
+        {
+            GiveUp(request, IoError.DeviceGone);
+        }
     }
 
-    /// <inheritdoc/>
-    public async LaneTask<IoError> Unmap(long offset, long length)
+    /// <summary>Closes the device when it has answered everything. A device that does not answer is not waited for beyond its deadline.</summary>
+    public async LaneTask Close()
     {
-        long startNs = lane.NowNs;
-        Counters.Begin();
-        IoError error = await below.Unmap(offset, length);
-        Counters.UnmapOperations++;
-        Counters.UnmapBytes += length;
-        Counters.EndWrite(lane.NowNs - startNs, error != IoError.None);
-        return error;
+        if (_isClosing)
+        {
+            return;
+        }
+
+        _isClosing = true;
+        LaneTask<IoError> closing = CloseBelow();
+        if (Overdue == 0)
+        {
+            await Track(MemberOperation.Close, 0, default, default, Start(), closing);
+        }
+        else
+        {
+            closing.Forget();
+        }
     }
 
-    /// <inheritdoc/>
-    public async LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
+    /// <summary>Ends, for their callers, the requests that have waited too long.</summary>
+    internal void FailOverdue()
     {
-        long startNs = lane.NowNs;
-        Counters.Begin();
-        IoError error = await below.WriteZeroes(offset, length, flags);
-        Counters.WriteOperations++;
-        Counters.WriteBytes += length;
-        Counters.EndWrite(lane.NowNs - startNs, error != IoError.None);
-        return error;
+        while (_oldest is { } request && _watch.IsOverdue(this, request))
+        {
+            GiveUp(request, IoError.TimedOut);
+        }
     }
 
-    /// <inheritdoc/>
-    public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => below.Status(offset, length, extents);
+    /// <summary>Asks the device for a block, only to see whether it answers.</summary>
+    internal async LaneTask Probe()
+    {
+        IoBuffer block = Lane.Buffers.Rent(BufferPool.Alignment);
+        await Read(0, block.AllowKeeping());
+        Lane.Buffers.Return(block);
+    }
 
-    /// <inheritdoc/>
-    public LaneTask Close() => below.Close();
+    /// <summary>The device has answered a request whose caller waits.</summary>
+    internal void Ended(MeteredRequest request, IoError error)
+    {
+        Unlink(request);
+        AnsweredTick = _watch.Tick;
+        Count(request.Operation, request.Length, Lane.NowNs - request.StartNs, error);
+    }
+
+    /// <summary>The device has answered a request whose caller has gone on.</summary>
+    internal void EndedLate()
+    {
+        Overdue--;
+        AnsweredTick = _watch.Tick;
+    }
+
+    /// <summary>Ends the use of borrowed memory.</summary>
+    internal void GiveBack(MemberOperation operation, IoBuffer memory, IoBuffer borrower, IoError error)
+    {
+        if (operation == MemberOperation.Read && error == IoError.None)
+        {
+            memory.Span.CopyTo(borrower.Span);
+        }
+
+        Lane.Buffers.Return(memory);
+    }
+
+    internal void Return(MeteredRequest request) => _free.Push(request);
+
+    private IoError Refusal() => _refusal != IoError.None ? _refusal : Overdue > 0 ? IoError.TimedOut : IoError.None;
+
+    private long Start()
+    {
+        Counters.Begin();
+        return Lane.NowNs;
+    }
+
+    private LaneTask<IoError> Track(MemberOperation operation, long length, IoBuffer memory, IoBuffer callers, long startNs, LaneTask<IoError> below)
+    {
+        bool isBorrowed = memory.Length > 0 && !callers.MayBeKept;
+        if (below.IsCompleted)
+        {
+            IoError error = below.GetAwaiter().GetResult();
+            AnsweredTick = _watch.Tick;
+            Count(operation, length, Lane.NowNs - startNs, error);
+            if (isBorrowed)
+            {
+                GiveBack(operation, memory, callers, error);
+            }
+
+            return new LaneTask<IoError>(error);
+        }
+
+        MeteredRequest request = _free.Count > 0 ? _free.Pop() : new MeteredRequest(this);
+        Link(request);
+        _watch.Wake();
+        return request.Begin(operation, length, memory, isBorrowed ? callers : default, startNs, _watch.Tick, below);
+    }
+
+    private void GiveUp(MeteredRequest request, IoError error)
+    {
+        Unlink(request);
+        Overdue++;
+        Count(request.Operation, request.Length, Lane.NowNs - request.StartNs, error);
+        request.GiveUp(error);
+    }
+
+    private async LaneTask<IoError> CloseBelow()
+    {
+        await _below.Close();
+        _watch.Remove(this);
+        return IoError.None;
+    }
+
+    private void Count(MemberOperation operation, long length, long elapsedNs, IoError error)
+    {
+        bool failed = error != IoError.None;
+        switch (operation)
+        {
+            case MemberOperation.Read:
+                Counters.ReadOperations++;
+                Counters.ReadBytes += length;
+                Counters.EndRead(elapsedNs, failed);
+                break;
+            case MemberOperation.Flush:
+                Counters.FlushOperations++;
+                Counters.EndFlush(elapsedNs, failed);
+                break;
+            case MemberOperation.Unmap:
+                Counters.UnmapOperations++;
+                Counters.UnmapBytes += length;
+                Counters.EndWrite(elapsedNs, failed);
+                break;
+            case MemberOperation.Close:
+                Counters.Queue--;
+                break;
+            default:
+                Counters.WriteOperations++;
+                Counters.WriteBytes += length;
+                Counters.EndWrite(elapsedNs, failed);
+                break;
+        }
+    }
+
+    private void Link(MeteredRequest request)
+    {
+        request.Older = _newest;
+        request.Newer = null;
+        if (_newest is { } newest)
+        {
+            newest.Newer = request;
+        }
+        else
+        {
+            _oldest = request;
+        }
+
+        _newest = request;
+    }
+
+    private void Unlink(MeteredRequest request)
+    {
+        if (request.Older is { } older)
+        {
+            older.Newer = request.Newer;
+        }
+        else
+        {
+            _oldest = request.Newer;
+        }
+
+        if (request.Newer is { } newer)
+        {
+            newer.Older = request.Older;
+        }
+        else
+        {
+            _newest = request.Older;
+        }
+    }
 }

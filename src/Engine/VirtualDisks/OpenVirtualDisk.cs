@@ -9,12 +9,14 @@ namespace TierSpaces.Engine.VirtualDisks;
 public sealed class OpenVirtualDisk
 {
     private readonly Pool _pool;
+    private readonly PoolSpaceHost _host;
     private readonly string _notesName;
     private bool _closed;
 
-    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk, string notesName)
+    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk, PoolSpaceHost host, string notesName)
     {
         _pool = pool;
+        _host = host;
         _notesName = notesName;
         Description = description;
         Disk = disk;
@@ -47,6 +49,9 @@ public sealed class OpenVirtualDisk
             return space is not null && Disk.Space.Fault == IoError.None && space.EnumerateRows().All(row => HasAllColumns(row.Row));
         }
     }
+
+    /// <summary>What the space found out about disks, by number, since this was last asked.</summary>
+    internal Dictionary<(int Disk, DiskFinding Finding), long> TakeFindings() => _host.TakeFindings();
 
     /// <summary>Stops it; a clean stop leaves nothing to do at the next opening.</summary>
     public async LaneTask<IoError> Close()
@@ -93,6 +98,10 @@ public sealed class OpenVirtualDisk
         if (change.Kind == MembershipChangeKind.Left)
         {
             Note(Disk.Space.OnDiskLost(change.Disk.Value)).Forget();
+        }
+        else if (change.Kind == MembershipChangeKind.Joined)
+        {
+            Disk.Space.OnDiskJoined();
         }
 
         static async LaneTask Note(LaneTask<IoError> task) => await task;

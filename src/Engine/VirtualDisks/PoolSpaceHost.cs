@@ -16,12 +16,16 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner) : ISpaceHost
     private readonly Dictionary<int, SlabRef[]> _reserved = [];
     private readonly Dictionary<int, LaneSignal> _leaving = [];
 
+    private Dictionary<(int Disk, DiskFinding Finding), long> _findings = [];
+
     /// <summary>The space, once it is open.</summary>
     internal Space? Space { get; set; }
 
     public ILane Lane => pool.Environment.Lane;
 
     public IDisk? Disk(int number) => pool.Disk(new DiskNumber((ushort)number));
+
+    public bool IsLeaving(int number) => pool.IsLeaving(new DiskNumber((ushort)number));
 
     /// <summary>Where a slab of the pool is.</summary>
     internal static SlabPlace PlaceOf(Pool pool, SlabRef slab)
@@ -102,6 +106,13 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner) : ISpaceHost
     public async LaneTask<IoError> MarkStale(uint space, int row, int position, ushort regions) =>
         ErrorOf(await pool.Commit(new StaleMarked(new SpaceId(space), [new StaleEntry(row, (ushort)position, regions)])));
 
+    public async LaneTask<IoError> ClearStale(uint space, int row, int position, ushort regions) =>
+        ErrorOf(await pool.Commit(new StaleCleared(new SpaceId(space), [new StaleEntry(row, (ushort)position, regions)])));
+
+    public async LaneTask<IoError> MarkLogStale(uint space, int copy) => ErrorOf(await pool.Commit(new StaleMarked(LogSpace, LogEntries(copy))));
+
+    public async LaneTask<IoError> ClearLogStale(uint space, int copy) => ErrorOf(await pool.Commit(new StaleCleared(LogSpace, LogEntries(copy))));
+
     public async LaneTask<IoError> Evict(int disk, string reason)
     {
         if (_leaving.TryGetValue(disk, out LaneSignal? others))
@@ -124,9 +135,26 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner) : ISpaceHost
         return error;
     }
 
+    private SpaceId LogSpace => pool.State.VirtualDisk(owner)!.LogSpace;
+
+    /// <summary>A copy of the log is stale as a whole: position of every row of its space.</summary>
+    private StaleEntry[] LogEntries(int copy) =>
+        [.. pool.State.Space(LogSpace)!.EnumerateRows().Select(row => new StaleEntry(row.Index, (ushort)copy, ushort.MaxValue))];
+
+    public void Report(int disk, DiskFinding finding, int count) =>
+        _findings[(disk, finding)] = _findings.GetValueOrDefault((disk, finding)) + count;
+
+    /// <summary>What the space has reported since this was last asked.</summary>
+    internal Dictionary<(int Disk, DiskFinding Finding), long> TakeFindings()
+    {
+        Dictionary<(int Disk, DiskFinding Finding), long> taken = _findings;
+        _findings = [];
+        return taken;
+    }
+
     private RowGrant Grant(SlabRef[] slabs) => new(IoError.None, Array.ConvertAll(slabs, slab => PlaceOf(pool, slab)));
 
-    private static IoError ErrorOf(CommitResult result) => result.Status switch
+    internal static IoError ErrorOf(CommitResult result) => result.Status switch
     {
         CommitStatus.Committed => IoError.None,
         CommitStatus.NoSpace => IoError.NoSpace,

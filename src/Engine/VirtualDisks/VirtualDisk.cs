@@ -172,8 +172,9 @@ public sealed class VirtualDisk : IBlockStore
     private async LaneTask<IoError> ReadPart(long offset, IoBuffer target)
     {
         long first = RoundDown(offset);
-        IoBuffer whole = _lane.Buffers.Rent((int)(RoundUp(offset + target.Length) - first));
+        IoBuffer whole = _lane.Buffers.Rent((int)(RoundUp(offset + target.Length) - first)).AllowKeeping();
         IoError error = await Space.Read(first, whole);
+        whole = _lane.Buffers.Settle(whole);
         whole.Span.Slice((int)(offset - first), target.Length).CopyTo(target.Span);
         _lane.Buffers.Return(whole);
         return error;

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -278,14 +279,16 @@ public static class VirtualDiskBuilder
             IsThin = disk.ProvisioningType == ProvisioningType.Thin,
             Rows = [.. pool.State.Space(disk.DataSpace)!.EnumerateRows().Select(row => RowOf(pool, row.Index, row.Row))],
             LogCopies = shape.HasLog ? LogCopiesOf(pool, pool.State.Space(disk.LogSpace)!) : [],
+            StaleLogCopies = shape.HasLog ? StaleLogCopies(pool.State.Space(disk.LogSpace)!) : 0,
             LogOwner = LogOwner(pool, disk),
             LogBlocksMax = LogBlocksMax,
+            HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
             CrashNotes = shape.Checksums ? pool.Environment.HostState.MapMemory(NotesName(pool, disk), CrashNotesBytes) : null,
         };
         Space space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
         host.Space = space;
         VirtualDisk top = new(pool.Environment.Lane, space, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
-        return new OpenVirtualDisk(pool, disk, top, NotesName(pool, disk));
+        return new OpenVirtualDisk(pool, disk, top, host, NotesName(pool, disk));
     }
 
     private static SpaceRowMap RowOf(Pool pool, int index, RowState row)
@@ -310,6 +313,20 @@ public static class VirtualDiskBuilder
         }
 
         return copies;
+    }
+
+    private static int StaleLogCopies(SpaceState log)
+    {
+        int stale = 0;
+        foreach ((int _, RowState row) in log.EnumerateRows())
+        {
+            for (int copy = 0; copy < log.Description.Copies; copy++)
+            {
+                stale |= row.Stale(copy) != 0 ? 1 << copy : 0;
+            }
+        }
+
+        return stale;
     }
 
     private static Guid LogOwner(Pool pool, VirtualDiskDescription disk)

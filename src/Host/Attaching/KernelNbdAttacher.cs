@@ -1,96 +1,74 @@
 using System.Globalization;
-using TierSpaces.Host.Native;
+using TierSpaces.Host.Attaching.Kernel;
 
 namespace TierSpaces.Host.Attaching;
 
 /// <summary>
-/// Attaches with the kernel's own NBD driver through <c>nbd-client</c>, which stays and connects again when the host was away.
+/// Attaches with the kernel's own NBD driver. No process stands between the two: the connection is made here and belongs to the
+/// kernel from then on, and so does the device, which outlives the host. The next host connects it again
+/// (<see cref="LinkKeeper"/>); until then the file system above it waits (<see cref="KernelNbd"/> says how long).
 /// </summary>
-internal sealed class KernelNbdAttacher : IAttacher
+internal sealed class KernelNbdAttacher(IKernelNbd kernel) : IAttacher
 {
-    private const int TimeoutSeconds = 60;
-    private const string Module = "/sys/module/nbd";
-    private bool triedToLoad;
+    private const string DevicePrefix = "/dev/nbd";
+    private readonly LinkKeeper keeper = new(kernel);
 
     /// <inheritdoc/>
     public string Method => "KernelNbd";
 
     /// <inheritdoc/>
-    public string? Obstacle()
-    {
-        if (Libc.EffectiveUser() != 0)
-        {
-            return "kernel NBD needs root";
-        }
-
-        LoadModule();
-        return !Directory.Exists(Module) ? "this kernel has no module nbd"
-            : Tool.Find("nbd-client") is null ? "nbd-client missing; 'apt-get install nbd-client' installs it"
-            : FreeDevice() is null ? "every /dev/nbd device is taken"
-            : null;
-    }
+    public string? Obstacle() => kernel.Obstacle();
 
     /// <inheritdoc/>
     public AttachRecord Attach(AttachTarget target, string folder)
     {
-        var device = FreeDevice() ?? throw new AttachException("every /dev/nbd device is taken");
-        Tool.Run(
-            "nbd-client", "-unix", target.Socket, device, "-name", target.ExportName, "-persist",
-            "-block-size", target.LogicalSectorSize.ToString(CultureInfo.InvariantCulture),
-            "-timeout", TimeoutSeconds.ToString(CultureInfo.InvariantCulture));
+        var device = kernel.Find(target.UniqueId) is { } left ? TakeOver(left, target) : Make(target);
         return new AttachRecord
         {
-            UniqueId = target.UniqueId, FriendlyName = target.FriendlyName, Method = Method, Device = device, Folder = folder,
-            Processes = ClientOf(device) is { } client ? [client] : [],
+            UniqueId = target.UniqueId, FriendlyName = target.FriendlyName, Method = Method, Folder = folder,
+            Device = string.Create(CultureInfo.InvariantCulture, $"{DevicePrefix}{device}"), Use = kernel.UseOf(device),
         };
     }
 
     /// <inheritdoc/>
-    public bool IsIntact(AttachRecord record) =>
-        File.Exists(PidFileOf(record.Device)) && record.Processes.All(RunningProcess.IsAlive);
+    public bool IsIntact(AttachRecord record) => record.Use.Length > 0 && kernel.UseOf(NumberOf(record)) == record.Use;
 
     /// <inheritdoc/>
-    public void Resume(AttachRecord record, AttachTarget target)
-    {
-        // nbd-client connects again by itself.
-    }
+    public void Resume(AttachRecord record, AttachTarget target) => keeper.TakeOver(NumberOf(record), target);
 
     /// <inheritdoc/>
     public void Detach(AttachRecord record)
     {
+        keeper.Forget(NumberOf(record));
         if (IsIntact(record))
         {
-            Tool.Run("nbd-client", "-d", record.Device);
+            kernel.Disconnect(NumberOf(record));
         }
     }
 
-    private void LoadModule()
+    private int Make(AttachTarget target)
     {
-        if (triedToLoad || Directory.Exists(Module) || Tool.Find("modprobe") is null)
-        {
-            return;
-        }
-
-        triedToLoad = true;
+        using var export = ExportConnection.Open(target.Socket, target.ExportName);
+        var device = kernel.Connect(export, target.LogicalSectorSize, target.UniqueId);
         try
         {
-            Tool.Run("modprobe", "nbd");
+            keeper.Keep(device, target);
+            return device;
         }
-        catch (AttachException e)
+        catch (AttachException)
         {
-            HostLog.Write(e.Message);
+            kernel.Disconnect(device);
+            throw;
         }
     }
 
-    private static string? FreeDevice() =>
-        Directory.GetDirectories("/sys/block", "nbd*").Order(StringComparer.Ordinal)
-            .Select(folder => $"/dev/{Path.GetFileName(folder)}")
-            .FirstOrDefault(device => !File.Exists(PidFileOf(device)) && File.Exists(device));
+    /// <summary>A host that died between making a device and remembering it has left one.</summary>
+    private int TakeOver(int device, AttachTarget target)
+    {
+        keeper.TakeOver(device, target);
+        return device;
+    }
 
-    private static ProcessMark? ClientOf(string device) =>
-        File.Exists(PidFileOf(device)) && int.TryParse(File.ReadAllText(PidFileOf(device)).Trim(), out var process)
-            ? RunningProcess.MarkOf(process)
-            : null;
-
-    private static string PidFileOf(string device) => $"/sys/block/{Path.GetFileName(device)}/pid";
+    private static int NumberOf(AttachRecord record) =>
+        int.Parse(record.Device.AsSpan(DevicePrefix.Length), CultureInfo.InvariantCulture);
 }

@@ -18,7 +18,7 @@ internal static class ObjectNames
         {
             using var client = new ManagementClient();
             using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(1));
-            var answer = client.SendAsync(verb.Name, false, "{}"u8.ToArray(), patience.Token).GetAwaiter().GetResult();
+            var answer = client.SendAsync(verb.Name, "{}"u8.ToArray(), patience.Token).GetAwaiter().GetResult();
             using var reply = JsonDocument.Parse(answer);
             return reply.RootElement.GetProperty("Objects").EnumerateArray().Select(NameOf).OfType<string>().ToArray();
         }

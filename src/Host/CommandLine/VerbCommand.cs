@@ -36,7 +36,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
     {
         HostLauncher? launcher = verb.Verb.StartsNoHost ? null : ProcessHostLauncher.LaunchAsync;
         using var client = new ManagementClient(launcher: launcher);
-        var answer = await client.SendAsync(verb.Name, verb.Verb.ChangesState, body).ConfigureAwait(false);
+        var answer = await client.SendAsync(verb.Name, body).ConfigureAwait(false);
         using var reply = JsonDocument.Parse(answer);
         return ReplyText.Print(verb, reply.RootElement, asJson, output, error);
     }

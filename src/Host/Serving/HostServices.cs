@@ -5,6 +5,7 @@ using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Attaching;
+using TierSpaces.Host.Attaching.Kernel;
 using TierSpaces.Host.Supervision;
 using TierSpaces.Host.Verbs;
 using TierSpaces.Host.Verbs.Mapping;
@@ -23,7 +24,7 @@ internal sealed class HostServices : IAsyncDisposable
     private HostServices(HostPaths paths, ServeOptions options, Lane lane, HostState state, StorageSubsystem subsystem)
     {
         (Paths, this.options, this.lane, this.state, Subsystem) = (paths, options, lane, state, subsystem);
-        Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(), new NbdFuseAttacher()]);
+        Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(new KernelNbd()), new NbdFuseAttacher()]);
     }
 
     /// <summary>Where state and sockets are.</summary>
@@ -63,7 +64,7 @@ internal sealed class HostServices : IAsyncDisposable
         var state = new HostState(paths.State, RuntimeFolder(paths));
         var lane = LaneFactory.Create("storage");
         var subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
-            lane, lane.Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write)).ConfigureAwait(false);
+            lane, lane.Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write) { Deadlines = Deadlines() }).ConfigureAwait(false);
         return new HostServices(paths, options, lane, state, subsystem);
     }
 
@@ -111,6 +112,21 @@ internal sealed class HostServices : IAsyncDisposable
         const string sharedMemory = "/dev/shm";
         var name = Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(paths.Home)), 0, 8).ToLowerInvariant();
         return Directory.Exists(sharedMemory) ? Path.Combine(sharedMemory, $"tierspaces-{name}") : Path.Combine(paths.Home, "run");
+    }
+
+    /// <summary>How long member disks may take, from the environment; what cannot be read is said and left at its defaults.</summary>
+    private static IoDeadlines Deadlines()
+    {
+        const string variable = "TIERSPACES_IO_DEADLINES";
+        try
+        {
+            return Environment.GetEnvironmentVariable(variable) is { Length: > 0 } text ? IoDeadlines.Parse(text) : IoDeadlines.Default;
+        }
+        catch (FormatException mistake)
+        {
+            HostLog.Write($"{variable}: {mistake.Message}");
+            return IoDeadlines.Default;
+        }
     }
 
     /// <summary>Identity of this home among all that may open the same pool.</summary>

@@ -7,7 +7,7 @@ namespace TierSpaces.Host.Verbs;
 /// <summary>Everything there is at one moment, ready to be selected from. A verb reads it once, at its beginning.</summary>
 internal sealed class Catalogue
 {
-    private Catalogue(PhysicalDiskStatus[] disks, StoragePoolStatus[] pools, VirtualDiskStatus[] virtualDisks)
+    private Catalogue(PhysicalDiskStatus[] disks, StoragePoolStatus[] pools, VirtualDiskStatus[] virtualDisks, JobStatus[] jobs)
     {
         Disks = new("MSFT_PhysicalDisk", disks, disk => Identifiers.OfPoolOrDisk(disk.UniqueId), disk => disk.FriendlyName);
         StoragePoolTarget[] targets = [.. pools.Select(pool => new StoragePoolTarget(pool)), new(null)];
@@ -15,6 +15,7 @@ internal sealed class Catalogue
         VirtualDisks = new(
             "MSFT_VirtualDisk", virtualDisks, disk => Identifiers.OfVirtualDisk(disk.Description.Id.Value),
             disk => disk.Description.FriendlyName);
+        Jobs = new("MSFT_StorageJob", jobs, job => Identifiers.OfPoolOrDisk(job.UniqueId), job => job.Name);
         Settings = new(
             "MSFT_ResiliencySetting",
             [.. pools.SelectMany(pool => pool.Description.ResiliencySettings.Select(setting => new ResiliencyTarget(pool, setting)))],
@@ -30,6 +31,9 @@ internal sealed class Catalogue
     /// <summary>Virtual disks.</summary>
     public Selector<VirtualDiskStatus> VirtualDisks { get; }
 
+    /// <summary>Storage jobs; the name of one may be that of others too.</summary>
+    public Selector<JobStatus> Jobs { get; }
+
     /// <summary>Resiliency settings of every pool.</summary>
     public Selector<ResiliencyTarget> Settings { get; }
 
@@ -39,7 +43,8 @@ internal sealed class Catalogue
         var subsystem = services.Subsystem;
         var disks = await subsystem.PhysicalDisksAsync().ConfigureAwait(false);
         var pools = await subsystem.PoolsAsync().ConfigureAwait(false);
-        return new Catalogue(disks, pools, await subsystem.VirtualDisksAsync().ConfigureAwait(false));
+        var virtualDisks = await subsystem.VirtualDisksAsync().ConfigureAwait(false);
+        return new Catalogue(disks, pools, virtualDisks, await subsystem.JobsAsync().ConfigureAwait(false));
     }
 
     /// <summary>Slab size of a pool, in bytes.</summary>

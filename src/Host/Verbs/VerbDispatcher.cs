@@ -23,7 +23,7 @@ internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, Semapho
             return Unknown(verb);
         }
 
-        if (!handler.Verb.Verb.ChangesState)
+        if (!handler.Verb.Verb.ChangesState || handler is ILongVerb)
         {
             return await handler.RunAsync(body, cancellation).ConfigureAwait(false);
         }

@@ -1,6 +1,7 @@
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Hosts;
 using TierSpaces.Host.Verbs.PhysicalDisks;
+using TierSpaces.Host.Verbs.StorageJobs;
 using TierSpaces.Host.Verbs.StoragePools;
 using TierSpaces.Host.Verbs.Subsystems;
 using TierSpaces.Host.Verbs.VirtualDisks;
@@ -27,6 +28,9 @@ internal static class VerbHandlers
         new AddPhysicalDiskHandler(services),
         new RemovePhysicalDiskHandler(services),
         new ResetPhysicalDiskHandler(services),
+        new GetStorageReliabilityCounterHandler(services),
+        new ResetStorageReliabilityCounterHandler(services),
+        new SetEmulatedDiskFaultHandler(services),
         new NewStoragePoolHandler(services),
         new GetStoragePoolHandler(services),
         new SetStoragePoolHandler(services),
@@ -39,10 +43,13 @@ internal static class VerbHandlers
         new SetVirtualDiskHandler(services),
         new RemoveVirtualDiskHandler(services),
         new ResizeVirtualDiskHandler(services),
+        new RepairVirtualDiskHandler(services),
         new ConnectVirtualDiskHandler(services),
         new DisconnectVirtualDiskHandler(services),
         new GetVirtualDiskSupportedSizeHandler(services),
         new GetPhysicalExtentHandler(services),
+        new GetStorageJobHandler(services),
+        new StopStorageJobHandler(services),
         new GetStorageSubSystemHandler(services),
         new GetStorageCounterHandler(services),
     ];

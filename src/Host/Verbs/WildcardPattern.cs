@@ -1,76 +1,113 @@
-using System.Text;
-using System.Text.RegularExpressions;
 using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Verbs;
 
 /// <summary>
 /// PowerShell's wildcards: <c>*</c> any text, <c>?</c> one character, <c>[a-z]</c> one of a set, a back-tick takes the next
-/// character literally. Case does not count.
+/// character literally. Case does not count. Whatever the pattern, a text is judged in at most (length of the pattern) × (length of
+/// the text) steps: after a mismatch only the last <c>*</c> takes more, never one before it.
 /// </summary>
 internal sealed class WildcardPattern
 {
-    private readonly Regex? regex;
-    private readonly string literal;
+    private readonly List<Part> parts = [];
 
     /// <summary>Reads a pattern.</summary>
+    /// <exception cref="StorageException">A set in it runs backwards.</exception>
     public WildcardPattern(string pattern)
     {
-        var expression = new StringBuilder("^");
-        var plain = new StringBuilder();
         for (var at = 0; at < pattern.Length; at++)
         {
-            Append(pattern, ref at, expression, plain);
+            parts.Add(Read(pattern, ref at));
         }
+    }
 
-        literal = plain.ToString();
-        regex = HasWildcards ? Compile(pattern, expression.Append('$').ToString()) : null;
+    private enum Kind
+    {
+        One,
+        Set,
+        Any,
+        AnyText,
     }
 
     /// <summary>Whether anything in it is a wildcard; else it names one thing exactly.</summary>
-    public bool HasWildcards { get; private set; }
+    public bool HasWildcards => parts.Exists(part => part.Kind != Kind.One);
 
     /// <summary>Whether a text fits.</summary>
-    public bool Fits(string text) => regex?.IsMatch(text) ?? literal.Equals(text, StringComparison.OrdinalIgnoreCase);
-
-    private static Regex Compile(string pattern, string expression)
+    public bool Fits(string text)
     {
-        try
+        int at = 0, part = 0, star = -1, from = 0;
+        while (at < text.Length)
         {
-            return new Regex(expression, RegexOptions.IgnoreCase | RegexOptions.CultureInvariant | RegexOptions.Singleline);
+            if (part < parts.Count && parts[part].Kind == Kind.AnyText)
+            {
+                (star, from) = (part++, at);
+            }
+            else if (part < parts.Count && parts[part].Takes(text[at]))
+            {
+                part++;
+                at++;
+            }
+            else if (star >= 0)
+            {
+                (part, at) = (star + 1, ++from);
+            }
+            else
+            {
+                return false;
+            }
         }
-        catch (RegexParseException e)
-        {
-            throw new StorageException(
-                StorageErrors.InvalidParameter, $"'{pattern}' is no wildcard pattern.", "Put ` before a [ that means itself.",
-                pattern, e);
-        }
+
+        return parts.Skip(part).All(rest => rest.Kind == Kind.AnyText);
     }
 
-    private void Append(string pattern, ref int at, StringBuilder expression, StringBuilder plain)
+    private static Part Read(string pattern, ref int at)
     {
         var close = pattern[at] == '[' ? pattern.IndexOf(']', at + 1) : -1;
         switch (pattern[at])
         {
             case '`' when at + 1 < pattern.Length:
-                plain.Append(pattern[++at]);
-                expression.Append(Regex.Escape(pattern[at].ToString()));
-                break;
-            case '*' or '?':
-                HasWildcards = true;
-                expression.Append(pattern[at] == '*' ? ".*" : ".");
-                break;
+                return new Part(Kind.One, Fold(pattern[++at]), null);
+            case '*':
+                return new Part(Kind.AnyText, '*', null);
+            case '?':
+                return new Part(Kind.Any, '?', null);
             case '[' when close > at + 1:
-                HasWildcards = true;
-                expression.Append('[').Append(EscapeSet(pattern[(at + 1)..close])).Append(']');
+                var set = SetOf(pattern, pattern.AsSpan(at + 1, close - at - 1));
                 at = close;
-                break;
+                return new Part(Kind.Set, '[', set);
             default:
-                plain.Append(pattern[at]);
-                expression.Append(Regex.Escape(pattern[at].ToString()));
-                break;
+                return new Part(Kind.One, Fold(pattern[at]), null);
         }
     }
 
-    private static string EscapeSet(string set) => set.Replace("\\", "\\\\").Replace("^", "\\^").Replace("[", "\\[");
+    /// <summary>Its ranges as pairs of first and last, each character a range of its own where no dash joins it to another.</summary>
+    private static (char First, char Last)[] SetOf(string pattern, ReadOnlySpan<char> set)
+    {
+        var ranges = new List<(char, char)>();
+        for (var at = 0; at < set.Length; at++)
+        {
+            var isRange = at + 2 < set.Length && set[at + 1] == '-';
+            var (first, last) = (set[at], isRange ? set[at + 2] : set[at]);
+            ranges.Add(first <= last ? (first, last) : throw new StorageException(
+                StorageErrors.InvalidParameter, $"'{pattern}' is no wildcard pattern: the set from {first} to {last} is empty.",
+                "Put ` before a [ that means itself.", pattern));
+            at += isRange ? 2 : 0;
+        }
+
+        return [.. ranges];
+    }
+
+    private static char Fold(char c) => char.ToUpperInvariant(c);
+
+    private sealed record Part(Kind Kind, char Character, (char First, char Last)[]? Set)
+    {
+        public bool Takes(char c) => Kind switch
+        {
+            Kind.One => Fold(c) == Character,
+            Kind.Set => Array.Exists(Set!, range => IsIn(c, range) || IsIn(char.ToUpperInvariant(c), range) || IsIn(char.ToLowerInvariant(c), range)),
+            _ => true,
+        };
+
+        private static bool IsIn(char c, (char First, char Last) range) => c >= range.First && c <= range.Last;
+    }
 }

@@ -88,6 +88,7 @@ public sealed class BlockDevicesTests : IDisposable
     [Theory]
     [InlineData("megaraid_sas", "0:2:0:0", "", true)]
     [InlineData("megaraid_sas", "0:0:5:0", "", false)]
+    [InlineData("megaraid_sas", "0:99999999999:5:0", "", true)]
     [InlineData("hpsa", "0:1:0:0", "RAID 1(+0)", true)]
     [InlineData("hpsa", "0:0:0:0", "N/A", false)]
     [InlineData("smartpqi", "0:1:0:0", "RAID-5", true)]
@@ -126,6 +127,8 @@ public sealed class BlockDevicesTests : IDisposable
         Assert.Equal("sda1 is mounted at /data", _system.Describe(8, 17).CannotPoolReason);
         _system.Mounts("31 1 0:44 / /pool rw - btrfs /dev/sda rw");
         Assert.Equal("sda is mounted at /pool", _system.Describe(8, 16).CannotPoolReason);
+        _system.Mounts("x - btrfs /dev/sda");
+        Assert.Equal("sda is mounted at a place the system does not name", _system.Describe(8, 16).CannotPoolReason);
     }
 
     [Fact]

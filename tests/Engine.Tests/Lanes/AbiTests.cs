@@ -18,6 +18,7 @@ public class AbiTests
         Assert.Equal(24, Unsafe.SizeOf<EnterArgument>());
         Assert.Equal(32, Unsafe.SizeOf<ResourceRegistration>());
         Assert.Equal(16, Unsafe.SizeOf<FileUpdate>());
+        Assert.Equal(32, Unsafe.SizeOf<ResourceUpdate>());
         Assert.Equal(16, Unsafe.SizeOf<IoVector>());
         Assert.Equal(56, Unsafe.SizeOf<MessageHeader>());
         Assert.Equal(16, Unsafe.SizeOf<Timespec>());
@@ -27,10 +28,11 @@ public class AbiTests
     }
 
     [Theory]
-    [InlineData(typeof(SubmissionEntry), "Opcode=0 Flags=1 Priority=2 Descriptor=4 Offset=8 Address=16 Length=24 OperationFlags=28 UserData=32")]
+    [InlineData(typeof(SubmissionEntry), "Opcode=0 Flags=1 Priority=2 Descriptor=4 Offset=8 Address=16 Length=24 OperationFlags=28 UserData=32 BufferIndex=40")]
     [InlineData(typeof(CompletionEntry), "UserData=0 Result=8 Flags=12")]
     [InlineData(typeof(EnterArgument), "SignalMask=0 SignalMaskSize=8 MinimumWaitUs=12 Timeout=16")]
     [InlineData(typeof(ResourceRegistration), "Count=0 Flags=4 Reserved=8 Data=16 Tags=24")]
+    [InlineData(typeof(ResourceUpdate), "Offset=0 Reserved=4 Data=8 Tags=16 Count=24 Reserved2=28")]
     [InlineData(typeof(MessageHeader), "Name=0 NameLength=8 Vectors=16 VectorCount=24 Control=32 ControlLength=40 Flags=48")]
     public void OffsetsAreTheKernels(Type type, string expected)
     {

@@ -213,6 +213,27 @@ public abstract class LaneTests(LaneBackend backend)
     }
 }
 
-public class UringLaneTests() : LaneTests(LaneBackend.Uring);
+public class UringLaneTests() : LaneTests(LaneBackend.Uring)
+{
+    [Fact]
+    public void TheKernelKnowsTheMemoryOfThePool()
+    {
+        using TestLane test = TestLane.Create(LaneBackend.Uring);
+        UringLane lane = (UringLane)test.Lane;
+        test.Run(() =>
+        {
+            foreach (int length in new[] { 4096, 100_000, 1 << 20, 5 << 20, BufferPool.LargestBuffer })
+            {
+                IoBuffer buffer = lane.Buffers.Rent(length);
+                Assert.True(lane.IsRegistered(buffer) && lane.IsRegistered(buffer.Slice(length - 1, 1)), $"{length} bytes");
+                lane.Buffers.Return(buffer);
+            }
+
+            using BufferPool other = new();
+            Assert.False(lane.IsRegistered(other.Rent(4096)));
+            return LaneTask.FromResult(0);
+        });
+    }
+}
 
 public class ThreadPoolLaneTests() : LaneTests(LaneBackend.Threads);

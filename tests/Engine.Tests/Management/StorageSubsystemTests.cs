@@ -11,6 +11,7 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
 {
     private const long Mebibyte = 1 << 20;
     private readonly string _folder = Directory.CreateTempSubdirectory("tsm").FullName;
+    private readonly List<string> _notices = [];
     private Lane _lane = null!;
     private HostState _state = null!;
     private StorageSubsystem _subsystem = null!;
@@ -101,6 +102,21 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_thin_disk_grows_to_as_many_rows_as_there_may_be_and_not_beyond()
+    {
+        await NewDisksAsync(3);
+        StoragePoolStatus pool = await NewPoolAsync("p");
+        VirtualDiskStatus disk = await NewDiskAsync(pool, request => request with { ProvisioningType = ProvisioningType.Thin, NumberOfColumns = 1 });
+        long most = SpaceDescription.MaxRows * Mebibyte;
+        await RefusedAsync(Refusal.SizeNotSupported, () => _subsystem.ResizeVirtualDiskAsync(disk.Description.Id.Value, most + 1));
+        await RefusedAsync(Refusal.SizeNotSupported, () => _subsystem.ResizeVirtualDiskAsync(disk.Description.Id.Value, 1L << 62));
+        await _subsystem.ResizeVirtualDiskAsync(disk.Description.Id.Value, most);
+        await StopAsync();
+        await StartAsync();
+        Assert.Equal((most, HealthStatus.Healthy), Assert.Single(await _subsystem.VirtualDisksAsync()) is { } again ? (again.Description.SizeBytes, again.Health) : default);
+    }
+
+    [Fact]
     public async Task A_foreign_disk_is_not_pooled_until_it_is_reset()
     {
         Foreign();
@@ -157,6 +173,101 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         Assert.Equal(disk.Description.Id, (await _subsystem.VirtualDisksAsync())[0].Description.Id);
     }
 
+    [Fact]
+    public async Task A_retired_disk_is_drained_by_a_repair_and_may_then_be_removed()
+    {
+        await NewDisksAsync(5);   // one more than a row has
+        StoragePoolStatus pool = await NewPoolAsync("p");
+        VirtualDiskStatus disk = await NewDiskAsync(pool, request => request);
+        Guid member = Guid.Empty;
+        foreach (PhysicalDiskStatus physical in await _subsystem.PhysicalDisksAsync())
+        {
+            try
+            {
+                await _subsystem.RemovePhysicalDisksAsync(pool.UniqueId, [physical.UniqueId]);
+            }
+            catch (RefusedException refused) when (refused.Refusal == Refusal.PhysicalDiskStillInUse)
+            {
+                member = physical.UniqueId;
+                break;
+            }
+        }
+
+        Assert.NotEqual(Guid.Empty, member);
+        await _subsystem.SetPhysicalDiskAsync(member, null, null, null, DiskUsage.Retired);
+        JobStatus job = await _subsystem.RepairVirtualDiskAsync(disk.Description.Id.Value);
+        Assert.Equal("Completed", job.State.ToString());
+        Assert.True(await _subsystem.RemovePhysicalDisksAsync(pool.UniqueId, [member]));
+        Assert.Equal(HealthStatus.Healthy, (await _subsystem.VirtualDisksAsync())[0].Health);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_disk_that_was_away_joins_again_and_is_repaired(bool restart)
+    {
+        await NewDisksAsync(3);
+        StoragePoolStatus pool = await NewPoolAsync("p");
+        await NewDiskAsync(pool, request => request);
+        string image = Path.Combine(_folder, "1.img");
+        if (restart)
+        {
+            await StopAsync();
+            File.Move(image, image + ".away");
+            await StartAsync();
+            Assert.Equal(HealthStatus.Warning, Assert.Single(await _subsystem.PoolsAsync()).Health);
+            await StopAsync();
+            File.Move(image + ".away", image);
+            await StartAsync();
+        }
+        else
+        {
+            File.Move(image, image + ".away");
+            using Process copy = Process.Start("cp", [image + ".away", image]);   // the one that is open counts as unlinked once it is removed
+            await copy.WaitForExitAsync(TestContext.Current.CancellationToken);
+            File.Delete(image + ".away");
+            await UntilAsync(async () => (await _subsystem.PoolsAsync())[0].Health == HealthStatus.Warning);
+            Assert.Equal(HealthStatus.Healthy, Assert.Single(await _subsystem.UpdatePoolsAsync()).Health);
+        }
+
+        await UntilAsync(async () => (await _subsystem.VirtualDisksAsync())[0].Health == HealthStatus.Healthy);
+        Assert.Equal(HealthStatus.Healthy, Assert.Single(await _subsystem.PoolsAsync()).Health);
+        Assert.Contains(_notices, notice => notice.Contains("is back", StringComparison.Ordinal));
+        Assert.DoesNotContain(await _subsystem.PhysicalDisksAsync(), physical => physical.OperationalStatus == "Lost Communication");
+    }
+
+    private static async Task UntilAsync(Func<Task<bool>> condition)
+    {
+        Stopwatch clock = Stopwatch.StartNew();
+        while (!await condition())
+        {
+            Assert.True(clock.Elapsed < TimeSpan.FromSeconds(20), "not within 20 s");
+            await Task.Delay(50, TestContext.Current.CancellationToken);
+        }
+    }
+
+    [Fact]
+    public async Task A_pool_with_thin_disks_tells_once_that_it_is_as_full_as_its_threshold()
+    {
+        await NewDisksAsync(2);
+        StoragePoolStatus pool = await NewPoolAsync("p");
+        SupportedSize supported = await _subsystem.SupportedSizeAsync(pool.UniqueId, "Mirror");
+        await NewDiskAsync(pool, request => request with { FriendlyName = "thin", ProvisioningType = ProvisioningType.Thin });
+        await NewDiskAsync(pool, request => request with { FriendlyName = "half", SizeBytes = supported.Max / 2 });
+        Assert.DoesNotContain(_notices, notice => notice.Contains("threshold", StringComparison.Ordinal));
+        Assert.Equal("", (await _subsystem.PoolsAsync())[0].StatusReason);
+
+        VirtualDiskStatus most = await NewDiskAsync(pool, request => request with { FriendlyName = "most", SizeBytes = supported.Max / 4 });
+        await NewDiskAsync(pool, request => request with { FriendlyName = "more" });
+        Assert.Contains("the alert threshold is 70 %", Assert.Single(_notices, notice => notice.Contains("threshold", StringComparison.Ordinal)));
+        Assert.Contains("the alert threshold is 70 %", (await _subsystem.PoolsAsync())[0].StatusReason);
+
+        await _subsystem.RemoveVirtualDiskAsync(most.Description.Id.Value);
+        Assert.Equal("", (await _subsystem.PoolsAsync())[0].StatusReason);
+        await NewDiskAsync(pool, request => request with { FriendlyName = "again", SizeBytes = supported.Max / 4 });
+        Assert.Equal(2, _notices.Count(notice => notice.Contains("threshold", StringComparison.Ordinal)));
+    }
+
     private long Foreign()
     {
         byte[] image = new byte[96 * Mebibyte];
@@ -199,7 +310,7 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         _state = new HostState(Path.Combine(_folder, "state"), Path.Combine(_folder, "run"));
         Directory.CreateDirectory(Path.Combine(_folder, "nbd"));
         _subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
-            _lane, _lane.Network, new DiskFactory(), _state, Path.Combine(_folder, "nbd"), Guid.NewGuid(), _ => { }));
+            _lane, _lane.Network, new DiskFactory(), _state, Path.Combine(_folder, "nbd"), Guid.NewGuid(), _notices.Add));
     }
 
     private async ValueTask StopAsync()

@@ -387,7 +387,7 @@ public sealed class PoolFaultTests
     {
         VirtualDiskDescription disk = new()
         {
-            Id = new VirtualDiskId(new Guid(7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7)), FriendlyName = "v", ResiliencySettingName = "Mirror", SizeBytes = 1 << 20,
+            Id = new VirtualDiskId(new Guid(7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7)), FriendlyName = "v", ResiliencySettingName = "Mirror", SizeBytes = 1 << 20, IsBeingCreated = true,   // it is never opened
         };
         SpaceDescription space = new(new SpaceId(1), disk.Id, SpaceKind.Data, 1, 2);
         RowMapping row = new([new SlabRef(s_one, 0), new SlabRef(s_two, 0)]);

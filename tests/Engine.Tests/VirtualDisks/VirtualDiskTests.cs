@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
 using TierSpaces.Simulation;
@@ -154,6 +155,26 @@ public class VirtualDiskTests
         Assert.Equal(16 * Mebibyte, again.VirtualDisk!.Disk.SizeBytes);
         Assert.Equal(before, Read(again, 7 * Mebibyte, before.Length));
         Assert.Equal(after, Read(again, 15 * Mebibyte, after.Length));
+    }
+
+    // The rows of a fixed disk are mapped before its size is: a host may stop in between.
+    [Fact]
+    public void A_host_that_stops_while_a_disk_grows_leaves_one_that_opens_and_grows_again()
+    {
+        PoolWorld world = PoolWorld.New(3, 64 * Mebibyte, 4096, seed: 10);
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(1, 2, 4, thin: false))));
+        byte[] data = Write(world, Random(1, 65536), 0);
+        Pool pool = world.Pool!;
+        Assert.True(pool.Allocator.TryReserveRow(1, 2, new AllocationPreferences(), out SlabRef[] slabs, out string reason), reason);
+        SpaceId space = world.VirtualDisk!.Description.DataSpace;
+        Assert.True(world.Lane.Run(pool.Commit(new RowsMapped(space, 4, 2, [new RowMapping(slabs, isInitialized: false)]))).Succeeded);
+        PoolWorld again = world.Kill(11, static () => true);
+        Assert.Equal("", again.Lane.Run(again.Open()));
+        Assert.Equal(data, Read(again, 0, data.Length));
+        Assert.True(again.Lane.Run(VirtualDiskBuilder.Grow(again.Pool!, again.VirtualDisk!, 6 * Mebibyte)).Succeeded);
+        Assert.Equal(6, again.Pool!.State.Space(space)!.MappedRows);
+        byte[] more = Write(again, Random(2, 65536), 5 * Mebibyte);
+        Assert.Equal(more, Read(again, 5 * Mebibyte, more.Length));
     }
 
     private static long Free(PoolWorld world) => world.Pool!.Allocator.LargestRowCount(1, 1, new());

@@ -52,5 +52,24 @@ public class SelectorTests
         Assert.Equal(StorageErrors.InvalidParameter.Code, Assert.Throws<StorageException>(() => selector.One("[z-a]")).Error.Code);
     }
 
+    [Theory]
+    [InlineData("[a-cx-]et?", "BETA", true)]
+    [InlineData("[a-c", "[a-c", true)]
+    [InlineData("a]*", "a]b", true)]
+    [InlineData("*a*b*c", "aabbccd", false)]
+    [InlineData("``*", "`", true)]
+    [InlineData("x`", "x`", true)]
+    [InlineData("", "", true)]
+    [InlineData("?", "", false)]
+    public void Patterns_fit_as_in_PowerShell(string pattern, string text, bool fits) => Assert.Equal(fits, new WildcardPattern(pattern).Fits(text));
+
+    // A search that goes back to every star would take longer than the universe is old.
+    [Fact]
+    public void Many_stars_take_no_time()
+    {
+        var pattern = string.Concat(Enumerable.Repeat("*a", 100)) + "*b";
+        Assert.False(new WildcardPattern(pattern).Fits(new string('a', 256)));
+    }
+
     private sealed record Item(string Id, string Name);
 }

@@ -25,7 +25,7 @@ public sealed record GetStoragePoolRequest : StorageRequest<StoragePoolInfo>
 
     [VerbParameter(
         "Only objects associated with this StorageJob.", Sets = "ByStorageJob", Pipeline = PipelineBinding.ByValue,
-        ObjectClass = "MSFT_StorageJob", Refused = "StorageJob objects do not exist here.")]
+        ObjectClass = "MSFT_StorageJob")]
     public string? StorageJob { get; init; }
 
     [VerbParameter(

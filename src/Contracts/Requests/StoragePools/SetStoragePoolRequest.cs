@@ -61,6 +61,11 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public ushort[]? ThinProvisioningAlertThresholds { get; init; }
 
     [VerbParameter(
+        "Days between two complete verifications of each virtual disk, 1 to 3650; 0 for none on a schedule. 14 unless set.",
+        Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName", IsOurs = true)]
+    public uint? ScrubIntervalDays { get; init; }
+
+    [VerbParameter(
         "Whether the configuration is read-only.",
         Sets = "ByObjectAttributes, ByUniqueIdAttributes, ByNameAttributes, ByFriendlyNameAttributes")]
     public bool? IsReadOnly { get; init; }

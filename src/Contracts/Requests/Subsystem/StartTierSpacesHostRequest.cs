@@ -1,5 +1,6 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>Starts the host process of this home, if none runs.</summary>
-[Verb("Start-TierSpacesHost", "Starts the host process of this home, if none runs.", ChangesState = true, IsOurs = true)]
+[Verb("Start-TierSpacesHost", "Starts the host process of this home, if none runs.", ChangesState = true, IsIdempotent = true,
+    IsOurs = true)]
 public sealed record StartTierSpacesHostRequest : StorageRequest<TierSpacesHostInfo>;

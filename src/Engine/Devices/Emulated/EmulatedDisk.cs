@@ -17,7 +17,7 @@ namespace TierSpaces.Engine.Devices.Emulated;
 //  3. One pump delivers at most DeliveriesMax completions, so that a disk faster than the machine cannot hold the lane.
 
 /// <summary>Gives a disk the latency and throughput of a class of disk.</summary>
-public sealed class EmulatedDisk : IDisk
+public sealed partial class EmulatedDisk : IDisk
 {
     private const long LagMaxNs = 20_000_000;
     private const int DeliveriesMax = 64;
@@ -56,29 +56,31 @@ public sealed class EmulatedDisk : IDisk
     public StoreGeometry Geometry => _below.Geometry;
 
     /// <inheritdoc/>
-    public bool IsPresent => _below.IsPresent;
+    public bool IsPresent => !_fault.IsPulled && _below.IsPresent;
 
     /// <inheritdoc/>
     public int InFlight { get; private set; }
 
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target) =>
-        _closing ? Closed() : Begin(MediumOperation.Read, offset, target.Length, _below.Read(offset, target));
+        _closing ? Closed()
+        : _isFaulty ? ReadFaulty(offset, target)
+        : Begin(MediumOperation.Read, offset, target.Length, _below.Read(offset, target));
 
     /// <inheritdoc/>
     public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
-        _closing ? Closed() : Begin(WriteOperation(flags), offset, source.Length, _below.Write(offset, source, flags));
+        _closing ? Closed() : _isFaulty ? WriteFaulty(offset, source, flags) : WriteNow(offset, source, flags);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Flush() => _closing ? Closed() : Begin(MediumOperation.Flush, 0, 0, _below.Flush());
+    public LaneTask<IoError> Flush() => _closing ? Closed() : _isFaulty ? FlushFaulty() : FlushNow();
 
     /// <inheritdoc/>
     public LaneTask<IoError> Unmap(long offset, long length) =>
-        _closing ? Closed() : Begin(MediumOperation.Unmap, offset, length, _below.Unmap(offset, length));
+        _closing ? Closed() : _isFaulty ? UnmapFaulty(offset, length) : UnmapNow(offset, length);
 
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) =>
-        _closing ? Closed() : Begin(WriteOperation(flags), offset, length, _below.WriteZeroes(offset, length, flags));
+        _closing ? Closed() : _isFaulty ? ZeroFaulty(offset, length, flags) : ZeroNow(offset, length, flags);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _below.Status(offset, length, extents);
@@ -117,6 +119,16 @@ public sealed class EmulatedDisk : IDisk
 
     private static MediumOperation WriteOperation(WriteFlags flags) =>
         (flags & WriteFlags.ForceUnitAccess) != 0 ? MediumOperation.DurableWrite : MediumOperation.Write;
+
+    private LaneTask<IoError> WriteNow(long offset, IoBuffer source, WriteFlags flags) =>
+        Begin(WriteOperation(flags), offset, source.Length, _below.Write(offset, source, flags));
+
+    private LaneTask<IoError> FlushNow() => Begin(MediumOperation.Flush, 0, 0, _below.Flush());
+
+    private LaneTask<IoError> UnmapNow(long offset, long length) => Begin(MediumOperation.Unmap, offset, length, _below.Unmap(offset, length));
+
+    private LaneTask<IoError> ZeroNow(long offset, long length, WriteFlags flags) =>
+        Begin(WriteOperation(flags), offset, length, _below.WriteZeroes(offset, length, flags));
 
     private LaneTask<IoError> Begin(MediumOperation operation, long offset, long length, LaneTask<IoError> below)
     {

@@ -83,7 +83,7 @@ internal sealed class PoolingObstacles(string procRoot)
             string? used = fields.Length > 4 && family.TryGetValue(fields[2], out string? name) ? name : Named(family, source);
             if (used is not null)
             {
-                return $"{used} is mounted at {fields[4]}";
+                return $"{used} is mounted at {(fields.Length > 4 ? fields[4] : "a place the system does not name")}";
             }
         }
 

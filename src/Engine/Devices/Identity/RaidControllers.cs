@@ -19,7 +19,7 @@ internal static partial class RaidControllers
             return false;
         }
 
-        int channel = int.Parse(address.Split(':')[1], System.Globalization.CultureInfo.InvariantCulture);
+        int channel = int.TryParse(address.Split(':')[1], out int number) ? number : int.MaxValue;
         string level = node.Read("device/raid_level");
         return Driver(node) switch
         {

@@ -141,7 +141,7 @@ public sealed partial class RawDisk : IDisk
         _closed = true;
         Lane.RemoveFile(_file);
         FileLock.Release(_device.Descriptor);
-        Libc.Close(_device.Descriptor);
+        await Start(new FileOperation(FileOpcode.Close, _file, 0, 0, 0, 0), syncAfter: false);
     }
 
     internal unsafe LaneTask<IoError> StartRead(long offset, IoBuffer target) =>

@@ -15,7 +15,10 @@ namespace TierSpaces.Engine.Exports.Nbd;
 /// </summary>
 internal sealed class NbdReplies : IDisposable
 {
-    /// <summary>A batch of this many bytes leaves at once.</summary>
+    /// <summary>
+    /// A batch that stands for this many bytes of payload, read or written, leaves at once: a client that has its whole queue depth in
+    /// one batch would wait for all of it, and then the server for the client.
+    /// </summary>
     private const int FullBatch = 48 << 10;
 
     private const int SimpleHeader = 16;
@@ -45,7 +48,7 @@ internal sealed class NbdReplies : IDisposable
     internal bool IsEmpty => !_isSending && _collecting.Count == 0;
 
     /// <summary>Whether enough has come together to be sent now.</summary>
-    internal bool IsFull => _collecting.Bytes >= FullBatch;
+    internal bool IsFull => _collecting.Payload >= FullBatch;
 
     /// <summary>Replies sent since the start.</summary>
     internal long Sent { get; private set; }
@@ -159,19 +162,23 @@ internal sealed class NbdReplies : IDisposable
 
         internal int Count { get; private set; }
 
-        internal int Bytes { get; private set; }
+        /// <summary>Bytes that its requests have read and written.</summary>
+        internal long Payload { get; private set; }
 
         internal ReadOnlySpan<NbdRequest> Requests => _requests.AsSpan(0, Count);
 
         internal ReadOnlyMemory<IoBuffer> Pieces => _pieces.AsMemory(0, _pieceCount);
 
-        internal void Add(NbdRequest request) => _requests[Count++] = request;
+        internal void Add(NbdRequest request)
+        {
+            _requests[Count++] = request;
+            Payload += request.Command is NbdCommand.Read or NbdCommand.Write ? request.Length : 0;
+        }
 
         internal Span<byte> AddHeader(int length)
         {
             int start = _headerBytes;
             _headerBytes += length;
-            Bytes += length;
             if (_endsWithHeader)
             {
                 start -= _pieces[_pieceCount - 1].Length;
@@ -186,13 +193,13 @@ internal sealed class NbdReplies : IDisposable
         internal void AddPayload(IoBuffer payload)
         {
             _pieces[_pieceCount++] = payload;
-            Bytes += payload.Length;
             _endsWithHeader = false;
         }
 
         internal void Clear()
         {
-            Count = _pieceCount = _headerBytes = Bytes = 0;
+            Count = _pieceCount = _headerBytes = 0;
+            Payload = 0;
             _endsWithHeader = false;
         }
     }

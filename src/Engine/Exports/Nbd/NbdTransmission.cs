@@ -360,6 +360,11 @@ internal sealed class NbdTransmission
     {
         _runningCalls--;
         Export.EndCall();
+        if (request.Command == NbdCommand.Read)
+        {
+            request.Buffer = Lane.Buffers.Settle(request.Buffer);
+        }
+
         Answer(request, NbdFaults.Of(error));
     }
 
@@ -419,7 +424,7 @@ internal sealed class NbdTransmission
         NbdRequest request = _server.RentRequest();
         request.Header = header;
         request.Charge = charge;
-        request.Buffer = charge > 0 ? Lane.Buffers.Rent(charge) : default;
+        request.Buffer = charge > 0 ? Lane.Buffers.Rent(charge).AllowKeeping() : default;
         request.ReplyBytes = header.Command == NbdCommand.Read ? charge : 0;
         _slots++;
         _bytes += charge;

@@ -9,6 +9,8 @@ internal enum RingOpcode : byte
 {
     Nop = 0,
     Sync = 3,
+    ReadFixed = 4,
+    WriteFixed = 5,
     PollAdd = 6,
     Cancel = 14,
     Allocate = 17,
@@ -34,6 +36,7 @@ internal struct SubmissionEntry
     [FieldOffset(24)] internal uint Length;
     [FieldOffset(28)] internal uint OperationFlags;   // rw_flags, fsync_flags, poll events
     [FieldOffset(32)] internal ulong UserData;
+    [FieldOffset(40)] internal ushort BufferIndex;    // of the table of registered buffers
 }
 
 /// <summary>One entry of the completion queue: 16 bytes.</summary>
@@ -117,6 +120,18 @@ internal struct ResourceRegistration
     internal ulong Tags;
 }
 
+/// <summary>struct io_uring_rsrc_update2.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal struct ResourceUpdate
+{
+    internal uint Offset;
+    internal uint Reserved;
+    internal ulong Data;
+    internal ulong Tags;
+    internal uint Count;
+    internal uint Reserved2;
+}
+
 /// <summary>struct io_uring_files_update.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal struct FileUpdate
@@ -145,4 +160,6 @@ internal static class RingAbi
     internal const uint RegisterProbe = 8;
     internal const uint RegisterFilesUpdate = 6;
     internal const uint RegisterFiles2 = 13;
+    internal const uint RegisterBuffers2 = 15;
+    internal const uint RegisterBuffersUpdate = 16;
 }

@@ -3,7 +3,9 @@ namespace TierSpaces.Engine.Lanes.Uring;
 /// <summary>File operations as submission entries.</summary>
 internal static class UringEntries
 {
-    internal static SubmissionEntry ForFile(in FileOperation operation)
+    /// <param name="operation">The operation.</param>
+    /// <param name="bufferEntry">Entry of its buffer in the table of registered buffers; -1: none.</param>
+    internal static SubmissionEntry ForFile(in FileOperation operation, int bufferEntry)
     {
         bool registered = operation.File.TableIndex >= 0;
         SubmissionEntry entry = new()
@@ -14,7 +16,14 @@ internal static class UringEntries
         switch (operation.Opcode)
         {
             case FileOpcode.Read or FileOpcode.Write:
-                entry.Opcode = operation.Opcode == FileOpcode.Read ? RingOpcode.Read : RingOpcode.Write;
+                entry.Opcode = (operation.Opcode, bufferEntry >= 0) switch
+                {
+                    (FileOpcode.Read, false) => RingOpcode.Read,
+                    (FileOpcode.Read, true) => RingOpcode.ReadFixed,
+                    (_, false) => RingOpcode.Write,
+                    (_, true) => RingOpcode.WriteFixed,
+                };
+                entry.BufferIndex = (ushort)Math.Max(bufferEntry, 0);
                 entry.Address = (ulong)operation.Buffer;
                 entry.Offset = operation.Offset;
                 entry.Length = (uint)operation.Length;

@@ -41,6 +41,7 @@ internal static class StoragePoolMapping
             SupportsDeduplication = false,
             ThinProvisioningAlertThresholds = [settings.ThinProvisioningAlertThreshold],
             ClearOnDeallocate = false,
+            ScrubIntervalDays = pool.ScrubInterval?.TotalDays,
             IsPowerProtected = settings.IsPowerProtected,
             RepairPolicy = DisplayName.Of(RepairPolicy.Parallel),
             EnclosureAwareDefault = settings.EnclosureAwareDefault,

@@ -27,6 +27,7 @@ internal static class VirtualDiskMapping
             OtherUsageDescription = description.OtherUsageDescription,
             HealthStatus = DisplayName.Of((HealthStatus)disk.Health),
             OperationalStatus = [disk.OperationalStatus],
+            OtherOperationalStatusDescription = disk.StatusReason.Length > 0 ? disk.StatusReason : null,
             ResiliencySettingName = description.ResiliencySettingName,
             Size = (ulong)description.SizeBytes,
             AllocatedSize = (ulong)disk.AllocatedBytes,

@@ -11,6 +11,7 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         SetStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
+        var scrubInterval = ScrubInterval(request.ScrubIntervalDays);
         var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
         foreach (var pool in pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
@@ -19,6 +20,11 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
                 var current = pool.Concrete;
                 _ = Change(current.Description, request);   // refuses before anything is asked of the engine
                 await services.Subsystem.SetPoolAsync(current.UniqueId, settings => Change(settings, request)).ConfigureAwait(false);
+                if (scrubInterval is { } interval)
+                {
+                    await services.Subsystem.SetScrubIntervalAsync(current.UniqueId, interval).ConfigureAwait(false);
+                }
+
                 if (request.IsPowerProtected == true && !current.Description.IsPowerProtected)
                 {
                     reply.Warn($"Storage pool '{pool.FriendlyName}' now takes a completed write for a durable one: where that is not true, "
@@ -27,6 +33,14 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
             }).ConfigureAwait(false);
         }
     }
+
+    private static TimeSpan? ScrubInterval(uint? days) => days switch
+    {
+        null => null,
+        <= 3650 => TimeSpan.FromDays(days.Value),
+        _ => throw new StorageException(
+            StorageErrors.InvalidParameter, $"-ScrubIntervalDays {days} is outside its range, 0 to 3650.", "Give 0 to end the schedule.", "ScrubIntervalDays"),
+    };
 
     private static PoolDescription Change(PoolDescription settings, SetStoragePoolRequest request) => settings with
     {

@@ -42,7 +42,7 @@ internal static class LocalSubsystem
         SupportsVirtualDiskDeletion = true,
         SupportsVirtualDiskCapacityExpansion = true,
         SupportsVirtualDiskCapacityReduction = false,
-        SupportsVirtualDiskRepair = false,
+        SupportsVirtualDiskRepair = true,
         SupportsVolumeCreation = false,
         SupportsStoragePoolCreation = true,
         SupportsStoragePoolDeletion = true,

@@ -27,6 +27,12 @@ internal sealed class GetVirtualDiskHandler(HostServices services) : VerbHandler
             return all.VirtualDisks.All;
         }
 
+        if (request.StorageJob is { } job)
+        {
+            var target = all.Jobs.One(job).VirtualDisk;
+            return all.VirtualDisks.All.Where(disk => disk.Description.Id.Value == target);
+        }
+
         if (request.StoragePool is { } named)
         {
             var pool = all.Pools.One(named);

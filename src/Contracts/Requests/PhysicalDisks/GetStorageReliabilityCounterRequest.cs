@@ -1,0 +1,16 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Lists reliability counters of physical disks.</summary>
+[Verb("Get-StorageReliabilityCounter", "Lists reliability counters of physical disks.")]
+public sealed record GetStorageReliabilityCounterRequest : StorageRequest<StorageReliabilityCounterInfo>
+{
+    [VerbParameter(
+        "The physical disk, named by unique identifier or friendly name; wildcards are accepted.", Sets = "ByPhysicalDisk",
+        Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_PhysicalDisk")]
+    public string? PhysicalDisk { get; init; }
+
+    [VerbParameter(
+        "The Disk.", Sets = "ByDisk", Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Disk",
+        Refused = "Disk objects do not exist here.")]
+    public string? Disk { get; init; }
+}

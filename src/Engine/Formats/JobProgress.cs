@@ -1,0 +1,87 @@
+namespace TierSpaces.Engine.Formats;
+
+/// <summary>What a job's state is about.</summary>
+public enum JobKind : byte
+{
+    /// <summary>A virtual disk is repaired: brought up to date, rebuilt, verified.</summary>
+    Repair = 1,
+
+    /// <summary>A virtual disk is verified.</summary>
+    Scrub = 2,
+
+    /// <summary>Not a job: when a virtual disk was last verified to its end. Its record has the virtual disk's id.</summary>
+    LastScrub = 64,
+
+    /// <summary>Not a job: how often the virtual disks of the pool are verified. Its record has the pool's id.</summary>
+    ScrubInterval = 65,
+}
+
+/// <summary>
+/// The state of a <see cref="JobRecord"/>: enough to go on after a restart, on whichever machine opens the pool. A step is kept by
+/// name, so that a version with other steps finds its place or begins again.
+/// </summary>
+public sealed record JobProgress
+{
+    private const byte Version = 1;
+
+    /// <summary>What it is about.</summary>
+    public required JobKind Kind { get; init; }
+
+    /// <summary>Id of the virtual disk, or of the pool for <see cref="JobKind.ScrubInterval"/>.</summary>
+    public required Guid Subject { get; init; }
+
+    /// <summary>When it was asked for (for <see cref="JobKind.LastScrub"/>: when it ended), as ticks of UTC.</summary>
+    public required long UtcTicks { get; init; }
+
+    /// <summary>Name of the step under way.</summary>
+    public string Step { get; init; } = "";
+
+    /// <summary>Where that step goes on; for <see cref="JobKind.ScrubInterval"/> the interval in seconds, 0 for never.</summary>
+    public long Cursor { get; init; }
+
+    /// <summary>Bytes done.</summary>
+    public long BytesProcessed { get; init; }
+
+    /// <summary>Time spent, in nanoseconds.</summary>
+    public long ElapsedNs { get; init; }
+
+    /// <summary>The state as bytes, at most <see cref="JobRecord.MaxStateBytes"/>.</summary>
+    public byte[] Encode()
+    {
+        ByteWriter to = new();
+        to.U8(Version);
+        to.U8((byte)Kind);
+        to.Guid(Subject);
+        to.I64(UtcTicks);
+        to.Text(Step);
+        to.I64(Cursor);
+        to.I64(BytesProcessed);
+        to.I64(ElapsedNs);
+        return to.Written.ToArray();
+    }
+
+    /// <summary>Reads a state; null for one of another version or with anything impossible in it: such a job is not resumed.</summary>
+    public static JobProgress? TryDecode(ReadOnlySpan<byte> bytes)
+    {
+        ByteReader from = new(bytes);
+        if (from.U8() != Version)
+        {
+            return null;
+        }
+
+        JobProgress progress = new()
+        {
+            Kind = (JobKind)from.U8(),
+            Subject = from.Guid(),
+            UtcTicks = from.I64(),
+            Step = from.Text(),
+            Cursor = from.I64(),
+            BytesProcessed = from.I64(),
+            ElapsedNs = from.I64(),
+        };
+        bool isPossible = !from.Failed && from.Remaining == 0 && Enum.IsDefined(progress.Kind)
+            && progress is { Cursor: >= 0, BytesProcessed: >= 0, ElapsedNs: >= 0, UtcTicks: >= 0 }
+            && progress.UtcTicks <= DateTime.MaxValue.Ticks;
+        return isPossible ? progress : null;
+    }
+}

@@ -1,0 +1,33 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Jobs;
+
+/// <summary>
+/// One stage of a job. It does a bounded piece at a time and keeps nothing that its cursor does not say: between pieces the job may be
+/// paced, stopped, or ended with the process and taken up again from the cursor.
+/// </summary>
+public interface IJobStep
+{
+    /// <summary>Name that users see while it runs and that its cursor is kept under; unique in its job and never reused.</summary>
+    string Name { get; }
+
+    /// <summary>Bytes the whole step has to go through, as far as is known now.</summary>
+    long BytesTotal { get; }
+
+    /// <summary>
+    /// Does one piece, of about a megabyte at most, from <paramref name="cursor"/> (0: the beginning; else what the last piece gave,
+    /// perhaps in another process). Doing a piece twice does no harm.
+    /// </summary>
+    LaneTask<JobAdvance> Advance(long cursor);
+
+    /// <summary>What came out of it, for people; empty when there is nothing to say.</summary>
+    string Outcome => "";
+}
+
+/// <summary>What one piece came to.</summary>
+/// <param name="Cursor">Where the next piece begins.</param>
+/// <param name="Bytes">Bytes this piece went through, of those in <see cref="IJobStep.BytesTotal"/>.</param>
+/// <param name="IsDone">Whether the step has ended.</param>
+/// <param name="Error">Why the job cannot go on; <see cref="IoError.None"/> while it can.</param>
+/// <param name="Reason">That in words.</param>
+public readonly record struct JobAdvance(long Cursor, long Bytes, bool IsDone, IoError Error = IoError.None, string Reason = "");

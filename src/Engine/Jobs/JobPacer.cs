@@ -1,0 +1,48 @@
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Jobs;
+
+/// <summary>How much of the machine jobs may have.</summary>
+public sealed record JobPacing
+{
+    /// <summary>Percent of the time that all jobs of a pool together spend on its disks while clients use them, 1 to 100.</summary>
+    public int SharePercent { get; init; } = 10;
+
+    /// <summary>Most bytes a job goes through in a second; 0 sets no bound.</summary>
+    public long BytesPerSecondMax { get; init; }
+}
+
+/// <summary>
+/// Holds a job back between its pieces. While clients are at work a piece that took t is followed by a pause of nine t (with a share
+/// of 10 %), so that the disks are theirs nine tenths of the time; while they are not, the job runs without a pause.
+/// </summary>
+/// <param name="lane">Clock.</param>
+/// <param name="pacing">Limits.</param>
+/// <param name="foreground">Requests of clients completed so far and under way now, over the whole pool.</param>
+/// <param name="running">Jobs that share the limits now, this one included.</param>
+public sealed class JobPacer(ILane lane, JobPacing pacing, Func<(long Completed, int UnderWay)> foreground, Func<int> running)
+{
+    private const long PauseNsMax = 10_000_000_000;   // a piece that a hung disk held up does not stop the job for hours
+
+    private long _completed = -1;
+
+    /// <summary>Pauses due to clients so far, in nanoseconds.</summary>
+    public long YieldedNs { get; private set; }
+
+    /// <summary>Completes when the next piece may begin.</summary>
+    /// <param name="bytes">Bytes the last piece went through.</param>
+    /// <param name="elapsedNs">How long it took.</param>
+    public LaneTask Pause(long bytes, long elapsedNs)
+    {
+        (long completed, int underWay) = foreground();
+        bool isBusy = underWay > 0 || (_completed >= 0 && completed != _completed);
+        _completed = completed;
+        long share = Math.Clamp(pacing.SharePercent / Math.Max(1, running()), 1, 100);
+        long yielded = isBusy ? Math.Min(PauseNsMax, elapsedNs * (100 - share) / share) : 0;
+        YieldedNs += yielded;
+        long byRate = pacing.BytesPerSecondMax > 0 ? (long)(bytes * 1e9 / pacing.BytesPerSecondMax) - elapsedNs : 0;
+        long wait = Math.Max(yielded, byRate);
+        return wait > 0 ? lane.Delay(wait) : lane.Yield();
+    }
+}

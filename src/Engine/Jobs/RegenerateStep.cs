@@ -1,0 +1,65 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Jobs;
+
+/// <summary>
+/// Moves the slabs of a virtual disk off retired and lost disks: from the disk itself while it is there, else from the other copies. A
+/// piece is one slab. What has moved the metadata says; its cursor only counts.
+/// </summary>
+public sealed class RegenerateStep(SlabMover mover, Space space, long slabBytes, Func<LaneTask> yield) : IJobStep
+{
+    private readonly HashSet<SlabMove> _failed = [];
+    private long _total = -1;
+    private int _moved;
+
+    /// <inheritdoc/>
+    public string Name => "Regenerate";
+
+    /// <inheritdoc/>
+    public long BytesTotal => _total >= 0 ? _total : mover.Plan().Count * slabBytes;
+
+    /// <inheritdoc/>
+    public string Outcome => (_moved, _failed.Count) switch
+    {
+        (0, 0) => "",
+        (_, 0) => $"{_moved} slabs moved to other disks",
+        _ => $"{_moved} slabs moved to other disks, {_failed.Count} could not: there is no disk with room that fits, or no good copy",
+    };
+
+    /// <inheritdoc/>
+    public async LaneTask<JobAdvance> Advance(long cursor)
+    {
+        List<SlabMove> moves = mover.Plan();
+        _total = _total >= 0 ? _total : moves.Count * slabBytes;
+        int next = moves.FindIndex(move => !_failed.Contains(move));
+        if (next < 0)
+        {
+            return new JobAdvance(cursor, 0, true);
+        }
+
+        if (await mover.Move(moves[next], [], new Unhurried(yield)) == RepairEnd.Done)
+        {
+            _moved++;
+        }
+        else
+        {
+            _failed.Add(moves[next]);
+        }
+
+        return space.Fault == IoError.None
+            ? new JobAdvance(cursor + 1, slabBytes, false)
+            : new JobAdvance(cursor, 0, false, space.Fault, space.FaultReason);
+    }
+
+    /// <summary>Lets others have the lane between two chunks of a slab.</summary>
+    private sealed class Unhurried(Func<LaneTask> yield) : IWorkPacer
+    {
+        public async LaneTask<bool> Done(long bytes)
+        {
+            await yield();
+            return true;
+        }
+    }
+}

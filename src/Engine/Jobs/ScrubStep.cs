@@ -1,0 +1,29 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Jobs;
+
+/// <summary>Verifies every written block of a space on every copy and heals what is wrong.</summary>
+public sealed class ScrubStep(Space space) : IJobStep
+{
+    /// <inheritdoc/>
+    public string Name => "Verify";
+
+    /// <inheritdoc/>
+    public long BytesTotal => space.ScrubBytes;
+
+    /// <summary>What was found since this process took the step up.</summary>
+    public ScrubFindings Findings { get; } = new();
+
+    /// <inheritdoc/>
+    public string Outcome => Findings.ToString();
+
+    /// <inheritdoc/>
+    public async LaneTask<JobAdvance> Advance(long cursor)
+    {
+        ScrubStride stride = await space.Scrub(cursor, Findings);
+        return new JobAdvance(
+            stride.Cursor, stride.Bytes, stride.IsDone, stride.Error,
+            stride.Error == IoError.None ? "" : space.FaultReason.Length > 0 ? space.FaultReason : $"verifying stopped at {cursor}: {stride.Error}");
+    }
+}

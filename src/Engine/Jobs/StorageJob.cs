@@ -1,0 +1,256 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Jobs;
+
+/// <summary>Everything a job is made of.</summary>
+public sealed record JobSpec
+{
+    /// <summary>Identity; that of the record it is resumed from.</summary>
+    public required Guid Id { get; init; }
+
+    /// <summary>What it is.</summary>
+    public required JobKind Kind { get; init; }
+
+    /// <summary>Name users see: Repair, Scrub …</summary>
+    public required string Name { get; init; }
+
+    /// <summary>What it does, one sentence.</summary>
+    public string Description { get; init; } = "";
+
+    /// <summary>Pool it works in.</summary>
+    public required Guid Pool { get; init; }
+
+    /// <summary>Virtual disk it works on.</summary>
+    public required Guid VirtualDisk { get; init; }
+
+    /// <summary>Its stages, in order.</summary>
+    public required IReadOnlyList<IJobStep> Steps { get; init; }
+
+    /// <summary>Where a former process left it; null for a new one.</summary>
+    public JobProgress? Resumed { get; init; }
+
+    /// <summary>Makes the state durable; null says that the job has ended. A failure costs what would be done twice, no more.</summary>
+    public required Func<JobProgress?, LaneTask<Nothing>> Save { get; init; }
+}
+
+// A long operation: its steps, piece by piece, with a pause after each.
+//
+// Invariants
+//  1. State goes New, Running, then once to Completed, Terminated, Suspended or Exception; ShuttingDown comes before a stop.
+//  2. A piece that has begun is carried to its end: what a step does is never cut in the middle by a stop.
+//  3. The saved cursor is never ahead of the work done.
+
+/// <summary>One long operation and how far it is.</summary>
+public sealed class StorageJob
+{
+    private const long SavePeriodNs = 10_000_000_000;
+
+    private readonly ILane _lane;
+    private readonly JobSpec _spec;
+    private readonly JobPacer _pacer;
+    private readonly LaneSignal _ended = new();
+    private int _step;
+    private long _cursor;
+    private long _doneInSteps;      // bytes of steps that have ended
+    private long _doneInStep;
+    private long _elapsedBeforeNs;  // in former processes
+    private long _startNs;
+    private long _endNs;
+    private long _savedNs;
+    private JobState? _endAs;       // set when it is told to stop
+
+    internal StorageJob(ILane lane, JobSpec spec, JobPacer pacer)
+    {
+        _lane = lane;
+        _spec = spec;
+        _pacer = pacer;
+        TimeSubmitted = StartTime = TimeOfLastStateChange = lane.UtcNow;
+        _startNs = _endNs = _savedNs = lane.NowNs;
+        if (spec.Resumed is { } resumed)
+        {
+            TimeSubmitted = new DateTimeOffset(resumed.UtcTicks, TimeSpan.Zero);
+            _step = Math.Max(0, spec.Steps.ToList().FindIndex(step => step.Name == resumed.Step));
+            bool isSame = spec.Steps[_step].Name == resumed.Step;
+            _cursor = isSame ? resumed.Cursor : 0;
+            _doneInStep = isSame ? resumed.BytesProcessed : 0;
+            _elapsedBeforeNs = resumed.ElapsedNs;
+        }
+    }
+
+    /// <summary>Identity, name, target.</summary>
+    public JobSpec Spec => _spec;
+
+    /// <summary>Where it is in its life.</summary>
+    public JobState State { get; private set; } = JobState.New;
+
+    /// <summary>The step under way, or what came out in the end.</summary>
+    public string Status { get; private set; } = "";
+
+    /// <summary>Why it could not go on; <see cref="IoError.None"/> otherwise.</summary>
+    public IoError Error { get; private set; }
+
+    /// <summary>That in words.</summary>
+    public string ErrorDescription { get; private set; } = "";
+
+    /// <summary>When it was asked for.</summary>
+    public DateTimeOffset TimeSubmitted { get; }
+
+    /// <summary>When it began in this process.</summary>
+    public DateTimeOffset StartTime { get; private set; }
+
+    /// <summary>When <see cref="State"/> last changed.</summary>
+    public DateTimeOffset TimeOfLastStateChange { get; private set; }
+
+    /// <summary>Bytes gone through.</summary>
+    public long BytesProcessed => _doneInSteps + _doneInStep;
+
+    /// <summary>Bytes there are to go through, as far as is known now; never less than <see cref="BytesProcessed"/>.</summary>
+    public long BytesTotal => HasEnded ? BytesProcessed : Math.Max(
+        BytesProcessed, _doneInSteps + _spec.Steps.Skip(_step).Sum(step => step.BytesTotal));
+
+    /// <summary>Percent done, 0 to 100; 100 only when it has completed.</summary>
+    public int PercentComplete => State == JobState.Completed ? 100 : BytesTotal == 0 ? 0 : (int)Math.Min(99, BytesProcessed * 100.0 / BytesTotal);
+
+    /// <summary>Time spent on it, in nanoseconds, former processes included.</summary>
+    public long ElapsedNs => _elapsedBeforeNs + (HasEnded ? _endNs : _lane.NowNs) - _startNs;
+
+    /// <summary>Time it may still take at the pace so far, in nanoseconds; null while nothing can be said.</summary>
+    public long? TimeLeftNs => BytesProcessed == 0 || State != JobState.Running ? null
+        : (long)((double)ElapsedNs / BytesProcessed * (BytesTotal - BytesProcessed));
+
+    /// <summary>Whether it does nothing any more (until its pool is opened again, where it is suspended).</summary>
+    public bool HasEnded => State is JobState.Completed or JobState.Terminated or JobState.Suspended or JobState.Exception;
+
+    /// <summary>When it ended, on the lane's clock.</summary>
+    internal long EndNs => _endNs;
+
+    /// <summary>Completes when the job has ended.</summary>
+    public async LaneTask<Nothing> WaitForEnd()
+    {
+        while (!HasEnded)
+        {
+            await _ended.Wait();
+        }
+
+        return default;
+    }
+
+    /// <summary>Ends it after the piece under way. <paramref name="end"/> is Terminated (for good) or Suspended (to go on later).</summary>
+    internal async LaneTask<Nothing> Stop(JobState end)
+    {
+        if (!HasEnded)
+        {
+            _endAs ??= end;
+            Enter(JobState.ShuttingDown);
+            await WaitForEnd();
+        }
+
+        return default;
+    }
+
+    internal async LaneTask Run()
+    {
+        if (_endAs is null)
+        {
+            Enter(JobState.Running);
+            await Save();
+        }
+
+        while (_endAs is null && _step < _spec.Steps.Count && Error == IoError.None)
+        {
+            IJobStep step = _spec.Steps[_step];
+            Status = step.Name;
+            long startNs = _lane.NowNs;
+            JobAdvance advance = await Advance(step);
+            Note(advance);
+            if (advance.Error == IoError.None)
+            {
+                await SaveWhenDue(advance.IsDone);
+                if (_endAs is null && !(advance.IsDone && _step == _spec.Steps.Count))
+                {
+                    await _pacer.Pause(advance.Bytes, _lane.NowNs - startNs);
+                }
+            }
+        }
+
+        await End();
+    }
+
+    private async LaneTask<JobAdvance> Advance(IJobStep step)
+    {
+        try
+        {
+            return await step.Advance(_cursor);
+        }
+        catch (Exception failure)
+        {
+            return new JobAdvance(_cursor, 0, false, IoError.Io, failure.Message);   // the job's failure is not the host's
+        }
+    }
+
+    private void Note(JobAdvance advance)
+    {
+        if (advance.Error != IoError.None)
+        {
+            Error = advance.Error;
+            ErrorDescription = advance.Reason;
+            return;
+        }
+
+        _cursor = advance.Cursor;
+        _doneInStep += advance.Bytes;
+        if (advance.IsDone)
+        {
+            _doneInSteps += _doneInStep;
+            _doneInStep = 0;
+            _cursor = 0;
+            _step++;
+        }
+    }
+
+    private async LaneTask<Nothing> End()
+    {
+        bool isDone = _step == _spec.Steps.Count && Error == IoError.None;
+        JobState end = Error != IoError.None ? JobState.Exception : isDone ? JobState.Completed : _endAs!.Value;
+        if (end == JobState.Suspended)
+        {
+            await Save();
+        }
+        else
+        {
+            await _spec.Save(null);
+        }
+
+        _endNs = _lane.NowNs;
+        Status = end == JobState.Completed ? string.Join("; ", _spec.Steps.Select(step => step.Outcome).Where(text => text.Length > 0)) : Status;
+        Enter(end);
+        _ended.NotifyAll();
+        return default;
+    }
+
+    private void Enter(JobState state)
+    {
+        State = state;
+        TimeOfLastStateChange = _lane.UtcNow;
+    }
+
+    private LaneTask<Nothing> SaveWhenDue(bool isDue) =>
+        isDue && _step < _spec.Steps.Count || _lane.NowNs - _savedNs >= SavePeriodNs ? Save() : LaneTask.FromResult(default(Nothing));
+
+    private LaneTask<Nothing> Save()
+    {
+        _savedNs = _lane.NowNs;
+        return _spec.Save(new JobProgress
+        {
+            Kind = _spec.Kind,
+            Subject = _spec.VirtualDisk,
+            UtcTicks = TimeSubmitted.UtcTicks,
+            Step = _step < _spec.Steps.Count ? _spec.Steps[_step].Name : "",
+            Cursor = _cursor,
+            BytesProcessed = _doneInStep,
+            ElapsedNs = ElapsedNs,
+        });
+    }
+}

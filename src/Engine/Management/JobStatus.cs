@@ -1,0 +1,88 @@
+using TierSpaces.Engine.Jobs;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>A job as it stands now.</summary>
+public sealed record JobStatus
+{
+    /// <summary>Identity.</summary>
+    public required Guid UniqueId { get; init; }
+
+    /// <summary>Repair, Scrub …</summary>
+    public required string Name { get; init; }
+
+    /// <summary>What it does, one sentence.</summary>
+    public required string Description { get; init; }
+
+    /// <summary>Pool it works in.</summary>
+    public required Guid PoolId { get; init; }
+
+    /// <summary>Virtual disk it works on.</summary>
+    public required Guid VirtualDisk { get; init; }
+
+    /// <summary>Where it is in its life.</summary>
+    public required JobState State { get; init; }
+
+    /// <summary>The step under way, or what came out in the end.</summary>
+    public string Status { get; init; } = "";
+
+    /// <summary>Why it could not go on; empty otherwise.</summary>
+    public string ErrorDescription { get; init; } = "";
+
+    /// <summary>Percent done, 0 to 100.</summary>
+    public int PercentComplete { get; init; }
+
+    /// <summary>Bytes gone through.</summary>
+    public long BytesProcessed { get; init; }
+
+    /// <summary>Bytes there are to go through.</summary>
+    public long BytesTotal { get; init; }
+
+    /// <summary>Time spent on it.</summary>
+    public TimeSpan Elapsed { get; init; }
+
+    /// <summary>Time it may still take; null while nothing can be said.</summary>
+    public TimeSpan? TimeLeft { get; init; }
+
+    /// <summary>When it was asked for.</summary>
+    public DateTimeOffset TimeSubmitted { get; init; }
+
+    /// <summary>When it began, in this process.</summary>
+    public DateTimeOffset StartTime { get; init; }
+
+    /// <summary>When <see cref="State"/> last changed.</summary>
+    public DateTimeOffset TimeOfLastStateChange { get; init; }
+
+    /// <summary>What its steps found; null for a job that verifies nothing.</summary>
+    public ScrubCounts? Found { get; init; }
+
+    internal static JobStatus Of(StorageJob job) => new()
+    {
+        UniqueId = job.Spec.Id,
+        Name = job.Spec.Name,
+        Description = job.Spec.Description,
+        PoolId = job.Spec.Pool,
+        VirtualDisk = job.Spec.VirtualDisk,
+        State = job.State,
+        Status = job.Status,
+        ErrorDescription = job.ErrorDescription,
+        PercentComplete = job.PercentComplete,
+        BytesProcessed = job.BytesProcessed,
+        BytesTotal = job.BytesTotal,
+        Elapsed = TimeSpan.FromTicks(job.ElapsedNs / 100),
+        TimeLeft = job.TimeLeftNs is { } left ? TimeSpan.FromTicks(left / 100) : null,
+        TimeSubmitted = job.TimeSubmitted,
+        StartTime = job.StartTime,
+        TimeOfLastStateChange = job.TimeOfLastStateChange,
+        Found = job.Spec.Steps.OfType<ScrubStep>().FirstOrDefault() is { Findings: var found }
+            ? new ScrubCounts(found.BlocksVerified, found.BlocksHealed + found.MetadataHealed, found.BlocksLost + found.MetadataLost, found.BlocksDiffering)
+            : null,
+    };
+}
+
+/// <summary>What verifying found.</summary>
+/// <param name="Verified">Copies of blocks judged.</param>
+/// <param name="Healed">Copies of blocks and sectors of metadata rewritten.</param>
+/// <param name="Lost">Blocks, and sectors of checksum pages, that no copy could give.</param>
+/// <param name="Differing">Blocks whose copies differ where no checksum says which is right.</param>
+public sealed record ScrubCounts(long Verified, long Healed, long Lost, long Differing);

@@ -1,0 +1,252 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// Jobs of virtual disks. Their state is a job record in the metadata of their pool, so that whichever host opens the pool goes on with
+// them; so are the schedule of verifying and when each virtual disk was last verified. A list of what has ended is kept in memory only.
+public sealed partial class StorageSubsystem
+{
+    private const long SchedulePollNs = 60_000_000_000;
+    private static readonly TimeSpan s_scrubIntervalDefault = TimeSpan.FromDays(14);
+
+    private readonly JobList _jobs;
+
+    /// <summary>Jobs at work, and those that ended in the last ten minutes, oldest first.</summary>
+    public Task<JobStatus[]> JobsAsync() => Look(() => _jobs.All.Select(JobStatus.Of).ToArray());
+
+    /// <summary>The same, for callers on the lane.</summary>
+    internal IReadOnlyList<StorageJob> ListedJobs => _jobs.All;
+
+    /// <summary>An open virtual disk, for callers on the lane.</summary>
+    internal VirtualDisks.VirtualDisk OpenedDisk(Guid id) => OpenDisk(id).Disk.Open.Disk;
+
+    /// <summary>Stops a job for good; completes when it has stopped.</summary>
+    /// <exception cref="RefusedException">There is no such job, or it has ended.</exception>
+    public Task<JobStatus> StopJobAsync(Guid id) => _lane.InvokeAsync(async LaneTask<JobStatus> () =>
+    {
+        StorageJob job = _jobs.All.FirstOrDefault(job => job.Spec.Id == id)
+            ?? throw new RefusedException(Refusal.ObjectNotFound, $"There is no storage job {id}.", "Look at Get-StorageJob.");
+        if (job.HasEnded)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"Storage job '{job.Spec.Name}' ({id}) has ended: {job.State}.", "Only a job that runs can be stopped.");
+        }
+
+        await job.Stop(JobState.Terminated);
+        return JobStatus.Of(job);
+    });
+
+    /// <summary>
+    /// Repairs a virtual disk: copies that are behind are brought up to date, then everything is verified and healed. Joins a repair of
+    /// the same virtual disk that is under way. Completes when the job has ended, however it has.
+    /// </summary>
+    /// <exception cref="RefusedException">The virtual disk is not there, or cannot be used.</exception>
+    public Task<JobStatus> RepairVirtualDiskAsync(Guid virtualDisk) => _lane.InvokeAsync(async LaneTask<JobStatus> () =>
+    {
+        StorageJob job = await InTurn(() => LaneTask.FromResult(StartRepair(virtualDisk)));   // the wait holds up no other verb
+        await job.WaitForEnd();
+        return JobStatus.Of(job);
+    });
+
+    /// <summary>How often the virtual disks of a pool are verified; zero for never.</summary>
+    public Task<TimeSpan> ScrubIntervalAsync(Guid pool) => Look(() => ScrubInterval(OpenPool(pool).Pool!));
+
+    /// <summary>Sets how often the virtual disks of a pool are verified.</summary>
+    /// <param name="pool">The pool.</param>
+    /// <param name="interval">From one minute on, or zero for never; whole seconds count.</param>
+    /// <exception cref="RefusedException">The interval is outside its range or the pool is not open; nothing was changed.</exception>
+    public Task<bool> SetScrubIntervalAsync(Guid pool, TimeSpan interval) => Change(async LaneTask<bool> () =>
+    {
+        if (interval != TimeSpan.Zero && (interval < TimeSpan.FromMinutes(1) || interval > TimeSpan.FromDays(3650)))
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"A scrub interval of {interval} is not possible; it is zero (never) or from one minute to 3650 days.", "Choose another.");
+        }
+
+        ManagedPool managed = OpenPool(pool);
+        JobProgress setting = new()
+        {
+            Kind = JobKind.ScrubInterval, Subject = pool, UtcTicks = _lane.UtcNow.UtcTicks, Cursor = (long)interval.TotalSeconds,
+        };
+        Require(await managed.Pool!.Commit(new JobRecord(pool, setting.Encode())), managed.Pool.State.Pool!.FriendlyName);
+        return true;
+    });
+
+    /// <summary>
+    /// What repairing consists of, in order; a step's name is what a repair that was interrupted is resumed by.
+    /// </summary>
+    private List<IJobStep> RepairSteps(ManagedPool managed, ManagedVirtualDisk disk) =>
+    [
+        new ResyncStep(disk.Open.Disk.Space),
+        new RegenerateStep(new SlabMover(managed.Pool!, disk.Open), disk.Open.Disk.Space, managed.Pool!.Slabs.DataBytes, _lane.Yield),
+        new ScrubStep(disk.Open.Disk.Space),
+    ];
+
+    private StorageJob StartRepair(Guid virtualDisk)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(virtualDisk);
+        if (disk.Open.Disk.Space.Fault != IoError.None)
+        {
+            throw new RefusedException(
+                Refusal.VirtualDiskStateForbids,
+                $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be repaired while it is detached: {disk.Open.Disk.Space.FaultReason}.",
+                "Bring its missing disks back, then run Update-StoragePool.");
+        }
+
+        return _jobs.Running(managed.Id.Value).FirstOrDefault(job => job.Spec.VirtualDisk == virtualDisk && job.Spec.Kind == JobKind.Repair)
+            ?? StartJob(managed, disk, JobKind.Repair, _lane.NewGuid(), null);
+    }
+
+    private StorageJob StartJob(ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed)
+    {
+        Guid pool = managed.Id.Value;
+        string name = disk.Open.Description.FriendlyName;
+        JobPacer pacer = new(_lane, _options.JobPacing, () => ForegroundOf(managed), () => _jobs.Running(pool).Count());
+        StorageJob job = _jobs.Start(
+            new JobSpec
+            {
+                Id = id,
+                Kind = kind,
+                Name = kind.ToString(),
+                Description = kind == JobKind.Repair ? $"Repairs virtual disk {name}" : $"Verifies virtual disk {name}",
+                Pool = pool,
+                VirtualDisk = disk.Open.Description.Id.Value,
+                Steps = kind == JobKind.Repair ? RepairSteps(managed, disk) : [new ScrubStep(disk.Open.Disk.Space)],
+                Resumed = resumed,
+                Save = progress => SaveJob(managed, id, progress),
+            },
+            pacer);
+        FollowJob(managed, job).Forget();
+        return job;
+    }
+
+    /// <summary>When it has ended: says what came out, and remembers that the virtual disk has been verified.</summary>
+    private async LaneTask FollowJob(ManagedPool managed, StorageJob job)
+    {
+        await job.WaitForEnd();
+        JobSpec spec = job.Spec;
+        if (job.State == JobState.Completed)
+        {
+            _options.Notice($"{spec.Description}: {job.Status}.");
+            await SaveJob(managed, spec.VirtualDisk, LastScrub(spec.VirtualDisk));
+        }
+        else if (job.State == JobState.Exception)
+        {
+            _options.Notice($"{spec.Description} could not go on: {job.ErrorDescription}.");
+        }
+    }
+
+    private static async LaneTask<Nothing> SaveJob(ManagedPool managed, Guid id, JobProgress? progress)
+    {
+        if (managed.Pool is { HasLostQuorum: false } pool && (progress is not null || pool.State.Jobs.ContainsKey(id)))
+        {
+            await pool.Commit(new JobRecord(id, progress?.Encode() ?? []));
+        }
+
+        return default;
+    }
+
+    /// <summary>Goes on with the jobs of a pool that has just been opened; forgets those of virtual disks that are gone.</summary>
+    private async LaneTask<Nothing> ResumeJobs(ManagedPool managed)
+    {
+        foreach (JobRecord record in managed.Pool!.State.Jobs.Values)
+        {
+            if (JobProgress.TryDecode(record.State) is not { } progress || progress.Kind == JobKind.ScrubInterval)
+            {
+                continue;   // of a later version: kept for it
+            }
+
+            if (managed.State!.VirtualDisk(new VirtualDiskId(progress.Subject)) is null)
+            {
+                await SaveJob(managed, record.Job, null);
+            }
+            else if (progress.Kind is JobKind.Repair or JobKind.Scrub
+                && managed.VirtualDisks.TryGetValue(new VirtualDiskId(progress.Subject), out ManagedVirtualDisk? disk)
+                && disk.Open.Disk.Space.Fault == IoError.None)
+            {
+                StartJob(managed, disk, progress.Kind, record.Job, progress);
+            }
+        }
+
+        return default;
+    }
+
+    /// <summary>Verifies what has not been verified for too long: one virtual disk of a pool at a time.</summary>
+    private async LaneTask WatchSchedule()
+    {
+        while (!_stopped)
+        {
+            await _lane.Delay(SchedulePollNs);
+            if (!_stopped)
+            {
+                GatherReliability();
+                SaveReliability();
+            }
+
+            foreach (ManagedPool managed in _pools.Values.ToArray())
+            {
+                foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
+                {
+                    await StartScrubWhenDue(managed, disk);
+                }
+            }
+        }
+    }
+
+    private async LaneTask<Nothing> StartScrubWhenDue(ManagedPool managed, ManagedVirtualDisk disk)
+    {
+        Guid id = disk.Open.Description.Id.Value;
+        if (_stopped || _verbRunning || managed.Pool is not { HasLostQuorum: false } pool || disk.Open.Disk.Space.Fault != IoError.None)
+        {
+            return default;
+        }
+
+        TimeSpan interval = ScrubInterval(pool);
+        if (!pool.State.Jobs.TryGetValue(id, out JobRecord? record) || JobProgress.TryDecode(record.State) is not { } last)
+        {
+            await SaveJob(managed, id, LastScrub(id));   // the interval counts from when it was first seen
+        }
+        else if (interval > TimeSpan.Zero && _lane.UtcNow.UtcTicks - last.UtcTicks >= interval.Ticks && !_jobs.Running(managed.Id.Value).Any())
+        {
+            StartJob(managed, disk, JobKind.Scrub, _lane.NewGuid(), null);
+        }
+
+        return default;
+    }
+
+    private JobProgress LastScrub(Guid virtualDisk) => new()
+    {
+        Kind = JobKind.LastScrub, Subject = virtualDisk, UtcTicks = _lane.UtcNow.UtcTicks,
+    };
+
+    private static TimeSpan ScrubInterval(Pool pool) =>
+        pool.State.Jobs.TryGetValue(pool.Id.Value, out JobRecord? record) && JobProgress.TryDecode(record.State) is { } setting
+            ? TimeSpan.FromSeconds(setting.Cursor) : s_scrubIntervalDefault;
+
+    private static (long Completed, int UnderWay) ForegroundOf(ManagedPool managed)
+    {
+        long completed = 0;
+        int underWay = 0;
+        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values)
+        {
+            VirtualDisks.IoCounters counters = disk.Open.Disk.Counters;
+            completed += counters.ReadOperations + counters.WriteOperations + counters.FlushOperations + counters.UnmapOperations;
+            underWay += counters.Queue;
+        }
+
+        return (completed, underWay);
+    }
+
+    /// <summary>Ends the jobs of a virtual disk that is to be removed, for good, and forgets them.</summary>
+    private async LaneTask<Nothing> EndJobsOf(ManagedPool managed, Guid virtualDisk)
+    {
+        await _jobs.Stop(job => job.Spec.VirtualDisk == virtualDisk, JobState.Terminated);
+        await SaveJob(managed, virtualDisk, null);
+        return default;
+    }
+}

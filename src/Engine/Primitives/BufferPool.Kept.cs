@@ -1,0 +1,98 @@
+namespace TierSpaces.Engine.Primitives;
+
+// Memory that a device which does not answer may still read or write.
+//
+// A request can end for its owner before the device has ended it: its deadline passed, or another copy answered first. The
+// device keeps the memory; the owner gives it back as always. Nothing of this costs more than a comparison while no device
+// keeps anything.
+//
+// Invariants
+//  1. A buffer that overlaps kept memory is handed out only after the last of its keepers has let go.
+//  2. Where an answer lies elsewhere than its caller asked for (Displace), Settle gives it to the caller, once.
+
+public sealed unsafe partial class BufferPool
+{
+    private readonly List<(nint Start, int Length)> _kept = [];             // one entry per keeper
+    private readonly List<(nint Pointer, int Class)> _waiting = [];         // returned while kept
+    private readonly List<(IoBuffer Asked, IoBuffer Answer)> _displaced = [];
+
+    /// <summary>Buffers given back that wait for a device to let go of them.</summary>
+    public int Waiting => _waiting.Count;
+
+    /// <summary>A device goes on using this memory although its request has ended.</summary>
+    public void Keep(IoBuffer memory) => _kept.Add(((nint)memory.Pointer, memory.Length));
+
+    /// <summary>The device has let go of what <see cref="Keep"/> was told of.</summary>
+    public void LetGo(IoBuffer memory)
+    {
+        _kept.Remove(((nint)memory.Pointer, memory.Length));
+        for (int i = _waiting.Count - 1; i >= 0; i--)
+        {
+            (nint pointer, int index) = _waiting[i];
+            if (!IsKept(pointer, Alignment << index))
+            {
+                _waiting.RemoveAt(i);
+                (_free[index] ??= new()).Push(pointer);
+            }
+        }
+    }
+
+    /// <summary>Whether a device may still reach into this memory.</summary>
+    public bool IsKept(IoBuffer memory) => _kept.Count > 0 && IsKept((nint)memory.Pointer, memory.Length);
+
+    /// <summary>
+    /// What was read for <paramref name="asked"/>, which is kept, stands in <paramref name="answer"/>: a rented buffer of the same
+    /// length that the pool takes over until <see cref="Settle"/>.
+    /// </summary>
+    public void Displace(IoBuffer asked, IoBuffer answer) => _displaced.Add((asked, answer));
+
+    /// <summary>
+    /// Where the data of a read into <paramref name="target"/> is: there, or in a buffer that takes its place. The caller owns the
+    /// result instead of <paramref name="target"/>, the whole of what it rented.
+    /// </summary>
+    public IoBuffer Settle(IoBuffer target) => _displaced.Count == 0 ? target : SettleDisplaced(target);
+
+    private IoBuffer SettleDisplaced(IoBuffer target)
+    {
+        IoBuffer settled = target;
+        for (int i = _displaced.Count - 1; i >= 0; i--)
+        {
+            (IoBuffer asked, IoBuffer answer) = _displaced[i];
+            long at = asked.Pointer - target.Pointer;
+            if (at < 0 || at >= target.Length)
+            {
+                continue;
+            }
+
+            if (settled.Pointer == target.Pointer)
+            {
+                settled = target.MayBeKept ? Rent(target.Length).AllowKeeping() : Rent(target.Length);
+                target.Span.CopyTo(settled.Span);
+            }
+
+            answer.Span.CopyTo(settled.Span[(int)at..]);
+            _displaced.RemoveAt(i);
+            Return(answer);
+        }
+
+        if (settled.Pointer != target.Pointer)
+        {
+            Return(target);
+        }
+
+        return settled;
+    }
+
+    private bool IsKept(nint start, int length)
+    {
+        foreach ((nint keptStart, int keptLength) in _kept)
+        {
+            if (keptStart < start + length && start < keptStart + keptLength)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+}

@@ -1,0 +1,26 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>Paces long work over a space: repair, moves. Called on the space's lane, between two pieces, with no lock held.</summary>
+public interface IWorkPacer
+{
+    /// <summary>
+    /// Told of bytes that are done with; completes when the next piece may begin. False: the work stops after what it has begun, and can be
+    /// taken up again at any time.
+    /// </summary>
+    LaneTask<bool> Done(long bytes);
+}
+
+/// <summary>How repair or a move ended.</summary>
+public enum RepairEnd
+{
+    /// <summary>All of it is done.</summary>
+    Done,
+
+    /// <summary>The pacer or the closing of the space stopped it; what was done stays done.</summary>
+    Stopped,
+
+    /// <summary>Something could not be read, written or placed; the rest was done.</summary>
+    Incomplete,
+}

@@ -1,0 +1,59 @@
+using System.Globalization;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>What verifying a space found. A copy of a block counts as one block.</summary>
+public sealed class ScrubFindings
+{
+    /// <summary>Copies of written blocks that were read and judged.</summary>
+    public long BlocksVerified { get; set; }
+
+    /// <summary>Copies of blocks that were wrong or unreadable and have been rewritten from a good copy.</summary>
+    public long BlocksHealed { get; set; }
+
+    /// <summary>Blocks that no copy could give: reading them fails until they are written again.</summary>
+    public long BlocksLost { get; set; }
+
+    /// <summary>
+    /// Blocks whose copies differ where there are no checksums. Which copy is right cannot be known, so nothing is changed: only
+    /// writing the block again settles it.
+    /// </summary>
+    public long BlocksDiffering { get; set; }
+
+    /// <summary>Sectors of checksum pages, log and pool metadata that were damaged on one disk and have been written anew.</summary>
+    public long MetadataHealed { get; set; }
+
+    /// <summary>Sectors of checksum pages that no copy could give: the blocks they describe are lost.</summary>
+    public long MetadataLost { get; set; }
+
+    /// <summary>Whether everything was as it should be.</summary>
+    public bool IsClean => BlocksHealed + BlocksLost + BlocksDiffering + MetadataHealed + MetadataLost == 0;
+
+    /// <summary>In words, for people.</summary>
+    public override string ToString()
+    {
+        List<string> parts = [string.Create(CultureInfo.InvariantCulture, $"{BlocksVerified} blocks verified")];
+        Add(parts, BlocksHealed, "healed");
+        Add(parts, MetadataHealed, "metadata sectors healed");
+        Add(parts, BlocksLost, "lost");
+        Add(parts, MetadataLost, "metadata sectors lost");
+        Add(parts, BlocksDiffering, "differ between copies without checksums (which copy is right cannot be known)");
+        return string.Join(", ", parts);
+    }
+
+    private static void Add(List<string> parts, long count, string what)
+    {
+        if (count > 0)
+        {
+            parts.Add(string.Create(CultureInfo.InvariantCulture, $"{count} {what}"));
+        }
+    }
+}
+
+/// <summary>What one stride of verifying came to.</summary>
+/// <param name="Cursor">Where the next one begins.</param>
+/// <param name="Bytes">Bytes of <see cref="Space.ScrubBytes"/> it went over.</param>
+/// <param name="IsDone">Whether the end is reached.</param>
+/// <param name="Error">Why it cannot go on; a lost block is a finding and no such error.</param>
+public readonly record struct ScrubStride(long Cursor, long Bytes, bool IsDone, IoError Error);

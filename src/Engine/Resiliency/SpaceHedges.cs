@@ -1,0 +1,166 @@
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// The reads of a space that wait for one copy while another could answer.
+//
+// One timer looks at them while there are any. A read that has waited for the hedge delay is overdue: another copy is asked
+// into memory of its own. When that answers first, the caller finds its data there (BufferPool.Settle); the memory of the
+// first read stays with the device until it lets go.
+//
+// The delay adapts: a hedge that turned out useless (the first copy answered before it) doubles it, so that two copies that
+// are both just busy do not get twice the load; one that helped brings it back.
+//
+// Invariants
+//  1. A hedge is asked at most once per read, and only of a copy on a disk without overdue reads.
+//  2. The answer of another copy is judged before it counts.
+
+/// <summary>Watches the reads of a space and hedges those that take too long.</summary>
+internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members, Func<HedgedRead, int> otherCopy, Func<HedgedRead, int, IoBuffer, LaneTask<bool>> readOther)
+{
+    /// <summary>Answer of a read whose data is in other memory, judged already.</summary>
+    internal const IoError Displaced = (IoError)(-1);
+
+    private const int TicksPerDelay = 5;
+    private const int DelayTicksMax = TicksPerDelay * 8;
+
+    private readonly Stack<HedgedRead> _free = new();
+    private readonly long _tickNs = Math.Max(1, afterNs / TicksPerDelay);
+    private HedgedRead? _oldest;   // reads in flight, in order of submission
+    private HedgedRead? _newest;
+    private int _tick;
+    private int _delayTicks = TicksPerDelay;
+    private bool _isRunning;
+
+    internal BufferPool Buffers => lane.Buffers;
+
+    /// <summary>Reads that another copy was asked for.</summary>
+    internal long Asked { get; private set; }
+
+    /// <summary>Reads that another copy answered.</summary>
+    internal long Won { get; private set; }
+
+    internal HedgedRead Rent() => _free.Count > 0 ? _free.Pop() : new HedgedRead(this);
+
+    internal void Return(HedgedRead read) => _free.Push(read);
+
+    /// <summary>Takes a read that has not ended on the list.</summary>
+    internal int Link(HedgedRead read)
+    {
+        read.Older = _newest;
+        read.Newer = null;
+        if (_newest is { } newest)
+        {
+            newest.Newer = read;
+        }
+        else
+        {
+            _oldest = read;
+        }
+
+        _newest = read;
+        if (!_isRunning)
+        {
+            _isRunning = true;
+            Watch().Forget();
+        }
+
+        return _tick;
+    }
+
+    /// <summary>The first copy has answered, before or after another one.</summary>
+    internal void Ended(HedgedRead read, IoError error, bool hasAnswered)
+    {
+        if (!read.IsHedged)
+        {
+            Unlink(read);
+            return;
+        }
+
+        members.NoteOverdue(read.Row.Place(read.Piece.Column, read.Copy).Disk, -1);
+        if (!hasAnswered && error == IoError.None)
+        {
+            _delayTicks = Math.Min(_delayTicks * 2, DelayTicksMax);
+        }
+    }
+
+    private async LaneTask Watch()
+    {
+        while (_oldest is not null)
+        {
+            await lane.Delay(_tickNs);
+            _tick++;
+            HedgeOverdue();
+        }
+
+        _isRunning = false;
+    }
+
+    private void HedgeOverdue()
+    {
+        // From the start each time: asking another copy may end reads, and begin new ones.
+        while (FindOverdue() is (var read, var other))
+        {
+            Unlink(read);
+            read.IsHedged = true;
+            members.NoteOverdue(read.Row.Place(read.Piece.Column, read.Copy).Disk, 1);
+            Hedge(read, other).Forget();
+        }
+    }
+
+    private (HedgedRead Read, int Other)? FindOverdue()
+    {
+        for (HedgedRead? read = _oldest; read is not null && _tick - read.StartTick > _delayTicks; read = read.Newer)
+        {
+            if (otherCopy(read) is >= 0 and var other)
+            {
+                return (read, other);
+            }
+        }
+
+        return null;
+    }
+
+    private async LaneTask Hedge(HedgedRead read, int other)
+    {
+        Asked++;
+        long use = read.Use;
+        IoBuffer answer = lane.Buffers.Rent(read.Target.Length);
+        bool isGood = await readOther(read, other, answer);
+        if (isGood && read.Use == use && read.IsWaiting)
+        {
+            Won++;
+            _delayTicks = Math.Max(TicksPerDelay, _delayTicks - 1);
+            read.Answer(answer);
+        }
+        else
+        {
+            lane.Buffers.Return(answer);
+        }
+    }
+
+    private void Unlink(HedgedRead read)
+    {
+        if (read.Older is { } older)
+        {
+            older.Newer = read.Newer;
+        }
+        else
+        {
+            _oldest = read.Newer;
+        }
+
+        if (read.Newer is { } newer)
+        {
+            newer.Older = read.Older;
+        }
+        else
+        {
+            _newest = read.Older;
+        }
+
+        read.Older = null;
+        read.Newer = null;
+    }
+}

@@ -1,0 +1,81 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.VirtualDisks;
+
+/// <summary>What a request to a member disk does.</summary>
+internal enum MemberOperation : byte
+{
+    Read,
+    Write,
+    Flush,
+    Unmap,
+    Zero,
+    Close,
+}
+
+/// <summary>One request in flight on a member disk. Its disk may answer for it before the device does.</summary>
+internal sealed class MeteredRequest(MeteredDisk disk) : Follower
+{
+    private IoBuffer _memory;   // what the device uses: the caller's own or borrowed
+
+    internal MemberOperation Operation { get; private set; }
+
+    internal long Length { get; private set; }
+
+    internal long StartNs { get; private set; }
+
+    internal int StartTick { get; private set; }
+
+    /// <summary>Neighbours among the requests in flight, oldest first.</summary>
+    internal MeteredRequest? Older { get; set; }
+
+    internal MeteredRequest? Newer { get; set; }
+
+    /// <summary>The caller's memory when the device uses other memory, which is then ours.</summary>
+    internal IoBuffer Borrower { get; private set; }
+
+    internal LaneTask<IoError> Begin(
+        MemberOperation operation, long length, IoBuffer memory, IoBuffer borrower, long startNs, int startTick, LaneTask<IoError> below)
+    {
+        (Operation, Length, _memory, Borrower, StartNs, StartTick) = (operation, length, memory, borrower, startNs, startTick);
+        return Follow(below);
+    }
+
+    /// <summary>The caller goes on without the device, which keeps the memory.</summary>
+    internal void GiveUp(IoError error)
+    {
+        if (_memory.Length > 0 && Borrower.Length == 0)
+        {
+            disk.Lane.Buffers.Keep(_memory);
+        }
+
+        AnswerEarly(error);
+    }
+
+    protected override IoError OnEnded(IoError error)
+    {
+        if (!HasAnswered)
+        {
+            disk.Ended(this, error);
+        }
+        else
+        {
+            disk.EndedLate();
+        }
+
+        if (Borrower.Length > 0)
+        {
+            disk.GiveBack(Operation, _memory, Borrower, HasAnswered ? IoError.TimedOut : error);
+        }
+        else if (HasAnswered && _memory.Length > 0)
+        {
+            disk.Lane.Buffers.LetGo(_memory);
+        }
+
+        _memory = default;
+        Borrower = default;
+        return error;
+    }
+
+    protected override void Free() => disk.Return(this);
+}

@@ -1,0 +1,125 @@
+namespace TierSpaces.Host.Attaching.Kernel;
+
+/// <summary>
+/// Gives devices a new connection when theirs has died: those of a host that died, and later whichever the kernel names. One
+/// background thread, which begins with the first device and ends with the process.
+/// <list type="number">
+/// <item>The kernel's news is listened to before the first device is connected again: no death is missed.</item>
+/// <item>A connection that cannot be made is tried again every second, for as long as the device is kept.</item>
+/// <item>Nothing is connected to a device that was let go of: both happen under the lock.</item>
+/// </list>
+/// </summary>
+internal sealed class LinkKeeper(IKernelNbd kernel)
+{
+    private static readonly TimeSpan interval = TimeSpan.FromSeconds(1);
+    private readonly object sync = new();
+    private readonly Dictionary<int, AttachTarget> kept = [];   // under sync
+    private readonly Dictionary<int, string> broken = [];       // under sync; of those kept, with the last complaint
+    private bool isListening;                                   // under sync
+
+    /// <summary>Keeps a device connected that is so now.</summary>
+    /// <exception cref="AttachException">The kernel does not tell when connections die.</exception>
+    public void Keep(int device, AttachTarget target)
+    {
+        lock (sync)
+        {
+            Listen();
+            kept[device] = target;
+        }
+    }
+
+    /// <summary>
+    /// Keeps a device that another process has connected: its connection has died, and it gets another, now if that is possible.
+    /// Nothing happens to one that is kept already.
+    /// </summary>
+    /// <exception cref="AttachException">The kernel does not tell when connections die.</exception>
+    public void TakeOver(int device, AttachTarget target)
+    {
+        lock (sync)
+        {
+            if (!kept.ContainsKey(device))
+            {
+                Keep(device, target);
+                broken[device] = "";
+                Repair();
+            }
+        }
+    }
+
+    /// <summary>Lets go of a device.</summary>
+    public void Forget(int device)
+    {
+        lock (sync)
+        {
+            kept.Remove(device);
+            broken.Remove(device);
+        }
+    }
+
+    private void Listen()
+    {
+        if (isListening)
+        {
+            return;
+        }
+
+        var links = kernel.Listen();
+        new Thread(() => Watch(links)) { IsBackground = true, Name = "nbd links" }.Start();
+        isListening = true;
+    }
+
+    private void Watch(IDeadLinks links)
+    {
+        while (true)
+        {
+            var dead = links.Next(interval);
+            if (dead is null)
+            {
+                Thread.Sleep(interval);
+            }
+
+            lock (sync)
+            {
+                foreach (var device in kept.Keys.Where(device => dead is null || dead.Contains(device)))
+                {
+                    broken.TryAdd(device, "");
+                }
+
+                Repair();
+            }
+        }
+    }
+
+    private void Repair()
+    {
+        foreach (var (device, before) in broken.ToArray())
+        {
+            var name = kept[device].FriendlyName;
+            var complaint = TryConnect(device, kept[device]);
+            if (complaint is null)
+            {
+                broken.Remove(device);
+                HostLog.Write($"nbd{device} is connected to virtual disk {name} again");
+            }
+            else if (complaint != before)
+            {
+                broken[device] = complaint;
+                HostLog.Write($"nbd{device} is not connected to virtual disk {name}: {complaint}; that is tried again");
+            }
+        }
+    }
+
+    private string? TryConnect(int device, AttachTarget target)
+    {
+        try
+        {
+            using var export = ExportConnection.Open(target.Socket, target.ExportName);
+            kernel.Reconnect(device, export, target.UniqueId);
+            return null;
+        }
+        catch (AttachException e)
+        {
+            return e.Message;
+        }
+    }
+}

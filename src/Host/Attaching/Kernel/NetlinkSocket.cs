@@ -1,0 +1,139 @@
+using System.Runtime.InteropServices;
+using System.Text;
+using Microsoft.Win32.SafeHandles;
+using TierSpaces.Host.Native;
+
+namespace TierSpaces.Host.Attaching.Kernel;
+
+/// <summary>
+/// A socket of generic netlink: questions to the kernel, and its news. For one thread at a time.
+/// </summary>
+internal sealed class NetlinkSocket : IDisposable
+{
+    private const ushort Controller = 16;
+    private const byte GetFamily = 3;
+    private const ushort FamilyId = 1;
+    private const ushort FamilyName = 2;
+    private const ushort Groups = 7;
+    private const ushort GroupName = 1;
+    private const ushort GroupId = 2;
+    private readonly SafeFileHandle socket;
+    private readonly byte[] buffer = new byte[32 << 10];
+    private uint sequence;
+
+    /// <summary>Opens it.</summary>
+    /// <exception cref="AttachException">The kernel gives none.</exception>
+    public NetlinkSocket()
+    {
+        socket = new SafeFileHandle(
+            Libc.Socket(Libc.FamilyNetlink, Libc.SocketRawCloseOnExec, Libc.NetlinkGeneric), ownsHandle: true);
+        var address = new Libc.NetlinkAddress { Family = Libc.FamilyNetlink };
+        if (socket.IsInvalid || Libc.Bind(socket, in address, Marshal.SizeOf<Libc.NetlinkAddress>()) != 0)
+        {
+            var error = Marshal.GetLastPInvokeError();
+            socket.Dispose();
+            throw Failure("netlink", error);
+        }
+    }
+
+    /// <summary>Number of a family; null when this kernel, or this network namespace, has none of that name.</summary>
+    public ushort? FamilyOf(string name) =>
+        Describe(name)?.GetValueOrDefault(FamilyId) is { Length: 2 } id ? MemoryMarshal.Read<ushort>(id) : null;
+
+    /// <summary>From now on <see cref="News"/> tells what a group of a family is told.</summary>
+    /// <exception cref="AttachException">There is no such group.</exception>
+    public void Join(string family, string group)
+    {
+        var groups = NetlinkAttributes.Read(Describe(family)?.GetValueOrDefault(Groups) ?? []);
+        var id = groups.Values.Select(entry => NetlinkAttributes.Read(entry))
+            .FirstOrDefault(entry => Text(entry.GetValueOrDefault(GroupName)) == group)?.GetValueOrDefault(GroupId);
+        if (id is not { Length: sizeof(uint) }
+            || Libc.SetOption(socket, Libc.LevelNetlink, Libc.AddMembership, MemoryMarshal.Read<uint>(id), sizeof(uint)) != 0)
+        {
+            throw new AttachException($"netlink has no group {group} of {family}");
+        }
+    }
+
+    /// <summary>Sends a request and returns the answer, without the message that ends it.</summary>
+    /// <exception cref="AttachException">The kernel refused; the message has its reason.</exception>
+    public IReadOnlyList<NetlinkMessage> Ask(string what, ushort family, byte command, NetlinkAttributes attributes)
+    {
+        var (answer, error) = TryAsk(family, command, attributes);
+        return error == 0 ? answer : throw Failure(what, error);
+    }
+
+    /// <summary>
+    /// What has been told to the groups that were joined; empty when nothing was in that time; null when it could not be read:
+    /// then anything may have been told.
+    /// </summary>
+    public IReadOnlyList<NetlinkMessage>? News(TimeSpan patience)
+    {
+        var time = new Libc.TimeValue
+        {
+            Seconds = (nint)patience.TotalSeconds, Microseconds = patience.Milliseconds * 1000 + patience.Microseconds,
+        };
+        _ = Libc.SetOption(socket, Libc.LevelSocket, Libc.ReceiveTimeout, in time, Marshal.SizeOf<Libc.TimeValue>());
+        return Receive(out var error) is { } messages ? messages
+            : error is Libc.EAGAIN or Libc.EINTR ? []
+            : null;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => socket.Dispose();
+
+    private static AttachException Failure(string what, int error) => new($"{what}: {Marshal.GetPInvokeErrorMessage(error)}");
+
+    private static string Text(byte[]? value) => Encoding.UTF8.GetString(value ?? []).TrimEnd('\0');
+
+    private Dictionary<ushort, byte[]>? Describe(string family)
+    {
+        var (answer, error) = TryAsk(Controller, GetFamily, new NetlinkAttributes().Add(FamilyName, family));
+        return error switch
+        {
+            0 => answer.FirstOrDefault()?.Attributes,
+            Libc.ENOENT => null,
+            _ => throw Failure("netlink", error),
+        };
+    }
+
+    /// <summary>The kernel has answered before the sending call returns.</summary>
+    private (List<NetlinkMessage> Answer, int Error) TryAsk(ushort family, byte command, NetlinkAttributes attributes)
+    {
+        var request = NetlinkMessage.Request(family, command, ++sequence, attributes);
+        var answer = new List<NetlinkMessage>();
+        if (Libc.Send(socket, request, request.Length, 0) < 0)
+        {
+            return (answer, Marshal.GetLastPInvokeError());
+        }
+
+        while (true)
+        {
+            if (Receive(out var error) is not { } messages)
+            {
+                if (error == Libc.EINTR)
+                {
+                    continue;
+                }
+
+                return (answer, error);
+            }
+
+            foreach (var message in messages.Where(message => message.Sequence == sequence))
+            {
+                if (message.Type == NetlinkMessage.Error)
+                {
+                    return (answer, message.Errno);
+                }
+
+                answer.Add(message);
+            }
+        }
+    }
+
+    private IReadOnlyList<NetlinkMessage>? Receive(out int error)
+    {
+        var length = Libc.Receive(socket, buffer, buffer.Length, 0);
+        error = length < 0 ? Marshal.GetLastPInvokeError() : 0;
+        return length < 0 ? null : NetlinkMessage.Read(buffer.AsSpan(0, (int)length));
+    }
+}

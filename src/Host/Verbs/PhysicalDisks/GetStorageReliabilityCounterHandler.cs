@@ -1,0 +1,22 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.PhysicalDisks;
+
+/// <summary>Get-StorageReliabilityCounter: the reliability counters of physical disks.</summary>
+internal sealed class GetStorageReliabilityCounterHandler(HostServices services)
+    : VerbHandler<GetStorageReliabilityCounterRequest, StorageReliabilityCounterInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        GetStorageReliabilityCounterRequest request, ReplyBuilder<StorageReliabilityCounterInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (var disk in all.Disks.Select([request.PhysicalDisk!], reply.Fail))
+        {
+            var counted = await services.Subsystem.ReliabilityAsync(disk.UniqueId).ConfigureAwait(false);
+            reply.Add(counted.ToInfo(disk));
+        }
+    }
+}

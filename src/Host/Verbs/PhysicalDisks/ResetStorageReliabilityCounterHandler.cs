@@ -1,0 +1,25 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.PhysicalDisks;
+
+/// <summary>Reset-StorageReliabilityCounter: sets the reliability counters of physical disks to zero.</summary>
+internal sealed class ResetStorageReliabilityCounterHandler(HostServices services)
+    : VerbHandler<ResetStorageReliabilityCounterRequest, StorageReliabilityCounterInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        ResetStorageReliabilityCounterRequest request, ReplyBuilder<StorageReliabilityCounterInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (var disk in all.Disks.Select(request.InputObject ?? [request.PhysicalDisk!], reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                var counted = await services.Subsystem.ResetReliabilityAsync(disk.UniqueId).ConfigureAwait(false);
+                reply.Add(request.PassThru ? [counted.ToInfo(disk)] : []);
+            }).ConfigureAwait(false);
+        }
+    }
+}

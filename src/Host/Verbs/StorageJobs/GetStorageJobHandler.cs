@@ -1,0 +1,32 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+using TierSpaces.Host.Verbs.Subsystems;
+
+namespace TierSpaces.Host.Verbs.StorageJobs;
+
+/// <summary>Get-StorageJob: lists jobs, all of them or those of an object.</summary>
+internal sealed class GetStorageJobHandler(HostServices services) : VerbHandler<GetStorageJobRequest, StorageJobInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(GetStorageJobRequest request, ReplyBuilder<StorageJobInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        var jobs = all.Jobs.Select(null, request.UniqueId, request.Name, null, reply.Fail);
+        reply.Add(Of(all, request, jobs).Select(job => job.ToInfo())
+            .Where(info => request.JobState is null || DisplayName.Of(request.JobState).Contains(info.JobState)));
+    }
+
+    private static IEnumerable<JobStatus> Of(Catalogue all, GetStorageJobRequest request, IEnumerable<JobStatus> jobs)
+    {
+        if (request.StorageSubsystem is { } subsystem)
+        {
+            LocalSubsystem.Selector.One(subsystem);
+        }
+
+        var pool = request.StoragePool is { } named ? all.Pools.One(named).Id : (Guid?)null;
+        var disk = request.VirtualDisk is { } virtualDisk ? all.VirtualDisks.One(virtualDisk).Description.Id.Value : (Guid?)null;
+        return jobs.Where(job => (pool is null || job.PoolId == pool) && (disk is null || job.VirtualDisk == disk));
+    }
+}

@@ -1,0 +1,55 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.VirtualDisks;
+
+/// <summary>Repair-VirtualDisk: repairs virtual disks side by side and answers when the last repair has ended.</summary>
+internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHandler<RepairVirtualDiskRequest, VirtualDiskInfo>, ILongVerb
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        RepairVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        var repairs = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail)
+            .Select(disk => (disk, repair: services.Subsystem.RepairVirtualDiskAsync(disk.Description.Id.Value))).ToArray();
+        foreach (var (disk, repair) in repairs)
+        {
+            await reply.TryAsync(async () => Judge(disk, await repair.ConfigureAwait(false), reply)).ConfigureAwait(false);
+        }
+
+        if (request.PassThru)
+        {
+            var after = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+            var meant = repairs.Select(pair => pair.disk.Description.Id).ToHashSet();
+            reply.Add(after.VirtualDisks.All.Where(disk => meant.Contains(disk.Description.Id)).Select(disk => services.ToInfo(after, disk)));
+        }
+    }
+
+    private static void Judge(VirtualDiskStatus disk, JobStatus job, ReplyBuilder<VirtualDiskInfo> reply)
+    {
+        var name = disk.Description.FriendlyName;
+        if (job.State != JobState.Completed)
+        {
+            throw job.State switch
+            {
+                JobState.Terminated => new StorageException(StorageErrors.Failed, $"The repair of virtual disk '{name}' was stopped.", target: name),
+                JobState.Suspended => new StorageException(
+                    StorageErrors.Failed, $"The host stops; the repair of virtual disk '{name}' goes on when it runs again.", target: name),
+                _ => new StorageException(
+                    StorageErrors.Failed, $"The repair of virtual disk '{name}' could not go on: {job.ErrorDescription}.", target: name),
+            };
+        }
+
+        if (job.Found is { Lost: > 0 })
+        {
+            reply.Warn($"Virtual disk '{name}': {job.Status}. Reading what is lost fails until it is written again.");
+        }
+        else if (job.Found is { Differing: > 0 })
+        {
+            reply.Warn($"Virtual disk '{name}': {job.Status}.");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text.Json;
+
+namespace TierSpaces.Acceptance;
+
+/// <summary>
+/// A disk of a two-way mirror is lost while fio writes and verifies: no request of the client fails, the pause is short, every block
+/// reads afterwards. Pauses are the longest latencies of a series of 250 ms; what the machine itself takes is known from before.
+/// </summary>
+public class LostDiskUnderLoadTests(ITestOutputHelper report)
+{
+    private const int PauseMsMax = 1000;
+    private const int PatienceMs = 2000;           // instead of the usual 10 s, so that the test is short
+    private const int SecondsBefore = 3;
+    private const int SecondsAfter = 6;
+
+    [Theory]
+    [InlineData("truncate")]
+    [InlineData("unlink")]
+    public void An_image_that_is_gone_pauses_the_client_at_most_a_second(string way)
+    {
+        using Home home = NewHome();
+        home.NewPool();
+        home.NewMirror("Data", "128MB");
+        string image = home.PathOf("d2.img");
+        int pauseMs = LoseUnderLoad(home, way, () =>
+        {
+            if (way == "truncate")
+            {
+                Tool.Run("truncate", "-s", "0", image);
+            }
+            else
+            {
+                File.Delete(image);
+            }
+        });
+        Assert.InRange(pauseMs, 0, PauseMsMax);
+    }
+
+    [Fact]
+    public void An_emulated_disk_that_is_pulled_pauses_the_client_at_most_a_second()
+    {
+        using Home home = NewHome();
+        NewEmulatedMirror(home);
+        int pauseMs = LoseUnderLoad(home, "pull", () => home.Run("Set-EmulatedDiskFault", "-FriendlyName", "d2", "-Pull"));
+        Assert.InRange(pauseMs, 0, PauseMsMax);
+    }
+
+    [Fact]
+    public void A_disk_that_hangs_leaves_after_its_deadline_and_what_it_does_late_harms_nothing()
+    {
+        using Home home = NewHome();
+        NewEmulatedMirror(home);
+        int pauseMs = LoseUnderLoad(home, "hang", () => home.Run("Set-EmulatedDiskFault", "-FriendlyName", "d2", "-Hang"));
+        Assert.InRange(pauseMs, 0, PatienceMs + 250 + PauseMsMax);
+        Assert.True(pauseMs >= PatienceMs / 2, $"The disk has not hung: the longest pause was {pauseMs} ms.");
+
+        home.Run("Set-EmulatedDiskFault", "-FriendlyName", "d2", "-Clear");
+        ReadAll(home);
+    }
+
+    private static Home NewHome()
+    {
+        Tool.Find("fio");
+        Tool.Find("nbdcopy");
+        Home home = new();
+        home.Variables["TIERSPACES_IO_DEADLINES"] = $"250,{PatienceMs},60000";
+        return home;
+    }
+
+    private static void NewEmulatedMirror(Home home)
+    {
+        string paths = string.Join(',', Enumerable.Range(1, 4).Select(i => home.PathOf($"d{i}.img")));
+        home.Run("New-PhysicalDisk", "-Path", paths, "-Size", "512MB", "-LatencyProfile", "NVMe");
+        home.Run("New-StoragePool", "-FriendlyName", "p", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "d*");
+        home.NewMirror("Data", "128MB");
+    }
+
+    /// <summary>Loses a disk under load; the longest pause after it, less the longest before it, in milliseconds.</summary>
+    private int LoseUnderLoad(Home home, string way, Action lose)
+    {
+        string log = home.PathOf("latency");
+        using Process load = Fio.StartOnExport(home.UriOf("Data"), SecondsBefore + SecondsAfter, home.Root, log);
+        Thread.Sleep(TimeSpan.FromSeconds(SecondsBefore));
+        lose();
+        Answer answer = Tool.End(load);
+        long writes = Fio.Check(answer, 1);
+        Assert.InRange(writes, 500, long.MaxValue);
+        home.Eventually("the disk is missed", () => home.VirtualDisk("Data").GetProperty("HealthStatus").GetString() == "Warning");
+        Assert.Contains(home.Objects("Get-PhysicalDisk"), disk => disk.GetProperty("FriendlyName").GetString() == "d2"
+            && disk.GetProperty("OperationalStatus").EnumerateArray().Any(word => word.GetString() == "Lost Communication"));
+        ReadAll(home);
+
+        (long AtMs, long LatencyMs)[] series = Series(log);
+        long before = series.Where(point => point.AtMs < (SecondsBefore - 1) * 1000).Max(point => point.LatencyMs);
+        long[] after = [.. series.Where(point => point.AtMs >= (SecondsBefore - 1) * 1000).Select(point => point.LatencyMs).Order()];
+        report.WriteLine(string.Create(CultureInfo.InvariantCulture,
+            $"{way}: {writes} writes; longest latency {before} ms before, {after[^1]} ms after; 99.9th percentile of the series after {after[(int)(after.Length * 0.999)]} ms"));
+        return (int)Math.Max(0, after[^1] - before);
+    }
+
+    /// <summary>Every block, checked by the engine against its checksum.</summary>
+    private static void ReadAll(Home home) => Tool.Run("nbdcopy", home.UriOf("Data"), "null:");
+
+    private static (long AtMs, long LatencyMs)[] Series(string log) =>
+    [
+        .. Directory.GetFiles(Path.GetDirectoryName(log)!, $"{Path.GetFileName(log)}_clat*.log").SelectMany(File.ReadLines)
+            .Select(line => line.Split(',')).Select(words => (Number(words[0]), Number(words[1]) / 1_000_000)),
+    ];
+
+    private static long Number(string word) => long.Parse(word.Trim(), CultureInfo.InvariantCulture);
+}

@@ -1,0 +1,38 @@
+using System.Text;
+using TierSpaces.Engine.Management;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.Management;
+
+/// <summary>The list of registered disks as somebody may have left it: what is no entry is left out and said, the others stay.</summary>
+public sealed class DiskRegistryTests
+{
+    private const string Good = """{"id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","deviceId":3,"uri":"file:/a","friendlyName":"d","description":null,"overrides":null}""";
+
+    [Theory]
+    [InlineData("null")]
+    [InlineData("""{"id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","deviceId":4,"uri":null,"friendlyName":"d"}""")]
+    [InlineData("""{"id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","deviceId":4,"uri":"file:/b","friendlyName":null}""")]
+    [InlineData("""{"id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","deviceId":4,"uri":"nonsense","friendlyName":"d"}""")]
+    [InlineData("""{"id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","deviceId":2147483647,"uri":"file:/b","friendlyName":"d"}""")]
+    public void An_entry_that_names_no_disk_is_left_out(string entry)
+    {
+        SimHostState state = new();
+        state.WriteFile("disks.json", Encoding.UTF8.GetBytes($"[{entry},{Good}]"));
+        DiskRegistry registry = new(state);
+        Assert.Equal("1 of 2 entries in the list of registered disks name no disk; register those disks again.", registry.Load());
+        RegisteredDisk disk = Assert.Single(registry.Disks);
+        Assert.Equal(("file:/a", "", "", 4), (disk.Uri, disk.Description, disk.LatencyProfile, registry.NextDeviceId));
+        Assert.NotNull(disk.Overrides);
+    }
+
+    [Fact]
+    public void A_list_that_is_none_is_empty()
+    {
+        SimHostState state = new();
+        state.WriteFile("disks.json", [1, 2, 3]);
+        DiskRegistry registry = new(state);
+        Assert.Contains("register them again", registry.Load());
+        Assert.Empty(registry.Disks);
+    }
+}

@@ -1,0 +1,103 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.Management;
+
+/// <summary>A subsystem on the virtual clock and simulated disks; a restart keeps disks, state folder and clock.</summary>
+internal sealed class SubsystemWorld : IDiskFactory
+{
+    private readonly List<SimMedia> _media = [];
+    private readonly SimHostState _state = new();
+
+    internal SubsystemWorld(ulong seed = 1)
+    {
+        Lane = new SimLane(seed);
+        Start();
+    }
+
+    internal SimLane Lane { get; }
+
+    internal StorageSubsystem Subsystem { get; private set; } = null!;
+
+    /// <summary>Disks as they are open now, in the order of registration.</summary>
+    internal SimDisk[] Disks { get; private set; } = [];
+
+    internal List<string> Notices { get; } = [];
+
+    internal JobPacing Pacing { get; init; } = new();
+
+    internal Guid Pool { get; private set; }
+
+    internal JobStatus[] Jobs => Run(Subsystem.JobsAsync());
+
+    internal void Start() => Subsystem = Run(StorageSubsystem.StartAsync(
+        new SubsystemOptions(Lane, null, this, _state, "", Guid.Empty, Notices.Add) { JobPacing = Pacing }));
+
+    internal void Restart()
+    {
+        Assert.True(Run(Subsystem.StopAsync()));
+        Start();
+    }
+
+    public IDisk Open(ILane lane, string uri, DiskOverrides overrides)
+    {
+        int number = int.Parse(uri[(uri.LastIndexOf('/') + 1)..], System.Globalization.CultureInfo.InvariantCulture);
+        return Disks[number] = new SimDisk(Lane, _media[number]);
+    }
+
+    /// <summary>A pool over so many new disks.</summary>
+    internal void NewPool(int disks, long bytes = 64 << 20)
+    {
+        List<Guid> ids = [];
+        for (int i = 0; i < disks; i++)
+        {
+            _media.Add(new SimMedia($"disk{i}", bytes, 4096));
+            Disks = [.. Disks, null!];
+            ids.Add(Run(Subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = $"/sim/{i}" })).UniqueId);
+        }
+
+        Pool = Run(Subsystem.NewPoolAsync(new PoolDescription { FriendlyName = "p", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, ids, DiskUsage.AutoSelect)).UniqueId;
+    }
+
+    /// <summary>A mirror, with data in all of it when asked for.</summary>
+    internal Guid NewMirror(string name, long bytes, bool filled = true)
+    {
+        Guid id = Run(Subsystem.NewVirtualDiskAsync(Pool, new VirtualDiskRequest { FriendlyName = name, SizeBytes = bytes, NumberOfColumns = 1 }))
+            .Description.Id.Value;
+        for (long at = 0; filled && at < bytes; at += 1 << 20)
+        {
+            Write(id, at, 1 << 20);
+        }
+
+        return id;
+    }
+
+    internal VirtualDisk Disk(Guid id) => Subsystem.OpenedDisk(id);
+
+    internal void Write(Guid id, long offset, int length)
+    {
+        IoBuffer buffer = Lane.Buffers.Rent(length);
+        new Random((int)offset).NextBytes(buffer.Span);
+        Assert.Equal(IoError.None, Lane.Run(Disk(id).Write(offset, buffer, WriteFlags.None)));
+        Lane.Buffers.Return(buffer);
+        Assert.Equal(IoError.None, Lane.Run(Disk(id).Flush()));
+    }
+
+    /// <summary>Turns the virtual clock until a verb has ended.</summary>
+    internal T Run<T>(Task<T> verb)
+    {
+        Lane.PumpWhile(() => !verb.IsCompleted, 365L * 86400 * 1_000_000_000);
+        return verb.GetAwaiter().GetResult();
+    }
+
+    internal void Advance(TimeSpan time) => Lane.Advance(time.Ticks * 100);
+
+    /// <summary>Turns the clock until something is so, at most for a day.</summary>
+    internal void Until(Func<bool> holds) => Lane.PumpWhile(() => !holds(), 86400L * 1_000_000_000);
+}

@@ -1,0 +1,71 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tests.Formats;
+
+namespace TierSpaces.Engine.Tests.Pools;
+
+/// <summary>A state that decodes and applies, and yet is one that nothing can be built on: refused as a whole, with the reason.</summary>
+public sealed class PoolConsistencyTests
+{
+    private const long Mebibyte = 1 << 20;
+
+    private static readonly VirtualDiskDescription s_good = RecordSamples.VirtualDisk with { NumberOfColumns = 1, SizeBytes = 4 * Mebibyte };
+
+    public static TheoryData<string, Func<VirtualDiskDescription, VirtualDiskDescription>> Impossible => new()
+    {
+        { "0 columns", static disk => disk with { NumberOfColumns = 0 } },
+        { "65 columns", static disk => disk with { NumberOfColumns = 65 } },
+        { "0 copies", static disk => disk with { NumberOfDataCopies = 0 } },
+        { "4 copies", static disk => disk with { NumberOfDataCopies = 4 } },
+        { "an interleave of 0 bytes", static disk => disk with { Interleave = 0 } },
+        { "an interleave of 65537 bytes", static disk => disk with { Interleave = 65537 } },
+        { "an interleave of 2097152 bytes in slabs of 1048576", static disk => disk with { Interleave = 2 << 20 } },
+        { "a size of 0 bytes", static disk => disk with { SizeBytes = 0 } },
+        { "a size of 17592186044417 bytes", static disk => disk with { SizeBytes = (SpaceDescription.MaxRows * Mebibyte) + 1 } },
+        { "a size of 9223372036854775807 bytes", static disk => disk with { SizeBytes = long.MaxValue } },
+        { "sectors of 513 bytes", static disk => disk with { LogicalSectorSize = 513 } },
+        { "checksums 7", static disk => disk with { Checksum = (ChecksumKind)7 } },
+        { "space 1 is not of its shape", static disk => disk with { NumberOfDataCopies = 3 } },
+        { "space 2 is not of its shape", static disk => disk with { DataSpace = new SpaceId(2) } },
+        { "space 0 is not of its shape", static disk => disk with { DataSpace = SpaceId.None } },
+        { "space 0 is no integrity log", static disk => disk with { LogSpace = SpaceId.None } },
+        { "space 1 is no integrity log", static disk => disk with { LogSpace = new SpaceId(1) } },
+        { "space 9, which is not its own", static disk => disk with { LogSpace = new SpaceId(9) } },
+    };
+
+    [Fact]
+    public void A_state_whose_objects_fit_is_consistent()
+    {
+        Assert.True(StateOf(s_good).IsConsistent(out string reason), reason);
+        Assert.True(StateOf(s_good with { SizeBytes = SpaceDescription.MaxRows * Mebibyte }).IsConsistent(out reason), reason);
+        Assert.True(StateOf(s_good with { Checksum = ChecksumKind.None, LogSpace = new SpaceId(2) }).IsConsistent(out reason), reason);
+    }
+
+    [Theory]
+    [MemberData(nameof(Impossible))]
+    public void A_virtual_disk_that_cannot_be_is_refused(string why, Func<VirtualDiskDescription, VirtualDiskDescription> change)
+    {
+        Assert.False(StateOf(change(s_good)).IsConsistent(out string reason));
+        Assert.Contains(why, reason);
+        Assert.True(StateOf(change(s_good) with { IsBeingCreated = true }).IsConsistent(out reason) || why.EndsWith("own", StringComparison.Ordinal), reason);
+    }
+
+    [Fact]
+    public void A_log_without_rows_or_with_gaps_is_refused()
+    {
+        Assert.False(StateOf(s_good, firstLogRow: -1).IsConsistent(out _));
+        Assert.False(StateOf(s_good, firstLogRow: 3).IsConsistent(out string reason));
+        Assert.Contains("gaps", reason);
+    }
+
+    private static PoolState StateOf(VirtualDiskDescription disk, int firstLogRow = 0)
+    {
+        PoolState state = PoolState.Empty.Apply(new PoolCreated(RecordSamples.Pool)).Apply(new DiskAdded(RecordSamples.MakeDisk(1, 16 << 20)))
+            .Apply(new DiskAdded(RecordSamples.MakeDisk(2, 16 << 20))).Apply(new VirtualDiskCreated(disk))
+            .Apply(new SpaceCreated(new SpaceDescription(new SpaceId(1), disk.Id, SpaceKind.Data, 1, 2)))
+            .Apply(new SpaceCreated(new SpaceDescription(new SpaceId(2), disk.Id, SpaceKind.IntegrityLog, 1, 2)));
+        RowMapping log = new([new SlabRef(new DiskNumber(1), 0), new SlabRef(new DiskNumber(2), 0)]);
+        return firstLogRow < 0 ? state : state.Apply(new RowsMapped(new SpaceId(2), firstLogRow, 2, [log]));
+    }
+}

@@ -1,0 +1,208 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.VirtualDisks;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.VirtualDisks;
+
+/// <summary>Disks that missed writes come back and are brought up to date.</summary>
+public class ResyncTests
+{
+    private const int Mebibyte = 1 << 20;
+    private const int Region = Mebibyte / 16;   // a sixteenth of the slab of these pools
+
+    [Theory]
+    [InlineData(2, true, false)]
+    [InlineData(2, true, true)]
+    [InlineData(2, false, false)]
+    [InlineData(3, true, true)]
+    [InlineData(3, false, true)]
+    public void A_returning_disk_is_given_its_stale_regions_and_nothing_else(int copies, bool checksums, bool whileRunning)
+    {
+        PoolWorld world = Create(copies, checksums, disks: Math.Max(3, copies));
+        byte[] before = Write(world, Random(1, 6 * Mebibyte), 0);
+        Settle(world);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Close()));   // the pages are written too
+        world = world.Cut(6, (_, _, _) => false);
+        Assert.Equal("", world.Lane.Run(world.Open()));
+        world.Disks[0].Pulled = true;
+        byte[] missed = Write(world, Random(2, 3 * Region), 2 * Mebibyte);
+        missed.CopyTo(before, 2 * Mebibyte);
+        Settle(world);
+        if (!whileRunning)
+        {
+            Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
+            world = world.Cut(7, (_, _, _) => false);
+            world.Disks[0].Pulled = false;
+            Assert.Equal("", world.Lane.Run(world.Open()));   // joins again on the way
+        }
+        else
+        {
+            Assert.Equal("", world.Lane.Run(world.Return(0)));
+        }
+
+        Space space = world.VirtualDisk!.Disk.Space;
+        Assert.True(world.VirtualDisk.IsDegraded);
+        int stale = checksums && !whileRunning ? 16 : 3;   // the clean stop wrote a page, which covers the whole slab here
+        Assert.Equal(stale, space.StaleRegions);
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(space.Resync(new SimPacer(world.Lane))));
+        Assert.Equal((stale, stale * Region, 1), (space.Counters.RegionsRepaired, space.Counters.RepairBytesWritten, space.Counters.LogCopiesRepaired));
+        Assert.Equal((0, 0), (space.StaleRegions, space.BytesToResync));
+        Assert.False(world.VirtualDisk.IsDegraded);
+        Assert.Equal(before, Read(world, 0, before.Length));
+        ReadsWithoutAnyOne(world, before);
+    }
+
+    [Fact]
+    public void A_copy_that_is_behind_is_never_read_and_the_last_good_one_never_called_stale()
+    {
+        PoolWorld world = Create(2, checksums: true, disks: 3);
+        byte[] old = Write(world, Random(1, Mebibyte), 0);
+        Settle(world);
+        int[] disks = DisksOfRow(world);
+        world.Disks[disks[0]].Pulled = true;
+        byte[] young = Write(world, Random(2, Region), 0);
+        Settle(world);
+        Assert.Equal("", world.Lane.Run(world.Return(disks[0])));
+        world.Disks[disks[1]].Pulled = true;   // the only disk that has what was written since
+
+        Assert.Equal(IoError.Io, TryRead(world, 0, Region, out _));
+        Assert.Equal(IoError.Io, TryWrite(world, Random(3, 4096), 0));
+        Assert.Equal(IoError.Io, world.Lane.Run(world.VirtualDisk!.Disk.Unmap(0, 4096)));
+        Assert.Equal(RepairEnd.Incomplete, world.Lane.Run(world.VirtualDisk.Disk.Space.Resync(new SimPacer(world.Lane))));
+        Assert.Equal(IoError.None, TryRead(world, Region, Mebibyte - Region, out byte[] rest));
+        Assert.Equal(old[Region..], rest);
+
+        Assert.Equal("", world.Lane.Run(world.Return(disks[1])));
+        world.Lane.Advance(1_000_000);
+        Assert.Equal(IoError.None, TryRead(world, 0, Region, out byte[] back));
+        Assert.Equal(young, back);
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.VirtualDisk.Disk.Space.Resync(new SimPacer(world.Lane))));
+        young.CopyTo(old, 0);
+        ReadsWithoutAnyOne(world, old);
+    }
+
+    [Fact]
+    public void First_writes_that_only_the_log_knows_wait_there_for_their_disk()
+    {
+        PoolWorld world = PoolWorld.New(4, 96 * Mebibyte, 4096, seed: 3);
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(1, checksums: true))));
+        byte[] data = Write(world, Random(4, Region), 0);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
+        int home = DisksOfRow(world)[0];
+        PoolWorld without = world.Cut(8, (_, _, _) => false);   // entries are logged, pages are not written
+        without.Disks[home].Pulled = true;
+        Assert.Equal("", without.Lane.Run(without.Open()));
+        Assert.Equal(IoError.Io, TryRead(without, 0, Region, out _));
+        without.Lane.Run(without.Close());
+
+        PoolWorld again = without.Cut(9, (_, _, _) => false);
+        again.Disks[home].Pulled = false;
+        Assert.Equal("", again.Lane.Run(again.Open()));
+        Assert.Equal(data, Read(again, 0, Region));
+    }
+
+    [Fact]
+    public void Repair_that_is_stopped_goes_on_where_it_was_and_copies_nothing_twice()
+    {
+        PoolWorld world = Create(2, checksums: true, disks: 3);
+        byte[] data = Write(world, Random(1, 2 * Mebibyte), 0);
+        Settle(world);
+        int away = DisksOfRow(world)[0];
+        world.Disks[away].Pulled = true;
+        Write(world, data, 0);
+        Assert.Equal("", world.Lane.Run(world.Return(away)));
+        Space space = world.VirtualDisk!.Disk.Space;
+        int pieces = 0;
+        while (world.Lane.Run(space.Resync(new SimPacer(world.Lane, stopAfter: 3))) == RepairEnd.Stopped)
+        {
+            Assert.True(++pieces < 1000, "never ends");
+        }
+
+        Assert.True(pieces > 5);
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(space.Resync(new SimPacer(world.Lane))));
+        Assert.Equal(space.Counters.RegionsRepaired * Region, space.Counters.RepairBytesWritten);
+        ReadsWithoutAnyOne(world, data);
+    }
+
+    private static NewVirtualDiskSpec Spec(int copies, bool checksums) => new()
+    {
+        FriendlyName = "d",
+        ResiliencySettingName = copies == 1 ? "Simple" : "Mirror",
+        SizeBytes = 8 * Mebibyte,
+        NumberOfColumns = 1,
+        NumberOfDataCopies = copies,
+        Interleave = 64 << 10,
+        LogicalSectorSize = 4096,
+        ProvisioningType = ProvisioningType.Thin,
+        Checksum = checksums ? ChecksumKind.CRC32C : ChecksumKind.None,
+    };
+
+    private static PoolWorld Create(int copies, bool checksums, int disks)
+    {
+        PoolWorld world = PoolWorld.New(disks, 96 * Mebibyte, 4096, seed: (ulong)(copies * 2) + (checksums ? 1UL : 0));
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(copies, checksums))));
+        return world;
+    }
+
+    /// <summary>Everything flushed, and long enough idle that no region is dirty.</summary>
+    private static void Settle(PoolWorld world)
+    {
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
+        world.Lane.Advance(90_000_000_000);
+    }
+
+    /// <summary>Disks (counted from 0) of the first row, by position.</summary>
+    private static int[] DisksOfRow(PoolWorld world) =>
+        [.. world.Pool!.State.Space(world.VirtualDisk!.Description.DataSpace)!.Row(0)!.Mapping.Sources.ToArray().Select(slab => slab.Disk.Value - 1)];
+
+    private static void ReadsWithoutAnyOne(PoolWorld world, byte[] expected)
+    {
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
+        for (int disk = 0; disk < world.Disks.Length; disk++)
+        {
+            PoolWorld without = world.Cut(50 + (ulong)disk, (_, _, _) => false);
+            without.Disks[disk].Pulled = true;
+            Assert.Equal("", without.Lane.Run(without.Open()));
+            Assert.Equal(expected, Read(without, 0, expected.Length));
+        }
+    }
+
+    private static byte[] Random(int seed, int length)
+    {
+        byte[] data = new byte[length];
+        new Random(seed).NextBytes(data);
+        return data;
+    }
+
+    private static byte[] Write(PoolWorld world, byte[] data, long offset)
+    {
+        Assert.Equal(IoError.None, TryWrite(world, data, offset));
+        return data;
+    }
+
+    private static IoError TryWrite(PoolWorld world, byte[] data, long offset)
+    {
+        IoBuffer buffer = world.Lane.Buffers.Rent(data.Length);
+        data.CopyTo(buffer.Span);
+        IoError error = world.Lane.Run(world.VirtualDisk!.Disk.Write(offset, buffer, WriteFlags.None));
+        world.Lane.Buffers.Return(buffer);
+        return error;
+    }
+
+    private static byte[] Read(PoolWorld world, long offset, int length)
+    {
+        Assert.Equal(IoError.None, TryRead(world, offset, length, out byte[] data));
+        return data;
+    }
+
+    private static IoError TryRead(PoolWorld world, long offset, int length, out byte[] data)
+    {
+        IoBuffer buffer = world.Lane.Buffers.Rent(length);
+        IoError error = world.Lane.Run(world.VirtualDisk!.Disk.Read(offset, buffer));
+        data = buffer.Span.ToArray();
+        world.Lane.Buffers.Return(buffer);
+        return error;
+    }
+}

@@ -1,0 +1,106 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Fuzz;
+
+/// <summary>Valid values of every format, with every field set to something.</summary>
+internal static class Samples
+{
+    internal static readonly PoolId Pool = new(new Guid("11111111-2222-3333-4444-555555555555"));
+    internal static readonly DiskId Disk = new(new Guid("66666666-7777-8888-9999-aaaaaaaaaaaa"));
+    internal static readonly Guid Id = new("0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0");
+
+    private static readonly VirtualDiskId s_virtualDisk = new(Id);
+
+    internal static PoolView View { get; } = new()
+    {
+        Rank = new ViewRank(3, 70),
+        Synced = new ViewRank(2, 60),
+        Members = [new(new DiskNumber(1), true), new(new DiskNumber(2), true), new(new DiskNumber(5), false)],
+        Witness = Id,
+        Prior = new VoteSet([new DiskNumber(1), new DiskNumber(2), new DiskNumber(3)], Id),
+    };
+
+    internal static Superblock Superblock { get; } = new()
+    {
+        Epoch = 71, Session = 4, IsClean = true, DurableSequence = 99, View = View,
+        Checkpoint = new CheckpointRoot(7, 12, new JournalPosition(90, 3, 0xABCDEF01)),
+        PreviousCheckpoint = new CheckpointRoot(6, 40, new JournalPosition(70, 3, 0x12345678)),
+    };
+
+    internal static DiskLabel Label { get; } =
+        new(Pool, Disk, new DiskNumber(5), 64 << 20, new SlabGeometry(1 << 20), 638_000_000_000_000_000, default);
+
+    /// <summary>Records in an order in which they can be applied to an empty state.</summary>
+    internal static IReadOnlyList<MetadataRecord> Records { get; } =
+    [
+        new PoolCreated(PoolOf("pool")),
+        new DiskAdded(DiskOf(1)),
+        new DiskAdded(DiskOf(2)),
+        new DiskAdded(DiskOf(3)),
+        new VirtualDiskCreated(VirtualDiskOf(isConnected: false)),
+        new SpaceCreated(new SpaceDescription(new SpaceId(1), s_virtualDisk, SpaceKind.Data, 1, 2)),
+        new SpaceCreated(new SpaceDescription(new SpaceId(2), s_virtualDisk, SpaceKind.IntegrityLog, 1, 2)),
+        new RowsMapped(new SpaceId(2), 0, 2, [new RowMapping([Slab(1, 0), Slab(2, 0)])]),
+        new RowsMapped(new SpaceId(1), 0, 2, [Row(1), Row(2), Row(3)]),
+        new RowsMapped(new SpaceId(1), 1, 2, [new RowMapping([Slab(1, 2), Slab(2, 2)], [default, Slab(3, 4)], isInitialized: false)]),
+        new StaleMarked(new SpaceId(1), [new StaleEntry(1, 1, 0x8001), new StaleEntry(2, 0, 3)]),
+        new StaleCleared(new SpaceId(1), [new StaleEntry(1, 1, 1)]),
+        new DiskStale(new SpaceId(1), new DiskNumber(2)),
+        new JobRecord(Id, [1, 2, 3]),
+        new SessionOpened(4, Id, 0x0123456789abcdef, 638_000_000_000_000_000),
+        new PoolChanged(PoolOf("other name") with { IsReadOnly = true }),
+        new DiskChanged(DiskOf(2) with { Usage = DiskUsage.Retired, SerialNumber = "S-1", FaultDomainPath = "site/rack//node/" }),
+        new VirtualDiskChanged(VirtualDiskOf(isConnected: true)),
+        new Counters(9, 9),
+        new RowsFreed(new SpaceId(1), 2, 1),
+        new DiskRemoved(new DiskNumber(3)),
+        new SpaceRemoved(new SpaceId(1)),
+        new SpaceRemoved(new SpaceId(2)),
+        new VirtualDiskRemoved(s_virtualDisk),
+    ];
+
+    internal static byte[] Encode(params MetadataRecord[] records)
+    {
+        ByteWriter to = new();
+        foreach (MetadataRecord record in records)
+        {
+            MetadataCodec.Encode(record, to);
+        }
+
+        return to.Written.ToArray();
+    }
+
+    internal static byte[] Encode(Action<ByteWriter> write)
+    {
+        ByteWriter to = new();
+        write(to);
+        return to.Written.ToArray();
+    }
+
+    private static SlabRef Slab(ushort disk, uint slab) => new(new DiskNumber(disk), slab);
+
+    private static RowMapping Row(uint slab) => new([Slab(1, slab), Slab(2, slab)]);
+
+    private static PoolDescription PoolOf(string name) => new()
+    {
+        FriendlyName = name, Slabs = new SlabGeometry(1 << 20), CreatedUtcTicks = 638_000_000_000_000_000,
+    };
+
+    private static DiskDescription DiskOf(ushort number)
+    {
+        DiskLayout.TryCreate(16 << 20, new SlabGeometry(1 << 20), out DiskLayout layout, out _);
+        return new DiskDescription
+        {
+            Number = new DiskNumber(number), Id = new DiskId(new Guid(number, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)), FriendlyName = $"d{number}",
+            SizeBytes = layout.DiskBytes, SlabCount = layout.SlabCount, MediaTypeCode = 4, BusTypeCode = 15,
+        };
+    }
+
+    private static VirtualDiskDescription VirtualDiskOf(bool isConnected) => new()
+    {
+        Id = s_virtualDisk, FriendlyName = "disk", ResiliencySettingName = "Mirror", SizeBytes = 1 << 30,
+        NumberOfColumns = 1, NumberOfDataCopies = 2, AllowedDisks = [new DiskNumber(1), new DiskNumber(2)],
+        DataSpace = new SpaceId(1), LogSpace = new SpaceId(2), IsConnected = isConnected,
+    };
+}

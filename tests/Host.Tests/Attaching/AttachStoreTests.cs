@@ -1,0 +1,46 @@
+using System.Text;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Host.Attaching;
+
+namespace TierSpaces.Host.Tests.Attaching;
+
+/// <summary>The records of attached disks as somebody may have left them: a host starts whatever is in the file.</summary>
+public sealed class AttachStoreTests : IDisposable
+{
+    private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
+    private readonly HostState state;
+
+    public AttachStoreTests() => state = new HostState(Path.Combine(root, "state"), Path.Combine(root, "run"));
+
+    public void Dispose()
+    {
+        state.Dispose();
+        Directory.Delete(root, recursive: true);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("no JSON")]
+    [InlineData("null")]
+    [InlineData("{}")]
+    [InlineData("""[{"UniqueId":"x"}]""")]
+    public void A_file_that_holds_no_records_is_empty(string content)
+    {
+        state.WriteFile("attached.json", Encoding.UTF8.GetBytes(content));
+        Assert.Empty(new AttachStore(state).Read());
+        new AttachStore(state).Put(new AttachRecord { UniqueId = "a", FriendlyName = "d", Method = "m", Device = "/dev/x" });
+        Assert.Single(new AttachStore(state).Read());
+    }
+
+    [Fact]
+    public void What_is_no_record_is_left_out_and_what_is_missing_is_empty()
+    {
+        const string good = """{"UniqueId":"a","FriendlyName":"d","Method":"m","Device":"/dev/x"}""";
+        const string noName = """{"UniqueId":"a","FriendlyName":null,"Method":"m","Device":"/dev/x"}""";
+        const string noProcess = """{"UniqueId":"b","FriendlyName":"d","Method":"m","Device":"/dev/x","Processes":[null]}""";
+        state.WriteFile("attached.json", Encoding.UTF8.GetBytes($"[{good},null,{noName},{noProcess}]"));
+        var records = new AttachStore(state).Read();
+        Assert.Equal(["a", "b"], records.Select(record => record.UniqueId));
+        Assert.All(records, record => Assert.Equal(("", "", 0), (record.Use, record.Folder, record.Processes.Length)));
+    }
+}

@@ -1,0 +1,26 @@
+namespace TierSpaces.Mutants;
+
+/// <summary>How an engine is made wrong at one place.</summary>
+public enum MutantKind
+{
+    /// <summary>A wait, flush, write or commit answers at once that all is well, and nothing is done.</summary>
+    SkippedStep,
+
+    /// <summary>A method takes its range locks no more.</summary>
+    DroppedLock,
+
+    /// <summary>A judgement always comes out as if all were well.</summary>
+    BlindCheck,
+}
+
+/// <summary>One place of the engine at which one rule of order or judgement can be taken out.</summary>
+/// <param name="Kind">How.</param>
+/// <param name="Type">Type that holds the method.</param>
+/// <param name="Method">Method as it is called in the source.</param>
+/// <param name="Callee">What it calls there.</param>
+/// <param name="Index">Which of its calls of that callee, in the order of the compiled code; −1 for all of them.</param>
+public sealed record Mutant(MutantKind Kind, string Type, string Method, string Callee, int Index)
+{
+    /// <summary>Name by which a mutant is chosen and listed.</summary>
+    public string Name => Index < 0 ? $"{Type}.{Method}: {Callee}" : $"{Type}.{Method}: {Callee} #{Index + 1}";
+}
