@@ -161,6 +161,16 @@ run_simulation
 run_fuzz
 run_acceptance
 
+# What failed is told again at the end, where the last lines of a long run are read.
+for report in "$reports"/*.xml; do
+    awk -v suite="$(basename "$report" .xml)" '
+        /<test / { failed = /result="Fail"/; if (failed && match($0, / name="[^"]*"/)) print "FAILED " suite ":" substr($0, RSTART + 6, RLENGTH - 6) }
+        failed && /<message>/ { told = 12 }
+        failed && told > 0 { print "    " substr($0, 1, 400); told-- }
+        /<\/failure>/ { told = 0 }' "$report"
+done
+grep -hE '^seed [0-9]+: |VIOLATION' "$reports/simulation.txt" 2>/dev/null | head -n 20
+
 echo
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -6,6 +6,9 @@ namespace TierSpaces.Engine.Resiliency;
 
 public sealed partial class Space
 {
+    /// <summary>Only inside this class: what was read is not what the entries say, or did not arrive.</summary>
+    private const IoError Doubtful = (IoError)(-2);
+
     private int _turn;   // breaks ties between equally busy copies
 
     private async LaneTask<IoError> ReadPiece(StripPiece piece, IoBuffer target)
@@ -26,7 +29,9 @@ public sealed partial class Space
         }
 
         row.Leave(turn);
-        return error;
+        return error != Doubtful ? error
+            : _lane.Buffers.IsKept(target) ? await ReadElsewhere(row, piece, target)
+            : await ReadAgain(row, piece, target.ForbidKeeping());
     }
 
     private async LaneTask<IoError> ReadVerified(SpaceRow row, StripPiece piece, IoBuffer target)
@@ -51,15 +56,10 @@ public sealed partial class Space
         else
         {
             int copy = ChooseCopy(row, piece);
-            error = copy < 0 ? IoError.Io : await ReadHedged(row, piece, page, copy, target);
-            if (error == SpaceHedges.Displaced)
-            {
-                error = IoError.None;
-            }
-            else if (error != IoError.None || !Verify(page, first, target))
-            {
-                error = _lane.Buffers.IsKept(target) ? await ReadElsewhere(row, piece, page, target) : await ReadAgain(row, piece, page, target.ForbidKeeping());
-            }
+            error = copy < 0 ? Doubtful : await ReadHedged(row, piece, page, copy, target);
+            error = error == SpaceHedges.Displaced ? IoError.None
+                : error != IoError.None || !Verify(page, first, target) ? Doubtful
+                : IoError.None;
         }
 
         page.Pins--;
@@ -71,7 +71,7 @@ public sealed partial class Space
         int copy = ChooseCopy(row, piece);
         IoError error = copy < 0 ? IoError.Io : await ReadHedged(row, piece, null, copy, target);
         return error == SpaceHedges.Displaced || error == IoError.None ? IoError.None
-            : _lane.Buffers.IsKept(target) ? await ReadElsewhere(row, piece, null, target)
+            : _lane.Buffers.IsKept(target) ? await ReadElsewhere(row, piece, target)
             : await ReadOtherCopies(row, piece, copy, target.ForbidKeeping());
     }
 
@@ -169,11 +169,39 @@ public sealed partial class Space
         return true;
     }
 
-    /// <summary>The data did not match: read again under the lock, block by block, from every copy; heal what is wrong.</summary>
-    private async LaneTask<IoError> ReadAgain(SpaceRow row, StripPiece piece, ChecksumPage page, IoBuffer target)
+    /// <summary>
+    /// The data did not match: read again under the lock, block by block, from every copy; heal what is wrong. Whoever calls
+    /// does not use the row: who gives it back holds the lock and waits for its users. A row that is gone by then was zeros.
+    /// </summary>
+    private async LaneTask<IoError> ReadAgain(SpaceRow row, StripPiece piece, IoBuffer target)
     {
         long key = StripeGeometry.LockKey(_shape, piece.Row, piece.Column, piece.SlabOffset);
         await _locks.Acquire(key, key + piece.Length);
+        IoError error = IoError.None;
+        if (_rows[piece.Row] == row)
+        {
+            int turn = row.Enter();
+            error = await ReadBlocks(row, piece, target);
+            row.Leave(turn);
+        }
+        else
+        {
+            target.Span.Clear();
+        }
+
+        _locks.Release(key, key + piece.Length);
+        return error;
+    }
+
+    private async LaneTask<IoError> ReadBlocks(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        ChecksumPage? page = FindPage(row, piece) ?? await LoadPage(row, piece.Column, piece.SlabOffset / _shape.PageSpan);
+        if (page is null)
+        {
+            return IoError.Io;
+        }
+
+        page.Pins++;
         IoError error = IoError.None;
         for (int at = 0; at < piece.Length; at += BlockSize)
         {
@@ -182,7 +210,7 @@ public sealed partial class Space
             error = blockError == IoError.None ? error : blockError;
         }
 
-        _locks.Release(key, key + piece.Length);
+        page.Pins--;
         return error;
     }
 

@@ -62,10 +62,10 @@ public sealed partial class Space
     }
 
     /// <summary>The first copy passed its deadline and keeps the memory it was given: the others are read into memory of their own.</summary>
-    private async LaneTask<IoError> ReadElsewhere(SpaceRow row, StripPiece piece, ChecksumPage? page, IoBuffer target)
+    private async LaneTask<IoError> ReadElsewhere(SpaceRow row, StripPiece piece, IoBuffer target)
     {
         IoBuffer answer = _lane.Buffers.Rent(target.Length);
-        IoError error = page is null ? await ReadOtherCopies(row, piece, -1, answer) : await ReadAgain(row, piece, page, answer);
+        IoError error = _shape.Checksums ? await ReadAgain(row, piece, answer) : await ReadOtherCopies(row, piece, -1, answer);
         if (error == IoError.None)
         {
             _lane.Buffers.Displace(target, answer);

@@ -58,9 +58,12 @@ public sealed partial class Space
             return IoError.None;
         }
 
+        int turn = row.Enter();
         int region = row.RegionOf(piece.Column, piece.SlabOffset);
         IoError error = row.Regions[region].State >= RegionState.Unresolved ? await Resolve(row, region) : IoError.None;
-        if (error != IoError.None || (FindPage(row, piece) ?? await LoadPage(row, piece.Column, piece.SlabOffset / _shape.PageSpan)) is not { } page)
+        ChecksumPage? page = error == IoError.None ? FindPage(row, piece) ?? await LoadPage(row, piece.Column, piece.SlabOffset / _shape.PageSpan) : null;
+        row.Leave(turn);
+        if (page is null)
         {
             return error == IoError.None ? IoError.Io : error;
         }

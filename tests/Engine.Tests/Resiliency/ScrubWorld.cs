@@ -33,6 +33,8 @@ internal sealed class ScrubWorld
 
     internal SimDisk[] Disks => World.Disks;
 
+    internal int RowLength => (int)_scenario.Shape.RowSize;
+
     /// <summary>Three rows; the first 16 blocks are written, and of the others a half; the last row has none.</summary>
     internal static ScrubWorld New(int columns, int copies, bool checksums, ulong seed = 1)
     {

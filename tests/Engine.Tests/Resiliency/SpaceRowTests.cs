@@ -1,0 +1,45 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.Resiliency;
+
+/// <summary>Rows that are given back while they are read.</summary>
+public sealed class SpaceRowTests
+{
+    private const long Millisecond = 1_000_000;
+    private const int Length = 12 << 10;   // no other read has it
+
+    // The read is on its way when the row's lock is taken to free it; it fails, and reads again under that same lock.
+    [Fact]
+    public void A_read_that_must_read_again_does_not_stop_its_row_from_being_freed()
+    {
+        int failed = 0;
+        for (ulong seed = 1; seed <= 20; seed++)
+        {
+            ScrubWorld world = ScrubWorld.New(1, 2, checksums: true, seed);
+            world.AssertReads(0, 64 << 10);   // its checksum page is in memory
+            foreach (SimDisk disk in world.Disks)
+            {
+                disk.ReadTakesLonger = (_, length) => length == Length ? 20 * Millisecond : 0;
+                disk.ReadFails = (_, length) =>
+                {
+                    failed += length == Length ? 1 : 0;
+                    return length == Length;
+                };
+            }
+
+            IoBuffer target = world.Lane.Buffers.Rent(Length);
+            LaneTask<IoError> read = world.Space.Read(0, target);
+            LaneTask<IoError> unmap = world.Space.Unmap(0, world.RowLength);
+            world.Lane.Advance(1000 * Millisecond);
+            Assert.True(unmap.IsCompleted, $"seed {seed}: the range was not given back");
+            Assert.True(read.IsCompleted, $"seed {seed}: the read did not come back");
+            Assert.Equal(IoError.None, world.Lane.Run(read));
+            Assert.Equal(-1, target.Span.IndexOfAnyExcept((byte)0));
+            Assert.Equal(1, world.Space.Counters.RowsFreed);
+            world.Lane.Buffers.Return(target);
+        }
+
+        Assert.True(failed > 0, "no read was under way");
+    }
+}
