@@ -18,7 +18,7 @@ if (args.Contains("-List"))
 MutantResult[] results = new MutantResult[mutants.Length];
 await Parallel.ForAsync(0, mutants.Length, new ParallelOptions { MaxDegreeOfParallelism = jobs }, async (i, _) =>
 {
-    results[i] = await MutantRun.RunAsync(mutants[i], seeds, TimeSpan.FromSeconds(60 + seeds));
+    results[i] = await MutantRun.RunAsync(mutants[i], seeds, TimeSpan.FromSeconds(60 + (4 * seeds)));
     lock (results)
     {
         Console.WriteLine(results[i].IsNoticed

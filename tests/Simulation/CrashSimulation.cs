@@ -29,6 +29,7 @@ public sealed class CrashSimulation
     private readonly int _sick = -1;       // the disk that rots, loses writes, fails reads or lies about flushes; -1: none
     private uint _nextValue = 1;
     private int _pulled;
+    private long _scrubCursor;
     private bool _nested;
 
     private CrashSimulation(SpaceScenario scenario, ulong seed, double forkChance)
@@ -56,7 +57,7 @@ public sealed class CrashSimulation
     public static SortedDictionary<string, long> Sometimes { get; } = [];
 
     /// <summary>Runs one seed.</summary>
-    public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = 0.02)
+    public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = 0.013)
     {
         CrashSimulation simulation = new(scenario, seed, forkChance);
         try
@@ -191,6 +192,9 @@ public sealed class CrashSimulation
                 RepairEnd moved = await _world.MoveSome(new SimPacer(lane, lane.Next(4) == 0 ? 1 + lane.Next(8) : 0));
                 Count(moved == RepairEnd.Done, "slab moved under load");
                 break;
+            case 19 when lane.Next(2) == 0:
+                await ScrubSome();
+                break;
             case 18 when lane.Next(2) == 0 && Returnable() is >= 0 and var back:
                 await ReturnAndRepair(back);
                 break;
@@ -232,6 +236,29 @@ public sealed class CrashSimulation
                 disk.Wake();
             });
         }
+    }
+
+    /// <summary>Some strides of a scrub, or the rest of its pass. Nothing is ever lost, and only a sick or missing disk gives it something to heal.</summary>
+    private async LaneTask<Nothing> ScrubSome()
+    {
+        ScrubFindings findings = new();
+        ScrubStride stride = new(_scrubCursor, 0, false, IoError.None);
+        for (int left = _world.Lane.Next(3) == 0 ? int.MaxValue : 1 + _world.Lane.Next(8); left > 0 && stride is { IsDone: false, Error: IoError.None }; left--)
+        {
+            stride = await _world.Space.Scrub(stride.Cursor, findings);
+        }
+
+        _scrubCursor = stride.IsDone ? 0 : stride.Cursor;
+        Count("scrubbed under load");
+        Count(stride.IsDone, "scrub went through to the end");
+        Count(findings.BlocksHealed > 0, "block healed by a scrub under load");
+        bool mayHeal = _sick >= 0 || _pulled > 0;
+        if (findings.BlocksLost + findings.MetadataLost + findings.BlocksDiffering > 0 || !(mayHeal || findings.IsClean))
+        {
+            Report("scrub", findings.ToString());
+        }
+
+        return default;
     }
 
     /// <summary>A disk that may come back, or −1. A sick one stays away: what it would bring may be anything.</summary>

@@ -60,12 +60,24 @@ public sealed unsafe class SimHostState : IHostState
         {
             foreach ((string name, (nint address, int size)) in _memory)
             {
-                IoBuffer target = copy.MapMemory(name, size);
-                new ReadOnlySpan<byte>((void*)address, size).CopyTo(target.Span);
+                CopyWritten(new ReadOnlySpan<byte>((void*)address, size), copy.MapMemory(name, size).Span);
             }
         }
 
         return copy;
+    }
+
+    // Most of the memory was never written: it stays untouched in the copy too.
+    private static void CopyWritten(ReadOnlySpan<byte> from, Span<byte> to)
+    {
+        for (int at = 0; at < from.Length; at += 4096)
+        {
+            ReadOnlySpan<byte> page = from[at..Math.Min(at + 4096, from.Length)];
+            if (page.ContainsAnyExcept((byte)0))
+            {
+                page.CopyTo(to[at..]);
+            }
+        }
     }
 
     /// <summary>Frees the mapped memory of a world that is done with.</summary>

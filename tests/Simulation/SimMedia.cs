@@ -6,7 +6,7 @@ namespace TierSpaces.Simulation;
 /// </summary>
 public sealed class SimMedia
 {
-    private readonly Dictionary<long, byte[]> _durable;
+    private readonly SectorMap _durable;
     private readonly List<CachedWrite> _cache;
 
     /// <summary>An all-zero disk.</summary>
@@ -14,11 +14,11 @@ public sealed class SimMedia
     /// <param name="length">Bytes.</param>
     /// <param name="sectorSize">Unit written atomically, 512 or 4096 bytes.</param>
     public SimMedia(string key, long length, int sectorSize)
-        : this(key, length, sectorSize, [], [])
+        : this(key, length, sectorSize, new SectorMap(length / sectorSize), [])
     {
     }
 
-    private SimMedia(string key, long length, int sectorSize, Dictionary<long, byte[]> durable, List<CachedWrite> cache)
+    private SimMedia(string key, long length, int sectorSize, SectorMap durable, List<CachedWrite> cache)
     {
         Key = key;
         Length = length;
@@ -92,12 +92,13 @@ public sealed class SimMedia
     /// <summary>Flips a bit of a sector that was written, wherever its newest contents are: rot.</summary>
     public void Rot(Random random)
     {
-        if (_durable.Count == 0)
+        long[] written = [.. _durable.Written()];
+        if (written.Length == 0)
         {
             return;
         }
 
-        long sector = _durable.Keys.ElementAt(random.Next(_durable.Count));
+        long sector = written[random.Next(written.Length)];
         byte[] rotten = (byte[])Find(sector)!.Clone();
         rotten[random.Next(rotten.Length)] ^= (byte)(1 << random.Next(8));
         int newest = _cache.FindLastIndex(write => sector >= write.FirstSector && sector < write.FirstSector + write.Sectors.Length);
@@ -115,7 +116,7 @@ public sealed class SimMedia
     /// <summary>The disk as a power cut leaves it: of the cached writes, only the sectors that <paramref name="keep"/> names.</summary>
     public SimMedia Cut(Func<int, int, bool> keep)
     {
-        Dictionary<long, byte[]> durable = new(_durable);
+        SectorMap durable = _durable.Copy();
         for (int i = 0; i < _cache.Count; i++)
         {
             int write = i;
@@ -138,10 +139,10 @@ public sealed class SimMedia
     }
 
     /// <summary>An independent copy, cache included: what a crash of the process alone leaves.</summary>
-    public SimMedia Snapshot() => new(Key, Length, SectorSize, new(_durable), [.. _cache]);
+    public SimMedia Snapshot() => new(Key, Length, SectorSize, _durable.Copy(), [.. _cache]);
 
     /// <summary>The same contents under another device key: a clone.</summary>
-    public SimMedia CloneAs(string key) => new(key, Length, SectorSize, new(_durable), [.. _cache]);
+    public SimMedia CloneAs(string key) => new(key, Length, SectorSize, _durable.Copy(), [.. _cache]);
 
     /// <summary>Hash of everything readable, to compare images.</summary>
     public ulong Hash()
@@ -156,7 +157,7 @@ public sealed class SimMedia
             }
         }
 
-        seen.UnionWith(_durable.Keys);
+        seen.UnionWith(_durable.Written());
         foreach (long sector in seen)
         {
             byte[] data = Find(sector)!;
@@ -169,7 +170,7 @@ public sealed class SimMedia
         return hash;
     }
 
-    private static void Apply(Dictionary<long, byte[]> image, CachedWrite write, Func<CachedWrite, int, bool> keep)
+    private static void Apply(SectorMap image, CachedWrite write, Func<CachedWrite, int, bool> keep)
     {
         for (int i = 0; i < write.Sectors.Length; i++)
         {
@@ -191,7 +192,7 @@ public sealed class SimMedia
             }
         }
 
-        return _durable.GetValueOrDefault(sector);
+        return _durable[sector];
     }
 
     private readonly record struct CachedWrite(long FirstSector, byte[][] Sectors);
