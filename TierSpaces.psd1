@@ -33,6 +33,7 @@
         'Remove-StoragePool'
         'Set-StoragePool'
         'Update-StoragePool'
+        'Test-StoragePowerCut'
         'Get-StorageReliabilityCounter'
         'Reset-StorageReliabilityCounter'
         'Get-StorageSubSystem'

@@ -17,17 +17,17 @@ public sealed record SimulationResult(long CrashStates, string? Violation, ulong
 public sealed class CrashSimulation
 {
     private const int ChunkBytes = 64 << 10;
+    private const int BlockBytes = 4096;
     private const int ExhaustiveWrites = 3;   // up to so many pending writes, every subset of them is tried
 
     private readonly SpaceScenario _scenario;
     private readonly ulong _seed;
     private readonly ISimWorld _world;
     private readonly BlockOracle _oracle;
-    private readonly List<(long Offset, long Length)> _busy = [];
+    private readonly VerifiedLoad _load;
     private readonly double _forkChance;
     private readonly Random _illness;      // of the sick disk
     private readonly int _sick = -1;       // the disk that rots, loses writes, fails reads or lies about flushes; -1: none
-    private uint _nextValue = 1;
     private int _pulled;
     private long _scrubCursor;
     private bool _nested;
@@ -39,6 +39,10 @@ public sealed class CrashSimulation
         _forkChance = forkChance;
         _world = scenario.NewWorld(seed);
         _oracle = new BlockOracle(scenario.Length);
+        _load = new VerifiedLoad(_world, _oracle, scenario.Length, scenario.Shape.RowSize, BlockBytes, Report)
+        {
+            MayBeShort = () => _pulled > 0 || _sick >= 0,   // too few disks left for a new row
+        };
         _illness = new Random((int)seed);
         if (scenario is { Checksums: true, Copies: > 1 } && seed % 3 == 0)
         {
@@ -174,16 +178,16 @@ public sealed class CrashSimulation
         switch (lane.Next(20))
         {
             case < 9:
-                await WriteSome(lane.Next(8) == 0 ? WriteFlags.ForceUnitAccess : WriteFlags.None);
+                await _load.WriteSome(lane.Next(8) == 0 ? WriteFlags.ForceUnitAccess : WriteFlags.None);
                 break;
             case < 12:
-                await ReadSome();
+                await _load.ReadSome();
                 break;
             case < 15:
-                await FlushAll();
+                await _load.FlushAll();
                 break;
             case < 17:
-                await UnmapSome(lane.Next(2) == 0);
+                await _load.UnmapSome(lane.Next(2) == 0);
                 break;
             case 17:
                 await lane.Delay(8_000_000_000);   // long enough that idle regions are cleaned
@@ -296,114 +300,6 @@ public sealed class CrashSimulation
         return default;
     }
 
-    private (long Offset, long Length)? Take(int blocksMax)
-    {
-        SimLane lane = _world.Lane;
-        for (int attempt = 0; attempt < 10; attempt++)
-        {
-            long blocks = _scenario.Length / 4096;
-            long hot = lane.Next(2) == 0 ? Math.Min(blocks, 24) : blocks;   // half of the load on few blocks
-            long first = lane.Next((int)hot);
-            long count = Math.Min(1 + lane.Next(blocksMax), blocks - first);
-            (long Offset, long Length) range = (first * 4096, count * 4096);
-            if (!_busy.Exists(other => other.Offset < range.Offset + range.Length && range.Offset < other.Offset + other.Length))
-            {
-                _busy.Add(range);
-                return range;
-            }
-        }
-
-        return null;
-    }
-
-    private async LaneTask<Nothing> WriteSome(WriteFlags flags)
-    {
-        if (Take(_world.Lane.Next(4) == 0 ? 40 : 4) is not { } range)
-        {
-            return default;
-        }
-
-        uint value = _nextValue++;
-        IoBuffer buffer = _world.Lane.Buffers.Rent((int)range.Length).AllowKeeping();
-        BlockOracle.Fill(buffer.Span, range.Offset, value);
-        _oracle.Issue(range.Offset, range.Length, value);
-        IoError error = await _world.Store.Write(range.Offset, buffer, flags);
-        _oracle.Complete(range.Offset, range.Length, value, error == IoError.None);
-        if (error == IoError.None && flags != WriteFlags.None)
-        {
-            _oracle.Harden(range.Offset, range.Length, value);
-        }
-
-        _world.Lane.Buffers.Return(buffer);
-        _busy.Remove(range);
-        bool isShort = error == IoError.NoSpace && (_pulled > 0 || _sick >= 0);   // too few disks left for a new row
-        if (error != IoError.None && !isShort)
-        {
-            Report("write", error.ToString());
-        }
-
-        return default;
-    }
-
-    private async LaneTask<Nothing> UnmapSome(bool unmap)
-    {
-        if (Take(_world.Lane.Next(3) == 0 ? (int)(_scenario.Shape.RowSize / 4096) : 8) is not { } range)
-        {
-            return default;
-        }
-
-        _oracle.Issue(range.Offset, range.Length, 0);
-        IoError error = unmap
-            ? await _world.Store.Unmap(range.Offset, range.Length)
-            : await _world.Store.WriteZeroes(range.Offset, range.Length, _world.Lane.Next(2) == 0 ? WriteFlags.NoHole : WriteFlags.None);
-        _oracle.Complete(range.Offset, range.Length, 0, error == IoError.None);
-        _busy.Remove(range);
-        if (error != IoError.None && !(error == IoError.NoSpace && (_pulled > 0 || _sick >= 0)))
-        {
-            Report("unmap", error.ToString());
-        }
-
-        return default;
-    }
-
-    private async LaneTask<Nothing> ReadSome()
-    {
-        if (Take(16) is not { } range)
-        {
-            return default;
-        }
-
-        IoBuffer buffer = _world.Lane.Buffers.Rent((int)range.Length).AllowKeeping();
-        IoError error = await _world.Store.Read(range.Offset, buffer);
-        buffer = _world.Lane.Buffers.Settle(buffer);
-        string? wrong = error == IoError.None ? _oracle.CheckServing(range.Offset, buffer.Span) : error.ToString();
-        _world.Lane.Buffers.Return(buffer);
-        _busy.Remove(range);
-        if (wrong is not null)
-        {
-            Report("read", wrong);
-        }
-
-        return default;
-    }
-
-    private async LaneTask<Nothing> FlushAll()
-    {
-        var begun = _oracle.BeginFlush();
-        List<(long First, int Count, uint Value)> inFlight = _oracle.InFlight();
-        IoError error = await _world.Store.Flush();
-        if (error == IoError.None)
-        {
-            _oracle.EndFlush(begun, inFlight);
-        }
-        else
-        {
-            Report("flush", error.ToString());
-        }
-
-        return default;
-    }
-
     private void MaybeCrash()
     {
         if (_nested || Violation is not null || _world.Lane.NextRandom() > ulong.MaxValue * _forkChance)
@@ -429,14 +325,14 @@ public sealed class CrashSimulation
         {
             bool kill = plan == cuts;
             int subset = plan;
-            Func<int, int, int, bool> keep = exhaustive ? (disk, write, _) => (subset >> Index(pending, disk, write) & 1) != 0 : plan switch
+            Func<int, int, int, bool> keep = exhaustive ? (disk, write, _) => (subset >> KeptWrites.Index(pending, disk, write) & 1) != 0 : plan switch
             {
-                0 => (_, _, _) => false,
-                1 => (_, _, _) => true,
-                2 when total > 0 => OnlyOne(random.Next(total), pending),
-                3 when total > 0 => AllButOne(random.Next(total), pending),
-                4 => Prefixes(random, pending),
-                _ => Random(random),
+                0 => KeptWrites.None,
+                1 => KeptWrites.All,
+                2 when total > 0 => KeptWrites.OnlyOne(random.Next(total), pending),
+                3 when total > 0 => KeptWrites.AllButOne(random.Next(total), pending),
+                4 => KeptWrites.Prefixes(random, pending),
+                _ => KeptWrites.Random(random),
             };
             BlockOracle judged = oracle.Clone();
             ISimWorld crashed = kill ? world.Kill(seed + (ulong)plan, () => random.Next(2) == 0) : world.Cut(seed + (ulong)plan, keep);
@@ -644,37 +540,4 @@ public sealed class CrashSimulation
             }
         }
     }
-
-    private static Func<int, int, int, bool> OnlyOne(int chosen, int[] pending) => (disk, write, _) => Index(pending, disk, write) == chosen;
-
-    private static Func<int, int, int, bool> AllButOne(int chosen, int[] pending) => (disk, write, _) => Index(pending, disk, write) != chosen;
-
-    private static Func<int, int, int, bool> Prefixes(Random random, int[] pending)
-    {
-        int[] ends = Array.ConvertAll(pending, count => random.Next(count + 1));
-        return (disk, write, _) => write < ends[disk];
-    }
-
-    private static Func<int, int, int, bool> Random(Random random)
-    {
-        int percent = random.Next(1, 100);
-        bool torn = random.Next(2) == 0;
-        Dictionary<(int, int), bool> whole = [];
-        return (disk, write, _) =>
-        {
-            if (torn)
-            {
-                return random.Next(100) < percent;
-            }
-
-            if (!whole.TryGetValue((disk, write), out bool kept))
-            {
-                whole[(disk, write)] = kept = random.Next(100) < percent;
-            }
-
-            return kept;
-        };
-    }
-
-    private static int Index(int[] pending, int disk, int write) => pending.Take(disk).Sum() + write;
 }

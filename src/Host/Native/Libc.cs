@@ -24,6 +24,9 @@ internal static partial class Libc
     /// <summary>open of a block device: fail when somebody else has it exclusively.</summary>
     public const int OpenExclusive = 0x80;
 
+    /// <summary>setpriority: a process; with number 0 on Linux the calling thread alone.</summary>
+    public const int PriorityOfThread = 0;
+
     /// <summary>Permissions 0600.</summary>
     public const int OwnerOnly = 0x180;
 
@@ -45,6 +48,10 @@ internal static partial class Libc
     /// <summary>Advisory lock of a whole file, released by the kernel when its last descriptor closes.</summary>
     [LibraryImport("libc", EntryPoint = "flock", SetLastError = true)]
     public static partial int Lock(SafeFileHandle file, int operation);
+
+    /// <summary>Sets the nice value, from -20 to 19.</summary>
+    [LibraryImport("libc", EntryPoint = "setpriority", SetLastError = true)]
+    public static partial int SetPriority(int which, int who, int nice);
 
     /// <summary>Starts a session, away from the terminal and its signals.</summary>
     [LibraryImport("libc", EntryPoint = "setsid", SetLastError = true)]

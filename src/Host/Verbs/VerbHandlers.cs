@@ -52,5 +52,6 @@ internal static class VerbHandlers
         new StopStorageJobHandler(services),
         new GetStorageSubSystemHandler(services),
         new GetStorageCounterHandler(services),
+        new TestStoragePowerCutHandler(services),
     ];
 }

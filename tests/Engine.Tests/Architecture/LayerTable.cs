@@ -24,7 +24,8 @@ internal sealed class LayerTable(string rootNamespace, IReadOnlyDictionary<strin
         ["VirtualDisks"] = s_virtualDisks,
         ["Exports"] = s_disks,
         ["Jobs"] = s_jobs,
-        ["Management"] = [.. s_jobs, "Jobs", "Exports"],
+        ["Verification"] = s_jobs,
+        ["Management"] = [.. s_jobs, "Jobs", "Exports", "Verification"],
     });
 
     /// <summary>The layer a namespace belongs to, null outside the root, empty when the table does not know it.</summary>

@@ -1,4 +1,4 @@
-namespace TierSpaces.Simulation;
+namespace TierSpaces.Engine.Verification;
 
 /// <summary>
 /// What a simulated disk holds: a durable image and the ordered writes that are still only in its volatile cache. Sectors
@@ -163,7 +163,7 @@ public sealed class SimMedia
             byte[] data = Find(sector)!;
             if (data.AsSpan().ContainsAnyExcept((byte)0))
             {
-                hash += (Engine.Primitives.Crc32c.Compute(data) + 1UL) * ((ulong)sector * 0x9E3779B97F4A7C15 | 1);
+                hash += (Primitives.Crc32c.Compute(data) + 1UL) * ((ulong)sector * 0x9E3779B97F4A7C15 | 1);
             }
         }
 

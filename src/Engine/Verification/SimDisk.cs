@@ -2,7 +2,7 @@ using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
-namespace TierSpaces.Simulation;
+namespace TierSpaces.Engine.Verification;
 
 /// <summary>
 /// A simulated disk: requests complete after a seeded time in any order; a write reaches the volatile cache when it

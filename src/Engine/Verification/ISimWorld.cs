@@ -1,7 +1,7 @@
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 
-namespace TierSpaces.Simulation;
+namespace TierSpaces.Engine.Verification;
 
 /// <summary>
 /// Disks and host state at one instant, and the engine opened on them: one space alone, or a whole pool. A fork copies the instant,

@@ -1,7 +1,7 @@
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
-namespace TierSpaces.Simulation;
+namespace TierSpaces.Engine.Verification;
 
 /// <summary>
 /// The deterministic twin of a lane: virtual time, one seed for every choice. Ready work is run in a seeded order; when

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.VirtualDisks;
 
-namespace TierSpaces.Simulation;
+namespace TierSpaces.Engine.Verification;
 
 /// <summary>
 /// A whole engine on simulated disks: pool, metadata, one virtual disk. A fork copies disks and host state at one instant and opens them
@@ -93,14 +93,27 @@ public sealed class PoolWorld : ISimWorld
     ISimWorld ISimWorld.Kill(ulong seed, Func<bool> arrived) => Kill(seed, arrived);
 
     /// <inheritdoc/>
-    public ISimWorld Fork(ulong seed) =>
+    ISimWorld ISimWorld.Fork(ulong seed) => Fork(seed);
+
+    /// <inheritdoc cref="ISimWorld.Fork"/>
+    public PoolWorld Fork(ulong seed) =>
         new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), _spec).WithPulled(this);
 
     /// <summary>Makes the pool and a virtual disk.</summary>
     public async LaneTask<string> Create(NewVirtualDiskSpec spec)
     {
-        Pool = await Pool.Create(Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Select((disk, i) => new NewDiskSpec(disk, $"d{i}"))]);
-        VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool, spec);
+        await CreatePool();
+        return await CreateVirtualDisk(spec);
+    }
+
+    /// <summary>Makes the pool alone.</summary>
+    public async LaneTask<Pool> CreatePool() => Pool = await Pool.Create(
+        Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Select((disk, i) => new NewDiskSpec(disk, $"d{i}"))]);
+
+    /// <summary>Makes the virtual disk on it; the reason when that is refused.</summary>
+    public async LaneTask<string> CreateVirtualDisk(NewVirtualDiskSpec spec)
+    {
+        VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool!, spec);
         VirtualDisk = result.Disk;
         return result.Reason;
     }

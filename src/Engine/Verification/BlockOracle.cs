@@ -1,4 +1,4 @@
-namespace TierSpaces.Simulation;
+namespace TierSpaces.Engine.Verification;
 
 /// <summary>
 /// What a store may answer. Every 512-byte sector carries the number of the write that produced it; per sector the oracle keeps the

@@ -1,4 +1,4 @@
-namespace TierSpaces.Simulation;
+namespace TierSpaces.Engine.Verification;
 
 /// <summary>
 /// Sectors of a simulated disk by number, in chunks that copies share until one of them writes: a copy costs a pointer per chunk.

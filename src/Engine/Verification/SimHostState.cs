@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Primitives;
 
-namespace TierSpaces.Simulation;
+namespace TierSpaces.Engine.Verification;
 
 /// <summary>The host's state folder in memory. Files are durable at once; mapped memory outlives the process, not the machine.</summary>
 public sealed unsafe class SimHostState : IHostState

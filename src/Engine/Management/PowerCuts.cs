@@ -1,0 +1,102 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.VirtualDisks;
+using TierSpaces.Engine.Verification;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>What a caller asks of a power-cut test.</summary>
+public sealed record PowerCutRequest
+{
+    /// <summary>Layout to be proved; its size is optional here.</summary>
+    public required VirtualDiskRequest Layout { get; init; }
+
+    /// <summary>Power cuts, 1 to <see cref="PowerCuts.CutsMax"/>.</summary>
+    public int Cuts { get; init; } = PowerCuts.CutsDefault;
+
+    /// <summary>Decides everything that is random.</summary>
+    public ulong Seed { get; init; }
+
+    /// <summary>A planted fault: the disks acknowledge flushes and carry none out.</summary>
+    public bool FlushLies { get; init; }
+}
+
+/// <summary>
+/// Power cuts tried out on emulated disks in memory: nothing of a subsystem is touched, and no lane of it is used. The layout is decided by
+/// the plan that decides real virtual disks, so that what is refused there is refused here.
+/// </summary>
+public static class PowerCuts
+{
+    /// <summary>Cuts when none are asked for.</summary>
+    public const int CutsDefault = 100;
+
+    /// <summary>Most cuts.</summary>
+    public const int CutsMax = 100_000;
+
+    /// <summary>Most columns: more need more memory than such a test is worth.</summary>
+    public const int ColumnsMax = 8;
+
+    /// <summary>Largest virtual disk, in bytes.</summary>
+    public const long SizeMax = 64L << 20;
+
+    private const long SizeDefault = 4L << 20;
+    private const long DiskBytesBeyondSize = 48L << 20;   // labels, metadata and the integrity log
+
+    /// <summary>Runs a test on the calling thread.</summary>
+    /// <param name="request">What to try.</param>
+    /// <param name="mayGoOn">Asked every few milliseconds; false ends the test with what it has found.</param>
+    /// <exception cref="RefusedException">A parameter is outside its range; nothing was run.</exception>
+    public static PowerCutResult Run(PowerCutRequest request, Func<bool> mayGoOn)
+    {
+        Check(request);
+        long size = request.Layout.SizeBytes ?? SizeDefault;
+        int sector = request.Layout.LogicalSectorSize ?? 4096;
+        VirtualDiskRequest layout = request.Layout with { SizeBytes = size };
+        PowerCutPlan plan = new()
+        {
+            Disks = DisksFor(layout),
+            DiskBytes = DiskBytesBeyondSize + VirtualDiskPlan.RoundUp(size, SlabGeometry.SmallestSlab, "Size"),
+            SectorSize = sector,
+            Layout = pool => new VirtualDiskPlan(pool, layout).Decide(),
+            Cuts = request.Cuts,
+            Seed = request.Seed,
+            FlushLies = request.FlushLies,
+        };
+        return PowerCutTest.Run(plan, mayGoOn);
+    }
+
+    private static void Check(PowerCutRequest request)
+    {
+        if (request.Cuts is < 1 or > CutsMax)
+        {
+            throw new RefusedException(Refusal.InvalidParameter, $"-Cuts {request.Cuts} is outside 1 to {CutsMax}.");
+        }
+
+        if (request.Layout.SizeBytes is < 1 or > SizeMax)
+        {
+            throw new RefusedException(Refusal.SizeNotSupported, $"-Size {request.Layout.SizeBytes} is outside 1 to {SizeMax} bytes; it is rounded up to whole rows.");
+        }
+
+        if (request.Layout.NumberOfColumns is < 1 or > ColumnsMax)
+        {
+            throw new RefusedException(
+                Refusal.ColumnsRange, $"-NumberOfColumns {request.Layout.NumberOfColumns} is outside 1 to {ColumnsMax}, the most that is tried in memory.");
+        }
+
+        if (request.Layout.LogicalSectorSize is not (null or 512 or 4096))
+        {
+            throw new RefusedException(
+                Refusal.SectorSizeNotSupported, $"-LogicalSectorSize {request.Layout.LogicalSectorSize} is not supported; 512 and 4096 are.");
+        }
+    }
+
+    /// <summary>As many disks as the layout needs, and a majority more when one of them is away. What cannot be is left to the plan.</summary>
+    private static int DisksFor(VirtualDiskRequest layout)
+    {
+        bool isSimple = string.Equals(layout.ResiliencySettingName, "Simple", StringComparison.OrdinalIgnoreCase)
+            || (layout.ResiliencySettingName is null && (layout.NumberOfDataCopies == 1 || layout.PhysicalDiskRedundancy == 0));
+        int copies = isSimple ? 1 : Math.Clamp(layout.NumberOfDataCopies ?? ((layout.PhysicalDiskRedundancy ?? 1) + 1), 2, 3);
+        int columns = layout.NumberOfColumns ?? (isSimple ? 2 : 1);
+        int least = isSimple ? 1 : (2 * copies) - 1;
+        return Math.Max(columns * copies, least);
+    }
+}

@@ -1,0 +1,153 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Verification;
+
+// Requests at random against a store, each told to the oracle before it is issued and after it has ended. Requests that run at once never
+// overlap, so that the order of any two writes to a sector is known.
+
+/// <summary>The random load that the crash tests stop: writes, FUA, flushes, zeroing, unmaps and reads, half of them on few blocks.</summary>
+/// <param name="world">World whose store is loaded; its lane makes every choice.</param>
+/// <param name="oracle">What the store may answer.</param>
+/// <param name="length">Length of the store in bytes.</param>
+/// <param name="rowBytes">Length of a row: the most that is unmapped at once.</param>
+/// <param name="unit">Unit of offsets and lengths in bytes, 512 or 4096.</param>
+/// <param name="report">Takes what went wrong: the request, and how.</param>
+public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long length, long rowBytes, int unit, Action<string, string> report)
+{
+    private const int Block = 4096;
+    private const int HotBlocks = 24;
+    private const int Attempts = 10;
+
+    private readonly List<(long Offset, long Length)> _busy = [];
+    private uint _nextValue = 1;
+
+    /// <summary>Whether ENOSPC is an answer: too few disks are left for a new row.</summary>
+    public Func<bool> MayBeShort { get; init; } = static () => false;
+
+    /// <summary>Number of the last write. A store that was written before goes on from there.</summary>
+    public uint LastValue
+    {
+        get => _nextValue - 1;
+        init => _nextValue = value + 1;
+    }
+
+    /// <summary>Writes that ended, zeroing and unmaps among them.</summary>
+    public long Writes { get; private set; }
+
+    /// <summary>Flushes and FUA writes that ended.</summary>
+    public long Flushes { get; private set; }
+
+    /// <summary>Writes a random range.</summary>
+    public async LaneTask<Nothing> WriteSome(WriteFlags flags)
+    {
+        if (Take(world.Lane.Next(4) == 0 ? 40 : 4, unit) is not { } range)
+        {
+            return default;
+        }
+
+        uint value = _nextValue++;
+        IoBuffer buffer = world.Lane.Buffers.Rent((int)range.Length).AllowKeeping();
+        BlockOracle.Fill(buffer.Span, range.Offset, value);
+        oracle.Issue(range.Offset, range.Length, value);
+        IoError error = await world.Store.Write(range.Offset, buffer, flags);
+        oracle.Complete(range.Offset, range.Length, value, error == IoError.None);
+        if (error == IoError.None && flags != WriteFlags.None)
+        {
+            oracle.Harden(range.Offset, range.Length, value);
+            Flushes++;
+        }
+
+        world.Lane.Buffers.Return(buffer);
+        WriteEnded("write", range, error);
+        return default;
+    }
+
+    /// <summary>Zeroes or unmaps a random range; what is unmapped are whole blocks, since no less is given back.</summary>
+    public async LaneTask<Nothing> UnmapSome(bool unmap)
+    {
+        if (Take(world.Lane.Next(3) == 0 ? (int)(rowBytes / Block) : 8, unmap ? Block : unit) is not { } range)
+        {
+            return default;
+        }
+
+        oracle.Issue(range.Offset, range.Length, 0);
+        IoError error = unmap
+            ? await world.Store.Unmap(range.Offset, range.Length)
+            : await world.Store.WriteZeroes(range.Offset, range.Length, world.Lane.Next(2) == 0 ? WriteFlags.NoHole : WriteFlags.None);
+        oracle.Complete(range.Offset, range.Length, 0, error == IoError.None);
+        WriteEnded("unmap", range, error);
+        return default;
+    }
+
+    /// <summary>Reads a random range, which has to be what was acknowledged last.</summary>
+    public async LaneTask<Nothing> ReadSome()
+    {
+        if (Take(16, unit) is not { } range)
+        {
+            return default;
+        }
+
+        IoBuffer buffer = world.Lane.Buffers.Rent((int)range.Length).AllowKeeping();
+        IoError error = await world.Store.Read(range.Offset, buffer);
+        buffer = world.Lane.Buffers.Settle(buffer);
+        string? wrong = error == IoError.None ? oracle.CheckServing(range.Offset, buffer.Span) : error.ToString();
+        world.Lane.Buffers.Return(buffer);
+        _busy.Remove(range);
+        if (wrong is not null)
+        {
+            report("read", wrong);
+        }
+
+        return default;
+    }
+
+    /// <summary>Flushes the store.</summary>
+    public async LaneTask<Nothing> FlushAll()
+    {
+        var begun = oracle.BeginFlush();
+        List<(long First, int Count, uint Value)> inFlight = oracle.InFlight();
+        IoError error = await world.Store.Flush();
+        if (error == IoError.None)
+        {
+            oracle.EndFlush(begun, inFlight);
+            Flushes++;
+        }
+        else
+        {
+            report("flush", error.ToString());
+        }
+
+        return default;
+    }
+
+    private void WriteEnded(string what, (long Offset, long Length) range, IoError error)
+    {
+        _busy.Remove(range);
+        Writes++;
+        if (error != IoError.None && !(error == IoError.NoSpace && MayBeShort()))
+        {
+            report(what, error.ToString());
+        }
+    }
+
+    private (long Offset, long Length)? Take(int blocksMax, int step)
+    {
+        SimLane lane = world.Lane;
+        int perBlock = Block / step;
+        for (int attempt = 0; attempt < Attempts; attempt++)
+        {
+            long units = length / step;
+            long hot = lane.Next(2) == 0 ? Math.Min(units, HotBlocks * perBlock) : units;   // half of the load on few blocks
+            long first = lane.Next((int)hot);
+            long count = Math.Min(1 + lane.Next(blocksMax * perBlock), units - first);
+            (long Offset, long Length) range = (first * step, count * step);
+            if (!_busy.Exists(other => other.Offset < range.Offset + range.Length && range.Offset < other.Offset + other.Length))
+            {
+                _busy.Add(range);
+                return range;
+            }
+        }
+
+        return null;
+    }
+}

@@ -1,0 +1,33 @@
+using TierSpaces.Host.Native;
+
+namespace TierSpaces.Host.Verbs.Subsystems;
+
+/// <summary>
+/// A thread for work that computes for minutes and must be in nobody's way: it has the least claim to the processor, so that whatever
+/// serves clients goes first.
+/// </summary>
+internal static class BackgroundThread
+{
+    private const int LeastClaim = 19;
+
+    /// <summary>Runs work on such a thread.</summary>
+    public static Task<T> RunAsync<T>(string name, Func<T> work)
+    {
+        var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var thread = new Thread(() =>
+        {
+            _ = Libc.SetPriority(Libc.PriorityOfThread, 0, LeastClaim);   // where it is refused, the thread runs as others do
+            try
+            {
+                done.SetResult(work());
+            }
+            catch (Exception e)
+            {
+                done.SetException(e);
+            }
+        })
+        { IsBackground = true, Name = name };
+        thread.Start();
+        return done.Task;
+    }
+}
