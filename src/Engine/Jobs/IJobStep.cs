@@ -22,6 +22,11 @@ public interface IJobStep
 
     /// <summary>What came out of it, for people; empty when there is nothing to say.</summary>
     string Outcome => "";
+
+    /// <summary>The job begins again: what could not be done before may be possible now. What has been done still counts for the outcome.</summary>
+    void Reset()
+    {
+    }
 }
 
 /// <summary>What one piece came to.</summary>

@@ -5,7 +5,7 @@ using TierSpaces.Engine.VirtualDisks;
 namespace TierSpaces.Engine.Jobs;
 
 /// <summary>
-/// Moves the slabs of a virtual disk off retired and lost disks: from the disk itself while it is there, else from the other copies. A
+/// Moves the slabs of a virtual disk off disks that are to be left: from the disk itself while it is there, else from the other copies. A
 /// piece is one slab. What has moved the metadata says; its cursor only counts.
 /// </summary>
 public sealed class RegenerateStep(SlabMover mover, Space space, long slabBytes, Func<LaneTask> yield) : IJobStep
@@ -14,11 +14,17 @@ public sealed class RegenerateStep(SlabMover mover, Space space, long slabBytes,
     private long _total = -1;
     private int _moved;
 
+    /// <summary>Bytes of slabs that are to be moved now.</summary>
+    public long BytesToMove => mover.Plan(GivesUpMissing).Count * slabBytes;
+
     /// <inheritdoc/>
     public string Name => "Regenerate";
 
+    /// <summary>Whether missing disks are given up at once where the pool's policy allows it; otherwise only retired disks are left.</summary>
+    public bool GivesUpMissing { get; set; }
+
     /// <inheritdoc/>
-    public long BytesTotal => _total >= 0 ? _total : mover.Plan().Count * slabBytes;
+    public long BytesTotal => _total >= 0 ? _total : BytesToMove;
 
     /// <inheritdoc/>
     public string Outcome => (_moved, _failed.Count) switch
@@ -29,9 +35,16 @@ public sealed class RegenerateStep(SlabMover mover, Space space, long slabBytes,
     };
 
     /// <inheritdoc/>
+    public void Reset()
+    {
+        _failed.Clear();
+        _total = -1;
+    }
+
+    /// <inheritdoc/>
     public async LaneTask<JobAdvance> Advance(long cursor)
     {
-        List<SlabMove> moves = mover.Plan();
+        List<SlabMove> moves = mover.Plan(GivesUpMissing);
         _total = _total >= 0 ? _total : moves.Count * slabBytes;
         int next = moves.FindIndex(move => !_failed.Contains(move));
         if (next < 0)

@@ -10,17 +10,25 @@ public sealed class ResyncStep(Space space) : IJobStep
 
     private long _total = -1;
     private long _done;
+    private long _doneBefore;   // the job began again
 
     /// <inheritdoc/>
     public string Name => "Resync";
 
     /// <inheritdoc/>
-    public long BytesTotal => _total >= 0 ? Math.Max(_total, _done) : space.BytesToResync;
+    public long BytesTotal => _total >= 0 ? Math.Max(_total, _done - _doneBefore) : space.BytesToResync;
 
     /// <inheritdoc/>
-    public string Outcome => _total <= 0 ? ""
+    public string Outcome => _total + _done <= 0 ? ""
         : space.BytesToResync == 0 ? $"{_done} bytes of stale copies brought up to date"
         : $"{_done} bytes of stale copies gone through; some have no good copy to be made from, or their disk failed";
+
+    /// <inheritdoc/>
+    public void Reset()
+    {
+        _doneBefore = _done;
+        _total = -1;
+    }
 
     /// <inheritdoc/>
     public async LaneTask<JobAdvance> Advance(long cursor)

@@ -41,6 +41,7 @@ public sealed record JobSpec
 //  1. State goes New, Running, then once to Completed, Terminated, Suspended or Exception; ShuttingDown comes before a stop.
 //  2. A piece that has begun is carried to its end: what a step does is never cut in the middle by a stop.
 //  3. The saved cursor is never ahead of the work done.
+//  4. Told to begin again, it does so after the piece under way, or has said that it cannot.
 
 /// <summary>One long operation and how far it is.</summary>
 public sealed class StorageJob
@@ -53,13 +54,15 @@ public sealed class StorageJob
     private readonly LaneSignal _ended = new();
     private int _step;
     private long _cursor;
-    private long _doneInSteps;      // bytes of steps that have ended
+    private long _doneInSteps;      // bytes of steps that have ended since it began, or began again
     private long _doneInStep;
     private long _elapsedBeforeNs;  // in former processes
     private long _startNs;
     private long _endNs;
     private long _savedNs;
     private JobState? _endAs;       // set when it is told to stop
+    private bool _again;            // set when it is told to begin again
+    private bool _isEnding;
 
     internal StorageJob(ILane lane, JobSpec spec, JobPacer pacer)
     {
@@ -123,6 +126,9 @@ public sealed class StorageJob
     /// <summary>Whether it does nothing any more (until its pool is opened again, where it is suspended).</summary>
     public bool HasEnded => State is JobState.Completed or JobState.Terminated or JobState.Suspended or JobState.Exception;
 
+    /// <summary>The step under way; null when the last one has ended.</summary>
+    internal IJobStep? Step => _step < _spec.Steps.Count ? _spec.Steps[_step] : null;
+
     /// <summary>When it ended, on the lane's clock.</summary>
     internal long EndNs => _endNs;
 
@@ -150,6 +156,9 @@ public sealed class StorageJob
         return default;
     }
 
+    /// <summary>Goes through all its steps once more after the piece under way. False when it is too late for that: it has ended, or is about to.</summary>
+    internal bool BeginAgain() => _again = !HasEnded && !_isEnding && _endAs is null;
+
     internal async LaneTask Run()
     {
         if (_endAs is null)
@@ -165,6 +174,7 @@ public sealed class StorageJob
             long startNs = _lane.NowNs;
             JobAdvance advance = await Advance(step);
             Note(advance);
+            Rewind();
             if (advance.Error == IoError.None)
             {
                 await SaveWhenDue(advance.IsDone);
@@ -210,8 +220,25 @@ public sealed class StorageJob
         }
     }
 
+    private void Rewind()
+    {
+        if (!_again || Error != IoError.None)
+        {
+            return;
+        }
+
+        _again = false;
+        _step = 0;
+        _cursor = _doneInSteps = _doneInStep = 0;
+        foreach (IJobStep step in _spec.Steps)
+        {
+            step.Reset();
+        }
+    }
+
     private async LaneTask<Nothing> End()
     {
+        _isEnding = true;
         bool isDone = _step == _spec.Steps.Count && Error == IoError.None;
         JobState end = Error != IoError.None ? JobState.Exception : isDone ? JobState.Completed : _endAs!.Value;
         if (end == JobState.Suspended)

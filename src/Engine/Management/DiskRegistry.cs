@@ -3,6 +3,7 @@ using System.Text.Json.Serialization;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
@@ -39,6 +40,18 @@ public sealed class RegisteredDisk
     /// <summary>The disk, while it is open and no pool owns it.</summary>
     [JsonIgnore]
     public IDisk? Disk { get; set; }
+
+    /// <summary>The disk as it was last opened, whoever owns it now.</summary>
+    [JsonIgnore]
+    public MeteredDisk? LastOpened { get; set; }
+
+    /// <summary>Whether it is being looked for right now, because it was not there.</summary>
+    [JsonIgnore]
+    internal bool IsLookedFor { get; set; }
+
+    /// <summary>When it is looked for again, on the lane's clock.</summary>
+    [JsonIgnore]
+    internal long NextLookNs { get; set; }
 
     /// <summary>The emulated disk as it was last opened, whoever owns it now; null for others.</summary>
     [JsonIgnore]

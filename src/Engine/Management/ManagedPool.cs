@@ -25,6 +25,25 @@ internal sealed class ManagedPool(PoolId id)
 
     /// <summary>Its virtual disks, while it is open.</summary>
     internal Dictionary<VirtualDiskId, ManagedVirtualDisk> VirtualDisks { get; } = [];
+
+    /// <summary>Members that are missing, or were within the last hour.</summary>
+    internal Dictionary<DiskNumber, Absence> Absences { get; } = [];
+}
+
+/// <summary>A member that has left its pool; times are the lane's.</summary>
+internal sealed class Absence
+{
+    /// <summary>When it was last found to be missing.</summary>
+    internal long SinceNs { get; set; }
+
+    /// <summary>Whether it is missing now.</summary>
+    internal bool IsMissing { get; set; }
+
+    /// <summary>How often it has left, each time less than an hour after the time before.</summary>
+    internal int Departures { get; set; }
+
+    /// <summary>Before this it is not looked for.</summary>
+    internal long NotBeforeNs { get; set; }
 }
 
 /// <summary>An open virtual disk and its export.</summary>
@@ -39,4 +58,13 @@ internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
     internal string SocketPath { get; set; } = "";
 
     internal bool IsExported => Server is not null;
+
+    /// <summary>Before this, on the lane's clock, no repair is begun without a command.</summary>
+    internal long RepairNotBeforeNs { get; set; }
+
+    /// <summary>Whether its last repair left stale copies behind whose disks are there.</summary>
+    internal bool IsResyncLeft { get; set; }
+
+    /// <summary>Disks that were to be drained when a user stopped its repair: for these alone none is begun without a command.</summary>
+    internal DiskNumber[] StoppedFor { get; set; } = [];
 }

@@ -23,6 +23,9 @@ public sealed record SubsystemOptions(
 
     /// <summary>How long member disks may take.</summary>
     public IoDeadlines Deadlines { get; init; } = IoDeadlines.Default;
+
+    /// <summary>When pools do something about their disks by themselves.</summary>
+    public HealingTimes Healing { get; init; } = HealingTimes.Default;
 }
 
 // Every verb of the product over the engine. Verbs run on the lane, those that change something one after another; a verb
@@ -79,13 +82,24 @@ public sealed partial class StorageSubsystem
             await subsystem.OpenPools();
             subsystem.WatchMembers().Forget();
             subsystem.WatchSchedule().Forget();
+            subsystem.TendPools().Forget();
             return subsystem;
         });
 
     /// <summary>Stops everything cleanly: the next start finds nothing to resync.</summary>
-    public Task<bool> StopAsync() => Change(async LaneTask<bool> () =>
+    public Task<bool> StopAsync() => _lane.InvokeAsync(async LaneTask<bool> () =>
     {
         _stopped = true;
+        while (_looks > 0)
+        {
+            await _lookEnded.Wait();   // they hold disks open
+        }
+
+        return await InTurn(CloseAll);
+    });
+
+    private async LaneTask<bool> CloseAll()
+    {
         bool clean = true;
         foreach (ManagedPool pool in _pools.Values.ToArray())
         {
@@ -104,7 +118,7 @@ public sealed partial class StorageSubsystem
         }
 
         return clean;
-    });
+    }
 
     /// <summary>Runs a verb that reads.</summary>
     private Task<T> Look<T>(Func<T> look) => _lane.InvokeAsync(() => LaneTask.FromResult(look()));

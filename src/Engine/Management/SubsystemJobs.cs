@@ -42,7 +42,8 @@ public sealed partial class StorageSubsystem
     });
 
     /// <summary>
-    /// Repairs a virtual disk: copies that are behind are brought up to date, then everything is verified and healed. Joins a repair of
+    /// Repairs a virtual disk: copies that are behind are brought up to date, copies on retired disks, and on missing ones where the pool's
+    /// policy gives those up, are made anew on other disks; then everything is verified and healed. Joins a repair of
     /// the same virtual disk that is under way. Completes when the job has ended, however it has.
     /// </summary>
     /// <exception cref="RefusedException">The virtual disk is not there, or cannot be used.</exception>
@@ -98,8 +99,18 @@ public sealed partial class StorageSubsystem
                 "Bring its missing disks back, then run Update-StoragePool.");
         }
 
-        return _jobs.Running(managed.Id.Value).FirstOrDefault(job => job.Spec.VirtualDisk == virtualDisk && job.Spec.Kind == JobKind.Repair)
-            ?? StartJob(managed, disk, JobKind.Repair, _lane.NewGuid(), null);
+        StorageJob job = RepairOf(managed, disk) ?? StartJob(managed, disk, JobKind.Repair, _lane.NewGuid(), null);
+        RegenerateStep regenerate = job.Spec.Steps.OfType<RegenerateStep>().Single();
+        if (!regenerate.GivesUpMissing)
+        {
+            regenerate.GivesUpMissing = true;
+            if (job.Step is ScrubStep && regenerate.BytesToMove > 0)
+            {
+                job.BeginAgain();
+            }
+        }
+
+        return job;
     }
 
     private StorageJob StartJob(ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed)
@@ -138,6 +149,11 @@ public sealed partial class StorageSubsystem
         else if (job.State == JobState.Exception)
         {
             _options.Notice($"{spec.Description} could not go on: {job.ErrorDescription}.");
+        }
+
+        if (spec.Kind == JobKind.Repair)
+        {
+            NoteRepairEnded(managed, job);
         }
     }
 

@@ -249,7 +249,7 @@ public sealed partial class StorageSubsystem
             {
                 await GiveToPool([disk]);
                 await RejoinDisks(pool);
-                await StartRepairs(managed);
+                StartRepairs(managed);
             }
 
             return default;
@@ -263,7 +263,7 @@ public sealed partial class StorageSubsystem
         disk.Problem = "";
         try
         {
-            disk.Disk ??= new MeteredDisk(_lane, WithFault(disk, _options.Factory.Open(_lane, disk.Uri, disk.Overrides)), _watch);
+            disk.Disk ??= Open(disk);
             disk.Identity = disk.Disk.Identity;
             disk.Scan = await PoolScan.Scan(_lane, disk.Disk);
         }
@@ -288,6 +288,9 @@ public sealed partial class StorageSubsystem
 
         return default;
     }
+
+    private MeteredDisk Open(RegisteredDisk disk) =>
+        disk.LastOpened = new MeteredDisk(_lane, WithFault(disk, _options.Factory.Open(_lane, disk.Uri, disk.Overrides)), _watch);
 
     private PhysicalDiskStatus SetRegistered(RegisteredDisk disk, string? name, string? description, MediaType? mediaType, DiskUsage? usage)
     {

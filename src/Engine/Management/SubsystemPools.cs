@@ -102,10 +102,11 @@ public sealed partial class StorageSubsystem
     /// Opens the pools whose members are registered. While members are being registered one by one a pool waits for its last one
     /// (<paramref name="onlyWhole"/>): opened earlier, it would have to leave that one out and make it stale.
     /// </summary>
-    private async LaneTask<Nothing> OpenPools(bool onlyWhole = false)
+    private async LaneTask<Nothing> OpenPools(bool onlyWhole = false, PoolId? only = null)
     {
         var groups = _registry.Disks.Where(disk => disk is { Disk: not null, Scan.Label: not null })
-            .GroupBy(disk => disk.Scan!.Label!.Pool).Where(group => !_pools.TryGetValue(group.Key, out ManagedPool? known) || known.Pool is null).ToArray();
+            .GroupBy(disk => disk.Scan!.Label!.Pool)
+            .Where(group => (only is null || group.Key == only) && (!_pools.TryGetValue(group.Key, out ManagedPool? known) || known.Pool is null)).ToArray();
         foreach (IGrouping<PoolId, RegisteredDisk> group in groups)
         {
             PoolView? view = group.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
@@ -163,7 +164,7 @@ public sealed partial class StorageSubsystem
         await RejoinDisks(managed.Pool);
         await OpenVirtualDisks(managed);
         await ResumeJobs(managed);
-        await StartRepairs(managed);
+        StartRepairs(managed);
         return default;
     }
 

@@ -1,13 +1,14 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
-using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
 // Disks that come back. A member that missed writes joins the view again as soon as it is seen, at the opening of its pool or later, and
-// every virtual disk with something stale on it is repaired at once. A member that is not in the view is asked for again by
-// Update-StoragePool, and whenever a disk is registered.
+// every virtual disk with something stale on it is repaired at once. A member that is not in the view is asked for again every few seconds,
+// by Update-StoragePool, and whenever a disk is registered.
 public sealed partial class StorageSubsystem
 {
     /// <summary>Lets every disk of a pool that is there and outside the view take part again.</summary>
@@ -25,43 +26,83 @@ public sealed partial class StorageSubsystem
         return default;
     }
 
-    /// <summary>Repairs the virtual disks of a pool that have something to repair; one that is repaired already begins again.</summary>
-    private async LaneTask<Nothing> StartRepairs(ManagedPool managed)
+    /// <summary>Repairs the virtual disks of a pool that have something to repair; a repair under way begins again.</summary>
+    private void StartRepairs(ManagedPool managed)
     {
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
             if (disk.Open.Disk.Space is { Fault: IoError.None, BytesToResync: > 0 })
             {
-                Guid id = disk.Open.Description.Id.Value;
-                await _jobs.Stop(job => job.Spec.VirtualDisk == id && job.Spec.Kind == JobKind.Repair, JobState.Terminated);
-                StartJob(managed, disk, JobKind.Repair, _lane.NewGuid(), null);
+                BeginRepair(managed, disk);
+            }
+        }
+    }
+
+    /// <summary>Looks again, on command, for members of open pools that are not in their view.</summary>
+    private async LaneTask<Nothing> ReturnMissingDisks()
+    {
+        foreach (RegisteredDisk disk in _registry.Disks.ToArray())
+        {
+            if (IsAway(disk) && await Seek(disk) is var (found, scan))
+            {
+                await TakeBack(disk, found, scan);
             }
         }
 
         return default;
     }
 
-    /// <summary>Looks again for members of open pools that are not in their view.</summary>
-    private async LaneTask<Nothing> ReturnMissingDisks()
-    {
-        foreach (RegisteredDisk disk in _registry.Disks.ToArray())
-        {
-            if (disk.Scan is not { Label: { } label } scan || !_pools.TryGetValue(label.Pool, out ManagedPool? managed)
-                || managed.Pool is not { } pool || !pool.MissingDisks.Contains(label.Number) || pool.OutsideDisks.Contains(label.Number))
-            {
-                continue;
-            }
+    /// <summary>Whether a registered disk is a member of an open pool and missing there.</summary>
+    private bool IsAway(RegisteredDisk disk) =>
+        disk is { Disk: null, Scan.Label: { } label } && _pools.TryGetValue(label.Pool, out ManagedPool? managed) && managed.Pool is { } pool
+        && pool.MissingDisks.Contains(label.Number) && !pool.OutsideDisks.Contains(label.Number);
 
-            await OpenRegistered(disk);
-            if (disk.Disk is null)
-            {
-                disk.Scan = scan;   // still away: what it was stays known
-                disk.Problem = "";
-            }
-            else
-            {
-                await OfferOrOpen(disk);
-            }
+    /// <summary>Whether a registered disk could not be opened since the host started, so that nobody knows what it is.</summary>
+    private static bool IsUnknown(RegisteredDisk disk) => disk is { Disk: null, Scan: null };
+
+    /// <summary>Opens what is now where a missing disk was. Null, and nothing is open, if it is not there, or is not what it was.</summary>
+    private async LaneTask<(IDisk Disk, PoolScan Scan)?> Seek(RegisteredDisk disk)
+    {
+        DiskLabel? label = disk.Scan?.Label;
+        IDisk found;
+        try
+        {
+            found = Open(disk);
+        }
+        catch (DiskOpenException)
+        {
+            return null;   // still away
+        }
+
+        PoolScan? scan = found.IsPresent ? await PoolScan.Scan(_lane, found) : null;
+        if (scan is not null && (label is null || (scan.Label is { } same && same.Pool == label.Pool && same.Disk == label.Disk)))
+        {
+            return (found, scan);
+        }
+
+        await found.Close();
+        return null;
+    }
+
+    /// <summary>A missing disk has been found. If it is still wanted it takes part again, else it is let go.</summary>
+    private async LaneTask<Nothing> TakeBack(RegisteredDisk disk, IDisk found, PoolScan scan)
+    {
+        if (_stopped || !_registry.Disks.Contains(disk) || !(IsAway(disk) || IsUnknown(disk)))
+        {
+            await found.Close();
+            return default;
+        }
+
+        (disk.Disk, disk.Scan, disk.Identity, disk.Problem) = (found, scan, found.Identity, "");
+        if (scan.Label is { } label && _pools.TryGetValue(label.Pool, out ManagedPool? managed) && managed.Pool is null)
+        {
+            return await OpenPools(only: label.Pool);
+        }
+
+        await OfferOrOpen(disk);
+        if (AbsenceOf(disk) is { } absence)
+        {
+            absence.IsMissing = IsAway(disk);   // should it leave again at once, that is another departure
         }
 
         return default;

@@ -20,25 +20,36 @@ public readonly record struct SlabMove(int Row, int Position, DiskNumber From);
 /// <summary>Moves slabs of one open virtual disk.</summary>
 public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 {
-    /// <summary>Whether slabs must not stay on a disk: it is retired, or missing and the pool's policy gives it up.</summary>
-    public static bool MustLeave(Pool pool, DiskNumber disk)
+    /// <summary>Whether the pool's policy gives missing disks up: always, never, or while it has a hot spare.</summary>
+    public static bool GivesUpMissing(Pool pool) => pool.State.Pool!.RetireMissingPhysicalDisks switch
     {
-        if (pool.State.Disk(disk)?.Description is not { } known)
-        {
-            return true;
-        }
-
-        bool hasSpare = pool.State.Disks.Values.Any(other => other.Description.Usage == DiskUsage.HotSpare && pool.Disk(other.Description.Number) is not null);
-        return known.Usage == DiskUsage.Retired || (!pool.View.Contains(disk) && pool.State.Pool!.RetireMissingPhysicalDisks switch
-        {
-            RetireMissingPhysicalDisks.Always => true,
-            RetireMissingPhysicalDisks.Auto => hasSpare,
-            _ => false,
-        });
-    }
+        RetireMissingPhysicalDisks.Always => true,
+        RetireMissingPhysicalDisks.Auto => pool.State.Disks.Values.Any(
+            disk => disk.Description.Usage == DiskUsage.HotSpare && pool.Disk(disk.Description.Number) is not null),
+        _ => false,
+    };
 
     /// <summary>Slabs that are to leave their disks, in the order in which they are moved.</summary>
-    public List<SlabMove> Plan()
+    /// <param name="givesUpMissing">Whether that includes missing disks where the pool's policy allows it; otherwise retired disks only.</param>
+    public List<SlabMove> Plan(bool givesUpMissing)
+    {
+        HashSet<DiskNumber> leaving = [.. Leaving(givesUpMissing && GivesUpMissing(pool))];
+        return leaving.Count == 0 ? [] : All().FindAll(move => leaving.Contains(move.From));
+    }
+
+    /// <summary>Whether a slab that is on a certain disk could be moved to another one now.</summary>
+    public bool CanLeave(DiskNumber disk)
+    {
+        Dictionary<string, bool> known = [];   // by the disks of the row: there are few combinations
+        return All().Exists(move => move.From == disk && (move.Row < 0 || open.Disk.Space.CanMove(move.Row, move.Position)) && HasTarget(move, known));
+    }
+
+    private IEnumerable<DiskNumber> Leaving(bool withMissing) => pool.State.Disks.Values
+        .Where(disk => disk.UsedSlabs > 0
+            && (disk.Description.Usage == DiskUsage.Retired || (withMissing && !pool.View.Contains(disk.Description.Number))))
+        .Select(disk => disk.Description.Number);
+
+    private List<SlabMove> All()
     {
         List<SlabMove> moves = [];
         if (Log is { } log && log.Row(0) is { } first)
@@ -51,8 +62,24 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
             moves.AddRange(row.Mapping.Sources.ToArray().Select((slab, position) => new SlabMove(index, position, slab.Disk)));
         }
 
-        return moves.FindAll(move => MustLeave(pool, move.From));
+        return moves;
     }
+
+    private bool HasTarget(SlabMove move, Dictionary<string, bool> known)
+    {
+        ImmutableArray<SlabRef> row = [.. move.Row < 0 ? Log!.Row(0)!.Mapping.Sources : Data.Row(move.Row)!.Mapping.Sources];
+        string key = $"{move.Row < 0}:{move.Position}:{string.Join(',', row.Select(slab => slab.Disk.Value))}";
+        if (!known.TryGetValue(key, out bool has))
+        {
+            SlabRef[] target = move.Row < 0 ? ReserveLog(move, []) : Reserve(DataPreferences(move), []);
+            pool.Allocator.Release(target);
+            known[key] = has = target.Length > 0;
+        }
+
+        return has;
+    }
+
+    private AllocationPreferences DataPreferences(SlabMove move) => AllocationPreferences.For(open.Description) with { ExcludedDisks = Excluded(move) };
 
     /// <summary>Does one move, to a disk of <paramref name="targets"/> or (empty) to any that fits.</summary>
     public LaneTask<RepairEnd> Move(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer) =>
@@ -67,9 +94,8 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
     private async LaneTask<RepairEnd> MoveData(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer)
     {
-        AllocationPreferences preferences = AllocationPreferences.For(open.Description) with { ExcludedDisks = Excluded(move) };
         if (Data.Row(move.Row) is not { } row || row.Mapping.Sources[move.Position].Disk != move.From
-            || !open.Disk.Space.CanMove(move.Row, move.Position) || Reserve(preferences, targets) is not [var target])
+            || !open.Disk.Space.CanMove(move.Row, move.Position) || Reserve(DataPreferences(move), targets) is not [var target])
         {
             return RepairEnd.Incomplete;
         }
@@ -99,17 +125,9 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     {
         RowMapping[] rows = [.. Log!.EnumerateRows().Select(row => row.Row.Mapping)];
         SlabRef[] old = Array.ConvertAll(rows, row => row.Sources[move.Position]);
-        List<SlabRef> reserved = [];
-        AllocationPreferences preferences = new() { Purpose = AllocationPurpose.Log, ExcludedDisks = Excluded(move) };
-        while (reserved.Count < rows.Length && Reserve(preferences, reserved.Count == 0 ? targets : [reserved[0].Disk]) is [var slab])
+        SlabRef[] target = ReserveLog(move, targets);
+        if (target.Length == 0)
         {
-            reserved.Add(slab);
-        }
-
-        SlabRef[] target = [.. reserved];
-        if (target.Length < rows.Length)
-        {
-            pool.Allocator.Release(target);
             return RepairEnd.Incomplete;
         }
 
@@ -149,6 +167,26 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
         pool.Allocator.Release(old);
         return end;
+    }
+
+    /// <summary>Room for a whole copy of the log on one disk; empty when there is none.</summary>
+    private SlabRef[] ReserveLog(SlabMove move, ImmutableArray<DiskNumber> targets)
+    {
+        int count = Log!.EnumerateRows().Count();
+        List<SlabRef> reserved = [];
+        AllocationPreferences preferences = new() { Purpose = AllocationPurpose.Log, ExcludedDisks = Excluded(move) };
+        while (reserved.Count < count && Reserve(preferences, reserved.Count == 0 ? targets : [reserved[0].Disk]) is [var slab])
+        {
+            reserved.Add(slab);
+        }
+
+        if (reserved.Count == count)
+        {
+            return [.. reserved];
+        }
+
+        pool.Allocator.Release(reserved.ToArray());
+        return [];
     }
 
     private SlabRef[] Reserve(AllocationPreferences preferences, ImmutableArray<DiskNumber> targets)

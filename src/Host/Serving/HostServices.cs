@@ -64,7 +64,11 @@ internal sealed class HostServices : IAsyncDisposable
         var state = new HostState(paths.State, RuntimeFolder(paths));
         var lane = LaneFactory.Create("storage");
         var subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
-            lane, lane.Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write) { Deadlines = Deadlines() }).ConfigureAwait(false);
+            lane, lane.Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write)
+        {
+            Deadlines = Setting("TIERSPACES_IO_DEADLINES", IoDeadlines.Parse, IoDeadlines.Default),
+            Healing = Setting("TIERSPACES_MISSING_DISK_SECONDS", HealingTimes.ParseGrace, HealingTimes.Default),
+        }).ConfigureAwait(false);
         return new HostServices(paths, options, lane, state, subsystem);
     }
 
@@ -114,18 +118,17 @@ internal sealed class HostServices : IAsyncDisposable
         return Directory.Exists(sharedMemory) ? Path.Combine(sharedMemory, $"tierspaces-{name}") : Path.Combine(paths.Home, "run");
     }
 
-    /// <summary>How long member disks may take, from the environment; what cannot be read is said and left at its defaults.</summary>
-    private static IoDeadlines Deadlines()
+    /// <summary>A setting from the environment; what cannot be read is said and left at its default.</summary>
+    private static T Setting<T>(string variable, Func<string, T> parse, T otherwise)
     {
-        const string variable = "TIERSPACES_IO_DEADLINES";
         try
         {
-            return Environment.GetEnvironmentVariable(variable) is { Length: > 0 } text ? IoDeadlines.Parse(text) : IoDeadlines.Default;
+            return Environment.GetEnvironmentVariable(variable) is { Length: > 0 } text ? parse(text) : otherwise;
         }
         catch (FormatException mistake)
         {
             HostLog.Write($"{variable}: {mistake.Message}");
-            return IoDeadlines.Default;
+            return otherwise;
         }
     }
 

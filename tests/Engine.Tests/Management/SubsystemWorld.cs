@@ -32,12 +32,17 @@ internal sealed class SubsystemWorld : IDiskFactory
 
     internal JobPacing Pacing { get; init; } = new();
 
+    internal HealingTimes Healing { get; set; } = HealingTimes.Default;
+
+    /// <summary>Disks that cannot be opened: nothing is where they were.</summary>
+    internal HashSet<int> Away { get; } = [];
+
     internal Guid Pool { get; private set; }
 
     internal JobStatus[] Jobs => Run(Subsystem.JobsAsync());
 
     internal void Start() => Subsystem = Run(StorageSubsystem.StartAsync(
-        new SubsystemOptions(Lane, null, this, _state, "", Guid.Empty, Notices.Add) { JobPacing = Pacing }));
+        new SubsystemOptions(Lane, null, this, _state, "", Guid.Empty, Notices.Add) { JobPacing = Pacing, Healing = Healing }));
 
     internal void Restart()
     {
@@ -48,6 +53,11 @@ internal sealed class SubsystemWorld : IDiskFactory
     public IDisk Open(ILane lane, string uri, DiskOverrides overrides)
     {
         int number = int.Parse(uri[(uri.LastIndexOf('/') + 1)..], System.Globalization.CultureInfo.InvariantCulture);
+        if (Away.Contains(number))
+        {
+            throw new DiskOpenException(DiskOpenFailure.NotFound, $"{uri} is not there.");
+        }
+
         return Disks[number] = new SimDisk(Lane, _media[number]);
     }
 
@@ -57,13 +67,40 @@ internal sealed class SubsystemWorld : IDiskFactory
         List<Guid> ids = [];
         for (int i = 0; i < disks; i++)
         {
-            _media.Add(new SimMedia($"disk{i}", bytes, 4096));
-            Disks = [.. Disks, null!];
-            ids.Add(Run(Subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = $"/sim/{i}" })).UniqueId);
+            ids.Add(NewDisk(bytes));
         }
 
         Pool = Run(Subsystem.NewPoolAsync(new PoolDescription { FriendlyName = "p", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, ids, DiskUsage.AutoSelect)).UniqueId;
     }
+
+    /// <summary>A new disk that is in no pool.</summary>
+    internal Guid NewDisk(long bytes = 64 << 20)
+    {
+        int number = _media.Count;
+        _media.Add(new SimMedia($"disk{number}", bytes, 4096));
+        Disks = [.. Disks, null!];
+        return Run(Subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = $"/sim/{number}" })).UniqueId;
+    }
+
+    /// <summary>A further member of the pool.</summary>
+    internal Guid AddDisk(DiskUsage usage)
+    {
+        Assert.True(Run(Subsystem.AddPhysicalDisksAsync(Pool, [NewDisk()], usage)));
+        return Physical(_media.Count - 1).UniqueId;
+    }
+
+    /// <summary>A disk, by its number in the order of registration, as users see it.</summary>
+    internal PhysicalDiskStatus Physical(int number) => Run(Subsystem.PhysicalDisksAsync()).First(disk => disk.DeviceId == number);
+
+    /// <summary>Takes a disk out; it cannot be opened until <see cref="PutBack"/>.</summary>
+    internal void Pull(int number)
+    {
+        Away.Add(number);
+        Disks[number].Pulled = true;
+    }
+
+    /// <summary>A disk can be opened again.</summary>
+    internal void PutBack(int number) => Away.Remove(number);
 
     /// <summary>A mirror, with data in all of it when asked for.</summary>
     internal Guid NewMirror(string name, long bytes, bool filled = true)

@@ -1,0 +1,207 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// What a pool does about its disks without being asked, looked at once a second:
+//
+//   a member is missing                   it is looked for; when it is back it takes part again, and what it missed is copied
+//   it is missing past the grace time     it is given up (Usage Retired), if RetireMissingPhysicalDisks says so and a slab on it can be
+//                                         made anew elsewhere
+//   a retired disk holds slabs            each virtual disk is repaired as soon as one of those slabs has somewhere to go
+//
+// Invariants
+//  1. A virtual disk has one repair. One that is past its rebuilding begins again when there is something to rebuild.
+//  2. A repair that has left something undone is tried again after a while; one that a user has stopped, when another disk is to be left.
+//  3. A disk that keeps leaving is looked for later each time, so that it is given up in the end instead of coming and going for ever.
+//  4. What changes a pool is done in turn with the verbs; looking for a disk is not, because a disk may take long to answer.
+public sealed partial class StorageSubsystem
+{
+    private const long TendPeriodNs = 1_000_000_000;
+    private const long ForgetDeparturesNs = 3_600_000_000_000;
+    private const int DoublingsMax = 10;
+
+    private readonly LaneSignal _lookEnded = new();
+    private int _looks;   // candidates that are being looked at
+
+    private async LaneTask TendPools()
+    {
+        while (!_stopped)
+        {
+            await _lane.Delay(TendPeriodNs);
+            if (!_stopped)
+            {
+                NoteAbsences();
+                LookForMissing();
+                await InTurn(Tend);
+            }
+        }
+    }
+
+    private async LaneTask<Nothing> Tend()
+    {
+        foreach (ManagedPool managed in _pools.Values.ToArray())
+        {
+            if (!_stopped && managed.Pool is { HasLostQuorum: false } pool)
+            {
+                await GiveUpMissing(managed, pool);
+                BeginRepairs(managed, pool);
+            }
+        }
+
+        return default;
+    }
+
+    private void NoteAbsences()
+    {
+        foreach (ManagedPool managed in _pools.Values)
+        {
+            if (managed.Pool is { HasLostQuorum: false } pool)
+            {
+                NoteAbsences(managed, pool);
+            }
+        }
+    }
+
+    private void NoteAbsences(ManagedPool managed, Pool pool)
+    {
+        HashSet<DiskNumber> missing = [.. pool.MissingDisks];
+        foreach ((DiskNumber number, Absence absence) in managed.Absences.ToArray())
+        {
+            absence.IsMissing &= missing.Contains(number);
+            if (!absence.IsMissing && _lane.NowNs - absence.SinceNs > ForgetDeparturesNs)
+            {
+                managed.Absences.Remove(number);
+            }
+        }
+
+        foreach (DiskNumber number in missing)
+        {
+            if (!managed.Absences.TryGetValue(number, out Absence? absence))
+            {
+                managed.Absences[number] = absence = new Absence();
+            }
+
+            if (!absence.IsMissing)
+            {
+                absence.IsMissing = true;
+                absence.SinceNs = _lane.NowNs;
+                absence.NotBeforeNs = _lane.NowNs + (_options.Healing.ReturnPollNs << Math.Min(absence.Departures++, DoublingsMax));
+            }
+        }
+    }
+
+    /// <summary>Looks for registered disks that are not there: missing members, and what could not be opened when the host started.</summary>
+    private void LookForMissing()
+    {
+        foreach (RegisteredDisk disk in _registry.Disks)
+        {
+            if (disk is { IsLookedFor: false, LastOpened: null or { InFlight: 0 } } && (IsAway(disk) || IsUnknown(disk))
+                && _lane.NowNs >= Math.Max(disk.NextLookNs, AbsenceOf(disk)?.NotBeforeNs ?? 0))
+            {
+                Look(disk).Forget();
+            }
+        }
+    }
+
+    private Absence? AbsenceOf(RegisteredDisk disk) =>
+        disk.Scan?.Label is { } label && _pools.TryGetValue(label.Pool, out ManagedPool? managed) ? managed.Absences.GetValueOrDefault(label.Number) : null;
+
+    private async LaneTask Look(RegisteredDisk disk)
+    {
+        disk.IsLookedFor = true;
+        _looks++;
+        var seen = await Seek(disk);
+        _looks--;   // from here on it is the turn that counts
+        _lookEnded.NotifyAll();
+        if (seen is var (found, scan))
+        {
+            await InTurn(() => TakeBack(disk, found, scan));
+        }
+
+        disk.IsLookedFor = false;
+        disk.NextLookNs = _lane.NowNs + _options.Healing.ReturnPollNs;
+    }
+
+    private async LaneTask<Nothing> GiveUpMissing(ManagedPool managed, Pool pool)
+    {
+        foreach ((DiskNumber number, Absence absence) in managed.Absences.ToArray())
+        {
+            if (absence.IsMissing && _lane.NowNs - absence.SinceNs >= _options.Healing.MissingGraceNs
+                && pool.MissingDisks.Contains(number) && pool.State.Disk(number) is { UsedSlabs: > 0, Description: { Usage: not DiskUsage.Retired } member }
+                && !pool.State.Pool!.IsReadOnly && SlabMover.GivesUpMissing(pool) && CanDrain(managed, pool, number))
+            {
+                CommitResult retired = await pool.Commit(new DiskChanged(member with { Usage = DiskUsage.Retired }));
+                _options.Notice(retired.Succeeded
+                    ? $"Physical disk {member.FriendlyName} has been missing for {TimeSpan.FromTicks((_lane.NowNs - absence.SinceNs) / 100):c}: it is retired, and what it held is made anew on other disks."
+                    : $"Physical disk {member.FriendlyName} is missing and could not be retired: {retired.Reason}");
+            }
+        }
+
+        return default;
+    }
+
+    private static bool CanDrain(ManagedPool managed, Pool pool, DiskNumber number) =>
+        managed.VirtualDisks.Values.Any(disk => disk.Open.Disk.Space.Fault == IoError.None && new SlabMover(pool, disk.Open).CanLeave(number));
+
+    /// <summary>Begins the repairs that are due, or lets those that have passed their rebuilding begin again.</summary>
+    private void BeginRepairs(ManagedPool managed, Pool pool)
+    {
+        DiskNumber[] leaving = RetiredWithSlabs(pool);
+        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
+        {
+            Space space = disk.Open.Disk.Space;
+            if ((leaving.Length == 0 && !disk.IsResyncLeft) || space.Fault != IoError.None || _lane.NowNs < disk.RepairNotBeforeNs
+                || RepairOf(managed, disk) is { Step: not (null or ScrubStep) })
+            {
+                continue;
+            }
+
+            SlabMover mover = new(pool, disk.Open);
+            bool isDue = (disk.IsResyncLeft && space.BytesToResync > 0)
+                || (leaving.Except(disk.StoppedFor).Any() && leaving.Any(mover.CanLeave));
+            disk.RepairNotBeforeNs = _lane.NowNs + (isDue ? _options.Healing.RetryNs : 10 * TendPeriodNs);
+            if (isDue)
+            {
+                BeginRepair(managed, disk);
+            }
+        }
+    }
+
+    private static DiskNumber[] RetiredWithSlabs(Pool pool) =>
+    [
+        .. pool.State.Disks.Values.Where(disk => disk.Description.Usage == DiskUsage.Retired && disk.UsedSlabs > 0)
+            .Select(disk => disk.Description.Number),
+    ];
+
+    private StorageJob? RepairOf(ManagedPool managed, ManagedVirtualDisk disk) => _jobs.Running(managed.Id.Value)
+        .LastOrDefault(job => job.Spec.VirtualDisk == disk.Open.Description.Id.Value && job.Spec.Kind == JobKind.Repair);
+
+    /// <summary>Repairs a virtual disk from the beginning: its repair under way does, or a new one.</summary>
+    private void BeginRepair(ManagedPool managed, ManagedVirtualDisk disk)
+    {
+        disk.IsResyncLeft = false;
+        if (RepairOf(managed, disk) is not { } running || !running.BeginAgain())
+        {
+            StartJob(managed, disk, JobKind.Repair, _lane.NewGuid(), null);
+        }
+    }
+
+    /// <summary>What a repair that has ended leaves to be done, and when.</summary>
+    private void NoteRepairEnded(ManagedPool managed, StorageJob job)
+    {
+        if (managed.Pool is { } pool && managed.VirtualDisks.TryGetValue(new VirtualDiskId(job.Spec.VirtualDisk), out ManagedVirtualDisk? disk))
+        {
+            bool isStopped = job.State == JobState.Terminated;
+            disk.StoppedFor = isStopped ? RetiredWithSlabs(pool) : [];
+            disk.IsResyncLeft = !isStopped && disk.Open.Disk.Space.BytesToResync > 0;
+            bool isWhole = job.State == JobState.Completed && !disk.IsResyncLeft && new SlabMover(pool, disk.Open).Plan(givesUpMissing: false).Count == 0;
+            disk.RepairNotBeforeNs = isWhole || isStopped ? 0 : _lane.NowNs + _options.Healing.RetryNs;
+        }
+    }
+}

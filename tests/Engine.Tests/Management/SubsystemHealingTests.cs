@@ -1,0 +1,233 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Pools;
+
+namespace TierSpaces.Engine.Tests.Management;
+
+/// <summary>Pools that do something about their disks without a command.</summary>
+public sealed class SubsystemHealingTests
+{
+    private const long Mebibyte = 1 << 20;
+    private readonly SubsystemWorld _world = new();
+
+    public SubsystemHealingTests() => _world.NewPool(3);
+
+    [Theory]
+    [InlineData(RetireMissingPhysicalDisks.Auto, true, true)]
+    [InlineData(RetireMissingPhysicalDisks.Auto, false, false)]
+    [InlineData(RetireMissingPhysicalDisks.Always, false, true)]
+    [InlineData(RetireMissingPhysicalDisks.Never, true, false)]
+    public void A_missing_disk_is_given_up_after_five_minutes_as_the_policy_says(RetireMissingPhysicalDisks policy, bool hasSpare, bool isGivenUp)
+    {
+        Guid disk = _world.NewMirror("d", 8 * Mebibyte);
+        _world.Run(_world.Subsystem.SetPoolAsync(_world.Pool, pool => pool with { RetireMissingPhysicalDisks = policy }));
+        if (hasSpare)
+        {
+            _world.AddDisk(DiskUsage.HotSpare);
+        }
+
+        int lost = DiskOf(disk);
+        _world.Pull(lost);
+        _world.Advance(TimeSpan.FromSeconds(298));
+        Assert.Equal(DiskUsage.AutoSelect, _world.Physical(lost).Usage);
+        Assert.Empty(_world.Jobs);
+
+        _world.Advance(TimeSpan.FromMinutes(3));
+
+        Assert.Equal(isGivenUp ? DiskUsage.Retired : DiskUsage.AutoSelect, _world.Physical(lost).Usage);
+        Assert.Equal(isGivenUp, IsWhole(disk));
+        Assert.Equal(isGivenUp ? 1 : 0, _world.Jobs.Count(job => job is { Name: "Repair", State: JobState.Completed }));
+        Assert.Equal(isGivenUp, _world.Notices.Any(notice => notice.Contains("it is retired, and what it held is made anew")));
+    }
+
+    [Fact]
+    public void A_disk_that_returns_in_time_is_noticed_and_copies_only_what_it_missed()
+    {
+        Guid disk = _world.NewMirror("d", 16 * Mebibyte);
+        _world.AddDisk(DiskUsage.HotSpare);
+        int lost = DiskOf(disk);
+        _world.Advance(TimeSpan.FromMinutes(2));   // what was written is clean by then
+        _world.Pull(lost);
+        _world.Advance(TimeSpan.FromSeconds(60));
+        _world.Write(disk, 0, 4096);
+        Assert.Equal("Lost Communication", _world.Physical(lost).OperationalStatus);
+        _world.PutBack(lost);
+
+        _world.Advance(TimeSpan.FromSeconds(30));
+
+        Assert.Equal(("OK", DiskUsage.AutoSelect), (_world.Physical(lost).OperationalStatus, _world.Physical(lost).Usage));
+        JobStatus job = Assert.Single(_world.Jobs);
+        Assert.Equal((JobState.Completed, HealthStatus.Healthy), (job.State, Health(disk)));
+        Assert.Equal(0, _world.Disk(disk).Space.Counters.SlabsMoved);
+        Assert.InRange(_world.Disk(disk).Space.Counters.RepairBytesWritten, 4096, Mebibyte);
+        _world.Advance(TimeSpan.FromMinutes(10));
+        Assert.DoesNotContain(_world.Jobs, later => later.UniqueId != job.UniqueId);
+    }
+
+    [Fact]
+    public void Nothing_is_given_up_where_nothing_could_be_made_anew_and_a_new_disk_changes_that()
+    {
+        Guid disk = NewFullMirror();
+        _world.Run(_world.Subsystem.SetPoolAsync(_world.Pool, pool => pool with { RetireMissingPhysicalDisks = RetireMissingPhysicalDisks.Always }));
+        int lost = DiskOf(disk);
+        _world.Pull(lost);
+        _world.Advance(TimeSpan.FromMinutes(20));
+        Assert.Equal(DiskUsage.AutoSelect, _world.Physical(lost).Usage);
+        Assert.Empty(_world.Jobs);
+
+        _world.AddDisk(DiskUsage.AutoSelect);
+        _world.Advance(TimeSpan.FromMinutes(2));
+
+        Assert.Equal(DiskUsage.Retired, _world.Physical(lost).Usage);
+        Assert.True(IsWhole(disk));
+    }
+
+    [Fact]
+    public void The_time_of_a_missing_disk_counts_anew_after_a_restart_and_what_was_given_up_stays_so()
+    {
+        Guid disk = _world.NewMirror("d", 8 * Mebibyte);
+        _world.AddDisk(DiskUsage.HotSpare);
+        int lost = DiskOf(disk);
+        _world.Pull(lost);
+        _world.Advance(TimeSpan.FromMinutes(4));
+        _world.Restart();
+        _world.Advance(TimeSpan.FromMinutes(4));
+        Assert.Equal(DiskUsage.AutoSelect, Missing().Usage);
+        _world.Advance(TimeSpan.FromMinutes(3));
+        Assert.True(IsWhole(disk));
+        Assert.Equal(DiskUsage.Retired, Missing().Usage);
+
+        _world.PutBack(lost);
+        _world.Advance(TimeSpan.FromMinutes(1));
+
+        Assert.Equal((DiskUsage.Retired, "OK", 0L), (_world.Physical(lost).Usage, _world.Physical(lost).OperationalStatus, _world.Physical(lost).VirtualDiskBytes));
+        Assert.True(_world.Run(_world.Subsystem.RemovePhysicalDisksAsync(_world.Pool, [_world.Physical(lost).UniqueId])));
+
+        PhysicalDiskStatus Missing() => _world.Run(_world.Subsystem.PhysicalDisksAsync())
+            .Single(physical => physical is { OperationalStatus: "Lost Communication", PoolId: not null });
+    }
+
+    [Fact]
+    public void A_pool_that_could_not_be_opened_opens_when_its_disks_are_back()
+    {
+        Guid disk = _world.NewMirror("d", 8 * Mebibyte);
+        _world.Away.UnionWith([0, 1]);
+        _world.Restart();
+        Assert.Equal(PoolOperationalStatus.Incomplete, Assert.Single(_world.Run(_world.Subsystem.PoolsAsync())).OperationalStatus);
+        _world.Away.Clear();
+
+        _world.Advance(TimeSpan.FromSeconds(30));
+
+        Assert.Equal(PoolOperationalStatus.OK, Assert.Single(_world.Run(_world.Subsystem.PoolsAsync())).OperationalStatus);
+        Assert.Equal(HealthStatus.Healthy, Health(disk));
+    }
+
+    [Fact]
+    public void A_retired_disk_is_drained_without_a_command_and_may_then_be_removed()
+    {
+        Guid one = _world.NewMirror("one", 8 * Mebibyte);
+        Guid two = _world.NewMirror("two", 8 * Mebibyte);
+        int retired = DiskOf(one);
+        Guid member = _world.Physical(retired).UniqueId;
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.RemovePhysicalDisksAsync(_world.Pool, [member])));
+        Assert.Equal(Refusal.PhysicalDiskStillInUse, refused.Refusal);
+
+        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(member, null, null, null, DiskUsage.Retired));
+        _world.Advance(TimeSpan.FromMinutes(1));
+
+        Assert.Equal(0, _world.Physical(retired).VirtualDiskBytes);
+        Assert.True(IsWhole(one) && IsWhole(two));
+        Assert.All(_world.Jobs.GroupBy(job => job.VirtualDisk), jobs => Assert.Single(jobs));
+        Assert.True(_world.Run(_world.Subsystem.RemovePhysicalDisksAsync(_world.Pool, [member])));
+    }
+
+    [Fact]
+    public void A_disk_that_is_retired_while_a_repair_verifies_is_drained_by_that_repair()
+    {
+        Guid disk = _world.NewMirror("d", 20 * Mebibyte);
+        Task<JobStatus> repair = _world.Subsystem.RepairVirtualDiskAsync(disk);
+        _world.Until(() => _world.Subsystem.ListedJobs.Any(job => job.Status == "Verify" && job.BytesProcessed > Mebibyte));
+        int retired = DiskOf(disk);
+
+        Task<PhysicalDiskStatus> set = _world.Subsystem.SetPhysicalDiskAsync(_world.Physical(retired).UniqueId, null, null, null, DiskUsage.Retired);
+        _world.Run(set);
+        JobStatus ended = _world.Run(repair);
+        _world.Advance(TimeSpan.FromMinutes(2));
+
+        Assert.Equal((JobState.Completed, 0L), (ended.State, _world.Physical(retired).VirtualDiskBytes));
+        Assert.All(_world.Jobs, job => Assert.Equal(JobState.Completed, job.State));
+    }
+
+    [Fact]
+    public void A_drain_that_a_user_stops_is_not_begun_again_until_another_disk_is_to_be_left()
+    {
+        _world.AddDisk(DiskUsage.AutoSelect);
+        Guid disk = _world.NewMirror("d", 20 * Mebibyte);
+        (int first, int second) = (DiskOf(disk), DiskOf(disk, copy: 1));
+        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(_world.Physical(first).UniqueId, null, null, null, DiskUsage.Retired));
+        _world.Until(() => _world.Subsystem.ListedJobs.Any(job => job.BytesProcessed >= Mebibyte));
+        _world.Run(_world.Subsystem.StopJobAsync(_world.Jobs[0].UniqueId));
+        _world.Advance(TimeSpan.FromMinutes(5));
+        Assert.Single(_world.Jobs);
+        Assert.NotEqual(0, _world.Physical(first).VirtualDiskBytes);
+
+        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(_world.Physical(second).UniqueId, null, null, null, DiskUsage.Retired));
+        _world.Advance(TimeSpan.FromMinutes(1));
+
+        Assert.Equal((0L, 0L), (_world.Physical(first).VirtualDiskBytes, _world.Physical(second).VirtualDiskBytes));
+    }
+
+    [Fact]
+    public void A_disk_that_comes_and_goes_is_taken_back_later_each_time_and_given_up_in_the_end()
+    {
+        Guid disk = _world.NewMirror("d", 8 * Mebibyte);
+        _world.AddDisk(DiskUsage.HotSpare);
+        int lost = DiskOf(disk);
+        List<TimeSpan> away = [];
+        for (int i = 0; i < 12 && _world.Physical(lost).Usage != DiskUsage.Retired; i++)
+        {
+            _world.Disks[lost].Pulled = true;   // what is there can be opened again all the same
+            long since = _world.Lane.NowNs;
+            _world.Until(() => _world.Notices.Count(notice => notice.Contains("is back;")) == i + 1);
+            away.Add(TimeSpan.FromTicks((_world.Lane.NowNs - since) / 100));
+        }
+
+        Assert.Equal(DiskUsage.Retired, _world.Physical(lost).Usage);
+        Assert.InRange(away[0], TimeSpan.FromSeconds(4), TimeSpan.FromSeconds(8));
+        Assert.Equal(away.Order(), away);
+        Assert.InRange(away.Count, 5, 9);
+    }
+
+    [Theory]
+    [InlineData("0", 0L)]
+    [InlineData("300", 300_000_000_000L)]
+    [InlineData("604800", 604_800_000_000_000L)]
+    public void The_time_is_read_in_seconds(string text, long expectedNs) => Assert.Equal(expectedNs, HealingTimes.ParseGrace(text).MissingGraceNs);
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("-1")]
+    [InlineData("5m")]
+    [InlineData("604801")]
+    public void Anything_else_is_refused(string text) =>
+        Assert.Contains("from 0 to 604800", Assert.Throws<FormatException>(() => HealingTimes.ParseGrace(text)).Message);
+
+    /// <summary>The number of a disk that holds a copy of everything, or of much, of a virtual disk.</summary>
+    private int DiskOf(Guid virtualDisk, int copy = 0)
+    {
+        Guid id = _world.Run(_world.Subsystem.PhysicalExtentsAsync(virtualDisk, null)).First(extent => extent.Copy == copy).PhysicalDisk;
+        return _world.Run(_world.Subsystem.PhysicalDisksAsync()).Single(disk => disk.UniqueId == id).DeviceId;
+    }
+
+    private Guid NewFullMirror()
+    {
+        SupportedSize size = _world.Run(_world.Subsystem.SupportedSizeAsync(_world.Pool, "Mirror"));
+        return _world.NewMirror("d", size.Max, filled: false);
+    }
+
+    private bool IsWhole(Guid virtualDisk) => _world.Run(_world.Subsystem.PhysicalExtentsAsync(virtualDisk, null)).All(extent => !extent.IsMissing && !extent.IsStale);
+
+    private HealthStatus Health(Guid virtualDisk) =>
+        _world.Run(_world.Subsystem.VirtualDisksAsync()).Single(disk => disk.Description.Id.Value == virtualDisk).Health;
+}
