@@ -85,8 +85,15 @@ public sealed partial class StorageSubsystem
     [
         new ResyncStep(disk.Open.Disk.Space),
         new RegenerateStep(new SlabMover(managed.Pool!, disk.Open), disk.Open.Disk.Space, managed.Pool!.Slabs.DataBytes, _lane.Yield),
-        new ScrubStep(disk.Open.Disk.Space),
+        .. ScrubSteps(managed, disk),
     ];
+
+    /// <summary>Verifying a virtual disk, and what its pool keeps about it.</summary>
+    private List<IJobStep> ScrubSteps(ManagedPool managed, ManagedVirtualDisk disk)
+    {
+        ScrubStep scrub = new(disk.Open.Disk.Space);
+        return [scrub, new MetadataScrubStep(managed.Pool!, scrub.Findings, (found, finding, count) => _reliability.Note(found.Id.Value, finding, count))];
+    }
 
     private StorageJob StartRepair(Guid virtualDisk)
     {
@@ -127,7 +134,7 @@ public sealed partial class StorageSubsystem
                 Description = kind == JobKind.Repair ? $"Repairs virtual disk {name}" : $"Verifies virtual disk {name}",
                 Pool = pool,
                 VirtualDisk = disk.Open.Description.Id.Value,
-                Steps = kind == JobKind.Repair ? RepairSteps(managed, disk) : [new ScrubStep(disk.Open.Disk.Space)],
+                Steps = kind == JobKind.Repair ? RepairSteps(managed, disk) : ScrubSteps(managed, disk),
                 Resumed = resumed,
                 Save = progress => SaveJob(managed, id, progress),
             },

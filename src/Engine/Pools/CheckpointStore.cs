@@ -124,6 +124,27 @@ internal sealed class CheckpointStore(MemberDisk disk)
         _newest = _newest with { Stored = stored };
     }
 
+    /// <summary>The next checkpoint writes every page anew: those that it would share may be damaged.</summary>
+    internal void ShareNothing() => _newest = _newest with { Stored = [] };
+
+    /// <summary>Pages of the heap that the newest two checkpoints consist of.</summary>
+    internal IEnumerable<uint> PagesInUse => _newest.Pages.Union(_previous.Pages);
+
+    /// <summary>How many pages of the newest two checkpoints are damaged, unreadable, or not the ones that belong there.</summary>
+    internal async LaneTask<int> CountDamaged()
+    {
+        int damaged = 0;
+        foreach (uint page in PagesInUse)
+        {
+            damaged += await ReadPage(page) is null ? 1 : 0;
+        }
+
+        bool isWhole = damaged > 0 || (await IsWhole(Newest) && (Previous.Generation == 0 || await IsWhole(Previous)));
+        return isWhole ? damaged : 1;
+    }
+
+    private async LaneTask<bool> IsWhole(CheckpointRoot root) => await ReadTree(root) is { } tree && await ReadPages(tree.StatePages) is not null;
+
     private static Dictionary<PageKey, StoredPage> StoredPagesOf(PoolState state, Tree tree, List<(PageKey Key, byte[] Contents)> pages)
     {
         Dictionary<PageKey, PageReference> read = [];

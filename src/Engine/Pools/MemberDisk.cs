@@ -137,6 +137,35 @@ internal sealed class MemberDisk
         return error == IoError.None ? await Flush() : error;
     }
 
+    /// <summary>How many of the two labels are not as they were written.</summary>
+    internal async LaneTask<int> CountDamagedLabels()
+    {
+        int damaged = 0;
+        byte[] block = new byte[PoolBlock.Size];
+        foreach (long offset in (long[])[DiskLayout.LabelA, Layout.LabelB])
+        {
+            Label.Encode(block, offset);
+            damaged += await Holds(offset, block) ? 0 : 1;
+        }
+
+        return damaged;
+    }
+
+    /// <summary>In how many of the two rings the newest superblock is not as it was written.</summary>
+    internal async LaneTask<int> CountDamagedSuperblocks()
+    {
+        int damaged = 0;
+        byte[] block = new byte[PoolBlock.Size];
+        foreach (long ring in (long[])[DiskLayout.SuperblockRingA, Layout.SuperblockRingB])
+        {
+            long offset = DiskLayout.SuperblockSlot(ring, Newest!.Epoch);
+            Newest.Encode(block, Label.Pool, Label.Disk, offset);
+            damaged += await Holds(offset, block) ? 0 : 1;
+        }
+
+        return damaged;
+    }
+
     /// <summary>Writes zeros over rings and journal, so that their space is there and nothing of the past is.</summary>
     internal async LaneTask<IoError> ClearAreas()
     {
@@ -149,6 +178,12 @@ internal sealed class MemberDisk
         }
 
         return error == IoError.None ? await Flush() : error;
+    }
+
+    private async LaneTask<bool> Holds(long offset, byte[] expected)
+    {
+        byte[] read = new byte[expected.Length];
+        return await Read(offset, read) == IoError.None && read.AsSpan().SequenceEqual(expected);
     }
 
     private async LaneTask WaitForSpace()

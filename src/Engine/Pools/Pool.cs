@@ -92,7 +92,10 @@ public sealed partial class Pool
     internal Dictionary<DiskNumber, MemberDisk> Outside { get; } = [];
 
     /// <summary>A member that may be read and written, or null when it is missing, evicted or about to be.</summary>
-    public IDisk? Disk(DiskNumber number) => _store.Usable(number)?.Disk;
+    public IDisk? Disk(DiskNumber number) => Member(number)?.Disk;
+
+    /// <summary>A member in the view as the metadata sees it; null when it is missing.</summary>
+    internal MemberDisk? Member(DiskNumber number) => _store.Usable(number);
 
     /// <summary>Whether the metadata has a quorum without this disk.</summary>
     public bool CanSpare(DiskNumber number) => _store.CanSpare(number);
@@ -132,6 +135,12 @@ public sealed partial class Pool
     /// one write.
     /// </summary>
     public LaneTask<CommitResult> Commit(params MetadataRecord[] records) => _store.Commit(records);
+
+    /// <summary>
+    /// Verifies the pool's own records on a member and heals them; gives the number of blocks that were damaged or unreadable. 0 for a
+    /// disk that is not in the view.
+    /// </summary>
+    public LaneTask<int> ScrubMetadata(DiskNumber disk) => _store.Scrub(disk);
 
     /// <summary>
     /// Takes a failed disk out of the view. <see cref="Disk"/> gives null for it at once; when this returns successfully the

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Devices.Identity;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Primitives;
 
@@ -29,6 +30,21 @@ public sealed class ReliabilityTests
         _world.Restart();
         Assert.Equal(counted, Of(id) with { ReadNsMax = counted.ReadNsMax, WriteNsMax = counted.WriteNsMax, FlushNsMax = counted.FlushNsMax });
         Assert.True(Of(id).ReadNsMax >= counted.ReadNsMax && counted.ReadNsMax > 0);
+    }
+
+    [Fact]
+    public void Rot_in_the_records_of_the_pool_is_healed_by_a_repair_and_counted_for_its_disk()
+    {
+        PhysicalDiskStatus victim = Disks()[1];
+        _world.Disks[1].Media.Corrupt(DiskLayout.LabelA + 20, sector =>
+        {
+            sector[20] ^= 1;
+            return sector;
+        });
+        Assert.Equal(1, _world.Run(_world.Subsystem.RepairVirtualDiskAsync(_disk)).Found!.Healed);
+
+        Assert.Equal((1L, 1L), (Of(victim.UniqueId).ChecksumMismatches, Of(victim.UniqueId).BlocksHealed));
+        Assert.Equal(0, _world.Run(_world.Subsystem.RepairVirtualDiskAsync(_disk)).Found!.Healed);
     }
 
     [Fact]
