@@ -20,7 +20,8 @@ Usage: ./build.sh TASK [options]
   Bench      build, then the tables of docs/performance.md, measured beside nbdkit, qemu-nbd and fio; -Long takes longer
   Simulate   build, then the crash simulator; -Seeds N -Seed S
   Fuzz       build, then damaged and made-up bytes into every parser; -Executions N -Seed S -Only TEXT
-  Mutate     build, then the simulator on engines with one flush, wait, lock or check taken out each; -Only TEXT -Seeds N
+  Mutate     build, then the simulator and the engine's tests on an engine with one flush, wait, lock or checksum taken out at a
+             time; -Only TEXT -Seeds N -Results FILE -Table FILE
   Clean      remove everything a task has built
 TEXT
 }
@@ -92,6 +93,7 @@ task_fuzz() {
 
 task_mutate() {
     require_sdk
+    dotnet_quiet build tests/Engine.Tests
     dotnet_quiet build tests/Mutants
     exec dotnet tests/Mutants/bin/Release/net8.0/TierSpaces.Mutants.dll "$@"
 }

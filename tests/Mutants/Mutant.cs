@@ -9,11 +9,11 @@ public enum MutantKind
     /// <summary>A method takes its range locks no more.</summary>
     DroppedLock,
 
-    /// <summary>A judgement always comes out as if all were well.</summary>
+    /// <summary>A checksum is taken to be right whatever it is.</summary>
     BlindCheck,
 }
 
-/// <summary>One place of the engine at which one rule of order or judgement can be taken out.</summary>
+/// <summary>One place of the engine at which one rule of order can be taken out.</summary>
 /// <param name="Kind">How.</param>
 /// <param name="Type">Type that holds the method.</param>
 /// <param name="Method">Method as it is called in the source.</param>

@@ -3,50 +3,63 @@ using Mono.Cecil.Cil;
 
 namespace TierSpaces.Mutants;
 
+/// <summary>A mutant and the instructions of the compiled engine that it changes.</summary>
+/// <param name="Mutant">Which.</param>
+/// <param name="Body">Compiled method.</param>
+/// <param name="Instructions">The calls that it leaves out, or the comparison that it makes blind.</param>
+public sealed record MutantSite(Mutant Mutant, MethodDefinition Body, IReadOnlyList<Instruction> Instructions);
+
 /// <summary>
-/// Finds every place where the storeys that carry durability make something durable, wait for it, lock or judge. The list follows the
-/// code: a new flush is a new mutant, without anyone remembering it.
+/// Finds every place where the storeys that carry durability make something durable, wait for it, lock, or compare a checksum. The list
+/// follows the code: a new flush is a new mutant, without anyone remembering it. Questions about routing (is this disk live, is this copy
+/// readable, is there another one) are not on it: turning one around does not take out a rule of order but sends requests elsewhere,
+/// which often means to a disk that refuses them, and says nothing about whether the simulator would see a missing wait.
 /// </summary>
 public static class MutantFinder
 {
     private static readonly string[] s_namespaces =
-        ["TierSpaces.Engine.Resiliency", "TierSpaces.Engine.Journals", "TierSpaces.Engine.Pools", "TierSpaces.Engine.VirtualDisks"];
+    [
+        "TierSpaces.Engine.Formats", "TierSpaces.Engine.Resiliency", "TierSpaces.Engine.Journals", "TierSpaces.Engine.Pools",
+        "TierSpaces.Engine.VirtualDisks",
+    ];
 
     private static readonly HashSet<string> s_steps =
     [
         "Flush", "FlushDisks", "FlushDisk", "FlushUnflushed", "Commit", "CommitTail", "CommitNow", "Write", "WriteGroup", "WriteMember", "WritePages",
         "WritePageCopies", "WriteSuperblocks", "WriteView", "WriteCopy", "Overwrite", "MarkDirty", "MarkStale", "MarkMissing", "MarkMissingStale",
         "SettleMissing", "NoteFirstWrites", "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
-        "NameCheckpoint", "TrimLog", "Writeback", "FlushForNotes", "Heal", "WriteLabels", "ClearAreas",
+        "NameCheckpoint", "TrimLog", "Writeback", "FlushForNotes", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",
+        "HoldWriteback", "WritebackEnd", "TakeTurn",
     ];
 
-    private static readonly HashSet<string> s_checks = ["Verify", "IsReadable", "IsLive", "AllNeverWritten", "HasOther", "HasOtherCopies"];
-
     /// <summary>All mutants of an engine, in the order of its code.</summary>
-    public static IReadOnlyList<Mutant> FindAll(ModuleDefinition engine)
+    public static IReadOnlyList<MutantSite> FindAll(ModuleDefinition engine)
     {
-        List<Mutant> found = [];
-        foreach ((string type, string name, MethodDefinition body) in Methods(engine))
+        List<MutantSite> found = [];
+        Dictionary<(string, string, string), int> seen = [];
+        foreach ((string type, string method, MethodDefinition body) in Methods(engine))
         {
-            bool locks = false;
-            Dictionary<string, int> seen = [];
-            foreach (MethodReference called in body.Body.Instructions.Select(CalledBy).OfType<MethodReference>())
+            List<Instruction> locks = [];
+            foreach (Instruction instruction in body.Body.Instructions)
             {
-                MutantKind? kind = KindOf(called);
+                if (CalledBy(instruction) is not { } called || Place(called, instruction) is not ({ } kind, { } place, { } callee))
+                {
+                    continue;
+                }
+
                 if (kind == MutantKind.DroppedLock)
                 {
-                    locks = true;
+                    locks.Add(place);
+                    continue;
                 }
-                else if (kind is { } one)
-                {
-                    int index = seen[called.Name] = seen.GetValueOrDefault(called.Name, -1) + 1;
-                    found.Add(new Mutant(one, type, name, called.Name, index));
-                }
+
+                int index = seen[(type, method, callee)] = seen.GetValueOrDefault((type, method, callee), -1) + 1;
+                found.Add(new MutantSite(new Mutant(kind, type, method, callee, index), body, [place]));
             }
 
-            if (locks)
+            if (locks.Count > 0)
             {
-                found.Add(new Mutant(MutantKind.DroppedLock, type, name, "Acquire and Release", -1));
+                found.Add(new MutantSite(new Mutant(MutantKind.DroppedLock, type, method, "Acquire and Release", -1), body, locks));
             }
         }
 
@@ -54,13 +67,13 @@ public static class MutantFinder
     }
 
     /// <summary>The compiled bodies, each with the type and the method of the source that it comes from.</summary>
-    internal static IEnumerable<(string Type, string Method, MethodDefinition Body)> Methods(ModuleDefinition engine)
+    private static IEnumerable<(string Type, string Method, MethodDefinition Body)> Methods(ModuleDefinition engine)
     {
         foreach (TypeDefinition type in engine.Types.Where(type => s_namespaces.Contains(type.Namespace)))
         {
             foreach (MethodDefinition method in type.Methods.Where(method => method.HasBody))
             {
-                yield return (type.Name, method.Name, method);
+                yield return (type.Name, NameWithin(method.Name), method);
             }
 
             foreach (TypeDefinition nested in type.NestedTypes)
@@ -75,18 +88,42 @@ public static class MutantFinder
     }
 
     /// <summary>What a call or a virtual call calls.</summary>
-    internal static MethodReference? CalledBy(Instruction instruction) =>
+    private static MethodReference? CalledBy(Instruction instruction) =>
         instruction.OpCode.Code is Code.Call or Code.Callvirt ? instruction.Operand as MethodReference : null;
 
-    internal static MutantKind? KindOf(MethodReference called)
+    private static (MutantKind? Kind, Instruction? Place, string Callee) Place(MethodReference called, Instruction call)
     {
         string result = called.ReturnType.FullName;
         bool isOurs = called.DeclaringType.FullName.StartsWith("TierSpaces.Engine", StringComparison.Ordinal);
-        return !isOurs ? null
-            : called.DeclaringType.Name == "RangeLock" && called.Name is "Acquire" or "Release" ? MutantKind.DroppedLock
-            : s_steps.Contains(called.Name) && MutantPlanter.AllWell(result) is not null ? MutantKind.SkippedStep
-            : s_checks.Contains(called.Name) && result == "System.Boolean" ? MutantKind.BlindCheck
-            : null;
+        return !isOurs ? (null, null, "")
+            : called.DeclaringType.Name == "RangeLock" && called.Name is "Acquire" or "Release" ? (MutantKind.DroppedLock, call, "")
+            : s_steps.Contains(called.Name) && MutantPlanter.AllWell(result) is not null ? (MutantKind.SkippedStep, call, called.Name)
+            : IsChecksum(called) ? (MutantKind.BlindCheck, Comparison(call), "Checksum")
+            : (null, null, "");
+    }
+
+    private static bool IsChecksum(MethodReference called) =>
+        (called.DeclaringType.Name == "Crc32c" && called.Name == "Compute") || called.Name is "ChecksumOf" or "Chain";
+
+    /// <summary>The comparison that a checksum goes into, before anything else is done with it; null where it is stored.</summary>
+    private static Instruction? Comparison(Instruction call)
+    {
+        for (Instruction? next = call.Next; next is not null; next = next.Next)
+        {
+            if (next.OpCode.Code is Code.Ceq or Code.Beq or Code.Beq_S or Code.Bne_Un or Code.Bne_Un_S)
+            {
+                return next;
+            }
+
+            if ((CalledBy(next) is { } other && (IsChecksum(other) || other.ReturnType.FullName == "System.Void"))
+                || next.OpCode.FlowControl is FlowControl.Branch or FlowControl.Cond_Branch or FlowControl.Return
+                || next.OpCode.Code is Code.Stfld or Code.Newobj or Code.Stelem_I4 || next.OpCode.Name.StartsWith("stloc", StringComparison.Ordinal))
+            {
+                return null;
+            }
+        }
+
+        return null;
     }
 
     /// <summary>A local function <c>&lt;Outer&gt;g__Inner|…</c> goes by its own name, an async method <c>&lt;Method</c> by its.</summary>

@@ -1,26 +1,46 @@
 using Mono.Cecil;
 using Mono.Cecil.Cil;
+using Mono.Cecil.Rocks;
 
 namespace TierSpaces.Mutants;
 
-/// <summary>Writes an engine with one mutant in it.</summary>
+/// <summary>
+/// Writes an engine with every mutant in it, each asleep: one field says which of them is awake, so that one process, compiled once, can
+/// try one after the other. An array notes which places were reached: a seed that does not reach a mutant's place cannot notice it.
+/// </summary>
 public static class MutantPlanter
 {
+    /// <summary>Full name of the class that is added: <c>int Awake</c> (0: none), <c>bool[] Reached</c>; mutants count from 1.</summary>
+    public const string Switches = "TierSpaces.Engine.PlantedMutants";
+
+    /// <summary>Environment variable that says which mutant is awake when the engine is loaded.</summary>
+    public const string Variable = "TIERSPACES_MUTANT";
+
     private const string IoError = "TierSpaces.Engine.Primitives.IoError";
     private const string Nothing = "TierSpaces.Engine.Primitives.Nothing";
 
-    /// <summary>Reads an engine, plants and writes it to another place.</summary>
-    public static void Plant(string engine, string target, Mutant mutant)
+    /// <summary>Reads an engine, plants and writes it to another place; mutant number n is the n-th of the answer, from 1.</summary>
+    public static IReadOnlyList<Mutant> PlantAll(string engine, string target)
     {
         using ModuleDefinition module = ModuleDefinition.ReadModule(engine, new ReaderParameters { InMemory = true });
-        (_, _, MethodDefinition body) = MutantFinder.Methods(module).Single(method =>
-            method.Type == mutant.Type && method.Method == mutant.Method && Calls(method.Body, mutant).Length > 0);
-        foreach (Instruction call in Calls(body, mutant))
+        IReadOnlyList<MutantSite> sites = MutantFinder.FindAll(module);
+        (FieldDefinition awake, FieldDefinition reached) = AddSwitches(module, sites.Count + 1);
+        MethodDefinition[] bodies = [.. sites.Select(site => site.Body).Distinct()];
+        Array.ForEach(bodies, method => method.Body.SimplifyMacros());   // short branches may get too long
+        for (int i = 0; i < sites.Count; i++)
         {
-            Replace(module, body, call, mutant.Kind);
+            foreach (Instruction place in sites[i].Instructions)
+            {
+                Plant(module, sites[i], place, [Load(OpCodes.Ldsfld, awake), Instruction.Create(OpCodes.Ldc_I4, i + 1)],
+                    [Load(OpCodes.Ldsfld, reached), Instruction.Create(OpCodes.Ldc_I4, i + 1), Instruction.Create(OpCodes.Ldc_I4_1), Instruction.Create(OpCodes.Stelem_I1)]);
+            }
         }
 
+        Array.ForEach(bodies, method => method.Body.OptimizeMacros());
         module.Write(target);
+        return [.. sites.Select(site => site.Mutant)];
+
+        static Instruction Load(OpCode code, FieldDefinition field) => Instruction.Create(code, field);
     }
 
     /// <summary>The answer that says that all is well, of a call with this result; null where there is none.</summary>
@@ -30,44 +50,70 @@ public static class MutantPlanter
         $"TierSpaces.Engine.Primitives.LaneTask`1<{IoError}>" => IoError,
         $"TierSpaces.Engine.Primitives.LaneTask`1<{Nothing}>" => Nothing,
         "TierSpaces.Engine.Primitives.LaneTask`1<System.Int32>" => "System.Int32",
+        "TierSpaces.Engine.Primitives.LaneTask`1<System.Boolean>" => "System.Boolean",
         _ => null,
     };
 
-    private static Instruction[] Calls(MethodDefinition body, Mutant mutant)
+    private static (FieldDefinition Awake, FieldDefinition Reached) AddSwitches(ModuleDefinition module, int count)
     {
-        Instruction[] calls = [.. body.Body.Instructions.Where(instruction =>
-            MutantFinder.CalledBy(instruction) is { } called
-            && MutantFinder.KindOf(called) == mutant.Kind && (mutant.Index < 0 || called.Name == mutant.Callee))];
-        return mutant.Index < 0 ? calls : mutant.Index < calls.Length ? [calls[mutant.Index]] : [];
+        TypeDefinition type = new(
+            Switches[..Switches.LastIndexOf('.')], Switches[(Switches.LastIndexOf('.') + 1)..],
+            TypeAttributes.Public | TypeAttributes.Abstract | TypeAttributes.Sealed | TypeAttributes.BeforeFieldInit, module.TypeSystem.Object);
+        FieldDefinition awake = new("Awake", FieldAttributes.Public | FieldAttributes.Static, module.TypeSystem.Int32);
+        FieldDefinition reached = new("Reached", FieldAttributes.Public | FieldAttributes.Static, new ArrayType(module.TypeSystem.Boolean));
+        MethodDefinition start = new(
+            ".cctor", MethodAttributes.Private | MethodAttributes.Static | MethodAttributes.HideBySig | MethodAttributes.SpecialName | MethodAttributes.RTSpecialName,
+            module.TypeSystem.Void);
+        ILProcessor il = start.Body.GetILProcessor();
+        il.Emit(OpCodes.Ldc_I4, count);
+        il.Emit(OpCodes.Newarr, module.TypeSystem.Boolean);
+        il.Emit(OpCodes.Stsfld, reached);
+        il.Emit(OpCodes.Ldstr, Variable);
+        il.Emit(OpCodes.Call, module.ImportReference(typeof(Environment).GetMethod(nameof(Environment.GetEnvironmentVariable), [typeof(string)])));
+        il.Emit(OpCodes.Call, module.ImportReference(typeof(Convert).GetMethod(nameof(Convert.ToInt32), [typeof(string)])));   // 0 of null
+        il.Emit(OpCodes.Stsfld, awake);
+        il.Emit(OpCodes.Ret);
+        type.Fields.Add(awake);
+        type.Fields.Add(reached);
+        type.Methods.Add(start);
+        module.Types.Add(type);
+        return (awake, reached);
     }
 
-    /// <summary>The call's arguments are dropped, and the answer is there at once. In place: branches to the call reach the first pop.</summary>
-    private static void Replace(ModuleDefinition module, MethodDefinition body, Instruction call, MutantKind kind)
+    /// <summary>Notes that the place was reached, then does what it did, or while the mutant is awake the wrong thing. In place: branches to it stay right.</summary>
+    private static void Plant(ModuleDefinition module, MutantSite site, Instruction place, Instruction[] isAwake, Instruction[] note)
     {
-        MethodReference called = (MethodReference)call.Operand;
-        ILProcessor il = body.Body.GetILProcessor();
-        int arguments = called.Parameters.Count + (called.HasThis ? 1 : 0);
-        call.OpCode = arguments > 0 ? OpCodes.Pop : OpCodes.Nop;
-        call.Operand = null;
-        Instruction last = call;
-        for (int i = 1; i < arguments; i++)
+        ILProcessor il = site.Body.Body.GetILProcessor();
+        Instruction original = il.Create(OpCodes.Nop);
+        (original.OpCode, original.Operand) = (place.OpCode, place.Operand);
+        (place.OpCode, place.Operand) = (OpCodes.Nop, null);
+        Instruction last = place;
+        if (site.Mutant.Kind == MutantKind.BlindCheck)
         {
-            il.InsertAfter(last, last = il.Create(OpCodes.Pop));
+            // Of two values that are compared one is compared with itself.
+            Append([.. note, .. isAwake, il.Create(OpCodes.Bne_Un, original), il.Create(OpCodes.Pop), il.Create(OpCodes.Dup), original]);
+            return;
         }
 
-        foreach (Instruction step in Answer(module, body, il, called, kind))
+        MethodReference called = (MethodReference)original.Operand;
+        Instruction wrong = il.Create(OpCodes.Nop);
+        Instruction end = il.Create(OpCodes.Nop);
+        Append([.. note, .. isAwake, il.Create(OpCodes.Beq, wrong), original, il.Create(OpCodes.Br, end), wrong]);
+        Append([.. Enumerable.Range(0, called.Parameters.Count + (called.HasThis ? 1 : 0)).Select(_ => il.Create(OpCodes.Pop))]);
+        Append([.. Answer(module, site.Body, il, called), end]);
+
+        void Append(Instruction[] instructions)
         {
-            il.InsertAfter(last, last = step);
+            foreach (Instruction instruction in instructions)
+            {
+                il.InsertAfter(last, instruction);
+                last = instruction;
+            }
         }
     }
 
-    private static IEnumerable<Instruction> Answer(ModuleDefinition module, MethodDefinition body, ILProcessor il, MethodReference called, MutantKind kind)
+    private static IEnumerable<Instruction> Answer(ModuleDefinition module, MethodDefinition body, ILProcessor il, MethodReference called)
     {
-        if (kind == MutantKind.BlindCheck)
-        {
-            return [il.Create(called.Name == "AllNeverWritten" ? OpCodes.Ldc_I4_0 : OpCodes.Ldc_I4_1)];
-        }
-
         if (called.ReturnType.FullName == "System.Void")
         {
             return [];
@@ -81,11 +127,11 @@ public static class MutantPlanter
         }
 
         GenericInstanceMethod done = new(laneTask.Methods.Single(method => method.Name == "FromResult"));
-        done.GenericArguments.Add(type == "System.Int32" ? module.TypeSystem.Int32 : module.GetType(type));
+        done.GenericArguments.Add(type == "System.Int32" ? module.TypeSystem.Int32 : type == "System.Boolean" ? module.TypeSystem.Boolean : module.GetType(type));
         if (type != Nothing)
         {
-            // An IoError of 0 is None; an Int32 of −1 is "no disk failed".
-            return [il.Create(type == IoError ? OpCodes.Ldc_I4_0 : OpCodes.Ldc_I4_M1), il.Create(OpCodes.Call, done)];
+            // An IoError of 0 is None; an Int32 of −1 is "no disk failed"; a Boolean says that it was done.
+            return [il.Create(OpCodes.Ldc_I4, type == IoError ? 0 : type == "System.Boolean" ? 1 : -1), il.Create(OpCodes.Call, done)];
         }
 
         VariableDefinition nothing = new(module.GetType(Nothing));

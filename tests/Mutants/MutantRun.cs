@@ -1,78 +1,83 @@
-using System.Diagnostics;
-using System.Globalization;
 using TierSpaces.Simulation;
 
 namespace TierSpaces.Mutants;
 
 /// <summary>How a mutant fared.</summary>
 /// <param name="Mutant">Which.</param>
-/// <param name="Seeds">Seeds that it took until it was noticed; 0 when it was not.</param>
-/// <param name="How">The first words of what was noticed.</param>
+/// <param name="Seeds">Seeds that reach its place and that it took until it was noticed; 0 when the simulator did not notice it.</param>
+/// <param name="How">What was noticed, by the simulator or by a test; empty when nothing did.</param>
 public sealed record MutantResult(Mutant Mutant, int Seeds, string How)
 {
-    /// <summary>Whether the simulator complained.</summary>
-    public bool IsNoticed => Seeds > 0;
+    /// <summary>Whether anything complained.</summary>
+    public bool IsNoticed => How.Length > 0;
 }
 
-/// <summary>Runs the simulator on an engine with one mutant in it, until it complains.</summary>
-public static class MutantRun
+/// <summary>Runs the simulator on an engine with mutants in it, one awake at a time, until it complains.</summary>
+public sealed class MutantRun : IDisposable
 {
+    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(60);
     private static readonly string s_assemblies = Path.GetDirectoryName(typeof(CrashSimulation).Assembly.Location)!;
 
-    /// <summary>The engine without mutants.</summary>
-    public static string Engine { get; } = Path.Combine(s_assemblies, "TierSpaces.Engine.dll");
+    private readonly string _folder = Directory.CreateTempSubdirectory("tsmutant").FullName;
 
-    /// <summary>
-    /// Runs one; a run that neither ends nor complains within <paramref name="patience"/> of processor time has been noticed too: it
-    /// hangs where the engine does not. Time on the clock would also count what else the machine does.
-    /// </summary>
-    public static async Task<MutantResult> RunAsync(Mutant mutant, int seeds, TimeSpan patience)
+    /// <summary>Plants all mutants of the engine beside this program.</summary>
+    public MutantRun()
     {
-        string folder = Directory.CreateTempSubdirectory("tsmutant").FullName;
-        try
+        foreach (string name in new[] { "TierSpaces.Simulation.dll", "TierSpaces.Mutants.dll" })
         {
-            foreach (string name in new[] { "TierSpaces.Simulation.dll", "TierSpaces.Simulation.runtimeconfig.json" })
-            {
-                File.Copy(Path.Combine(s_assemblies, name), Path.Combine(folder, name));
-            }
+            File.Copy(Path.Combine(s_assemblies, name), Path.Combine(_folder, name));
+        }
 
-            MutantPlanter.Plant(Engine, Path.Combine(folder, "TierSpaces.Engine.dll"), mutant);
-            return await SimulateAsync(mutant, Path.Combine(folder, "TierSpaces.Simulation.dll"), seeds, patience);
-        }
-        finally
-        {
-            Directory.Delete(folder, recursive: true);
-        }
+        File.Copy(Path.Combine(s_assemblies, "TierSpaces.Simulation.runtimeconfig.json"), Path.Combine(_folder, "TierSpaces.Mutants.runtimeconfig.json"));
+        Mutants = MutantPlanter.PlantAll(Path.Combine(s_assemblies, "TierSpaces.Engine.dll"), Engine);
     }
 
-    private static async Task<MutantResult> SimulateAsync(Mutant mutant, string simulation, int seeds, TimeSpan patience)
+    /// <summary>The planted engine.</summary>
+    public string Engine => Path.Combine(_folder, "TierSpaces.Engine.dll");
+
+    /// <summary>Its mutants, in the order of its code.</summary>
+    public IReadOnlyList<Mutant> Mutants { get; }
+
+    /// <summary>A process to ask.</summary>
+    public MutantProcess NewProcess() => new(_folder);
+
+    /// <summary>Places that a seed reaches with no mutant awake; the engine as it is must not be complained about.</summary>
+    public static async Task<HashSet<int>> ReachedAsync(MutantProcess process, ulong seed)
     {
-        ProcessStartInfo start = new("dotnet", [simulation, "-Seeds", seeds.ToString(CultureInfo.InvariantCulture), "-StopAtFirst"])
+        string answer = await process.AskAsync(0, seed, s_patience);
+        return answer.StartsWith("ok", StringComparison.Ordinal)
+            ? [.. answer.Split(' ', StringSplitOptions.RemoveEmptyEntries).Skip(1).Select(int.Parse)]
+            : throw new InvalidOperationException($"The simulator complains about the engine itself, seed {seed}: {answer}");
+    }
+
+    /// <summary>Tries seeds until one notices.</summary>
+    public async Task<MutantResult> RunAsync(MutantProcess process, Mutant mutant, IEnumerable<ulong> seeds)
+    {
+        int number = Mutants.ToList().IndexOf(mutant) + 1;
+        if (number == 0)
         {
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        };
-        start.Environment["DOTNET_TieredPGO"] = "0";   // most runs are short
-        using Process process = Process.Start(start)!;
-        Task<string> output = process.StandardOutput.ReadToEndAsync();
-        Task<string> errors = process.StandardError.ReadToEndAsync();
-        Task ended = process.WaitForExitAsync();
-        while (await Task.WhenAny(ended, Task.Delay(500)) != ended)
+            throw new ArgumentException($"The engine has no mutant '{mutant.Name}'; -List names them.", nameof(mutant));
+        }
+
+        int tried = 0;
+        foreach (ulong seed in seeds)
         {
-            if (process.TotalProcessorTime > patience)
+            tried++;
+            string answer = await process.AskAsync(number, seed, s_patience);
+            if (answer.Contains("InvalidProgramException", StringComparison.Ordinal))
             {
-                process.Kill();
-                return new MutantResult(mutant, Seeds: 1, $"does not end within {patience.TotalSeconds:F0} s of processor time");
+                throw new InvalidOperationException($"{mutant.Name} was not planted well: {answer}");
+            }
+
+            if (answer.StartsWith("violation ", StringComparison.Ordinal))
+            {
+                return new MutantResult(mutant, tried, answer["violation ".Length..]);
             }
         }
 
-        string? violation = (await output).Split('\n').FirstOrDefault(line => line.StartsWith("violation: ", StringComparison.Ordinal));
-        return violation is not null ? new MutantResult(mutant, SeedOf(violation), violation["violation: ".Length..])
-            : process.ExitCode != 0 ? new MutantResult(mutant, 1, $"the process died: {(await errors).Split('\n')[0]}")
-            : new MutantResult(mutant, 0, "");
+        return new MutantResult(mutant, 0, "");
     }
 
-    /// <summary>Runs begin at seed 1: the seed of a violation is the number of seeds that it took.</summary>
-    private static int SeedOf(string violation) =>
-        int.Parse(violation["violation: seed ".Length..].Split(',')[0], CultureInfo.InvariantCulture);
+    /// <inheritdoc/>
+    public void Dispose() => Directory.Delete(_folder, recursive: true);
 }

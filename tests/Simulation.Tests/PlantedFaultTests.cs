@@ -6,7 +6,7 @@ namespace TierSpaces.Simulation.Tests;
 /// Takes one wait, flush or commit at a time out of the compiled engine and lets the simulator look for the loss: a simulator that does not
 /// notice a planted fault proves nothing when it is silent. These are a few; <c>./build.sh Mutate</c> goes through all of them.
 /// </summary>
-public sealed class PlantedFaultTests
+public sealed class PlantedFaultTests(PlantedFaultTests.PlantedEngine engine) : IClassFixture<PlantedFaultTests.PlantedEngine>
 {
     private const int SeedsMax = 400;
 
@@ -23,9 +23,29 @@ public sealed class PlantedFaultTests
     [MemberData(nameof(Faults))]
     public async Task A_planted_order_fault_is_noticed(string fault, Mutant mutant)
     {
-        MutantResult result = await MutantRun.RunAsync(mutant, SeedsMax, TimeSpan.FromMinutes(10));
+        MutantResult result = await engine.Run.RunAsync(engine.Process, mutant, Enumerable.Range(1, SeedsMax).Select(seed => (ulong)seed));
         Assert.True(result.IsNoticed && result.How.StartsWith("seed ", StringComparison.Ordinal), $"Not noticed within {SeedsMax} seeds: {fault}. {result.How}");
     }
 
     private static Mutant Skipped(string method, string callee, int index) => new(MutantKind.SkippedStep, "Space", method, callee, index);
+
+    /// <summary>An engine with all mutants in it, and a process that has it loaded.</summary>
+    public sealed class PlantedEngine : IDisposable
+    {
+        public PlantedEngine()
+        {
+            Run = new MutantRun();
+            Process = Run.NewProcess();
+        }
+
+        public MutantRun Run { get; }
+
+        public MutantProcess Process { get; }
+
+        public void Dispose()
+        {
+            Process.Dispose();
+            Run.Dispose();
+        }
+    }
 }

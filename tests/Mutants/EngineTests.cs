@@ -1,0 +1,110 @@
+using System.Diagnostics;
+using System.Globalization;
+
+namespace TierSpaces.Mutants;
+
+/// <summary>
+/// The engine's own tests, run against the planted engine: what the simulator cannot see (sub-sector writes, labels, unmapping at the
+/// edges) they can. Every class is run once without a mutant, which says which places it reaches and how long it takes; a mutant is
+/// then tried on those that reach it, short ones first.
+/// </summary>
+public sealed class EngineTests : IDisposable
+{
+    private static readonly string[] s_folders = ["Pools", "Resiliency", "VirtualDisks", "Jobs", "Management"];
+
+    private readonly string _engine;
+    private readonly string _folder = Directory.CreateTempSubdirectory("tsmutanttests").FullName;
+    private readonly List<TestClass> _classes = [];
+
+    /// <summary>Uses the tests as they are built beside this program.</summary>
+    public EngineTests(string engine) => _engine = engine;
+
+    private static string Tests => Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, "../../../../Engine.Tests/bin/Release/net8.0"));
+
+    /// <summary>Links the tests beside the planted engine and runs each class without a mutant.</summary>
+    public async Task MeasureAsync()
+    {
+        foreach (string file in Directory.GetFiles(Tests).Where(file => Path.GetFileName(file) != "TierSpaces.Engine.dll"))
+        {
+            File.CreateSymbolicLink(Path.Combine(_folder, Path.GetFileName(file)), file);
+        }
+
+        File.Copy(_engine, Path.Combine(_folder, "TierSpaces.Engine.dll"));
+        string sources = Path.GetFullPath(Path.Combine(Tests, "../../.."));
+        foreach (string file in s_folders.SelectMany(folder => Directory.GetFiles(Path.Combine(sources, folder), "*Tests.cs", SearchOption.AllDirectories)).Order())
+        {
+            string name = Path.GetFileNameWithoutExtension(file);
+            string reached = Path.Combine(_folder, "reached");
+            File.Delete(reached);
+            (string failed, TimeSpan time) = await RunAsync(0, ["-class", $"*.{name}"], reached, TimeSpan.FromMinutes(10));
+            if (failed.Length > 0)
+            {
+                throw new InvalidOperationException($"The tests fail without a mutant: {failed}");
+            }
+
+            int[] places = [.. (await File.ReadAllTextAsync(reached)).Split(' ', StringSplitOptions.RemoveEmptyEntries).Select(int.Parse)];
+            Console.WriteLine($"{name}: {time.TotalSeconds:F0} s, {places.Length} places");
+            _classes.Add(new TestClass(name, time, [.. places]));
+        }
+
+        _classes.Sort((a, b) => a.Time.CompareTo(b.Time));
+    }
+
+    /// <summary>Runs the classes that reach a mutant, until a test fails.</summary>
+    public async Task<MutantResult> RunAsync(Mutant mutant, int number)
+    {
+        foreach (TestClass tests in _classes.Where(tests => tests.Reached.Contains(number)))
+        {
+            (string failed, _) = await RunAsync(number, ["-class", $"*.{tests.Name}", "-stopOnFail"], "", (tests.Time * 4) + TimeSpan.FromSeconds(20));
+            if (failed.Length > 0)
+            {
+                return new MutantResult(mutant, 0, failed == "hangs" ? $"{tests.Name} does not end" : failed);
+            }
+        }
+
+        return new MutantResult(mutant, 0, "");
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => Directory.Delete(_folder, recursive: true);
+
+    /// <summary>The first test that failed, or empty; one that took too much processor time "hangs", and so does one that stands still.</summary>
+    private async Task<(string Failed, TimeSpan Time)> RunAsync(int number, string[] filter, string reached, TimeSpan patience)
+    {
+        ProcessStartInfo start = new("dotnet", ["exec", Path.Combine(_folder, "TierSpaces.Engine.Tests.dll"), "-noLogo", "-noColor", .. filter]) { RedirectStandardOutput = true };
+        start.Environment[MutantPlanter.Variable] = number.ToString(CultureInfo.InvariantCulture);
+        if (reached.Length > 0)
+        {
+            start.Environment["DOTNET_STARTUP_HOOKS"] = typeof(EngineTests).Assembly.Location;
+            start.Environment[StartupHook.Variable] = reached;
+        }
+
+        using Process process = Process.Start(start)!;
+        Task<string> output = process.StandardOutput.ReadToEndAsync();
+        Stopwatch clock = Stopwatch.StartNew();
+        TimeSpan time = default;
+        while (await Task.WhenAny(output, Task.Delay(200)) != output)
+        {
+            time = process.HasExited ? time : process.TotalProcessorTime;
+            if (time > patience || clock.Elapsed > (patience * 4) + TimeSpan.FromSeconds(60))
+            {
+                process.Kill();
+                return ("hangs", time);
+            }
+        }
+
+        await process.WaitForExitAsync();
+        string? line = (await output).Split('\n').FirstOrDefault(line => line.EndsWith("[FAIL]", StringComparison.Ordinal));
+        string failed = line is not null ? Short(line) : process.ExitCode != 0 ? "the process of the tests died" : "";
+        return (failed, time);
+    }
+
+    /// <summary>Class and method of "    TierSpaces.Engine.Tests.Pools.PoolTests.Name(arguments) [FAIL]".</summary>
+    private static string Short(string line)
+    {
+        string name = line.Trim().Replace(" [FAIL]", "", StringComparison.Ordinal).Split('(')[0];
+        return string.Join('.', name.Split('.').TakeLast(2));
+    }
+
+    private sealed record TestClass(string Name, TimeSpan Time, HashSet<int> Reached);
+}

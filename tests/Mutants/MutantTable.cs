@@ -1,0 +1,49 @@
+using System.Text;
+
+namespace TierSpaces.Mutants;
+
+/// <summary>The table of docs/mutants.md.</summary>
+public static class MutantTable
+{
+    /// <summary>Writes it, mutants in the order of the code, those that nothing can notice with their reasons below.</summary>
+    public static string Write(IReadOnlyList<Mutant> mutants, ResultFile results)
+    {
+        StringBuilder text = new();
+        Mutant[] equivalent = [.. mutants.Where(mutant => Equivalents.ReasonOf(mutant) is not null)];
+        Mutant[] counted = [.. mutants.Except(equivalent)];
+        text.Append("# Mutants\n\n")
+            .Append("Each line is one rule of order taken out of the compiled engine (`./build.sh Mutate`; [testing.md](testing.md#mutants) says how): a step that\n")
+            .Append("is left out, range locks that are not taken, a checksum that is not compared. *Seeds* counts the simulator's seeds that reach the place, up to\n")
+            .Append("the one that complained; where the simulator sees nothing, a test of the engine does. Written by `-Table`, not by hand.\n\n")
+            .Append($"{counted.Length} mutants, {counted.Count(results.IsKnown)} noticed; {equivalent.Length} more are equivalent to the engine as it is.\n\n")
+            .Append("| Mutant | Kind | Seeds | Noticed as |\n|---|---|---|---|\n");
+        foreach (Mutant mutant in counted)
+        {
+            MutantResult? result = results.Of(mutant);
+            text.Append($"| `{mutant.Name}` | {Word(mutant.Kind)} | {(result is { Seeds: > 0 } ? result.Seeds : "")} | {(result is null ? "**not noticed**" : How(result))} |\n");
+        }
+
+        text.Append("\n## Equivalent\n\nTaking these out changes nothing that is promised; they stay for the reason given.\n\n| Mutant | Reason |\n|---|---|\n");
+        foreach (Mutant mutant in equivalent)
+        {
+            text.Append($"| `{mutant.Name}` | {Equivalents.ReasonOf(mutant)} |\n");
+        }
+
+        return text.ToString();
+    }
+
+    private static string Word(MutantKind kind) => kind switch { MutantKind.SkippedStep => "step", MutantKind.DroppedLock => "locks", _ => "checksum" };
+
+    /// <summary>Without the seed and the scenario, whose text says in which world it was, and cut where it says enough.</summary>
+    private static string How(MutantResult result)
+    {
+        if (result.Seeds == 0)
+        {
+            return $"test `{result.How}`";
+        }
+
+        int world = result.How.LastIndexOf("}: ", StringComparison.Ordinal);
+        string how = (world < 0 ? result.How : result.How[(world + 3)..]).Replace("|", "/", StringComparison.Ordinal);
+        return how.Length <= 110 ? how : $"{how[..110]}…";
+    }
+}

@@ -1,0 +1,41 @@
+using System.Globalization;
+using System.Reflection;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Mutants;
+
+/// <summary>
+/// The side of a run that stands beside the planted engine. Each line asks for one mutant and one seed, "7 120"; the answer is
+/// "violation " and what was wrong, or "ok" and the numbers of the places that were reached.
+/// </summary>
+public static class MutantWorker
+{
+    /// <summary>Argument that makes the program a worker.</summary>
+    public const string Argument = "-Worker";
+
+    /// <summary>Answers until its input ends.</summary>
+    public static int Run(TextReader requests, TextWriter answers)
+    {
+        Type switches = typeof(IoError).Assembly.GetType(MutantPlanter.Switches, throwOnError: true)!;
+        FieldInfo awake = switches.GetField("Awake")!;
+        bool[] reached = (bool[])switches.GetField("Reached")!.GetValue(null)!;
+        while (requests.ReadLine() is { } request)
+        {
+            string[] words = request.Split(' ');
+            ulong seed = ulong.Parse(words[1], CultureInfo.InvariantCulture);
+            Array.Clear(reached);
+            awake.SetValue(null, int.Parse(words[0], CultureInfo.InvariantCulture));
+            string? violation = CrashSimulation.Run(ScenarioOf(seed), seed).Violation;
+            answers.WriteLine(violation is not null
+                ? $"violation {violation.ReplaceLineEndings(" ")}"
+                : $"ok {string.Join(' ', Enumerable.Range(1, reached.Length - 1).Where(i => reached[i]))}");
+            answers.Flush();
+        }
+
+        return 0;
+    }
+
+    /// <summary>Seeds go round all scenarios, as in the simulator's own runs from seed 1.</summary>
+    private static SpaceScenario ScenarioOf(ulong seed) => SpaceScenario.All[(int)((seed - 1) % (ulong)SpaceScenario.All.Count)];
+}
