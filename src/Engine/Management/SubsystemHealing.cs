@@ -157,7 +157,7 @@ public sealed partial class StorageSubsystem
         {
             Space space = disk.Open.Disk.Space;
             if ((leaving.Length == 0 && !disk.IsResyncLeft) || space.Fault != IoError.None || _lane.NowNs < disk.RepairNotBeforeNs
-                || RepairOf(managed, disk) is { Step: not (null or ScrubStep) })
+                || RepairOf(managed, disk) is { Step: not (null or ScrubStep or MetadataScrubStep) })
             {
                 continue;
             }
