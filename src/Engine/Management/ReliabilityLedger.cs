@@ -29,6 +29,9 @@ public sealed record DiskReliability
     /// <summary>Wrong or unreadable blocks that no copy could give, each time they were met.</summary>
     public long BlocksLost { get; init; }
 
+    /// <summary>Whether it has had so many errors within a short time that it is expected to fail.</summary>
+    public bool IsPastThreshold { get; init; }
+
     /// <summary>Longest read, in nanoseconds.</summary>
     public long ReadNsMax { get; init; }
 
@@ -122,6 +125,16 @@ internal sealed class ReliabilityLedger(IHostState state)
 
     /// <summary>The counters of a disk; zeros when nothing is known of it.</summary>
     internal DiskReliability Of(Guid disk) => _disks.TryGetValue(disk, out Entry? entry) ? entry.Total : new DiskReliability();
+
+    /// <summary>Wrong checksums of a disk so far.</summary>
+    internal long MismatchesOf(Guid disk) => _disks.TryGetValue(disk, out Entry? entry) ? entry.Base.ChecksumMismatches : 0;
+
+    /// <summary>Remembers that a disk is, or is not, expected to fail.</summary>
+    internal void SetPastThreshold(Guid disk, bool isPast)
+    {
+        Entry entry = EntryOf(disk);
+        entry.Base = entry.Base with { IsPastThreshold = isPast };
+    }
 
     /// <summary>Lets the counters of a disk begin at zero.</summary>
     internal void Reset(Guid disk)

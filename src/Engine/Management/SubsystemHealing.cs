@@ -13,6 +13,7 @@ namespace TierSpaces.Engine.Management;
 //   a member is missing                   it is looked for; when it is back it takes part again, and what it missed is copied
 //   it is missing past the grace time     it is given up (Usage Retired), if RetireMissingPhysicalDisks says so and a slab on it can be
 //                                         made anew elsewhere
+//   a disk has had too many errors        it is retired as well, if there is room for all that it holds
 //   a retired disk holds slabs            each virtual disk is repaired as soon as one of those slabs has somewhere to go
 //
 // Invariants
@@ -50,6 +51,7 @@ public sealed partial class StorageSubsystem
             if (!_stopped && managed.Pool is { HasLostQuorum: false } pool)
             {
                 await GiveUpMissing(managed, pool);
+                await RetireFailing(managed, pool);
                 BeginRepairs(managed, pool);
             }
         }

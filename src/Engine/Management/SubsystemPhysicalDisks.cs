@@ -113,6 +113,12 @@ public sealed partial class StorageSubsystem
                 Usage = usage ?? member.Usage,
             };
             Require(await managed.Pool!.Commit(new DiskChanged(changed)), member.FriendlyName);
+            if (usage is not (null or DiskUsage.Retired))
+            {
+                _reliability.SetPastThreshold(id, false);   // it is to be used all the same
+                _errorWatches.Remove(id);
+            }
+
             return _registry.Disks.Find(disk => IdOf(disk) == id) is { } known ? StatusOf(known) : MissingMembers(managed).First(view => view.UniqueId == id);
         });
 
@@ -138,8 +144,8 @@ public sealed partial class StorageSubsystem
             {
                 throw new RefusedException(
                     Refusal.PhysicalDiskStillInUse,
-                    $"Physical disk '{member.FriendlyName}' holds {used} slabs of virtual disks ({used * managed.Pool.Slabs.DataBytes} bytes).",
-                    "Remove those virtual disks, or retire the disk and repair them.");
+                    $"Physical disk '{member.FriendlyName}' holds {used * managed.Pool.Slabs.DataBytes} bytes of {string.Join(", ", NamesOn(managed.Pool, member.Number))}.",
+                    "Retire the disk (Set-PhysicalDisk -Usage Retired): it is drained by itself, or by Repair-VirtualDisk. Or remove those virtual disks.");
             }
         }
 
@@ -154,6 +160,11 @@ public sealed partial class StorageSubsystem
 
         return true;
     });
+
+    private static IEnumerable<string> NamesOn(Pool pool, DiskNumber number) => pool.State.VirtualDisks.Values
+        .Where(disk => new[] { disk.DataSpace, disk.LogSpace }.Any(space => pool.State.Space(space)?.EnumerateRows()
+            .Any(row => row.Row.Mapping.Sources.ToArray().Any(slab => slab.Disk == number)) == true))
+        .Select(disk => $"virtual disk '{disk.FriendlyName}'");
 
     /// <summary>Clears what an unpooled disk holds, so that it can be pooled.</summary>
     public Task<PhysicalDiskStatus> ResetPhysicalDiskAsync(Guid id) => Change(async LaneTask<PhysicalDiskStatus> () =>
@@ -410,10 +421,11 @@ public sealed partial class StorageSubsystem
         LatencyProfile = disk.LatencyProfile,
     };
 
-    private static PhysicalDiskStatus OfMember(ManagedPool managed, DiskDescription member, PhysicalDiskStatus view)
+    private PhysicalDiskStatus OfMember(ManagedPool managed, DiskDescription member, PhysicalDiskStatus view)
     {
         DiskState state = managed.State!.Disk(member.Number)!;
         bool present = managed.Pool?.Disk(member.Number) is not (null or MeteredDisk { IsHung: true });
+        bool failing = _reliability.Of(member.Id.Value).IsPastThreshold;
         long slab = managed.State.Pool!.Slabs.DataBytes;
         return view with
         {
@@ -427,8 +439,8 @@ public sealed partial class StorageSubsystem
             Usage = member.Usage,
             Description = member.Description,
             PoolId = managed.Id.Value,
-            Health = present ? HealthStatus.Healthy : HealthStatus.Warning,
-            OperationalStatus = present ? "OK" : "Lost Communication",
+            Health = present && !failing ? HealthStatus.Healthy : HealthStatus.Warning,
+            OperationalStatus = !present ? "Lost Communication" : failing ? "Predictive Failure" : "OK",
             Counters = (managed.Pool?.Disk(member.Number) as MeteredDisk)?.Counters,
         };
     }

@@ -29,6 +29,7 @@ public sealed partial class StorageSubsystem
         RequireDisk(disk);
         GatherReliability();
         _reliability.Reset(disk);
+        _errorWatches.Remove(disk);
         SaveReliability();
         return _reliability.Of(disk);
     });

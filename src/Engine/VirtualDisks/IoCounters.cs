@@ -48,6 +48,9 @@ public sealed class IoCounters
     /// <summary>Flushes that failed.</summary>
     public long FlushErrors;
 
+    /// <summary>Requests of any kind that a device failed with an I/O error of its own; it was there and answered.</summary>
+    public long MediaErrors;
+
     /// <summary>Longest read, in nanoseconds.</summary>
     public long ReadNsMax;
 

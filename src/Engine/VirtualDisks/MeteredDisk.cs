@@ -243,6 +243,7 @@ public sealed class MeteredDisk : IDisk
     private void Count(MemberOperation operation, long length, long elapsedNs, IoError error)
     {
         bool failed = error != IoError.None;
+        Counters.MediaErrors += error == IoError.Io ? 1 : 0;
         switch (operation)
         {
             case MemberOperation.Read:

@@ -44,6 +44,13 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         return All().Exists(move => move.From == disk && (move.Row < 0 || open.Disk.Space.CanMove(move.Row, move.Position)) && HasTarget(move, known));
     }
 
+    /// <summary>Whether each slab that is on a certain disk has, by itself, somewhere to go.</summary>
+    public bool CanAllLeave(DiskNumber disk)
+    {
+        Dictionary<string, bool> known = [];
+        return All().TrueForAll(move => move.From != disk || ((move.Row < 0 || open.Disk.Space.CanMove(move.Row, move.Position)) && HasTarget(move, known)));
+    }
+
     private IEnumerable<DiskNumber> Leaving(bool withMissing) => pool.State.Disks.Values
         .Where(disk => disk.UsedSlabs > 0
             && (disk.Description.Usage == DiskUsage.Retired || (withMissing && !pool.View.Contains(disk.Description.Number))))

@@ -132,6 +132,8 @@ public sealed class SubsystemHealingTests
         Guid member = _world.Physical(retired).UniqueId;
         RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.RemovePhysicalDisksAsync(_world.Pool, [member])));
         Assert.Equal(Refusal.PhysicalDiskStillInUse, refused.Refusal);
+        Assert.Contains("bytes of virtual disk 'one'", refused.Message);
+        Assert.Contains("-Usage Retired", refused.Action);
 
         _world.Run(_world.Subsystem.SetPhysicalDiskAsync(member, null, null, null, DiskUsage.Retired));
         _world.Advance(TimeSpan.FromMinutes(1));
