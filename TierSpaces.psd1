@@ -33,6 +33,7 @@
         'Remove-StoragePool'
         'Set-StoragePool'
         'Update-StoragePool'
+        'Optimize-StoragePool'
         'Test-StoragePowerCut'
         'Get-StorageReliabilityCounter'
         'Reset-StorageReliabilityCounter'

@@ -40,6 +40,7 @@ namespace TierSpaces.Contracts;
 [JsonSerializable(typeof(ResetStorageReliabilityCounterRequest))]
 [JsonSerializable(typeof(StopStorageJobRequest))]
 [JsonSerializable(typeof(RepairVirtualDiskRequest))]
+[JsonSerializable(typeof(OptimizeStoragePoolRequest))]
 [JsonSerializable(typeof(GetTierSpacesHostRequest))]
 [JsonSerializable(typeof(StartTierSpacesHostRequest))]
 [JsonSerializable(typeof(TestStoragePowerCutRequest))]

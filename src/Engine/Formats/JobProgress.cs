@@ -9,6 +9,9 @@ public enum JobKind : byte
     /// <summary>A virtual disk is verified.</summary>
     Scrub = 2,
 
+    /// <summary>What a pool holds is spread evenly over its disks.</summary>
+    Optimize = 3,
+
     /// <summary>Not a job: when a virtual disk was last verified to its end. Its record has the virtual disk's id.</summary>
     LastScrub = 64,
 
@@ -27,7 +30,7 @@ public sealed record JobProgress
     /// <summary>What it is about.</summary>
     public required JobKind Kind { get; init; }
 
-    /// <summary>Id of the virtual disk, or of the pool for <see cref="JobKind.ScrubInterval"/>.</summary>
+    /// <summary>Id of the virtual disk, or of the pool for <see cref="JobKind.Optimize"/> and <see cref="JobKind.ScrubInterval"/>.</summary>
     public required Guid Subject { get; init; }
 
     /// <summary>When it was asked for (for <see cref="JobKind.LastScrub"/>: when it ended), as ticks of UTC.</summary>

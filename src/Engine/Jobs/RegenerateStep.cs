@@ -65,14 +65,4 @@ public sealed class RegenerateStep(SlabMover mover, Space space, long slabBytes,
             ? new JobAdvance(cursor + 1, slabBytes, false)
             : new JobAdvance(cursor, 0, false, space.Fault, space.FaultReason);
     }
-
-    /// <summary>Lets others have the lane between two chunks of a slab.</summary>
-    private sealed class Unhurried(Func<LaneTask> yield) : IWorkPacer
-    {
-        public async LaneTask<bool> Done(long bytes)
-        {
-            await yield();
-            return true;
-        }
-    }
 }

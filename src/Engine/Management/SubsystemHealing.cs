@@ -159,7 +159,7 @@ public sealed partial class StorageSubsystem
         {
             Space space = disk.Open.Disk.Space;
             if ((leaving.Length == 0 && !disk.IsResyncLeft) || space.Fault != IoError.None || _lane.NowNs < disk.RepairNotBeforeNs
-                || RepairOf(managed, disk) is { Step: not (null or ScrubStep or MetadataScrubStep) })
+                || RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
             {
                 continue;
             }

@@ -7,7 +7,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-// Jobs of virtual disks. Their state is a job record in the metadata of their pool, so that whichever host opens the pool goes on with
+// Jobs of virtual disks and pools. Their state is a job record in the metadata of their pool, so that whichever host opens the pool goes on with
 // them; so are the schedule of verifying and when each virtual disk was last verified. A list of what has ended is kept in memory only.
 public sealed partial class StorageSubsystem
 {
@@ -111,7 +111,7 @@ public sealed partial class StorageSubsystem
         if (!regenerate.GivesUpMissing)
         {
             regenerate.GivesUpMissing = true;
-            if (job.Step is ScrubStep && regenerate.BytesToMove > 0)
+            if (job.Step is not (ResyncStep or RegenerateStep) && regenerate.BytesToMove > 0)
             {
                 job.BeginAgain();
             }
@@ -122,23 +122,25 @@ public sealed partial class StorageSubsystem
 
     private StorageJob StartJob(ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed)
     {
-        Guid pool = managed.Id.Value;
         string name = disk.Open.Description.FriendlyName;
-        JobPacer pacer = new(_lane, _options.JobPacing, () => ForegroundOf(managed), () => _jobs.Running(pool).Count());
-        StorageJob job = _jobs.Start(
-            new JobSpec
-            {
-                Id = id,
-                Kind = kind,
-                Name = kind.ToString(),
-                Description = kind == JobKind.Repair ? $"Repairs virtual disk {name}" : $"Verifies virtual disk {name}",
-                Pool = pool,
-                VirtualDisk = disk.Open.Description.Id.Value,
-                Steps = kind == JobKind.Repair ? RepairSteps(managed, disk) : ScrubSteps(managed, disk),
-                Resumed = resumed,
-                Save = progress => SaveJob(managed, id, progress),
-            },
-            pacer);
+        return Run(managed, new JobSpec
+        {
+            Id = id,
+            Kind = kind,
+            Name = kind.ToString(),
+            Description = kind == JobKind.Repair ? $"Repairs virtual disk {name}" : $"Verifies virtual disk {name}",
+            Pool = managed.Id.Value,
+            VirtualDisk = disk.Open.Description.Id.Value,
+            Steps = kind == JobKind.Repair ? RepairSteps(managed, disk) : ScrubSteps(managed, disk),
+            Resumed = resumed,
+            Save = progress => SaveJob(managed, id, progress),
+        });
+    }
+
+    private StorageJob Run(ManagedPool managed, JobSpec spec)
+    {
+        JobPacer pacer = new(_lane, _options.JobPacing, () => ForegroundOf(managed), () => _jobs.Running(spec.Pool).Count());
+        StorageJob job = _jobs.Start(spec, pacer);
         FollowJob(managed, job).Forget();
         return job;
     }
@@ -151,7 +153,10 @@ public sealed partial class StorageSubsystem
         if (job.State == JobState.Completed)
         {
             _options.Notice($"{spec.Description}: {job.Status}.");
-            await SaveJob(managed, spec.VirtualDisk, LastScrub(spec.VirtualDisk));
+            if (spec.Kind != JobKind.Optimize)
+            {
+                await SaveJob(managed, spec.VirtualDisk, LastScrub(spec.VirtualDisk));
+            }
         }
         else if (job.State == JobState.Exception)
         {
@@ -177,14 +182,18 @@ public sealed partial class StorageSubsystem
     /// <summary>Goes on with the jobs of a pool that has just been opened; forgets those of virtual disks that are gone.</summary>
     private async LaneTask<Nothing> ResumeJobs(ManagedPool managed)
     {
-        foreach (JobRecord record in managed.Pool!.State.Jobs.Values)
+        foreach (JobRecord record in managed.Pool!.State.Jobs.Values.ToArray())
         {
             if (JobProgress.TryDecode(record.State) is not { } progress || progress.Kind == JobKind.ScrubInterval)
             {
                 continue;   // of a later version: kept for it
             }
 
-            if (managed.State!.VirtualDisk(new VirtualDiskId(progress.Subject)) is null)
+            if (progress.Kind == JobKind.Optimize)
+            {
+                RunOptimize(managed, record.Job, progress);
+            }
+            else if (managed.State!.VirtualDisk(new VirtualDiskId(progress.Subject)) is null)
             {
                 await SaveJob(managed, record.Job, null);
             }
@@ -269,6 +278,7 @@ public sealed partial class StorageSubsystem
     private async LaneTask<Nothing> EndJobsOf(ManagedPool managed, Guid virtualDisk)
     {
         await _jobs.Stop(job => job.Spec.VirtualDisk == virtualDisk, JobState.Terminated);
+        await WaitForMoves(managed);
         await SaveJob(managed, virtualDisk, null);
         return default;
     }

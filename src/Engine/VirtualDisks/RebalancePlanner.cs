@@ -13,11 +13,11 @@ public static class RebalancePlanner
     /// <summary>The next move, or null when nothing would be gained.</summary>
     /// <param name="pool">The pool.</param>
     /// <param name="disks">Its open virtual disks.</param>
-    public static (OpenVirtualDisk Disk, SlabMove Move, DiskNumber To)? Next(Pool pool, IReadOnlyList<OpenVirtualDisk> disks)
+    /// <param name="mayMove">Whether a move may be chosen; null: every one.</param>
+    public static (OpenVirtualDisk Disk, SlabMove Move, DiskNumber To)? Next(
+        Pool pool, IReadOnlyList<OpenVirtualDisk> disks, Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove = null)
     {
-        List<DiskState> usable = [.. pool.State.Disks.Values
-            .Where(disk => disk.Description.Usage == DiskUsage.AutoSelect && pool.Disk(disk.Description.Number) is not null)
-            .OrderBy(Fill).ThenBy(disk => disk.Description.Number.Value)];
+        List<DiskState> usable = Usable(pool);
         for (int full = usable.Count - 1; full > 0; full--)
         {
             for (int empty = 0; empty < full && IsGain(usable[full], usable[empty]); empty++)
@@ -25,7 +25,7 @@ public static class RebalancePlanner
                 DiskNumber to = usable[empty].Description.Number;
                 foreach (OpenVirtualDisk disk in disks)
                 {
-                    if (Find(pool, disk, usable[full].Description.Number, to) is { } move)
+                    if (Find(pool, disk, usable[full].Description.Number, to, mayMove) is { } move)
                     {
                         return (disk, move, to);
                     }
@@ -36,12 +36,27 @@ public static class RebalancePlanner
         return null;
     }
 
+    /// <summary>Slabs above the even share of their disks: about as many as there are to move.</summary>
+    public static long Surplus(Pool pool)
+    {
+        List<DiskState> usable = Usable(pool);
+        double fill = usable.Sum(disk => (double)disk.UsedSlabs) / Math.Max(1, usable.Sum(disk => (double)disk.Description.SlabCount));
+        return usable.Sum(disk => Math.Max(0, (long)(disk.UsedSlabs - (fill * disk.Description.SlabCount))));
+    }
+
+    private static List<DiskState> Usable(Pool pool) =>
+    [
+        .. pool.State.Disks.Values
+            .Where(disk => disk.Description.Usage == DiskUsage.AutoSelect && pool.Disk(disk.Description.Number) is not null)
+            .OrderBy(Fill).ThenBy(disk => disk.Description.Number.Value),
+    ];
+
     private static double Fill(DiskState disk) => (double)disk.UsedSlabs / disk.Description.SlabCount;
 
     private static bool IsGain(DiskState from, DiskState to) =>
         (from.UsedSlabs * (double)to.Description.SlabCount) > ((to.UsedSlabs + 1.0) * from.Description.SlabCount);
 
-    private static SlabMove? Find(Pool pool, OpenVirtualDisk disk, DiskNumber from, DiskNumber to)
+    private static SlabMove? Find(Pool pool, OpenVirtualDisk disk, DiskNumber from, DiskNumber to, Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove)
     {
         SlabMover mover = new(pool, disk);
         AllocationPreferences preferences = AllocationPreferences.For(disk.Description);
@@ -57,7 +72,8 @@ public static class RebalancePlanner
             for (int position = 0; position < row.Mapping.Sources.Length; position++)
             {
                 SlabMove move = new(index, position, from);
-                if (row.Mapping.Sources[position].Disk == from && mover.Fits(move, to) && disk.Disk.Space.CanMove(index, position))
+                if (row.Mapping.Sources[position].Disk == from && mover.Fits(move, to) && disk.Disk.Space.CanMove(index, position)
+                    && mayMove?.Invoke(disk, move, to) != false)
                 {
                     return move;
                 }

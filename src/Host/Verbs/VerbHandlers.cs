@@ -44,6 +44,7 @@ internal static class VerbHandlers
         new RemoveVirtualDiskHandler(services),
         new ResizeVirtualDiskHandler(services),
         new RepairVirtualDiskHandler(services),
+        new OptimizeStoragePoolHandler(services),
         new ConnectVirtualDiskHandler(services),
         new DisconnectVirtualDiskHandler(services),
         new GetVirtualDiskSupportedSizeHandler(services),

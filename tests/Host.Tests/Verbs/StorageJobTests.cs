@@ -30,6 +30,19 @@ public sealed class StorageJobTests : IDisposable
     }
 
     [Fact]
+    public void A_pool_is_spread_over_its_disks_and_the_job_listed()
+    {
+        Ok("New-PhysicalDisk", Image("e"), "-Size", "128MB", "-MediaType", "SSD");
+        Ok("Add-PhysicalDisk", "-StoragePoolFriendlyName", "p", "-PhysicalDisks", "e");
+
+        Assert.Equal("p", Text(One("Optimize-StoragePool", "p", "-PassThru", "-Json"), "FriendlyName"));
+
+        var job = One("Get-StorageJob", "-Name", "Optimize", "-Json");
+        Assert.Equal(("Completed", 100), (Text(job, "JobState"), job.GetProperty("PercentComplete").GetInt32()));
+        Assert.Equal("p", Text(One("Get-StoragePool", "-StorageJob", Text(job, "UniqueId"), "-Json"), "FriendlyName"));
+    }
+
+    [Fact]
     public void What_is_not_there_is_named()
     {
         Assert.Contains("NotFound_FriendlyName", scratch.Run("Repair-VirtualDisk", "nobody").Error);

@@ -1,0 +1,69 @@
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Jobs;
+
+/// <summary>
+/// Evens out how full the disks of a pool are. A piece is one slab; which one, and where to, is planned anew for each, so that the step may
+/// be interrupted anywhere. What has moved the metadata says; its cursor only counts.
+/// </summary>
+public sealed class OptimizeStep(Pool pool, Func<IReadOnlyList<OpenVirtualDisk>> disks, Func<LaneTask> yield) : IJobStep
+{
+    private readonly HashSet<(Guid Disk, SlabMove Move, DiskNumber To)> _failed = [];
+    private readonly LaneSignal _moveEnded = new();
+    private bool _isMoving;
+    private int _moved;
+
+    /// <inheritdoc/>
+    public string Name => "Rebalance";
+
+    /// <inheritdoc/>
+    public long BytesTotal => (_moved + RebalancePlanner.Surplus(pool)) * pool.Slabs.DataBytes;
+
+    /// <inheritdoc/>
+    public string Outcome => (_moved, _failed.Count) switch
+    {
+        (0, 0) => "the disks are as evenly full as they can be",
+        (_, 0) => $"{_moved} slabs moved",
+        _ => $"{_moved} slabs moved, {_failed.Count} could not",
+    };
+
+    /// <summary>Completes when no move is under way, so that a virtual disk that is not listed any more is not touched any more.</summary>
+    public async LaneTask<Nothing> WaitForMove()
+    {
+        while (_isMoving)
+        {
+            await _moveEnded.Wait();
+        }
+
+        return default;
+    }
+
+    /// <inheritdoc/>
+    public async LaneTask<JobAdvance> Advance(long cursor)
+    {
+        if (RebalancePlanner.Next(pool, disks(), (disk, move, to) => !_failed.Contains((disk.Description.Id.Value, move, to))) is not var (disk, move, to))
+        {
+            return new JobAdvance(cursor, 0, true);
+        }
+
+        _isMoving = true;
+        RepairEnd end = await new SlabMover(pool, disk).Move(move, [to], new Unhurried(yield));
+        _isMoving = false;
+        _moveEnded.NotifyAll();
+        if (end == RepairEnd.Done)
+        {
+            _moved++;
+        }
+        else
+        {
+            _failed.Add((disk.Description.Id.Value, move, to));
+        }
+
+        return pool.HasLostQuorum
+            ? new JobAdvance(cursor, 0, false, IoError.Io, pool.StatusReason)
+            : new JobAdvance(cursor + 1, end == RepairEnd.Done ? pool.Slabs.DataBytes : 0, false);
+    }
+}

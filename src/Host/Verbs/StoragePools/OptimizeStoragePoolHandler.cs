@@ -1,0 +1,50 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.StoragePools;
+
+/// <summary>Optimize-StoragePool: optimizes pools side by side and answers when the last job has ended.</summary>
+internal sealed class OptimizeStoragePoolHandler(HostServices services) : VerbHandler<OptimizeStoragePoolRequest, StoragePoolInfo>, ILongVerb
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        OptimizeStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
+    {
+        var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
+        var jobs = pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail)
+            .Select(pool => (pool, job: OptimizeAsync(pool))).ToArray();
+        foreach (var (pool, job) in jobs)
+        {
+            await reply.TryAsync(async () => Judge(pool.FriendlyName, await job.ConfigureAwait(false))).ConfigureAwait(false);
+        }
+
+        if (request.PassThru)
+        {
+            var after = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
+            var meant = jobs.Select(pair => pair.pool.Id).ToHashSet();
+            reply.Add(after.All.Where(pool => !pool.IsPrimordial && meant.Contains(pool.Id)).Select(pool => pool.Concrete.ToInfo()));
+        }
+    }
+
+    private async Task<JobStatus> OptimizeAsync(StoragePoolTarget pool) =>
+        await services.Subsystem.OptimizePoolAsync(pool.Concrete.UniqueId).ConfigureAwait(false);
+
+    private static void Judge(string name, JobStatus job)
+    {
+        if (job.State != JobState.Completed)
+        {
+            throw new StorageException(
+                StorageErrors.Failed,
+                job.State switch
+                {
+                    JobState.Terminated => $"Optimizing storage pool '{name}' was stopped.",
+                    JobState.Suspended => $"The host stops; optimizing storage pool '{name}' goes on when it runs again.",
+                    _ => $"Optimizing storage pool '{name}' could not go on: {job.ErrorDescription}.",
+                },
+                target: name);
+        }
+    }
+}
