@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using System.Text.Json;
 
 namespace TierSpaces.Acceptance;
@@ -38,6 +39,15 @@ internal static class Fio
             "--verify_backlog=64", "--time_based", $"--runtime={seconds}", $"--aux-path={folder}",
             $"--write_lat_log={log}", "--log_avg_msec=250", "--log_max_value=1", .. s_verified,
         ]);
+
+    /// <summary>The series that <see cref="StartOnExport"/> has left: when, and the longest latency until then, in milliseconds.</summary>
+    internal static (long AtMs, long LatencyMs)[] Series(string log) =>
+    [
+        .. Directory.GetFiles(Path.GetDirectoryName(log)!, $"{Path.GetFileName(log)}_clat*.log").SelectMany(File.ReadLines)
+            .Select(line => line.Split(',')).Select(words => (Number(words[0]), Number(words[1]) / 1_000_000)),
+    ];
+
+    private static long Number(string word) => long.Parse(word.Trim(), CultureInfo.InvariantCulture);
 
     /// <summary>No job had an error; returns the number of writes.</summary>
     internal static long Check(Answer answer, int jobs)

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Globalization;
-using System.Text.Json;
 
 namespace TierSpaces.Acceptance;
 
@@ -110,7 +109,7 @@ public class LostDiskUnderLoadTests(ITestOutputHelper report)
             && disk.GetProperty("OperationalStatus").EnumerateArray().Any(word => word.GetString() == "Lost Communication"));
         ReadAll(home);
 
-        (long AtMs, long LatencyMs)[] series = Series(log);
+        (long AtMs, long LatencyMs)[] series = Fio.Series(log);
         long before = series.Where(point => point.AtMs < (SecondsBefore - 1) * 1000).Max(point => point.LatencyMs);
         long[] after = [.. series.Where(point => point.AtMs >= (SecondsBefore - 1) * 1000).Select(point => point.LatencyMs).Order()];
         report.WriteLine(string.Create(CultureInfo.InvariantCulture,
@@ -120,12 +119,4 @@ public class LostDiskUnderLoadTests(ITestOutputHelper report)
 
     /// <summary>Every block, checked by the engine against its checksum.</summary>
     private static void ReadAll(Home home) => Tool.Run("nbdcopy", home.UriOf("Data"), "null:");
-
-    private static (long AtMs, long LatencyMs)[] Series(string log) =>
-    [
-        .. Directory.GetFiles(Path.GetDirectoryName(log)!, $"{Path.GetFileName(log)}_clat*.log").SelectMany(File.ReadLines)
-            .Select(line => line.Split(',')).Select(words => (Number(words[0]), Number(words[1]) / 1_000_000)),
-    ];
-
-    private static long Number(string word) => long.Parse(word.Trim(), CultureInfo.InvariantCulture);
 }
