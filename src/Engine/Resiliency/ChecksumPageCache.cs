@@ -4,22 +4,27 @@ namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>
 /// The checksum pages in memory, found by place, bounded in number. A page that is newer than its copies on disk or in use
-/// stays; of the others the one not touched for a full round goes first. When nothing can go, the caller has to write pages back.
+/// stays; of the others the one not touched for a full round goes first. When nothing can go it grows, by a quarter at most, and then the
+/// caller has to write pages back. A page that comes in looks at a few others only, so that a cache full of pages that have to stay costs no
+/// round through all of them each time.
 /// </summary>
 internal sealed class ChecksumPageCache(int pagesMax)
 {
+    private const int LooksMax = 32;
+
     private readonly Dictionary<long, ChecksumPage> _pages = [];
     private readonly List<ChecksumPage> _ring = [];
     private readonly Stack<ChecksumPage> _spare = new();
     private int _hand;
+    private int _inVain;   // pages looked at since the last one that could go
 
     /// <summary>Told when a page finished loading.</summary>
     internal LaneSignal Loaded { get; } = new();
 
     internal int Count => _ring.Count;
 
-    /// <summary>Whether most pages are in use or newer than the disks: time to write back.</summary>
-    internal bool IsCrowded => _ring.Count >= pagesMax;
+    /// <summary>Whether it has grown as far as it may.</summary>
+    internal bool IsOverfull => _ring.Count >= pagesMax + (pagesMax / 4);
 
     internal List<ChecksumPage> All => _ring;
 
@@ -40,7 +45,7 @@ internal sealed class ChecksumPageCache(int pagesMax)
     {
         if (_ring.Count >= pagesMax)
         {
-            EvictOne();
+            TryEvict(LooksMax);
         }
 
         ChecksumPage page = _spare.TryPop(out ChecksumPage? spare) ? spare : new ChecksumPage();
@@ -58,10 +63,29 @@ internal sealed class ChecksumPageCache(int pagesMax)
         _ring.Remove(page);
     }
 
-    private void EvictOne()
+    /// <summary>Makes room for a page; false when it is time to write back, since a round found nothing that can go.</summary>
+    internal bool TryMakeRoom()
     {
-        for (int looked = 0; looked < _ring.Count * 2; looked++)
+        if (_ring.Count < pagesMax)
         {
+            return true;
+        }
+
+        if (TryEvict(IsOverfull ? 2 * _ring.Count : LooksMax))
+        {
+            return true;
+        }
+
+        bool mayGrow = !IsOverfull && _inVain < 2 * _ring.Count;
+        _inVain = mayGrow ? _inVain : 0;
+        return mayGrow;
+    }
+
+    private bool TryEvict(int looksMax)
+    {
+        for (int looks = Math.Min(looksMax, 2 * _ring.Count); looks > 0; looks--)
+        {
+            _inVain++;
             _hand = (_hand + 1) % _ring.Count;
             ChecksumPage page = _ring[_hand];
             if (page.IsReferenced)
@@ -74,8 +98,11 @@ internal sealed class ChecksumPageCache(int pagesMax)
                 _ring[_hand] = _ring[^1];
                 _ring.RemoveAt(_ring.Count - 1);
                 _spare.Push(page);
-                return;
+                _inVain = 0;
+                return true;
             }
         }
+
+        return false;
     }
 }

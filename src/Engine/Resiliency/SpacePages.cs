@@ -31,7 +31,7 @@ public sealed partial class Space
                 continue;
             }
 
-            if (_pages.IsCrowded && !_opening)
+            if (!_opening && !_pages.TryMakeRoom())
             {
                 await MakeRoomForPages();
                 if (_pages.Find(row.Index, column, index) is not null)
@@ -210,7 +210,7 @@ public sealed partial class Space
 
     private async LaneTask<Nothing> MakeRoomForPages()
     {
-        if (_pages.Count >= _options.CachedPagesMax + (_options.CachedPagesMax / 4) && await Flush() == IoError.None)
+        if (_pages.IsOverfull && await Flush() == IoError.None)
         {
             await Writeback();
         }

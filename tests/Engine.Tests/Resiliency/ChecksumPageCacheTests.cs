@@ -1,0 +1,75 @@
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Tests.Resiliency;
+
+public sealed class ChecksumPageCacheTests
+{
+    private const int PagesMax = 1024;
+
+    private readonly ChecksumPageCache _cache = new(PagesMax);
+    private readonly SpaceRow _row = new(
+        new SpaceShape(1, 1, 64 << 10, 1 << 20, true), new SpaceRowMap(0, [default], true, new ushort[1]));
+    private int _next;
+
+    [Fact]
+    public void A_full_cache_of_clean_pages_makes_room_without_a_writeback()
+    {
+        int refused = Enumerable.Range(0, 10 * PagesMax).Count(_ => !Add(isClean: true));
+
+        Assert.Equal(0, refused);
+        Assert.InRange(_cache.Count, PagesMax, PagesMax + (PagesMax / 4));
+    }
+
+    [Fact]
+    public void Pages_that_have_to_stay_ask_for_a_writeback_once_in_a_while_and_at_a_quarter_more_each_time()
+    {
+        List<int> refusedAt = [];
+        while (_cache.Count < PagesMax + (PagesMax / 4))
+        {
+            if (!Add(isClean: false))
+            {
+                refusedAt.Add(_cache.Count);
+            }
+        }
+
+        Assert.InRange(refusedAt.Count, 1, 8);   // each asks for work in proportion to the pages
+        Assert.False(_cache.TryMakeRoom());
+        Assert.False(_cache.TryMakeRoom());
+    }
+
+    [Fact]
+    public void After_a_writeback_it_goes_back_to_its_bound()
+    {
+        while (_cache.Count < PagesMax + (PagesMax / 4))
+        {
+            Add(isClean: false);
+        }
+
+        _cache.All.ForEach(page => page.OldestUnwritten = 0);
+
+        Assert.All(Enumerable.Range(0, 2 * PagesMax), _ => Assert.True(Add(isClean: true)));
+        Assert.Equal(PagesMax, _cache.Count);
+    }
+
+    [Fact]
+    public void A_page_that_is_used_again_and_again_stays()
+    {
+        Add(isClean: true);
+        for (int i = 0; i < 4 * PagesMax; i++)
+        {
+            Assert.NotNull(_cache.Find(0, 0, 0));
+            Add(isClean: true);
+        }
+    }
+
+    /// <summary>Adds a page as a miss does; whether there was room.</summary>
+    private bool Add(bool isClean)
+    {
+        bool hasRoom = _cache.TryMakeRoom();
+        ChecksumPage page = _cache.Add(_row, 0, _next++);
+        page.IsLoaded = true;
+        page.OldestUnwritten = isClean ? 0ul : 1;
+        return hasRoom;
+    }
+}
