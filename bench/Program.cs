@@ -11,6 +11,7 @@ const string Usage = """
       table       measures the built host beside other servers and writes docs/performance.md
                   -Long                longer runs and more of them
                   --rounds N  --milliseconds N  --patience SECONDS
+                  --only checksums     what checksums cost; the rest of the file stays
                   --memory FOLDER  --disk FOLDER  --output FILE
       nbd-load    loads any NBD server and prints one line of JSON
                   --socket PATH        Unix socket of the server
@@ -21,6 +22,8 @@ const string Usage = """
                   --connections N      (1)
                   --seconds N          (5), after --warmup N (1)
                   --length BYTES       part of the export that is used (all)
+                  --stride BYTES       distance between two places of requests (side by side)
+                  -Flush               a flush after every write
                   --pid N              server process whose processor time is counted
       nbd-serve   serves memory until its standard input ends
                   --socket PATH  --size BYTES (256M)  --block 512|4096 (512)

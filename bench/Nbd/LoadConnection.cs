@@ -14,6 +14,7 @@ internal sealed unsafe class LoadConnection : IDisposable
     private const int RequestHeader = 28;
     private const int ReceiveBuffer = 1 << 20;
     private const uint SimpleReply = 0x67446698;
+    private const byte FlushCommand = 3;
 
     private readonly LoadOptions _options;
     private readonly LatencyHistogram _latency;
@@ -22,6 +23,8 @@ internal sealed unsafe class LoadConnection : IDisposable
     private readonly byte* _headers;
     private readonly LibC.Vector* _vectors;
     private readonly long[] _startedAt;
+    private readonly bool[] _isFlushing;   // the slot's write has ended, its flush has not
+    private readonly long _stride;
     private ulong _random;
     private long _next;           // block of the next sequential request
     private int _available;       // bytes received and not parsed
@@ -36,6 +39,8 @@ internal sealed unsafe class LoadConnection : IDisposable
         _options = options;
         _latency = latency;
         _startedAt = new long[options.Depth];
+        _isFlushing = new bool[options.Depth];
+        _stride = Math.Max(options.Stride, options.Block);
         _payload = (byte*)NativeMemory.AlignedAlloc((nuint)options.Block, 4096);
         _headers = (byte*)NativeMemory.AllocZeroed((nuint)(RequestHeader * options.Depth));
         _vectors = (LibC.Vector*)NativeMemory.AllocZeroed((nuint)(2 * options.Depth * sizeof(LibC.Vector)));
@@ -43,7 +48,7 @@ internal sealed unsafe class LoadConnection : IDisposable
         new Random(index).NextBytes(new Span<byte>(_payload, options.Block));
         Descriptor = Open(options.Socket);
         long size = Negotiate();
-        Blocks = (options.Length > 0 ? Math.Min(options.Length, size) : size) / options.Block;
+        Blocks = (options.Length > 0 ? Math.Min(options.Length, size) : size) / _stride;
         if (Blocks == 0)
         {
             throw new ArgumentException($"The export is {size} bytes long: there is no room for a request of {options.Block}.");
@@ -133,7 +138,8 @@ internal sealed unsafe class LoadConnection : IDisposable
     {
         _inFlight++;
         _startedAt[0] = Stopwatch.GetTimestamp();
-        SendCommand(3);
+        _isFlushing[0] = true;
+        SendCommand(FlushCommand);
     }
 
     public void Dispose()
@@ -222,19 +228,44 @@ internal sealed unsafe class LoadConnection : IDisposable
             }
 
             int slot = BinaryPrimitives.ReadInt32BigEndian(header[12..]);
-            _latency.Add((now - _startedAt[slot]) * (1_000_000_000 / Stopwatch.Frequency));
-            Completed++;
-            _inFlight--;
             at += 16;
             _skip = _options.Writes ? 0 : _options.Block;
-            if (!_isEnding)
-            {
-                Queue(slot, now);
-            }
+            Ended(slot, now);
         }
 
         _available = end - at;
         new Span<byte>(_received + at, _available).CopyTo(new Span<byte>(_received, _available));
+    }
+
+    /// <summary>A request of a slot has ended: its flush follows, or it counts and the next one follows.</summary>
+    private void Ended(int slot, long now)
+    {
+        if (_options.Flushes && !_isFlushing[slot])
+        {
+            _isFlushing[slot] = true;
+            QueueFlush(slot);
+            return;
+        }
+
+        _isFlushing[slot] = false;
+        _latency.Add((now - _startedAt[slot]) * (1_000_000_000 / Stopwatch.Frequency));
+        Completed++;
+        _inFlight--;
+        if (!_isEnding)
+        {
+            Queue(slot, now);
+        }
+    }
+
+    private void QueueFlush(int slot)
+    {
+        Span<byte> header = new(_headers + (slot * RequestHeader), RequestHeader);
+        header.Clear();
+        BinaryPrimitives.WriteUInt32BigEndian(header, 0x25609513);
+        BinaryPrimitives.WriteUInt32BigEndian(header[4..], FlushCommand);
+        BinaryPrimitives.WriteUInt64BigEndian(header[8..], (ulong)slot);
+        Compact();
+        _vectors[_vectorCount++] = new LibC.Vector { Base = _headers + (slot * RequestHeader), Length = RequestHeader };
     }
 
     private void Queue(int slot, long now)
@@ -245,7 +276,7 @@ internal sealed unsafe class LoadConnection : IDisposable
         BinaryPrimitives.WriteUInt32BigEndian(header, 0x25609513);
         BinaryPrimitives.WriteUInt32BigEndian(header[4..], _options.Writes ? 1u : 0u);
         BinaryPrimitives.WriteUInt64BigEndian(header[8..], (ulong)slot);
-        BinaryPrimitives.WriteInt64BigEndian(header[16..], NextBlock() * _options.Block);
+        BinaryPrimitives.WriteInt64BigEndian(header[16..], NextBlock() * _stride);
         BinaryPrimitives.WriteInt32BigEndian(header[24..], _options.Block);
         Compact();
         _vectors[_vectorCount++] = new LibC.Vector { Base = _headers + (slot * RequestHeader), Length = RequestHeader };

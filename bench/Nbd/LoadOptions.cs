@@ -1,9 +1,11 @@
 namespace TierSpaces.Bench.Nbd;
 
 /// <summary>What to do to a server.</summary>
+/// <param name="Stride">Distance between two places of requests in bytes; 0: they lie side by side.</param>
+/// <param name="Flushes">Every write is followed by a flush, and counts when that has ended.</param>
 internal sealed record LoadOptions(
     string Socket, string Export, bool Writes, bool Random, int Block, int Depth, int Connections, double Seconds, double Warmup,
-    long Length, int Pid)
+    long Length, int Pid, long Stride = 0, bool Flushes = false)
 {
     internal static LoadOptions From(Arguments arguments)
     {
@@ -24,6 +26,8 @@ internal sealed record LoadOptions(
             arguments.Number("seconds", 5, 1, 3600),
             arguments.Number("warmup", 1, 0, 3600),
             arguments.Number("length", 0, 0, long.MaxValue),
-            (int)arguments.Number("pid", 0, 0, int.MaxValue));
+            (int)arguments.Number("pid", 0, 0, int.MaxValue),
+            arguments.Number("stride", 0, 0, long.MaxValue),
+            arguments.Flag("Flush"));
     }
 }

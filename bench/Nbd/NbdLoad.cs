@@ -26,10 +26,10 @@ internal static unsafe class NbdLoad
             knowsServer ? Math.Max(0, used.Machine - used.Client - used.Server) / seconds : null);
     }
 
-    /// <summary>Writes every megabyte of an export once, then flushes.</summary>
-    internal static void Fill(string socket, string export)
+    /// <summary>Writes every megabyte of an export once, or with a stride one block in each, then flushes.</summary>
+    internal static void Fill(string socket, string export, long stride = 0)
     {
-        LoadOptions options = new(socket, export, Writes: true, Random: false, 1 << 20, 8, 1, 0, 0, 0, 0);
+        LoadOptions options = new(socket, export, Writes: true, Random: false, stride > 0 ? 4096 : 1 << 20, 8, 1, 0, 0, 0, 0, stride);
         LoadConnection connection = new(options, 0, new LatencyHistogram());
         connection.Start();
         while (connection.Completed < connection.Blocks + options.Depth)

@@ -31,7 +31,14 @@ internal sealed class BenchHost : IDisposable
     internal void CreatePool(string name, long size, params string[] images)
     {
         Run("New-PhysicalDisk", "-Path", string.Join(',', images), "-Size", Text(size), "-MediaType", "SSD");
-        Run("New-StoragePool", "-FriendlyName", name, "-PhysicalDisks", string.Join(',', images.Select(Path.GetFileNameWithoutExtension)));
+        CreatePoolOf(name, images);
+    }
+
+    /// <summary>The same with one disk that has the latency of a class of disk.</summary>
+    internal void CreateEmulatedPool(string name, long size, string profile, string image)
+    {
+        Run("New-PhysicalDisk", "-Path", image, "-Size", Text(size), "-LatencyProfile", profile);
+        CreatePoolOf(name, image);
     }
 
     /// <summary>A fixed virtual disk with 4 KiB sectors and one column, connected.</summary>
@@ -67,6 +74,9 @@ internal sealed class BenchHost : IDisposable
             Directory.Delete(notes, recursive: true);
         }
     }
+
+    private void CreatePoolOf(string name, params string[] images) =>
+        Run("New-StoragePool", "-FriendlyName", name, "-PhysicalDisks", string.Join(',', images.Select(Path.GetFileNameWithoutExtension)));
 
     private string Run(params string[] arguments) => Programs.Run(_executable, arguments, ("TIERSPACES_HOME", _home));
 

@@ -13,12 +13,33 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
     /// <summary>Runtime and backend of the host.</summary>
     internal string Host { get; set; } = "";
 
-    internal void Add(string title, IReadOnlyList<MeasuredRow> rows)
+    internal void Add(string title, IReadOnlyList<MeasuredRow> rows) => AppendTable(_tables, title, "", rows);
+
+    /// <summary>The last section, which can be measured alone: it carries its own conditions.</summary>
+    internal string ChecksumText(IReadOnlyList<MeasuredRow> rows, Spread? othersCpu)
     {
-        _tables.Append(CultureInfo.InvariantCulture, $"""
+        StringBuilder text = new();
+        AppendTable(text, ChecksumCost.Title, string.Create(CultureInfo.InvariantCulture, $"""
+
+            What checksums cost: a simple disk with them over one without, both on the same disk of the same host, loaded in turn. {rounds} rounds of
+            {seconds:0.#} s, {ChecksumCost.SlowStretch} times as long on the emulated rotating disk. *8 times the page cache*: {ChecksumCost.LargeSize >> 30} GiB of which one block in each
+            {ChecksumCost.PageReach >> 20} MiB is used, so that every request needs another checksum page and seven of eight are not in memory.
+            Machine: {machine.Processor}, {machine.Cores} cores; host: {Host}; load average (1 minute) before the first run {machine.LoadAverage};
+            processors busy with other work while measuring {othersCpu?.ToString() ?? "–"}; {(isLong ? "long" : "short")} run.
+            `./build.sh Bench --only checksums` measures this section again and leaves the others as they are.
+            A page that is not in memory costs a read of its own, and one that has changed is later written and read back; so over 8 times the page
+            cache, at one request for each page, more than half the rate of a disk in memory is not to be had.{(othersCpu is { Median: > DisturbedFrom } ? Disturbed : "")}
+
+            """), rows);
+        return text.ToString();
+    }
+
+    private static void AppendTable(StringBuilder text, string title, string preface, IReadOnlyList<MeasuredRow> rows)
+    {
+        text.Append(CultureInfo.InvariantCulture, $"""
 
             ## {title}
-
+            {preface}
             | Load | TierSpaces | over | rate | required (aim) | server CPU per request | required |
             |---|---|---|---|---|---|---|
 
@@ -27,7 +48,7 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         {
             Comparison compared = row.Comparison;
             string rate = row.Misses ? $"{row.Rate} **missed**" : row.Rate.ToString();
-            _tables.Append(
+            text.Append(
                 CultureInfo.InvariantCulture,
                 $"| {row.Load.Name} | {compared.Ours} | {compared.Other} | {rate} | {compared.BarText} | {row.Cpu?.ToString() ?? "–"} | {compared.CpuBarText} |\n");
         }

@@ -41,7 +41,7 @@ internal sealed class SectionRun(int rounds, double seconds, TimeSpan patience)
     {
         for (int run = 0, quiet = 0; run < rounds || (quiet < rounds && run < 3 * rounds && _watch.Elapsed < patience); run++)
         {
-            Dictionary<string, Measurement> round = targets.ToDictionary(target => target.Name, target => target.Measure(load, seconds));
+            Dictionary<string, Measurement> round = targets.ToDictionary(target => target.Name, target => target.Measure(load, seconds * load.Stretch));
             quiet += Disturbance(round) <= QuietEnough ? 1 : 0;
             yield return round;
         }

@@ -17,12 +17,41 @@ internal static class TableCommand
         string memory = arguments.Text("memory", "/dev/shm");
         string disk = arguments.Text("disk", "/var/tmp");
         string output = arguments.Text("output", Path.Combine(root, "docs", "performance.md"));
+        string only = arguments.Text("only", "");
         arguments.ThrowIfUnused();
+        if (only is not ("" or "checksums"))
+        {
+            throw new ArgumentException($"--only is '{only}'; it may be checksums.");
+        }
 
+        string executable = Path.Combine(root, "bin", "host", "tierspaces");
         PerformanceDocument document = new(MachineFacts.Now(), rounds, seconds, isLong);
-        SectionRun run = new(rounds, seconds, patience);
+        string others = only.Length > 0 ? WithoutChecksums(File.ReadAllText(output)) : Compare(
+            document, new SectionRun(rounds, seconds, patience), executable, memory, disk);
+        File.WriteAllText(output, $"{others.TrimEnd()}\n{CostOfChecksums(document, new SectionRun(rounds, seconds, patience), executable, memory)}");
+        Console.WriteLine($"written: {output}");
+    }
+
+    private static string WithoutChecksums(string text)
+    {
+        int at = text.IndexOf($"\n## {ChecksumCost.Title}", StringComparison.Ordinal);
+        return at < 0 ? text : text[..at];
+    }
+
+    private static string CostOfChecksums(PerformanceDocument document, SectionRun run, string executable, string memory)
+    {
+        using BackingFolder folder = new(memory);
+        using BenchHost host = new(executable);
+        host.Start();
+        document.Host = $"{host.Runtime}, {host.Backend}";
+        return document.ChecksumText(run.Measure(ChecksumCost.Prepare(host, folder)), run.OthersCpu);
+    }
+
+    /// <summary>The host beside other servers; the document but for the cost of checksums.</summary>
+    private static string Compare(PerformanceDocument document, SectionRun run, string executable, string memory, string disk)
+    {
         using (BackingFolder memoryFolder = new(memory), diskFolder = new(disk))
-        using (BenchHost host = new(Path.Combine(root, "bin", "host", "tierspaces")))
+        using (BenchHost host = new(executable))
         {
             host.Start();
             document.Host = $"{host.Runtime}, {host.Backend}";
@@ -34,8 +63,7 @@ internal static class TableCommand
             }
         }
 
-        File.WriteAllText(output, document.Text(run.OthersCpu));
-        Console.WriteLine($"written: {output}");
+        return document.Text(run.OthersCpu);
     }
 
     private static Section InMemory(BenchHost host, Servers servers, BackingFolder folder)

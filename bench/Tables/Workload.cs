@@ -7,12 +7,16 @@ namespace TierSpaces.Bench.Tables;
 /// <param name="Mode">As <c>nbd-load</c> and fio call it.</param>
 /// <param name="Block">Bytes per request.</param>
 /// <param name="Depth">Requests in flight.</param>
-internal sealed record Workload(string Name, string Mode, int Block, int Depth)
+/// <param name="Stride">Distance between two places of requests in bytes; 0: they lie side by side.</param>
+/// <param name="Flushes">A flush after every write.</param>
+/// <param name="Stretch">How many times as long as others it runs: slow disks need longer for a figure.</param>
+internal sealed record Workload(
+    string Name, string Mode, int Block, int Depth, long Stride = 0, bool Flushes = false, double Stretch = 1)
 {
     internal bool Writes => Mode.EndsWith("write", StringComparison.Ordinal);
 
     internal LoadOptions On(string socket, string export, int pid, double seconds, double warmup) => new(
-        socket, export, Writes, Mode.StartsWith("rand", StringComparison.Ordinal), Block, Depth, 1, seconds, warmup, 0, pid);
+        socket, export, Writes, Mode.StartsWith("rand", StringComparison.Ordinal), Block, Depth, 1, seconds, warmup, 0, pid, Stride, Flushes);
 }
 
 /// <summary>What one run of a load came to.</summary>
@@ -36,9 +40,9 @@ internal sealed record NbdTarget(string Name, string Socket, string Export, int 
     private const double WarmupShare = 0.3;
 
     /// <summary>Writes everything once and flushes, so that reads have data to read.</summary>
-    internal NbdTarget Filled()
+    internal NbdTarget Filled(long stride = 0)
     {
-        NbdLoad.Fill(Socket, Export);
+        NbdLoad.Fill(Socket, Export, stride);
         return this;
     }
 
