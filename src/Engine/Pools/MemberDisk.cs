@@ -166,7 +166,7 @@ internal sealed class MemberDisk
         return damaged;
     }
 
-    /// <summary>Writes zeros over rings and journal, so that their space is there and nothing of the past is.</summary>
+    /// <summary>Writes zeros over rings and journal, so that their space is there and nothing of the past is; the next superblock flushes them.</summary>
     internal async LaneTask<IoError> ClearAreas()
     {
         byte[] zeros = new byte[DiskLayout.SuperblockSlots * PoolBlock.Size];
@@ -177,7 +177,7 @@ internal sealed class MemberDisk
             error = await Write(DiskLayout.Journal + at, zeros.AsMemory(0, (int)Math.Min(zeros.Length, Layout.JournalBytes - at)));
         }
 
-        return error == IoError.None ? await Flush() : error;
+        return error;
     }
 
     private async LaneTask<bool> Holds(long offset, byte[] expected)

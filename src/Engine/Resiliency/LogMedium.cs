@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. A copy that misses a write or a flush is durably marked stale before the journal goes on; nothing is recovered from it
 //     until all of it has been copied again. The last good copy is never marked.
-//  2. While a copy is being made whole it takes every write and flush beside the good ones, and is not read.
+//  2. While a copy is being made whole it takes every write beside the good ones, and is not read; it is flushed before it counts.
 //  3. Writes of the journal and steps of the copying do not overlap.
 
 /// <summary>Where an integrity log lives.</summary>
@@ -74,11 +74,6 @@ internal sealed class LogMedium : IJournalMedium
 
     public async LaneTask<IoError> Flush()
     {
-        if (_joining is { } joining)
-        {
-            _joiningFailed |= !await _members.FlushDisk(joining[0].Disk);
-        }
-
         IoError error0 = await FlushCopy(0);
         IoError error1 = await FlushCopy(1);
         IoError error2 = await FlushCopy(2);

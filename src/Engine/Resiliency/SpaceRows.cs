@@ -174,7 +174,6 @@ public sealed partial class Space
         }
 
         IoError error = await LogRoom(2);
-        await WritebackEnd();
         if (error == IoError.None)
         {
             CleanAll(row);
