@@ -24,7 +24,7 @@ public sealed class MutantSession
         _seeds = [.. Enumerable.Range(1, Number("-Seeds", 240)).Select(seed => (ulong)seed)];
         _tries = Number("-Tries", _seeds.Length);
         _results = new ResultFile(Text("-Results", ""), run.Mutants);
-        _tests = new EngineTests(run.Engine);
+        _tests = new EngineTests(run.Engine, Text("-Classes", ""));
     }
 
     /// <summary>Runs what the arguments say.</summary>

@@ -31,6 +31,7 @@ public sealed class CrashSimulation
     private int _pulled;
     private long _scrubCursor;
     private bool _nested;
+    private bool _isWhole;   // of the world that is being stopped: a disk may die with it
 
     private CrashSimulation(SpaceScenario scenario, ulong seed, double forkChance)
     {
@@ -346,10 +347,16 @@ public sealed class CrashSimulation
             }
 
             Carry(world, crashed);
+            bool wasWhole = _isWhole;
+            _isWhole = depth == 0
+                ? _sick < 0 && _scenario.Copies > 1 && world.MissingDisks == 0 && world.Space is { StaleRegions: 0, BytesToResync: 0 }
+                : wasWhole;
+            LoseOneToo(crashed, new Random((int)seed + plan));
             CrashStates++;
             Count(kill ? $"process crash at depth {depth}" : $"power cut at depth {depth}");
             Judge(crashed, judged, $"{(kill ? "process crash" : $"power cut, plan {plan}")} at step {world.Lane.Steps}, depth {depth}", depth);
             crashed.Release();
+            _isWhole = wasWhole;
         }
     }
 
@@ -361,6 +368,20 @@ public sealed class CrashSimulation
             {
                 to.Remove(i);
             }
+        }
+    }
+
+    /// <summary>
+    /// Now and then a disk dies with the rest: where nothing was missing or stale, the others have everything that was flushed. What is
+    /// stopped while it recovers was whole if the world that was stopped first was.
+    /// </summary>
+    private void LoseOneToo(ISimWorld crashed, Random random)
+    {
+        if (_isWhole && random.Next(3) == 0)
+        {
+            _isWhole = false;
+            Count("disk lost in a crash");
+            crashed.Remove(random.Next(crashed.Disks.Length));
         }
     }
 
@@ -411,6 +432,7 @@ public sealed class CrashSimulation
             oracle.PowerCut();
             ISimWorld cut = world.Cut(world.Lane.Seed + 77, (_, _, _) => random.Next(2) == 0);
             Carry(world, cut);
+            LoseOneToo(cut, new Random((int)world.Lane.Seed));
             if (cut.Lane.Run(cut.Open(isNew: false)) is { Length: > 0 } shut)
             {
                 Report(where, $"does not open once more: {shut}");

@@ -51,8 +51,14 @@ public sealed class SimDisk : IDisk
     /// <summary>Fault: this write (offset, length) is acknowledged and lost.</summary>
     public Func<long, int, bool>? WriteLost { get; set; }
 
+    /// <summary>Fault: this write (offset, length) fails with EIO and is not carried out.</summary>
+    public Func<long, int, bool>? WriteFails { get; set; }
+
     /// <summary>Fault: writes answer ENOSPC.</summary>
     public bool Full { get; set; }
+
+    /// <summary>Fault: flushes answer ENOSPC, as of a file whose blocks are found when it is written back.</summary>
+    public bool FullAtFlush { get; set; }
 
     /// <summary>Writes that found other bytes in their memory when the disk came to them: memory in flight was used again.</summary>
     public int ReusedBuffers { get; private set; }
@@ -159,6 +165,11 @@ public sealed class SimDisk : IDisk
             return IoError.NoSpace;
         }
 
+        if (WriteFails?.Invoke(offset, source.Length) == true)
+        {
+            return IoError.Io;
+        }
+
         if (WriteLost?.Invoke(offset, source.Length) != true)
         {
             Media.Write(offset, pending.Data);
@@ -182,6 +193,11 @@ public sealed class SimDisk : IDisk
         {
             FailFlushes--;
             return IoError.Io;
+        }
+
+        if (FullAtFlush)
+        {
+            return IoError.NoSpace;
         }
 
         if (!FlushLies)

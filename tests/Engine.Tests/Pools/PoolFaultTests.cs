@@ -155,6 +155,23 @@ public sealed class PoolFaultTests
     }
 
     [Fact]
+    public void A_flush_that_finds_no_space_is_repeated_before_anything_is_acknowledged()
+    {
+        PoolWorld world = new(1, 1);
+        Pool pool = world.Create();
+        world.Disks[0].FullAtFlush = true;
+        CommitResult? ended = null;
+        Watch(pool.Commit(PoolWorld.Job(1, 5)), result => ended = result);
+        world.Lane.Advance(5_000_000_000);
+        Assert.Null(ended);
+        world.Disks[0].FullAtFlush = false;
+        world.Lane.PumpWhile(() => ended is null, 2_000_000_000);
+        Assert.Equal(CommitResult.Committed, ended);
+        PoolWorld after = new(new SimLane(2), [world.Media[0].Cut((_, _) => false)], world.Host.Snapshot(withMemory: false));
+        Assert.Equal(5, PoolWorld.ValueOf(after.Open(pool.Id).Pool!.State, 1));
+    }
+
+    [Fact]
     public void A_pool_on_a_full_file_system_closes_and_is_not_made()
     {
         PoolWorld world = new(1, 2);

@@ -152,10 +152,16 @@ internal sealed class ScrubWorld
 
     internal void Write(int offset, int length)
     {
+        Put(offset, length);
+        Assert.Equal(IoError.None, Lane.Run(Space.Flush()));
+    }
+
+    /// <summary>A write that is acknowledged and not flushed.</summary>
+    internal void Put(int offset, int length)
+    {
         _random.NextBytes(_model.AsSpan(offset, length));
         _written.AsSpan(offset / Block, length / Block).Fill(true);
         WriteTo(World, _model, offset, length);
-        Assert.Equal(IoError.None, Lane.Run(Space.Flush()));
     }
 
     internal void Unmap(int offset, int length) => Assert.Equal(IoError.None, Lane.Run(Space.Unmap(offset, length)));

@@ -42,4 +42,30 @@ public sealed class SpaceRowTests
 
         Assert.True(failed > 0, "no read was under way");
     }
+
+    // What the log still says of the row before must not be taken for the row after, whenever the power goes.
+    [Fact]
+    public void A_row_that_is_made_anew_has_nothing_of_the_one_before()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        world.Write(0, 64 << 10);
+        world.Unmap(0, world.RowLength);
+        world.Lane.Advance(100 * Millisecond);
+        Assert.Equal(1, world.Space.Counters.RowsFreed);
+        world.Forget(0, world.RowLength);
+        List<SpaceWorld> cuts = [];
+        foreach (SimDisk disk in world.Disks)
+        {
+            disk.OnRequest = (_, _, _) => cuts.Add((SpaceWorld)world.World.Cut(50 + (ulong)cuts.Count, (_, _, _) => false));
+        }
+
+        world.Write(128 << 10, 4096);
+        Assert.True(cuts.Count > 4);
+        foreach (SpaceWorld cut in cuts)
+        {
+            ScrubWorld after = world.Opened(cut);
+            after.AssertReads(0, 128 << 10);
+            after.AssertReads((128 << 10) + 4096, world.RowLength - (128 << 10) - 4096);
+        }
+    }
 }

@@ -103,6 +103,58 @@ public class VirtualDiskTests
         Assert.True(world.VirtualDisk!.Disk.Counters.ReadModifyWrites > 100);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Zeros_that_are_written_through_are_there_after_a_power_cut(bool toSpace)
+    {
+        PoolWorld world = PoolWorld.New(2, 64 * Mebibyte, 4096, seed: 9);
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(1, 2, 4, thin: true))));
+        Write(world, Random(5, 8192), 0);
+        VirtualDisk disk = world.VirtualDisk!.Disk;
+        Assert.Equal(IoError.None, world.Lane.Run(disk.Flush()));
+        IBlockStore store = toSpace ? disk.Space : disk;
+        Assert.Equal(IoError.None, world.Lane.Run(store.WriteZeroes(0, 8192, WriteFlags.ForceUnitAccess)));
+        PoolWorld cut = world.Cut(10, (_, _, _) => false);
+        Assert.Equal("", cut.Lane.Run(cut.Open()));
+        Assert.Equal(new byte[8192], Read(cut, 0, 8192));
+    }
+
+    // Side by side in one block: as if one had followed the other, in whichever order.
+    [Theory]
+    [InlineData("write")]
+    [InlineData("unmap")]
+    [InlineData("zero")]
+    public void Requests_that_meet_in_a_block_do_not_undo_each_other(string other)
+    {
+        for (ulong seed = 1; seed <= 8; seed++)
+        {
+            PoolWorld world = PoolWorld.New(2, 64 * Mebibyte, 4096, seed);
+            Assert.Equal("", world.Lane.Run(world.Create(Spec(1, 2, 4, thin: true, sector: 512))));
+            VirtualDisk disk = world.VirtualDisk!.Disk;
+            byte[] before = Write(world, Random(1, 8192), 0);
+            byte[] ours = Random(2, 512);
+            byte[] theirs = Random(3, 512);
+            LaneTask<IoError> first = WriteAt(disk, world.Lane, 0, ours);
+            LaneTask<IoError> second = other switch
+            {
+                "write" => WriteAt(disk, world.Lane, 512, theirs),
+                "unmap" => disk.Unmap(0, 4096),
+                _ => disk.WriteZeroes(0, 4096, WriteFlags.None),
+            };
+            Assert.Equal(IoError.None, world.Lane.Run(first));
+            Assert.Equal(IoError.None, world.Lane.Run(second));
+
+            byte[] after = Read(world, 0, 8192);
+            byte[] expected = (byte[])before.Clone();
+            bool isWrite = other == "write";
+            expected.AsSpan(0, isWrite ? 0 : 4096).Clear();
+            theirs.AsSpan(0, isWrite ? 512 : 0).CopyTo(expected.AsSpan(512));
+            ours.AsSpan(0, isWrite || after.AsSpan(0, 512).ContainsAnyExcept((byte)0) ? 512 : 0).CopyTo(expected);
+            Assert.Equal(expected, after);
+        }
+    }
+
     [Fact]
     public void A_thin_disk_gives_rows_back_and_a_full_pool_refuses_only_new_ones()
     {

@@ -1,0 +1,76 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Verification;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.Resiliency;
+
+/// <summary>Copies of the integrity log whose disk fails one request and works again.</summary>
+public sealed class LogFaultTests
+{
+    [Fact]
+    public void A_copy_that_missed_a_block_leaves_before_the_log_goes_on()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        bool hasFailed = false;
+        world.Disks[1].WriteFails = (offset, _) => !hasFailed && (hasFailed = offset < world.RowLength);   // its first slab is the log's
+        world.Write(0, 4096);
+        Assert.True(hasFailed);
+        Assert.Equal(1, world.World.MissingDisks);
+        world.AssertReads(0, world.RowLength);
+    }
+
+    // The dirty mark of the region is the first thing to be flushed.
+    [Fact]
+    public void A_copy_that_could_not_be_flushed_is_not_believed_the_next_time()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        world.Disks[1].FailFlushes = 1;
+        world.Write(0, 4096);
+        Assert.Equal(0, world.Disks[1].FailFlushes);
+        Assert.Equal(1, world.World.MissingDisks);
+    }
+
+    [Fact]
+    public void The_log_goes_round_under_many_flushes_and_loses_nothing()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        for (int i = 0; i < 250; i++)
+        {
+            world.Write(i % 48 * 4096, 4096);   // a block of the log each, of 56
+        }
+
+        world.AssertReads(0, world.RowLength);
+    }
+
+    // A block was written over since the last flush, and its region is dirty in the log alone. Writing back the pages moves the tail past
+    // that mark: whatever part of the log arrives, the mark is there in the old place or in the new one, and the block can be read.
+    [Fact]
+    public void The_tail_moves_past_a_mark_only_when_the_mark_is_durable_again()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 1, checksums: true);
+        world.Write(0, 4096);
+        world.Put(0, 4096);
+        List<SpaceWorld> cuts = [];
+        foreach (SimDisk disk in world.Disks)
+        {
+            disk.OnRequest = (_, _, _) =>
+            {
+                int[] pending = world.World.PendingWrites();
+                for (int one = 0; one < pending.Sum(); one++)
+                {
+                    Func<int, int, int, bool> isIt = KeptWrites.OnlyOne(one, pending);
+                    cuts.Add((SpaceWorld)world.World.Cut((ulong)cuts.Count, isIt));
+                    cuts.Add((SpaceWorld)world.World.Cut((ulong)cuts.Count, (disk, write, sector) => sector >= 8 && isIt(disk, write, sector)));
+                }
+            };
+        }
+
+        world.Stride(long.MaxValue / 2, new ScrubFindings());   // past the end: nothing but the writeback
+        Assert.True(cuts.Count > 4);
+        foreach (SpaceWorld cut in cuts)
+        {
+            Assert.Equal(IoError.None, world.Opened(cut).Read(0, 4096, out _));
+        }
+    }
+}
