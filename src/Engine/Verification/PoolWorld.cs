@@ -13,7 +13,8 @@ namespace TierSpaces.Engine.Verification;
 public sealed class PoolWorld : ISimWorld
 {
     private readonly NewVirtualDiskSpec? _spec;
-    private readonly MeteredDisk[] _members;
+    private readonly DiskWatch _watch;
+    private readonly MeteredDisk[] _members;   // the disks as the pool uses them: with deadlines
 
     private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, NewVirtualDiskSpec? spec)
     {
@@ -21,8 +22,8 @@ public sealed class PoolWorld : ISimWorld
         State = state;
         Lane = new SimLane(seed);
         Disks = Array.ConvertAll(media, medium => new SimDisk(Lane, medium));
-        DiskWatch watch = new(Lane);
-        _members = Array.ConvertAll(Disks, disk => new MeteredDisk(Lane, disk, watch));
+        _watch = new DiskWatch(Lane);
+        _members = Array.ConvertAll(Disks, disk => new MeteredDisk(Lane, disk, _watch));
         Environment = new PoolEnvironment(Lane, state, new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
     }
 
@@ -72,7 +73,8 @@ public sealed class PoolWorld : ISimWorld
     {
         Disks[disk].Pulled = false;
         Disks[disk].Media.LosePower((_, _) => Lane.Next(2) == 0);
-        PoolScan scan = await Pool.Scan(Environment, Disks[disk]);
+        _members[disk] = new MeteredDisk(Lane, Disks[disk], _watch);
+        PoolScan scan = await Pool.Scan(Environment, _members[disk]);
         string refused = Pool!.Offer(scan);
         return refused.Length > 0 ? refused : (await Pool.Rejoin(scan.Label!.Number)).Reason;
     }
