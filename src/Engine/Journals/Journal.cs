@@ -10,7 +10,8 @@ namespace TierSpaces.Engine.Journals;
 // arrivals meanwhile form the next group. Commit flushes as well, in rounds shared by everyone who waits.
 //
 // Invariants
-//  1. DurableTail ≤ Tail ≤ Next and Durable ≤ Written < Next.
+//  1. DurableTail ≤ Tail ≤ Durable ≤ Written < Next, once the first block is durable. A tail is stated by every block that follows, and
+//     any one of them may be all that a power cut leaves of those: so what it points to has to be durable already.
 //  2. Next − DurableTail ≤ ring length: a slot is reused only when a durable block says that its old block is not needed.
 //  3. Block s carries the checksum of block s − 1: a chain has no holes and no foreign links.
 //  4. After an error the journal takes nothing more: what it holds is what the disks can prove.
@@ -171,11 +172,14 @@ public sealed class Journal
         _changed.NotifyAll();
     }
 
-    /// <summary>Blocks before <paramref name="tail"/> are not needed any more; their slots are free once a durable block says so.</summary>
+    /// <summary>
+    /// Blocks before <paramref name="tail"/> are not needed any more; their slots are free once a durable block says so. The newest
+    /// durable block is kept all the same: recovery begins at it.
+    /// </summary>
     public void Trim(ulong tail)
     {
         Debug.Assert(tail >= Tail && tail <= Next, "The tail only moves forward, at most to the end.");
-        Tail = tail;
+        Tail = Math.Max(Tail, Math.Min(tail, Durable));
     }
 
     /// <summary>Makes the tail durable, with an empty block when nothing else carries it.</summary>
