@@ -15,10 +15,13 @@ public interface IJobStep
     long BytesTotal { get; }
 
     /// <summary>
-    /// Does one piece, of about a megabyte at most, from <paramref name="cursor"/> (0: the beginning; else what the last piece gave,
+    /// Does one piece, of about a megabyte at most or with <see cref="Breaks"/>, from <paramref name="cursor"/> (0: the beginning; else what the last piece gave,
     /// perhaps in another process). Doing a piece twice does no harm.
     /// </summary>
     LaneTask<JobAdvance> Advance(long cursor);
+
+    /// <summary>Where a step with long pieces lets itself be held back; null for a step whose pieces are short.</summary>
+    JobBreaks? Breaks => null;
 
     /// <summary>What came out of it, for people; empty when there is nothing to say.</summary>
     string Outcome => "";

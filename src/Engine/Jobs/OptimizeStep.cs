@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Jobs;
 /// Evens out how full the disks of a pool are. A piece is one slab; which one, and where to, is planned anew for each, so that the step may
 /// be interrupted anywhere. What has moved the metadata says; its cursor only counts.
 /// </summary>
-public sealed class OptimizeStep(Pool pool, Func<IReadOnlyList<OpenVirtualDisk>> disks, Func<LaneTask> yield) : IJobStep
+public sealed class OptimizeStep(Pool pool, Func<IReadOnlyList<OpenVirtualDisk>> disks) : IJobStep
 {
     private readonly HashSet<(Guid Disk, SlabMove Move, DiskNumber To)> _failed = [];
     private readonly LaneSignal _moveEnded = new();
@@ -18,6 +18,9 @@ public sealed class OptimizeStep(Pool pool, Func<IReadOnlyList<OpenVirtualDisk>>
 
     /// <inheritdoc/>
     public string Name => "Rebalance";
+
+    /// <inheritdoc/>
+    public JobBreaks Breaks { get; } = new();
 
     /// <inheritdoc/>
     public long BytesTotal => (_moved + RebalancePlanner.Surplus(pool)) * pool.Slabs.DataBytes;
@@ -50,7 +53,7 @@ public sealed class OptimizeStep(Pool pool, Func<IReadOnlyList<OpenVirtualDisk>>
         }
 
         _isMoving = true;
-        RepairEnd end = await new SlabMover(pool, disk).Move(move, [to], new Unhurried(yield));
+        RepairEnd end = await new SlabMover(pool, disk).Move(move, [to], Breaks);
         _isMoving = false;
         _moveEnded.NotifyAll();
         if (end == RepairEnd.Done)

@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Jobs;
 /// Moves the slabs of a virtual disk off disks that are to be left: from the disk itself while it is there, else from the other copies. A
 /// piece is one slab. What has moved the metadata says; its cursor only counts.
 /// </summary>
-public sealed class RegenerateStep(SlabMover mover, Space space, long slabBytes, Func<LaneTask> yield) : IJobStep
+public sealed class RegenerateStep(SlabMover mover, Space space, long slabBytes) : IJobStep
 {
     private readonly HashSet<SlabMove> _failed = [];
     private long _total = -1;
@@ -19,6 +19,9 @@ public sealed class RegenerateStep(SlabMover mover, Space space, long slabBytes,
 
     /// <inheritdoc/>
     public string Name => "Regenerate";
+
+    /// <inheritdoc/>
+    public JobBreaks Breaks { get; } = new();
 
     /// <summary>Whether missing disks are given up at once where the pool's policy allows it; otherwise only retired disks are left.</summary>
     public bool GivesUpMissing { get; set; }
@@ -52,7 +55,8 @@ public sealed class RegenerateStep(SlabMover mover, Space space, long slabBytes,
             return new JobAdvance(cursor, 0, true);
         }
 
-        if (await mover.Move(moves[next], [], new Unhurried(yield)) == RepairEnd.Done)
+        RepairEnd end = await mover.Move(moves[next], [], Breaks);
+        if (end == RepairEnd.Done)
         {
             _moved++;
         }

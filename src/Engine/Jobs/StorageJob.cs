@@ -39,7 +39,7 @@ public sealed record JobSpec
 //
 // Invariants
 //  1. State goes New, Running, then once to Completed, Terminated, Suspended or Exception; ShuttingDown comes before a stop.
-//  2. A piece that has begun is carried to its end: what a step does is never cut in the middle by a stop.
+//  2. A piece that has begun is carried to its end, or given up by the step at one of its breaks: it is never cut in the middle by a stop.
 //  3. The saved cursor is never ahead of the work done.
 //  4. Told to begin again, it does so after the piece under way, or has said that it cannot.
 
@@ -63,6 +63,8 @@ public sealed class StorageJob
     private JobState? _endAs;       // set when it is told to stop
     private bool _again;            // set when it is told to begin again
     private bool _isEnding;
+    private long _workSinceNs;      // when the work since the last pause began
+    private long _bytesSince;       // bytes of the piece under way that a break within it has paid for
 
     internal StorageJob(ILane lane, JobSpec spec, JobPacer pacer)
     {
@@ -71,6 +73,14 @@ public sealed class StorageJob
         _pacer = pacer;
         TimeSubmitted = StartTime = TimeOfLastStateChange = lane.UtcNow;
         _startNs = _endNs = _savedNs = lane.NowNs;
+        foreach (IJobStep step in spec.Steps)
+        {
+            if (step.Breaks is { } breaks)
+            {
+                breaks.OnBytes = Break;
+            }
+        }
+
         if (spec.Resumed is { } resumed)
         {
             TimeSubmitted = new DateTimeOffset(resumed.UtcTicks, TimeSpan.Zero);
@@ -171,7 +181,8 @@ public sealed class StorageJob
         {
             IJobStep step = _spec.Steps[_step];
             Status = step.Name;
-            long startNs = _lane.NowNs;
+            _workSinceNs = _lane.NowNs;
+            _bytesSince = 0;
             JobAdvance advance = await Advance(step);
             Note(advance);
             Rewind();
@@ -180,12 +191,25 @@ public sealed class StorageJob
                 await SaveWhenDue(advance.IsDone);
                 if (_endAs is null && !(advance.IsDone && _step == _spec.Steps.Count))
                 {
-                    await _pacer.Pause(advance.Bytes, _lane.NowNs - startNs);
+                    await _pacer.Pause(Math.Max(0, advance.Bytes - _bytesSince), _lane.NowNs - _workSinceNs);
                 }
             }
         }
 
         await End();
+    }
+
+    /// <summary>Within a piece: a pause for the work since the last one. False when the job is to stop: what has begun is given up, not cut.</summary>
+    private async LaneTask<bool> Break(long bytes)
+    {
+        if (_endAs is null)
+        {
+            await _pacer.Pause(bytes, _lane.NowNs - _workSinceNs);
+            _bytesSince += bytes;
+            _workSinceNs = _lane.NowNs;
+        }
+
+        return _endAs is null;
     }
 
     private async LaneTask<JobAdvance> Advance(IJobStep step)

@@ -84,7 +84,7 @@ public sealed partial class StorageSubsystem
     private List<IJobStep> RepairSteps(ManagedPool managed, ManagedVirtualDisk disk) =>
     [
         new ResyncStep(disk.Open.Disk.Space),
-        new RegenerateStep(new SlabMover(managed.Pool!, disk.Open), disk.Open.Disk.Space, managed.Pool!.Slabs.DataBytes, _lane.Yield),
+        new RegenerateStep(new SlabMover(managed.Pool!, disk.Open), disk.Open.Disk.Space, managed.Pool!.Slabs.DataBytes),
         .. ScrubSteps(managed, disk),
     ];
 

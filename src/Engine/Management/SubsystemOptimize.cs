@@ -43,7 +43,7 @@ public sealed partial class StorageSubsystem
         Description = $"Spreads storage pool {managed.State!.Pool!.FriendlyName} evenly over its disks",
         Pool = managed.Id.Value,
         VirtualDisk = Guid.Empty,
-        Steps = [new OptimizeStep(managed.Pool!, () => [.. managed.VirtualDisks.Values.Select(disk => disk.Open)], _lane.Yield)],
+        Steps = [new OptimizeStep(managed.Pool!, () => [.. managed.VirtualDisks.Values.Select(disk => disk.Open)])],
         Resumed = resumed,
         Save = progress => SaveJob(managed, id, progress is null ? null : progress with { Subject = managed.Id.Value }),
     });

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Primitives;
@@ -165,6 +166,22 @@ public sealed class SubsystemJobsTests
 
         Assert.True(beside >= alone * 0.9, $"{beside} beside the repair, {alone} alone");
         Assert.True(repair.IsCompleted || _world.Jobs[0].BytesProcessed > Mebibyte, "the repair does not get on");
+    }
+
+    [Fact]
+    public void Clients_lose_at_most_a_tenth_to_a_drain_at_any_time()
+    {
+        Guid disk = _world.NewMirror("d", 20 * Mebibyte);
+        long alone = Requests(disk, TimeSpan.FromSeconds(20));
+        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(
+            _world.Run(_world.Subsystem.PhysicalExtentsAsync(disk, null))[0].PhysicalDisk, null, null, null, DiskUsage.Retired));
+        _world.Until(() => _world.Subsystem.ListedJobs.Count > 0);
+
+        long before = _world.Subsystem.ListedJobs[0].BytesProcessed;
+        long beside = Requests(disk, TimeSpan.FromSeconds(2));
+
+        Assert.True(beside >= alone / 10.0 * 0.9, $"{beside} beside the drain in 2 s, {alone} alone in 20 s");
+        Assert.InRange(_world.Subsystem.ListedJobs[0].BytesProcessed, before + 1, long.MaxValue);
     }
 
     // Four clients that read and write at random, one request at a time each.

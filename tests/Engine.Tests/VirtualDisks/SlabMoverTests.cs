@@ -129,7 +129,7 @@ public class SlabMoverTests
 
     private static RegenerateStep Regenerate(PoolWorld world)
     {
-        RegenerateStep step = new(new SlabMover(world.Pool!, world.VirtualDisk!), world.VirtualDisk!.Disk.Space, world.Pool!.Slabs.DataBytes, world.Lane.Yield) { GivesUpMissing = true };
+        RegenerateStep step = new(new SlabMover(world.Pool!, world.VirtualDisk!), world.VirtualDisk!.Disk.Space, world.Pool!.Slabs.DataBytes) { GivesUpMissing = true };
         for (long cursor = 0; ;)
         {
             JobAdvance advance = world.Lane.Run(step.Advance(cursor));
