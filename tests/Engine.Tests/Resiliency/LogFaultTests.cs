@@ -73,4 +73,32 @@ public sealed class LogFaultTests
             Assert.Equal(IoError.None, world.Opened(cut).Read(0, 4096, out _));
         }
     }
+
+    [Fact]
+    public void A_checksum_page_that_did_not_arrive_puts_its_disk_out()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        world.Write(0, 4096);
+        (int disk, long page) = world.PagePlace(1);
+        world.Disks[disk].WriteLost = (offset, _) => offset == page;
+        world.Stride(long.MaxValue / 2, new ScrubFindings());
+        Assert.Equal(1, world.World.MissingDisks);
+        world.AssertReads(0, world.RowLength);
+    }
+
+    // Copies that differ where a power cut left them are no damage.
+    [Fact]
+    public void A_scrub_judges_a_region_only_when_its_copies_agree()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        world.Write(0, 4096);
+        world.Write(world.RowLength, 4096);
+        int disk = world.DataPlace(0, world.RowLength).Disk;
+        world.Put(0, 4096);
+        world.Put(world.RowLength, 4096);
+        ScrubWorld after = world.Opened((SpaceWorld)world.World.Cut(7, (number, _, _) => number == disk));
+        ScrubFindings findings = new();
+        after.Stride(world.RowLength, findings);
+        Assert.True(findings.IsClean, findings.ToString());
+    }
 }

@@ -77,6 +77,13 @@ internal sealed class ScrubWorld
         return (place.Disk, place.DataOffset + piece.SlabOffset);
     }
 
+    /// <summary>Where a copy of the first checksum page stands.</summary>
+    internal (int Disk, long Offset) PagePlace(int copy)
+    {
+        SlabPlace place = World.Host.Row(0)!.Places[copy];
+        return (place.Disk, place.PagesOffset);
+    }
+
     /// <summary>Flips a random byte of one copy of a block.</summary>
     internal void Flip(int copy, long address)
     {
