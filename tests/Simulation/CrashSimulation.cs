@@ -28,6 +28,7 @@ public sealed class CrashSimulation
     private readonly double _forkChance;
     private readonly Random _illness;      // of the sick disk
     private readonly int _sick = -1;       // the disk that rots, loses writes, fails reads or lies about flushes; -1: none
+    private readonly HashSet<int> _returning = [];   // disks that are on their way back into the view
     private int _pulled;
     private long _scrubCursor;
     private bool _nested;
@@ -267,13 +268,17 @@ public sealed class CrashSimulation
     }
 
     /// <summary>A disk that may come back, or −1. A sick one stays away: what it would bring may be anything.</summary>
-    private int Returnable() => _sick >= 0 ? -1 : Enumerable.Range(0, _world.Disks.Length).FirstOrDefault(_world.CanReturn, -1);
+    private int Returnable() => _sick >= 0 ? -1
+        : Enumerable.Range(0, _world.Disks.Length).FirstOrDefault(disk => _world.CanReturn(disk) && !_returning.Contains(disk), -1);
 
     /// <summary>A pulled disk comes back and is made whole under load, in as many attempts as its pacer makes of it.</summary>
     private async LaneTask<Nothing> ReturnAndRepair(int disk)
     {
         Count("disk returned under load");
-        if (await _world.Return(disk) is { Length: > 0 } refused)
+        _returning.Add(disk);
+        string refused = await _world.Return(disk);
+        _returning.Remove(disk);
+        if (refused.Length > 0)
         {
             Report("return", refused);
             return default;
@@ -350,6 +355,7 @@ public sealed class CrashSimulation
             bool wasWhole = _isWhole;
             _isWhole = depth == 0
                 ? _sick < 0 && _scenario.Copies > 1 && world.MissingDisks == 0 && world.Space is { StaleRegions: 0, BytesToResync: 0 }
+                    && !Array.Exists(world.Disks, static disk => disk.Pulled || disk.Hung)   // one that nobody has missed yet counts too
                 : wasWhole;
             LoseOneToo(crashed, new Random((int)seed + plan));
             CrashStates++;
