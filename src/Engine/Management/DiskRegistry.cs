@@ -37,6 +37,9 @@ public sealed class RegisteredDisk
     /// <summary>Profile of an emulated disk, or empty.</summary>
     public string LatencyProfile { get; set; } = "";
 
+    /// <summary>Identity of the member that it was when it was last there; empty when it was none. It tells what is away when a host starts.</summary>
+    public Guid LastMember { get; set; }
+
     /// <summary>The disk, while it is open and no pool owns it.</summary>
     [JsonIgnore]
     public IDisk? Disk { get; set; }

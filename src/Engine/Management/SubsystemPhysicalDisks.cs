@@ -183,7 +183,7 @@ public sealed partial class StorageSubsystem
         }
 
         disk.Problem = "";
-        disk.Scan = await PoolScan.Scan(_lane, open);
+        Saw(disk, await PoolScan.Scan(_lane, open));
         return StatusOf(disk);
     });
 
@@ -276,7 +276,7 @@ public sealed partial class StorageSubsystem
         {
             disk.Disk ??= Open(disk);
             disk.Identity = disk.Disk.Identity;
-            disk.Scan = await PoolScan.Scan(_lane, disk.Disk);
+            Saw(disk, await PoolScan.Scan(_lane, disk.Disk));
         }
         catch (DiskOpenException failure)
         {
@@ -348,17 +348,35 @@ public sealed partial class StorageSubsystem
     private RegisteredDisk Registered(Guid id) => _registry.Disks.Find(disk => IdOf(disk) == id) ?? throw new RefusedException(
         Refusal.ObjectNotFound, $"There is no registered physical disk {id}.", "Look at Get-PhysicalDisk.");
 
-    private Guid IdOf(RegisteredDisk disk) => disk.Scan?.Label is { } label && KnownToPool(label) ? label.Disk.Value : disk.Id;
-
-    private bool KnownToPool(DiskLabel label) =>
-        _pools.TryGetValue(label.Pool, out ManagedPool? managed) && managed.State?.Disk(label.Number)?.Description.Id == label.Disk;
+    private Guid IdOf(RegisteredDisk disk) =>
+        _pools.Values.Select(pool => MemberFor(pool, disk)).FirstOrDefault(static member => member is not null)?.Id.Value ?? disk.Id;
 
     private bool IsInOpenPool(RegisteredDisk disk) =>
         disk.Disk is null && disk.Problem.Length == 0 && _pools.Values.Any(pool => pool.Pool is not null && MemberFor(pool, disk) is not null);
 
-    private static DiskDescription? MemberFor(ManagedPool managed, RegisteredDisk disk) =>
-        disk.Scan?.Label is { } label && label.Pool == managed.Id && managed.State?.Disk(label.Number)?.Description is { } member && member.Id == label.Disk
-            ? member : null;
+    /// <summary>Which member of a pool a disk is: its label says so, or what is known of one that has not been there since the host started.</summary>
+    private static DiskDescription? MemberFor(ManagedPool managed, RegisteredDisk disk) => disk.Scan is { } scan
+        ? scan.Label is { } label && label.Pool == managed.Id && managed.State?.Disk(label.Number)?.Description is { } member && member.Id == label.Disk ? member : null
+        : managed.State?.Disks.Values.FirstOrDefault(known => known.Description.Id.Value == disk.LastMember)?.Description;
+
+    /// <summary>What a disk turned out to hold; kept for the time that it may be away.</summary>
+    private void Saw(RegisteredDisk disk, PoolScan scan)
+    {
+        disk.Scan = scan;
+        Guid member = scan.Label?.Disk.Value ?? Guid.Empty;
+        if (disk.LastMember != member)
+        {
+            disk.LastMember = member;
+            try
+            {
+                _registry.Save();
+            }
+            catch (IOException full)
+            {
+                _options.Notice($"The list of registered disks cannot be kept: {full.Message}");
+            }
+        }
+    }
 
     private (ManagedPool Pool, DiskDescription Disk)? FindMember(Guid id)
     {

@@ -78,7 +78,7 @@ public sealed partial class StorageSubsystem
             if (disk.Disk is { } open && disk.Scan?.Label is { } label && label.Pool == managed.Id && members.Contains(label.Disk.Value))
             {
                 await PoolScan.Erase(_lane, open);
-                disk.Scan = await PoolScan.Scan(_lane, open);
+                Saw(disk, await PoolScan.Scan(_lane, open));
             }
         }
 
@@ -240,7 +240,7 @@ public sealed partial class StorageSubsystem
     {
         foreach (RegisteredDisk disk in disks)
         {
-            disk.Scan = await PoolScan.Scan(_lane, disk.Disk!);
+            Saw(disk, await PoolScan.Scan(_lane, disk.Disk!));
             disk.Disk = null;
             disk.Problem = "";
         }

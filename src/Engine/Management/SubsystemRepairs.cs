@@ -93,7 +93,8 @@ public sealed partial class StorageSubsystem
             return default;
         }
 
-        (disk.Disk, disk.Scan, disk.Identity, disk.Problem) = (found, scan, found.Identity, "");
+        (disk.Disk, disk.Identity, disk.Problem) = (found, found.Identity, "");
+        Saw(disk, scan);
         if (scan.Label is { } label && _pools.TryGetValue(label.Pool, out ManagedPool? managed) && managed.Pool is null)
         {
             return await OpenPools(only: label.Pool);

@@ -42,6 +42,25 @@ public sealed class SubsystemHealingTests
     }
 
     [Fact]
+    public void A_member_that_is_away_when_the_host_starts_is_listed_once()
+    {
+        Guid[] before = Ids();
+        Assert.True(_world.Run(_world.Subsystem.StopAsync()));
+        _world.Away.Add(1);
+        _world.Start();
+
+        Assert.Equal(before.Order(), Ids().Order());
+        PhysicalDiskStatus away = Assert.Single(_world.Run(_world.Subsystem.PhysicalDisksAsync()), disk => disk.OperationalStatus == "Lost Communication");
+        Assert.Equal(1, away.DeviceId);
+        _world.Away.Clear();
+        _world.Advance(TimeSpan.FromSeconds(30));
+        Assert.All(_world.Run(_world.Subsystem.PhysicalDisksAsync()), disk => Assert.Equal("OK", disk.OperationalStatus));
+        Assert.Equal(before.Order(), Ids().Order());
+
+        Guid[] Ids() => [.. _world.Run(_world.Subsystem.PhysicalDisksAsync()).Select(disk => disk.UniqueId)];
+    }
+
+    [Fact]
     public void A_disk_that_returns_in_time_is_noticed_and_copies_only_what_it_missed()
     {
         Guid disk = _world.NewMirror("d", 16 * Mebibyte);
