@@ -1,6 +1,8 @@
 using System.Diagnostics;
+using System.Globalization;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Devices.Emulated;
+using TierSpaces.Engine.Devices.Raw;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Lanes.Native;
 using TierSpaces.Engine.Primitives;
@@ -143,6 +145,32 @@ public class DiskFactoryTests
         Assert.Equal(DiskOpenFailure.InUse, Refusal(image.Uri, new DiskOverrides()).Failure);
         Assert.InRange(watch.ElapsedMilliseconds, 0, 1500);
         Libc.Close(descriptor);
+    }
+
+    [Fact]
+    public void ALockThatFallsBetweenTheTryAndTheLookAtItsHolderIsTaken()
+    {
+        using TemporaryImage image = TemporaryImage.InMemory();
+        int holder = Libc.OpenPath(image.Path, Libc.OpenReadWrite);
+        int taker = Libc.OpenPath(image.Path, Libc.OpenReadWrite);
+        Assert.Equal(0, Libc.Lock(holder, Libc.LockExclusive | Libc.LockNonblocking));
+        int looks = 0;
+
+        // A process that has died is waited for; then the lock falls and nobody is named any more.
+        Assert.Equal(0, FileLock.Take(taker, _ =>
+        {
+            if (++looks < 80)
+            {
+                return int.MaxValue.ToString(CultureInfo.InvariantCulture);
+            }
+
+            FileLock.Release(holder);
+            return null;
+        }));
+
+        Assert.Equal(80, looks);
+        Libc.Close(holder);
+        Libc.Close(taker);
     }
 
     [Fact]

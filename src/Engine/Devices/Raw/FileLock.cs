@@ -20,14 +20,26 @@ internal static class FileLock
     private const int StepMs = 5;
 
     /// <summary>Takes the lock: 0 or a negative errno. Does not wait for a holder that lives.</summary>
-    internal static int Take(int descriptor)
+    internal static int Take(int descriptor) => Take(descriptor, Holder);
+
+    /// <inheritdoc cref="Take(int)"/>
+    /// <param name="descriptor">The open file.</param>
+    /// <param name="holderOf">Who holds the lock on a file, as /proc/locks says; null when nobody is named.</param>
+    internal static int Take(int descriptor, Func<int, string?> holderOf)
     {
+        string? holder = null;   // as last named: the list may miss one while others come and go
         for (int waitedMs = 0; ; waitedMs += StepMs)
         {
-            int result = Libc.CountOrError(Libc.Lock(descriptor, Libc.LockExclusive | Libc.LockNonblocking));
-            if (result != -Errno.EAGAIN || waitedMs >= PatienceFor(Holder(descriptor)))
+            int result = Try(descriptor);
+            if (result != -Errno.EAGAIN)
             {
                 return result;
+            }
+
+            holder = holderOf(descriptor) ?? holder;
+            if (waitedMs >= PatienceFor(holder))
+            {
+                return Try(descriptor);   // nobody may be named because it has fallen since
             }
 
             Pause();
@@ -48,6 +60,8 @@ internal static class FileLock
             Pause();
         }
     }
+
+    private static int Try(int descriptor) => Libc.CountOrError(Libc.Lock(descriptor, Libc.LockExclusive | Libc.LockNonblocking));
 
     /// <summary>Gives the lock up at once, also while the kernel still holds the file.</summary>
     internal static void Release(int descriptor) => _ = Libc.Lock(descriptor, Libc.LockRelease);
