@@ -104,7 +104,7 @@ run_project() {
 
 # Each seed of the simulator is one test; its last line is "N seeds, N crash states, N violations, trace …".
 run_simulation() {
-    local seeds=2000 report=$reports/simulation.txt code=0 ran bad
+    local seeds=800 report=$reports/simulation.txt code=0 ran bad
     [ "$long" = 0 ] || seeds=20000
     echo "== simulation"
     in_suite dotnet exec tests/Simulation/bin/Release/net8.0/TierSpaces.Simulation.dll -Seeds "$seeds" | tee "$report" || code=$?
