@@ -103,7 +103,7 @@ public class LostDiskUnderLoadTests(ITestOutputHelper report)
         lose();
         Answer answer = Tool.End(load);
         long writes = Fio.Check(answer, 1);
-        Assert.InRange(writes, 100, long.MaxValue);
+        Assert.InRange(writes, 500, long.MaxValue);
         home.Eventually("the disk is missed", () => home.VirtualDisk("Data").GetProperty("HealthStatus").GetString() == "Warning");
         Assert.Contains(home.Objects("Get-PhysicalDisk"), disk => disk.GetProperty("FriendlyName").GetString() == "d2"
             && disk.GetProperty("OperationalStatus").EnumerateArray().Any(word => word.GetString() == "Lost Communication"));
