@@ -17,6 +17,10 @@ public sealed partial class ModuleTests
         Assert.Equal(CompiledCmdlets.All.Keys.Order(), CmdletName().Matches(Text("TierSpaces.psd1")).Select(m => m.Groups[1].Value).Order());
 
     [Fact]
+    public void The_manifest_has_the_version_of_the_assemblies() =>
+        Assert.Equal(ContractsVersion.Text, ModuleVersion().Match(Text("TierSpaces.psd1")).Groups[1].Value);
+
+    [Fact]
     public void Every_verb_of_the_contracts_is_a_cmdlet() =>
         Assert.Equal(VerbDescription.All.Select(v => v.Name).Order(), CompiledCmdlets.All.Keys.Order());
 
@@ -54,6 +58,9 @@ public sealed partial class ModuleTests
         (WindowsClassAttribute)System.Attribute.GetCustomAttribute(record, typeof(WindowsClassAttribute))!;
 
     private static string Text(string file) => File.ReadAllText(Path.Combine(AppContext.BaseDirectory, file));
+
+    [GeneratedRegex(@"^\s+ModuleVersion\s+= '(.+)'\s*$", RegexOptions.Multiline)]
+    private static partial Regex ModuleVersion();
 
     [GeneratedRegex(@"^\s+'(\w+-\w+)'\s*$", RegexOptions.Multiline)]
     private static partial Regex CmdletName();

@@ -33,6 +33,7 @@ public sealed class ManagementClient : IDisposable
             PooledConnectionLifetime = TimeSpan.Zero,   // invariant 3
         };
         http = new HttpClient(handler) { BaseAddress = new Uri("http://host/"), Timeout = Timeout.InfiniteTimeSpan };
+        http.DefaultRequestHeaders.Add(ContractsVersion.Header, ContractsVersion.Text);
     }
 
     /// <summary>Home of the host it talks to.</summary>
@@ -126,6 +127,11 @@ public sealed class ManagementClient : IDisposable
                 "Run as that user or as root.");
         }
 
+        if (response.StatusCode == HttpStatusCode.UpgradeRequired)
+        {
+            throw OtherVersion(response);
+        }
+
         return await response.Content.ReadAsByteArrayAsync(cancellation).ConfigureAwait(false);
     }
 
@@ -153,6 +159,18 @@ public sealed class ManagementClient : IDisposable
     private static bool IsConnectFailure(HttpRequestException e) => e.HttpRequestError == HttpRequestError.ConnectionError;
 
     private static SocketError? SocketErrorOf(HttpRequestException e) => (e.InnerException as SocketException)?.SocketErrorCode;
+
+    private StorageException OtherVersion(HttpResponseMessage response)
+    {
+        var host = response.Headers.TryGetValues(ContractsVersion.Header, out var versions) ? string.Join(", ", versions) : "unknown";
+        return new StorageException(
+            StorageErrors.HostVersion,
+            $"The host of {paths.Home} is version {host}, what calls it is version {ContractsVersion.Text}; "
+                + "the first two numbers must be the same.",
+            "Stop the host with Stop-TierSpacesHost ('tierspaces stop'): the next command starts one of its own version, and "
+                + "what is connected stays connected.",
+            paths.Home);
+    }
 
     private string WhyUnreachable(HttpRequestException e) => SocketErrorOf(e) switch
     {

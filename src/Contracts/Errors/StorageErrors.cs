@@ -268,6 +268,10 @@ public static class StorageErrors
         5, "ConnectionError",
         "The host went away before it answered.");
 
+    public static readonly StorageErrorKind HostVersion = Row(
+        5, "InvalidOperation",
+        "The host is of another version.");
+
     private static readonly Lazy<StorageErrorKind[]> all = new(() =>
         typeof(StorageErrors).GetFields().Select(field => field.GetValue(null)).OfType<StorageErrorKind>().ToArray());
 

@@ -16,7 +16,7 @@ namespace TierSpaces.Host.Serving;
 /// <summary>
 /// HTTP on the management socket: <c>POST /v1/VERB</c> with a request record as JSON, <c>GET /metrics</c> for Prometheus. Kestrel
 /// alone, without a web application around it: three paths need no routing, and a host is up in a fifth of the time. Invariant: a
-/// peer that is neither our user nor root gets 403 and nothing else.
+/// peer that is neither our user nor root gets 403 and nothing else; one of another version gets 426 before anything is done.
 /// </summary>
 internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, IAsyncDisposable
 {
@@ -68,6 +68,7 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
             return RefuseAsync(context, StatusCodes.Status403Forbidden);
         }
 
+        context.Response.Headers[ContractsVersion.Header] = ContractsVersion.Text;
         return (context.Request.Method, path) switch
         {
             ("POST", _) when path.StartsWith("/v1/", StringComparison.Ordinal) => RunVerbAsync(context, path["/v1/".Length..]),
@@ -88,6 +89,12 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
 
     private async Task RunVerbAsync(HttpContext context, string verb)
     {
+        if (!ContractsVersion.Admits(context.Request.Headers[ContractsVersion.Header].ToString(), verb))
+        {
+            await RefuseAsync(context, StatusCodes.Status426UpgradeRequired).ConfigureAwait(false);
+            return;
+        }
+
         var body = new MemoryStream();
         await context.Request.Body.CopyToAsync(body, context.RequestAborted).ConfigureAwait(false);
         var answer = await dispatcher.RunAsync(verb, body.ToArray(), context.RequestAborted).ConfigureAwait(false);
