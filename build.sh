@@ -59,6 +59,7 @@ task_build() {
     publish src/Cmdlets artifacts/module
     cp --remove-destination artifacts/module/TierSpaces.{Cmdlets,Contracts}.dll bin/
     publish src/Host bin/host
+    dotnet src/Cmdlets.Help/bin/Release/net8.0/TierSpaces.Cmdlets.Help.dll maml docs/cmdlets bin/en-US/TierSpaces.Cmdlets.dll-Help.xml
 }
 
 task_test() {

@@ -1,0 +1,73 @@
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Cmdlets.Help;
+
+/// <summary>
+/// Everything help says of one cmdlet: the metadata of its request record, its page, and what is said once for all cmdlets in
+/// common-parameters.md. A parameter's own words on the page come before the common ones.
+/// </summary>
+internal sealed class CmdletHelp(VerbDescription verb, HelpPage page, HelpPage common)
+{
+    private const int SyntaxWidth = 120;
+
+    /// <summary>Verb and noun.</summary>
+    internal string Name => verb.Name;
+
+    /// <summary>The verb.</summary>
+    internal VerbDescription Verb => verb;
+
+    /// <summary>Its page.</summary>
+    internal HelpPage Page => page;
+
+    /// <summary>What it does, one sentence.</summary>
+    internal string Synopsis => verb.Verb.Help;
+
+    /// <summary>Its parameters.</summary>
+    internal IReadOnlyList<HelpParameter> Parameters => HelpParameter.Of(verb);
+
+    /// <summary>Its parameter sets, the default one first; one without a name when there are none.</summary>
+    internal IReadOnlyList<string> Sets =>
+        [.. ParameterSets.Fitting(verb, []).OrderByDescending(set => set == verb.Verb.DefaultSet)];
+
+    /// <summary>What it does at length.</summary>
+    internal IEnumerable<string> Description =>
+        page.Paragraphs("Description").Concat(verb.Verb.IsOurs ? ["This cmdlet is an extension: Windows has none of this name."] : []);
+
+    /// <summary>Parameters of a set: positional ones, required ones, the others.</summary>
+    internal IEnumerable<HelpParameter> InSet(string set) => Parameters.Where(parameter => parameter.IsIn(set))
+        .OrderBy(parameter => parameter.Position ?? int.MaxValue).ThenByDescending(parameter => parameter.IsRequired);
+
+    /// <summary>What there is to say of a parameter, in paragraphs.</summary>
+    internal IEnumerable<string> TextOf(HelpParameter parameter)
+    {
+        string facts = string.Join(' ', parameter.Facts());
+        IReadOnlyList<string> own = page.Parameters.GetValueOrDefault(parameter.Name)
+            ?? common.Parameters.GetValueOrDefault(parameter.Name) ?? [];
+        return own.Prepend(facts).Where(text => text.Length > 0);
+    }
+
+    /// <summary>The syntax of a set, in lines that fit a page.</summary>
+    internal IEnumerable<string> SyntaxLines(string set)
+    {
+        string line = Name;
+        foreach (string word in InSet(set).Select(Syntax).Append("[<CommonParameters>]"))
+        {
+            if (line.Length + 1 + word.Length > SyntaxWidth)
+            {
+                yield return line;
+                line = "   ";
+            }
+
+            line += " " + word;
+        }
+
+        yield return line;
+    }
+
+    private static string Syntax(HelpParameter parameter)
+    {
+        string name = parameter.Position is null ? $"-{parameter.Name}" : $"[-{parameter.Name}]";
+        string text = parameter.IsSwitch ? name : $"{name} <{parameter.Type}>";
+        return parameter.IsRequired ? text : $"[{text}]";
+    }
+}

@@ -1,0 +1,20 @@
+using TierSpaces.Cmdlets.Help;
+
+// maml PAGES FILE: writes the help file of the module from the pages and the request records. renew PAGES: prints what the records
+// know into the pages anew.
+
+switch (args)
+{
+    case ["maml", var pages, var file]:
+        Directory.CreateDirectory(Path.GetDirectoryName(Path.GetFullPath(file))!);
+        Maml.Of(new HelpFolder(pages).Cmdlets).Save(file);
+        return 0;
+
+    case ["renew", var pages]:
+        new HelpFolder(pages).Renew();
+        return 0;
+
+    default:
+        Console.Error.WriteLine("usage: TierSpaces.Cmdlets.Help maml PAGES FILE | renew PAGES");
+        return 2;
+}
