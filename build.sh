@@ -15,7 +15,8 @@ usage() {
 Usage: ./build.sh TASK [options]
 
   Build      restore and build everything; bin/ then holds the module's assemblies and bin/host/tierspaces
-  Test       build, then every test; -Long runs them at length; the last line is "N passed, N failed, N skipped"
+  Package    build, then bin/package/TierSpaces.VERSION.nupkg: the module for a PowerShell repository (Install-PSResource)
+  Test       build, package, then every test; -Long runs them at length; the last line is "N passed, N failed, N skipped"
   Demo       build, then the main job: disks, pool, mirror, file system, kill -9, start again, every byte compared
   Bench      build, then the tables of docs/performance.md, measured beside nbdkit, qemu-nbd and fio; -Long takes longer
   Simulate   build, then the crash simulator; -Seeds N -Seed S
@@ -62,8 +63,15 @@ task_build() {
     dotnet src/Cmdlets.Help/bin/Release/net8.0/TierSpaces.Cmdlets.Help.dll maml docs/cmdlets bin/en-US/TierSpaces.Cmdlets.dll-Help.xml
 }
 
-task_test() {
+task_package() {
     task_build
+    rm -rf bin/package
+    dotnet_quiet pack src/Cmdlets --no-build --output bin/package
+    echo "build: $(ls bin/package/*.nupkg)"
+}
+
+task_test() {
+    task_package
     exec eng/test.sh "$@"
 }
 
@@ -108,6 +116,7 @@ task=${1:-}
 [ $# -eq 0 ] || shift
 case ${task,,} in
     build) task_build ;;
+    package) task_package ;;
     test) task_test "$@" ;;
     demo) task_demo "$@" ;;
     bench) task_bench "$@" ;;

@@ -143,7 +143,7 @@ run_acceptance() {
         add acceptance 0 0 "$count"
         return
     fi
-    in_suite pwsh -NoProfile -NonInteractive -File eng/acceptance.ps1 -CountsTo "$report" || code=$?
+    in_suite pwsh -NoProfile -NonInteractive -File eng/acceptance.ps1 -CountsTo "$report" -Package "$(ls bin/package/*.nupkg)" || code=$?
     if ! read -r ok bad none 2>/dev/null <"$report"; then
         echo "acceptance ended with exit code $code and without a report" >&2
         add acceptance 0 1 0

@@ -1,6 +1,8 @@
 # A host of one's own for a test file: dot-source it, Start-TestSession in BeforeAll, Stop-TestSession in AfterAll.
+# The module is the installed one where the run names it (eng/acceptance.ps1 -Package), else the one of the tree.
 
-Import-Module (Join-Path $PSScriptRoot '../../TierSpaces.psd1')
+$TestModule = Join-Path ($env:TIERSPACES_TEST_MODULE ?? (Join-Path $PSScriptRoot '../..')) TierSpaces.psd1
+Import-Module $TestModule
 
 function Start-TestSession {
     $script:SessionFolder = Join-Path ([IO.Path]::GetTempPath()) "ps$PID-$([guid]::NewGuid().ToString('N').Substring(0, 6))"

@@ -69,8 +69,28 @@ public static class ProcessHostLauncher
             Path.GetFullPath(Path.Combine(here, "..", "host", "tierspaces")),
             Path.GetFullPath(Path.Combine(here, "..", "bin", "host", "tierspaces")),
         ];
-        return candidates.FirstOrDefault(File.Exists)
-            ?? throw Unreachable($"No executable 'tierspaces' near {here}. Build it, or name it in {ExecutableVariable}.");
+        return candidates.FirstOrDefault(File.Exists) is { } found
+            ? MakeExecutable(found)
+            : throw Unreachable($"No executable 'tierspaces' near {here}. Build it, or name it in {ExecutableVariable}.");
+    }
+
+    /// <summary>A package has no permissions to give: who has unpacked one may start what is in it.</summary>
+    private static string MakeExecutable(string path)
+    {
+        const UnixFileMode execute = UnixFileMode.UserExecute | UnixFileMode.GroupExecute | UnixFileMode.OtherExecute;
+        if (!OperatingSystem.IsWindows() && (File.GetUnixFileMode(path) & execute) == 0)
+        {
+            try
+            {
+                File.SetUnixFileMode(path, File.GetUnixFileMode(path) | execute);
+            }
+            catch (UnauthorizedAccessException e)
+            {
+                throw Unreachable($"{path} is not executable, and belongs to another user: chmod +x helps.", e);
+            }
+        }
+
+        return path;
     }
 
     private static Process Start(ProcessStartInfo start)
