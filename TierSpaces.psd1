@@ -1,5 +1,6 @@
 @{
-    RootModule           = 'TierSpaces.psm1'
+    # The assembly itself and no script around it, which alone would take as long as all the rest of an import.
+    RootModule           = 'bin/TierSpaces.Cmdlets.dll'
     ModuleVersion        = '0.1.0'
     GUID                 = '5b0b7f5c-3c0e-4f43-9d7a-6d6f4f1d8c52'
     Author               = 'TierSpaces contributors'

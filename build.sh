@@ -14,7 +14,7 @@ usage() {
     cat <<'TEXT'
 Usage: ./build.sh TASK [options]
 
-  Build      restore and build everything; bin/ then holds the module's assemblies and bin/host/tierspaces
+  Build      restore and build everything; bin/ then holds the module's assemblies and bin/host/tierspaces, en-US/ its help
   Package    build, then bin/package/TierSpaces.VERSION.nupkg: the module for a PowerShell repository (Install-PSResource)
   Test       build, package, then every test; -Long runs them at length; the last line is "N passed, N failed, N skipped"
   Demo       build, then the main job: disks, pool, mirror, file system, kill -9, start again, every byte compared
@@ -60,7 +60,7 @@ task_build() {
     publish src/Cmdlets artifacts/module
     cp --remove-destination artifacts/module/TierSpaces.{Cmdlets,Contracts}.dll bin/
     publish src/Host bin/host
-    dotnet src/Cmdlets.Help/bin/Release/net8.0/TierSpaces.Cmdlets.Help.dll maml docs/cmdlets bin/en-US/TierSpaces.Cmdlets.dll-Help.xml
+    dotnet src/Cmdlets.Help/bin/Release/net8.0/TierSpaces.Cmdlets.Help.dll maml docs/cmdlets en-US/TierSpaces.Cmdlets.dll-Help.xml
 }
 
 task_package() {
@@ -108,7 +108,7 @@ task_mutate() {
 }
 
 task_clean() {
-    rm -rf bin artifacts
+    rm -rf bin en-US artifacts
     find src tests bench -type d \( -name bin -o -name obj \) -prune -exec rm -rf {} + 2>/dev/null || true
 }
 
