@@ -54,6 +54,7 @@ internal static unsafe partial class Libc
     internal const int SocketCloseOnExec = 0x80000;
     internal const int OptionSocketLevel = 1;
     internal const int OptionReuseAddress = 2;
+    internal const int OptionSendBuffer = 7;
     internal const int OptionKeepAlive = 9;
     internal const int OptionPeerCredentials = 17;
     internal const int OptionTcpLevel = 6;

@@ -9,6 +9,12 @@ internal sealed class LaneListener(
 {
     private const long RetryNs = 100_000_000;
 
+    /// <summary>
+    /// Room for whole large replies, as far as the system allows it (net.core.wmem_max): else server and client take turns at each
+    /// 200 KiB of one, and the disk waits for both.
+    /// </summary>
+    private const int SendBufferBytes = 2 << 20;
+
     private bool _closed;
     private bool _retrying;
 
@@ -86,6 +92,7 @@ internal sealed class LaneListener(
         if (path is not null)
         {
             peer = DescribeUnixPeer(result);
+            LaneNetwork.SetOption(result, Libc.OptionSocketLevel, Libc.OptionSendBuffer, SendBufferBytes);
             return result;
         }
 

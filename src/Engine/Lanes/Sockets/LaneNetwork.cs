@@ -39,11 +39,10 @@ internal sealed unsafe class LaneNetwork(Lane lane) : ILaneNetwork
         return Start(descriptor, $"tcp:{actual}", null, accepted);
     }
 
-    internal static void SetFlag(int descriptor, int level, int option)
-    {
-        int on = 1;
-        _ = Libc.SetSocketOption(descriptor, level, option, &on, sizeof(int));
-    }
+    internal static void SetFlag(int descriptor, int level, int option) => SetOption(descriptor, level, option, 1);
+
+    internal static void SetOption(int descriptor, int level, int option, int value) =>
+        _ = Libc.SetSocketOption(descriptor, level, option, &value, sizeof(int));
 
     private LaneListener Start(int descriptor, string address, string? path, Action<ILaneSocket> accepted)
     {
