@@ -1,5 +1,7 @@
 using System.Diagnostics;
 using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics.X86;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Resiliency.Layouts;
 
@@ -87,6 +89,25 @@ internal sealed class ChecksumPage
         IsLoaded = false;
         Array.Clear(Checksums);
         Array.Clear(Generations);
+    }
+
+    /// <summary>Sends for the entries of a block, so that they are near when the work in between is done.</summary>
+    internal void Prefetch(int block)
+    {
+        if (Sse.IsSupported)
+        {
+            Touch(ref Generations[block]);
+            Touch(ref Checksums[block]);
+            Touch(ref _changed[block >> 6]);
+            if (_loggedGenerations is { } logged)
+            {
+                Touch(ref logged[block]);
+            }
+        }
+
+        // The collector may move the array meanwhile: then something else is sent for.
+        static unsafe void Touch<T>(ref T place)
+            where T : unmanaged => Sse.Prefetch0(Unsafe.AsPointer(ref place));
     }
 
     /// <summary>

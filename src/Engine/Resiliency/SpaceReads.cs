@@ -44,6 +44,7 @@ public sealed partial class Space
 
         page.Pins++;
         int first = FirstBlock(piece);
+        page.Prefetch(first);
         IoError error = IoError.None;
         if (!HasReadable(row, piece))
         {

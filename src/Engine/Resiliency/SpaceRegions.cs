@@ -8,12 +8,7 @@ public sealed partial class Space
 {
     private int _stalings;   // departures of disks whose stale marks are on their way
 
-    private void Admit(ref Region region)
-    {
-        region.InFlight++;
-        region.ActiveRound = _nextRound;
-        region.ActiveNs = _lane.NowNs;
-    }
+    private static void Admit(ref Region region) => region.InFlight++;   // when it was active is noted when it ends: until then it is not idle
 
     private void Leave(ref Region region)
     {

@@ -26,7 +26,7 @@ internal struct Region
 {
     internal RegionState State;
     internal int InFlight;          // writes admitted and not completed
-    internal ulong ActiveRound;     // number of the next flush round when a write was last admitted or completed
+    internal ulong ActiveRound;     // number of the next flush round when a write last completed
     internal long ActiveNs;         // when that was
     internal ulong MarkSequence;    // log block of its dirty mark; 0: none that the log must keep
 }

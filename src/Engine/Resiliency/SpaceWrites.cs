@@ -70,6 +70,7 @@ public sealed partial class Space
         uint[] checksums = s_checksums is { Count: > 0 } free ? free.Pop() : new uint[ChecksumPage.Blocks];
         int first = FirstBlock(piece);
         int count = piece.Length / BlockSize;
+        page.Prefetch(first);
         for (int i = 0; i < count; i++)
         {
             checksums[i] = Crc32c.Compute(source.Span.Slice(i * BlockSize, BlockSize));
@@ -104,25 +105,32 @@ public sealed partial class Space
         NoteChanged(page, count);
     }
 
-    private async LaneTask<IoError> NoteFirstWrites(
-        ChecksumPage page, StripPiece piece, int first, int count, uint[] checksums, bool acknowledged)
+    private LaneTask<IoError> NoteFirstWrites(ChecksumPage page, StripPiece piece, int first, int count, uint[] checksums, bool acknowledged)
     {
-        if (_notes is null)
+        if (_notes is not null && _notes.Room < count)
         {
-            return IoError.None;
+            return NoteAfterFlush(page, piece, first, count, checksums, acknowledged);
         }
 
-        if (_notes.Room < count)
+        Note(page, piece, first, count, checksums, acknowledged);
+        return LaneTask.FromResult(IoError.None);
+    }
+
+    private async LaneTask<IoError> NoteAfterFlush(ChecksumPage page, StripPiece piece, int first, int count, uint[] checksums, bool acknowledged)
+    {
+        IoError error = await FlushForNotes(count);
+        if (error == IoError.None)
         {
-            IoError error = await FlushForNotes(count);
-            if (error != IoError.None)
-            {
-                return error;
-            }
+            Note(page, piece, first, count, checksums, acknowledged);
         }
 
+        return error;
+    }
+
+    private void Note(ChecksumPage page, StripPiece piece, int first, int count, uint[] checksums, bool acknowledged)
+    {
         long block = BlockKey(piece);
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < count && _notes is not null; i++)
         {
             if (page.IsUnlogged(first + i) && acknowledged)
             {
@@ -133,21 +141,17 @@ public sealed partial class Space
                 _notes.Add(block + i, checksums[i]);
             }
         }
-
-        return IoError.None;
     }
 
     private long BlockKey(StripPiece piece) =>
         StripeGeometry.LockKey(_shape, piece.Row, piece.Column, piece.SlabOffset) / BlockSize;
 
     /// <summary>Writes every live copy side by side; a copy that fails or is missing is durably out or stale before this completes.</summary>
-    private async LaneTask<IoError> WriteCopies(SpaceRow row, StripPiece piece, IoBuffer source)
-    {
-        if (_shape.Copies == 1)
-        {
-            return await WriteCopy(row, piece, 0, source);
-        }
+    private LaneTask<IoError> WriteCopies(SpaceRow row, StripPiece piece, IoBuffer source) =>
+        _shape.Copies == 1 ? WriteCopy(row, piece, 0, source) : WriteMirror(row, piece, source);
 
+    private async LaneTask<IoError> WriteMirror(SpaceRow row, StripPiece piece, IoBuffer source)
+    {
         int version = _members.Version;
         LaneTask<IoError> write0 = WriteCopy(row, piece, 0, source);
         LaneTask<IoError> write1 = WriteCopy(row, piece, 1, source);
@@ -199,17 +203,24 @@ public sealed partial class Space
         return IoError.None;
     }
 
-    private async LaneTask<IoError> WriteCopy(SpaceRow row, StripPiece piece, int copy, IoBuffer source)
+    private LaneTask<IoError> WriteCopy(SpaceRow row, StripPiece piece, int copy, IoBuffer source)
     {
         SlabPlace place = row.Place(piece.Column, copy);
         Counters.DataBytesWritten += source.Length;
         bool moves = row.JoiningPosition == (piece.Column * _shape.Copies) + copy;
-        IoError error = moves
-            ? await WriteBoth(row, place, piece.SlabOffset, source)
-            : await _members.Write(place.Disk, place.DataOffset + piece.SlabOffset, source);
-        if (error is IoError.DeviceGone or IoError.NoDevice && _shape.Copies == 1)
+        LaneTask<IoError> write = moves
+            ? WriteBoth(row, place, piece.SlabOffset, source)
+            : _members.Write(place.Disk, place.DataOffset + piece.SlabOffset, source);
+        return _shape.Copies == 1 ? WriteOnly(place.Disk, write) : write;
+    }
+
+    /// <summary>A write of which there is no other copy: a disk that is gone leaves the view all the same.</summary>
+    private async LaneTask<IoError> WriteOnly(int disk, LaneTask<IoError> write)
+    {
+        IoError error = await write;
+        if (error is IoError.DeviceGone or IoError.NoDevice)
         {
-            await PutOut(place.Disk, error, hasOtherCopy: false, "a write");
+            await PutOut(disk, error, hasOtherCopy: false, "a write");
         }
 
         return error;
