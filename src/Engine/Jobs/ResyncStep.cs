@@ -3,17 +3,21 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Jobs;
 
-/// <summary>Makes stale copies of a space whole whose disks are there. What it has done the metadata says; its cursor only counts pieces.</summary>
+/// <summary>
+/// Makes stale copies of a space whole whose disks are there, all of them in one piece. What it has done the metadata says; its cursor says
+/// nothing.
+/// </summary>
 public sealed class ResyncStep(Space space) : IJobStep
 {
-    private const long PieceBytes = 1 << 20;
-
     private long _total = -1;
     private long _done;
     private long _doneBefore;   // the job began again
 
     /// <inheritdoc/>
     public string Name => "Resync";
+
+    /// <inheritdoc/>
+    public JobBreaks Breaks { get; } = new();
 
     /// <inheritdoc/>
     public long BytesTotal => _total >= 0 ? Math.Max(_total, _done - _doneBefore) : space.BytesToResync;
@@ -34,23 +38,22 @@ public sealed class ResyncStep(Space space) : IJobStep
     public async LaneTask<JobAdvance> Advance(long cursor)
     {
         _total = _total >= 0 ? _total : space.BytesToResync;
-        Piece piece = new();
-        RepairEnd end = await space.Resync(piece);
-        _done += piece.Bytes;
+        Counted counted = new(Breaks);
+        RepairEnd end = await space.Resync(counted);
+        _done += counted.Bytes;
         return space.Fault == IoError.None
-            ? new JobAdvance(cursor + 1, piece.Bytes, end != RepairEnd.Stopped)
-            : new JobAdvance(cursor, piece.Bytes, false, space.Fault, space.FaultReason);
+            ? new JobAdvance(cursor, counted.Bytes, end != RepairEnd.Stopped)
+            : new JobAdvance(cursor, counted.Bytes, false, space.Fault, space.FaultReason);
     }
 
-    /// <summary>Stops the work when a piece of it is done.</summary>
-    internal sealed class Piece : IWorkPacer
+    private sealed class Counted(JobBreaks breaks) : IWorkPacer
     {
         internal long Bytes { get; private set; }
 
         public LaneTask<bool> Done(long bytes)
         {
             Bytes += bytes;
-            return LaneTask.FromResult(Bytes < PieceBytes);
+            return breaks.Done(bytes);
         }
     }
 }

@@ -64,7 +64,7 @@ public sealed class StorageJob
     private bool _again;            // set when it is told to begin again
     private bool _isEnding;
     private long _workSinceNs;      // when the work since the last pause began
-    private long _bytesSince;       // bytes of the piece under way that a break within it has paid for
+    private long _bytesInPiece;     // bytes of the piece under way that a break within it has told of, and paid for
 
     internal StorageJob(ILane lane, JobSpec spec, JobPacer pacer)
     {
@@ -117,7 +117,7 @@ public sealed class StorageJob
     public DateTimeOffset TimeOfLastStateChange { get; private set; }
 
     /// <summary>Bytes gone through.</summary>
-    public long BytesProcessed => _doneInSteps + _doneInStep;
+    public long BytesProcessed => _doneInSteps + _doneInStep + _bytesInPiece;
 
     /// <summary>Bytes there are to go through, as far as is known now; never less than <see cref="BytesProcessed"/>.</summary>
     public long BytesTotal => HasEnded ? BytesProcessed : Math.Max(
@@ -182,8 +182,8 @@ public sealed class StorageJob
             IJobStep step = _spec.Steps[_step];
             Status = step.Name;
             _workSinceNs = _lane.NowNs;
-            _bytesSince = 0;
             JobAdvance advance = await Advance(step);
+            long unpaid = Math.Max(0, advance.Bytes - _bytesInPiece);
             Note(advance);
             Rewind();
             if (advance.Error == IoError.None)
@@ -191,7 +191,7 @@ public sealed class StorageJob
                 await SaveWhenDue(advance.IsDone);
                 if (_endAs is null && !(advance.IsDone && _step == _spec.Steps.Count))
                 {
-                    await _pacer.Pause(Math.Max(0, advance.Bytes - _bytesSince), _lane.NowNs - _workSinceNs);
+                    await _pacer.Pause(unpaid, _lane.NowNs - _workSinceNs);
                 }
             }
         }
@@ -204,8 +204,8 @@ public sealed class StorageJob
     {
         if (_endAs is null)
         {
+            _bytesInPiece += bytes;
             await _pacer.Pause(bytes, _lane.NowNs - _workSinceNs);
-            _bytesSince += bytes;
             _workSinceNs = _lane.NowNs;
         }
 
@@ -226,6 +226,8 @@ public sealed class StorageJob
 
     private void Note(JobAdvance advance)
     {
+        long bytes = Math.Max(advance.Bytes, _bytesInPiece);
+        _bytesInPiece = 0;
         if (advance.Error != IoError.None)
         {
             Error = advance.Error;
@@ -234,7 +236,7 @@ public sealed class StorageJob
         }
 
         _cursor = advance.Cursor;
-        _doneInStep += advance.Bytes;
+        _doneInStep += bytes;
         if (advance.IsDone)
         {
             _doneInSteps += _doneInStep;

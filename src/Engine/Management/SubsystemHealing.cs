@@ -11,6 +11,7 @@ namespace TierSpaces.Engine.Management;
 // What a pool does about its disks without being asked, looked at once a second:
 //
 //   a member is missing                   it is looked for; when it is back it takes part again, and what it missed is copied
+//   one that is back cannot take part     it is tried again, later each time
 //   it is missing past the grace time     it is given up (Usage Retired), if RetireMissingPhysicalDisks says so and a slab on it can be
 //                                         made anew elsewhere
 //   a disk has had too many errors        it is retired as well, if there is room for all that it holds
@@ -50,6 +51,7 @@ public sealed partial class StorageSubsystem
         {
             if (!_stopped && managed.Pool is { HasLostQuorum: false } pool)
             {
+                await RetryRejoins(managed, pool);
                 await GiveUpMissing(managed, pool);
                 await RetireFailing(managed, pool);
                 BeginRepairs(managed, pool);
@@ -93,7 +95,7 @@ public sealed partial class StorageSubsystem
             {
                 absence.IsMissing = true;
                 absence.SinceNs = _lane.NowNs;
-                absence.NotBeforeNs = _lane.NowNs + (_options.Healing.ReturnPollNs << Math.Min(absence.Departures++, DoublingsMax));
+                absence.NotBeforeNs = NextTry(absence);
             }
         }
     }
@@ -129,6 +131,28 @@ public sealed partial class StorageSubsystem
         disk.IsLookedFor = false;
         disk.NextLookNs = _lane.NowNs + _options.Healing.ReturnPollNs;
     }
+
+    private async LaneTask<Nothing> RetryRejoins(ManagedPool managed, Pool pool)
+    {
+        foreach (DiskNumber number in pool.OutsideDisks.ToArray())
+        {
+            if (managed.Absences.GetValueOrDefault(number) is not { IsMissing: true } absence || _lane.NowNs < absence.NotBeforeNs)
+            {
+                continue;
+            }
+
+            absence.NotBeforeNs = NextTry(absence);
+            if (await RejoinDisk(pool, number))
+            {
+                StartRepairs(managed);
+            }
+        }
+
+        return default;
+    }
+
+    /// <summary>When a disk that has just left, or could not come back, is looked at next.</summary>
+    private long NextTry(Absence absence) => _lane.NowNs + (_options.Healing.ReturnPollNs << Math.Min(absence.Departures++, DoublingsMax));
 
     private async LaneTask<Nothing> GiveUpMissing(ManagedPool managed, Pool pool)
     {

@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Management;
 
 // Disks that come back. A member that missed writes joins the view again as soon as it is seen, at the opening of its pool or later, and
 // every virtual disk with something stale on it is repaired at once. A member that is not in the view is asked for again every few seconds,
-// by Update-StoragePool, and whenever a disk is registered.
+// by Update-StoragePool, and whenever a disk is registered; one that was there and could not take part is tried again in the same way.
 public sealed partial class StorageSubsystem
 {
     /// <summary>Lets every disk of a pool that is there and outside the view take part again.</summary>
@@ -16,14 +16,20 @@ public sealed partial class StorageSubsystem
     {
         foreach (DiskNumber number in pool.OutsideDisks.ToArray())
         {
-            CommitResult joined = await pool.Rejoin(number);
-            string name = pool.State.Disk(number)?.Description.FriendlyName ?? number.ToString();
-            _options.Notice(joined.Succeeded
-                ? $"Physical disk {name} is back; what it missed is brought up to date."
-                : $"Physical disk {name} is back but cannot take part: {joined.Reason}");
+            await RejoinDisk(pool, number);
         }
 
         return default;
+    }
+
+    private async LaneTask<bool> RejoinDisk(Pool pool, DiskNumber number)
+    {
+        CommitResult joined = await pool.Rejoin(number);
+        string name = pool.State.Disk(number)?.Description.FriendlyName ?? number.ToString();
+        _options.Notice(joined.Succeeded
+            ? $"Physical disk {name} is back; what it missed is brought up to date."
+            : $"Physical disk {name} is back but cannot take part: {joined.Reason}");
+        return joined.Succeeded;
     }
 
     /// <summary>Repairs the virtual disks of a pool that have something to repair; a repair under way begins again.</summary>

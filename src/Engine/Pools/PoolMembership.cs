@@ -223,6 +223,13 @@ public sealed partial class Pool
             return Refused($"{disk.Name} has {disk.Disk.InFlight} requests under way. Open it anew.");
         }
 
+        if (!disk.Disk.IsPresent)
+        {
+            Outside.Remove(number);   // whoever finds it again offers it anew
+            await disk.Disk.Close();
+            return Refused($"{disk.Name} is gone.");
+        }
+
         if (disk.IsForgetful)
         {
             CommitResult marked = await MarkWhole(number);

@@ -139,7 +139,70 @@ public sealed class SubsystemHealingTests
         _world.Advance(TimeSpan.FromSeconds(30));
 
         Assert.Equal(PoolOperationalStatus.OK, Assert.Single(_world.Run(_world.Subsystem.PoolsAsync())).OperationalStatus);
-        Assert.Equal(HealthStatus.Healthy, Health(disk));
+        Assert.Equal((HealthStatus.Healthy, 0L), (Health(disk), _world.Disk(disk).Space.BytesToResync));
+    }
+
+    // Each disk in turn, so that one of them has a copy of the integrity log, which is longer than any piece of other work.
+    [Fact]
+    public void Whichever_disk_was_away_the_repair_ends_and_copies_nothing_twice()
+    {
+        Guid disk = _world.NewMirror("d", 8 * Mebibyte);
+        for (int lost = 0; lost < 3; lost++)
+        {
+            _world.Pull(lost);
+            _world.Write(disk, 0, 4096);
+            _world.PutBack(lost);
+            _world.Advance(TimeSpan.FromSeconds(60));
+            Assert.Equal((0L, true), (_world.Disk(disk).Space.BytesToResync, IsWhole(disk)));
+        }
+
+        Assert.Equal(2, _world.Disk(disk).Space.Counters.LogCopiesRepaired);
+        Assert.All(_world.Jobs, job => Assert.Equal((JobState.Completed, job.BytesTotal), (job.State, job.BytesProcessed)));
+        Assert.All(_world.Jobs, job => Assert.InRange(job.BytesProcessed, 0, 40 * Mebibyte));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_disk_that_could_not_take_part_when_it_came_back_is_tried_again(bool leavesInBetween)
+    {
+        Guid disk = _world.NewMirror("d", 8 * Mebibyte);
+        int lost = DiskOf(disk);
+        _world.Pull(lost);
+        _world.Write(disk, 0, 4096);
+        _world.Refusing.Add(lost);
+        _world.PutBack(lost);
+        _world.Until(() => _world.Notices.Any(notice => notice.Contains("cannot take part")));
+        Assert.Equal("Lost Communication", _world.Physical(lost).OperationalStatus);
+        if (leavesInBetween)
+        {
+            _world.Pull(lost);
+            _world.Advance(TimeSpan.FromSeconds(30));
+            _world.PutBack(lost);
+        }
+
+        _world.Refusing.Clear();
+        _world.Advance(TimeSpan.FromSeconds(90));
+
+        Assert.Equal("OK", _world.Physical(lost).OperationalStatus);
+        Assert.True(IsWhole(disk));
+    }
+
+    [Fact]
+    public void A_disk_that_never_takes_part_again_is_given_up_in_the_end()
+    {
+        Guid disk = _world.NewMirror("d", 8 * Mebibyte);
+        _world.AddDisk(DiskUsage.HotSpare);
+        int lost = DiskOf(disk);
+        _world.Pull(lost);
+        _world.Refusing.Add(lost);
+        _world.PutBack(lost);
+
+        _world.Advance(TimeSpan.FromMinutes(7));
+
+        Assert.Equal(DiskUsage.Retired, _world.Physical(lost).Usage);
+        Assert.True(IsWhole(disk));
+        Assert.InRange(_world.Notices.Count(notice => notice.Contains("cannot take part")), 3, 9);
     }
 
     [Fact]

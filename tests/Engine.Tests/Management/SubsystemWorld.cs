@@ -37,6 +37,9 @@ internal sealed class SubsystemWorld : IDiskFactory
     /// <summary>Disks that cannot be opened: nothing is where they were.</summary>
     internal HashSet<int> Away { get; } = [];
 
+    /// <summary>Disks that can be opened and read, and take no writes.</summary>
+    internal HashSet<int> Refusing { get; } = [];
+
     internal Guid Pool { get; private set; }
 
     internal JobStatus[] Jobs => Run(Subsystem.JobsAsync());
@@ -58,7 +61,7 @@ internal sealed class SubsystemWorld : IDiskFactory
             throw new DiskOpenException(DiskOpenFailure.NotFound, $"{uri} is not there.");
         }
 
-        return Disks[number] = new SimDisk(Lane, _media[number]);
+        return Disks[number] = new SimDisk(Lane, _media[number]) { WriteFails = (_, _) => Refusing.Contains(number) };
     }
 
     /// <summary>A pool over so many new disks.</summary>
