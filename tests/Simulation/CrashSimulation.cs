@@ -63,7 +63,7 @@ public sealed class CrashSimulation
     public static SortedDictionary<string, long> Sometimes { get; } = [];
 
     /// <summary>Runs one seed.</summary>
-    public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = 0.010)
+    public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = 0.0092)
     {
         CrashSimulation simulation = new(scenario, seed, forkChance);
         try

@@ -42,17 +42,28 @@ public sealed class SimMedia
     /// <summary>Reads through the cache.</summary>
     public void Read(long offset, Span<byte> target)
     {
-        for (int at = 0; at < target.Length; at += SectorSize)
+        long first = offset / SectorSize;
+        int count = target.Length / SectorSize;
+        for (int i = 0; i < count; i++)
         {
-            long sector = (offset + at) / SectorSize;
-            Span<byte> piece = target.Slice(at, SectorSize);
-            if (Find(sector) is { } data)
+            Span<byte> piece = target.Slice(i * SectorSize, SectorSize);
+            if (_durable[first + i] is { } data)
             {
                 data.CopyTo(piece);
             }
             else
             {
                 piece.Clear();
+            }
+        }
+
+        foreach (CachedWrite write in _cache)
+        {
+            long begin = Math.Max(first, write.FirstSector);
+            long end = Math.Min(first + count, write.FirstSector + write.Sectors.Length);
+            for (long sector = begin; sector < end; sector++)
+            {
+                write.Sectors[sector - write.FirstSector].CopyTo(target[(int)((sector - first) * SectorSize)..]);
             }
         }
     }
