@@ -30,7 +30,7 @@ internal static class Maml
             Description([cmdlet.Synopsis])),
         Description(cmdlet.Description),
         new XElement(s_command + "syntax", cmdlet.Sets.Select(set => SyntaxItem(cmdlet, set))),
-        new XElement(s_command + "parameters", cmdlet.Parameters.OrderBy(p => p.Name, StringComparer.Ordinal).Select(p => Parameter(p, cmdlet.TextOf(p)))),
+        new XElement(s_command + "parameters", cmdlet.Parameters.OrderBy(p => p.Name, StringComparer.Ordinal).Select(p => FullParameter(cmdlet, p))),
         new XElement(s_command + "inputTypes", PipelineTypes.Inputs(cmdlet).Select(input => Typed("inputType", input.Type, [input.How]))),
         new XElement(s_command + "returnValues", Typed("returnValue", PipelineTypes.Output(cmdlet), cmdlet.Page.Paragraphs("Outputs"))),
         Notes(cmdlet.Page.Paragraphs("Notes")),
@@ -38,10 +38,10 @@ internal static class Maml
         new XElement(s_command + "relatedLinks", cmdlet.Page.Paragraphs("See also").SelectMany(Links)));
 
     private static XElement SyntaxItem(CmdletHelp cmdlet, string set) => new(
-        s_command + "syntaxItem", new XElement(s_maml + "name", cmdlet.Name), cmdlet.InSet(set).Select(p => Parameter(p, [])));
+        s_command + "syntaxItem", new XElement(s_maml + "name", cmdlet.Name), cmdlet.InSet(set).Select(p => Parameter(p)));
 
-    // A shell looks for the text below "parameters" only.
-    private static XElement Parameter(HelpParameter parameter, IEnumerable<string> text) => new(
+    // What a syntax needs is less than half of it: a shell takes the rest from below "parameters".
+    private static XElement Parameter(HelpParameter parameter, params XElement[] rest) => new(
         s_command + "parameter",
         new XAttribute("required", parameter.IsRequired),
         new XAttribute("variableLength", parameter.Record?.IsList ?? false),
@@ -50,9 +50,13 @@ internal static class Maml
         new XAttribute("position", parameter.Position?.ToString(CultureInfo.InvariantCulture) ?? "named"),
         new XAttribute("aliases", parameter.Aliases.Length > 0 ? string.Join(", ", parameter.Aliases) : "none"),
         new XElement(s_maml + "name", parameter.Name),
-        Description(text),
         parameter.IsSwitch ? null : new XElement(
             s_command + "parameterValue", new XAttribute("required", true), new XAttribute("variableLength", false), parameter.Type),
+        rest);
+
+    private static XElement FullParameter(CmdletHelp cmdlet, HelpParameter parameter) => Parameter(
+        parameter,
+        Description(cmdlet.TextOf(parameter)),
         new XElement(s_dev + "type", new XElement(s_maml + "name", parameter.IsSwitch ? "SwitchParameter" : parameter.Type), new XElement(s_maml + "uri")),
         new XElement(s_dev + "defaultValue", parameter.IsSwitch ? "False" : Default(parameter)));
 
