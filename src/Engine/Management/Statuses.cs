@@ -1,6 +1,7 @@
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
@@ -88,6 +89,12 @@ public sealed record PhysicalDiskStatus
 
     /// <summary>Pool it is a member of.</summary>
     public Guid? PoolId { get; init; }
+
+    /// <summary>Its number among the members of that pool.</summary>
+    public DiskNumber? Member { get; init; }
+
+    /// <summary>Whether it holds the pool's metadata.</summary>
+    public bool HoldsMetadata { get; init; }
 
     /// <summary>What passed through it since it was opened; null while it is not open.</summary>
     public IoCounters? Counters { get; init; }

@@ -34,7 +34,8 @@ public sealed record SubsystemOptions(
 // Invariants
 //  1. A registered disk that is not a member of an open pool is open here (and so locked), or says why not.
 //  2. A pool is opened as soon as enough of its members are registered, and stays open until it is removed or the host stops.
-//  3. Every virtual disk of an open pool is open; it is exported while its description says connected.
+//  3. Every virtual disk of an open pool is open; it is exported while its description says connected. One that is attached by hand only
+//     is no longer connected when its pool is first opened after a start of the machine.
 
 /// <summary>Pools, disks and virtual disks of one host.</summary>
 public sealed partial class StorageSubsystem
@@ -44,6 +45,7 @@ public sealed partial class StorageSubsystem
     private readonly DiskRegistry _registry;
     private readonly DiskWatch _watch;
     private readonly Dictionary<PoolId, ManagedPool> _pools = [];
+    private readonly HashSet<PoolId> _opened = [];   // those whose mark is mapped: that they have been open since the machine started
     private readonly LaneSignal _verbEnded = new();
     private bool _verbRunning;
     private bool _stopped;

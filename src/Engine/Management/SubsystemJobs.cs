@@ -98,14 +98,7 @@ public sealed partial class StorageSubsystem
     private StorageJob StartRepair(Guid virtualDisk)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(virtualDisk);
-        if (disk.Open.Disk.Space.Fault != IoError.None)
-        {
-            throw new RefusedException(
-                Refusal.VirtualDiskStateForbids,
-                $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be repaired while it is detached: {disk.Open.Disk.Space.FaultReason}.",
-                "Bring its missing disks back, then run Update-StoragePool.");
-        }
-
+        RequireRepairable(disk);
         StorageJob job = RepairOf(managed, disk) ?? StartJob(managed, disk, JobKind.Repair, _lane.NewGuid(), null);
         RegenerateStep regenerate = job.Spec.Steps.OfType<RegenerateStep>().Single();
         if (!regenerate.GivesUpMissing)
@@ -118,6 +111,17 @@ public sealed partial class StorageSubsystem
         }
 
         return job;
+    }
+
+    private static void RequireRepairable(ManagedVirtualDisk disk)
+    {
+        if (disk.Open.Disk.Space.Fault != IoError.None)
+        {
+            throw new RefusedException(
+                Refusal.VirtualDiskStateForbids,
+                $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be repaired while it is detached: {disk.Open.Disk.Space.FaultReason}.",
+                "Bring its missing disks back, then run Update-StoragePool.");
+        }
     }
 
     private StorageJob StartJob(ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed)

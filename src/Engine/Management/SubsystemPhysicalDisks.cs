@@ -457,6 +457,8 @@ public sealed partial class StorageSubsystem
             Usage = member.Usage,
             Description = member.Description,
             PoolId = managed.Id.Value,
+            Member = member.Number,
+            HoldsMetadata = managed.Pool?.View.IsMetadata(member.Number) == true,
             Health = present && !failing ? HealthStatus.Healthy : HealthStatus.Warning,
             OperationalStatus = !present ? "Lost Communication" : failing ? "Predictive Failure" : "OK",
             Counters = (managed.Pool?.Disk(member.Number) as MeteredDisk)?.Counters,

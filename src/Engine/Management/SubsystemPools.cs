@@ -16,12 +16,7 @@ public sealed partial class StorageSubsystem
     /// <exception cref="RefusedException">Name taken, too few or unsuitable disks; nothing was changed.</exception>
     public Task<StoragePoolStatus> NewPoolAsync(PoolDescription settings, IReadOnlyList<Guid> disks, DiskUsage usage) => Change(async LaneTask<StoragePoolStatus> () =>
     {
-        RequireName(settings.FriendlyName, "FriendlyName");
-        if (_pools.Values.Any(pool => SameName(pool.State?.Pool?.FriendlyName, settings.FriendlyName)))
-        {
-            throw new RefusedException(Refusal.NameTaken, $"-FriendlyName '{settings.FriendlyName}' is the name of another storage pool.", "Choose another name.");
-        }
-
+        RequirePoolName(settings.FriendlyName);
         List<RegisteredDisk> members = TakePoolable(disks);
         Pool pool;
         try
@@ -37,6 +32,7 @@ public sealed partial class StorageSubsystem
         await GiveToPool(members);
         ManagedPool managed = new(pool.Id) { Pool = pool };
         _pools[pool.Id] = managed;
+        IsFirstSinceBoot(pool.Id);
         Watch(pool);
         _options.Notice($"Storage pool {settings.FriendlyName} was made of {members.Count} disks.");
         return StatusOf(managed);
@@ -62,17 +58,13 @@ public sealed partial class StorageSubsystem
     {
         ManagedPool managed = OpenPool(id);
         Pool pool = managed.Pool!;
-        if (pool.State.VirtualDisks.Count > 0)
-        {
-            string names = string.Join(", ", pool.State.VirtualDisks.Values.Select(disk => disk.FriendlyName));
-            throw new RefusedException(
-                Refusal.PoolHasVirtualDisks, $"Storage pool '{pool.State.Pool!.FriendlyName}' has virtual disks: {names}.", "Remove them first.");
-        }
-
+        RequireEmpty(managed);
         HashSet<Guid> members = [.. pool.State.Disks.Values.Select(disk => disk.Description.Id.Value)];
         await pool.Close();
         _pools.Remove(managed.Id);
-        foreach (RegisteredDisk disk in _registry.Disks.Where(disk => disk.Disk is null))
+        _opened.Remove(managed.Id);
+        _options.State.ReleaseMemory(OpenedMark(managed.Id));
+        foreach (RegisteredDisk disk in _registry.Disks.Where(disk => disk.Disk is null && !IsInOpenPool(disk)))
         {
             await OpenRegistered(disk);
             if (disk.Disk is { } open && disk.Scan?.Label is { } label && label.Pool == managed.Id && members.Contains(label.Disk.Value))
@@ -276,6 +268,26 @@ public sealed partial class StorageSubsystem
         {
             throw new RefusedException(
                 Refusal.InvalidParameter, $"-{parameter} has {name.Length} characters; a name has 1 to 256 and no control characters.", "Choose another name.");
+        }
+    }
+
+    private void RequirePoolName(string name)
+    {
+        RequireName(name, "FriendlyName");
+        if (_pools.Values.Any(pool => SameName(pool.State?.Pool?.FriendlyName, name)))
+        {
+            throw new RefusedException(Refusal.NameTaken, $"-FriendlyName '{name}' is the name of another storage pool.", "Choose another name.");
+        }
+    }
+
+    private static void RequireEmpty(ManagedPool managed)
+    {
+        PoolState state = managed.State!;
+        if (state.VirtualDisks.Count > 0)
+        {
+            string names = string.Join(", ", state.VirtualDisks.Values.Select(disk => disk.FriendlyName));
+            throw new RefusedException(
+                Refusal.PoolHasVirtualDisks, $"Storage pool '{state.Pool!.FriendlyName}' has virtual disks: {names}.", "Remove them first.");
         }
     }
 

@@ -17,14 +17,8 @@ public sealed partial class StorageSubsystem
     /// <exception cref="RefusedException">A parameter is outside its range or the pool has no room; nothing was changed.</exception>
     public Task<VirtualDiskStatus> NewVirtualDiskAsync(Guid pool, VirtualDiskRequest request) => Change(async LaneTask<VirtualDiskStatus> () =>
     {
-        ManagedPool managed = OpenPool(pool);
-        if (managed.Pool!.State.Pool!.IsReadOnly)
-        {
-            throw new RefusedException(Refusal.PoolReadOnly, $"Storage pool '{managed.Pool.State.Pool.FriendlyName}' is read-only.", "Set -IsReadOnly $false first.");
-        }
-
-        NewVirtualDiskSpec spec = new VirtualDiskPlan(managed.Pool, request).Decide();
-        VirtualDiskResult result = await VirtualDiskBuilder.Create(managed.Pool, spec);
+        (ManagedPool managed, NewVirtualDiskSpec spec) = Decide(pool, request);
+        VirtualDiskResult result = await VirtualDiskBuilder.Create(managed.Pool!, spec);
         if (result.Disk is not { } open)
         {
             throw new RefusedException(
@@ -36,6 +30,17 @@ public sealed partial class StorageSubsystem
         _options.Notice($"Virtual disk {spec.FriendlyName} was made.");
         return StatusOf(managed, open.Description.Id);
     });
+
+    private (ManagedPool Pool, NewVirtualDiskSpec Spec) Decide(Guid pool, VirtualDiskRequest request)
+    {
+        ManagedPool managed = OpenPool(pool);
+        if (managed.Pool!.State.Pool!.IsReadOnly)
+        {
+            throw new RefusedException(Refusal.PoolReadOnly, $"Storage pool '{managed.Pool.State.Pool.FriendlyName}' is read-only.", "Set -IsReadOnly $false first.");
+        }
+
+        return (managed, new VirtualDiskPlan(managed.Pool, request).Decide());
+    }
 
     /// <summary>Changes name, usage or access of a virtual disk.</summary>
     public Task<VirtualDiskStatus> SetVirtualDiskAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => Change(async LaneTask<VirtualDiskStatus> () =>
@@ -82,7 +87,23 @@ public sealed partial class StorageSubsystem
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
         VirtualDiskDescription description = disk.Open.Description;
-        long row = VirtualDiskBuilder.ShapeOf(managed.Pool!, description).RowSize;
+        long size = NewSize(managed.Pool!, description, sizeBytes);
+        CommitResult result = size == description.SizeBytes ? CommitResult.Committed : await VirtualDiskBuilder.Grow(managed.Pool!, disk.Open, size);
+        if (result.Status == CommitStatus.NoSpace)
+        {
+            throw new RefusedException(
+                Refusal.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {result.Reason}",
+                VirtualDiskPlan.DisksToAdd(managed.Pool!, description, size - description.SizeBytes));
+        }
+
+        Require(result, description.FriendlyName);
+        return StatusOf(managed, description.Id);
+    });
+
+    /// <summary>The size that a virtual disk is to grow to, in whole rows.</summary>
+    private static long NewSize(Pool pool, VirtualDiskDescription description, long sizeBytes)
+    {
+        long row = VirtualDiskBuilder.ShapeOf(pool, description).RowSize;
         long size = VirtualDiskPlan.RoundUp(sizeBytes, row, "Size");
         if (size < description.SizeBytes)
         {
@@ -98,17 +119,8 @@ public sealed partial class StorageSubsystem
                 $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}' is more than {SpaceDescription.MaxRows * row} bytes, the largest with this slab and these columns.");
         }
 
-        CommitResult result = size == description.SizeBytes ? CommitResult.Committed : await VirtualDiskBuilder.Grow(managed.Pool!, disk.Open, size);
-        if (result.Status == CommitStatus.NoSpace)
-        {
-            throw new RefusedException(
-                Refusal.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {result.Reason}",
-                VirtualDiskPlan.DisksToAdd(managed.Pool!, description, size - description.SizeBytes));
-        }
-
-        Require(result, description.FriendlyName);
-        return StatusOf(managed, description.Id);
-    });
+        return size;
+    }
 
     /// <summary>Exports a virtual disk on its socket, now and after every restart.</summary>
     public Task<VirtualDiskStatus> ConnectVirtualDiskAsync(Guid id) => Change(async LaneTask<VirtualDiskStatus> () =>
@@ -164,12 +176,20 @@ public sealed partial class StorageSubsystem
     private async LaneTask<Nothing> OpenVirtualDisks(ManagedPool managed)
     {
         Pool pool = managed.Pool!;
-        foreach (VirtualDiskDescription disk in pool.State.VirtualDisks.Values)
+        bool isFirst = IsFirstSinceBoot(managed.Id);
+        foreach (VirtualDiskDescription known in pool.State.VirtualDisks.Values)
         {
-            if (disk.IsBeingCreated)
+            if (known.IsBeingCreated)
             {
-                await VirtualDiskBuilder.Remove(pool, disk.Id);
+                await VirtualDiskBuilder.Remove(pool, known.Id);
                 continue;
+            }
+
+            bool waits = isFirst && known is { IsManualAttach: true, IsConnected: true };
+            VirtualDiskDescription disk = waits ? known with { IsConnected = false } : known;
+            if (waits && !(await pool.Commit(new VirtualDiskChanged(disk))).Succeeded)
+            {
+                _options.Notice($"Virtual disk {disk.FriendlyName} is attached by hand only; that it is detached now could not be noted.");
             }
 
             ManagedVirtualDisk opened = new(await VirtualDiskBuilder.Open(pool, disk.Id));
@@ -186,6 +206,22 @@ public sealed partial class StorageSubsystem
 
         return default;
     }
+
+    /// <summary>Whether a pool is open for the first time since the machine started; from now on it is not.</summary>
+    private bool IsFirstSinceBoot(PoolId pool)
+    {
+        if (!_opened.Add(pool))
+        {
+            return false;
+        }
+
+        Span<byte> mark = _options.State.MapMemory(OpenedMark(pool), 1).Span;
+        bool isFirst = mark[0] == 0;
+        mark[0] = 1;
+        return isFirst;
+    }
+
+    private static string OpenedMark(PoolId pool) => $"opened-{pool.Value:N}";
 
     private void TryStartExport(ManagedVirtualDisk disk)
     {
@@ -320,9 +356,11 @@ public sealed partial class StorageSubsystem
         return disk.IsExported ? (health, degraded ? "Degraded" : "OK", "") : (health, "Detached", "By Policy");
     }
 
-    private static IEnumerable<PhysicalExtent> ExtentsOf(Pool pool, VirtualDiskDescription disk)
+    private static IEnumerable<PhysicalExtent> ExtentsOf(Pool pool, VirtualDiskDescription disk) => ExtentsOf(pool, disk, disk.DataSpace);
+
+    private static IEnumerable<PhysicalExtent> ExtentsOf(Pool pool, VirtualDiskDescription disk, SpaceId id)
     {
-        if (pool.State.Space(disk.DataSpace) is not { } space)
+        if (pool.State.Space(id) is not { } space)
         {
             yield break;
         }
@@ -331,18 +369,22 @@ public sealed partial class StorageSubsystem
         {
             for (int position = 0; position < space.Description.Positions; position++)
             {
-                SlabRef slab = row.Mapping.Sources[position];
-                yield return new PhysicalExtent(
-                    disk.Id.Value,
-                    pool.State.Disk(slab.Disk)!.Description.Id.Value,
-                    position / space.Description.Copies,
-                    position % space.Description.Copies,
-                    index * (long)disk.NumberOfColumns * pool.Slabs.DataBytes,
-                    pool.Layout(slab.Disk).SlabOffset(slab.Slab) + pool.Slabs.ChecksumBytes,
-                    pool.Slabs.DataBytes,
-                    pool.Disk(slab.Disk) is null,
-                    row.Stale(position) != 0);
+                yield return ExtentOf(pool, disk.Id, row.Mapping.Sources[position], index, position, space.Description.Columns, space.Description.Copies) with
+                {
+                    IsStale = row.Stale(position) != 0,
+                };
             }
         }
     }
+
+    private static PhysicalExtent ExtentOf(Pool pool, VirtualDiskId disk, SlabRef slab, int row, int position, int columns, int copies) => new(
+        disk.Value,
+        pool.State.Disk(slab.Disk)!.Description.Id.Value,
+        position / copies,
+        position % copies,
+        row * (long)columns * pool.Slabs.DataBytes,
+        pool.Layout(slab.Disk).SlabOffset(slab.Slab) + pool.Slabs.ChecksumBytes,
+        pool.Slabs.DataBytes,
+        pool.Disk(slab.Disk) is null,
+        IsStale: false);
 }

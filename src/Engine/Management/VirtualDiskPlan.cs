@@ -25,6 +25,9 @@ public sealed record VirtualDiskRequest
     /// <summary>Columns.</summary>
     public int? NumberOfColumns { get; init; }
 
+    /// <summary>As many columns as the disks allow, at most 8, whatever the pool's default is.</summary>
+    public bool AutoNumberOfColumns { get; init; }
+
     /// <summary>Copies.</summary>
     public int? NumberOfDataCopies { get; init; }
 
@@ -215,6 +218,12 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
     {
         int needed = (request.NumberOfColumns ?? 1) * copies;
         needed = copies == 3 && request.NumberOfColumns is null ? 5 : needed;   // a majority stays when two disks fail
+        if (request is { AutoNumberOfColumns: true, NumberOfColumns: not null })
+        {
+            throw new RefusedException(
+                Refusal.ColumnsRange, $"-NumberOfColumns {request.NumberOfColumns} contradicts -AutoNumberOfColumns.", "Give one of them.");
+        }
+
         if (request.NumberOfColumns is < 1 or > ColumnsMax)
         {
             throw new RefusedException(Refusal.ColumnsRange, $"-NumberOfColumns {request.NumberOfColumns} is outside 1 to {ColumnsMax}.");
@@ -229,7 +238,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
                 columnsGiven ? $"Give at most {Math.Max(1, disks / copies)} columns, or add {needed - disks} disks." : $"Add {needed - disks} disks.");
         }
 
-        int setting = SettingOf(State, layout).NumberOfColumnsDefault;
+        int setting = request.AutoNumberOfColumns ? 0 : SettingOf(State, layout).NumberOfColumnsDefault;
         int auto = Math.Min(AutoColumnsMax, disks / copies);
         return request.NumberOfColumns ?? (setting > 0 ? Math.Min(setting, disks / copies) : auto);
     }

@@ -37,6 +37,23 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         return leaving.Count == 0 ? [] : All().FindAll(move => leaving.Contains(move.From));
     }
 
+    /// <summary>The same with the disk that each slab would go to, moved one after another now; null where there is no room.</summary>
+    public List<(SlabMove Move, DiskNumber? To)> PlanTargets(bool givesUpMissing)
+    {
+        List<SlabRef> reserved = [];
+        List<(SlabMove Move, DiskNumber? To)> targets = [];
+        foreach (SlabMove move in Plan(givesUpMissing))
+        {
+            DiskNumber[] taken = [.. targets.Where(other => other.Move.Row == move.Row && other.To is not null).Select(other => other.To!.Value)];
+            SlabRef[] target = move.Row < 0 ? ReserveLog(move, [], taken) : Reserve(DataPreferences(move, taken), []);
+            reserved.AddRange(target);
+            targets.Add((move, target.Length > 0 ? target[0].Disk : null));
+        }
+
+        pool.Allocator.Release(reserved.ToArray());
+        return targets;
+    }
+
     /// <summary>Whether a slab that is on a certain disk could be moved to another one now.</summary>
     public bool CanLeave(DiskNumber disk)
     {
@@ -86,7 +103,8 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         return has;
     }
 
-    private AllocationPreferences DataPreferences(SlabMove move) => AllocationPreferences.For(open.Description) with { ExcludedDisks = Excluded(move) };
+    private AllocationPreferences DataPreferences(SlabMove move, IEnumerable<DiskNumber>? taken = null) =>
+        AllocationPreferences.For(open.Description) with { ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
 
     /// <summary>Does one move, to a disk of <paramref name="targets"/> or (empty) to any that fits.</summary>
     public LaneTask<RepairEnd> Move(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer) =>
@@ -177,11 +195,11 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     }
 
     /// <summary>Room for a whole copy of the log on one disk; empty when there is none.</summary>
-    private SlabRef[] ReserveLog(SlabMove move, ImmutableArray<DiskNumber> targets)
+    private SlabRef[] ReserveLog(SlabMove move, ImmutableArray<DiskNumber> targets, IEnumerable<DiskNumber>? taken = null)
     {
         int count = Log!.EnumerateRows().Count();
         List<SlabRef> reserved = [];
-        AllocationPreferences preferences = new() { Purpose = AllocationPurpose.Log, ExcludedDisks = Excluded(move) };
+        AllocationPreferences preferences = new() { Purpose = AllocationPurpose.Log, ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
         while (reserved.Count < count && Reserve(preferences, reserved.Count == 0 ? targets : [reserved[0].Disk]) is [var slab])
         {
             reserved.Add(slab);

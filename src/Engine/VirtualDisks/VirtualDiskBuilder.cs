@@ -38,6 +38,30 @@ public static class VirtualDiskBuilder
     public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk) => new(
         disk.NumberOfColumns, disk.NumberOfDataCopies, (int)disk.Interleave, (int)pool.Slabs.DataBytes, disk.Checksum == ChecksumKind.CRC32C);
 
+    /// <summary>The rows of data and log that <see cref="Create"/> would reserve now, or why there is no room. Reserves nothing.</summary>
+    internal static bool TryPlan(
+        Pool pool, NewVirtualDiskSpec spec, out VirtualDiskDescription disk, out List<RowMapping> rows, out List<RowMapping> logRows, out string reason)
+    {
+        disk = Describe(pool, spec);
+        List<SlabRef> reserved = [];
+        bool fits = TryReserve(pool, disk, ShapeOf(pool, disk), reserved, out logRows, out rows, out reason);
+        pool.Allocator.Release(reserved.ToArray());
+        return fits;
+    }
+
+    /// <summary>The rows that <see cref="Grow"/> would add now, or why there is no room. Reserves nothing.</summary>
+    internal static bool TryPlanGrowth(Pool pool, VirtualDiskDescription disk, long sizeBytes, out List<RowMapping> rows, out string reason)
+    {
+        rows = [];
+        reason = "";
+        List<SlabRef> reserved = [];
+        long rowSize = ShapeOf(pool, disk).RowSize;
+        bool fits = disk.ProvisioningType != ProvisioningType.Fixed
+            || TryReserveRows(pool, disk, (int)((sizeBytes - disk.SizeBytes) / rowSize), reserved, rows, out reason);
+        pool.Allocator.Release(reserved.ToArray());
+        return fits;
+    }
+
     /// <summary>Makes a virtual disk and opens it.</summary>
     public static async LaneTask<VirtualDiskResult> Create(Pool pool, NewVirtualDiskSpec spec)
     {

@@ -12,6 +12,7 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     private const long Mebibyte = 1 << 20;
     private readonly string _folder = Directory.CreateTempSubdirectory("tsm").FullName;
     private readonly List<string> _notices = [];
+    private Guid _boot = Guid.NewGuid();
     private Lane _lane = null!;
     private HostState _state = null!;
     private StorageSubsystem _subsystem = null!;
@@ -69,6 +70,67 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         await RefusedAsync(Refusal.FileNotFound, () => _subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = Path.Combine(_folder, "none.img") }));
         Assert.Single(await _subsystem.VirtualDisksAsync());
         Assert.Equal(3, (await _subsystem.PhysicalDisksAsync()).Length);
+    }
+
+    [Fact]
+    public async Task What_is_attached_by_hand_only_waits_after_a_start_of_the_machine_but_not_of_the_host()
+    {
+        await NewDisksAsync(3);
+        StoragePoolStatus pool = await NewPoolAsync("p");
+        VirtualDiskStatus manual = await NewDiskAsync(pool, request => request with { FriendlyName = "manual", IsManualAttach = true });
+        VirtualDiskStatus other = await NewDiskAsync(pool, request => request with { FriendlyName = "other" });
+        await _subsystem.ConnectVirtualDiskAsync(manual.Description.Id.Value);
+        await _subsystem.ConnectVirtualDiskAsync(other.Description.Id.Value);
+
+        await StopAsync();
+        await StartAsync();
+        Assert.Equal(["manual", "other"], await ConnectedAsync());
+
+        await StopAsync();
+        _boot = Guid.NewGuid();
+        await StartAsync();
+        Assert.Equal(["other"], await ConnectedAsync());
+
+        await StopAsync();
+        await StartAsync();
+        Assert.Equal(["other"], await ConnectedAsync());
+        await _subsystem.ConnectVirtualDiskAsync(manual.Description.Id.Value);
+        Assert.Equal(["manual", "other"], await ConnectedAsync());
+
+        async Task<string[]> ConnectedAsync() =>
+            [.. (await _subsystem.VirtualDisksAsync()).Where(disk => disk.SocketPath.Length > 0).Select(disk => disk.Description.FriendlyName).Order()];
+    }
+
+    [Fact]
+    public async Task Removing_a_pool_leaves_the_members_of_another_alone()
+    {
+        await NewDisksAsync(3);
+        PhysicalDiskStatus[] disks = await _subsystem.PhysicalDisksAsync();
+        PoolDescription settings = new() { FriendlyName = "kept", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) };
+        await _subsystem.NewPoolAsync(settings, [disks[0].UniqueId, disks[1].UniqueId], DiskUsage.AutoSelect);
+        StoragePoolStatus gone = await _subsystem.NewPoolAsync(settings with { FriendlyName = "gone" }, [disks[2].UniqueId], DiskUsage.AutoSelect);
+
+        await _subsystem.RemovePoolAsync(gone.UniqueId);
+
+        PhysicalDiskStatus member = (await _subsystem.PhysicalDisksAsync()).First(disk => disk.FriendlyName == disks[0].FriendlyName);
+        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.UnregisterPhysicalDiskAsync(member.UniqueId));
+        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.NewPoolAsync(settings with { FriendlyName = "new" }, [member.UniqueId], DiskUsage.AutoSelect));
+    }
+
+    [Fact]
+    public async Task Automatic_columns_follow_the_disks_and_not_the_default_of_the_pool()
+    {
+        await NewDisksAsync(4);
+        StoragePoolStatus pool = await NewPoolAsync("p");
+        await _subsystem.SetPoolAsync(pool.UniqueId, settings => settings with
+        {
+            ResiliencySettings = [.. settings.ResiliencySettings.Select(setting => setting with { NumberOfColumnsDefault = 1 })],
+        });
+
+        Assert.Equal(1, (await NewDiskAsync(pool, request => request)).Description.NumberOfColumns);
+        Assert.Equal(2, (await NewDiskAsync(pool, request => request with { FriendlyName = "auto", AutoNumberOfColumns = true })).Description.NumberOfColumns);
+        await RefusedAsync(
+            Refusal.ColumnsRange, () => NewDiskAsync(pool, request => request with { FriendlyName = "both", AutoNumberOfColumns = true, NumberOfColumns = 2 }));
     }
 
     [Fact]
@@ -307,7 +369,7 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     private async ValueTask StartAsync()
     {
         _lane = LaneFactory.Create("test");
-        _state = new HostState(Path.Combine(_folder, "state"), Path.Combine(_folder, "run"));
+        _state = new HostState(Path.Combine(_folder, "state"), Path.Combine(_folder, "run"), _boot.ToString());
         Directory.CreateDirectory(Path.Combine(_folder, "nbd"));
         _subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
             _lane, _lane.Network, new DiskFactory(), _state, Path.Combine(_folder, "nbd"), Guid.NewGuid(), _notices.Add));

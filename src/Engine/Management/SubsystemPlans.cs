@@ -1,0 +1,124 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>Where a virtual disk is, or would be placed.</summary>
+/// <param name="Disk">The virtual disk; one that does not exist yet has the values it would have.</param>
+/// <param name="Data">Its data.</param>
+/// <param name="Log">Its integrity log.</param>
+public sealed record VirtualDiskPlacement(VirtualDiskDescription Disk, PhysicalExtent[] Data, PhysicalExtent[] Log);
+
+/// <summary>A disk that would be a member of a new pool.</summary>
+/// <param name="FriendlyName">Its name.</param>
+/// <param name="SizeBytes">Its size.</param>
+/// <param name="Slabs">Slabs that virtual disks could have on it.</param>
+public sealed record PlannedMember(string FriendlyName, long SizeBytes, long Slabs);
+
+/// <summary>What a new pool would be.</summary>
+/// <param name="SlabBytes">Bytes of data in a slab.</param>
+/// <param name="Members">Its disks.</param>
+public sealed record PoolPlacement(long SlabBytes, PlannedMember[] Members);
+
+/// <summary>Slabs that a repair would make anew.</summary>
+/// <param name="From">The disk that they are on.</param>
+/// <param name="To">The disk that they would be on; null where there is no room for them.</param>
+/// <param name="Slabs">How many.</param>
+/// <param name="IsLog">Whether they are of the integrity log.</param>
+public sealed record PlannedMoves(string From, string? To, int Slabs, bool IsLog);
+
+/// <summary>What a repair would do.</summary>
+/// <param name="BytesToResync">Bytes of copies that are behind.</param>
+/// <param name="SlabBytes">Bytes of data in a slab.</param>
+/// <param name="Moves">Slabs that leave their disks.</param>
+public sealed record RepairPlacement(long BytesToResync, long SlabBytes, PlannedMoves[] Moves);
+
+// What verbs would do. A plan is made by the code that decides for the verb itself, in turn with the verbs, and refused for the same reasons;
+// slabs are reserved for a moment and given back, so that a verb that follows at once takes the same ones.
+public sealed partial class StorageSubsystem
+{
+    /// <summary>What <see cref="NewVirtualDiskAsync"/> would make.</summary>
+    public Task<VirtualDiskPlacement> PlanVirtualDiskAsync(Guid pool, VirtualDiskRequest request) => Plan(() =>
+    {
+        (ManagedPool managed, NewVirtualDiskSpec spec) = Decide(pool, request);
+        if (!VirtualDiskBuilder.TryPlan(managed.Pool!, spec, out VirtualDiskDescription disk, out List<RowMapping> rows, out List<RowMapping> logRows, out string reason))
+        {
+            throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}", "Give a smaller size, or add disks to the pool.");
+        }
+
+        return new VirtualDiskPlacement(
+            disk, Place(managed.Pool!, disk, rows, 0, disk.NumberOfDataCopies), Place(managed.Pool!, disk, logRows, 0, logRows.Count > 0 ? logRows[0].Sources.Length : 1));
+    });
+
+    /// <summary>The rows that <see cref="ResizeVirtualDiskAsync"/> would add.</summary>
+    public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => Plan(() =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
+        VirtualDiskDescription description = disk.Open.Description;
+        long size = NewSize(managed.Pool!, description, sizeBytes);
+        if (!VirtualDiskBuilder.TryPlanGrowth(managed.Pool!, description, size, out List<RowMapping> rows, out string reason))
+        {
+            throw new RefusedException(
+                Refusal.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {reason}",
+                VirtualDiskPlan.DisksToAdd(managed.Pool!, description, size - description.SizeBytes));
+        }
+
+        int first = (int)(description.SizeBytes / VirtualDiskBuilder.ShapeOf(managed.Pool!, description).RowSize);
+        return new VirtualDiskPlacement(
+            description with { SizeBytes = size }, Place(managed.Pool!, description, rows, first, description.NumberOfDataCopies), []);
+    });
+
+    /// <summary>Where a virtual disk is.</summary>
+    public Task<VirtualDiskPlacement> PlacementAsync(Guid id) => Plan(() =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
+        VirtualDiskDescription description = disk.Open.Description;
+        return new VirtualDiskPlacement(
+            description, [.. ExtentsOf(managed.Pool!, description)], [.. ExtentsOf(managed.Pool!, description, description.LogSpace)]);
+    });
+
+    /// <summary>What <see cref="NewPoolAsync"/> would make.</summary>
+    public Task<PoolPlacement> PlanPoolAsync(string friendlyName, IReadOnlyList<Guid> disks) => Plan(() =>
+    {
+        RequirePoolName(friendlyName);
+        List<RegisteredDisk> members = TakePoolable(disks);
+        SlabGeometry slabs = SlabGeometry.ForSmallestDisk(members.Min(disk => disk.Disk!.Geometry.Length));
+        return new PoolPlacement(slabs.DataBytes, [.. members.Select(disk => Member(disk, slabs))]);
+    });
+
+    /// <summary>Refuses what <see cref="RemovePoolAsync"/> would refuse.</summary>
+    public Task<bool> CheckRemovePoolAsync(Guid id) => Plan(() =>
+    {
+        RequireEmpty(OpenPool(id));
+        return true;
+    });
+
+    /// <summary>What <see cref="RepairVirtualDiskAsync"/> would do before it verifies every copy.</summary>
+    public Task<RepairPlacement> PlanRepairAsync(Guid id) => Plan(() =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
+        RequireRepairable(disk);
+        PoolState state = managed.State!;
+        var moves = new SlabMover(managed.Pool!, disk.Open).PlanTargets(givesUpMissing: true)
+            .GroupBy(planned => (planned.Move.From, planned.To, IsLog: planned.Move.Row < 0))
+            .Select(group => new PlannedMoves(
+                NameOf(group.Key.From), group.Key.To is { } to ? NameOf(to) : null,
+                group.Key.IsLog ? group.Count() * state.Space(disk.Open.Description.LogSpace)!.MappedRows : group.Count(), group.Key.IsLog));
+        return new RepairPlacement(disk.Open.Disk.Space.BytesToResync, managed.Pool!.Slabs.DataBytes, [.. moves]);
+
+        string NameOf(DiskNumber number) => state.Disk(number)!.Description.FriendlyName;
+    });
+
+    /// <summary>Makes a plan after the verbs that came before it.</summary>
+    private Task<T> Plan<T>(Func<T> plan) => Change(() => LaneTask.FromResult(plan()));
+
+    private static PlannedMember Member(RegisteredDisk disk, SlabGeometry slabs) => DiskLayout.TryCreate(disk.Disk!.Geometry.Length, slabs, out DiskLayout layout, out string reason)
+        ? new PlannedMember(disk.FriendlyName, disk.Disk.Geometry.Length, layout.SlabCount)
+        : throw new RefusedException(Refusal.PhysicalDiskNotSupported, $"-PhysicalDisks: '{disk.FriendlyName}': {reason}");
+
+    private static PhysicalExtent[] Place(Pool pool, VirtualDiskDescription disk, List<RowMapping> rows, int first, int copies) =>
+        [.. rows.SelectMany((row, index) => Enumerable.Range(0, row.Sources.Length).Select(position =>
+            ExtentOf(pool, disk.Id, row.Sources[position], first + index, position, row.Sources.Length / copies, copies)))];
+}

@@ -1,0 +1,108 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Management;
+
+namespace TierSpaces.Engine.Tests.Management;
+
+/// <summary>What is planned is what is done, slab for slab, and planning changes nothing.</summary>
+public sealed class SubsystemPlansTests
+{
+    private readonly SubsystemWorld _world = new();
+
+    [Theory]
+    [InlineData("Mirror", 2, null, 20)]
+    [InlineData("Mirror", 1, 3, 10)]
+    [InlineData("Simple", 5, null, 33)]
+    [InlineData("Mirror", null, null, null)]
+    public void A_virtual_disk_lies_where_it_was_planned(string layout, int? columns, int? copies, int? mebibytes)
+    {
+        _world.NewPool(6);
+        _world.NewMirror("other", 4 << 20, filled: false);
+        VirtualDiskRequest request = new()
+        {
+            FriendlyName = "d", ResiliencySettingName = layout, NumberOfColumns = columns, NumberOfDataCopies = copies, SizeBytes = (long?)mebibytes << 20,
+            UseMaximumSize = mebibytes is null,
+        };
+
+        VirtualDiskPlacement plan = _world.Run(_world.Subsystem.PlanVirtualDiskAsync(_world.Pool, request));
+        Assert.Equal(Places(plan), Places(_world.Run(_world.Subsystem.PlanVirtualDiskAsync(_world.Pool, request))));
+        VirtualDiskStatus made = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, request));
+
+        Assert.Equal(Places(plan), Places(_world.Run(_world.Subsystem.PlacementAsync(made.Description.Id.Value))));
+        Assert.Equal(plan.Disk.SizeBytes, made.Description.SizeBytes);
+        Assert.Equal(plan.Disk.SizeBytes * plan.Disk.NumberOfDataCopies, plan.Data.Sum(extent => extent.Size));
+    }
+
+    [Fact]
+    public void A_virtual_disk_grows_where_it_was_planned()
+    {
+        _world.NewPool(5);
+        Guid id = _world.NewMirror("d", 8 << 20, filled: false);
+        VirtualDiskPlacement before = _world.Run(_world.Subsystem.PlacementAsync(id));
+        VirtualDiskPlacement plan = _world.Run(_world.Subsystem.PlanResizeAsync(id, 20 << 20));
+
+        _world.Run(_world.Subsystem.ResizeVirtualDiskAsync(id, 20 << 20));
+
+        Assert.Equal(Places(before).Concat(Places(plan)).Order(), Places(_world.Run(_world.Subsystem.PlacementAsync(id))).Order());
+    }
+
+    [Fact]
+    public void A_repair_makes_anew_what_was_planned()
+    {
+        _world.NewPool(5);
+        Guid id = _world.NewMirror("d", 24 << 20);
+        PhysicalDiskStatus leaving = _world.Physical(0);
+        Dictionary<string, int> before = Slabs(id);
+        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(leaving.UniqueId, null, null, null, DiskUsage.Retired));
+
+        RepairPlacement plan = _world.Run(_world.Subsystem.PlanRepairAsync(id));
+        _world.Run(_world.Subsystem.RepairVirtualDiskAsync(id));
+
+        Assert.All(plan.Moves, move => Assert.Equal(leaving.FriendlyName, move.From));
+        Assert.Equal(before[leaving.FriendlyName], plan.Moves.Sum(move => move.Slabs));
+        Dictionary<string, int> after = Slabs(id);
+        foreach (IGrouping<string?, PlannedMoves> target in plan.Moves.GroupBy(move => move.To))
+        {
+            Assert.Equal(before.GetValueOrDefault(target.Key!) + target.Sum(move => move.Slabs), after[target.Key!]);
+        }
+    }
+
+    [Fact]
+    public void What_cannot_be_made_cannot_be_planned()
+    {
+        _world.NewPool(2);
+        Assert.Equal(Refusal.NotEnoughCapacity, Refused(() => _world.Subsystem.PlanVirtualDiskAsync(_world.Pool, new() { FriendlyName = "d", SizeBytes = 1L << 40 })));
+        Guid id = _world.NewMirror("d", 4 << 20, filled: false);
+        Assert.Equal(Refusal.NotEnoughCapacity, Refused(() => _world.Subsystem.PlanResizeAsync(id, 1L << 40)));
+        Assert.Equal(Refusal.SizeNotSupported, Refused(() => _world.Subsystem.PlanResizeAsync(id, 1)));
+        Assert.Equal(Refusal.PoolHasVirtualDisks, Refused(() => _world.Subsystem.CheckRemovePoolAsync(_world.Pool)));
+        Assert.Equal(Refusal.NameTaken, Refused(() => _world.Subsystem.PlanPoolAsync("P", [_world.NewDisk()])));
+        Assert.Equal(Refusal.PhysicalDiskInUse, Refused(() => _world.Subsystem.PlanPoolAsync("q", [_world.Physical(0).UniqueId])));
+    }
+
+    [Fact]
+    public void A_pool_is_as_large_as_was_planned()
+    {
+        Guid[] disks = [_world.NewDisk(), _world.NewDisk(96 << 20)];
+        PoolPlacement plan = _world.Run(_world.Subsystem.PlanPoolAsync("q", disks));
+        StoragePoolStatus pool = _world.Run(_world.Subsystem.NewPoolAsync(
+            new PoolDescription { FriendlyName = "q", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, disks, DiskUsage.AutoSelect));
+
+        Assert.Equal(pool.SizeBytes, plan.Members.Sum(member => member.Slabs) * plan.SlabBytes);
+    }
+
+    private Refusal Refused<T>(Func<Task<T>> verb) => Assert.Throws<RefusedException>(() => _world.Run(verb())).Refusal;
+
+    private static IEnumerable<(Guid, int, int, long, long, bool)> Places(VirtualDiskPlacement placement) =>
+        placement.Data.Select(extent => Place(extent, isLog: false)).Concat(placement.Log.Select(extent => Place(extent, isLog: true)));
+
+    private static (Guid, int, int, long, long, bool) Place(PhysicalExtent extent, bool isLog) =>
+        (extent.PhysicalDisk, extent.Column, extent.Copy, extent.VirtualOffset, extent.PhysicalOffset, isLog);
+
+    private Dictionary<string, int> Slabs(Guid id)
+    {
+        VirtualDiskPlacement placement = _world.Run(_world.Subsystem.PlacementAsync(id));
+        PhysicalDiskStatus[] disks = _world.Run(_world.Subsystem.PhysicalDisksAsync());
+        return placement.Data.Concat(placement.Log).GroupBy(extent => disks.First(disk => disk.UniqueId == extent.PhysicalDisk).FriendlyName)
+            .ToDictionary(group => group.Key, group => group.Count());
+    }
+}
