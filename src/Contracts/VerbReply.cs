@@ -16,4 +16,7 @@ public sealed record VerbReply<TInfo>
 
     /// <summary>What succeeded and deserves a remark.</summary>
     public string[] Warnings { get; init; } = [];
+
+    /// <summary>What was done or, when the request asked that, would be done: a line each.</summary>
+    public string[] Steps { get; init; } = [];
 }

@@ -17,6 +17,9 @@ public sealed class ParameterDescription(PropertyInfo property, VerbParameterAtt
     /// <summary>Other names.</summary>
     public string[] Aliases { get; } = Split(attribute.Aliases);
 
+    /// <summary>Words that are offered while a value is typed; others may be accepted too.</summary>
+    public string[] Suggestions { get; } = Split(attribute.Suggestions);
+
     /// <summary>Parameter sets; empty means every set.</summary>
     public string[] Sets { get; } = Split(attribute.Sets);
 

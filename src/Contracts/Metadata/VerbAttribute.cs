@@ -33,6 +33,12 @@ public sealed class VerbAttribute(string name, string help) : Attribute
     /// <summary>Whether it is about the host itself, so that a missing one is not started for it.</summary>
     public bool StartsNoHost { get; init; }
 
+    /// <summary>Name of the storage job that it waits for, whose progress is shown; empty for none.</summary>
+    public string JobName { get; init; } = "";
+
+    /// <summary>Whether it starts or stops the host, which is then not asked what would be done.</summary>
+    public bool IsAboutHost { get; init; }
+
     /// <summary>Whether Windows has no such verb.</summary>
     public bool IsOurs { get; init; }
 }

@@ -64,6 +64,9 @@ public sealed class VerbParameterAttribute(string help) : Attribute
     /// <summary>For text: the accepted values, separated by commas; empty accepts any.</summary>
     public string Values { get; init; } = "";
 
+    /// <summary>Words that are offered while a value is typed, separated by commas; others may be accepted too.</summary>
+    public string Suggestions { get; init; } = "";
+
     /// <summary>For an enumeration: the one value that is not accepted; empty accepts all.</summary>
     public string Except { get; init; } = "";
 

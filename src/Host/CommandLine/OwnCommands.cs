@@ -92,13 +92,15 @@ internal static class OwnCommands
         command.Hidden = true;
         command.SetAction(result =>
         {
-            foreach (var candidate in ShellCompletion.Candidates(result.GetValue(words) ?? [], Names, ObjectNames.Of))
+            foreach (var candidate in ShellCompletion.Candidates(result.GetValue(words) ?? [], Names, NamesOf))
             {
                 Console.Out.WriteLine(candidate);
             }
         });
         return command;
     }
+
+    private static IEnumerable<string> NamesOf(string windowsClass) => ObjectNames.Of(windowsClass).Select(known => known.Name);
 
     private static async Task<int> ReportAsync(string name, Func<Task<int>> run)
     {

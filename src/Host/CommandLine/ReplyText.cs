@@ -28,6 +28,13 @@ internal static class ReplyText
             TableText.Print(verb.OutputType, objects, output);
         }
 
+        return PrintRemarks(verb, reply, error);
+    }
+
+    /// <summary>Prints warnings and errors.</summary>
+    /// <returns>Exit code: 1 when there is an error, else 0.</returns>
+    public static int PrintRemarks(VerbDescription verb, JsonElement reply, TextWriter error)
+    {
         foreach (var warning in reply.GetProperty("Warnings").EnumerateArray())
         {
             error.WriteLine($"WARNING: {warning.GetString()}");

@@ -11,7 +11,7 @@ internal static class RequestText
 {
     /// <summary>The body as UTF-8 JSON.</summary>
     /// <exception cref="UsageException">A value does not fit its parameter.</exception>
-    public static byte[] Write(VerbDescription verb, VerbArguments arguments)
+    public static byte[] Write(VerbDescription verb, VerbArguments arguments, bool isWhatIf = false)
     {
         var buffer = new ArrayBufferWriter<byte>();
         using var json = new Utf8JsonWriter(buffer);
@@ -19,6 +19,11 @@ internal static class RequestText
         foreach (var parameter in verb.Parameters.Where(parameter => arguments.Values.ContainsKey(parameter.Name)))
         {
             ValueText.Write(json, parameter, arguments.Values[parameter.Name]);
+        }
+
+        if (isWhatIf)
+        {
+            json.WriteBoolean(nameof(StorageRequest.WhatIf), true);
         }
 
         json.WriteEndObject();

@@ -93,28 +93,10 @@ internal static class ShellCompletion
         var comma = parameter.IsList ? typed.LastIndexOf(',') + 1 : 0;
         var values = parameter.ElementType == typeof(bool) ? ["$true", "$false"]
             : parameter.AcceptedValues is { Length: > 0 } words ? words
-            : ClassOf(verb, parameter) is { } windowsClass ? namesOf(windowsClass)
+            : parameter.Suggestions is { Length: > 0 } suggestions ? suggestions
+            : !Completion.TakesIdentifiers(parameter) && Completion.ClassOf(verb, parameter) is { } windowsClass ? namesOf(windowsClass)
             : [];
         return Fitting(values, typed[comma..]).Select(value => typed[..comma] + value);
-    }
-
-    /// <summary>The class whose names fit a parameter: objects, or a friendly name of some noun.</summary>
-    private static string? ClassOf(VerbDescription verb, ParameterDescription parameter)
-    {
-        const string suffix = "FriendlyName";
-        if (parameter.Attribute.ObjectClass.Length > 0)
-        {
-            return parameter.Attribute.ObjectClass;
-        }
-
-        var isNewName = parameter.Name.StartsWith("New", StringComparison.Ordinal);
-        if (isNewName || !parameter.Name.EndsWith(suffix, StringComparison.Ordinal))
-        {
-            return null;
-        }
-
-        var noun = parameter.Name[..^suffix.Length];
-        return "MSFT_" + (noun.Length > 0 ? noun : verb.Name[(verb.Name.IndexOf('-') + 1)..]);
     }
 
     private static IEnumerable<string> Fitting(IEnumerable<string> candidates, string typed) =>

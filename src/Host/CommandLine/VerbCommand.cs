@@ -17,8 +17,11 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
         try
         {
             var arguments = VerbArguments.Read(verb, tokens);
-            var body = RequestText.Write(verb, arguments);
-            return IsDeclined(arguments) ? 0 : await SendAsync(body, arguments.IsOn(CommonParameters.Json)).ConfigureAwait(false);
+            var isWhatIf = verb.Verb.ChangesState && arguments.IsOn(CommonParameters.WhatIf);
+            var body = RequestText.Write(verb, arguments, isWhatIf);
+            return isWhatIf ? await PlanAsync(body, arguments).ConfigureAwait(false)
+                : IsDeclined(arguments) ? 0
+                : await SendAsync(body, arguments.IsOn(CommonParameters.Json)).ConfigureAwait(false);
         }
         catch (UsageException e)
         {
@@ -34,25 +37,41 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
 
     private async Task<int> SendAsync(byte[] body, bool asJson)
     {
-        HostLauncher? launcher = verb.Verb.StartsNoHost ? null : ProcessHostLauncher.LaunchAsync;
-        using var client = new ManagementClient(launcher: launcher);
-        var answer = await client.SendAsync(verb.Name, body).ConfigureAwait(false);
-        using var reply = JsonDocument.Parse(answer);
+        using var reply = await AskAsync(body).ConfigureAwait(false);
         return ReplyText.Print(verb, reply.RootElement, asJson, output, error);
     }
 
-    /// <summary>-WhatIf, or a person at a terminal who says no. Only what destroys asks without being told to.</summary>
+    private async Task<JsonDocument> AskAsync(byte[] body)
+    {
+        HostLauncher? launcher = verb.Verb.StartsNoHost ? null : ProcessHostLauncher.LaunchAsync;
+        using var client = new ManagementClient(launcher: launcher);
+        return JsonDocument.Parse(await client.SendAsync(verb.Name, body).ConfigureAwait(false));
+    }
+
+    /// <summary>What the host would do; of itself it is not asked.</summary>
+    private async Task<int> PlanAsync(byte[] body, VerbArguments arguments)
+    {
+        if (verb.Verb.IsAboutHost)
+        {
+            output.WriteLine($"What if: Performing the operation \"{verb.Name}\" on target \"{TargetOf(arguments)}\".");
+            return 0;
+        }
+
+        using var reply = await AskAsync(body).ConfigureAwait(false);
+        foreach (var step in reply.RootElement.GetProperty("Steps").EnumerateArray())
+        {
+            output.WriteLine($"What if: {step.GetString()}");
+        }
+
+        return ReplyText.PrintRemarks(verb, reply.RootElement, error);
+    }
+
+    /// <summary>A person at a terminal who says no. Only what destroys asks without being told to.</summary>
     private bool IsDeclined(VerbArguments arguments)
     {
         if (!verb.Verb.ChangesState)
         {
             return false;
-        }
-
-        if (arguments.IsOn(CommonParameters.WhatIf))
-        {
-            output.WriteLine($"What if: Performing the operation \"{verb.Name}\" on target \"{TargetOf(arguments)}\".");
-            return true;
         }
 
         var asks = arguments.Values.ContainsKey(CommonParameters.Confirm)

@@ -9,9 +9,32 @@ namespace TierSpaces.Host.Verbs;
 internal sealed class ReplyBuilder<TInfo>
     where TInfo : class
 {
+    private readonly List<string> steps = [];
     private readonly List<TInfo> objects = [];
     private readonly List<StorageErrorInfo> errors = [];
     private readonly List<string> warnings = [];
+
+    /// <summary>Whether nothing is to be done: only what would be done is told.</summary>
+    public bool IsWhatIf { get; set; }
+
+    /// <summary>Does a piece of work that changes something, unless the request only asks what would be done, and tells it.</summary>
+    /// <param name="step">What it does, in words.</param>
+    /// <param name="work">The work.</param>
+    public async Task DoAsync(string step, Func<Task> work)
+    {
+        if (!IsWhatIf)
+        {
+            await work().ConfigureAwait(false);
+        }
+
+        steps.Add(step);
+    }
+
+    /// <summary>The same for one object: a failure becomes an error and the next object has its turn.</summary>
+    public Task TryDoAsync(string step, Func<Task> work) => TryAsync(() => DoAsync(step, work));
+
+    /// <summary>Tells more of what was or would be done.</summary>
+    public void Tell(IEnumerable<string> more) => steps.AddRange(more);
 
     /// <summary>Adds an object.</summary>
     public void Add(TInfo info) => objects.Add(info);
@@ -52,5 +75,5 @@ internal sealed class ReplyBuilder<TInfo>
     }
 
     /// <summary>The reply as gathered.</summary>
-    public VerbReply<TInfo> ToReply() => new() { Objects = [.. objects], Errors = [.. errors], Warnings = [.. warnings] };
+    public VerbReply<TInfo> ToReply() => new() { Objects = [.. objects], Errors = [.. errors], Warnings = [.. warnings], Steps = [.. steps] };
 }

@@ -23,15 +23,24 @@ internal static class RequestCheck
             throw new StorageException(StorageErrors.InvalidParameter, problem);
         }
 
+        var refused = new List<ParameterDescription>();
         foreach (var parameter in given)
         {
-            CheckOne(parameter, parameter.Property.GetValue(request)!, warn);
+            CheckOne(parameter, parameter.Property.GetValue(request)!, refused.Add, warn);
+        }
+
+        if (refused.Count > 0)
+        {
+            throw new StorageException(
+                StorageErrors.NotSupported, string.Join(" ", refused.Select(parameter => $"-{parameter.Name}: {parameter.Attribute.Refused}")),
+                target: refused[0].Name);
         }
     }
 
     private static bool IsGiven(object? value) => value is not (null or false) || value is true;
 
-    private static void CheckOne(ParameterDescription parameter, object value, Action<string> warn)
+    private static void CheckOne(
+        ParameterDescription parameter, object value, Action<ParameterDescription> refuse, Action<string> warn)
     {
         foreach (var item in value is IEnumerable list and not string ? list.Cast<object?>() : [value])
         {
@@ -45,8 +54,7 @@ internal static class RequestCheck
 
         if (parameter.Attribute.Refused.Length > 0)
         {
-            throw new StorageException(
-                StorageErrors.NotSupported, $"-{parameter.Name}: {parameter.Attribute.Refused}", target: parameter.Name);
+            refuse(parameter);
         }
 
         if (parameter.Attribute.WithoutEffect.Length > 0)

@@ -32,6 +32,7 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
         {
             var request = Read(body);
             RequestCheck.Check(Verb, request, reply.Warn);
+            reply.IsWhatIf = request.WhatIf && Verb.Verb.ChangesState;
             await HandleAsync(request, reply, cancellation).ConfigureAwait(false);
         }).ConfigureAwait(false);
         return JsonSerializer.SerializeToUtf8Bytes(reply.ToReply(), ReplyJson);

@@ -1,3 +1,5 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Host.CommandLine;
 
 namespace TierSpaces.Host.Tests.CommandLine;
@@ -14,6 +16,11 @@ public class ShellCompletionTests
     [InlineData("Get-VirtualDisk MSFT_V", "MSFT_VirtualDisk.1")]
     [InlineData("New-VirtualDisk ", "MSFT_StoragePool.1")]
     [InlineData("New-StoragePool -PhysicalDisks a,MSFT", "a,MSFT_PhysicalDisk.1")]
+    [InlineData("New-PhysicalDisk -LatencyProfile ", "HDD7200|HDD10K|HDD15K|SSDSata|SSDSas|NVMe")]
+    [InlineData("New-VirtualDisk -ResiliencySettingName M", "Mirror")]
+    [InlineData("Get-StoragePool -Name MSFT", "MSFT_StoragePool.1")]
+    [InlineData("Get-StoragePool -UniqueId MSFT", "")]
+    [InlineData("New-VirtualDisk -FriendlyName MSFT", "")]
     [InlineData("Get-VirtualDisk -Nonsense x", "")]
     [InlineData("nonsense x", "")]
     public void Offers_what_may_come_next(string line, string expected)
@@ -21,6 +28,11 @@ public class ShellCompletionTests
         var candidates = ShellCompletion.Candidates(line.Split(' '), OwnCommands.Names, windowsClass => [windowsClass + ".1"]);
         Assert.Equal(expected, string.Join("|", candidates));
     }
+
+    [Fact]
+    public void The_latency_profiles_that_are_offered_are_those_there_are() => Assert.Equal(
+        LatencyProfile.All.Select(profile => profile.Name),
+        VerbDescription.Of(typeof(NewPhysicalDiskRequest)).Parameters.Single(parameter => parameter.Name == "LatencyProfile").Suggestions);
 
     [Theory]
     [InlineData("bash", "new-virtualdisk -stor", "-StoragePoolFriendlyName\n-StoragePoolUniqueId\n-StoragePoolName\n")]

@@ -126,8 +126,7 @@ public sealed record GetPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
     public bool? HasAllocations { get; init; }
 
     [VerbParameter(
-        "Only disks that are (or are not) selected for the virtual disk.", Sets = "ByVirtualDisk",
-        WithoutEffect = "the disks of the virtual disk's pool are meant.")]
+        "Only disks that the virtual disk may (or may not) take further slabs from.", Sets = "ByVirtualDisk")]
     public bool? SelectedForUse { get; init; }
 
     [VerbParameter("Only where no other copy of the data exists.", Sets = "ByVirtualDisk")]
@@ -137,7 +136,6 @@ public sealed record GetPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
     public string? DeviceNumber { get; init; }
 
     [VerbParameter(
-        "Only disks that hold pool metadata.", Sets = "ByStoragePool, ByVirtualDisk",
-        WithoutEffect = "every disk of a pool holds metadata.", IsUndocumented = true)]
+        "Only disks that hold pool metadata.", Sets = "ByStoragePool, ByVirtualDisk", IsUndocumented = true)]
     public bool HasMetadata { get; init; }
 }

@@ -23,18 +23,18 @@ public sealed record RegisterPhysicalDiskRequest : StorageRequest<PhysicalDiskIn
     [VerbParameter("Revolutions per minute, 0 for none, instead of what the system says.")]
     public uint? SpindleSpeed { get; init; }
 
-    [VerbParameter("Logical sector size in bytes, 512 or 4096, instead of what the system says.", Kind = ParameterKind.Size)]
+    [VerbParameter("Logical sector size in bytes, 512 or 4096, instead of what the system says.", Kind = ParameterKind.Size, Suggestions = "512, 4096")]
     public ulong? LogicalSectorSize { get; init; }
 
     [VerbParameter(
         "Physical sector size in bytes, 512 or 4096, at least the logical one, instead of what the system says.",
-        Kind = ParameterKind.Size)]
+        Kind = ParameterKind.Size, Suggestions = "512, 4096")]
     public ulong? PhysicalSectorSize { get; init; }
 
     [VerbParameter("Whether the disk holds completed writes in a volatile cache, instead of what the system says.")]
     public bool? IsWriteCacheEnabled { get; init; }
 
-    [VerbParameter("Emulates the latency of a kind of disk.")]
+    [VerbParameter("Emulates the latency of a kind of disk.", Suggestions = "HDD7200, HDD10K, HDD15K, SSDSata, SSDSas, NVMe")]
     public string? LatencyProfile { get; init; }
 
     [VerbParameter("Number of the enclosure the disk is in.")]

@@ -15,19 +15,24 @@ public sealed record RemovePhysicalDiskRequest : StorageRequest<PhysicalDiskInfo
     public string[]? PhysicalDisks { get; init; }
 
     [VerbParameter(
-        "Unique identifier of the virtual disk; wildcards are accepted.", Sets = "ByVirtualDiskUniqueId", Required = true)]
+        "Unique identifier of the virtual disk; wildcards are accepted.", Sets = "ByVirtualDiskUniqueId", Required = true,
+        Refused = "Physical disks belong to storage pools; name the pool.")]
     public string? VirtualDiskUniqueId { get; init; }
 
-    [VerbParameter("Name of the virtual disk; wildcards are accepted.", Sets = "ByVirtualDiskName", Required = true)]
+    [VerbParameter(
+        "Name of the virtual disk; wildcards are accepted.", Sets = "ByVirtualDiskName", Required = true,
+        Refused = "Physical disks belong to storage pools; name the pool.")]
     public string? VirtualDiskName { get; init; }
 
     [VerbParameter(
-        "Friendly name of the virtual disk; wildcards are accepted.", Sets = "ByVirtualDiskFriendlyName", Required = true)]
+        "Friendly name of the virtual disk; wildcards are accepted.", Sets = "ByVirtualDiskFriendlyName", Required = true,
+        Refused = "Physical disks belong to storage pools; name the pool.")]
     public string? VirtualDiskFriendlyName { get; init; }
 
     [VerbParameter(
         "The virtual disk, by friendly name or unique identifier.", Sets = "ByVirtualDisk", Required = true, Position = 0,
-        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_VirtualDisk")]
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_VirtualDisk",
+        Refused = "Physical disks belong to storage pools; name the pool.")]
     public string? VirtualDisk { get; init; }
 
     [VerbParameter("Unique identifier of the pool; wildcards are accepted.", Sets = "ByStoragePoolUniqueId", Required = true)]

@@ -11,7 +11,7 @@ public sealed record StopStorageJobRequest : StorageRequest<StorageJobInfo>
 
     [VerbParameter(
         "Name, for example Repair; wildcards are accepted.", Sets = "ByName", Required = true,
-        Pipeline = PipelineBinding.ByPropertyName)]
+        Pipeline = PipelineBinding.ByPropertyName, Suggestions = "Repair, Scrub, Optimize")]
     public string[]? Name { get; init; }
 
     [VerbParameter(

@@ -59,10 +59,10 @@ public sealed record NewStoragePoolRequest : StorageRequest<StoragePoolInfo>
         Refused = "Only physical disks are fault domains here.", Default = "PhysicalDisk")]
     public FaultDomainType? FaultDomainAwarenessDefault { get; init; }
 
-    [VerbParameter("Resiliency of new virtual disks unless said otherwise.", Default = "Mirror")]
+    [VerbParameter("Resiliency of new virtual disks unless said otherwise.", Default = "Mirror", Suggestions = "Simple, Mirror")]
     public string? ResiliencySettingNameDefault { get; init; }
 
-    [VerbParameter("Logical sector size of new virtual disks in bytes, 512 or 4096.", Kind = ParameterKind.Size)]
+    [VerbParameter("Logical sector size of new virtual disks in bytes, 512 or 4096.", Kind = ParameterKind.Size, Suggestions = "512, 4096")]
     public ulong? LogicalSectorSizeDefault { get; init; }
 
     [VerbParameter(

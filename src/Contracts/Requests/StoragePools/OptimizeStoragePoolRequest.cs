@@ -4,7 +4,7 @@ namespace TierSpaces.Contracts;
 [Verb(
     "Optimize-StoragePool",
     "Spreads what storage pools hold evenly over their disks, for example after disks were added.",
-    DefaultSet = "ByFriendlyName", ChangesState = true, IsIdempotent = true)]
+    DefaultSet = "ByFriendlyName", ChangesState = true, IsIdempotent = true, JobName = "Optimize")]
 public sealed record OptimizeStoragePoolRequest : StorageRequest<StoragePoolInfo>
 {
     [VerbParameter(

@@ -83,7 +83,7 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
 
     [VerbParameter(
         "Resiliency of new virtual disks unless said otherwise.",
-        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults")]
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults", Suggestions = "Simple, Mirror")]
     public string? ResiliencySettingNameDefault { get; init; }
 
     [VerbParameter(

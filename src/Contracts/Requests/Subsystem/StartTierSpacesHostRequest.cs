@@ -2,5 +2,5 @@ namespace TierSpaces.Contracts;
 
 /// <summary>Starts the host process of this home, if none runs.</summary>
 [Verb("Start-TierSpacesHost", "Starts the host process of this home, if none runs.", ChangesState = true, IsIdempotent = true,
-    IsOurs = true)]
+    IsAboutHost = true, IsOurs = true)]
 public sealed record StartTierSpacesHostRequest : StorageRequest<TierSpacesHostInfo>;

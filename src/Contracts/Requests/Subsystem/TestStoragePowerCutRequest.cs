@@ -7,7 +7,7 @@ namespace TierSpaces.Contracts;
     DefaultSet = "ByLayout", IsOurs = true)]
 public sealed record TestStoragePowerCutRequest : StorageRequest<StoragePowerCutInfo>
 {
-    [VerbParameter("Simple or Mirror; default is Mirror.", Sets = "ByLayout", Position = 0)]
+    [VerbParameter("Simple or Mirror; default is Mirror.", Sets = "ByLayout", Position = 0, Suggestions = "Simple, Mirror")]
     public string? ResiliencySettingName { get; init; }
 
     [VerbParameter("Copies of the data: 1, 2 or 3.", Sets = "ByLayout")]
@@ -25,7 +25,7 @@ public sealed record TestStoragePowerCutRequest : StorageRequest<StoragePowerCut
 
     [VerbParameter(
         "Logical sector size in bytes, 512 or 4096 (default); the emulated disks have the same, and it is what a cut leaves whole.",
-        Sets = "ByLayout", Kind = ParameterKind.Size)]
+        Sets = "ByLayout", Kind = ParameterKind.Size, Suggestions = "512, 4096")]
     public ulong? LogicalSectorSize { get; init; }
 
     [VerbParameter("Fixed (all slabs at creation) or Thin (slabs on first write).", Sets = "ByLayout")]

@@ -33,7 +33,7 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     [VerbParameter("Describes the usage when it is Other.", Aliases = "VirtualDiskOtherUsageDescription")]
     public string? OtherUsageDescription { get; init; }
 
-    [VerbParameter("Simple, Mirror or Parity.")]
+    [VerbParameter("Simple, Mirror or Parity.", Suggestions = "Simple, Mirror")]
     public string? ResiliencySettingName { get; init; }
 
     [VerbParameter("Size in bytes; KB, MB, GB, TB and PB are accepted. Rounded up to whole rows.", Kind = ParameterKind.Size)]
@@ -125,7 +125,7 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
 
     [VerbParameter(
         "Logical sector size in bytes, 512 or 4096; default is the greatest physical sector of the pool.",
-        Kind = ParameterKind.Size, IsOurs = true)]
+        Kind = ParameterKind.Size, IsOurs = true, Suggestions = "512, 4096")]
     public ulong? LogicalSectorSize { get; init; }
 
     [VerbParameter("Checksum kept of every block, CRC32C unless said otherwise.", IsOurs = true)]

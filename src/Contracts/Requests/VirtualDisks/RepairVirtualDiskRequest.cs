@@ -4,7 +4,7 @@ namespace TierSpaces.Contracts;
 [Verb(
     "Repair-VirtualDisk",
     "Repairs virtual disks: brings copies that are behind up to date, verifies every copy of every block and heals what is wrong.",
-    DefaultSet = "ByFriendlyName", ChangesState = true, IsIdempotent = true)]
+    DefaultSet = "ByFriendlyName", ChangesState = true, IsIdempotent = true, JobName = "Repair")]
 public sealed record RepairVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
 {
     [VerbParameter(

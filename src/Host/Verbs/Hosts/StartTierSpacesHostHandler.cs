@@ -10,5 +10,7 @@ internal sealed class StartTierSpacesHostHandler(HostServices services)
     /// <inheritdoc/>
     protected override async Task HandleAsync(
         StartTierSpacesHostRequest request, ReplyBuilder<TierSpacesHostInfo> reply, CancellationToken cancellation) =>
-        reply.Add(await GetTierSpacesHostHandler.DescribeAsync(services).ConfigureAwait(false));
+        await reply.DoAsync(
+            $"Leave the host of {services.Paths.Home} running",
+            async () => reply.Add(await GetTierSpacesHostHandler.DescribeAsync(services).ConfigureAwait(false))).ConfigureAwait(false);
 }

@@ -9,9 +9,10 @@ internal sealed class StopTierSpacesHostHandler(HostServices services)
 {
     /// <inheritdoc/>
     protected override Task HandleAsync(
-        StopTierSpacesHostRequest request, ReplyBuilder<TierSpacesHostInfo> reply, CancellationToken cancellation)
-    {
-        services.RequestStop();
-        return Task.CompletedTask;
-    }
+        StopTierSpacesHostRequest request, ReplyBuilder<TierSpacesHostInfo> reply, CancellationToken cancellation) =>
+        reply.DoAsync($"Stop the host of {services.Paths.Home}", () =>
+        {
+            services.RequestStop();
+            return Task.CompletedTask;
+        });
 }

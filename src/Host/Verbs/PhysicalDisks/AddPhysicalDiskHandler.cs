@@ -12,12 +12,12 @@ internal sealed class AddPhysicalDiskHandler(HostServices services) : VerbHandle
         AddPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        PoolMembers.RefuseVirtualDisk(request.VirtualDisk ?? request.VirtualDiskFriendlyName ?? request.VirtualDiskName
-            ?? request.VirtualDiskUniqueId);
         var pool = all.Pools.SelectOne(
             request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.StoragePool);
+        var (added, usage) = (pool.Concrete.UniqueId, request.Usage ?? PhysicalDiskUsage.AutoSelect);
         var disks = PoolMembers.Read(all, request.PhysicalDisks!);
-        await services.Subsystem.AddPhysicalDisksAsync(
-            pool.Concrete.UniqueId, disks, (DiskUsage)(request.Usage ?? PhysicalDiskUsage.AutoSelect)).ConfigureAwait(false);
+        await reply.DoAsync(
+            $"Add {PoolMembers.Names(all, disks)} to storage pool '{pool.FriendlyName}', for {DisplayName.Of(usage)}",
+            () => services.Subsystem.AddPhysicalDisksAsync(added, disks, (DiskUsage)usage)).ConfigureAwait(false);
     }
 }

@@ -1,8 +1,10 @@
 using System.Globalization;
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
+using TierSpaces.Host.Verbs.Subsystems;
 
 namespace TierSpaces.Host.Verbs.PhysicalDisks;
 
@@ -14,10 +16,15 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
         GetPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        if (request.StorageSubsystem is { } subsystem)
+        {
+            LocalSubsystem.Selector.One(subsystem);
+        }
+
         var disks = request.StoragePool is { } pool ? InPool(all, all.Pools.One(pool))
             : request.VirtualDisk is { } disk ? await UnderAsync(all, all.VirtualDisks.One(disk), request).ConfigureAwait(false)
             : Named(all, request, reply.Fail);
-        reply.Add(disks.OrderBy(disk => (uint)disk.DeviceId).Select(disk => disk.ToInfo()).Where(info => Passes(info, request)));
+        reply.Add(disks.Where(disk => !request.HasMetadata || disk.HoldsMetadata).OrderBy(disk => (uint)disk.DeviceId).Select(disk => disk.ToInfo()).Where(info => Passes(info, request)));
     }
 
     private static IEnumerable<PhysicalDiskStatus> Named(Catalogue all, GetPhysicalDiskRequest request, Action<StorageErrorInfo> fail)
@@ -44,8 +51,19 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
             .GroupBy(extent => (extent.VirtualOffset, extent.Column))
             .SelectMany(copies => request.NoRedundancy ? OnlyCopy(copies) : copies)
             .Select(extent => extent.PhysicalDisk).ToHashSet();
-        return all.Disks.All.Where(candidate =>
-            candidate.PoolId == disk.PoolId && holders.Contains(candidate.UniqueId) == (request.HasAllocations ?? true));
+        var holds = request.HasAllocations ?? (request.SelectedForUse is null ? true : null);
+        return all.Disks.All.Where(candidate => candidate.PoolId == disk.PoolId
+            && (holds is null || holders.Contains(candidate.UniqueId) == holds)
+            && (request.SelectedForUse is null || MayUse(disk, candidate) == request.SelectedForUse));
+    }
+
+    /// <summary>Whether a virtual disk takes further slabs from a disk of its pool: one it was told to use, else any in automatic use.</summary>
+    private static bool MayUse(VirtualDiskStatus disk, PhysicalDiskStatus candidate)
+    {
+        var told = disk.Description.AllowedDisks;
+        return candidate.Member is { } member && (told.IsDefaultOrEmpty
+            ? candidate.Usage == DiskUsage.AutoSelect
+            : told.Contains(member));
     }
 
     /// <summary>The one good copy of a column's part; nothing when there are more, or none.</summary>

@@ -14,7 +14,7 @@ internal sealed class NewPhysicalDiskHandler(HostServices services) : VerbHandle
         var size = Amount.Bytes(request.Size!.Value, nameof(request.Size));
         foreach (var spec in request.ToSpecs())
         {
-            await reply.TryAsync(async () =>
+            await reply.TryDoAsync($"Create the image file {spec.Path} of {size} bytes and register it as a physical disk", async () =>
             {
                 var disk = await services.Subsystem.NewPhysicalDiskAsync(spec, size, request.Preallocate).ConfigureAwait(false);
                 reply.Add(disk.ToInfo());

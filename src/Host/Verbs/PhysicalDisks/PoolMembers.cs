@@ -20,15 +20,7 @@ internal static class PoolMembers
             "Get-PhysicalDisk lists them.");
     }
 
-    /// <summary>Disks belong to pools; a virtual disk has none of its own.</summary>
-    /// <exception cref="StorageException">A virtual disk was named.</exception>
-    public static void RefuseVirtualDisk(string? virtualDisk)
-    {
-        if (virtualDisk is not null)
-        {
-            throw new StorageException(
-                StorageErrors.NotSupported, $"'{virtualDisk}' is a virtual disk; physical disks belong to storage pools.",
-                "Name the storage pool.", virtualDisk);
-        }
-    }
+    /// <summary>What a person calls them.</summary>
+    public static string Names(Catalogue all, Guid[] disks) => "physical disk " + string.Join(
+        ", ", disks.Select(id => $"'{all.Disks.All.First(disk => disk.UniqueId == id).FriendlyName}'"));
 }

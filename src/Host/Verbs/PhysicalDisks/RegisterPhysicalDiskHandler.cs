@@ -16,13 +16,16 @@ internal sealed class RegisterPhysicalDiskHandler(HostServices services)
     {
         foreach (var spec in request.ToSpecs())
         {
-            await reply.TryAsync(async () =>
+            await reply.TryDoAsync($"Register {spec.Path} as a physical disk and open the storage pool it is a member of", async () =>
             {
                 var disk = await services.Subsystem.RegisterPhysicalDiskAsync(spec).ConfigureAwait(false);
                 reply.Add(disk.ToInfo());
             }).ConfigureAwait(false);
         }
 
-        await services.AttachConnectedAsync().ConfigureAwait(false);
+        if (!reply.IsWhatIf)
+        {
+            await services.AttachConnectedAsync().ConfigureAwait(false);
+        }
     }
 }

@@ -11,11 +11,11 @@ internal sealed class RemovePhysicalDiskHandler(HostServices services) : VerbHan
         RemovePhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        PoolMembers.RefuseVirtualDisk(request.VirtualDisk ?? request.VirtualDiskFriendlyName ?? request.VirtualDiskName
-            ?? request.VirtualDiskUniqueId);
         var pool = all.Pools.SelectOne(
             request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.StoragePool);
-        await services.Subsystem.RemovePhysicalDisksAsync(
-            pool.Concrete.UniqueId, PoolMembers.Read(all, request.PhysicalDisks!)).ConfigureAwait(false);
+        var (from, disks) = (pool.Concrete.UniqueId, PoolMembers.Read(all, request.PhysicalDisks!));
+        await reply.DoAsync(
+            $"Remove {PoolMembers.Names(all, disks)} from storage pool '{pool.FriendlyName}'",
+            () => services.Subsystem.RemovePhysicalDisksAsync(from, disks)).ConfigureAwait(false);
     }
 }

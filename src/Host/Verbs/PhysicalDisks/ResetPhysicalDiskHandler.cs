@@ -13,7 +13,7 @@ internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHand
         var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
         foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
-            await reply.TryAsync(() => services.Subsystem.ResetPhysicalDiskAsync(disk.UniqueId)).ConfigureAwait(false);
+            await reply.TryDoAsync($"Erase what a storage pool wrote on physical disk '{disk.FriendlyName}'", () => services.Subsystem.ResetPhysicalDiskAsync(disk.UniqueId)).ConfigureAwait(false);
         }
     }
 }

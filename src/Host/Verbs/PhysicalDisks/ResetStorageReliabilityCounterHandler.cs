@@ -15,7 +15,7 @@ internal sealed class ResetStorageReliabilityCounterHandler(HostServices service
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         foreach (var disk in all.Disks.Select(request.InputObject ?? [request.PhysicalDisk!], reply.Fail))
         {
-            await reply.TryAsync(async () =>
+            await reply.TryDoAsync($"Set the reliability counters of physical disk '{disk.FriendlyName}' to zero", async () =>
             {
                 var counted = await services.Subsystem.ResetReliabilityAsync(disk.UniqueId).ConfigureAwait(false);
                 reply.Add(request.PassThru ? [counted.ToInfo(disk)] : []);

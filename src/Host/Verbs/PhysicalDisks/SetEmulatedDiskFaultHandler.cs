@@ -27,10 +27,16 @@ internal sealed class SetEmulatedDiskFaultHandler(HostServices services) : VerbH
             throw new StorageException(StorageErrors.InvalidParameter, "-Clear goes with no other fault. Leave one of them out.", target: "Clear");
         }
 
+        if (request is { ErrorOffset: { } offset, ErrorLength: null or 0 })
+        {
+            throw new StorageException(
+                StorageErrors.InvalidParameter, $"-ErrorOffset {offset} begins no range: -ErrorLength is missing or 0.", "Give the length of the range.", "ErrorOffset");
+        }
+
         var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
         foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
-            await reply.TryAsync(() => services.Subsystem.SetEmulatedDiskFaultAsync(disk.UniqueId, fault)).ConfigureAwait(false);
+            await reply.TryDoAsync($"Set {request.Changes("the faults to none")} of physical disk '{disk.FriendlyName}'", () => services.Subsystem.SetEmulatedDiskFaultAsync(disk.UniqueId, fault)).ConfigureAwait(false);
         }
     }
 

@@ -14,7 +14,7 @@ internal sealed class SetPhysicalDiskHandler(HostServices services) : VerbHandle
         var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
         foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
-            await reply.TryAsync(() => services.Subsystem.SetPhysicalDiskAsync(
+            await reply.TryDoAsync($"Set {request.Changes()} of physical disk '{disk.FriendlyName}'", () => services.Subsystem.SetPhysicalDiskAsync(
                 disk.UniqueId, request.NewFriendlyName, request.Description, (Engine.Devices.MediaType?)request.MediaType,
                 (DiskUsage?)request.Usage)).ConfigureAwait(false);
         }

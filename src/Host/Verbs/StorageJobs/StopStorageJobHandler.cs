@@ -14,7 +14,7 @@ internal sealed class StopStorageJobHandler(HostServices services) : VerbHandler
         var jobs = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Jobs;
         foreach (var job in jobs.Select(null, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
-            await reply.TryAsync(async () =>
+            await reply.TryDoAsync($"Stop storage job '{job.Name}' ({job.Description})", async () =>
             {
                 JobStatus stopped = await services.Subsystem.StopJobAsync(job.UniqueId).ConfigureAwait(false);
                 reply.Add(request.PassThru ? [stopped.ToInfo()] : []);

@@ -1,5 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 using TierSpaces.Host.Verbs.PhysicalDisks;
@@ -14,14 +15,29 @@ internal sealed class NewStoragePoolHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         NewStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
-        LocalSubsystem.Selector.Select(
+        var subsystem = LocalSubsystem.Selector.Select(
             request.StorageSubSystemFriendlyName, request.StorageSubSystemUniqueId, request.StorageSubSystemName, request.InputObject,
             error => throw new StorageException(error));
+        if (subsystem.Count == 0)
+        {
+            return;   // wildcards that mean another machine
+        }
+
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         var disks = PoolMembers.Read(all, request.PhysicalDisks!);
-        var pool = await services.Subsystem.NewPoolAsync(Settings(request), disks, DiskUsage.AutoSelect).ConfigureAwait(false);
-        reply.Add(pool.ToInfo());
+        var settings = Settings(request);
+        var plan = await services.Subsystem.PlanPoolAsync(request.FriendlyName!, disks).ConfigureAwait(false);
+        if (!reply.IsWhatIf)
+        {
+            reply.Add((await services.Subsystem.NewPoolAsync(settings, disks, DiskUsage.AutoSelect).ConfigureAwait(false)).ToInfo());
+        }
+
+        reply.Tell(Steps(request.FriendlyName!, plan));
     }
+
+    private static IEnumerable<string> Steps(string name, PoolPlacement plan) => plan.Members
+        .Select(disk => $"Take physical disk '{disk.FriendlyName}' ({disk.SizeBytes} bytes): {disk.Slabs} slabs of {plan.SlabBytes} bytes")
+        .Prepend($"Create storage pool '{name}' of {plan.Members.Length} physical disks: {plan.Members.Sum(disk => disk.Slabs) * plan.SlabBytes} bytes");
 
     private static PoolDescription Settings(NewStoragePoolRequest request)
     {

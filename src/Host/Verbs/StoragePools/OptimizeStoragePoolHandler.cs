@@ -14,7 +14,14 @@ internal sealed class OptimizeStoragePoolHandler(HostServices services) : VerbHa
         OptimizeStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
         var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
-        var jobs = pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail)
+        var meantPools = pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail);
+        reply.Tell(meantPools.Select(pool => $"Spread what storage pool '{pool.FriendlyName}' holds evenly over its disks"));
+        if (reply.IsWhatIf)
+        {
+            return;
+        }
+
+        var jobs = meantPools
             .Select(pool => (pool, job: OptimizeAsync(pool))).ToArray();
         foreach (var (pool, job) in jobs)
         {

@@ -11,13 +11,18 @@ internal sealed class RemoveStoragePoolHandler(HostServices services) : VerbHand
     protected override async Task HandleAsync(
         RemoveStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
-        var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
-        foreach (var pool in pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        var members = all.Disks.All.ToLookup(disk => disk.PoolId);
+        foreach (var pool in all.Pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
             await reply.TryAsync(async () =>
             {
-                await services.Subsystem.RemovePoolAsync(pool.Concrete.UniqueId).ConfigureAwait(false);
-                reply.Add(request.PassThru ? [pool.Concrete.ToInfo()] : []);
+                var removed = pool.Concrete;
+                await services.Subsystem.CheckRemovePoolAsync(removed.UniqueId).ConfigureAwait(false);
+                await reply.DoAsync(
+                    $"Remove storage pool '{pool.FriendlyName}'", () => services.Subsystem.RemovePoolAsync(removed.UniqueId)).ConfigureAwait(false);
+                reply.Tell(members[pool.Id].Select(disk => $"Give back physical disk '{disk.FriendlyName}' ({disk.SizeBytes} bytes)"));
+                reply.Add(request.PassThru && !reply.IsWhatIf ? [removed.ToInfo()] : []);
             }).ConfigureAwait(false);
         }
     }

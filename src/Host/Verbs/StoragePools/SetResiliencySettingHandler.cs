@@ -22,9 +22,13 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
             await reply.TryAsync(async () =>
             {
                 var changed = Change(target, request);
-                var status = await services.Subsystem.SetPoolAsync(
-                    target.Pool.UniqueId, settings => Replace(settings, changed)).ConfigureAwait(false);
-                reply.Add(request.PassThru ? [new ResiliencyTarget(status, changed).ToInfo()] : []);
+                var step = $"Set {request.Changes()} of {target.Setting.Name} in storage pool '{target.Pool.Description.FriendlyName}'";
+                await reply.DoAsync(step, async () =>
+                {
+                    var status = await services.Subsystem.SetPoolAsync(
+                        target.Pool.UniqueId, settings => Replace(settings, changed)).ConfigureAwait(false);
+                    reply.Add(request.PassThru ? [new ResiliencyTarget(status, changed).ToInfo()] : []);
+                }).ConfigureAwait(false);
             }).ConfigureAwait(false);
         }
     }
@@ -44,6 +48,7 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
         Check(
             request.NumberOfColumnsDefault, (1, ResiliencyTarget.ColumnsMax), StorageErrors.ColumnsRange,
             nameof(request.NumberOfColumnsDefault));
+        RefuseContradictions(request);
         var isMirror = setting.Name == "Mirror";
         var copies = request.NumberOfDataCopiesDefault
             ?? (isMirror ? (ushort?)(request.PhysicalDiskRedundancyDefault + 1) : null)
@@ -58,6 +63,24 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
                 request.AutoNumberOfColumns ? (ushort)0 : request.NumberOfColumnsDefault ?? setting.NumberOfColumnsDefault,
             InterleaveDefault = Interleave(request.InterleaveDefault) ?? setting.InterleaveDefault,
         };
+    }
+
+    private static void RefuseContradictions(SetResiliencySettingRequest request)
+    {
+        if (request is { NumberOfDataCopiesDefault: { } copies, PhysicalDiskRedundancyDefault: { } redundancy } && copies > 1 && copies != redundancy + 1)
+        {
+            throw new StorageException(
+                StorageErrors.CopiesRange,
+                $"-NumberOfDataCopiesDefault {copies} contradicts -PhysicalDiskRedundancyDefault {redundancy}, which means {redundancy + 1} copies.",
+                "Give one of them.", nameof(request.NumberOfDataCopiesDefault));
+        }
+
+        if (request is { AutoNumberOfColumns: true, NumberOfColumnsDefault: { } columns })
+        {
+            throw new StorageException(
+                StorageErrors.ColumnsRange, $"-NumberOfColumnsDefault {columns} contradicts -AutoNumberOfColumns.", "Give one of them.",
+                nameof(request.NumberOfColumnsDefault));
+        }
     }
 
     private static void Check(ushort? value, (ushort Min, ushort Max) range, StorageErrorKind kind, string parameter)

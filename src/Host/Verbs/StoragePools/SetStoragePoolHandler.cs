@@ -19,12 +19,14 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
             {
                 var current = pool.Concrete;
                 _ = Change(current.Description, request);   // refuses before anything is asked of the engine
-                await services.Subsystem.SetPoolAsync(current.UniqueId, settings => Change(settings, request)).ConfigureAwait(false);
-                if (scrubInterval is { } interval)
+                await reply.DoAsync($"Set {request.Changes()} of storage pool '{pool.FriendlyName}'", async () =>
                 {
-                    await services.Subsystem.SetScrubIntervalAsync(current.UniqueId, interval).ConfigureAwait(false);
-                }
-
+                    await services.Subsystem.SetPoolAsync(current.UniqueId, settings => Change(settings, request)).ConfigureAwait(false);
+                    if (scrubInterval is { } interval)
+                    {
+                        await services.Subsystem.SetScrubIntervalAsync(current.UniqueId, interval).ConfigureAwait(false);
+                    }
+                }).ConfigureAwait(false);
                 if (request.IsPowerProtected == true && !current.Description.IsPowerProtected)
                 {
                     reply.Warn($"Storage pool '{pool.FriendlyName}' now takes a completed write for a durable one: where that is not true, "

@@ -14,14 +14,18 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
     protected override async Task HandleAsync(
         UpdateStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
-        await services.Subsystem.UpdatePoolsAsync().ConfigureAwait(false);
-        await services.AttachConnectedAsync().ConfigureAwait(false);
+        await reply.DoAsync("Look at every registered physical disk again and open the storage pools that can be opened now", async () =>
+        {
+            await services.Subsystem.UpdatePoolsAsync().ConfigureAwait(false);
+            await services.AttachConnectedAsync().ConfigureAwait(false);
+        }).ConfigureAwait(false);
         var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
         foreach (var pool in pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
             await reply.TryAsync(() =>
             {
-                reply.Add(request.PassThru ? [pool.Concrete.ToInfo()] : []);
+                var updated = pool.Concrete;
+                reply.Add(request.PassThru && !reply.IsWhatIf ? [updated.ToInfo()] : []);
                 return Task.CompletedTask;
             }).ConfigureAwait(false);
         }

@@ -12,7 +12,7 @@ internal static class LocalSubsystem
     private static readonly string uniqueId = $"TierSpaces:{Environment.MachineName}";
     private static readonly string shownName = $"Windows Storage on {Environment.MachineName}";
     private static readonly string[] names =
-        [shownName, $"Storage Spaces on {Environment.MachineName}", $"TierSpaces on {Environment.MachineName}"];
+        [shownName, $"Storage Spaces on {Environment.MachineName}", $"TierSpaces on {Environment.MachineName}", Environment.MachineName];
 
     /// <summary>Finds it by any of its names.</summary>
     public static Selector<string> Selector { get; } = new("MSFT_StorageSubSystem", names, _ => uniqueId, name => name);

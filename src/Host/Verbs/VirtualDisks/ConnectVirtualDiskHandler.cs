@@ -14,7 +14,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
         foreach (var disk in all.VirtualDisks.Select(
             request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
-            await reply.TryAsync(async () =>
+            await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}' and attach it where the machine allows it", async () =>
             {
                 services.Paths.CheckSocketPath(Path.Combine(services.Paths.Exports, disk.Description.Id.Value.ToString("N") + ".sock"));
                 var connected = await services.Subsystem.ConnectVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);

@@ -15,7 +15,7 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
         foreach (var disk in all.VirtualDisks.Select(
             request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
-            await reply.TryAsync(async () =>
+            await reply.TryDoAsync($"Detach virtual disk '{disk.Description.FriendlyName}' and serve it no longer", async () =>
             {
                 services.Attachments.Detach(services.ToInfo(all, disk).UniqueId);
                 var detached = await services.Subsystem.DisconnectVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);

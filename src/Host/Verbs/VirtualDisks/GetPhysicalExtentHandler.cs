@@ -19,7 +19,8 @@ internal sealed class GetPhysicalExtentHandler(HostServices services) : VerbHand
         reply.Add(extents.Select(Describe));
     }
 
-    private static PhysicalExtentInfo Describe(PhysicalExtent extent) => new()
+    /// <summary>Maps one.</summary>
+    internal static PhysicalExtentInfo Describe(PhysicalExtent extent) => new()
     {
         VirtualDiskUniqueId = Identifiers.OfVirtualDisk(extent.VirtualDisk),
         PhysicalDiskUniqueId = Identifiers.OfPoolOrDisk(extent.PhysicalDisk),

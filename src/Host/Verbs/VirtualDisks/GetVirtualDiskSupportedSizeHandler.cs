@@ -17,7 +17,7 @@ internal sealed class GetVirtualDiskSupportedSizeHandler(HostServices services)
         {
             await reply.TryAsync(async () =>
             {
-                var layout = request.ResiliencySettingName ?? pool.Concrete.Description.ResiliencySettingNameDefault;
+                var layout = Named(request, pool) ?? pool.Concrete.Description.ResiliencySettingNameDefault;
                 var size = await services.Subsystem.SupportedSizeAsync(pool.Id, layout).ConfigureAwait(false);
                 reply.Add(new SupportedSizeInfo
                 {
@@ -26,4 +26,11 @@ internal sealed class GetVirtualDiskSupportedSizeHandler(HostServices services)
             }).ConfigureAwait(false);
         }
     }
+
+    /// <summary>
+    /// The layout that was asked for. With a pool from the pipeline PowerShell's binder takes the pool's Name for it, since the parameter has
+    /// that alias.
+    /// </summary>
+    private static string? Named(GetVirtualDiskSupportedSizeRequest request, StoragePoolTarget pool) =>
+        request.InputObject is not null && request.ResiliencySettingName == pool.FriendlyName ? null : request.ResiliencySettingName;
 }

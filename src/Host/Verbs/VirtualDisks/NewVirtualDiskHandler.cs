@@ -23,8 +23,17 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         {
             await reply.TryAsync(async () =>
             {
-                var disk = await services.Subsystem.NewVirtualDiskAsync(pool.Concrete.UniqueId, Translate(all, pool.Concrete, request))
-                    .ConfigureAwait(false);
+                var meant = Translate(all, pool.Concrete, request);
+                if (reply.IsWhatIf)
+                {
+                    var plan = await services.Subsystem.PlanVirtualDiskAsync(pool.Id, meant).ConfigureAwait(false);
+                    reply.Tell(PlacementText.OfNew(plan, all, pool.FriendlyName));
+                    return;
+                }
+
+                var disk = await services.Subsystem.NewVirtualDiskAsync(pool.Id, meant).ConfigureAwait(false);
+                var placement = await services.Subsystem.PlacementAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                reply.Tell(PlacementText.OfNew(placement, all, pool.FriendlyName));
                 WarnOfSmallSectors(all, disk, reply.Warn);
                 reply.Add(disk.ToInfo(pool.Concrete.Description.Slabs.DataBytes, null));
             }).ConfigureAwait(false);
@@ -47,7 +56,8 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         ResiliencySettingName = request.ResiliencySettingName,
         SizeBytes = request.Size is { } size ? Amount.Bytes(size, nameof(request.Size)) : null,
         UseMaximumSize = request.UseMaximumSize,
-        NumberOfColumns = request.AutoNumberOfColumns ? null : request.NumberOfColumns,
+        NumberOfColumns = request.NumberOfColumns,
+        AutoNumberOfColumns = request.AutoNumberOfColumns,
         NumberOfDataCopies = request.NumberOfDataCopies,
         PhysicalDiskRedundancy = request.PhysicalDiskRedundancy,
         Interleave = request.Interleave is { } interleave ? Amount.Bytes(interleave, nameof(request.Interleave)) : null,
@@ -56,11 +66,26 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         ProvisioningType = PoolSettings.Provisioning(request.ProvisioningType, nameof(request.ProvisioningType)),
         Checksum = (Engine.Formats.ChecksumKind)(request.Checksum ?? ChecksumKind.CRC32C),
         MediaType = (Engine.Devices.MediaType?)request.MediaType,
-        PhysicalDisks = (request.PhysicalDisksToUse ?? request.StorageFaultDomainsToUse) is { } disks ? PoolMembers.Read(all, disks) : [],
+        PhysicalDisks = Disks(all, request),
         IsManualAttach = request.IsManualAttach ?? false,
         Usage = (ushort)(request.Usage ?? VirtualDiskUsage.Other),
         OtherUsageDescription = request.OtherUsageDescription ?? "",
     };
+
+    /// <summary>The disks it may use: those named in either way, and of those named in both ways what they have in common.</summary>
+    private static Guid[] Disks(Catalogue all, NewVirtualDiskRequest request)
+    {
+        Guid[]? named = request.PhysicalDisksToUse is { } disks ? PoolMembers.Read(all, disks) : null;
+        Guid[]? domains = request.StorageFaultDomainsToUse is { } others ? PoolMembers.Read(all, others) : null;
+        if (named is null || domains is null)
+        {
+            return named ?? domains ?? [];
+        }
+
+        Guid[] common = [.. named.Intersect(domains)];
+        return common.Length > 0 ? common : throw new StorageException(
+            StorageErrors.TooFewPhysicalDisks, "-PhysicalDisksToUse and -StorageFaultDomainsToUse have no disk in common.", "Give one of them.");
+    }
 
     /// <summary>Sectors smaller than what is written at once mean reading first; the culprit is named.</summary>
     private static void WarnOfSmallSectors(Catalogue all, VirtualDiskStatus disk, Action<string> warn)

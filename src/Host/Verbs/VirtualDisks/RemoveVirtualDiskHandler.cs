@@ -17,9 +17,15 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
             await reply.TryAsync(async () =>
             {
                 var info = services.ToInfo(all, disk);
-                services.Attachments.Detach(info.UniqueId);
-                await services.Subsystem.RemoveVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
-                reply.Add(request.PassThru ? [info] : []);
+                var placement = await services.Subsystem.PlacementAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                if (!reply.IsWhatIf)
+                {
+                    services.Attachments.Detach(info.UniqueId);
+                    await services.Subsystem.RemoveVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                    reply.Add(request.PassThru ? [info] : []);
+                }
+
+                reply.Tell(PlacementText.OfRemoval(placement, all));
             }).ConfigureAwait(false);
         }
     }

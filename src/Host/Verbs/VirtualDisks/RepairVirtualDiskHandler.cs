@@ -13,8 +13,36 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
         RepairVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var repairs = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail)
-            .Select(disk => (disk, repair: services.Subsystem.RepairVirtualDiskAsync(disk.Description.Id.Value))).ToArray();
+        List<VirtualDiskStatus> planned = [];
+        foreach (var disk in all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                reply.Tell(Steps(disk, await services.Subsystem.PlanRepairAsync(disk.Description.Id.Value).ConfigureAwait(false)));
+                planned.Add(disk);
+            }).ConfigureAwait(false);
+        }
+
+        if (!reply.IsWhatIf)
+        {
+            await RepairAsync(planned, request, reply).ConfigureAwait(false);
+        }
+    }
+
+    private static IEnumerable<string> Steps(VirtualDiskStatus disk, RepairPlacement plan)
+    {
+        yield return $"Repair virtual disk '{disk.Description.FriendlyName}': bring {plan.BytesToResync} bytes up to date and verify every copy";
+        foreach (var move in plan.Moves)
+        {
+            var what = $"{move.Slabs} slabs of {plan.SlabBytes} bytes{(move.IsLog ? " of the integrity log" : "")} of physical disk '{move.From}'";
+            yield return move.To is { } to ? $"Make {what} anew on physical disk '{to}'" : $"Leave {what} where they are: no physical disk has room for them";
+        }
+    }
+
+    private async Task RepairAsync(
+        List<VirtualDiskStatus> disks, RepairVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply)
+    {
+        var repairs = disks.Select(disk => (disk, repair: services.Subsystem.RepairVirtualDiskAsync(disk.Description.Id.Value))).ToArray();
         foreach (var (disk, repair) in repairs)
         {
             await reply.TryAsync(async () => Judge(disk, await repair.ConfigureAwait(false), reply)).ConfigureAwait(false);

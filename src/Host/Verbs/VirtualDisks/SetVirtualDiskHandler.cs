@@ -15,7 +15,7 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
         var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).VirtualDisks;
         foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
-            await reply.TryAsync(() => services.Subsystem.SetVirtualDiskAsync(
+            await reply.TryDoAsync($"Set {request.Changes()} of virtual disk '{disk.Description.FriendlyName}'", () => services.Subsystem.SetVirtualDiskAsync(
                 disk.Description.Id.Value, description => Change(description, request, readOnly))).ConfigureAwait(false);
         }
     }

@@ -1,0 +1,30 @@
+using System.Collections;
+using System.Globalization;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Verbs;
+
+/// <summary>What a request changes, in words.</summary>
+internal static class ChangeText
+{
+    /// <summary>The parameters that choose no object, with their values: <c>NewFriendlyName to 'Pool2', IsReadOnly to True</c>.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="nothing">What to say when there are none.</param>
+    public static string Changes(this StorageRequest request, string nothing = "nothing")
+    {
+        var given = VerbDescription.Of(request.GetType()).Parameters
+            .Where(parameter => parameter.Attribute is { Required: false, WithoutEffect: "" } && parameter.Name != "PassThru")
+            .Select(parameter => (parameter.Name, parameter.IsSwitch, Value: parameter.Property.GetValue(request)))
+            .Where(pair => pair.Value is not null && !(pair.IsSwitch && pair.Value is false));
+        var texts = given.Select(pair => $"{pair.Name} to {Text(pair.Value!)}").ToArray();
+        return texts.Length > 0 ? string.Join(", ", texts) : nothing;
+    }
+
+    private static string Text(object value) => value switch
+    {
+        string text => $"'{text}'",
+        Enum one => DisplayName.Of(one),
+        IEnumerable several => string.Join(", ", several.Cast<object>().Select(Text)),
+        _ => Convert.ToString(value, CultureInfo.InvariantCulture)!,
+    };
+}

@@ -1,0 +1,75 @@
+using System.Text.Json;
+using System.Text.RegularExpressions;
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs;
+
+namespace TierSpaces.Host.Tests.Verbs;
+
+/// <summary>A host in this process, without a socket: pool p of the disks a to d, virtual disk v in it, and the disk free beside.</summary>
+public sealed partial class InProcessHost : IAsyncLifetime
+{
+    private static readonly string[] listed = ["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-ResiliencySetting"];
+    private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
+    private HostServices host = null!;
+
+    /// <summary>Starts one.</summary>
+    public static async Task<InProcessHost> StartAsync()
+    {
+        var started = new InProcessHost();
+        await started.InitializeAsync();
+        return started;
+    }
+
+    public async ValueTask InitializeAsync()
+    {
+        await OpenAsync();
+        await SendAsync("New-PhysicalDisk", new() { ["Path"] = ((string[])["a", "b", "c", "d", "free"]).Select(Image), ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
+        await SendAsync("New-StoragePool", new() { ["FriendlyName"] = "p", ["PhysicalDisks"] = new[] { "[abcd]" } });
+        await SendAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "v", ["Size"] = 16 << 20 });
+    }
+
+    /// <summary>Starts the host, again after <see cref="CloseAsync"/>.</summary>
+    public async Task OpenAsync() =>
+        host = await HostServices.StartAsync(new HostPaths(root), new ServeOptions(Detach: false, SupervisorKind.None));
+
+    /// <summary>Stops the host.</summary>
+    public ValueTask CloseAsync() => host.DisposeAsync();
+
+    public async ValueTask DisposeAsync()
+    {
+        await SendAsync("Disconnect-VirtualDisk", new() { ["FriendlyName"] = new[] { "*" } });
+        await CloseAsync();
+        Directory.Delete(root, recursive: true);
+    }
+
+    /// <summary>Path of an image file.</summary>
+    public string Image(string name) => Path.Combine(root, name + ".img");
+
+    /// <summary>Sends a request and returns the reply.</summary>
+    public async Task<JsonElement> SendAsync(string verb, Dictionary<string, object?> request)
+    {
+        var answer = await new VerbDispatcher(VerbHandlers.Create(host), host.Changes)
+            .RunAsync(verb, JsonSerializer.SerializeToUtf8Bytes(request), TestContext.Current.CancellationToken);
+        return JsonDocument.Parse(answer).RootElement;
+    }
+
+    /// <summary>Everything that is listed, masked.</summary>
+    public async Task<string> StateAsync()
+    {
+        var state = "";
+        foreach (var verb in listed)
+        {
+            var objects = (await SendAsync(verb, [])).GetProperty("Objects").EnumerateArray();
+            state += string.Join('\n', objects.Select(info => Masked(info.ToString())).Order(StringComparer.Ordinal));   // their own order is by identifier
+        }
+
+        return state;
+    }
+
+    /// <summary>What two hosts have in common: their identifiers and folders are their own.</summary>
+    public string Masked(string text) => Identifier().Replace(text.Replace(root, "ROOT"), "ID");
+
+    [GeneratedRegex("[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")]
+    private static partial Regex Identifier();
+}

@@ -1,0 +1,182 @@
+using System.Text.Json;
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.VirtualDisks;
+using TierSpaces.Host.Attaching;
+using TierSpaces.Host.Verbs.Mapping;
+using TierSpaces.Host.Verbs.VirtualDisks;
+
+namespace TierSpaces.Host.Tests.Verbs;
+
+/// <summary>
+/// Every property of every object is computed, which shows in that it takes several values while a host is put through its paces, or it is
+/// listed in Facts/properties.tsv with the one value it has and the reason.
+/// </summary>
+public sealed class PropertyTableTests : IAsyncLifetime
+{
+    private const string AnyValue = "*";   // one value for each machine
+
+    private static readonly Dictionary<(string Class, string Property), (string Value, string Reason)> constants = File
+        .ReadAllLines(Path.Combine(AppContext.BaseDirectory, "Facts", "properties.tsv")).Skip(1)
+        .Select(line => line.Split('\t')).ToDictionary(cells => (cells[0], cells[1]), cells => (cells[2], cells[3]));
+
+    private readonly Dictionary<(string Class, string Property), HashSet<string>> seen = [];
+    private InProcessHost host = null!;
+
+    public async ValueTask InitializeAsync() => host = await InProcessHost.StartAsync();
+
+    public ValueTask DisposeAsync() => host.DisposeAsync();
+
+    [Fact]
+    public void Every_row_names_a_property_and_a_reason() => Assert.All(constants, row =>
+    {
+        Assert.Contains(Classes(), type => ClassOf(type) == row.Key.Class && type.GetProperty(row.Key.Property) is not null);
+        Assert.NotEmpty(row.Value.Reason);
+    });
+
+    [Fact]
+    public async Task A_property_is_computed_or_listed_as_constant()
+    {
+        await LookAsync();
+        await PrepareAsync();
+        await LookAsync();
+        await LoseADiskAsync();
+        await LookAsync();
+        LookAtTroubles();
+
+        var wrong = Classes().SelectMany(type => type.GetProperties().Select(property => (ClassOf(type), property.Name)))
+            .Select(key => Complaint(key, seen.GetValueOrDefault(key) ?? [])).Where(complaint => complaint.Length > 0).ToArray();
+        Assert.True(wrong.Length == 0, string.Join('\n', wrong));
+    }
+
+    private static string Complaint((string Class, string Property) key, HashSet<string> values)
+    {
+        var isListed = constants.TryGetValue(key, out var row);
+        return (isListed, values.Count) switch
+        {
+            (_, 0) => $"{key} was not seen at all",
+            (false, 1) => $"{key.Class}\t{key.Property}\t{values.Single()}\tis not listed and was always this",
+            (true, > 1) => $"{key} is listed as constant and was {string.Join(", ", values)}",
+            (true, 1) when row.Value != AnyValue && !values.Contains(row.Value) => $"{key} is listed as {row.Value} and was {values.Single()}",
+            _ => "",
+        };
+    }
+
+    private async Task PrepareAsync()
+    {
+        var rotating = Enumerable.Range(1, 3).Select(i => host.Image($"hdd{i}"));
+        await OkAsync("New-PhysicalDisk", new()
+        {
+            ["Path"] = rotating, ["Size"] = 1 << 30, ["MediaType"] = "HDD", ["BusType"] = "SAS", ["SpindleSpeed"] = 7200, ["LogicalSectorSize"] = 512,
+            ["PhysicalSectorSize"] = 512, ["IsWriteCacheEnabled"] = false, ["EnclosureNumber"] = 1, ["SlotNumber"] = 2,
+        });
+        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("emulated") }, ["Size"] = 128 << 20, ["LatencyProfile"] = "NVMe", ["LogicalSectorSize"] = 4096 });
+        await OkAsync("New-StoragePool", new()
+        {
+            ["FriendlyName"] = "q", ["PhysicalDisks"] = new[] { "hdd*" }, ["ProvisioningTypeDefault"] = "Thin", ["ResiliencySettingNameDefault"] = "Simple",
+        });
+        await OkAsync("New-StoragePool", new() { ["FriendlyName"] = "r", ["PhysicalDisks"] = new[] { "emulated" } });
+        await OkAsync("Set-PhysicalDisk", new() { ["FriendlyName"] = "hdd3", ["Description"] = "the third", ["Usage"] = "HotSpare" });
+        await OkAsync("Set-StoragePool", new()
+        {
+            ["FriendlyName"] = "q", ["ThinProvisioningAlertThresholds"] = new[] { 50 }, ["RetireMissingPhysicalDisks"] = "Never", ["ScrubIntervalDays"] = 3,
+            ["IsPowerProtected"] = true,
+        });
+        await OkAsync("Set-ResiliencySetting", new()
+        {
+            ["Name"] = new[] { "Mirror" }, ["StoragePool"] = "q", ["NumberOfDataCopiesDefault"] = 3, ["NumberOfColumnsDefault"] = 1, ["InterleaveDefault"] = 65536,
+        });
+        await OkAsync("New-VirtualDisk", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "w", ["Size"] = 8 << 20, ["NumberOfColumns"] = 1, ["Interleave"] = 65536,
+            ["LogicalSectorSize"] = 512, ["Checksum"] = "None", ["IsManualAttach"] = true, ["MediaType"] = "HDD", ["Usage"] = "Unrestricted",
+            ["OtherUsageDescription"] = "a test",
+        });
+        await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "w", ["Access"] = "Readable" });
+        await OkAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "x", ["Size"] = 8 << 20, ["ProvisioningType"] = "Fixed" });
+        await OkAsync("Repair-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } });
+        await OkAsync("Optimize-StoragePool", new() { ["FriendlyName"] = new[] { "q" } });
+        await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "q", ["IsReadOnly"] = true });
+    }
+
+    /// <summary>The host finds a disk of p gone when it starts again.</summary>
+    private async Task LoseADiskAsync()
+    {
+        await host.CloseAsync();
+        File.Delete(host.Image("b"));
+        await host.OpenAsync();
+    }
+
+    private async Task OkAsync(string verb, Dictionary<string, object?> request) =>
+        Assert.Equal("[]", (await host.SendAsync(verb, request)).GetProperty("Errors").ToString());
+
+    private async Task LookAsync()
+    {
+        foreach (var verb in (string[])["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-StorageSubSystem", "Get-ResiliencySetting", "Get-StorageJob"])
+        {
+            Note(verb, await host.SendAsync(verb, []));
+        }
+
+        Note("Get-StorageReliabilityCounter", await host.SendAsync("Get-StorageReliabilityCounter", new() { ["PhysicalDisk"] = "*" }));
+        foreach (var disk in (await host.SendAsync("Get-VirtualDisk", [])).GetProperty("Objects").EnumerateArray())
+        {
+            Note("Get-PhysicalExtent", await host.SendAsync("Get-PhysicalExtent", new() { ["VirtualDisk"] = disk.GetProperty("UniqueId").GetString() }));
+        }
+    }
+
+    /// <summary>What takes clients, failing disks or hours to bring about: as the engine would tell it.</summary>
+    private void LookAtTroubles()
+    {
+        Note("Get-StorageJob", new JobStatus
+        {
+            UniqueId = Guid.NewGuid(), Name = "Scrub", Description = "Verifies", PoolId = Guid.NewGuid(), VirtualDisk = Guid.NewGuid(), State = JobState.Exception,
+            ErrorDescription = "disk failed", PercentComplete = 40, Elapsed = TimeSpan.FromHours(1), TimeLeft = TimeSpan.FromHours(2),
+            Found = new ScrubCounts(Verified: 4, Healed: 3, Lost: 2, Differing: 1),
+        }.ToInfo());
+        var description = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "y", ResiliencySettingName = "Simple", SizeBytes = 1 };
+        Note("Get-VirtualDisk", new VirtualDiskStatus
+        {
+            Description = description, PoolId = Guid.NewGuid(), Health = Engine.Pools.HealthStatus.Warning, StatusReason = "a disk is full", SocketPath = "/y.sock",
+            Counters = new IoCounters { ReadModifyWrites = 3 },
+        }.ToInfo(1, new AttachOutcome("nbdfuse", "/dev/y", "the kernel has no nbd")));
+        Note("Get-PhysicalExtent", GetPhysicalExtentHandler.Describe(
+            new PhysicalExtent(Guid.NewGuid(), Guid.NewGuid(), Column: 9, Copy: 9, 9, 9, 9, IsMissing: false, IsStale: true)));
+        Note("Get-StorageReliabilityCounter", new DiskReliability
+        {
+            ReadErrors = 1, WriteErrors = 2, FlushErrors = 3, ChecksumMismatches = 4, BlocksHealed = 5, BlocksLost = 6, ReadNsMax = 7 << 20, WriteNsMax = 8 << 20,
+            FlushNsMax = 9 << 20,
+        }.ToInfo(new PhysicalDiskStatus { UniqueId = Guid.NewGuid(), DeviceId = 77, FriendlyName = "worn" }));
+    }
+
+    private void Note<TInfo>(string verb, TInfo info)
+        where TInfo : class
+    {
+        var json = JsonSerializer.SerializeToUtf8Bytes(info, ContractsJson.Default.GetTypeInfo(typeof(TInfo))!);
+        Note(verb, JsonDocument.Parse($"{{\"Objects\":[{System.Text.Encoding.UTF8.GetString(json)}]}}").RootElement);
+    }
+
+    private void Note(string verb, JsonElement reply)
+    {
+        var name = ClassOf(VerbDescription.Find(verb)!.OutputType);
+        foreach (var property in reply.GetProperty("Objects").EnumerateArray().SelectMany(Properties))
+        {
+            var key = (name, property.Name);
+            seen[key] = seen.GetValueOrDefault(key) ?? [];
+            seen[key].Add(property.Value.ToString());
+        }
+    }
+
+    /// <summary>The primordial pool stands for every disk: it leaves out what is said of pools, which proves nothing about them.</summary>
+    private static IEnumerable<JsonProperty> Properties(JsonElement info) => info.EnumerateObject()
+        .Where(property => !info.TryGetProperty("IsPrimordial", out var primordial) || !primordial.GetBoolean() || property.Name == "IsPrimordial");
+
+    /// <summary>Those of Windows; ours have their own tests.</summary>
+    private static IEnumerable<Type> Classes() => VerbDescription.All.Select(verb => verb.OutputType).Distinct()
+        .Where(type => ClassOf(type).StartsWith("MSFT_", StringComparison.Ordinal));
+
+    private static string ClassOf(Type info) => ((WindowsClassAttribute)Attribute.GetCustomAttribute(info, typeof(WindowsClassAttribute))!).Name;
+}

@@ -1,0 +1,62 @@
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Tests.Verbs;
+
+/// <summary>Errors that take some preparation.</summary>
+public sealed class RareErrorTests : IAsyncLifetime
+{
+    private InProcessHost host = null!;
+
+    public async ValueTask InitializeAsync() => host = await InProcessHost.StartAsync();
+
+    public ValueTask DisposeAsync() => host.DisposeAsync();
+
+    [Fact]
+    public async Task A_pool_that_cannot_open_is_not_changed()
+    {
+        await host.CloseAsync();
+        foreach (var disk in (string[])["a", "b", "c"])
+        {
+            File.Delete(host.Image(disk));
+        }
+
+        await host.OpenAsync();
+        await RefusedAsync(
+            "PoolStateForbids", 48006, "New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "w", ["Size"] = 16 << 20 });
+        await RefusedAsync("PoolStateForbids", 48006, "Remove-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } });
+    }
+
+    [Fact]
+    public Task What_is_no_disk_is_not_registered() =>
+        RefusedAsync("PhysicalDiskNotSupported", 51000, "Register-PhysicalDisk", new() { ["Path"] = new[] { "/dev/null" } });
+
+    [Fact]
+    public async Task A_damaged_member_is_not_pooled()
+    {
+        await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("other") }, ["Size"] = 128 << 20 });
+        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "gone", ["PhysicalDisks"] = new[] { "other" } });
+        await host.CloseAsync();
+        using (var image = File.OpenWrite(host.Image("other")))
+        {
+            image.SetLength(100 << 20);
+        }
+
+        await host.OpenAsync();
+        await RefusedAsync("DamagedMember", 5, "New-StoragePool", new() { ["FriendlyName"] = "again", ["PhysicalDisks"] = new[] { "other" } });
+    }
+
+    [Fact]
+    public void A_socket_path_has_a_longest_length()
+    {
+        var home = "/tmp/" + new string('h', 200);
+        var error = Assert.Throws<StorageException>(() => new HostPaths(home).CheckSocketPath(new HostPaths(home).Socket)).Error;
+        Assert.Equal(StorageErrors.SocketPathTooLong.Word, error.Word);
+    }
+
+    private async Task RefusedAsync(string word, int code, string verb, Dictionary<string, object?> request)
+    {
+        var reply = await host.SendAsync(verb, request);
+        var error = Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray());
+        Assert.Equal((word, code), (error.GetProperty("Word").GetString(), error.GetProperty("Code").GetInt32()));
+    }
+}
