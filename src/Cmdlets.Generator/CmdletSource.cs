@@ -32,7 +32,7 @@ internal static class CmdletSource
             """);
         foreach (ParameterDescription parameter in verb.Parameters)
         {
-            Append(source, parameter);
+            Append(source, verb, parameter);
         }
 
         return source.Append("}\n").ToString();
@@ -43,7 +43,7 @@ internal static class CmdletSource
         + (verb.Verb.ChangesState ? ", SupportsShouldProcess = true" : "")
         + (verb.Verb.Destroys ? ", ConfirmImpact = ConfirmImpact.High" : "");
 
-    private static void Append(StringBuilder source, ParameterDescription parameter)
+    private static void Append(StringBuilder source, VerbDescription verb, ParameterDescription parameter)
     {
         source.Append($"    /// <summary>{Xml(parameter.Attribute.Help)}</summary>\n");
         foreach (string? set in parameter.Sets.Length == 0 ? [null] : parameter.Sets.Cast<string?>())
@@ -51,7 +51,7 @@ internal static class CmdletSource
             source.Append($"    [Parameter({string.Join(", ", Binding(parameter, set))})]\n");
         }
 
-        foreach (string attribute in Attributes(parameter))
+        foreach (string attribute in Attributes(verb, parameter))
         {
             source.Append($"    [{attribute}]\n");
         }
@@ -86,7 +86,7 @@ internal static class CmdletSource
         yield return $"HelpMessage = {Text(parameter.Attribute.Help)}";
     }
 
-    private static IEnumerable<string> Attributes(ParameterDescription parameter)
+    private static IEnumerable<string> Attributes(VerbDescription verb, ParameterDescription parameter)
     {
         if (parameter.Aliases.Length > 0)
         {
@@ -96,6 +96,11 @@ internal static class CmdletSource
         if (parameter.Attribute.ObjectClass.Length > 0)
         {
             yield return $"PSTypeName({Text(TypeNames.Short(parameter.Attribute.ObjectClass))})";
+        }
+
+        if (Completion.IsOffered(verb, parameter))
+        {
+            yield return "ArgumentCompleter(typeof(ValueCompleter))";
         }
 
         if (parameter.Attribute.Values.Length > 0 || parameter.Attribute.Except.Length > 0)

@@ -26,6 +26,10 @@ internal static class BoundRequest
         return request;
     }
 
+    /// <summary>Turns a request into the question what would be done.</summary>
+    internal static void AskWhatIf(StorageRequest request) =>
+        typeof(StorageRequest).GetProperty(nameof(StorageRequest.WhatIf))!.SetValue(request, true);
+
     /// <summary>What a question or a "What if" is about: the objects named, as a person would name them.</summary>
     internal static string Target(PSCmdlet cmdlet)
     {

@@ -1,5 +1,6 @@
 using System.Management.Automation;
 using System.Reflection;
+using TierSpaces.Contracts;
 
 namespace TierSpaces.Cmdlets;
 
@@ -30,8 +31,24 @@ internal static class OutputObject
         return output;
     }
 
+    // Scripts compare these with the name and with the number. Where the text shown is not the name ("Auto-Select"), it is a text on
+    // Windows too.
+    private static readonly Dictionary<string, Type> s_enumerations = new()
+    {
+        ["HealthStatus"] = typeof(HealthStatus),
+        ["MediaType"] = typeof(MediaType),
+        ["MediaTypeDefault"] = typeof(MediaType),
+        ["ProvisioningType"] = typeof(ProvisioningType),
+        ["ProvisioningTypeDefault"] = typeof(ProvisioningType),
+        ["RepairPolicy"] = typeof(RepairPolicy),
+        ["RetireMissingPhysicalDisks"] = typeof(RetireMissingPhysicalDisks),
+        ["FaultDomainAwareness"] = typeof(FaultDomainType),
+        ["FaultDomainAwarenessDefault"] = typeof(FaultDomainType),
+    };
+
     private static object? Value(PropertyInfo property, object info) => property.GetValue(info) switch
     {
+        string text when s_enumerations.TryGetValue(property.Name, out Type? type) && Enum.TryParse(type, text, out object? value) => value,
         string[] { Length: 0 } when s_unrolled.Contains(property.Name) => null,
         string[] { Length: 1 } only when s_unrolled.Contains(property.Name) => only[0],
         var value => value,

@@ -9,7 +9,7 @@ namespace TierSpaces.Cmdlets;
 ///
 /// Invariants
 ///  1. One pipeline record is one request.
-///  2. Nothing that changes state is sent before ShouldProcess agreed.
+///  2. Nothing that changes state is sent before ShouldProcess agreed. With -WhatIf the host is asked what it would do.
 ///  3. An error about one object is written and the pipeline goes on; it ends only when the host cannot be asked at all.
 /// </summary>
 /// <typeparam name="TRequest">The verb.</typeparam>
@@ -30,6 +30,7 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
     /// <summary>The machine to work on: this one.</summary>
     [Parameter(HelpMessage = "The machine to work on: only this one is accepted.")]
     [Alias("Session")]
+    [ArgumentCompleter(typeof(SessionCompleter))]
     public PSObject[]? CimSession { get; set; }
 
     /// <summary>Accepted for existing scripts; there is one machine to work on.</summary>
@@ -50,19 +51,14 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
     /// <inheritdoc/>
     protected sealed override void ProcessRecord()
     {
-        if (s_verb.Verb.ChangesState && !ShouldProcess(BoundRequest.Target(this), CommandName))
-        {
-            return;
-        }
-
         TRequest request = BoundRequest.Fill(new TRequest(), this);
-        if (AsJob)
+        if (s_verb.Verb is { ChangesState: true, IsAboutHost: false } && IsWhatIf)
         {
-            _deferred.Add(request);
+            ShowPlan(request);
         }
-        else
+        else if (!s_verb.Verb.ChangesState || ShouldProcess(BoundRequest.Target(this), CommandName))
         {
-            Write(Ask(request));
+            Run(request);
         }
     }
 
@@ -80,6 +76,34 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
 
     /// <inheritdoc/>
     protected sealed override void StopProcessing() => _stopped.Cancel();
+
+    private bool IsWhatIf => LanguagePrimitives.IsTrue(
+        MyInvocation.BoundParameters.TryGetValue("WhatIf", out object? given) ? given : GetVariableValue("WhatIfPreference"));
+
+    // The host says what it would do, so that what is printed is what would happen. ShouldProcess prints it where "What if" is printed.
+    private void ShowPlan(TRequest request)
+    {
+        BoundRequest.AskWhatIf(request);
+        VerbReply<TInfo> plan = Ask(request);
+        foreach (string step in plan.Steps)
+        {
+            ShouldProcess(step, step, CommandName);
+        }
+
+        Write(new VerbReply<TInfo> { Warnings = plan.Warnings, Errors = plan.Errors });
+    }
+
+    private void Run(TRequest request)
+    {
+        if (AsJob)
+        {
+            _deferred.Add(request);
+        }
+        else
+        {
+            Write(Ask(request));
+        }
+    }
 
     private VerbReply<TInfo> Ask(TRequest request)
     {
@@ -107,6 +131,7 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
         bool shown = false;
         while (Task.WaitAny([work], TimeSpan.FromSeconds(1)) < 0)
         {
+            JobProgress.Update(progress, s_verb.Verb.JobName);
             WriteProgress(progress);
             shown = true;
         }
@@ -120,6 +145,11 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
 
     private void Write(VerbReply<TInfo> reply)
     {
+        foreach (string step in reply.Steps)
+        {
+            WriteVerbose(step);
+        }
+
         foreach (string warning in reply.Warnings)
         {
             WriteWarning(warning);

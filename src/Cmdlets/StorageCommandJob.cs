@@ -76,6 +76,11 @@ internal sealed class StorageCommandJob<TRequest, TInfo> : Job
 
     private void Write(VerbReply<TInfo> reply)
     {
+        foreach (string step in reply.Steps)
+        {
+            Verbose.Add(new VerboseRecord(step));
+        }
+
         foreach (string warning in reply.Warnings)
         {
             Warning.Add(new WarningRecord(warning));
