@@ -1,0 +1,45 @@
+BeforeAll {
+    . $PSScriptRoot/Session.ps1
+    Start-TestSession
+    $null = New-TestPool
+    $data = New-VirtualDisk Pool1 -FriendlyName Data -Size 32MB -NumberOfColumns 2
+    $thin = New-VirtualDisk Pool1 -FriendlyName Thin -Size 32MB -ProvisioningType Thin
+}
+
+AfterAll {
+    Stop-TestSession
+}
+
+Describe 'Get-PhysicalExtent' {
+    It 'covers a virtual disk once per copy' {
+        $extents = $data | Get-PhysicalExtent
+        ($extents | Measure-Object Size -Sum).Sum | Should -Be (2 * $data.Size)
+        $extents.ColumnNumber | Sort-Object -Unique | Should -Be 0, 1
+        $extents.CopyNumber | Sort-Object -Unique | Should -Be 0, 1
+        $extents.OperationalStatus | Sort-Object -Unique | Should -Be 'OK'
+    }
+
+    It 'puts no two parts of a row on one disk, and no two extents in one place' {
+        $extents = $data | Get-PhysicalExtent
+        foreach ($row in $extents | Group-Object VirtualDiskOffset) { ($row.Group.PhysicalDiskUniqueId | Sort-Object -Unique).Count | Should -Be 4 }
+        ($extents | Group-Object PhysicalDiskUniqueId, PhysicalDiskOffset | Where-Object Count -GT 1) | Should -BeNullOrEmpty
+    }
+
+    It 'shows what lies on a physical disk' {
+        $disk = Get-PhysicalDisk Pool11
+        $extents = $disk | Get-PhysicalExtent
+        $extents.VirtualDiskUniqueId | Sort-Object -Unique | Should -Be $data.UniqueId
+        ($extents | Measure-Object Size -Sum).Sum | Should -BeLessOrEqual $disk.VirtualDiskFootprint
+    }
+
+    It 'has nothing to show of a thin disk that nobody wrote to' {
+        $thin | Get-PhysicalExtent | Should -BeNullOrEmpty
+    }
+
+    It 'refuses tiers, which do not exist' {
+        $tier = [pscustomobject] @{ PSTypeName = 'Microsoft.Management.Infrastructure.CimInstance#MSFT_StorageTier'; FriendlyName = 'Fast' }
+        $failure = Get-WrittenError { Get-PhysicalExtent -StorageTier $tier }
+        $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 1,Get-PhysicalExtent'
+        "$failure" | Should -BeLike '*-StorageTier*'
+    }
+}
