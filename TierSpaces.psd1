@@ -1,6 +1,7 @@
 @{
     # The assembly itself and no script around it, which alone would take as long as all the rest of an import.
     RootModule           = 'bin/TierSpaces.Cmdlets.dll'
+    RequiredAssemblies   = 'bin/TierSpaces.Contracts.dll'   # before the types, which are of it
     ModuleVersion        = '0.1.0'
     GUID                 = '5b0b7f5c-3c0e-4f43-9d7a-6d6f4f1d8c52'
     Author               = 'TierSpaces contributors'
@@ -10,6 +11,7 @@
     PowerShellVersion    = '7.4'
     CompatiblePSEditions = 'Core'
     FormatsToProcess     = 'TierSpaces.format.ps1xml'
+    TypesToProcess       = 'TierSpaces.types.ps1xml'
     FunctionsToExport    = @()
     VariablesToExport    = @()
     AliasesToExport      = @()

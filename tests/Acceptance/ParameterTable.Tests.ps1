@@ -1,19 +1,20 @@
 # Every parameter that works, as tests/Conformance/Facts/parameters.tsv lists it, is given by name or by position in a command line of these
 # tests; every cmdlet that changes state is run with -WhatIf in one, and every cmdlet has a test file that uses it.
 BeforeDiscovery {
-    Import-Module $PSScriptRoot/../../TierSpaces.psd1
+    . $PSScriptRoot/Session.ps1
     $rows = Import-Csv -Delimiter "`t" $PSScriptRoot/../Conformance/Facts/parameters.tsv | Where-Object { $_.State -eq 'works' -and $_.Cmdlet -ne '*' }
     $cmdlets = (Get-Command -Module TierSpaces).Name | ForEach-Object { @{ Cmdlet = $_; Working = @($rows | Where-Object Cmdlet -EQ $_ | ForEach-Object Parameter) } }
 }
 
 BeforeAll {
-    Import-Module $PSScriptRoot/../../TierSpaces.psd1
+    . $PSScriptRoot/Session.ps1
 
     # "Cmdlet Parameter" for each parameter in a piece of script, whatever prefix or alias it is written with.
     function Get-GivenParameter([string] $Text) {
         $script = [System.Management.Automation.Language.Parser]::ParseInput($Text, [ref] $null, [ref] $null)
         foreach ($command in $script.FindAll({ $args[0] -is [System.Management.Automation.Language.CommandAst] }, $true)) {
-            $info = Get-Command -Name "$($command.GetCommandName())" -Module TierSpaces -ErrorAction Ignore
+            $name = $command.GetCommandName()
+            $info = if ($name) { Get-Command -Name $name -Module TierSpaces -ErrorAction Ignore }
             if ($info -is [System.Management.Automation.CmdletInfo]) {
                 foreach ($given in $command.CommandElements | Where-Object { $_ -is [System.Management.Automation.Language.CommandParameterAst] }) {
                     try { "$info $($info.ResolveParameter($given.ParameterName).Name)" } catch { Write-Debug "$info has no -$($given.ParameterName)" }

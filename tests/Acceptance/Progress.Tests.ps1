@@ -5,13 +5,12 @@ BeforeAll {
     $null = New-PhysicalDisk -Path s1.img, s2.img -Size 256MB -LatencyProfile HDD7200
     $null = New-StoragePool -FriendlyName Pool1 -StorageSubSystemFriendlyName * -PhysicalDisks (Get-PhysicalDisk s?)
     $null = New-VirtualDisk Pool1 -FriendlyName Data -Size 64MB
-    $module = (Get-Module TierSpaces).Path -replace 'psm1$', 'psd1'
 
     # The progress records of a command line in a shell of its own.
     function Get-Progress([string] $Line) {
         $shell = [powershell]::Create()
         try {
-            $null = $shell.AddScript("Import-Module '$module'; $Line").Invoke()
+            $null = $shell.AddScript("Import-Module '$TestModule'; $Line").Invoke()
             $shell.Streams.Progress | ForEach-Object { $_ }
         }
         finally {

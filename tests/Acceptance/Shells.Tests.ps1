@@ -3,11 +3,10 @@ BeforeAll {
     . $PSScriptRoot/Session.ps1
     Start-TestSession
     $null = New-TestPool
-    $module = (Get-Module TierSpaces).Path -replace 'psm1$', 'psd1'
 
     function Start-Shell([string] $Script) {
         $start = [Diagnostics.ProcessStartInfo]::new('pwsh')
-        foreach ($word in '-NoProfile', '-NonInteractive', '-Command', "Import-Module '$module'; $Script") { $start.ArgumentList.Add($word) }
+        foreach ($word in '-NoProfile', '-NonInteractive', '-Command', "Import-Module '$TestModule'; $Script") { $start.ArgumentList.Add($word) }
         $start.RedirectStandardOutput = $true
         $start.RedirectStandardError = $true
         [Diagnostics.Process]::Start($start)
@@ -79,18 +78,18 @@ Describe 'A shell of another user' {
         }
 
         chmod 711 $SessionFolder
-        setpriv --reuid=65534 --regid=65534 --clear-groups test -r $module
+        setpriv --reuid=65534 --regid=65534 --clear-groups test -r $TestModule
         if ($LASTEXITCODE -ne 0) {
-            Set-ItResult -Skipped -Because "another user cannot read $module"
+            Set-ItResult -Skipped -Because "another user cannot read $TestModule"
             return
         }
 
-        $program = Join-Path (Split-Path $module) 'bin/host/tierspaces'
+        $program = Join-Path (Split-Path $TestModule) 'bin/host/tierspaces'
         $before = @(Get-VirtualDisk).Count
         $said = setpriv --reuid=65534 --regid=65534 --clear-groups env TIERSPACES_HOME=$env:TIERSPACES_HOME HOME=/tmp $program New-VirtualDisk Pool1 -FriendlyName Mine -Size 8MB 2>&1
         $LASTEXITCODE | Should -Be 1
         "$said" | Should -BeLike 'New-VirtualDisk: Access denied.*StorageWMI 40001*'
-        $shell = setpriv --reuid=65534 --regid=65534 --clear-groups env TIERSPACES_HOME=$env:TIERSPACES_HOME HOME=/tmp pwsh -NoProfile -NonInteractive -Command "Import-Module '$module'; try { Get-StoragePool } catch { `$_.FullyQualifiedErrorId }" 2>&1
+        $shell = setpriv --reuid=65534 --regid=65534 --clear-groups env TIERSPACES_HOME=$env:TIERSPACES_HOME HOME=/tmp pwsh -NoProfile -NonInteractive -Command "Import-Module '$TestModule'; try { Get-StoragePool } catch { `$_.FullyQualifiedErrorId }" 2>&1
         "$shell" | Should -BeLike '*StorageWMI 40001,Get-StoragePool*'
         @(Get-VirtualDisk).Count | Should -Be $before
     }

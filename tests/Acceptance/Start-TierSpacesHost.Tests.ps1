@@ -9,7 +9,7 @@ AfterAll {
 
 Describe 'Start-TierSpacesHost' {
     It 'starts a host where there is none, and leaves the one that runs' {
-        (Get-WrittenError { Get-TierSpacesHost }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Get-TierSpacesHost'
+        { Get-TierSpacesHost } | Should -Throw -ErrorId 'StorageWMI 5,Get-TierSpacesHost'
         $started = Start-TierSpacesHost
         Get-Process -Id $started.ProcessId | Should -Not -BeNullOrEmpty
         (Start-TierSpacesHost).ProcessId | Should -Be $started.ProcessId
@@ -19,7 +19,7 @@ Describe 'Start-TierSpacesHost' {
     It 'starts none with -WhatIf' {
         $null = Stop-TierSpacesHost
         Start-TierSpacesHost -WhatIf
-        (Get-WrittenError { Get-TierSpacesHost }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Get-TierSpacesHost'
+        { Get-TierSpacesHost } | Should -Throw -ErrorId 'StorageWMI 5,Get-TierSpacesHost'
     }
 
     It 'opens the pools of its home' {

@@ -17,8 +17,8 @@ Describe 'Stop-TierSpacesHost' {
     }
 
     It 'does not start a host to stop it' {
-        (Get-WrittenError { Stop-TierSpacesHost }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Stop-TierSpacesHost'
-        (Get-WrittenError { Get-TierSpacesHost }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Get-TierSpacesHost'
+        { Stop-TierSpacesHost } | Should -Throw -ErrorId 'StorageWMI 5,Stop-TierSpacesHost'
+        { Get-TierSpacesHost } | Should -Throw -ErrorId 'StorageWMI 5,Get-TierSpacesHost'
     }
 
     It 'leaves nothing to repair' {

@@ -7,8 +7,7 @@ BeforeAll {
 
     # What a command line prints in a shell of its own, where "What if" is text like any other.
     function Get-Printed([string] $Line) {
-        $module = (Get-Module TierSpaces).Path -replace 'psm1$', 'psd1'
-        pwsh -NoProfile -NonInteractive -Command "Import-Module '$module'; $Line"
+        pwsh -NoProfile -NonInteractive -Command "Import-Module '$TestModule'; $Line"
     }
 
     # "disk column copy slabs" for each part of a placement that was printed.
@@ -49,7 +48,7 @@ Describe '-WhatIf' {
     }
 
     It 'is the same on the command line' {
-        $program = Join-Path (Split-Path (Get-Module TierSpaces).Path) 'bin/host/tierspaces'
+        $program = Join-Path (Split-Path $TestModule) 'bin/host/tierspaces'
         $module = Get-Printed 'New-VirtualDisk Pool1 -FriendlyName Planned -Size 16MB -WhatIf'
         & $program New-VirtualDisk Pool1 -FriendlyName Planned -Size 16MB -WhatIf | Should -Be $module
     }

@@ -71,7 +71,8 @@ public sealed class ErrorTableTests
 
     // What the client says itself has no status; a caller who may not manage gets one without a reply.
     private static string Status(StorageErrorKind kind) =>
-        kind == StorageErrors.HostUnreachable || kind == StorageErrors.AnswerLost ? "–" : kind == StorageErrors.AccessDenied ? "403, or 200" : "200";
+        kind == StorageErrors.HostUnreachable || kind == StorageErrors.AnswerLost ? "–" : kind == StorageErrors.AccessDenied ? "403, or 200"
+        : kind == StorageErrors.HostVersion ? "426" : "200";
 
     private static bool Occurs(string word) => Regex.IsMatch(s_sources, $@"\b(StorageErrors|Refusal)\.{word}\b");
 
