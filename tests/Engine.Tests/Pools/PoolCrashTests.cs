@@ -63,6 +63,55 @@ public sealed class PoolCrashTests
         Assert.True(used > 10, "the test needs two checkpoints");
     }
 
+    // Of what the disk had cached only the superblock arrives, and the checkpoint before the one it names has rotted.
+    [Fact]
+    public void A_checkpoint_is_on_the_disk_before_a_superblock_names_it()
+    {
+        PoolWorld whole = new(1, 1);
+        List<int> points = [];
+        int requests = 0;
+        long last = 0;
+        Pool pool = whole.Create();
+        LaneTask load = CommitLarge(pool);   // what it asks for at once is not counted below either
+        whole.Disks[0].OnRequest = (operation, offset, _) =>
+        {
+            requests++;
+            if (operation == SimOperation.Flush && last is >= DiskLayout.SuperblockRingA and < DiskLayout.Journal)
+            {
+                points.Add(requests);
+            }
+
+            last = operation == SimOperation.Write ? offset : last;
+        };
+        whole.Lane.Run(load);
+        int used = 0;
+        foreach (int point in points)
+        {
+            PoolWorld world = new(1, 1);
+            pool = world.Create();
+            StopAt(world, point, CommitLarge(pool));
+            ulong durable = After(world, kept: 0).Scan()[0].Superblock!.Checkpoint.Generation;
+            PoolWorld after = After(world, kept: 1);
+            Superblock superblock = after.Scan()[0].Superblock!;
+            if (superblock.Checkpoint.Generation > durable && superblock.PreviousCheckpoint.Generation > 0)
+            {
+                PoolScanTests.Damage(after.Media[0], pool.Layout(new DiskNumber(1)).HeapPage(superblock.PreviousCheckpoint.RootPage));
+                used++;
+                PoolOpenResult opened = after.Open(pool.Id);
+                Assert.True(opened.Pool is not null, $"point {point}: {opened.Reason}");
+            }
+        }
+
+        Assert.True(used > 0, "no superblock named a new checkpoint");
+
+        static PoolWorld After(PoolWorld world, int kept)
+        {
+            SimMedia medium = world.Disks[0].SnapshotWithInFlight();
+            int first = medium.CachedWrites - kept;
+            return new PoolWorld(new SimLane(7), [medium.Cut((write, _) => write >= first)], world.Host.Snapshot(withMemory: false));
+        }
+    }
+
     [Fact]
     public void Evict() => Sweep(3, static world => world.Create(), static (_, pool) => AsTask(pool.Evict(new DiskNumber(2), "test")));
 
