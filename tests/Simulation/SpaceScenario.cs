@@ -24,6 +24,9 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 2, false, 512, 2, IsWholePool: true),
     ];
 
+    /// <summary>Checksum pages in memory: few, so that they come and go.</summary>
+    public int CachedPagesMax { get; init; } = 3;
+
     /// <summary>Layout of a space alone, in small units so that one world has many regions, pages and rows; slabs of a pool are 1 MiB.</summary>
     public SpaceShape Shape => IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums);
 

@@ -173,7 +173,7 @@ public sealed class SpaceWorld : ISimWorld
             LogOwner = new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
             LogBlocksMax = LogBlocks,
             CrashNotes = shape.Checksums ? _state.MapMemory("notes", 64 + (2 * 16 * 512)) : null,
-            CachedPagesMax = 3,
+            CachedPagesMax = _scenario.CachedPagesMax,
             CleanAfterNs = 2_000_000_000,
         };
         Space = isNew ? await Space.Create(Host, options) : await Space.Open(Host, options);

@@ -183,6 +183,36 @@ public class ResyncTests
         Assert.Equal(young, Read(back, 0, Region));
     }
 
+    // The log goes on while the copy is made whole: what is written into the part that is being copied stands on the copy as well.
+    [Fact]
+    public void A_copy_of_the_log_that_was_made_whole_under_flushes_is_enough_to_open()
+    {
+        for (ulong seed = 1; seed <= 6; seed++)
+        {
+            PoolWorld world = PoolWorld.New(2, 96 * Mebibyte, 4096, seed);
+            Assert.Equal("", world.Lane.Run(world.Create(Spec(2, checksums: true))));
+            byte[] expected = Write(world, Random(1, Mebibyte), 0);
+            world.Disks[0].Pulled = true;
+            Write(world, Random(2, 4096), 0).CopyTo(expected, 0);
+            Assert.Equal("", world.Lane.Run(world.Return(0)));
+            bool isRunning = true;
+            Resync().Forget();
+            for (int i = 0; isRunning; i++)
+            {
+                Write(world, Random(i, 4096), i % 200 * 4096).CopyTo(expected, i % 200 * 4096);
+                Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
+            }
+
+            ReadsWithoutAnyOne(world, expected);
+
+            async LaneTask Resync()
+            {
+                await world.VirtualDisk!.Disk.Space.Resync(new SimPacer(world.Lane));
+                isRunning = false;
+            }
+        }
+    }
+
     private static NewVirtualDiskSpec Spec(int copies, bool checksums) => new()
     {
         FriendlyName = "d",

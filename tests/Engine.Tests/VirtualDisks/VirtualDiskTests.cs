@@ -50,6 +50,20 @@ public class VirtualDiskTests
         Assert.Equal(0, again.VirtualDisk!.Disk.Space.Counters.RegionsResynced);
     }
 
+    [Fact]
+    public void A_flush_covers_the_only_disk_of_a_space_without_a_log()
+    {
+        PoolWorld world = PoolWorld.New(1, 64 * Mebibyte, 4096, seed: 3);
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(1, 1, 4, thin: false, checksums: false))));
+        Write(world, Random(1, 65536), 0);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
+        byte[] expected = Write(world, Random(2, 65536), 0);   // nothing but data: no row is made ready
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        PoolWorld cut = world.Cut(4, (_, _, _) => false);
+        Assert.Equal("", cut.Lane.Run(cut.Open()));
+        Assert.Equal(expected, Read(cut, 0, expected.Length));
+    }
+
     [Theory]
     [InlineData(1, 2)]
     [InlineData(2, 2)]

@@ -1,0 +1,122 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Verification;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.Resiliency;
+
+/// <summary>Rules of order that a random load seldom puts to the test.</summary>
+public sealed class OrderTests
+{
+    private const int Block = 4096;
+
+    // A row is given back, the power goes, the row is made anew, the power goes again: what the log says of the former row is not said of this one.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void Zeros_of_a_row_are_durable_before_it_is_given_back(int copies)
+    {
+        ScrubWorld first = ScrubWorld.New(1, copies, checksums: true);
+        first.Write(first.RowLength + (5 * Block), Block);
+        first.Unmap(first.RowLength, first.RowLength);
+        first.Forget(first.RowLength, first.RowLength);
+        first.Lane.Advance(50_000_000);
+        Assert.Null(first.World.Host.Row(1));
+        ScrubWorld second = first.Opened((SpaceWorld)first.World.Cut(2, (_, _, _) => false));
+        second.Write(second.RowLength + (6 * Block), Block);
+        ScrubWorld third = second.Opened((SpaceWorld)second.World.Cut(3, (_, _, _) => false));
+        third.AssertReads(third.RowLength, third.RowLength);
+    }
+
+    // Nothing of them is ever flushed: the log has to see to it by itself that it can be trimmed.
+    [Fact]
+    public void Unmaps_alone_go_round_the_log()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        for (int i = 0; i < 250; i++)
+        {
+            world.Put(0, Block);
+            world.Unmap(0, Block);
+        }
+
+        world.Forget(0, Block);
+        world.AssertReads(0, world.RowLength);
+    }
+
+    // No copy is what the log says, so one is taken for what was written last; what clients ask for meanwhile comes after that.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void What_comes_while_a_region_is_made_equal_is_not_undone_by_it(bool isUnmap)
+    {
+        for (int step = 0; step < 12; step++)
+        {
+            ScrubWorld before = ScrubWorld.New(1, 2, checksums: true);
+            before.Write(before.RowLength, 4 * Block);
+            before.Put(before.RowLength, Block);
+            ScrubWorld world = before.Opened((SpaceWorld)before.World.Cut((ulong)step, (_, _, _) => true));
+            world.Lane.Advance(step * 100_000);
+            if (isUnmap)
+            {
+                world.Unmap(world.RowLength, Block);
+                world.Forget(world.RowLength, Block);
+            }
+            else
+            {
+                world.Put(world.RowLength, Block);
+            }
+
+            world.AssertReads(world.RowLength, 4 * Block);
+            world.Lane.Advance(50_000_000);
+            world.AssertReads(world.RowLength, 4 * Block);
+            world.Reopen().AssertReads(world.RowLength, 4 * Block);
+        }
+    }
+
+    // Of two copies that differ neither may be asked alone, whatever else of their region is written first.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_write_does_not_make_a_region_count_as_equal(bool checksums)
+    {
+        ScrubWorld before = ScrubWorld.New(1, 2, checksums);
+        before.Write(before.RowLength, 4 * Block);
+        int disk = before.DataPlace(0, before.RowLength).Disk;
+        before.Put(before.RowLength, Block);
+        ScrubWorld world = before.Opened((SpaceWorld)before.World.Cut(5, (number, _, _) => number == disk));
+        world.Put(world.RowLength + Block, Block);
+        Assert.Equal(IoError.None, world.Read((int)world.RowLength, Block, out byte[] one));
+        for (int i = 0; i < 4; i++)
+        {
+            Assert.Equal(IoError.None, world.Read((int)world.RowLength, Block, out byte[] again));
+            Assert.Equal(one, again);
+        }
+    }
+
+    [Fact]
+    public void More_blocks_than_the_log_has_room_for_may_be_written_between_two_flushes()
+    {
+        SpaceScenario scenario = new(2, 1, true, 512, 80) { CachedPagesMax = 200 };
+        SpaceWorld world = SpaceWorld.New(scenario, 1);
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
+        const int Chunk = 256 << 10;
+        IoBuffer buffer = world.Lane.Buffers.Rent(Chunk);
+        for (long at = 0; at < 2 * scenario.Length; at += Chunk)   // the second time none of them is a first write, which would be flushed earlier
+        {
+            buffer.Span.Fill((byte)(1 + (at / Chunk % 250)));
+            Assert.Equal(IoError.None, world.Lane.Run(world.Space.Write(at % scenario.Length, buffer, WriteFlags.None)));
+        }
+
+        Assert.Equal(IoError.None, world.Lane.Run(world.Space.Flush()));
+        SpaceWorld after = (SpaceWorld)world.Cut(2, (_, _, _) => false);
+        Assert.Equal("", after.Lane.Run(after.Open(isNew: false)));
+        for (long at = 0; at < scenario.Length; at += Chunk)
+        {
+            Assert.Equal(IoError.None, after.Lane.Run(after.Space.Read(at, buffer)));
+            Assert.False(buffer.Span.ContainsAnyExcept((byte)(1 + ((scenario.Length + at) / Chunk % 250))), $"wrong data from {at} on");
+        }
+
+        world.Release();
+        after.Release();
+    }
+}
