@@ -37,6 +37,11 @@ AfterAll {
 }
 
 Describe 'The package' -Skip:(-not $isThere) {
+    It 'is loaded by its script as well' {
+        Invoke-Elsewhere "Import-Module '$module/TierSpaces.psm1'; (Get-Command -Module TierSpaces -CommandType Cmdlet).Count" |
+            Should -Be (Import-PowerShellDataFile "$module/TierSpaces.psd1").CmdletsToExport.Count
+    }
+
     It 'says to a repository what it is' {
         $zip = [IO.Compression.ZipFile]::OpenRead("$package")
         $reader = [IO.StreamReader]::new(($zip.Entries | Where-Object FullName -Like '*.nuspec').Open())

@@ -15,6 +15,15 @@ Describe 'Update-StoragePool' {
         Get-StoragePool Pool1 | Update-StoragePool -PassThru | ConvertTo-Json | Should -Be $before
     }
 
+    It 'takes back a disk whose file has come back' {
+        $null = Stop-TierSpacesHost
+        Rename-Item Pool14.img away.img
+        (Get-PhysicalDisk Pool14).OperationalStatus | Should -Be 'Lost Communication'
+        Rename-Item away.img Pool14.img
+        Update-StoragePool Pool1
+        (Get-PhysicalDisk Pool14).OperationalStatus | Should -Be 'OK'
+    }
+
     It 'does nothing with -WhatIf, and refuses the primordial pool and names that are not there' {
         Update-StoragePool Pool1 -PassThru -WhatIf | Should -BeNullOrEmpty
         (Get-WrittenError { Update-StoragePool Primordial }).FullyQualifiedErrorId | Should -Be 'StorageWMI 48000,Update-StoragePool'

@@ -80,9 +80,13 @@ public sealed partial class StorageSubsystem
     /// <summary>Looks at every registered disk again and opens pools that have become complete.</summary>
     public Task<StoragePoolStatus[]> UpdatePoolsAsync() => Change(async LaneTask<StoragePoolStatus[]> () =>
     {
-        foreach (RegisteredDisk disk in _registry.Disks.Where(disk => !IsInOpenPool(disk)))
+        foreach (RegisteredDisk disk in _registry.Disks.Where(disk => !IsInOpenPool(disk)).ToArray())
         {
             await OpenRegistered(disk);
+            if (disk is { Disk: not null, Scan.Label: { } label } && _pools.TryGetValue(label.Pool, out ManagedPool? managed) && managed.Pool is not null)
+            {
+                await OfferOrOpen(disk);
+            }
         }
 
         await ReturnMissingDisks();

@@ -61,6 +61,19 @@ public sealed class SubsystemHealingTests
     }
 
     [Fact]
+    public void An_update_takes_back_at_once_a_member_that_was_away_when_the_host_started()
+    {
+        Assert.True(_world.Run(_world.Subsystem.StopAsync()));
+        _world.Away.Add(1);
+        _world.Start();
+        _world.Away.Clear();
+
+        _world.Run(_world.Subsystem.UpdatePoolsAsync());
+
+        Assert.All(_world.Run(_world.Subsystem.PhysicalDisksAsync()), disk => Assert.Equal("OK", disk.OperationalStatus));
+    }
+
+    [Fact]
     public void A_disk_that_returns_in_time_is_noticed_and_copies_only_what_it_missed()
     {
         Guid disk = _world.NewMirror("d", 16 * Mebibyte);
