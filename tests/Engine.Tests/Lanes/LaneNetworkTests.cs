@@ -173,6 +173,40 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
         Assert.Equal(IoError.ShutDown, sent.Task.Result);
     }
 
+    /// <summary>Else the next requests of that client, and of all others, would wait for the end of all replies.</summary>
+    [Fact]
+    public void LongSendsLeaveTheLaneToOthersBetweenTheirParts()
+    {
+        const int parts = 16;
+        using TestLane test = TestLane.Create(backend);
+        TaskCompletionSource<long> turns = new();
+        test.Run(() => Listen(test, SocketPath, socket => CountTurns(test.Lane, socket).Forget()));
+        using Socket client = ConnectUnix();
+        byte[] data = new byte[1 << 20];
+        for (int got = 0; got < parts << 18;)
+        {
+            got += client.Receive(data);
+        }
+
+        Assert.True(turns.Task.Wait(5000));
+        Assert.InRange(turns.Task.Result, (parts / 2) - 1, long.MaxValue);
+
+        async LaneTask CountTurns(Lane lane, ILaneSocket socket)
+        {
+            IoBuffer buffer = lane.Buffers.Rent(1 << 18);
+            IoBuffer[] pieces = [buffer];
+            long first = lane.Turn;
+            for (int part = 0; part < parts; part++)
+            {
+                Assert.Equal(IoError.None, await socket.Send(pieces));
+            }
+
+            turns.SetResult(lane.Turn - first);
+            lane.Buffers.Return(buffer);
+            socket.Close();
+        }
+    }
+
     [Fact]
     public void ClosedConnectionsLeaveNoDescriptorBehind()
     {

@@ -9,27 +9,32 @@ namespace TierSpaces.Engine.Lanes.Sockets;
 //
 // Invariants
 //  1. At most one receive and one send are pending; each has one slot that is reused, so the hot path allocates nothing.
-//  2. A connection gets InlineReceivesMax receives per turn of the lane, then waits for the next turn: one busy client
-//     cannot keep the lane from the others.
+//  2. A connection gets InlineReceivesMax receives and sends of SentPerTurn bytes per turn of the lane, then waits for the next
+//     turn: one busy client cannot keep the lane from the others, nor its own long reply from its next requests, for which
+//     the disks would stand idle.
 //  3. Close shuts down, ends the polls, and closes the descriptor only when the backend has let go of it.
 
 /// <summary>A connected stream socket on a lane.</summary>
 internal sealed class LaneSocket : PollTarget, ILaneSocket
 {
     private const int InlineReceivesMax = 4;
+    private const int SentPerTurn = 512 << 10;   // a reply of 1 MiB and its header
     private const int VectorsMax = 256;
+    private const int TurnOver = 1;      // no errno: the turn's bytes are sent
 
     private readonly Lane _lane;
     private readonly Slot<int> _receive = new();
     private readonly Slot<IoError> _send = new();
     private readonly unsafe IoVector* _vectors = (IoVector*)NativeMemory.Alloc(VectorsMax, (nuint)sizeof(IoVector));
     private readonly Action _receiveNextTurn;
+    private readonly Action _sendNextTurn;
     private IoBuffer _target;                   // of the pending receive
     private ReadOnlyMemory<IoBuffer> _pieces;   // of the pending send
     private int _piece;                         // first piece not sent whole
     private int _sentOfPiece;
     private long _turn;
     private int _receivesThisTurn;
+    private int _sentThisTurn;
     private bool _closed;
 
     internal LaneSocket(Lane lane, int descriptor, string peer)
@@ -38,6 +43,7 @@ internal sealed class LaneSocket : PollTarget, ILaneSocket
         _lane = lane;
         Peer = peer;
         _receiveNextTurn = OnReadable;
+        _sendNextTurn = OnWritable;
         lane.StartPolling(this);
     }
 
@@ -80,15 +86,17 @@ internal sealed class LaneSocket : PollTarget, ILaneSocket
         _pieces = pieces;
         _piece = 0;
         _sentOfPiece = 0;
+        Advance(0);   // past empty pieces
         int result = SendNow();
-        if (result != -Errno.EAGAIN)
+        if (result is not (-Errno.EAGAIN or TurnOver))
         {
             _pieces = default;
             return new LaneTask<IoError>(IoErrors.FromResult(result));
         }
 
-        _lane.PollWritable(this);
-        return _send.Begin();
+        LaneTask<IoError> task = _send.Begin();
+        SendOn(result);
+        return task;
     }
 
     public void Close()
@@ -126,9 +134,9 @@ internal sealed class LaneSocket : PollTarget, ILaneSocket
         }
 
         int result = SendNow();
-        if (result == -Errno.EAGAIN)
+        if (result is -Errno.EAGAIN or TurnOver)
         {
-            _lane.PollWritable(this);
+            SendOn(result);
             return;
         }
 
@@ -142,14 +150,18 @@ internal sealed class LaneSocket : PollTarget, ILaneSocket
         NativeMemory.Free(_vectors);
     }
 
-    private bool MayReceiveInline()
+    private void StartTurn()
     {
         if (_turn != _lane.Turn)
         {
             _turn = _lane.Turn;
-            _receivesThisTurn = 0;
+            _receivesThisTurn = _sentThisTurn = 0;
         }
+    }
 
+    private bool MayReceiveInline()
+    {
+        StartTurn();
         return _receivesThisTurn++ < InlineReceivesMax;
     }
 
@@ -180,15 +192,29 @@ internal sealed class LaneSocket : PollTarget, ILaneSocket
         return result is >= 0 or -Errno.EAGAIN ? result : -(int)IoErrors.FromErrno(-result);
     }
 
-    /// <summary>Sends what the socket takes: 0 when all is sent, else a negative errno.</summary>
+    /// <summary>The rest follows in the next turn, or when the socket has room again.</summary>
+    private void SendOn(int result)
+    {
+        if (result == TurnOver)
+        {
+            _lane.Post(_sendNextTurn);
+        }
+        else
+        {
+            _lane.PollWritable(this);
+        }
+    }
+
+    /// <summary>Sends what the socket takes: 0 when all is sent, TurnOver when the rest has to wait for the next turn, else a negative errno.</summary>
     private unsafe int SendNow()
     {
-        while (true)
+        StartTurn();
+        while (_piece < _pieces.Length)
         {
-            int count = FillVectors();
+            int count = FillVectors(SentPerTurn - _sentThisTurn);
             if (count == 0)
             {
-                return 0;
+                return TurnOver;
             }
 
             MessageHeader message = new() { Vectors = _vectors, VectorCount = (nuint)count };
@@ -197,25 +223,30 @@ internal sealed class LaneSocket : PollTarget, ILaneSocket
             if (result >= 0)
             {
                 Advance(result);
+                _sentThisTurn += result;
             }
             else if (result != -Errno.EINTR)
             {
                 return result;
             }
         }
+
+        return 0;
     }
 
-    private unsafe int FillVectors()
+    private unsafe int FillVectors(int room)
     {
         ReadOnlySpan<IoBuffer> pieces = _pieces.Span;
         int count = 0;
         int skip = _sentOfPiece;
-        for (int index = _piece; index < pieces.Length && count < VectorsMax; index++)
+        for (int index = _piece; index < pieces.Length && count < VectorsMax && room > 0; index++)
         {
             IoBuffer piece = pieces[index];
-            if (piece.Length > skip)
+            int length = Math.Min(piece.Length - skip, room);
+            if (length > 0)
             {
-                _vectors[count++] = new IoVector { Base = piece.Pointer + skip, Length = (nuint)(piece.Length - skip) };
+                _vectors[count++] = new IoVector { Base = piece.Pointer + skip, Length = (nuint)length };
+                room -= length;
             }
 
             skip = 0;
