@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Primitives;
 public sealed class Fan
 {
     [ThreadStatic]
-    private static Stack<Fan>? s_free;
+    private static FreeList<Fan> s_free;
 
     private int _pending;
     private IoError _error;
@@ -18,7 +18,7 @@ public sealed class Fan
     }
 
     /// <summary>An empty fan from the free list of the thread.</summary>
-    public static Fan Rent() => s_free is { Count: > 0 } free ? free.Pop() : new Fan();
+    public static Fan Rent() => s_free.Take() ?? new Fan();
 
     /// <summary>Adds an operation that has been started.</summary>
     public void Add(LaneTask<IoError> operation)
@@ -67,7 +67,7 @@ public sealed class Fan
     {
         IoError error = _error;
         _error = IoError.None;
-        (s_free ??= new()).Push(this);
+        s_free.Return(this);
         return error;
     }
 }

@@ -101,7 +101,7 @@ public struct LaneTaskBuilder<T>
         where TStateMachine : IAsyncStateMachine
     {
         [ThreadStatic]
-        private static Stack<Box<TStateMachine>>? s_free;
+        private static FreeList<Box<TStateMachine>> s_free;
 
         private Box() => Resume = () => StateMachine!.MoveNext();
 
@@ -109,13 +109,12 @@ public struct LaneTaskBuilder<T>
 
         internal Action Resume { get; }
 
-        internal static Box<TStateMachine> Rent() =>
-            s_free is { Count: > 0 } free ? free.Pop() : new Box<TStateMachine>();
+        internal static Box<TStateMachine> Rent() => s_free.Take() ?? new Box<TStateMachine>();
 
         protected override void Recycle()
         {
             StateMachine = default;
-            (s_free ??= new()).Push(this);
+            s_free.Return(this);
         }
     }
 }

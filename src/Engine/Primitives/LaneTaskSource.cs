@@ -140,16 +140,15 @@ public abstract class LaneTaskSource<T>
 public sealed class LaneCompletion<T> : LaneTaskSource<T>
 {
     [ThreadStatic]
-    private static Stack<LaneCompletion<T>>? s_free;
+    private static FreeList<LaneCompletion<T>> s_free;
 
     private LaneCompletion()
     {
     }
 
     /// <summary>A fresh completion from the free list of the thread.</summary>
-    public static LaneCompletion<T> Rent() =>
-        s_free is { Count: > 0 } free ? free.Pop() : new LaneCompletion<T>();
+    public static LaneCompletion<T> Rent() => s_free.Take() ?? new LaneCompletion<T>();
 
     /// <inheritdoc/>
-    protected override void Recycle() => (s_free ??= new()).Push(this);
+    protected override void Recycle() => s_free.Return(this);
 }

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>
-/// The checksum pages in memory, found by place, bounded in number. A page that is newer than its copies on disk or in use
+/// The checksum pages in memory, found through their rows, bounded in number. A page that is newer than its copies on disk or in use
 /// stays; of the others the one not touched for a full round goes first. When nothing can go it grows, by a quarter at most, and then the
 /// caller has to write pages back. A page that comes in looks at a few others only, so that a cache full of pages that have to stay costs no
 /// round through all of them each time.
@@ -12,7 +12,6 @@ internal sealed class ChecksumPageCache(int pagesMax)
 {
     private const int LooksMax = 32;
 
-    private readonly Dictionary<long, ChecksumPage> _pages = [];
     private readonly List<ChecksumPage> _ring = [];
     private readonly Stack<ChecksumPage> _spare = new();
     private int _hand;
@@ -30,9 +29,10 @@ internal sealed class ChecksumPageCache(int pagesMax)
 
     internal static long Key(int row, int column, int page) => ((long)row << 24) | ((long)column << 16) | (uint)page;
 
-    internal ChecksumPage? Find(int row, int column, int page)
+    internal static ChecksumPage? Find(SpaceRow row, int column, int index)
     {
-        if (_pages.TryGetValue(Key(row, column, page), out ChecksumPage? found))
+        ChecksumPage? found = row.Pages.Find(column, index);
+        if (found is not null)
         {
             found.IsReferenced = true;
         }
@@ -51,7 +51,7 @@ internal sealed class ChecksumPageCache(int pagesMax)
         ChecksumPage page = _spare.TryPop(out ChecksumPage? spare) ? spare : new ChecksumPage();
         page.Assign(row, column, index);
         page.IsReferenced = true;
-        _pages.Add(Key(row.Index, column, index), page);
+        row.Pages.Add(page);
         _ring.Add(page);
         return page;
     }
@@ -59,7 +59,7 @@ internal sealed class ChecksumPageCache(int pagesMax)
     /// <summary>Takes a page out: its loading failed, or its row is gone.</summary>
     internal void Remove(ChecksumPage page)
     {
-        _pages.Remove(Key(page.Row.Index, page.Column, page.Index));
+        page.Row.Pages.Remove(page);
         _ring.Remove(page);
     }
 
@@ -94,7 +94,7 @@ internal sealed class ChecksumPageCache(int pagesMax)
             }
             else if (page.IsEvictable)
             {
-                _pages.Remove(Key(page.Row.Index, page.Column, page.Index));
+                page.Row.Pages.Remove(page);
                 _ring[_hand] = _ring[^1];
                 _ring.RemoveAt(_ring.Count - 1);
                 _spare.Push(page);

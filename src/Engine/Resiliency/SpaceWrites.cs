@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Resiliency;
 public sealed partial class Space
 {
     [ThreadStatic]
-    private static Stack<uint[]>? s_checksums;   // one array per write under way
+    private static FreeList<uint[]> s_checksums;   // one array per write under way
 
     private async LaneTask<IoError> WritePiece(StripPiece piece, IoBuffer source)
     {
@@ -52,6 +52,11 @@ public sealed partial class Space
             error = _shape.Checksums ? await WriteChecked(row, piece, source) : await WriteCopies(row, piece, source);
         }
 
+        if (IsOnlyCopyGone(error) && !_shape.Checksums)
+        {
+            await PutOut(row.Place(piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
+        }
+
         Leave(ref row.RegionAt(region));
         row.Leave(turn);
         _locks.Release(key, key + piece.Length);
@@ -67,7 +72,7 @@ public sealed partial class Space
         }
 
         page.Pins++;
-        uint[] checksums = s_checksums is { Count: > 0 } free ? free.Pop() : new uint[ChecksumPage.Blocks];
+        uint[] checksums = s_checksums.Take() ?? new uint[ChecksumPage.Blocks];
         int first = FirstBlock(piece);
         int count = piece.Length / BlockSize;
         page.Prefetch(first);
@@ -77,15 +82,22 @@ public sealed partial class Space
         }
 
         IoError error = await NoteFirstWrites(page, piece, first, count, checksums, acknowledged: false);
-        error = error == IoError.None ? await WriteCopies(row, piece, source) : error;
-        error = error == IoError.None ? await NoteFirstWrites(page, piece, first, count, checksums, acknowledged: true) : error;
+        if (error == IoError.None)
+        {
+            error = await WriteCopies(row, piece, source);
+            if (IsOnlyCopyGone(error))
+            {
+                await PutOut(row.Place(piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
+            }
+        }
 
+        error = error == IoError.None ? await NoteFirstWrites(page, piece, first, count, checksums, acknowledged: true) : error;
         if (error == IoError.None)
         {
             SetEntries(row, page, first, count, checksums);
         }
 
-        (s_checksums ??= new()).Push(checksums);
+        s_checksums.Return(checksums);
         page.Pins--;
         return error;
     }
@@ -165,6 +177,9 @@ public sealed partial class Space
             : error1 is not IoError.None and not IoError.DeviceGone ? error1 : IoError.Io;
     }
 
+    /// <summary>A write of which there is no other copy met no disk: it leaves the view all the same.</summary>
+    private bool IsOnlyCopyGone(IoError write) => _shape.Copies == 1 && write is IoError.DeviceGone or IoError.NoDevice;
+
     private static bool IsStale(SpaceRow row, StripPiece piece, int copy) =>
         row.IsStale(piece.Column, copy, row.RegionOf(piece.Column, piece.SlabOffset));
 
@@ -208,22 +223,9 @@ public sealed partial class Space
         SlabPlace place = row.Place(piece.Column, copy);
         Counters.DataBytesWritten += source.Length;
         bool moves = row.JoiningPosition == (piece.Column * _shape.Copies) + copy;
-        LaneTask<IoError> write = moves
+        return moves
             ? WriteBoth(row, place, piece.SlabOffset, source)
             : _members.Write(place.Disk, place.DataOffset + piece.SlabOffset, source);
-        return _shape.Copies == 1 ? WriteOnly(place.Disk, write) : write;
-    }
-
-    /// <summary>A write of which there is no other copy: a disk that is gone leaves the view all the same.</summary>
-    private async LaneTask<IoError> WriteOnly(int disk, LaneTask<IoError> write)
-    {
-        IoError error = await write;
-        if (error is IoError.DeviceGone or IoError.NoDevice)
-        {
-            await PutOut(disk, error, hasOtherCopy: false, "a write");
-        }
-
-        return error;
     }
 
     /// <summary>The slab moves: what is written to it goes to its target too, and only the source's answer counts.</summary>

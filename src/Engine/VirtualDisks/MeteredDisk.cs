@@ -21,7 +21,7 @@ public sealed class MeteredDisk : IDisk
 {
     private readonly IDisk _below;
     private readonly DiskWatch _watch;
-    private readonly Stack<MeteredRequest> _free = new(64);
+    private FreeList<MeteredRequest> _free;
     private MeteredRequest? _oldest;   // requests in flight whose callers wait, in order of submission
     private MeteredRequest? _newest;
     private bool _isClosing;
@@ -193,7 +193,7 @@ public sealed class MeteredDisk : IDisk
         Lane.Buffers.Return(memory);
     }
 
-    internal void Return(MeteredRequest request) => _free.Push(request);
+    internal void Return(MeteredRequest request) => _free.Return(request);
 
     private IoError Refusal() => _refusal != IoError.None ? _refusal : Overdue > 0 ? IoError.TimedOut : IoError.None;
 
@@ -219,7 +219,7 @@ public sealed class MeteredDisk : IDisk
             return new LaneTask<IoError>(error);
         }
 
-        MeteredRequest request = _free.Count > 0 ? _free.Pop() : new MeteredRequest(this);
+        MeteredRequest request = _free.Take() ?? new MeteredRequest(this);
         Link(request);
         _watch.Wake();
         return request.Begin(operation, length, memory, isBorrowed ? callers : default, startNs, _watch.Tick, below);

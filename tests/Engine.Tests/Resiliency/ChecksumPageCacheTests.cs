@@ -8,8 +8,9 @@ public sealed class ChecksumPageCacheTests
     private const int PagesMax = 1024;
 
     private readonly ChecksumPageCache _cache = new(PagesMax);
-    private readonly SpaceRow _row = new(
-        new SpaceShape(1, 1, 64 << 10, 1 << 20, true), new SpaceRowMap(0, [default], true, new ushort[1]));
+    private static readonly SpaceShape s_shape = new(1, 1, 64 << 10, 256 << 20, true);
+
+    private readonly List<SpaceRow> _rows = [];
     private int _next;
 
     [Fact]
@@ -58,7 +59,7 @@ public sealed class ChecksumPageCacheTests
         Add(isClean: true);
         for (int i = 0; i < 4 * PagesMax; i++)
         {
-            Assert.NotNull(_cache.Find(0, 0, 0));
+            Assert.NotNull(ChecksumPageCache.Find(_rows[0], 0, 0));
             Add(isClean: true);
         }
     }
@@ -67,7 +68,13 @@ public sealed class ChecksumPageCacheTests
     private bool Add(bool isClean)
     {
         bool hasRoom = _cache.TryMakeRoom();
-        ChecksumPage page = _cache.Add(_row, 0, _next++);
+        (int row, int index) = Math.DivRem(_next++, s_shape.PagesPerSlab);
+        if (row == _rows.Count)
+        {
+            _rows.Add(new SpaceRow(s_shape, new SpaceRowMap(row, [default], true, new ushort[1])));
+        }
+
+        ChecksumPage page = _cache.Add(_rows[row], 0, index);
         page.IsLoaded = true;
         page.OldestUnwritten = isClean ? 0ul : 1;
         return hasRoom;

@@ -23,7 +23,7 @@ public sealed partial class RawDisk : IDisk
     private readonly OpenedDevice _device;
     private readonly LaneFile _file;
     private readonly UnalignedAccess? _unaligned;     // direct access only
-    private readonly Stack<DiskRequest> _free = new(64);
+    private FreeList<DiskRequest> _free;
     private LaneCompletion<Nothing>? _drained;        // while Close waits
     private bool _tryPageCache;
     private bool _gone;
@@ -169,7 +169,7 @@ public sealed partial class RawDisk : IDisk
         }
     }
 
-    internal void Return(DiskRequest request) => _free.Push(request);
+    internal void Return(DiskRequest request) => _free.Return(request);
 
     /// <summary>None while the device is there, else what a flush has to answer.</summary>
     internal IoError PresenceError() => IsPresent ? IoError.None : IoError.NoDevice;
@@ -177,7 +177,7 @@ public sealed partial class RawDisk : IDisk
     private LaneTask<IoError> Start(in FileOperation operation, bool syncAfter)
     {
         InFlight++;
-        DiskRequest request = _free.Count > 0 ? _free.Pop() : new DiskRequest(this);
+        DiskRequest request = _free.Take() ?? new DiskRequest(this);
         return request.Start(operation, syncAfter);
     }
 

@@ -15,7 +15,7 @@ public sealed class NbdServer
     private readonly List<NbdExport> _exports = [];
     private readonly List<NbdSession> _sessions = [];
     private readonly List<ILaneListener> _listeners = [];
-    private readonly Stack<NbdRequest> _freeRequests = new();
+    private FreeList<NbdRequest> _freeRequests;
     private readonly NbdSignal _sessionEnded = new();
     private readonly Action<string>? _notice;
     private bool _isWatching;
@@ -150,9 +150,9 @@ public sealed class NbdServer
         _notice?.Invoke($"NBD client {socket.Peer}: {reason}; the connection is closed.");
     }
 
-    internal NbdRequest RentRequest() => _freeRequests.TryPop(out NbdRequest? request) ? request : new NbdRequest();
+    internal NbdRequest RentRequest() => _freeRequests.Take() ?? new NbdRequest();
 
-    internal void ReturnRequest(NbdRequest request) => _freeRequests.Push(request);
+    internal void ReturnRequest(NbdRequest request) => _freeRequests.Return(request);
 
     private ILaneListener Keep(ILaneListener listener)
     {
