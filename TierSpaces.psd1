@@ -1,7 +1,7 @@
 @{
     # The assembly itself and no script around it, which alone would take as long as all the rest of an import.
     RootModule           = 'bin/TierSpaces.Cmdlets.dll'
-    RequiredAssemblies   = 'bin/TierSpaces.Contracts.dll'   # before the types, which are of it
+    RequiredAssemblies   = 'bin/TierSpaces.Contracts.dll', 'bin/TierSpaces.Enumerations.dll'   # before the types, which are of the second
     ModuleVersion        = '0.1.0'
     GUID                 = '5b0b7f5c-3c0e-4f43-9d7a-6d6f4f1d8c52'
     Author               = 'TierSpaces contributors'

@@ -58,7 +58,7 @@ task_build() {
     mkdir -p artifacts bin
     dotnet_quiet build TierSpaces.slnx
     publish src/Cmdlets artifacts/module
-    cp --remove-destination artifacts/module/TierSpaces.{Cmdlets,Contracts}.dll bin/
+    cp --remove-destination artifacts/module/TierSpaces.{Cmdlets,Contracts,Enumerations}.dll bin/
     publish src/Host bin/host
     dotnet src/Cmdlets.Help/bin/Release/net8.0/TierSpaces.Cmdlets.Help.dll maml docs/cmdlets en-US/TierSpaces.Cmdlets.dll-Help.xml
 }

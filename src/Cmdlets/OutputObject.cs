@@ -18,9 +18,10 @@ internal static class OutputObject
         where TInfo : class
     {
         PSObject output = new();
-        foreach (PropertyInfo property in Shape<TInfo>.Properties)
+        foreach ((PropertyInfo property, ShownEnumeration? shown) in Shape<TInfo>.Properties)
         {
-            output.Properties.Add(new PSNoteProperty(property.Name, Value(property, info)), preValidated: true);
+            object? value = Unrolled(property.Name, property.GetValue(info));
+            output.Properties.Add(new PSNoteProperty(property.Name, Shown(value, shown)), preValidated: true);
         }
 
         for (int i = 0; i < Shape<TInfo>.Names.Length; i++)
@@ -31,32 +32,28 @@ internal static class OutputObject
         return output;
     }
 
-    // Scripts compare these with the name and with the number. Where the text shown is not the name ("Auto-Select"), it is a text on
-    // Windows too.
-    private static readonly Dictionary<string, Type> s_enumerations = new()
+    private static object? Unrolled(string property, object? value) => value switch
     {
-        ["HealthStatus"] = typeof(HealthStatus),
-        ["MediaType"] = typeof(MediaType),
-        ["MediaTypeDefault"] = typeof(MediaType),
-        ["ProvisioningType"] = typeof(ProvisioningType),
-        ["ProvisioningTypeDefault"] = typeof(ProvisioningType),
-        ["RepairPolicy"] = typeof(RepairPolicy),
-        ["RetireMissingPhysicalDisks"] = typeof(RetireMissingPhysicalDisks),
-        ["FaultDomainAwareness"] = typeof(FaultDomainType),
-        ["FaultDomainAwarenessDefault"] = typeof(FaultDomainType),
+        string[] { Length: 0 } when s_unrolled.Contains(property) => null,
+        string[] { Length: 1 } only when s_unrolled.Contains(property) => only[0],
+        _ => value,
     };
 
-    private static object? Value(PropertyInfo property, object info) => property.GetValue(info) switch
+    private static object? Shown(object? value, ShownEnumeration? shown) => (shown, value) switch
     {
-        string text when s_enumerations.TryGetValue(property.Name, out Type? type) && Enum.TryParse(type, text, out object? value) => value,
-        string[] { Length: 0 } when s_unrolled.Contains(property.Name) => null,
-        string[] { Length: 1 } only when s_unrolled.Contains(property.Name) => only[0],
-        var value => value,
+        (not null, string text) => shown.Of(text),
+        (not null, string[] texts) => shown.Of(texts),
+        _ => value,
     };
 
     private static class Shape<TInfo>
     {
-        internal static readonly PropertyInfo[] Properties = typeof(TInfo).GetProperties();
+        internal static readonly (PropertyInfo Property, ShownEnumeration? Shown)[] Properties =
+            [.. typeof(TInfo).GetProperties().Select(property => (property, Shown(property)))];
+
         internal static readonly string[] Names = TypeNames.Of(typeof(TInfo));
+
+        private static ShownEnumeration? Shown(PropertyInfo property) =>
+            ObjectEnumerations.Of(typeof(TInfo), property.Name) is { } enumeration ? new ShownEnumeration(enumeration.Name) : null;
     }
 }

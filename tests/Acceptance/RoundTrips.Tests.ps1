@@ -5,6 +5,7 @@ BeforeAll {
     $null = New-TestPool
     $null = New-VirtualDisk Pool1 -FriendlyName Data -Size 16MB
     $null = New-VirtualDisk Pool1 -FriendlyName Other -Size 16MB
+    Repair-VirtualDisk Other
 }
 
 AfterAll {
@@ -60,15 +61,67 @@ Describe 'Objects that came back from a file' {
     }
 }
 
+# Every property that Windows documents as a number with a name.
+Describe 'Documented numbers with names, of <Class>' -ForEach @(
+    @{ Class = 'MSFT_PhysicalDisk'; Get = { Get-PhysicalDisk } }
+    @{ Class = 'MSFT_StoragePool'; Get = { Get-StoragePool } }
+    @{ Class = 'MSFT_VirtualDisk'; Get = { Get-VirtualDisk } }
+    @{ Class = 'MSFT_StorageSubSystem'; Get = { Get-StorageSubSystem } }
+    @{ Class = 'MSFT_StorageJob'; Get = { Get-StorageJob } }
+) {
+    BeforeAll {
+        $facts = Get-Content $PSScriptRoot/../Conformance/Facts/objects.json -Raw | ConvertFrom-Json -AsHashtable
+        $objects = & $Get
+        $filled = $facts.$Class.values.Keys.Where{ $null -ne @($objects.$_)[0] }
+    }
+
+    It 'compare with either, from either side, and also after a file' {
+        $objects | Export-Clixml $SessionFolder/objects.xml
+        foreach ($object in @($objects) + @(Import-Clixml $SessionFolder/objects.xml)) {
+            foreach ($property in $filled) {
+                foreach ($value in $object.$property) {
+                    $number = [int] $value
+                    $name = $facts.$Class.values.$property."$number"
+                    "$value" | Should -BeExactly $name -Because $property
+                    $value -eq $name -and $value -eq $number -and $name -eq $value -and $number -eq $value | Should -BeTrue -Because $property
+                    $value -eq 'Nothing' -or $value -eq 4711 | Should -BeFalse -Because $property
+                    @($object | Where-Object $property -EQ $name).Count | Should -Be 1 -Because $property
+                    @($object | Where-Object $property -Contains $number).Count | Should -Be 1 -Because $property
+                }
+            }
+        }
+
+        $filled.Count | Should -BeGreaterThan 1
+    }
+
+    It 'are names in JSON' {
+        $json = $objects | ConvertTo-Json -Depth 3 | ConvertFrom-Json
+        foreach ($property in $filled) { "$($json.$property)" | Should -BeExactly "$($objects.$property)" -Because $property }
+    }
+}
+
 Describe 'Enumerations' {
-    It 'compare with names and numbers' {
-        $disk = Get-VirtualDisk Data
-        $disk.HealthStatus -eq 'Healthy' -and $disk.HealthStatus -eq 0 -and $disk.HealthStatus -ne 'Warning' | Should -BeTrue
-        $disk.HealthStatus -in 'Healthy', 'Warning' | Should -BeTrue
-        "$($disk.HealthStatus)" | Should -BeExactly 'Healthy'
-        switch ($disk.HealthStatus) { 'Healthy' { $seen = $true } }
+    It 'are what scripts take them for' {
+        $disk = Get-PhysicalDisk Pool11
+        $disk.Usage -eq 'Auto-Select' -and $disk.Usage -eq 1 -and $disk.Usage -ne 'Hot Spare' | Should -BeTrue
+        $disk.OperationalStatus -eq 'OK' -and $disk.OperationalStatus -eq 2 | Should -BeTrue
+        $disk.CannotPoolReason -eq 'In a Pool' -and $disk.CannotPoolReason -eq 2 | Should -BeTrue
+        $disk.HealthStatus -in 'Healthy', 'Warning' -and $disk.HealthStatus -in 0, 1 -and 'Healthy' -in $disk.HealthStatus | Should -BeTrue
+        $disk.SupportedUsages -contains 'Hot Spare' -and $disk.SupportedUsages -contains 4 | Should -BeTrue
+        "$($disk.Usage)" | Should -BeExactly 'Auto-Select'
+        switch ($disk.Usage) { 'Auto-Select' { $seen = $true } }
         $seen | Should -BeTrue
-        $disk.HealthStatus -like 'Heal*' -and $disk.HealthStatus -match 'thy$' | Should -BeTrue
+        $disk.HealthStatus -like 'Heal*' -and $disk.BusType -match 'Backed' | Should -BeTrue
+        ($disk | Group-Object Usage -AsHashTable -AsString).'Auto-Select'.UniqueId | Should -Be $disk.UniqueId
+        ($disk | ConvertTo-Csv | ConvertFrom-Csv).Usage | Should -BeExactly 'Auto-Select'
+    }
+
+    It 'have numbers of the provider above 19' {
+        Get-VirtualDisk Data | Set-VirtualDisk -IsManualAttach $true
+        Get-VirtualDisk Data | Disconnect-VirtualDisk
+        $disk = Get-VirtualDisk Data
+        $disk.OperationalStatus -eq 'Detached' -and $disk.OperationalStatus -eq 53250 | Should -BeTrue
+        $disk.DetachedReason -eq 'By Policy' -and $disk.DetachedReason -eq 2 | Should -BeTrue
     }
 }
 

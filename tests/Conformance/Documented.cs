@@ -63,6 +63,9 @@ public sealed record DocumentedClass
 
     /// <summary>Properties it adds to its base class.</summary>
     public string[] Properties { get; init; } = [];
+
+    /// <summary>Of properties that are a number with a name: names by number.</summary>
+    public Dictionary<string, Dictionary<string, string>> Values { get; init; } = [];
 }
 
 /// <summary>The project's copy of the documented syntax.</summary>

@@ -1,0 +1,50 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>
+/// Which properties of objects hold a value of which enumeration: the one table. Records carry the value's text
+/// (<see cref="DisplayName"/>); a shell makes of it a value that compares with text and number.
+/// </summary>
+public static class ObjectEnumerations
+{
+    private static readonly Dictionary<string, Type> enumerations = new()
+    {
+        ["Access"] = typeof(Access),
+        ["BusType"] = typeof(BusType),
+        ["CannotPoolReason"] = typeof(CannotPoolReason),
+        ["ColumnIsolation"] = typeof(FaultDomainType),
+        ["DetachedReason"] = typeof(DetachedReason),
+        ["FaultDomainAwareness"] = typeof(FaultDomainType),
+        ["FaultDomainAwarenessDefault"] = typeof(FaultDomainType),
+        ["HealthStatus"] = typeof(HealthStatus),
+        ["JobState"] = typeof(StorageJobState),
+        ["LocalOrUtcTime"] = typeof(LocalOrUtcTime),
+        ["MediaType"] = typeof(MediaType),
+        ["MediaTypeDefault"] = typeof(MediaType),
+        ["OperationalStatus"] = typeof(OperationalStatus),
+        ["ParityLayout"] = typeof(ParityLayout),
+        ["ProvisioningType"] = typeof(ProvisioningType),
+        ["ProvisioningTypeDefault"] = typeof(ProvisioningType),
+        ["ReadOnlyReason"] = typeof(ReadOnlyReason),
+        ["RecoveryAction"] = typeof(RecoveryAction),
+        ["RepairPolicy"] = typeof(RepairPolicy),
+        ["RetireMissingPhysicalDisks"] = typeof(RetireMissingPhysicalDisks),
+        ["SupportedProvisioningTypes"] = typeof(ProvisioningType),
+        ["SupportedUsages"] = typeof(PhysicalDiskUsage),
+        ["UniqueIdFormat"] = typeof(UniqueIdFormat),
+    };
+
+    /// <summary>The enumerations that objects show, each once.</summary>
+    public static IEnumerable<Type> All =>
+        enumerations.Values.Concat([typeof(PhysicalDiskUsage), typeof(StoragePoolUsage), typeof(VirtualDiskUsage)]).Distinct();
+
+    /// <summary>The enumeration of a record's property; null where it holds something else.</summary>
+    public static Type? Of(Type record, string property) =>
+        property == "Usage" ? Usage(record) : enumerations.GetValueOrDefault(property);
+
+    // Three enumerations share the documented name.
+    private static Type? Usage(Type record) =>
+        record == typeof(PhysicalDiskInfo) ? typeof(PhysicalDiskUsage)
+        : record == typeof(StoragePoolInfo) ? typeof(StoragePoolUsage)
+        : record == typeof(VirtualDiskInfo) ? typeof(VirtualDiskUsage)
+        : null;
+}
