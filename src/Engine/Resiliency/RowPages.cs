@@ -5,14 +5,15 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>The checksum pages of a row that are in memory, by place. A row of which none is takes no memory for them.</summary>
 internal sealed class RowPages(SpaceShape shape)
 {
+    private readonly int _perColumn = shape.PagesPerSlab;
     private ChecksumPage?[]? _pages;   // by column, then by index; null while _count is 0
     private int _count;
 
-    internal ChecksumPage? Find(int column, int index) => _pages?[(column * shape.PagesPerSlab) + index];
+    internal ChecksumPage? Find(int column, int index) => _pages?[(column * _perColumn) + index];
 
     internal void Add(ChecksumPage page)
     {
-        _pages ??= new ChecksumPage?[shape.Columns * shape.PagesPerSlab];
+        _pages ??= new ChecksumPage?[shape.Columns * _perColumn];
         ref ChecksumPage? place = ref Place(page);
         if (place is not null)
         {
@@ -29,5 +30,5 @@ internal sealed class RowPages(SpaceShape shape)
         _pages = --_count == 0 ? null : _pages;
     }
 
-    private ref ChecksumPage? Place(ChecksumPage page) => ref _pages![(page.Column * shape.PagesPerSlab) + page.Index];
+    private ref ChecksumPage? Place(ChecksumPage page) => ref _pages![(page.Column * _perColumn) + page.Index];
 }

@@ -46,7 +46,8 @@ public sealed partial class Space
         int first = FirstBlock(piece);
         page.Prefetch(first);
         IoError error = IoError.None;
-        if (!HasReadable(row, piece))
+        int copy = ChooseCopy(row, piece);
+        if (copy < 0)
         {
             error = IoError.Io;   // what the page says may be from before
         }
@@ -56,8 +57,7 @@ public sealed partial class Space
         }
         else
         {
-            int copy = ChooseCopy(row, piece);
-            error = copy < 0 ? Doubtful : await ReadHedged(row, piece, page, copy, target);
+            error = await ReadHedged(row, piece, page, copy, target);
             error = error == SpaceHedges.Displaced ? IoError.None
                 : error != IoError.None || !Verify(page, first, target) ? Doubtful
                 : IoError.None;
@@ -142,7 +142,7 @@ public sealed partial class Space
     private int FirstBlock(StripPiece piece) => piece.SlabOffset % _shape.PageSpan / BlockSize;
 
     private static bool AllNeverWritten(ChecksumPage page, int first, int count) =>
-        !page.Generations.AsSpan(first, count).ContainsAnyExcept(ChecksumSector.NeverWritten);
+        page.Generations[first] == ChecksumSector.NeverWritten && !page.Generations.AsSpan(first, count).ContainsAnyExcept(ChecksumSector.NeverWritten);
 
     /// <summary>Judges what was read by the entries; never-written blocks become zeros.</summary>
     private static bool Verify(ChecksumPage page, int first, IoBuffer data)
