@@ -15,6 +15,12 @@ public interface ILane
     /// <summary>Monotonic clock, in nanoseconds.</summary>
     long NowNs { get; }
 
+    /// <summary>
+    /// The clock as it was last read on this lane: costs nothing, and is right for the end of a request whose own start or device was
+    /// timed by reading it. Everything else asks <see cref="NowNs"/>.
+    /// </summary>
+    long RecentNs => NowNs;
+
     /// <summary>Wall clock.</summary>
     DateTimeOffset UtcNow { get; }
 

@@ -60,9 +60,12 @@ public abstract class Lane : ILane, IDisposable
     public string BackendReason { get; internal set; } = string.Empty;
 
     /// <inheritdoc/>
-    public long NowNs => TicksPerSecond == 1_000_000_000
+    public long NowNs => RecentNs = TicksPerSecond == 1_000_000_000
         ? Stopwatch.GetTimestamp()
         : (long)((Int128)Stopwatch.GetTimestamp() * 1_000_000_000 / TicksPerSecond);
+
+    /// <inheritdoc/>
+    public long RecentNs { get; private set; }
 
 #pragma warning disable RS0030 // the lane is where the clock enters the engine
     /// <inheritdoc/>

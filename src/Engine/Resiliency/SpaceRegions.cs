@@ -14,7 +14,7 @@ public sealed partial class Space
     {
         region.InFlight--;
         region.ActiveRound = _nextRound;
-        region.ActiveNs = _lane.NowNs;
+        region.ActiveNs = _lane.RecentNs;
     }
 
     /// <summary>Makes the dirty mark of a region durable; writers that come meanwhile share it.</summary>

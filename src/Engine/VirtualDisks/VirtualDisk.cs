@@ -67,7 +67,7 @@ public sealed class VirtualDisk : IBlockStore
             ? await Space.Read(offset, target) : await ReadPart(offset, target);
         Counters.ReadOperations++;
         Counters.ReadBytes += target.Length;
-        Counters.EndRead(_lane.NowNs - startNs, error != IoError.None);
+        Counters.EndRead(_lane.RecentNs - startNs, error != IoError.None);
         return error;
     }
 
@@ -85,7 +85,7 @@ public sealed class VirtualDisk : IBlockStore
             ? await Space.Write(offset, source, flags) : await WriteLocked(offset, source, flags);
         Counters.WriteOperations++;
         Counters.WriteBytes += source.Length;
-        Counters.EndWrite(_lane.NowNs - startNs, error != IoError.None);
+        Counters.EndWrite(_lane.RecentNs - startNs, error != IoError.None);
         return error;
     }
 
@@ -96,7 +96,7 @@ public sealed class VirtualDisk : IBlockStore
         Counters.Begin();
         IoError error = await Space.Flush();
         Counters.FlushOperations++;
-        Counters.EndFlush(_lane.NowNs - startNs, error != IoError.None);
+        Counters.EndFlush(_lane.RecentNs - startNs, error != IoError.None);
         return error;
     }
 
@@ -122,7 +122,7 @@ public sealed class VirtualDisk : IBlockStore
 
         Counters.UnmapOperations++;
         Counters.UnmapBytes += length;
-        Counters.EndWrite(_lane.NowNs - startNs, error != IoError.None);
+        Counters.EndWrite(_lane.RecentNs - startNs, error != IoError.None);
         return error;
     }
 
@@ -139,7 +139,7 @@ public sealed class VirtualDisk : IBlockStore
         IoError error = await ZeroParts(offset, length, flags);
         Counters.WriteOperations++;
         Counters.WriteBytes += length;
-        Counters.EndWrite(_lane.NowNs - startNs, error != IoError.None);
+        Counters.EndWrite(_lane.RecentNs - startNs, error != IoError.None);
         return error;
     }
 
