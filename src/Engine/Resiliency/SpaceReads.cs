@@ -215,30 +215,35 @@ public sealed partial class Space
         return error;
     }
 
+    /// <summary>Reads every copy, whichever of them was the doubtful one; a disk that does not answer is not waited for beside a good copy.</summary>
     private async LaneTask<IoError> ReadBlockHealing(SpaceRow row, StripPiece block, ChecksumPage page, IoBuffer target)
     {
         int index = FirstBlock(block);
         int wrong = 0;   // bit per copy that answered with something else, or not at all
+        bool isFound = false;
+        IoBuffer other = _lane.Buffers.Rent(BlockSize);
         for (int copy = 0; copy < _shape.Copies; copy++)
         {
-            if (page.Generations[index] == ChecksumSector.Poisoned || !IsReadable(row, block, copy))
+            if (page.Generations[index] == ChecksumSector.Poisoned || !IsReadable(row, block, copy)
+                || (isFound && _members.HasOverdue(row.Place(block.Column, copy).Disk)))
             {
                 continue;
             }
 
-            IoError error = await ReadCopy(row, block, copy, target);
-            if (error == IoError.None && Verify(page, index, target))
+            IoBuffer data = isFound ? other : target;
+            IoError error = await ReadCopy(row, block, copy, data);
+            if (error == IoError.None && Verify(page, index, data))
             {
-                await Heal(row, block, wrong, target);
-                return IoError.None;
+                isFound = true;
+                continue;
             }
 
             wrong |= 1 << copy;
             NoteWrong(row, block, copy, error);
         }
 
-        NoteLost(row, block, wrong);
-        return IoError.Io;
+        _lane.Buffers.Return(other);
+        return isFound ? await Heal(row, block, wrong, target) : NoteLost(row, block, wrong);
     }
 
     private void NoteWrong(SpaceRow row, StripPiece block, int copy, IoError error)
@@ -250,7 +255,7 @@ public sealed partial class Space
         }
     }
 
-    private void NoteLost(SpaceRow row, StripPiece block, int copies)
+    private IoError NoteLost(SpaceRow row, StripPiece block, int copies)
     {
         Counters.BlocksLost++;
         for (int copy = 0; copy < _shape.Copies; copy++)
@@ -260,9 +265,11 @@ public sealed partial class Space
                 _host.Report(row.Place(block.Column, copy).Disk, DiskFinding.Lost, 1);
             }
         }
+
+        return IoError.Io;
     }
 
-    private async LaneTask<Nothing> Heal(SpaceRow row, StripPiece block, int copies, IoBuffer good)
+    private async LaneTask<IoError> Heal(SpaceRow row, StripPiece block, int copies, IoBuffer good)
     {
         for (int copy = 0; copy < _shape.Copies; copy++)
         {
@@ -275,6 +282,6 @@ public sealed partial class Space
             }
         }
 
-        return default;
+        return IoError.None;
     }
 }

@@ -48,6 +48,9 @@ public sealed class SimDisk : IDisk
     /// <summary>Fault: reads that touch this range take so many nanoseconds more.</summary>
     public Func<long, int, long>? ReadTakesLonger { get; set; }
 
+    /// <summary>Fault: this write (offset, length) takes so many nanoseconds more.</summary>
+    public Func<long, int, long>? WriteTakesLonger { get; set; }
+
     /// <summary>Fault: this write (offset, length) is acknowledged and lost.</summary>
     public Func<long, int, bool>? WriteLost { get; set; }
 
@@ -277,7 +280,8 @@ public sealed class SimDisk : IDisk
         InFlight++;
         OnRequest?.Invoke(operation, offset, length);
         _lane.Trace(((ulong)offset << 3) ^ (ulong)length ^ ((ulong)operation << 60) ^ (ulong)_requests++);
-        await _lane.Delay(1000 + _lane.Next(200_000) + (operation == SimOperation.Read ? ReadTakesLonger?.Invoke(offset, length) ?? 0 : 0));
+        Func<long, int, long>? longer = operation switch { SimOperation.Read => ReadTakesLonger, SimOperation.Write => WriteTakesLonger, _ => null };
+        await _lane.Delay(1000 + _lane.Next(200_000) + (longer?.Invoke(offset, length) ?? 0));
         bool wasHung = Hung;
         while (Hung)
         {

@@ -171,6 +171,26 @@ internal sealed class ScrubWorld
         WriteTo(World, _model, offset, length);
     }
 
+    /// <summary>A write of a block full of one byte, neither flushed nor followed by the model.</summary>
+    internal async LaneTask<IoError> Overwrite(int offset, byte value)
+    {
+        IoBuffer buffer = Lane.Buffers.Rent(Block);
+        buffer.Span.Fill(value);
+        IoError error = await Space.Write(offset, buffer, WriteFlags.None);
+        Lane.Buffers.Return(buffer);
+        return error;
+    }
+
+    /// <summary>A block is full of one byte, from whichever copy it is read.</summary>
+    internal void AssertFullOf(byte value, int offset)
+    {
+        for (int i = 0; i < 4; i++)
+        {
+            Assert.Equal(IoError.None, Read(offset, Block, out byte[] data));
+            Assert.True(!data.AsSpan().ContainsAnyExcept(value), $"{data[0]:X2} instead of {value:X2}");
+        }
+    }
+
     internal void Unmap(int offset, int length) => Assert.Equal(IoError.None, Lane.Run(Space.Unmap(offset, length)));
 
     /// <summary>The range is zeros from now on.</summary>
