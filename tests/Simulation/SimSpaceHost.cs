@@ -44,6 +44,9 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     /// <summary>What the space reported of the disks, by finding.</summary>
     public Dictionary<DiskFinding, int> Reports { get; } = [];
 
+    /// <summary>Fault: taking off a stale mark is answered with ENOSPC and comes about all the same, as in a pool whose file system was full too long.</summary>
+    public bool ClearsInDoubt { get; set; }
+
     private readonly HashSet<int> _leaving = [];
 
     /// <inheritdoc/>
@@ -142,7 +145,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     {
         await lane.Delay(1000 + lane.Next(100_000));
         map.Rows[row].Stale[position] &= (ushort)~regions;
-        return IoError.None;
+        return ClearsInDoubt ? IoError.NoSpace : IoError.None;
     }
 
     /// <inheritdoc/>
@@ -201,14 +204,15 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
 
         int row = rows[lane.Next(rows.Length)];
         int position = lane.Next(shape.Positions);
-        SlabPlace old = map.Rows[row].Places[position];
         int to = Enumerable.Range(0, disks.Length).FirstOrDefault(
             disk => !map.Evicted.Contains(disk) && Free(disk) > 0 && !map.Rows[row].Places.Any(place => place.Disk == disk), -1);
-        if (to < 0)
-        {
-            return RepairEnd.Incomplete;
-        }
+        return to < 0 ? RepairEnd.Incomplete : await Move(row, position, to, pacer);
+    }
 
+    /// <summary>Moves a slab to another disk; <paramref name="whileCommitting"/> happens before the map with the new place is in force.</summary>
+    public async LaneTask<RepairEnd> Move(int row, int position, int to, IWorkPacer pacer, Func<LaneTask>? whileCommitting = null)
+    {
+        SlabPlace old = map.Rows[row].Places[position];
         int slab = Enumerable.Range(0, SlabsPerDisk).First(s => !map.Used.Contains((to, s)));
         map.Used.Add((to, slab));
         SlabPlace target = Place(shape, to, slab);
@@ -225,6 +229,11 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
         async LaneTask<IoError> Commit()
         {
             await lane.Delay(1000 + lane.Next(100_000));
+            if (whileCommitting is not null)
+            {
+                await whileCommitting();
+            }
+
             SpaceRowMap now = map.Rows[row];
             if (now.Places[position] != old || now.Places.Any(place => place.Disk == to))
             {

@@ -18,6 +18,8 @@ public sealed class SpaceWorld : ISimWorld
     private readonly SimMedia[] _media;
     private readonly SimSpaceMap _map;
     private readonly SimHostState _state;
+    private readonly DiskWatch _watch;
+    private readonly IDisk[] _members;   // the disks as the space uses them: with deadlines, and each anew when it has come back
 
     private SpaceWorld(SpaceScenario scenario, ulong seed, SimMedia[] media, SimSpaceMap map, SimHostState state)
     {
@@ -27,8 +29,9 @@ public sealed class SpaceWorld : ISimWorld
         _state = state;
         Lane = new SimLane(seed);
         Disks = Array.ConvertAll(media, medium => new SimDisk(Lane, medium));
-        DiskWatch watch = new(Lane);
-        Host = new SimSpaceHost(Lane, scenario.Shape, Array.ConvertAll(Disks, disk => new MeteredDisk(Lane, disk, watch)), map);
+        _watch = new DiskWatch(Lane);
+        _members = Array.ConvertAll<SimDisk, IDisk>(Disks, disk => new MeteredDisk(Lane, disk, _watch));
+        Host = new SimSpaceHost(Lane, scenario.Shape, _members, map);
     }
 
     /// <summary>Lane of this world.</summary>
@@ -87,6 +90,7 @@ public sealed class SpaceWorld : ISimWorld
     {
         Disks[disk].Pulled = false;
         Disks[disk].Media.LosePower((_, _) => Lane.Next(2) == 0);
+        _members[disk] = new MeteredDisk(Lane, Disks[disk], _watch);   // what was abandoned takes nothing any more
         _map.Evicted.Remove(disk);
         Space.OnDiskJoined();
         return LaneTask.FromResult("");
