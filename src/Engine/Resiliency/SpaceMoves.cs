@@ -141,16 +141,12 @@ public sealed partial class Space
         return error == IoError.NoSpace ? Fail(error, "it is not known whether a slab has moved") : error;
     }
 
+    // Should the target have left the view while the map was committed, nothing is stale there: it was flushed with the column locked, so
+    // it misses nothing yet. What it misses from here on is recorded like everything else.
     private void TakePlace(SpaceRow row, int position, SlabPlace target)
     {
         row.Places[position] = target;
         row.Stale[position] = 0;
         _members.Version++;
-        if (!_members.IsLive(target.Disk))
-        {
-            OnMovedTo(target.Disk).Forget();   // it left while the map was committed
-        }
-
-        async LaneTask OnMovedTo(int disk) => await OnDiskLost(disk);
     }
 }

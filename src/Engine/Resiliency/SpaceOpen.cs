@@ -307,8 +307,7 @@ public sealed partial class Space
 
         _lane.Buffers.Return(buffers);
         Counters.BlocksRecovered += kept.Count;
-        IoError error = kept.Count > 0 ? await FlushDisks() : IoError.None;
-        return error == IoError.None ? await LogTaken(kept) : error;
+        return await LogTaken(kept);   // entries of first writes: the flush in it makes the copies durable before it logs them
     }
 
     private async LaneTask<IoError> JudgeNoted(long key, List<CrashNote> notes, IoBuffer buffers, List<CapturedEntry> kept)

@@ -33,12 +33,10 @@ public sealed partial class Space
         return default;
     }
 
-    // 1. What the log has and the pages lack is written: that is not damage.
-    // 2. With writebacks kept out, the sectors are judged.
-    // 3. The page is written again, as a writeback does it.
+    // 1. With writebacks kept out, the sectors are judged.
+    // 2. The page is written again, as a writeback does it.
     private async LaneTask<Nothing> RewritePage(ChecksumPage page, ScrubFindings findings)
     {
-        await Writeback();
         while (_writebackRunning)
         {
             await _writebackEnded.Wait();

@@ -58,14 +58,12 @@ public sealed partial class Space
             return IoError.None;
         }
 
-        int turn = row.Enter();
-        int region = row.RegionOf(piece.Column, piece.SlabOffset);
-        IoError error = row.Regions[region].State >= RegionState.Unresolved ? await Resolve(row, region) : IoError.None;
-        ChecksumPage? page = error == IoError.None ? FindPage(row, piece) ?? await LoadPage(row, piece.Column, piece.SlabOffset / _shape.PageSpan) : null;
+        int turn = row.Enter();   // a region need not be resolved for this: that changes no block from written to never-written or back
+        ChecksumPage? page = FindPage(row, piece) ?? await LoadPage(row, piece.Column, piece.SlabOffset / _shape.PageSpan);
         row.Leave(turn);
         if (page is null)
         {
-            return error == IoError.None ? IoError.Io : error;
+            return IoError.Io;
         }
 
         for (int i = 0; i < piece.Length / BlockSize; i++)
@@ -89,7 +87,9 @@ public sealed partial class Space
         }
     }
 
-    // Entries become never-written in memory and in the log; the log's blocks are written (not flushed) before the acknowledgement.
+    // Entries become never-written in memory and in the log; the log's blocks are written (not flushed) before the acknowledgement. A copy
+    // whose disk is missing need not be recorded for it: the log keeps the zeros until every good copy's page has them, and the writeback
+    // records whoever misses the page.
     private async LaneTask<IoError> ZeroEntries(long offset, long length, bool keepRows)
     {
         IoError error = IoError.None;
@@ -152,7 +152,7 @@ public sealed partial class Space
         page.Pins++;
         IoError error = _notes is not null && _notes.Room < count ? await FlushForNotes(count) : IoError.None;
         error = error == IoError.None ? await LogRoom(1) : error;
-        error = error == IoError.None ? await MarkMissingStale(row, piece) : error;
+        error = error == IoError.None && !HasReadable(row, piece) ? IoError.Io : error;
         if (error == IoError.None)
         {
             ResetBlocks(row, piece, page, first, count);
@@ -181,20 +181,6 @@ public sealed partial class Space
 
             page.Reset(first + i, ChecksumSector.NeverWritten);
         }
-    }
-
-    private async LaneTask<IoError> MarkMissingStale(SpaceRow row, StripPiece piece)
-    {
-        IoError error = HasReadable(row, piece) ? IoError.None : IoError.Io;
-        for (int copy = 0; copy < _shape.Copies && error == IoError.None; copy++)
-        {
-            if (!_members.IsLive(row.Place(piece.Column, copy).Disk))
-            {
-                error = await MarkStale(row, (piece.Column * _shape.Copies) + copy, RegionBit(row, piece));
-            }
-        }
-
-        return error;
     }
 
     private void StartFreeingRows(int first, int last)
