@@ -150,7 +150,8 @@ public sealed class PoolScanTests
         PoolWorld world = new(1, 1);
         world.Lane.Run(world.Create().Close());
         Assert.Equal(IoError.None, world.Lane.Run(PoolScan.Erase(world.Lane, world.Disks[0])));
-        Assert.Equal(ScanKind.Blank, world.Scan()[0].Kind);
+        PoolWorld after = new(new SimLane(2), [world.Media[0].Cut((_, _) => false)], world.Host);   // the power goes at once
+        Assert.Equal(ScanKind.Blank, after.Scan()[0].Kind);
     }
 
     internal static void Damage(SimMedia media, long offset) =>

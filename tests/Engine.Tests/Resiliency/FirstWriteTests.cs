@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Verification;
 using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.Resiliency;
@@ -6,6 +7,8 @@ namespace TierSpaces.Engine.Tests.Resiliency;
 /// <summary>First writes that no flush covers, and crashes of the process.</summary>
 public sealed class FirstWriteTests
 {
+    private const int Block = 4096;
+
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
@@ -52,5 +55,69 @@ public sealed class FirstWriteTests
         ScrubWorld third = second.Opened((SpaceWorld)second.World.Kill(3, () => false));
         third.AssertReads(0, 4096);
         third.AssertReads(8192, 4096);
+    }
+
+    // The newest data of a block was on its way to one disk and on the other already when the process died. What was chosen is on both before
+    // anything is said of it: the power may go, and the disk that had it.
+    [Fact]
+    public void A_first_write_that_is_believed_is_on_every_copy_before_the_log_says_so()
+    {
+        ScrubWorld first = ScrubWorld.New(1, 2, checksums: true);
+        int at = 2 * first.RowLength;   // a row that is not there yet, on slabs full of somebody else's data
+        first.Put(at + Block, Block);   // it is there now
+        SimDisk slow = Slow(first, 1, at);
+        first.Overwrite(at, 0x5A).Forget();
+        first.Lane.Advance(5_000_000);
+        Assert.Equal(1, slow.InFlight);
+        ScrubWorld second = first.Opened((SpaceWorld)first.World.Kill(2, () => false));
+        SpaceWorld cut = (SpaceWorld)second.World.Cut(3, (_, _, _) => false);
+        cut.Remove(first.DataPlace(0, at).Disk);
+        first.Opened(cut).AssertFullOf(0x5A, at);
+    }
+
+    // The first write is acknowledged, the second on one disk only when the process dies; the other disk has lost its cache, with the first
+    // write in it. So nothing has what was acknowledged, one copy has what was on its way, and one a former owner's data.
+    [Fact]
+    public void A_write_on_its_way_is_known_beside_the_acknowledged_one()
+    {
+        ScrubWorld first = ScrubWorld.New(1, 2, checksums: true);
+        int at = 2 * first.RowLength;
+        first.Put(at, Block);
+        SimDisk slow = Slow(first, 0, at);
+        first.Overwrite(at, 0x5A).Forget();
+        first.Lane.Advance(5_000_000);
+        Assert.Equal(1, slow.InFlight);
+        SpaceWorld killed = (SpaceWorld)first.World.Kill(2, () => false);
+        killed.Disks[Array.IndexOf(first.Disks, slow)].Media.LosePower((_, _) => false);
+        first.Opened(killed).AssertFullOf(0x5A, at);
+    }
+
+    // The notes are full to the last when a range is unmapped: the flush that makes room for its own covers the others.
+    [Fact]
+    public void An_unmap_finds_room_for_its_notes()
+    {
+        ScrubWorld first = ScrubWorld.New(1, 1, checksums: true);
+        int at = 2 * first.RowLength;
+        first.Put(at + (8 * Block), Block);      // two of 512
+        first.Put(at + (9 * Block), 3 * Block);  // six
+        for (int i = 0; i < 63; i++)
+        {
+            first.Put(at, 4 * Block);            // eight each
+        }
+
+        long flushes = first.Space.Counters.Flushes;
+        first.Unmap(at, 4 * Block);
+        Assert.Equal(flushes + 1, first.Space.Counters.Flushes);
+        first.Forget(at, 4 * Block);
+        ScrubWorld second = first.Opened((SpaceWorld)first.World.Kill(2, () => false));
+        second.AssertReads(at, 12 * Block);
+    }
+
+    /// <summary>Makes the disk of a copy take a second to write a block.</summary>
+    private static SimDisk Slow(ScrubWorld world, int copy, int address)
+    {
+        (int disk, long place) = world.DataPlace(copy, address);
+        world.Disks[disk].WriteTakesLonger = (offset, _) => offset == place ? 1_000_000_000 : 0;
+        return world.Disks[disk];
     }
 }

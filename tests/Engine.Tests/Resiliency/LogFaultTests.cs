@@ -101,4 +101,47 @@ public sealed class LogFaultTests
         after.Stride(world.RowLength, findings);
         Assert.True(findings.IsClean, findings.ToString());
     }
+
+    // Nobody tells a space that is being opened that a disk has left. What that disk has not got is recorded all the same: it comes back soon.
+    [Fact]
+    public void A_disk_that_fails_while_the_space_is_opened_is_stale_where_it_may_differ()
+    {
+        ScrubWorld before = ScrubWorld.New(1, 2, checksums: false);
+        before.Write(before.RowLength, 4096);
+        int good = before.DataPlace(1, before.RowLength).Disk;
+        int behind = before.DataPlace(0, before.RowLength).Disk;
+        Assert.Equal(0, behind);   // a copy of the log is on it
+        Assert.Equal(IoError.None, before.Lane.Run(before.Overwrite(before.RowLength, 2)));
+        SpaceWorld cut = (SpaceWorld)before.World.Cut(5, (number, _, _) => number == good);
+        bool hasFailed = false;
+        cut.Disks[behind].WriteFails = (_, _) => !hasFailed && (hasFailed = true);   // the first block of the new session
+        ScrubWorld world = before.Opened(cut);
+        Assert.Equal(1, cut.MissingDisks);
+        world.AssertFullOf(2, world.RowLength);
+        world.Settle();
+        Assert.Equal("", world.Lane.Run(cut.Return(behind)));
+        world.AssertFullOf(2, world.RowLength);
+    }
+
+    // The last block is on one copy only. It is on the other, durably, before a block is appended that calls it durable.
+    [Fact]
+    public void The_end_of_the_log_is_whole_on_every_copy_before_it_goes_on()
+    {
+        ScrubWorld before = ScrubWorld.New(1, 2, checksums: true);
+        before.Unmap(0, 4096);
+        SpaceWorld cut = (SpaceWorld)before.World.Cut(5, (number, _, _) => number == 0);
+        List<SpaceWorld> alone = [];
+        cut.Disks[1].OnRequest = (_, _, _) =>
+        {
+            int last = cut.PendingWrites()[1] - 1;
+            alone.Add((SpaceWorld)cut.Cut((ulong)alone.Count, (number, write, _) => number == 1 && write == last));
+        };
+        before.Opened(cut).Lane.Advance(1_000_000);
+        Assert.True(alone.Count > 2);
+        foreach (SpaceWorld world in alone)
+        {
+            world.Remove(0);
+            Assert.Equal("", world.Lane.Run(world.Open(isNew: false)));
+        }
+    }
 }

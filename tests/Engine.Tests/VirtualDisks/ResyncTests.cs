@@ -183,6 +183,26 @@ public class ResyncTests
         Assert.Equal(young, Read(back, 0, Region));
     }
 
+    // A slab that was somebody else's is to be cleared for the first write, and its disk is gone: none of it may be shown when that is back.
+    [Fact]
+    public void A_new_slab_that_could_not_be_cleared_is_stale_all_over()
+    {
+        PoolWorld world = PoolWorld.New(3, 96 * Mebibyte, 4096, seed: 5);
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(2, checksums: false) with { ProvisioningType = ProvisioningType.Fixed })));
+        SlabRef slab = world.Pool!.State.Space(world.VirtualDisk!.Description.DataSpace)!.Row(0)!.Mapping.Sources.ToArray()[0];
+        SimDisk away = world.Disks[slab.Disk.Value - 1];
+        away.Media.Write(world.Pool.Layout(slab.Disk).SlabOffset(slab.Slab), Random(1, Mebibyte));
+        away.Pulled = true;
+        Write(world, Random(2, 4096), 0);
+        Settle(world);
+        away.Media.Harden(away.Media.CachedWrites);
+        Assert.Equal("", world.Lane.Run(world.Return(slab.Disk.Value - 1)));
+        for (int i = 0; i < 4; i++)
+        {
+            Assert.Equal(new byte[Region], Read(world, 4 * Region, Region));
+        }
+    }
+
     // The log goes on while the copy is made whole: what is written into the part that is being copied stands on the copy as well.
     [Fact]
     public void A_copy_of_the_log_that_was_made_whole_under_flushes_is_enough_to_open()
