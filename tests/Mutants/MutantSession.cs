@@ -69,7 +69,7 @@ public sealed class MutantSession
         int equivalent = chosen.Count(mutant => Equivalents.ReasonOf(mutant) is not null);
         int noticed = chosen.Count(_results.IsKnown);
         Console.WriteLine($"{chosen.Length} mutants, {noticed} noticed, {equivalent} equivalent");
-        return noticed + equivalent == chosen.Length && Equivalents.Unknown(_run.Mutants) == 0 ? 0 : 1;
+        return noticed + equivalent == chosen.Length && Equivalents.Unknown(_run.Mutants) + Rules.Unknown(_run.Mutants) == 0 ? 0 : 1;
     }
 
     private async Task SimulateAsync(Mutant[] open)

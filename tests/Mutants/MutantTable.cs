@@ -29,6 +29,13 @@ public static class MutantTable
             text.Append($"| `{mutant.Name}` | {Equivalents.ReasonOf(mutant)} |\n");
         }
 
+        text.Append("\n## The model's rules\n\nThe rules of durability were tried in explicit-state models of small spaces, with one rule after the other removed, before the engine was\n")
+            .Append("written. These mutants remove them from the engine; some rules are no step that could be left out.\n\n| Rule | Its mutants, or what keeps it |\n|---|---|\n");
+        foreach ((string rule, string[] removedBy, string instead) in Rules.All)
+        {
+            text.Append($"| {rule} | {(instead.Length > 0 ? instead : string.Join(", ", removedBy.Select(name => $"`{name}`")))} |\n");
+        }
+
         return text.ToString();
     }
 

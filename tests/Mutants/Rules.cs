@@ -1,0 +1,28 @@
+namespace TierSpaces.Mutants;
+
+/// <summary>
+/// The rules of durability whose explicit-state models were run with one rule after the other removed, each with the mutants that remove it
+/// from the engine. Where a rule is no step that could be left out, it is said what keeps it.
+/// </summary>
+public static class Rules
+{
+    private const string NoMutant = "- ";
+
+    /// <summary>Rule, its mutants, and what stands there instead when it has none.</summary>
+    public static IReadOnlyList<(string Rule, string[] Mutants, string Instead)> All { get; } = Read();
+
+    /// <summary>Mutants that a rule names and that are none any more; said on the console.</summary>
+    public static int Unknown(IReadOnlyList<Mutant> mutants)
+    {
+        string[] unknown = [.. All.SelectMany(rule => rule.Mutants).Except(mutants.Select(mutant => mutant.Name))];
+        Array.ForEach(unknown, name => Console.WriteLine($"Rules.txt names no mutant: {name}"));
+        return unknown.Length;
+    }
+
+    private static (string, string[], string)[] Read()
+    {
+        using StreamReader reader = new(typeof(Rules).Assembly.GetManifestResourceStream("Rules.txt")!);
+        return [.. reader.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(line => line.Split(" | ")).Select(parts =>
+            parts[1].StartsWith(NoMutant, StringComparison.Ordinal) ? (parts[0], (string[])[], parts[1][NoMutant.Length..]) : (parts[0], parts[1].Split("; "), ""))];
+    }
+}
