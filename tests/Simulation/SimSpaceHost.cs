@@ -47,6 +47,9 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     /// <summary>Fault: taking off a stale mark is answered with ENOSPC and comes about all the same, as in a pool whose file system was full too long.</summary>
     public bool ClearsInDoubt { get; set; }
 
+    /// <summary>Fault: stale marks are not recorded.</summary>
+    public bool RefusesMarks { get; set; }
+
     private readonly HashSet<int> _leaving = [];
 
     /// <inheritdoc/>
@@ -136,8 +139,8 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     public async LaneTask<IoError> MarkStale(uint space, int row, int position, ushort regions)
     {
         await lane.Delay(1000 + lane.Next(100_000));
-        map.Rows[row].Stale[position] |= regions;
-        return IoError.None;
+        map.Rows[row].Stale[position] |= RefusesMarks ? (ushort)0 : regions;
+        return RefusesMarks ? IoError.NoSpace : IoError.None;
     }
 
     /// <inheritdoc/>

@@ -300,14 +300,15 @@ public sealed partial class Space
 
         IoBuffer buffers = _lane.Buffers.Rent(BlockSize * _shape.Copies);
         List<CapturedEntry> kept = [];
+        IoError error = IoError.None;
         foreach ((long block, List<CrashNote> notes) in candidates)
         {
-            await JudgeNoted(block, notes, buffers, kept);
+            error = error == IoError.None ? await JudgeNoted(block, notes, buffers, kept) : error;
         }
 
         _lane.Buffers.Return(buffers);
         Counters.BlocksRecovered += kept.Count;
-        return await LogTaken(kept);   // entries of first writes: the flush in it makes the copies durable before it logs them
+        return error == IoError.None ? await LogTaken(kept) : error;   // entries of first writes: the flush in it makes the copies durable before it logs them
     }
 
     private async LaneTask<IoError> JudgeNoted(long key, List<CrashNote> notes, IoBuffer buffers, List<CapturedEntry> kept)

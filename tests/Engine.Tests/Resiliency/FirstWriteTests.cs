@@ -75,6 +75,24 @@ public sealed class FirstWriteTests
         first.Opened(cut).AssertFullOf(0x5A, at);
     }
 
+    // The same, and the disk that lacks it is full for a minute and longer, as is what would record that: then the log must not say so.
+    [Fact]
+    public void A_first_write_that_cannot_be_made_equal_is_not_logged()
+    {
+        ScrubWorld first = ScrubWorld.New(1, 2, checksums: true);
+        int at = Enumerable.Range(first.RowLength / Block, first.RowLength / Block).Except(first.Written).First() * Block;
+        SimDisk slow = Slow(first, 1, at);
+        Assert.Same(first.Disks[2], slow);   // the log is on the others
+        first.Overwrite(at, 0x5A).Forget();
+        first.Lane.Advance(5_000_000);
+        SpaceWorld killed = (SpaceWorld)first.World.Kill(2, () => false);
+        killed.Disks[2].Full = true;
+        killed.Host.RefusesMarks = true;
+        Assert.NotEqual("", killed.Lane.Run(killed.Open(isNew: false)));
+        SpaceWorld later = (SpaceWorld)killed.Kill(3, () => false);
+        first.Opened(later).AssertFullOf(0x5A, at);
+    }
+
     // The first write is acknowledged, the second on one disk only when the process dies; the other disk has lost its cache, with the first
     // write in it. So nothing has what was acknowledged, one copy has what was on its way, and one a former owner's data.
     [Fact]
