@@ -25,7 +25,8 @@ internal static class CmdletSource
 
             /// <summary>{{Xml(verb.Verb.Help)}}</summary>
             [Cmdlet("{{name[0]}}", "{{name[1]}}"{{Options(verb)}})]
-            [OutputType({{Text(TypeNames.Of(verb.OutputType)[0])}})]
+            [OutputType({{Text(TypeNames.Declared(verb.OutputType))}})]
+            [OutputType(typeof({{verb.OutputType.Name}}))]
             public sealed class {{ClassName(verb)}} : StorageCommand<{{verb.RequestType.Name}}, {{verb.OutputType.Name}}>
             {
 

@@ -15,10 +15,20 @@ internal static class TypeNames
     /// <summary>The name that parameters check: the class without its namespace.</summary>
     internal static string Short(string windowsClass) => CimInstance + windowsClass;
 
+    /// <summary>
+    /// The name that a cmdlet declares to return. A name with its namespace makes PowerShell look for the class in the CIM repository as soon as
+    /// properties are to be completed, which fails where there is none; their names are taken from the record, declared beside it.
+    /// </summary>
+    internal static string Declared(Type info)
+    {
+        string name = ClassOf(info);
+        return name.StartsWith("MSFT_", StringComparison.Ordinal) ? Short(name) : Of(info)[0];
+    }
+
     /// <summary>Names of the objects that a record describes, the most specific first.</summary>
     internal static string[] Of(Type info)
     {
-        string name = info.GetCustomAttribute<WindowsClassAttribute>()?.Name ?? info.Name;
+        string name = ClassOf(info);
         if (!name.StartsWith("MSFT_", StringComparison.Ordinal))
         {
             return ["TierSpaces." + name.Split('_')[^1]];
@@ -27,6 +37,8 @@ internal static class TypeNames
         string[] chain = [name, .. BaseClasses(name)];
         return [.. chain.Select(one => CimInstance + Namespace + one), .. chain.Select(Short)];
     }
+
+    private static string ClassOf(Type info) => info.GetCustomAttribute<WindowsClassAttribute>()?.Name ?? info.Name;
 
     private static string[] BaseClasses(string windowsClass) => windowsClass switch
     {

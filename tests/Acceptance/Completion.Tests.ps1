@@ -42,6 +42,11 @@ Describe 'Completion' {
         @{ Line = 'Get-StorageJob -Name R'; Expected = 'Repair' }
         @{ Line = 'Get-ResiliencySetting -Name M'; Expected = 'Mirror' }
         @{ Line = 'Get-StoragePool -CimSession l'; Expected = 'localhost' }
+        @{ Line = 'Get-PhysicalDisk | Sort-Object Usa'; Expected = 'Usage' }
+        @{ Line = 'Get-VirtualDisk Data | Where-Object Footpr'; Expected = 'FootprintOnPool' }
+        @{ Line = 'New-VirtualDisk Pool1 | Select-Object ResiliencyS'; Expected = 'ResiliencySettingName' }
+        @{ Line = 'Get-StoragePool Pool1 | Format-Table AllocatedS'; Expected = 'AllocatedSize' }
+        @{ Line = 'Get-VirtualDiskSupportedSize Pool1 | Select-Object VirtualDiskSizeMi'; Expected = 'VirtualDiskSizeMin' }
     ) {
         (Get-Completion $Line) -join ' ' | Should -BeExactly $Expected
     }

@@ -96,5 +96,5 @@ public static class CompiledCmdlets
         where T : struct => attribute.NamedArguments.Where(a => a.MemberName == name).Select(a => (T?)a.TypedValue.Value).FirstOrDefault();
 
     private static IEnumerable<string> Texts(CustomAttributeTypedArgument argument) =>
-        ((IEnumerable<CustomAttributeTypedArgument>)argument.Value!).Select(one => (string)one.Value!);
+        ((IEnumerable<CustomAttributeTypedArgument>)argument.Value!).Select(one => one.Value).OfType<string>();   // else a type
 }

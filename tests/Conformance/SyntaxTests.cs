@@ -76,11 +76,13 @@ public sealed class SyntaxTests
 
     private static bool Starts(string name, string prefix) => name.StartsWith(prefix, StringComparison.OrdinalIgnoreCase);
 
+    // Without the namespace: with it PowerShell looks for the class in the CIM repository when properties are to be completed, and fails
+    // where there is none.
     private static string Output(string documented) => documented switch
     {
-        "PhysicalExtent" => "Microsoft.Management.Infrastructure.CimInstance#ROOT/Microsoft/Windows/Storage/MSFT_PhysicalExtent",
+        "PhysicalExtent" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_PhysicalExtent",
         "System.Management.Automation.PSCustomObject" => "TierSpaces.SupportedSize",
-        _ => documented,
+        _ => documented.Replace("ROOT/Microsoft/Windows/Storage/", "", StringComparison.Ordinal),
     };
 
     private static IEnumerable<string> AllSets(DocumentedCmdlet cmdlet) =>
