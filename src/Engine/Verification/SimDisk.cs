@@ -28,7 +28,14 @@ public sealed class SimDisk : IDisk
     public SimMedia Media { get; }
 
     /// <inheritdoc/>
-    public DiskIdentity Identity { get; }
+    public DiskIdentity Identity { get; private init; }
+
+    /// <summary>Why the system would not have it pooled, or empty.</summary>
+    public string CannotPoolReason
+    {
+        get => Identity.CannotPoolReason;
+        init => Identity = Identity with { CannotPoolReason = value };
+    }
 
     /// <summary>Requests so far.</summary>
     public long Requests => _requests;

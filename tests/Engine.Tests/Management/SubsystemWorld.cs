@@ -40,6 +40,9 @@ internal sealed class SubsystemWorld : IDiskFactory
     /// <summary>Disks that can be opened and read, and take no writes.</summary>
     internal HashSet<int> Refusing { get; } = [];
 
+    /// <summary>What the system says against pooling disks.</summary>
+    internal Dictionary<int, string> Obstacles { get; } = [];
+
     internal Guid Pool { get; private set; }
 
     internal JobStatus[] Jobs => Run(Subsystem.JobsAsync());
@@ -61,7 +64,7 @@ internal sealed class SubsystemWorld : IDiskFactory
             throw new DiskOpenException(DiskOpenFailure.NotFound, $"{uri} is not there.");
         }
 
-        return Disks[number] = new SimDisk(Lane, _media[number]) { WriteFails = (_, _) => Refusing.Contains(number) };
+        return Disks[number] = new SimDisk(Lane, _media[number]) { WriteFails = (_, _) => Refusing.Contains(number), CannotPoolReason = Obstacles.GetValueOrDefault(number, "") };
     }
 
     /// <summary>A pool over so many new disks.</summary>

@@ -46,6 +46,21 @@ public sealed class RareErrorTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_disk_of_another_host_is_not_registered()
+    {
+        await using var other = await InProcessHost.StartAsync();
+        await RefusedAsync("InUse", 6, "Register-PhysicalDisk", new() { ["Path"] = new[] { other.Image("free") } });
+        await RefusedAsync("InUse", 6, "Register-PhysicalDisk", new() { ["Path"] = new[] { other.Image("a") } });
+    }
+
+    [Fact]
+    public async Task A_disk_for_which_the_file_system_has_no_room_is_not_made()
+    {
+        await RefusedAsync("FileSystemFull", 5, "New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("huge") }, ["Size"] = 1L << 50, ["Preallocate"] = true });
+        Assert.False(File.Exists(host.Image("huge")));
+    }
+
+    [Fact]
     public void A_socket_path_has_a_longest_length()
     {
         var home = "/tmp/" + new string('h', 200);
