@@ -70,6 +70,24 @@ Describe '-WhatIf' {
         @(Get-StorageJob).Count | Should -Be $jobs
     }
 
+    It 'writes the error that the real run would write: <Line>' -ForEach @(
+        @{ Line = 'Reset-PhysicalDisk Pool11 -Confirm:$false'; Code = 51002 }
+        @{ Line = 'Remove-PhysicalDisk -StoragePoolFriendlyName Pool1 -PhysicalDisks (Get-PhysicalDisk Pool11) -Confirm:$false'; Code = 51004 }
+        @{ Line = 'Remove-PhysicalDisk -StoragePoolFriendlyName Pool1 -PhysicalDisks (Get-PhysicalDisk spare1) -Confirm:$false'; Code = 8 }
+        @{ Line = 'Add-PhysicalDisk -StoragePoolFriendlyName Pool1 -PhysicalDisks (Get-PhysicalDisk Pool12)'; Code = 51002 }
+        @{ Line = 'Unregister-PhysicalDisk Pool11'; Code = 51002 }
+        @{ Line = 'Set-PhysicalDisk spare1 -Usage Retired'; Code = 5 }
+        @{ Line = 'Set-EmulatedDiskFault spare1 -Pull'; Code = 5 }
+        @{ Line = 'New-PhysicalDisk spare1.img -Size 256MB'; Code = 5 }
+        @{ Line = 'New-PhysicalDisk other.img -Size 1000'; Code = 4097 }
+        @{ Line = 'Register-PhysicalDisk nowhere.img'; Code = 5 }
+    ) {
+        $asked = Get-WrittenError ([scriptblock]::Create("$Line -WhatIf"))
+        $done = Get-WrittenError ([scriptblock]::Create($Line))
+        $done.FullyQualifiedErrorId | Should -Be "StorageWMI $Code,$($Line.Split(' ')[0])"
+        $asked.FullyQualifiedErrorId, $asked.Exception.Message | Should -Be $done.FullyQualifiedErrorId, $done.Exception.Message
+    }
+
     It 'writes the errors of what would be refused' {
         (Get-WrittenError { Remove-StoragePool Pool1 -WhatIf }).FullyQualifiedErrorId | Should -Be 'StorageWMI 48008,Remove-StoragePool'
         (Get-WrittenError { Resize-VirtualDisk Data -Size 1TB -WhatIf }).FullyQualifiedErrorId | Should -Be 'StorageWMI 40000,Resize-VirtualDisk'

@@ -42,6 +42,12 @@ public static unsafe class DiskImage
         }
     }
 
+    /// <summary>Why <see cref="Create"/> could not begin: something is at the path, or its folder is not there. Null where it could.</summary>
+    public static IOException? WhyNotCreated(string path, long size) =>
+        Path.Exists(path) ? Failure(path, size, Errno.EEXIST)
+        : !Directory.Exists(Path.GetDirectoryName(path)) ? Failure(path, size, Errno.ENOENT)
+        : null;
+
     private static int Fill(int descriptor, string path, long size, bool preallocate)
     {
         if (!HasRoom(descriptor, preallocate ? size : SizeUnit))

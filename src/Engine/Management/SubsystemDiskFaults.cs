@@ -10,6 +10,18 @@ public sealed partial class StorageSubsystem
     /// <exception cref="RefusedException">The disk is not emulated, or a value is out of range; nothing was changed.</exception>
     public Task<PhysicalDiskStatus> SetEmulatedDiskFaultAsync(Guid id, EmulatedFault fault) => Change(LaneTask<PhysicalDiskStatus> () =>
     {
+        RegisteredDisk disk = TakeEmulated(id, fault);
+        disk.Fault = fault;
+        if (disk.Emulated is { } emulated)
+        {
+            emulated.Fault = fault;
+        }
+
+        return LaneTask.FromResult(StatusOf(disk));
+    });
+
+    private RegisteredDisk TakeEmulated(Guid id, EmulatedFault fault)
+    {
         RegisteredDisk disk = Registered(id);
         if (DiskUri.Parse(disk.Uri).Kind != DiskKind.Emulated)
         {
@@ -19,14 +31,8 @@ public sealed partial class StorageSubsystem
         }
 
         CheckFault(fault, disk.Emulated?.Geometry.Length ?? long.MaxValue);
-        disk.Fault = fault;
-        if (disk.Emulated is { } emulated)
-        {
-            emulated.Fault = fault;
-        }
-
-        return LaneTask.FromResult(StatusOf(disk));
-    });
+        return disk;
+    }
 
     private static void CheckFault(EmulatedFault fault, long length)
     {

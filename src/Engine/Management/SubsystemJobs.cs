@@ -29,17 +29,18 @@ public sealed partial class StorageSubsystem
     /// <exception cref="RefusedException">There is no such job, or it has ended.</exception>
     public Task<JobStatus> StopJobAsync(Guid id) => _lane.InvokeAsync(async LaneTask<JobStatus> () =>
     {
-        StorageJob job = _jobs.All.FirstOrDefault(job => job.Spec.Id == id)
-            ?? throw new RefusedException(Refusal.ObjectNotFound, $"There is no storage job {id}.", "Look at Get-StorageJob.");
-        if (job.HasEnded)
-        {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"Storage job '{job.Spec.Name}' ({id}) has ended: {job.State}.", "Only a job that runs can be stopped.");
-        }
-
+        StorageJob job = TakeRunning(id);
         await job.Stop(JobState.Terminated);
         return JobStatus.Of(job);
     });
+
+    private StorageJob TakeRunning(Guid id)
+    {
+        StorageJob job = _jobs.All.FirstOrDefault(job => job.Spec.Id == id)
+            ?? throw new RefusedException(Refusal.ObjectNotFound, $"There is no storage job {id}.", "Look at Get-StorageJob.");
+        return !job.HasEnded ? job : throw new RefusedException(
+            Refusal.InvalidParameter, $"Storage job '{job.Spec.Name}' ({id}) has ended: {job.State}.", "Only a job that runs can be stopped.");
+    }
 
     /// <summary>
     /// Repairs a virtual disk: copies that are behind are brought up to date, copies on retired disks, and on missing ones where the pool's

@@ -24,13 +24,17 @@ public sealed partial class StorageSubsystem
 
     private StorageJob StartOptimize(ManagedPool managed)
     {
+        RequireWritable(managed);
+        return OptimizeOf(managed) ?? RunOptimize(managed, _lane.NewGuid(), null);
+    }
+
+    private static void RequireWritable(ManagedPool managed)
+    {
         PoolDescription pool = managed.Pool!.State.Pool!;
         if (pool.IsReadOnly)
         {
             throw new RefusedException(Refusal.PoolReadOnly, $"Storage pool '{pool.FriendlyName}' is read-only.", "Set -IsReadOnly $false first.");
         }
-
-        return OptimizeOf(managed) ?? RunOptimize(managed, _lane.NewGuid(), null);
     }
 
     private StorageJob? OptimizeOf(ManagedPool managed) => _jobs.Running(managed.Id.Value).LastOrDefault(job => job.Spec.Kind == JobKind.Optimize);

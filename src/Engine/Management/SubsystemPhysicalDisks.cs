@@ -44,13 +44,7 @@ public sealed partial class StorageSubsystem
     public Task<PhysicalDiskStatus> NewPhysicalDiskAsync(RegistrationSpec spec, long size, bool preallocate) => Change(async LaneTask<PhysicalDiskStatus> () =>
     {
         CheckRegistration(spec);
-        if (size < DiskLayout.SmallestDisk || size % DiskImage.SizeUnit != 0)
-        {
-            throw new RefusedException(
-                Refusal.SizeNotSupported,
-                $"-Size {size} is not supported: an image has a multiple of {DiskImage.SizeUnit} bytes and at least {DiskLayout.SmallestDisk}.", "Give another size.");
-        }
-
+        CheckImageSize(size);
         try
         {
             DiskImage.Create(spec.Path, size, preallocate);
@@ -73,13 +67,7 @@ public sealed partial class StorageSubsystem
     /// <summary>Forgets a disk that is no member of an open pool. The disk itself is left as it is.</summary>
     public Task<bool> UnregisterPhysicalDiskAsync(Guid id) => Change(async LaneTask<bool> () =>
     {
-        RegisteredDisk disk = Registered(id);
-        if (IsInOpenPool(disk))
-        {
-            throw new RefusedException(
-                Refusal.PhysicalDiskInUse, $"Physical disk '{StatusOf(disk).FriendlyName}' is in a storage pool.", "Remove it from the pool first.");
-        }
-
+        RegisteredDisk disk = TakeUnpooled(id);
         _registry.Disks.Remove(disk);
         _registry.Save();
         if (disk.Disk is { } open)
@@ -95,14 +83,9 @@ public sealed partial class StorageSubsystem
     public Task<PhysicalDiskStatus> SetPhysicalDiskAsync(Guid id, string? name, string? description, MediaType? mediaType, DiskUsage? usage) =>
         Change(async LaneTask<PhysicalDiskStatus> () =>
         {
-            if (name is not null)
+            if (TakeChangeable(id, name, usage) is not var (managed, member))
             {
-                RequireName(name, "NewFriendlyName");
-            }
-
-            if (FindMember(id) is not var (managed, member))
-            {
-                return SetRegistered(Registered(id), name, description, mediaType, usage);
+                return SetRegistered(Registered(id), name, description, mediaType);
             }
 
             DiskDescription changed = member with
@@ -136,20 +119,7 @@ public sealed partial class StorageSubsystem
     public Task<bool> RemovePhysicalDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => Change(async LaneTask<bool> () =>
     {
         ManagedPool managed = OpenPool(pool);
-        List<DiskDescription> members = [.. disks.Select(id => MemberOf(managed, id))];
-        foreach (DiskDescription member in members)
-        {
-            uint used = managed.Pool!.State.Disk(member.Number)!.UsedSlabs;
-            if (used > 0)
-            {
-                throw new RefusedException(
-                    Refusal.PhysicalDiskStillInUse,
-                    $"Physical disk '{member.FriendlyName}' holds {used * managed.Pool.Slabs.DataBytes} bytes of {string.Join(", ", NamesOn(managed.Pool, member.Number))}.",
-                    "Retire the disk (Set-PhysicalDisk -Usage Retired): it is drained by itself, or by Repair-VirtualDisk. Or remove those virtual disks.");
-            }
-        }
-
-        foreach (DiskDescription member in members)
+        foreach (DiskDescription member in TakeRemovable(managed, disks))
         {
             Require(await managed.Pool!.RemoveDisk(member.Number), member.FriendlyName);
             if (_registry.Disks.Find(disk => IdOf(disk) == member.Id.Value || disk.Scan?.Label?.Disk == member.Id) is { } known)
@@ -161,22 +131,10 @@ public sealed partial class StorageSubsystem
         return true;
     });
 
-    private static IEnumerable<string> NamesOn(Pool pool, DiskNumber number) => pool.State.VirtualDisks.Values
-        .Where(disk => new[] { disk.DataSpace, disk.LogSpace }.Any(space => pool.State.Space(space)?.EnumerateRows()
-            .Any(row => row.Row.Mapping.Sources.ToArray().Any(slab => slab.Disk == number)) == true))
-        .Select(disk => $"virtual disk '{disk.FriendlyName}'").Order(StringComparer.Ordinal);
-
     /// <summary>Clears what an unpooled disk holds, so that it can be pooled.</summary>
     public Task<PhysicalDiskStatus> ResetPhysicalDiskAsync(Guid id) => Change(async LaneTask<PhysicalDiskStatus> () =>
     {
-        RegisteredDisk disk = Registered(id);
-        if (IsInOpenPool(disk) || disk.Disk is not { } open)
-        {
-            throw new RefusedException(
-                Refusal.PhysicalDiskInUse, $"Physical disk '{StatusOf(disk).FriendlyName}' {(disk.Disk is null && disk.Problem.Length > 0 ? $"cannot be opened: {disk.Problem}" : "is in a storage pool")}.",
-                "Remove it from the pool first.");
-        }
-
+        (RegisteredDisk disk, IDisk open) = TakeErasable(id);
         if (await PoolScan.Erase(_lane, open) is not IoError.None and var error)
         {
             throw new RefusedException(Refusal.Failed, $"Physical disk '{disk.FriendlyName}' could not be cleared: {error}.");
@@ -187,46 +145,23 @@ public sealed partial class StorageSubsystem
         return StatusOf(disk);
     });
 
-    private void CheckRegistration(RegistrationSpec spec)
+    private async LaneTask<PhysicalDiskStatus> Register(RegistrationSpec spec)
     {
-        if (!Path.IsPathFullyQualified(spec.Path))
-        {
-            throw new RefusedException(Refusal.InvalidParameter, $"-Path '{spec.Path}' is not absolute.", "Give the whole path.");
-        }
-
-        if (spec.LatencyProfile.Length > 0 && LatencyProfile.Find(spec.LatencyProfile) is null)
-        {
-            throw new RefusedException(
-                Refusal.InvalidParameter,
-                $"-LatencyProfile '{spec.LatencyProfile}' is not one of {string.Join(", ", LatencyProfile.All.Select(profile => profile.Name))}.");
-        }
-
-        foreach ((int? size, string name) in new[] { (spec.Overrides.LogicalSectorSize, "LogicalSectorSize"), (spec.Overrides.PhysicalSectorSize, "PhysicalSectorSize") })
-        {
-            if (size is not (null or 512 or 4096))
-            {
-                throw new RefusedException(Refusal.SectorSizeNotSupported, $"-{name} {size} is not supported; 512 and 4096 are.");
-            }
-        }
-
-        if (spec.FriendlyName.Length > 0)
-        {
-            RequireName(spec.FriendlyName, "FriendlyName");
-        }
-
-        if (_registry.Disks.Find(disk => DiskUri.Parse(disk.Uri).Path == Path.GetFullPath(spec.Path)) is { } known)
-        {
-            throw new RefusedException(Refusal.DuplicateDisk, $"-Path '{spec.Path}' is registered as physical disk '{StatusOf(known).FriendlyName}'.");
-        }
+        RegisteredDisk disk = NewRegistration(spec);
+        await OpenRegistered(disk, mustOpen: true);
+        _registry.Disks.Add(disk);
+        _registry.Save();
+        await OfferOrOpen(disk);
+        return StatusOf(disk);
     }
 
-    private async LaneTask<PhysicalDiskStatus> Register(RegistrationSpec spec)
+    private RegisteredDisk NewRegistration(RegistrationSpec spec)
     {
         string path = Path.GetFullPath(spec.Path);
         DiskUri uri = spec.LatencyProfile.Length > 0 ? DiskUri.ForEmulated(path, spec.LatencyProfile)
             : path.StartsWith("/dev/", StringComparison.Ordinal) && !path.StartsWith("/dev/shm/", StringComparison.Ordinal) ? DiskUri.ForBlock(path)
             : DiskUri.ForFile(path);
-        RegisteredDisk disk = new()
+        return new RegisteredDisk
         {
             Id = _lane.NewGuid(),
             DeviceId = _registry.NextDeviceId,
@@ -238,11 +173,6 @@ public sealed partial class StorageSubsystem
             SlotNumber = spec.SlotNumber,
             LatencyProfile = spec.LatencyProfile,
         };
-        await OpenRegistered(disk, mustOpen: true);
-        _registry.Disks.Add(disk);
-        _registry.Save();
-        await OfferOrOpen(disk);
-        return StatusOf(disk);
     }
 
     private async LaneTask<Nothing> OfferOrOpen(RegisteredDisk disk)
@@ -303,46 +233,13 @@ public sealed partial class StorageSubsystem
     private MeteredDisk Open(RegisteredDisk disk) =>
         disk.LastOpened = new MeteredDisk(_lane, WithFault(disk, _options.Factory.Open(_lane, disk.Uri, disk.Overrides)), _watch);
 
-    private PhysicalDiskStatus SetRegistered(RegisteredDisk disk, string? name, string? description, MediaType? mediaType, DiskUsage? usage)
+    private PhysicalDiskStatus SetRegistered(RegisteredDisk disk, string? name, string? description, MediaType? mediaType)
     {
-        if (usage is not null and not DiskUsage.AutoSelect)
-        {
-            throw new RefusedException(Refusal.InvalidParameter, $"-Usage {usage}: physical disk '{disk.FriendlyName}' is in no storage pool.", "Give the usage when it is added to a pool.");
-        }
-
         disk.FriendlyName = name ?? disk.FriendlyName;
         disk.Description = description ?? disk.Description;
         disk.Overrides = mediaType is { } media ? disk.Overrides with { MediaType = media } : disk.Overrides;
         _registry.Save();
         return StatusOf(disk);
-    }
-
-    private (Refusal Refusal, string Reason)? WhyNotPoolable(RegisteredDisk disk)
-    {
-        if (IsInOpenPool(disk))
-        {
-            return (Refusal.PhysicalDiskInUse, "it is in a storage pool.");
-        }
-
-        if (disk.Disk is null || disk.Scan is null)
-        {
-            return (Refusal.Failed, disk.Problem);
-        }
-
-        if (disk.Identity!.CannotPoolReason is { Length: > 0 } system)
-        {
-            return (Refusal.SystemManagedDisk, system);
-        }
-
-        return disk.Scan.Kind switch
-        {
-            ScanKind.Blank or ScanKind.Forming => disk.Identity.SizeBytes < DiskLayout.SmallestDisk
-                ? (Refusal.NotEnoughCapacity, $"it has {disk.Identity.SizeBytes} bytes; a member has at least {DiskLayout.SmallestDisk}.") : null,
-            ScanKind.Member => (Refusal.PhysicalDiskInUse, "it is a member of a storage pool that is not open."),
-            ScanKind.Foreign => (Refusal.ForeignSignature, disk.Scan.Reason),
-            ScanKind.Unreadable => (Refusal.Failed, disk.Scan.Reason),
-            _ => (Refusal.DamagedMember, disk.Scan.Reason),
-        };
     }
 
     private RegisteredDisk Registered(Guid id) => _registry.Disks.Find(disk => IdOf(disk) == id) ?? throw new RefusedException(

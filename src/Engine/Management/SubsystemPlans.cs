@@ -1,3 +1,5 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -89,11 +91,65 @@ public sealed partial class StorageSubsystem
     });
 
     /// <summary>Refuses what <see cref="RemovePoolAsync"/> would refuse.</summary>
-    public Task<bool> CheckRemovePoolAsync(Guid id) => Plan(() =>
+    public Task<bool> CheckRemovePoolAsync(Guid id) => Check(() => RequireEmpty(OpenPool(id)));
+
+    /// <summary>Refuses what <see cref="SetPoolAsync"/> would refuse.</summary>
+    public Task<bool> CheckSetPoolAsync(Guid id, Func<PoolDescription, PoolDescription> change) => Check(() => Changed(id, change));
+
+    /// <summary>Refuses what <see cref="OptimizePoolAsync"/> would refuse.</summary>
+    public Task<bool> CheckOptimizePoolAsync(Guid id) => Check(() => RequireWritable(OpenPool(id)));
+
+    /// <summary>Refuses what <see cref="SetVirtualDiskAsync"/> would refuse.</summary>
+    public Task<bool> CheckSetVirtualDiskAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => Check(() => Changed(id, change));
+
+    /// <summary>Refuses what <see cref="ConnectVirtualDiskAsync"/> would refuse, but for a socket that turns out to be taken.</summary>
+    public Task<bool> CheckConnectVirtualDiskAsync(Guid id) => Check(() => RequireOnlyOfItsName(TakeUsable(id).Disk));
+
+    /// <summary>Refuses what <see cref="StopJobAsync"/> would refuse.</summary>
+    public Task<bool> CheckStopJobAsync(Guid id) => Check(() => TakeRunning(id));
+
+    /// <summary>Refuses what <see cref="NewPhysicalDiskAsync"/> would refuse, but for a file system that turns out to be full.</summary>
+    public Task<bool> CheckNewPhysicalDiskAsync(RegistrationSpec spec, long size) => Check(() =>
     {
-        RequireEmpty(OpenPool(id));
+        CheckRegistration(spec);
+        CheckImageSize(size);
+        if (DiskImage.WhyNotCreated(spec.Path, size) is { } why)
+        {
+            throw new RefusedException(RefusalOf(why), $"-Path '{spec.Path}': {why.Message}");
+        }
+    });
+
+    /// <summary>Refuses what <see cref="RegisterPhysicalDiskAsync"/> would refuse: the disk is opened for a moment.</summary>
+    public Task<bool> CheckRegisterPhysicalDiskAsync(RegistrationSpec spec) => Change(async LaneTask<bool> () =>
+    {
+        CheckRegistration(spec);
+        RegisteredDisk disk = NewRegistration(spec);
+        await OpenRegistered(disk, mustOpen: true);
+        await disk.Disk!.Close();
         return true;
     });
+
+    /// <summary>Refuses what <see cref="UnregisterPhysicalDiskAsync"/> would refuse.</summary>
+    public Task<bool> CheckUnregisterPhysicalDiskAsync(Guid id) => Check(() => TakeUnpooled(id));
+
+    /// <summary>Refuses what <see cref="SetPhysicalDiskAsync"/> would refuse.</summary>
+    public Task<bool> CheckSetPhysicalDiskAsync(Guid id, string? name, DiskUsage? usage) => Check(() => TakeChangeable(id, name, usage));
+
+    /// <summary>Refuses what <see cref="AddPhysicalDisksAsync"/> would refuse.</summary>
+    public Task<bool> CheckAddPhysicalDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => Check(() =>
+    {
+        _ = OpenPool(pool);
+        TakePoolable(disks);
+    });
+
+    /// <summary>Refuses what <see cref="RemovePhysicalDisksAsync"/> would refuse.</summary>
+    public Task<bool> CheckRemovePhysicalDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => Check(() => TakeRemovable(OpenPool(pool), disks));
+
+    /// <summary>Refuses what <see cref="ResetPhysicalDiskAsync"/> would refuse.</summary>
+    public Task<bool> CheckResetPhysicalDiskAsync(Guid id) => Check(() => TakeErasable(id));
+
+    /// <summary>Refuses what <see cref="SetEmulatedDiskFaultAsync"/> would refuse.</summary>
+    public Task<bool> CheckSetEmulatedDiskFaultAsync(Guid id, EmulatedFault fault) => Check(() => TakeEmulated(id, fault));
 
     /// <summary>What <see cref="RepairVirtualDiskAsync"/> would do before it verifies every copy.</summary>
     public Task<RepairPlacement> PlanRepairAsync(Guid id) => Plan(() =>
@@ -109,6 +165,12 @@ public sealed partial class StorageSubsystem
         return new RepairPlacement(disk.Open.Disk.Space.BytesToResync, managed.Pool!.Slabs.DataBytes, [.. moves]);
 
         string NameOf(DiskNumber number) => state.Disk(number)!.Description.FriendlyName;
+    });
+
+    private Task<bool> Check(Action check) => Plan(() =>
+    {
+        check();
+        return true;
     });
 
     /// <summary>Makes a plan after the verbs that came before it.</summary>

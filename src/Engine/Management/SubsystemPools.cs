@@ -41,17 +41,20 @@ public sealed partial class StorageSubsystem
     /// <summary>Changes settings of a pool.</summary>
     public Task<StoragePoolStatus> SetPoolAsync(Guid id, Func<PoolDescription, PoolDescription> change) => Change(async LaneTask<StoragePoolStatus> () =>
     {
+        (ManagedPool managed, PoolDescription description) = Changed(id, change);
+        Require(await managed.Pool!.Commit(new PoolChanged(description)), description.FriendlyName);
+        return StatusOf(managed);
+    });
+
+    private (ManagedPool Pool, PoolDescription Description) Changed(Guid id, Func<PoolDescription, PoolDescription> change)
+    {
         ManagedPool managed = OpenPool(id);
         PoolDescription description = change(managed.Pool!.State.Pool!);
         RequireName(description.FriendlyName, "NewFriendlyName");
-        if (_pools.Values.Any(pool => pool != managed && SameName(pool.State?.Pool?.FriendlyName, description.FriendlyName)))
-        {
-            throw new RefusedException(Refusal.NameTaken, $"-NewFriendlyName '{description.FriendlyName}' is the name of another storage pool.", "Choose another name.");
-        }
-
-        Require(await managed.Pool.Commit(new PoolChanged(description)), description.FriendlyName);
-        return StatusOf(managed);
-    });
+        return !_pools.Values.Any(pool => pool != managed && SameName(pool.State?.Pool?.FriendlyName, description.FriendlyName))
+            ? (managed, description)
+            : throw new RefusedException(Refusal.NameTaken, $"-NewFriendlyName '{description.FriendlyName}' is the name of another storage pool.", "Choose another name.");
+    }
 
     /// <summary>Removes an empty pool: its disks are blank afterwards and stay registered.</summary>
     public Task<bool> RemovePoolAsync(Guid id) => Change(async LaneTask<bool> () =>

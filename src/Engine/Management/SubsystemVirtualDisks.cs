@@ -45,6 +45,16 @@ public sealed partial class StorageSubsystem
     /// <summary>Changes name, usage or access of a virtual disk.</summary>
     public Task<VirtualDiskStatus> SetVirtualDiskAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => Change(async LaneTask<VirtualDiskStatus> () =>
     {
+        (ManagedPool managed, ManagedVirtualDisk disk, VirtualDiskDescription changed) = Changed(id, change);
+        Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
+        disk.Open.Description = changed;
+        disk.Open.Disk.IsReadOnly = changed.IsReadOnly;
+        return StatusOf(managed, changed.Id);
+    });
+
+    private (ManagedPool Pool, ManagedVirtualDisk Disk, VirtualDiskDescription Description) Changed(
+        Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change)
+    {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
         VirtualDiskDescription changed = change(disk.Open.Description);
         RequireName(changed.FriendlyName, "NewFriendlyName");
@@ -63,11 +73,8 @@ public sealed partial class StorageSubsystem
                 Refusal.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' is connected under its name.", "Disconnect it first.");
         }
 
-        Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
-        disk.Open.Description = changed;
-        disk.Open.Disk.IsReadOnly = changed.IsReadOnly;
-        return StatusOf(managed, changed.Id);
-    });
+        return (managed, disk, changed);
+    }
 
     /// <summary>Removes a virtual disk and everything in it.</summary>
     public Task<bool> RemoveVirtualDiskAsync(Guid id) => Change(async LaneTask<bool> () =>
@@ -125,14 +132,8 @@ public sealed partial class StorageSubsystem
     /// <summary>Exports a virtual disk on its socket, now and after every restart.</summary>
     public Task<VirtualDiskStatus> ConnectVirtualDiskAsync(Guid id) => Change(async LaneTask<VirtualDiskStatus> () =>
     {
-        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
+        (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
         VirtualDiskDescription description = disk.Open.Description;
-        if (disk.Open.Disk.Space.Fault != IoError.None)
-        {
-            throw new RefusedException(
-                Refusal.VirtualDiskStateForbids, $"Virtual disk '{description.FriendlyName}' cannot be used: {disk.Open.Disk.Space.FaultReason}.");
-        }
-
         if (!disk.IsExported)
         {
             StartExport(disk);
@@ -235,7 +236,14 @@ public sealed partial class StorageSubsystem
         }
     }
 
-    private void StartExport(ManagedVirtualDisk disk)
+    private (ManagedPool Pool, ManagedVirtualDisk Disk) TakeUsable(Guid id)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
+        return disk.Open.Disk.Space.Fault == IoError.None ? (managed, disk) : throw new RefusedException(
+            Refusal.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be used: {disk.Open.Disk.Space.FaultReason}.");
+    }
+
+    private void RequireOnlyOfItsName(ManagedVirtualDisk disk)
     {
         VirtualDiskDescription description = disk.Open.Description;
         if (_pools.Values.SelectMany(pool => pool.VirtualDisks.Values).Any(other =>
@@ -244,7 +252,12 @@ public sealed partial class StorageSubsystem
             throw new RefusedException(
                 Refusal.NameTaken, $"Another virtual disk '{description.FriendlyName}' is connected.", "Disconnect it, or give one of the two another name.");
         }
+    }
 
+    private void StartExport(ManagedVirtualDisk disk)
+    {
+        RequireOnlyOfItsName(disk);
+        VirtualDiskDescription description = disk.Open.Description;
         string path = Path.Combine(_options.ExportFolder, $"{description.Id.Value:N}.sock");
         NbdServer server = new(_lane, notice: _options.Notice);
         NbdExport export = new(description.Id.Value, description.FriendlyName, $"TierSpaces virtual disk {description.Id.Value}", disk.Open.Disk, description.IsReadOnly);

@@ -20,18 +20,23 @@ internal sealed class ReplyBuilder<TInfo>
     /// <summary>Does a piece of work that changes something, unless the request only asks what would be done, and tells it.</summary>
     /// <param name="step">What it does, in words.</param>
     /// <param name="work">The work.</param>
-    public async Task DoAsync(string step, Func<Task> work)
+    /// <param name="check">Refuses what the work would refuse; done in its place where it is only asked about.</param>
+    public async Task DoAsync(string step, Func<Task> work, Func<Task>? check = null)
     {
         if (!IsWhatIf)
         {
             await work().ConfigureAwait(false);
+        }
+        else if (check is not null)
+        {
+            await check().ConfigureAwait(false);
         }
 
         steps.Add(step);
     }
 
     /// <summary>The same for one object: a failure becomes an error and the next object has its turn.</summary>
-    public Task TryDoAsync(string step, Func<Task> work) => TryAsync(() => DoAsync(step, work));
+    public Task TryDoAsync(string step, Func<Task> work, Func<Task>? check = null) => TryAsync(() => DoAsync(step, work, check));
 
     /// <summary>Tells more of what was or would be done.</summary>
     public void Tell(IEnumerable<string> more) => steps.AddRange(more);

@@ -14,12 +14,12 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         ["Add-PhysicalDisk"] = new() { ["StoragePoolFriendlyName"] = "p", ["PhysicalDisks"] = new[] { "free" } },
         ["Connect-VirtualDisk"] = new() { ["FriendlyName"] = v },
         ["Disconnect-VirtualDisk"] = new() { ["FriendlyName"] = v },
-        ["New-PhysicalDisk"] = new() { ["Path"] = new[] { "/nowhere/new.img" }, ["Size"] = 128 << 20 },
+        ["New-PhysicalDisk"] = new() { ["Size"] = 128 << 20 },
         ["New-StoragePool"] = new() { ["FriendlyName"] = "q", ["PhysicalDisks"] = new[] { "free" } },
         ["New-VirtualDisk"] = new() { ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "w", ["Size"] = 16 << 20 },
         ["Optimize-StoragePool"] = new() { ["FriendlyName"] = p },
-        ["Register-PhysicalDisk"] = new() { ["Path"] = new[] { "/nowhere/old.img" } },
-        ["Remove-PhysicalDisk"] = new() { ["StoragePoolFriendlyName"] = "p", ["PhysicalDisks"] = new[] { "a" } },
+        ["Register-PhysicalDisk"] = [],
+        ["Remove-PhysicalDisk"] = new() { ["StoragePoolFriendlyName"] = "e", ["PhysicalDisks"] = new[] { "empty" } },
         ["Remove-StoragePool"] = new() { ["FriendlyName"] = new[] { "e" } },
         ["Remove-VirtualDisk"] = new() { ["FriendlyName"] = v },
         ["Repair-VirtualDisk"] = new() { ["FriendlyName"] = v },
@@ -32,7 +32,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         ["Set-StoragePool"] = new() { ["FriendlyName"] = "p", ["NewFriendlyName"] = "q" },
         ["Set-VirtualDisk"] = new() { ["FriendlyName"] = "v", ["NewFriendlyName"] = "w" },
         ["Start-TierSpacesHost"] = [],
-        ["Stop-StorageJob"] = new() { ["Name"] = new[] { "*" } },
+        ["Stop-StorageJob"] = [],
         ["Stop-TierSpacesHost"] = [],
         ["Unregister-PhysicalDisk"] = new() { ["FriendlyName"] = new[] { "free" } },
         ["Update-StoragePool"] = new() { ["FriendlyName"] = p },
@@ -45,20 +45,83 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     public async Task It_is_said_and_not_done(string verb)
     {
         await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("emulated") }, ["Size"] = 128 << 20, ["LatencyProfile"] = "NVMe" });
-        await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("empty") }, ["Size"] = 128 << 20 });
-        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "e", ["PhysicalDisks"] = new[] { "empty" } });
-        if (verb == "Stop-StorageJob")
-        {
-            await host.SendAsync("Repair-VirtualDisk", new() { ["FriendlyName"] = v });
-        }
+        await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("empty"), host.Image("empty2") }, ["Size"] = 128 << 20 });
+        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "e", ["PhysicalDisks"] = new[] { "empty", "empty2" } });
+        await using var job = verb == "Stop-StorageJob" ? await LongRepair.BeginAsync(host) : null;
 
         var before = await host.StateAsync();
-        var reply = await AskAsync(verb, requests[verb]);
+        var reply = await AskAsync(verb, job is null ? Complete(verb) : new() { ["UniqueId"] = new[] { job.Id } });
 
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         Assert.NotEmpty(Steps(reply));
         Assert.Equal("[]", reply.GetProperty("Objects").ToString());
         Assert.Equal(before, await host.StateAsync());
+    }
+
+    /// <summary>Paths of this host are known only once it runs.</summary>
+    private Dictionary<string, object?> Complete(string verb)
+    {
+        if (verb == "Register-PhysicalDisk")
+        {
+            File.WriteAllBytes(host.Image("old"), new byte[128 << 20]);
+            return new() { ["Path"] = new[] { host.Image("old") } };
+        }
+
+        return verb == "New-PhysicalDisk" ? new(requests[verb]) { ["Path"] = new[] { host.Image("new") } } : requests[verb];
+    }
+
+    public static TheoryData<string, string, int> Refusals => new()
+    {
+        { "Add-PhysicalDisk", """{"StoragePoolFriendlyName":"p","PhysicalDisks":["a"]}""", 51002 },
+        { "New-PhysicalDisk", """{"Path":["/nowhere/new.img"],"Size":134217728}""", 5 },
+        { "New-PhysicalDisk", """{"Path":["/etc/hostname"],"Size":134217728}""", 5 },
+        { "New-PhysicalDisk", """{"Path":["/tmp/never.img"],"Size":5000}""", 4097 },
+        { "Register-PhysicalDisk", """{"Path":["/nowhere/old.img"]}""", 5 },
+        { "Remove-PhysicalDisk", """{"StoragePoolFriendlyName":"p","PhysicalDisks":["a"]}""", 51004 },
+        { "Remove-PhysicalDisk", """{"StoragePoolFriendlyName":"p","PhysicalDisks":["free"]}""", 8 },
+        { "Reset-PhysicalDisk", """{"FriendlyName":"a"}""", 51002 },
+        { "Set-EmulatedDiskFault", """{"FriendlyName":"free","Pull":true}""", 5 },
+        { "Set-PhysicalDisk", """{"FriendlyName":"free","Usage":"Retired"}""", 5 },
+        { "Set-PhysicalDisk", """{"FriendlyName":"free","NewFriendlyName":""}""", 5 },
+        { "Set-StoragePool", """{"FriendlyName":"p","NewFriendlyName":""}""", 5 },
+        { "Set-VirtualDisk", """{"FriendlyName":"v","NewFriendlyName":""}""", 5 },
+        { "Unregister-PhysicalDisk", """{"FriendlyName":["a"]}""", 51002 },
+    };
+
+    [Theory]
+    [MemberData(nameof(Refusals))]
+    public async Task What_the_host_refuses_is_refused_when_it_is_only_asked_about(string verb, string json, int code)
+    {
+        var request = JsonSerializer.Deserialize<Dictionary<string, object?>>(json)!;
+        var before = await host.StateAsync();
+        var asked = Errors(await AskAsync(verb, request));
+        var done = Errors(await host.SendAsync(verb, request));
+
+        Assert.Equal(code, Assert.Single(done).GetProperty("Code").GetInt32());
+        Assert.Equal(done[0].ToString(), Assert.Single(asked).ToString());
+        Assert.Equal(before, await host.StateAsync());
+    }
+
+    [Fact]
+    public async Task A_job_that_has_ended_is_refused_when_it_is_only_asked_about()
+    {
+        await host.SendAsync("Repair-VirtualDisk", new() { ["FriendlyName"] = v });
+
+        Assert.NotEmpty(Errors(await AskAsync("Stop-StorageJob", new() { ["Name"] = new[] { "*" } })));
+    }
+
+    [Fact]
+    public async Task All_disks_of_a_pool_are_refused_before_the_first_one_has_left()
+    {
+        var paths = new[] { host.Image("all1"), host.Image("all2") };
+        await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = paths, ["Size"] = 128 << 20 });
+        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "all", ["PhysicalDisks"] = new[] { "all?" } });
+        var reply = await host.SendAsync("Remove-PhysicalDisk", new() { ["StoragePoolFriendlyName"] = "all", ["PhysicalDisks"] = new[] { "all?" } });
+
+        Assert.Equal(5, Assert.Single(Errors(reply)).GetProperty("Code").GetInt32());
+        var left = await host.SendAsync("Get-PhysicalDisk", new() { ["StoragePool"] = "all" });
+        Assert.Equal(2, left.GetProperty("Objects").GetArrayLength());
+        await host.SendAsync("Remove-StoragePool", new() { ["FriendlyName"] = new[] { "all" } });
     }
 
     [Theory]
@@ -115,6 +178,8 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         host.SendAsync(verb, new(request) { ["WhatIf"] = true });
 
     private static string[] Steps(JsonElement reply) => [.. reply.GetProperty("Steps").EnumerateArray().Select(step => step.GetString()!)];
+
+    private static JsonElement[] Errors(JsonElement reply) => [.. reply.GetProperty("Errors").EnumerateArray()];
 
     [GeneratedRegex("column ([0-9]+) copy ([0-9]+): ([0-9]+)")]
     private static partial Regex Part();

@@ -18,7 +18,7 @@ internal sealed class NewPhysicalDiskHandler(HostServices services) : VerbHandle
             {
                 var disk = await services.Subsystem.NewPhysicalDiskAsync(spec, size, request.Preallocate).ConfigureAwait(false);
                 reply.Add(disk.ToInfo());
-            }).ConfigureAwait(false);
+            }, () => services.Subsystem.CheckNewPhysicalDiskAsync(spec, size)).ConfigureAwait(false);
         }
     }
 }

@@ -20,7 +20,7 @@ internal sealed class RegisterPhysicalDiskHandler(HostServices services)
             {
                 var disk = await services.Subsystem.RegisterPhysicalDiskAsync(spec).ConfigureAwait(false);
                 reply.Add(disk.ToInfo());
-            }).ConfigureAwait(false);
+            }, () => services.Subsystem.CheckRegisterPhysicalDiskAsync(spec)).ConfigureAwait(false);
         }
 
         if (!reply.IsWhatIf)

@@ -16,6 +16,7 @@ internal sealed class RemovePhysicalDiskHandler(HostServices services) : VerbHan
         var (from, disks) = (pool.Concrete.UniqueId, PoolMembers.Read(all, request.PhysicalDisks!));
         await reply.DoAsync(
             $"Remove {PoolMembers.Names(all, disks)} from storage pool '{pool.FriendlyName}'",
-            () => services.Subsystem.RemovePhysicalDisksAsync(from, disks)).ConfigureAwait(false);
+            () => services.Subsystem.RemovePhysicalDisksAsync(from, disks),
+            () => services.Subsystem.CheckRemovePhysicalDisksAsync(from, disks)).ConfigureAwait(false);
     }
 }

@@ -13,7 +13,10 @@ internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHand
         var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
         foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
-            await reply.TryDoAsync($"Erase what a storage pool wrote on physical disk '{disk.FriendlyName}'", () => services.Subsystem.ResetPhysicalDiskAsync(disk.UniqueId)).ConfigureAwait(false);
+            await reply.TryDoAsync(
+                $"Erase what a storage pool wrote on physical disk '{disk.FriendlyName}'",
+                () => services.Subsystem.ResetPhysicalDiskAsync(disk.UniqueId),
+                () => services.Subsystem.CheckResetPhysicalDiskAsync(disk.UniqueId)).ConfigureAwait(false);
         }
     }
 }

@@ -36,7 +36,10 @@ internal sealed class SetEmulatedDiskFaultHandler(HostServices services) : VerbH
         var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
         foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
-            await reply.TryDoAsync($"Set {request.Changes("the faults to none")} of physical disk '{disk.FriendlyName}'", () => services.Subsystem.SetEmulatedDiskFaultAsync(disk.UniqueId, fault)).ConfigureAwait(false);
+            await reply.TryDoAsync(
+                $"Set {request.Changes("the faults to none")} of physical disk '{disk.FriendlyName}'",
+                () => services.Subsystem.SetEmulatedDiskFaultAsync(disk.UniqueId, fault),
+                () => services.Subsystem.CheckSetEmulatedDiskFaultAsync(disk.UniqueId, fault)).ConfigureAwait(false);
         }
     }
 

@@ -14,9 +14,11 @@ internal sealed class SetPhysicalDiskHandler(HostServices services) : VerbHandle
         var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
         foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
-            await reply.TryDoAsync($"Set {request.Changes()} of physical disk '{disk.FriendlyName}'", () => services.Subsystem.SetPhysicalDiskAsync(
-                disk.UniqueId, request.NewFriendlyName, request.Description, (Engine.Devices.MediaType?)request.MediaType,
-                (DiskUsage?)request.Usage)).ConfigureAwait(false);
+            await reply.TryDoAsync(
+                $"Set {request.Changes()} of physical disk '{disk.FriendlyName}'",
+                () => services.Subsystem.SetPhysicalDiskAsync(
+                    disk.UniqueId, request.NewFriendlyName, request.Description, (Engine.Devices.MediaType?)request.MediaType, (DiskUsage?)request.Usage),
+                () => services.Subsystem.CheckSetPhysicalDiskAsync(disk.UniqueId, request.NewFriendlyName, (DiskUsage?)request.Usage)).ConfigureAwait(false);
         }
     }
 }

@@ -19,7 +19,10 @@ internal sealed class UnregisterPhysicalDiskHandler(HostServices services)
             : disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
         foreach (var disk in selected)
         {
-            await reply.TryDoAsync($"Forget physical disk '{disk.FriendlyName}'; its contents stay", () => services.Subsystem.UnregisterPhysicalDiskAsync(disk.UniqueId)).ConfigureAwait(false);
+            await reply.TryDoAsync(
+                $"Forget physical disk '{disk.FriendlyName}'; its contents stay",
+                () => services.Subsystem.UnregisterPhysicalDiskAsync(disk.UniqueId),
+                () => services.Subsystem.CheckUnregisterPhysicalDiskAsync(disk.UniqueId)).ConfigureAwait(false);
         }
     }
 

@@ -18,7 +18,7 @@ internal sealed class StopStorageJobHandler(HostServices services) : VerbHandler
             {
                 JobStatus stopped = await services.Subsystem.StopJobAsync(job.UniqueId).ConfigureAwait(false);
                 reply.Add(request.PassThru ? [stopped.ToInfo()] : []);
-            }).ConfigureAwait(false);
+            }, () => services.Subsystem.CheckStopJobAsync(job.UniqueId)).ConfigureAwait(false);
         }
     }
 }

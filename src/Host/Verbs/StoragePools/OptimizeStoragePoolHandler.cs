@@ -18,6 +18,11 @@ internal sealed class OptimizeStoragePoolHandler(HostServices services) : VerbHa
         reply.Tell(meantPools.Select(pool => $"Spread what storage pool '{pool.FriendlyName}' holds evenly over its disks"));
         if (reply.IsWhatIf)
         {
+            foreach (var pool in meantPools)
+            {
+                await reply.TryAsync(() => services.Subsystem.CheckOptimizePoolAsync(pool.Concrete.UniqueId)).ConfigureAwait(false);
+            }
+
             return;
         }
 

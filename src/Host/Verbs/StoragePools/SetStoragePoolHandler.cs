@@ -26,7 +26,7 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
                     {
                         await services.Subsystem.SetScrubIntervalAsync(current.UniqueId, interval).ConfigureAwait(false);
                     }
-                }).ConfigureAwait(false);
+                }, () => services.Subsystem.CheckSetPoolAsync(current.UniqueId, settings => Change(settings, request))).ConfigureAwait(false);
                 if (request.IsPowerProtected == true && !current.Description.IsPowerProtected)
                 {
                     reply.Warn($"Storage pool '{pool.FriendlyName}' now takes a completed write for a durable one: where that is not true, "

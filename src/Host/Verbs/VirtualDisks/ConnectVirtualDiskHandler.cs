@@ -14,9 +14,10 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
         foreach (var disk in all.VirtualDisks.Select(
             request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
+            var socket = Path.Combine(services.Paths.Exports, disk.Description.Id.Value.ToString("N") + ".sock");
             await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}' and attach it where the machine allows it", async () =>
             {
-                services.Paths.CheckSocketPath(Path.Combine(services.Paths.Exports, disk.Description.Id.Value.ToString("N") + ".sock"));
+                services.Paths.CheckSocketPath(socket);
                 var connected = await services.Subsystem.ConnectVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
                 services.Attach(connected);
                 var info = services.ToInfo(all, connected);
@@ -26,6 +27,10 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
                 }
 
                 reply.Add(request.PassThru ? [info] : []);
+            }, () =>
+            {
+                services.Paths.CheckSocketPath(socket);
+                return services.Subsystem.CheckConnectVirtualDiskAsync(disk.Description.Id.Value);
             }).ConfigureAwait(false);
         }
     }

@@ -15,8 +15,10 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
         var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).VirtualDisks;
         foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
-            await reply.TryDoAsync($"Set {request.Changes()} of virtual disk '{disk.Description.FriendlyName}'", () => services.Subsystem.SetVirtualDiskAsync(
-                disk.Description.Id.Value, description => Change(description, request, readOnly))).ConfigureAwait(false);
+            await reply.TryDoAsync(
+                $"Set {request.Changes()} of virtual disk '{disk.Description.FriendlyName}'",
+                () => services.Subsystem.SetVirtualDiskAsync(disk.Description.Id.Value, description => Change(description, request, readOnly)),
+                () => services.Subsystem.CheckSetVirtualDiskAsync(disk.Description.Id.Value, description => Change(description, request, readOnly))).ConfigureAwait(false);
         }
     }
 

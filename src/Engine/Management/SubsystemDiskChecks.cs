@@ -1,0 +1,141 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Emulated;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Management;
+
+// What verbs refuse to do with physical disks. A verb asks here before it changes anything, and so does who only wants to know what it would do.
+public sealed partial class StorageSubsystem
+{
+    private List<DiskDescription> TakeRemovable(ManagedPool managed, IReadOnlyList<Guid> disks)
+    {
+        Pool pool = managed.Pool!;
+        List<DiskDescription> members = [.. disks.Select(id => MemberOf(managed, id)).DistinctBy(member => member.Number)];
+        foreach (DiskDescription member in members)
+        {
+            uint used = pool.State.Disk(member.Number)!.UsedSlabs;
+            if (used > 0)
+            {
+                throw new RefusedException(
+                    Refusal.PhysicalDiskStillInUse,
+                    $"Physical disk '{member.FriendlyName}' holds {used * pool.Slabs.DataBytes} bytes of {string.Join(", ", NamesOn(pool, member.Number))}.",
+                    "Retire the disk (Set-PhysicalDisk -Usage Retired): it is drained by itself, or by Repair-VirtualDisk. Or remove those virtual disks.");
+            }
+        }
+
+        return pool.State.Disks.Count > members.Count ? members : throw new RefusedException(
+            Refusal.InvalidParameter,
+            $"-PhysicalDisks names every disk of storage pool '{pool.State.Pool!.FriendlyName}' ({members.Count}).", "Remove the pool instead.");
+    }
+
+    private static IEnumerable<string> NamesOn(Pool pool, DiskNumber number) => pool.State.VirtualDisks.Values
+        .Where(disk => new[] { disk.DataSpace, disk.LogSpace }.Any(space => pool.State.Space(space)?.EnumerateRows()
+            .Any(row => row.Row.Mapping.Sources.ToArray().Any(slab => slab.Disk == number)) == true))
+        .Select(disk => $"virtual disk '{disk.FriendlyName}'").Order(StringComparer.Ordinal);
+
+    private RegisteredDisk TakeUnpooled(Guid id)
+    {
+        RegisteredDisk disk = Registered(id);
+        return !IsInOpenPool(disk) ? disk : throw new RefusedException(
+            Refusal.PhysicalDiskInUse, $"Physical disk '{StatusOf(disk).FriendlyName}' is in a storage pool.", "Remove it from the pool first.");
+    }
+
+    private (RegisteredDisk Disk, IDisk Open) TakeErasable(Guid id)
+    {
+        RegisteredDisk disk = Registered(id);
+        return !IsInOpenPool(disk) && disk.Disk is { } open ? (disk, open) : throw new RefusedException(
+            Refusal.PhysicalDiskInUse, $"Physical disk '{StatusOf(disk).FriendlyName}' {(disk.Disk is null && disk.Problem.Length > 0 ? $"cannot be opened: {disk.Problem}" : "is in a storage pool")}.",
+            "Remove it from the pool first.");
+    }
+
+    /// <summary>The member that a disk is, or null for a registered one, which has no usage.</summary>
+    private (ManagedPool Pool, DiskDescription Disk)? TakeChangeable(Guid id, string? name, DiskUsage? usage)
+    {
+        if (name is not null)
+        {
+            RequireName(name, "NewFriendlyName");
+        }
+
+        if (FindMember(id) is { } member)
+        {
+            return member;
+        }
+
+        RegisteredDisk disk = Registered(id);
+        return usage is null or DiskUsage.AutoSelect ? null : throw new RefusedException(
+            Refusal.InvalidParameter, $"-Usage {usage}: physical disk '{disk.FriendlyName}' is in no storage pool.", "Give the usage when it is added to a pool.");
+    }
+
+    private static void CheckImageSize(long size)
+    {
+        if (size < DiskLayout.SmallestDisk || size % DiskImage.SizeUnit != 0)
+        {
+            throw new RefusedException(
+                Refusal.SizeNotSupported,
+                $"-Size {size} is not supported: an image has a multiple of {DiskImage.SizeUnit} bytes and at least {DiskLayout.SmallestDisk}.", "Give another size.");
+        }
+    }
+
+    private void CheckRegistration(RegistrationSpec spec)
+    {
+        if (!Path.IsPathFullyQualified(spec.Path))
+        {
+            throw new RefusedException(Refusal.InvalidParameter, $"-Path '{spec.Path}' is not absolute.", "Give the whole path.");
+        }
+
+        if (spec.LatencyProfile.Length > 0 && LatencyProfile.Find(spec.LatencyProfile) is null)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter,
+                $"-LatencyProfile '{spec.LatencyProfile}' is not one of {string.Join(", ", LatencyProfile.All.Select(profile => profile.Name))}.");
+        }
+
+        foreach ((int? size, string name) in new[] { (spec.Overrides.LogicalSectorSize, "LogicalSectorSize"), (spec.Overrides.PhysicalSectorSize, "PhysicalSectorSize") })
+        {
+            if (size is not (null or 512 or 4096))
+            {
+                throw new RefusedException(Refusal.SectorSizeNotSupported, $"-{name} {size} is not supported; 512 and 4096 are.");
+            }
+        }
+
+        if (spec.FriendlyName.Length > 0)
+        {
+            RequireName(spec.FriendlyName, "FriendlyName");
+        }
+
+        if (_registry.Disks.Find(disk => DiskUri.Parse(disk.Uri).Path == Path.GetFullPath(spec.Path)) is { } known)
+        {
+            throw new RefusedException(Refusal.DuplicateDisk, $"-Path '{spec.Path}' is registered as physical disk '{StatusOf(known).FriendlyName}'.");
+        }
+    }
+
+    private (Refusal Refusal, string Reason)? WhyNotPoolable(RegisteredDisk disk)
+    {
+        if (IsInOpenPool(disk))
+        {
+            return (Refusal.PhysicalDiskInUse, "it is in a storage pool.");
+        }
+
+        if (disk.Disk is null || disk.Scan is null)
+        {
+            return (Refusal.Failed, disk.Problem);
+        }
+
+        if (disk.Identity!.CannotPoolReason is { Length: > 0 } system)
+        {
+            return (Refusal.SystemManagedDisk, system);
+        }
+
+        return disk.Scan.Kind switch
+        {
+            ScanKind.Blank or ScanKind.Forming => disk.Identity.SizeBytes < DiskLayout.SmallestDisk
+                ? (Refusal.NotEnoughCapacity, $"it has {disk.Identity.SizeBytes} bytes; a member has at least {DiskLayout.SmallestDisk}.") : null,
+            ScanKind.Member => (Refusal.PhysicalDiskInUse, "it is a member of a storage pool that is not open."),
+            ScanKind.Foreign => (Refusal.ForeignSignature, disk.Scan.Reason),
+            ScanKind.Unreadable => (Refusal.Failed, disk.Scan.Reason),
+            _ => (Refusal.DamagedMember, disk.Scan.Reason),
+        };
+    }
+}
