@@ -26,7 +26,7 @@ public static class MutantFinder
     private static readonly HashSet<string> s_steps =
     [
         "Flush", "FlushDisks", "FlushDisk", "FlushUnflushed", "Commit", "CommitTail", "CommitNow", "Write", "WriteGroup", "WriteMember", "WritePages",
-        "WritePageCopies", "WriteSuperblocks", "WriteView", "WriteCopy", "Overwrite", "MarkDirty", "MarkStale", "MarkMissing", "MarkMissingStale",
+        "WritePageCopies", "WriteSuperblocks", "WriteView", "WriteCopy", "Overwrite", "MarkDirty", "MarkStale", "MarkMissing",
         "SettleMissing", "NoteFirstWrites", "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
         "NameCheckpoint", "TrimLog", "Writeback", "FlushForNotes", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",
         "HoldWriteback", "WritebackEnd", "TakeTurn",

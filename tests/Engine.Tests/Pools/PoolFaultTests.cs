@@ -15,12 +15,7 @@ public sealed class PoolFaultTests
     [Fact]
     public void A_view_that_only_the_witness_holds_does_not_split_the_pool()
     {
-        PoolWorld world = new(1, 3);
-        Pool pool = world.Create();
-        bool isWritten = false;
-        world.Host.OnWrite = _ => isWritten = true;
-        pool.Evict(new DiskNumber(3), "test").Forget();
-        world.Lane.PumpWhile(() => !isWritten, 1_000_000_000);
+        (PoolWorld world, Pool pool) = WithHalfWrittenView();
         PoolWorld here = world.Cut(2);
         Assert.All(here.Scan(), static scan => Assert.Equal(3, scan.Superblock!.View.Members.Length));
 
@@ -36,12 +31,7 @@ public sealed class PoolFaultTests
     [Fact]
     public void A_view_that_was_half_written_is_decided_again_before_the_next()
     {
-        PoolWorld world = new(1, 3);
-        Pool pool = world.Create();
-        bool isWritten = false;
-        world.Host.OnWrite = _ => isWritten = true;
-        pool.Evict(new DiskNumber(3), "test").Forget();
-        world.Lane.PumpWhile(() => !isWritten, 1_000_000_000);
+        (PoolWorld world, Pool pool) = WithHalfWrittenView();
         int opened = 0;
         for (int point = 1; opened == 0; point++)
         {
@@ -453,5 +443,17 @@ public sealed class PoolFaultTests
         Wait().Forget();
 
         async LaneTask Wait() => ended(await task);
+    }
+
+    /// <summary>Three disks, of which the third is being taken out: the new view stands on the witness, and on no disk yet.</summary>
+    private static (PoolWorld World, Pool Pool) WithHalfWrittenView()
+    {
+        PoolWorld world = new(1, 3);
+        Pool pool = world.Create();
+        bool isWritten = false;
+        world.Host.OnWrite = _ => isWritten = true;
+        pool.Evict(new DiskNumber(3), "test").Forget();
+        world.Lane.PumpWhile(() => !isWritten, 1_000_000_000);
+        return (world, pool);
     }
 }
