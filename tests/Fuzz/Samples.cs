@@ -41,7 +41,9 @@ internal static class Samples
         new VirtualDiskCreated(VirtualDiskOf(isConnected: false)),
         new SpaceCreated(new SpaceDescription(new SpaceId(1), s_virtualDisk, SpaceKind.Data, 1, 2)),
         new SpaceCreated(new SpaceDescription(new SpaceId(2), s_virtualDisk, SpaceKind.IntegrityLog, 1, 2)),
+        new SpaceCreated(new SpaceDescription(new SpaceId(3), s_virtualDisk, SpaceKind.WriteCache, 1, 2)),
         new RowsMapped(new SpaceId(2), 0, 2, [new RowMapping([Slab(1, 0), Slab(2, 0)])]),
+        new RowsMapped(new SpaceId(3), 0, 2, [new RowMapping([Slab(1, 5), Slab(2, 5)]), new RowMapping([Slab(1, 6), Slab(2, 6)])]),
         new RowsMapped(new SpaceId(1), 0, 2, [Row(1), Row(2), Row(3)]),
         new RowsMapped(new SpaceId(1), 1, 2, [new RowMapping([Slab(1, 2), Slab(2, 2)], [default, Slab(3, 4)], isInitialized: false)]),
         new StaleMarked(new SpaceId(1), [new StaleEntry(1, 1, 0x8001), new StaleEntry(2, 0, 3)]),
@@ -101,6 +103,6 @@ internal static class Samples
     {
         Id = s_virtualDisk, FriendlyName = "disk", ResiliencySettingName = "Mirror", SizeBytes = 1 << 30,
         NumberOfColumns = 1, NumberOfDataCopies = 2, AllowedDisks = [new DiskNumber(1), new DiskNumber(2)],
-        DataSpace = new SpaceId(1), LogSpace = new SpaceId(2), IsConnected = isConnected,
+        DataSpace = new SpaceId(1), LogSpace = new SpaceId(2), CacheSpace = new SpaceId(3), WriteCacheSize = 2 << 20, IsConnected = isConnected,
     };
 }

@@ -60,6 +60,9 @@ public enum SpaceKind : byte
 
     /// <summary>The integrity log of a space.</summary>
     IntegrityLog = 2,
+
+    /// <summary>A virtual disk's write cache.</summary>
+    WriteCache = 3,
 }
 
 /// <summary>How far apart the copies of a row are kept, numbered as Windows' FaultDomainAwareness.</summary>

@@ -51,7 +51,7 @@ public sealed record VirtualDiskDescription
     /// <summary>The only disks it may use; empty for all.</summary>
     public ImmutableArray<DiskNumber> AllowedDisks { get; init; } = [];
 
-    /// <summary>Write cache.</summary>
+    /// <summary>Size of one copy of its write cache in bytes, whole slabs; 0: none.</summary>
     public long WriteCacheSize { get; init; }
 
     /// <summary>Whether it waits for a user to connect it.</summary>
@@ -80,6 +80,12 @@ public sealed record VirtualDiskDescription
 
     /// <summary>Where its integrity log is.</summary>
     public SpaceId LogSpace { get; init; }
+
+    /// <summary>Where its write cache is; none without one.</summary>
+    public SpaceId CacheSpace { get; init; }
+
+    /// <summary>When its write cache is destaged.</summary>
+    public DestageSettings Destage { get; init; } = DestageSettings.Default;
 
     internal void Encode(ByteWriter to)
     {
@@ -113,6 +119,8 @@ public sealed record VirtualDiskDescription
         to.I64(CreatedUtcTicks);
         to.U32(DataSpace.Value);
         to.U32(LogSpace.Value);
+        to.U32(CacheSpace.Value);
+        Destage.Encode(to);
     }
 
     internal static VirtualDiskDescription Decode(ref ByteReader from) => new()
@@ -142,6 +150,8 @@ public sealed record VirtualDiskDescription
         CreatedUtcTicks = from.I64(),
         DataSpace = new SpaceId(from.U32()),
         LogSpace = new SpaceId(from.U32()),
+        CacheSpace = from.Remaining > 0 ? new SpaceId(from.U32()) : SpaceId.None,   // appended later, as is what follows
+        Destage = from.Remaining > 0 ? DestageSettings.Decode(ref from) : DestageSettings.Default,
     };
 
     private static ImmutableArray<DiskNumber> DecodeDisks(ref ByteReader from)

@@ -146,7 +146,7 @@ public sealed record VirtualDiskStatus
     /// <summary>Bytes of data that have slabs.</summary>
     public long AllocatedBytes { get; init; }
 
-    /// <summary>Bytes of slabs in use, redundancy and log included.</summary>
+    /// <summary>Bytes of slabs in use; redundancy, log and write cache included.</summary>
     public long FootprintBytes { get; init; }
 
     /// <summary>Health.</summary>

@@ -11,7 +11,8 @@ namespace TierSpaces.Engine.Management;
 /// <param name="Disk">The virtual disk; one that does not exist yet has the values it would have.</param>
 /// <param name="Data">Its data.</param>
 /// <param name="Log">Its integrity log.</param>
-public sealed record VirtualDiskPlacement(VirtualDiskDescription Disk, PhysicalExtent[] Data, PhysicalExtent[] Log);
+/// <param name="Cache">Its write cache.</param>
+public sealed record VirtualDiskPlacement(VirtualDiskDescription Disk, PhysicalExtent[] Data, PhysicalExtent[] Log, PhysicalExtent[] Cache);
 
 /// <summary>A disk that would be a member of a new pool.</summary>
 /// <param name="FriendlyName">Its name.</param>
@@ -45,13 +46,15 @@ public sealed partial class StorageSubsystem
     public Task<VirtualDiskPlacement> PlanVirtualDiskAsync(Guid pool, VirtualDiskRequest request) => Plan(() =>
     {
         (ManagedPool managed, NewVirtualDiskSpec spec) = Decide(pool, request);
-        if (!VirtualDiskBuilder.TryPlan(managed.Pool!, spec, out VirtualDiskDescription disk, out List<RowMapping> rows, out List<RowMapping> logRows, out string reason))
+        if (!VirtualDiskBuilder.TryPlan(managed.Pool!, spec, out VirtualDiskDescription disk, out NewRows rows, out string reason))
         {
             throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}", "Give a smaller size, or add disks to the pool.");
         }
 
         return new VirtualDiskPlacement(
-            disk, Place(managed.Pool!, disk, rows, 0, disk.NumberOfDataCopies), Place(managed.Pool!, disk, logRows, 0, logRows.Count > 0 ? logRows[0].Sources.Length : 1));
+            disk, Place(managed.Pool!, disk, rows.Data, 0, disk.NumberOfDataCopies),
+            Place(managed.Pool!, disk, rows.Log, 0, rows.Log.Count > 0 ? rows.Log[0].Sources.Length : 1),
+            Place(managed.Pool!, disk, rows.Cache, 0, disk.NumberOfDataCopies));
     });
 
     /// <summary>The rows that <see cref="ResizeVirtualDiskAsync"/> would add.</summary>
@@ -69,7 +72,7 @@ public sealed partial class StorageSubsystem
 
         int first = (int)(description.SizeBytes / VirtualDiskBuilder.ShapeOf(managed.Pool!, description).RowSize);
         return new VirtualDiskPlacement(
-            description with { SizeBytes = size }, Place(managed.Pool!, description, rows, first, description.NumberOfDataCopies), []);
+            description with { SizeBytes = size }, Place(managed.Pool!, description, rows, first, description.NumberOfDataCopies), [], []);
     });
 
     /// <summary>Where a virtual disk is.</summary>
@@ -78,7 +81,8 @@ public sealed partial class StorageSubsystem
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
         VirtualDiskDescription description = disk.Open.Description;
         return new VirtualDiskPlacement(
-            description, [.. ExtentsOf(managed.Pool!, description)], [.. ExtentsOf(managed.Pool!, description, description.LogSpace)]);
+            description, [.. ExtentsOf(managed.Pool!, description)], [.. ExtentsOf(managed.Pool!, description, description.LogSpace)],
+            [.. ExtentsOf(managed.Pool!, description, description.CacheSpace)]);
     });
 
     /// <summary>What <see cref="NewPoolAsync"/> would make.</summary>

@@ -314,14 +314,14 @@ public sealed partial class StorageSubsystem
         ManagedVirtualDisk? disk = managed.VirtualDisks.GetValueOrDefault(id);
         long slab = managed.State.Pool!.Slabs.DataBytes;
         SpaceState? data = managed.State.Space(description.DataSpace);
-        SpaceState? log = managed.State.Space(description.LogSpace);
         (HealthStatus health, string status, string detached) = StateOf(disk);
         return new VirtualDiskStatus
         {
             Description = description,
             PoolId = managed.Id.Value,
             AllocatedBytes = (data?.MappedRows ?? 0) * description.NumberOfColumns * slab,
-            FootprintBytes = ((data?.MappedRows ?? 0) * (long)(data?.Description.Positions ?? 0) * slab) + ((log?.MappedRows ?? 0) * (long)(log?.Description.Positions ?? 0) * slab),
+            FootprintBytes = new[] { data, managed.State.Space(description.LogSpace), managed.State.Space(description.CacheSpace) }
+                .Sum(static space => (space?.MappedRows ?? 0) * (long)(space?.Description.Positions ?? 0)) * slab,
             Health = health,
             OperationalStatus = status,
             StatusReason = disk is null || managed.Pool is null ? "" : WhatIsTheMatter(managed.Pool, disk),

@@ -262,7 +262,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
     private long Size(NewVirtualDiskSpec spec)
     {
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
-        long max = MaximumRows(spec) * row;
+        long max = Math.Max(0, VirtualDiskBuilder.LargestRowCount(pool, spec, 0)) * row;
         if (request.UseMaximumSize)
         {
             return max > 0 ? max : throw new RefusedException(
@@ -280,32 +280,5 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
 
         return size / row <= SpaceDescription.MaxRows ? size : throw new RefusedException(
             Refusal.SizeNotSupported, $"-Size {request.SizeBytes} is more than {SpaceDescription.MaxRows * row} bytes, the largest virtual disk with this slab and these columns.");
-    }
-
-    /// <summary>Rows that are left once the integrity log has its slabs: reserved for a moment, so that the count is exact.</summary>
-    private long MaximumRows(NewVirtualDiskSpec spec)
-    {
-        List<SlabRef> log = [];
-        bool hasLog = spec.Checksum == ChecksumKind.CRC32C || spec.NumberOfDataCopies > 1;
-        int copies = VirtualDiskBuilder.LogCopies(spec.NumberOfDataCopies, State.Disks.Keys.Count(number => pool.Disk(number) is not null));
-        AllocationPreferences logPreferences = new() { Purpose = AllocationPurpose.Log };
-        for (int row = 0; hasLog && row < VirtualDiskBuilder.LogRows(pool.Slabs); row++)
-        {
-            if (pool.Allocator.TryReserveRow(1, copies, logPreferences, out SlabRef[] slabs, out _))
-            {
-                logPreferences = row == 0 ? logPreferences with { AllowedDisks = [.. slabs.Select(slab => slab.Disk)] } : logPreferences;
-                log.AddRange(slabs);
-            }
-        }
-
-        AllocationPreferences preferences = new()
-        {
-            Media = spec.MediaTypeCode == 0 ? null : (MediaType)spec.MediaTypeCode,
-            AllowedDisks = spec.AllowedDisks,
-            FaultDomainAwareness = spec.FaultDomainAwareness,
-        };
-        long rows = pool.Allocator.LargestRowCount(spec.NumberOfColumns, spec.NumberOfDataCopies, preferences);
-        pool.Allocator.Release(log.ToArray());
-        return rows;
     }
 }

@@ -13,6 +13,9 @@ public enum AllocationPurpose
 
     /// <summary>Journals and logs: on disks of usage Journal, else flash, else any.</summary>
     Log,
+
+    /// <summary>Write caches: on disks of usage Journal, else flash too; never on another medium.</summary>
+    Cache,
 }
 
 /// <summary>Where slabs may be taken.</summary>

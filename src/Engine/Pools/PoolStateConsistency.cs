@@ -25,7 +25,7 @@ public sealed partial record PoolState
 
     private string WhyImpossible(VirtualDiskDescription disk)
     {
-        foreach (SpaceId space in (ReadOnlySpan<SpaceId>)[disk.DataSpace, disk.LogSpace])
+        foreach (SpaceId space in (ReadOnlySpan<SpaceId>)[disk.DataSpace, disk.LogSpace, disk.CacheSpace])
         {
             if (space != SpaceId.None && Space(space)?.Description.Owner != disk.Id)
             {
@@ -56,6 +56,11 @@ public sealed partial record PoolState
             return $"a size of {disk.SizeBytes} bytes";
         }
 
+        if (!disk.Destage.IsPossible)
+        {
+            return $"destage settings of {disk.Destage}";
+        }
+
         return disk.LogicalSectorSize is 512 or 4096 && Enum.IsDefined(disk.Checksum) && Enum.IsDefined(disk.ProvisioningType)
             ? ""
             : $"sectors of {disk.LogicalSectorSize} bytes, checksums {disk.Checksum}, provisioning {disk.ProvisioningType}";
@@ -69,6 +74,11 @@ public sealed partial record PoolState
             return $"space {disk.DataSpace} is not of its shape";
         }
 
+        return WhyLogUnfit(disk) is { Length: > 0 } why ? why : WhyCacheUnfit(disk);
+    }
+
+    private string WhyLogUnfit(VirtualDiskDescription disk)
+    {
         if (disk.Checksum == ChecksumKind.None && disk.NumberOfDataCopies == 1)
         {
             return "";   // needs no log
@@ -78,5 +88,19 @@ public sealed partial record PoolState
             && log.Row(rows - 1) is not null
                 ? ""
                 : $"space {disk.LogSpace} is no integrity log, or has gaps";
+    }
+
+    private string WhyCacheUnfit(VirtualDiskDescription disk)
+    {
+        if (disk.CacheSpace == SpaceId.None)
+        {
+            return disk.WriteCacheSize == 0 ? "" : $"a write cache of {disk.WriteCacheSize} bytes without a space";
+        }
+
+        return Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1 } description, MappedRows: > 0 and var rows } cache
+            && description.Copies == disk.NumberOfDataCopies && cache.Row(rows - 1) is not null
+            && disk.WriteCacheSize == rows * Pool!.Slabs.DataBytes
+                ? ""
+                : $"space {disk.CacheSpace} is no write cache of {disk.WriteCacheSize} bytes, or has gaps";
     }
 }

@@ -13,13 +13,16 @@ namespace TierSpaces.Engine.Pools;
 //
 // Within a domain, and over the domains, the ones with most left come first. For slabs per disk f and n disks per row
 // that greedy order reaches the most rows there can be: the largest R with sum(min(f, R)) ≥ n × R. LargestRowCount is
-// that formula, and a property test holds the two against each other. Logs prefer some disks over others, so for them it
+// that formula, and a property test holds the two against each other. Logs and caches prefer some disks over others, so for them it
 // reserves rows until there are none and gives them back.
+//
+// A run is what a log or a cache lies on: rows of one column whose copies keep to one disk each. It takes the first choice of disks that
+// has room for the whole of it; the longest one is as long as the n-th largest number of free slabs of the widest choice.
 //
 // Invariants
 //  1. A slab is given out once until it is released or the state says that it is in use.
 //  2. Disks that are missing or retired give nothing, hot spares only to what is rebuilt; ManualSelect disks only when named; Journal disks only
-//     to logs.
+//     to logs and caches; to caches no disk but these and flash.
 
 /// <summary>Reserves slabs on the disks of one pool, spread evenly.</summary>
 public sealed class SlabAllocator
@@ -51,6 +54,7 @@ public sealed class SlabAllocator
             if (chosen.Count == groups)
             {
                 row = Reserve(chosen, groups, disksEach);
+                reason = "";
                 return true;
             }
 
@@ -60,6 +64,36 @@ public sealed class SlabAllocator
         row = [];
         return false;
     }
+
+    /// <summary>
+    /// Reserves <paramref name="count"/> rows of one column, each copy on one disk of its own, the same for all rows; position = copy. Fault
+    /// domains are not looked at. Ends as <see cref="TryReserveRow"/> does.
+    /// </summary>
+    public bool TryReserveRun(int copies, int count, AllocationPreferences preferences, out SlabRef[][] rows, out string reason)
+    {
+        Debug.Assert(copies > 0 && count > 0, "A run has at least one slab.");
+        List<DiskState> disks = [];
+        foreach (Func<DiskState, bool> choice in Choices(preferences.Purpose))
+        {
+            disks = EligibleDisks(preferences, choice).Where(disk => FreeOn(disk) >= count)
+                .OrderByDescending(FreeOn).ThenBy(disk => disk.Description.Number).Take(copies).ToList();
+            if (disks.Count == copies)
+            {
+                List<SlabRef[]> runs = disks.ConvertAll(disk => ReserveOn(disk, count));
+                rows = [.. Enumerable.Range(0, count).Select(row => runs.Select(run => run[row]).ToArray())];
+                reason = "";
+                return true;
+            }
+        }
+
+        rows = [];
+        reason = $"It needs {copies} disks with {count} free slabs each{KindsFor(preferences.Purpose)}; {disks.Count} are there.";
+        return false;
+    }
+
+    /// <summary>The most rows that <see cref="TryReserveRun"/> could reserve now.</summary>
+    public long LargestRunCount(int copies, AllocationPreferences preferences) =>
+        EligibleDisks(preferences, Choices(preferences.Purpose).Last()).Select(FreeOn).OrderDescending().ElementAtOrDefault(copies - 1);
 
     /// <summary>Keeps slabs that are about to leave the map from being given out until <see cref="Release"/>.</summary>
     public void Hold(ReadOnlySpan<SlabRef> slabs)
@@ -90,7 +124,7 @@ public sealed class SlabAllocator
     /// <summary>Rows of this shape that could be reserved now, one after another, before the first refusal.</summary>
     public long LargestRowCount(int columns, int copies, AllocationPreferences preferences)
     {
-        if (preferences.Purpose == AllocationPurpose.Log)
+        if (preferences.Purpose != AllocationPurpose.Data)
         {
             return CountByTrying(columns, copies, preferences);
         }
@@ -151,13 +185,19 @@ public sealed class SlabAllocator
 
         yield return static disk => disk.Description.Usage == DiskUsage.Journal;
         yield return static disk => disk.Description.Usage == DiskUsage.Journal || disk.Description.IsFlash();
-        yield return static _ => true;
+        if (purpose == AllocationPurpose.Log)
+        {
+            yield return static _ => true;
+        }
     }
 
     private List<Domain> DomainsOf(AllocationPreferences preferences, Func<DiskState, bool> choice) =>
-        _state().Disks.Values.Where(disk => choice(disk) && IsEligible(disk.Description, preferences))
+        EligibleDisks(preferences, choice)
             .GroupBy(disk => FaultDomains.DomainOf(disk.Description, preferences.FaultDomainAwareness))
             .Select(group => new Domain(group.Select(disk => (disk, FreeOn(disk))))).ToList();
+
+    private IEnumerable<DiskState> EligibleDisks(AllocationPreferences preferences, Func<DiskState, bool> choice) =>
+        _state().Disks.Values.Where(disk => choice(disk) && IsEligible(disk.Description, preferences));
 
     private long CountByTrying(int columns, int copies, AllocationPreferences preferences)
     {
@@ -194,22 +234,24 @@ public sealed class SlabAllocator
             int column = 0;
             foreach (DiskState disk in chosen[group].MostFree(disksEach))
             {
-                row[(column++ * groups) + group] = ReserveOn(disk);
+                row[(column++ * groups) + group] = ReserveOn(disk, 1)[0];
             }
         }
 
         return row;
     }
 
-    private SlabRef ReserveOn(DiskState disk)
+    private SlabRef[] ReserveOn(DiskState disk, int count)
     {
+        SlabRef[] slabs = new SlabRef[count];
+        int found = 0;
         DiskNumber number = disk.Description.Number;
         if (!_reserved.TryGetValue(number, out HashSet<uint>? reserved))
         {
             _reserved[number] = reserved = [];
         }
 
-        for (uint slab = 0; slab < disk.Description.SlabCount; slab++)
+        for (uint slab = 0; found < count && slab < disk.Description.SlabCount; slab++)
         {
             if (slab % 64 == 0 && disk.UsedWord(slab / 64) == ulong.MaxValue)
             {
@@ -217,11 +259,11 @@ public sealed class SlabAllocator
             }
             else if (!disk.IsUsed(slab) && reserved.Add(slab))
             {
-                return new SlabRef(number, slab);
+                slabs[found++] = new SlabRef(number, slab);
             }
         }
 
-        throw new UnreachableException($"Disk {number} counts free slabs but has none.");
+        return found == count ? slabs : throw new UnreachableException($"Disk {number} counts free slabs but has none.");
     }
 
     private static string WhyNot(int groups, int disksEach, int found, AllocationPreferences preferences, List<Domain> domains)
@@ -233,6 +275,8 @@ public sealed class SlabAllocator
         int disks = domains.Sum(domain => domain.Disks);
         return $"A row needs {groups} {unit}{media}; {found} are there, of {disks} disks that may be used.";
     }
+
+    private static string KindsFor(AllocationPurpose purpose) => purpose == AllocationPurpose.Cache ? ", flash or of usage Journal" : "";
 
     /// <summary>Disks that count as one place, with what is free on them.</summary>
     private sealed class Domain(IEnumerable<(DiskState Disk, long Free)> disks)

@@ -46,6 +46,12 @@ public sealed record NewVirtualDiskSpec
     /// <summary>The only disks it may use; empty: all.</summary>
     public ImmutableArray<DiskNumber> AllowedDisks { get; init; } = [];
 
+    /// <summary>Size of one copy of its write cache in bytes, whole slabs; 0: none.</summary>
+    public long WriteCacheSize { get; init; }
+
+    /// <summary>When its write cache is destaged.</summary>
+    public DestageSettings Destage { get; init; } = DestageSettings.Default;
+
     /// <summary>Whether it waits for a user to connect it.</summary>
     public bool IsManualAttach { get; init; }
 

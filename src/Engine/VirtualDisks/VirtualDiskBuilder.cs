@@ -16,8 +16,8 @@ public readonly record struct VirtualDiskResult(OpenVirtualDisk? Disk, CommitSta
 // Stacks the storeys of a virtual disk over a pool and takes them down again.
 //
 // Creation, in crash order:
-//  1. Slabs of the log, and of a fixed disk all rows, are reserved: what does not fit changes nothing.
-//  2. Disk (marked as being created), spaces and log rows are committed; then the rows, in as many commits as they need.
+//  1. Slabs of the log, of the write cache, and of a fixed disk all rows, are reserved: what does not fit changes nothing.
+//  2. Disk (marked as being created), spaces and log rows are committed; then the rows of cache and data, in as many commits as they need.
 //  3. The integrity log is formatted, durably.
 //  4. The mark is taken off. A disk found with the mark at open is removed again.
 
@@ -38,27 +38,39 @@ public static class VirtualDiskBuilder
     public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk) => new(
         disk.NumberOfColumns, disk.NumberOfDataCopies, (int)disk.Interleave, (int)pool.Slabs.DataBytes, disk.Checksum == ChecksumKind.CRC32C);
 
-    /// <summary>The rows of data and log that <see cref="Create"/> would reserve now, or why there is no room. Reserves nothing.</summary>
-    internal static bool TryPlan(
-        Pool pool, NewVirtualDiskSpec spec, out VirtualDiskDescription disk, out List<RowMapping> rows, out List<RowMapping> logRows, out string reason)
+    /// <summary>The rows that <see cref="Create"/> would reserve now, or why there is no room. Reserves nothing.</summary>
+    internal static bool TryPlan(Pool pool, NewVirtualDiskSpec spec, out VirtualDiskDescription disk, out NewRows rows, out string reason)
     {
         disk = Describe(pool, spec);
-        List<SlabRef> reserved = [];
-        bool fits = TryReserve(pool, disk, ShapeOf(pool, disk), reserved, out logRows, out rows, out reason);
-        pool.Allocator.Release(reserved.ToArray());
+        rows = new NewRows();
+        bool fits = rows.TryReserve(pool, disk, out reason);
+        rows.Release(pool);
         return fits;
+    }
+
+    /// <summary>
+    /// Rows of data that would fit a new disk now, once its log and a cache of <paramref name="cacheRows"/> rows have their slabs; −1 where
+    /// these have no room themselves. Exact: that many can be created, and one more cannot.
+    /// </summary>
+    internal static long LargestRowCount(Pool pool, NewVirtualDiskSpec spec, int cacheRows)
+    {
+        VirtualDiskDescription disk = Describe(pool, spec with { WriteCacheSize = cacheRows * pool.Slabs.DataBytes });
+        NewRows rows = new();
+        long count = rows.TryReserveLogAndCache(pool, disk, out _)
+            ? pool.Allocator.LargestRowCount(disk.NumberOfColumns, disk.NumberOfDataCopies, AllocationPreferences.For(disk)) : -1;
+        rows.Release(pool);
+        return count;
     }
 
     /// <summary>The rows that <see cref="Grow"/> would add now, or why there is no room. Reserves nothing.</summary>
     internal static bool TryPlanGrowth(Pool pool, VirtualDiskDescription disk, long sizeBytes, out List<RowMapping> rows, out string reason)
     {
-        rows = [];
+        NewRows more = new();
         reason = "";
-        List<SlabRef> reserved = [];
         long rowSize = ShapeOf(pool, disk).RowSize;
-        bool fits = disk.ProvisioningType != ProvisioningType.Fixed
-            || TryReserveRows(pool, disk, (int)((sizeBytes - disk.SizeBytes) / rowSize), reserved, rows, out reason);
-        pool.Allocator.Release(reserved.ToArray());
+        bool fits = disk.ProvisioningType != ProvisioningType.Fixed || more.TryReserveData(pool, disk, (int)((sizeBytes - disk.SizeBytes) / rowSize), out reason);
+        more.Release(pool);
+        rows = more.Data;
         return fits;
     }
 
@@ -66,19 +78,19 @@ public static class VirtualDiskBuilder
     public static async LaneTask<VirtualDiskResult> Create(Pool pool, NewVirtualDiskSpec spec)
     {
         VirtualDiskDescription disk = Describe(pool, spec);
-        SpaceShape shape = ShapeOf(pool, disk);
-        List<SlabRef> reserved = [];
-        if (!TryReserve(pool, disk, shape, reserved, out List<RowMapping> logRows, out List<RowMapping> rows, out string reason))
+        NewRows rows = new();
+        if (!rows.TryReserve(pool, disk, out string reason))
         {
-            pool.Allocator.Release(reserved.ToArray());
+            rows.Release(pool);
             return new VirtualDiskResult(null, CommitStatus.NoSpace, reason);
         }
 
-        CommitResult result = await CommitNew(pool, disk, shape, logRows);
-        result = result.Succeeded ? await MapRows(pool, disk.DataSpace, 0, rows) : result;
+        CommitResult result = await CommitNew(pool, disk, rows.Log);
+        result = result.Succeeded ? await MapRows(pool, disk.CacheSpace, 0, rows.Cache) : result;
+        result = result.Succeeded ? await MapRows(pool, disk.DataSpace, 0, rows.Data) : result;
         if (!result.Succeeded)
         {
-            pool.Allocator.Release(reserved.ToArray());
+            rows.Release(pool);
             await Remove(pool, disk.Id);
             return new VirtualDiskResult(null, result.Status, result.Reason);
         }
@@ -140,25 +152,24 @@ public static class VirtualDiskBuilder
         SpaceShape shape = ShapeOf(pool, disk);
         int from = (int)((disk.SizeBytes + shape.RowSize - 1) / shape.RowSize);
         int rowsNeeded = (int)((sizeBytes + shape.RowSize - 1) / shape.RowSize);
-        List<SlabRef> reserved = [];
-        List<RowMapping> rows = [];
-        if (disk.ProvisioningType == ProvisioningType.Fixed && !TryReserveRows(pool, disk, rowsNeeded - from, reserved, rows, out string reason))
+        NewRows rows = new();
+        if (disk.ProvisioningType == ProvisioningType.Fixed && !rows.TryReserveData(pool, disk, rowsNeeded - from, out string reason))
         {
-            pool.Allocator.Release(reserved.ToArray());
+            rows.Release(pool);
             return new CommitResult(CommitStatus.NoSpace, reason);
         }
 
-        CommitResult result = await MapRows(pool, disk.DataSpace, from, rows);
+        CommitResult result = await MapRows(pool, disk.DataSpace, from, rows.Data);
         result = result.Succeeded ? await pool.Commit(new VirtualDiskChanged(disk with { SizeBytes = sizeBytes })) : result;
         if (!result.Succeeded)
         {
-            pool.Allocator.Release(reserved.ToArray());
+            rows.Release(pool);
             return result;
         }
 
         open.Description = pool.State.VirtualDisk(disk.Id)!;
         open.Disk.Grow(sizeBytes);
-        for (int i = 0; i < rows.Count; i++)
+        for (int i = 0; i < rows.Data.Count; i++)
         {
             open.Disk.Space.AddOwnedRow(RowOf(pool, from + i, pool.State.Space(disk.DataSpace)!.Row(from + i)!));
         }
@@ -170,6 +181,7 @@ public static class VirtualDiskBuilder
     {
         bool hasLog = spec.Checksum == ChecksumKind.CRC32C || spec.NumberOfDataCopies > 1;
         SpaceId data = pool.State.NextSpace;
+        SpaceId next = new(data.Value + 1);
         return new VirtualDiskDescription
         {
             Id = new VirtualDiskId(pool.Environment.Lane.NewGuid()),
@@ -187,86 +199,36 @@ public static class VirtualDiskBuilder
             MediaTypeCode = spec.MediaTypeCode,
             FaultDomainAwareness = spec.FaultDomainAwareness,
             AllowedDisks = spec.AllowedDisks,
+            WriteCacheSize = spec.WriteCacheSize,
+            Destage = spec.Destage,
             IsManualAttach = spec.IsManualAttach,
             Usage = spec.Usage,
             OtherUsageDescription = spec.OtherUsageDescription,
             IsBeingCreated = true,
             CreatedUtcTicks = pool.Environment.Lane.UtcNow.UtcTicks,
             DataSpace = data,
-            LogSpace = hasLog ? new SpaceId(data.Value + 1) : SpaceId.None,
+            LogSpace = hasLog ? next : SpaceId.None,
+            CacheSpace = spec.WriteCacheSize == 0 ? SpaceId.None : hasLog ? new SpaceId(next.Value + 1) : next,
         };
     }
 
-    private static bool TryReserve(
-        Pool pool, VirtualDiskDescription disk, SpaceShape shape, List<SlabRef> reserved, out List<RowMapping> logRows, out List<RowMapping> rows,
-        out string reason)
-    {
-        logRows = [];
-        rows = [];
-        reason = "";
-        if (shape.HasLog && !TryReserveLog(pool, disk, reserved, logRows, out reason))
-        {
-            return false;
-        }
-
-        int count = disk.ProvisioningType == ProvisioningType.Fixed ? (int)(disk.SizeBytes / shape.RowSize) : 0;
-        return TryReserveRows(pool, disk, count, reserved, rows, out reason);
-    }
-
-    /// <summary>Every copy of the log keeps to one disk: the disks of the first row serve for all.</summary>
-    private static bool TryReserveLog(Pool pool, VirtualDiskDescription disk, List<SlabRef> reserved, List<RowMapping> logRows, out string reason)
-    {
-        int present = pool.State.Disks.Keys.Count(number => pool.Disk(number) is not null);
-        int copies = LogCopies(disk.NumberOfDataCopies, present);
-        AllocationPreferences preferences = new() { Purpose = AllocationPurpose.Log };
-        DiskNumber[] order = [];
-        reason = "";
-        for (int row = 0; row < LogRows(pool.Slabs); row++)
-        {
-            if (!pool.Allocator.TryReserveRow(1, copies, preferences, out SlabRef[] slabs, out reason))
-            {
-                return false;
-            }
-
-            reserved.AddRange(slabs);
-            order = order.Length == 0 ? Array.ConvertAll(slabs, slab => slab.Disk) : order;
-            preferences = preferences with { AllowedDisks = [.. order] };
-            logRows.Add(new RowMapping(Array.ConvertAll(order, number => Array.Find(slabs, slab => slab.Disk == number))));
-        }
-
-        return true;
-    }
-
-    private static bool TryReserveRows(Pool pool, VirtualDiskDescription disk, int count, List<SlabRef> reserved, List<RowMapping> rows, out string reason)
-    {
-        reason = "";
-        AllocationPreferences preferences = AllocationPreferences.For(disk);
-        for (int row = 0; row < count; row++)
-        {
-            if (!pool.Allocator.TryReserveRow(disk.NumberOfColumns, disk.NumberOfDataCopies, preferences, out SlabRef[] slabs, out reason))
-            {
-                return false;
-            }
-
-            reserved.AddRange(slabs);
-            rows.Add(new RowMapping(slabs, isInitialized: false));
-        }
-
-        return true;
-    }
-
-    private static async LaneTask<CommitResult> CommitNew(Pool pool, VirtualDiskDescription disk, SpaceShape shape, List<RowMapping> logRows)
+    private static async LaneTask<CommitResult> CommitNew(Pool pool, VirtualDiskDescription disk, List<RowMapping> logRows)
     {
         List<MetadataRecord> records =
         [
             new VirtualDiskCreated(disk),
             new SpaceCreated(new SpaceDescription(disk.DataSpace, disk.Id, SpaceKind.Data, disk.NumberOfColumns, disk.NumberOfDataCopies)),
         ];
-        if (shape.HasLog)
+        if (disk.LogSpace != SpaceId.None)
         {
             ushort copies = (ushort)logRows[0].Sources.Length;
             records.Add(new SpaceCreated(new SpaceDescription(disk.LogSpace, disk.Id, SpaceKind.IntegrityLog, 1, copies)));
             records.Add(new RowsMapped(disk.LogSpace, 0, copies, [.. logRows]));
+        }
+
+        if (disk.CacheSpace != SpaceId.None)
+        {
+            records.Add(new SpaceCreated(new SpaceDescription(disk.CacheSpace, disk.Id, SpaceKind.WriteCache, 1, disk.NumberOfDataCopies)));
         }
 
         return await pool.Commit([.. records]);

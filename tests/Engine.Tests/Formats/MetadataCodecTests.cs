@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Formats;
 
@@ -73,6 +74,25 @@ public sealed class MetadataCodecTests
         List<MetadataRecord> read = [];
         Assert.True(MetadataCodec.TryDecodeAll(bytes, read, out _));
         Assert.Equal(new DiskRemoved(new(7)), read.Single());
+    }
+
+    [Fact]
+    public void A_virtual_disk_recorded_before_there_were_caches_has_none()
+    {
+        const int cacheFields = 4 + 1 + 1 + 8 + 8 + 1 + 2;
+        byte[] bytes = Shorter(Encode(new VirtualDiskChanged(RecordSamples.VirtualDisk)), cacheFields);
+        List<MetadataRecord> read = [];
+        Assert.True(MetadataCodec.TryDecodeAll(bytes, read, out string reason), reason);
+        VirtualDiskDescription disk = Assert.IsType<VirtualDiskChanged>(read.Single()).VirtualDisk;
+        Assert.Equal((SpaceId.None, DestageSettings.Default), (disk.CacheSpace, disk.Destage));
+        Assert.False(MetadataCodec.TryDecodeAll(Shorter(bytes, 1), [], out _));
+
+        static byte[] Shorter(byte[] bytes, int by)
+        {
+            byte[] cut = bytes[..^by];
+            BitConverter.TryWriteBytes(cut.AsSpan(4), cut.Length - 8);
+            return cut;
+        }
     }
 
     private static byte[] Encode(MetadataRecord record)

@@ -9,6 +9,11 @@ internal static class RecordSamples
 {
     private static readonly Guid s_guid = new("0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0");
 
+    private static readonly DestageSettings s_destage = new()
+    {
+        StartPercent = 50, StopPercent = 20, IdleNs = 5_000_000_000, BytesPerSecond = 100 << 20, Hold = true, HoldUntil = (3 * 60) + 30,
+    };
+
     internal static PoolDescription Pool { get; } = new()
     {
         FriendlyName = "pool", Slabs = new SlabGeometry(1 << 20), CreatedUtcTicks = 638_000_000_000_000_000,
@@ -37,8 +42,10 @@ internal static class RecordSamples
         (new VirtualDiskCreated(VirtualDisk), "id (16), name, resiliency name, size (8), columns (2), copies (2), redundancy (2), interleave (4), "
             + "logical sector (2), physical sector (2), provisioning (1), checksum (1), media (2), fault domain (1), count (4) of disk numbers (2), "
             + "write cache (8), manual attach (1), connected (1), read-only (1), being created (1), usage (2), usage text, created (8), "
-            + "data space (4), log space (4)"),
-        (new VirtualDiskChanged(VirtualDisk with { IsConnected = true }), "as VirtualDiskCreated"),
+            + "data space (4), log space (4), cache space (4), destage: start % (1), stop % (1), idle ns (8), bytes per second (8), hold (1), "
+            + "hold until minute of the day (2), 65535 for none; a body may end before the cache space: no cache"),
+        (new VirtualDiskChanged(VirtualDisk with { IsConnected = true, WriteCacheSize = 1 << 30, CacheSpace = new SpaceId(3), Destage = s_destage }),
+            "as VirtualDiskCreated"),
         (new VirtualDiskRemoved(new VirtualDiskId(s_guid)), "id (16)"),
         (new SpaceCreated(new SpaceDescription(new SpaceId(1), new VirtualDiskId(s_guid), SpaceKind.Data, 2, 2)),
             "number (4), owner (16), kind (1), columns (2), copies (2)"),
@@ -71,9 +78,9 @@ internal static class RecordSamples
         0 => new PoolChanged(Pool with { FriendlyName = Text(random), ThinProvisioningAlertThreshold = (byte)random.Next(100) }),
         1 => new DiskAdded(MakeDisk((ushort)random.Next(1, 100), random.NextInt64(8 << 20, 1L << 40)) with { SerialNumber = Text(random) }),
         2 => new DiskRemoved(new DiskNumber((ushort)random.Next(20))),
-        3 => new VirtualDiskCreated(VirtualDisk with { Id = new VirtualDiskId(NewGuid(random)), FriendlyName = Text(random), AllowedDisks = Disks(random) }),
+        3 => new VirtualDiskCreated(VirtualDisk with { Id = new VirtualDiskId(NewGuid(random)), FriendlyName = Text(random), AllowedDisks = Disks(random), Destage = Destage(random) }),
         4 => new SpaceCreated(new SpaceDescription(
-            new SpaceId((uint)random.Next(1, 50)), VirtualDisk.Id, (SpaceKind)random.Next(1, 3), (ushort)random.Next(1, 9), (ushort)random.Next(1, 4))),
+            new SpaceId((uint)random.Next(1, 50)), VirtualDisk.Id, (SpaceKind)random.Next(1, 4), (ushort)random.Next(1, 9), (ushort)random.Next(1, 4))),
         5 => Rows(random),
         6 => new RowsFreed(new SpaceId((uint)random.Next(5)), random.Next(100), random.Next(10)),
         7 => new StaleMarked(new SpaceId((uint)random.Next(5)), Stale(random)),
@@ -91,6 +98,12 @@ internal static class RecordSamples
         random.NextBytes(bytes);
         return bytes;
     }
+
+    private static DestageSettings Destage(Random random) => new()
+    {
+        StartPercent = random.Next(1, 96), StopPercent = random.Next(95), IdleNs = random.NextInt64(DestageSettings.IdleNsMax + 1),
+        BytesPerSecond = random.NextInt64(), Hold = random.Next(2) == 0, HoldUntil = random.Next(-1, DestageSettings.HoldUntilMax + 1),
+    };
 
     private static SlabRef Slab(ushort disk, uint slab) => new(new DiskNumber(disk), slab);
 

@@ -10,7 +10,10 @@ public sealed class PoolConsistencyTests
 {
     private const long Mebibyte = 1 << 20;
 
-    private static readonly VirtualDiskDescription s_good = RecordSamples.VirtualDisk with { NumberOfColumns = 1, SizeBytes = 4 * Mebibyte };
+    private static readonly VirtualDiskDescription s_good = RecordSamples.VirtualDisk with
+    {
+        NumberOfColumns = 1, SizeBytes = 4 * Mebibyte, WriteCacheSize = 2 * Mebibyte, CacheSpace = new SpaceId(3),
+    };
 
     public static TheoryData<string, Func<VirtualDiskDescription, VirtualDiskDescription>> Impossible => new()
     {
@@ -32,6 +35,14 @@ public sealed class PoolConsistencyTests
         { "space 0 is no integrity log", static disk => disk with { LogSpace = SpaceId.None } },
         { "space 1 is no integrity log", static disk => disk with { LogSpace = new SpaceId(1) } },
         { "space 9, which is not its own", static disk => disk with { LogSpace = new SpaceId(9) } },
+        { "space 10, which is not its own", static disk => disk with { CacheSpace = new SpaceId(10) } },
+        { "a write cache of 2097152 bytes without a space", static disk => disk with { CacheSpace = SpaceId.None } },
+        { "space 2 is no write cache of 2097152 bytes", static disk => disk with { CacheSpace = new SpaceId(2) } },
+        { "space 3 is no write cache of 3145728 bytes", static disk => disk with { WriteCacheSize = 3 * Mebibyte } },
+        { "destage settings of", static disk => disk with { Destage = new() { StartPercent = 96 } } },
+        { "destage settings of", static disk => disk with { Destage = new() { StartPercent = 10, StopPercent = 10 } } },
+        { "destage settings of", static disk => disk with { Destage = new() { IdleNs = DestageSettings.IdleNsMax + 1 } } },
+        { "destage settings of", static disk => disk with { Destage = new() { HoldUntil = DestageSettings.HoldUntilMax + 1 } } },
     };
 
     [Fact]
@@ -39,6 +50,7 @@ public sealed class PoolConsistencyTests
     {
         Assert.True(StateOf(s_good).IsConsistent(out string reason), reason);
         Assert.True(StateOf(s_good with { SizeBytes = SpaceDescription.MaxRows * Mebibyte }).IsConsistent(out reason), reason);
+        Assert.True(StateOf(s_good with { WriteCacheSize = 0, CacheSpace = SpaceId.None }).IsConsistent(out reason), reason);
         Assert.True(StateOf(s_good with { Checksum = ChecksumKind.None, LogSpace = new SpaceId(2) }).IsConsistent(out reason), reason);
     }
 
@@ -52,6 +64,14 @@ public sealed class PoolConsistencyTests
     }
 
     [Fact]
+    public void A_cache_without_rows_or_with_gaps_is_refused()
+    {
+        Assert.False(StateOf(s_good, firstCacheRow: -1).IsConsistent(out _));
+        Assert.False(StateOf(s_good, firstCacheRow: 3).IsConsistent(out string reason));
+        Assert.Contains("gaps", reason);
+    }
+
+    [Fact]
     public void A_log_without_rows_or_with_gaps_is_refused()
     {
         Assert.False(StateOf(s_good, firstLogRow: -1).IsConsistent(out _));
@@ -59,13 +79,16 @@ public sealed class PoolConsistencyTests
         Assert.Contains("gaps", reason);
     }
 
-    private static PoolState StateOf(VirtualDiskDescription disk, int firstLogRow = 0)
+    private static PoolState StateOf(VirtualDiskDescription disk, int firstLogRow = 0, int firstCacheRow = 0)
     {
         PoolState state = PoolState.Empty.Apply(new PoolCreated(RecordSamples.Pool)).Apply(new DiskAdded(RecordSamples.MakeDisk(1, 16 << 20)))
             .Apply(new DiskAdded(RecordSamples.MakeDisk(2, 16 << 20))).Apply(new VirtualDiskCreated(disk))
             .Apply(new SpaceCreated(new SpaceDescription(new SpaceId(1), disk.Id, SpaceKind.Data, 1, 2)))
-            .Apply(new SpaceCreated(new SpaceDescription(new SpaceId(2), disk.Id, SpaceKind.IntegrityLog, 1, 2)));
-        RowMapping log = new([new SlabRef(new DiskNumber(1), 0), new SlabRef(new DiskNumber(2), 0)]);
-        return firstLogRow < 0 ? state : state.Apply(new RowsMapped(new SpaceId(2), firstLogRow, 2, [log]));
+            .Apply(new SpaceCreated(new SpaceDescription(new SpaceId(2), disk.Id, SpaceKind.IntegrityLog, 1, 2)))
+            .Apply(new SpaceCreated(new SpaceDescription(new SpaceId(3), disk.Id, SpaceKind.WriteCache, 1, 2)));
+        state = firstLogRow < 0 ? state : state.Apply(new RowsMapped(new SpaceId(2), firstLogRow, 2, [Row(0)]));
+        return firstCacheRow < 0 ? state : state.Apply(new RowsMapped(new SpaceId(3), firstCacheRow, 2, [Row(1), Row(2)]));
     }
+
+    private static RowMapping Row(uint slab) => new([new SlabRef(new DiskNumber(1), slab), new SlabRef(new DiskNumber(2), slab)]);
 }

@@ -58,6 +58,52 @@ public sealed class SlabAllocatorTests
         Assert.DoesNotContain(data, static slab => slab.Disk.Value == 4);
     }
 
+    // The run foretold is obtained, each copy on one disk; one row more is refused; caches lie on journal disks and flash only.
+    [Fact]
+    public void A_run_of_the_length_foretold_is_obtained_and_none_longer()
+    {
+        Random random = new(2);
+        for (int i = 0; i < Cases / 10; i++)
+        {
+            PoolState state = RandomState(random, out DiskNumber missing);
+            SlabAllocator allocator = new(() => state, disk => disk != missing);
+            AllocationPreferences preferences = new() { Purpose = (AllocationPurpose)random.Next(3) };
+            int copies = random.Next(1, 4);
+            int foretold = (int)allocator.LargestRunCount(copies, preferences);
+            Assert.False(allocator.TryReserveRun(copies, foretold + 1, preferences, out SlabRef[][] rows, out string reason));
+            Assert.Empty(rows);
+            Assert.StartsWith($"It needs {copies} disks with {foretold + 1} free slabs each", reason, StringComparison.Ordinal);
+            for (int length = foretold; length > 0; length = length == 1 ? 0 : random.Next(1, length))
+            {
+                Assert.True(allocator.TryReserveRun(copies, length, preferences, out rows, out reason), $"case {i}: {reason}");
+                Assert.Equal(length, rows.Length);
+                Assert.Equal(length * copies, rows.SelectMany(static row => row).Distinct().Count());
+                Assert.All(rows, row => CheckRow(state, row, 1, copies, preferences, missing));
+                Assert.All(rows, row => Assert.Equal(rows[0].Select(static slab => slab.Disk), row.Select(static slab => slab.Disk)));
+                allocator.Release([.. rows.SelectMany(static row => row)]);
+            }
+        }
+    }
+
+    [Fact]
+    public void A_run_that_does_not_fit_the_journal_disks_lies_on_flash_and_never_on_another_medium()
+    {
+        PoolState state = StateOf([9, 5, 5, 2]);
+        state = Change(state, 1, static disk => disk with { MediaTypeCode = (ushort)MediaType.HDD });
+        state = Change(state, 2, static disk => disk with { MediaTypeCode = (ushort)MediaType.Unspecified });
+        state = Change(state, 4, static disk => disk with { MediaTypeCode = (ushort)MediaType.HDD, Usage = DiskUsage.Journal });
+        SlabAllocator allocator = new(() => state, static _ => true);
+        AllocationPreferences cache = new() { Purpose = AllocationPurpose.Cache };
+        Assert.True(allocator.TryReserveRun(1, 2, cache, out SlabRef[][] rows, out _));
+        Assert.All(rows, static row => Assert.Equal(4, row[0].Disk.Value));
+        Assert.Equal((5, 0), (allocator.LargestRunCount(1, cache), allocator.LargestRunCount(2, cache)));
+        Assert.True(allocator.TryReserveRun(1, 5, cache, out rows, out _));
+        Assert.All(rows, static row => Assert.Equal(3, row[0].Disk.Value));
+        Assert.False(allocator.TryReserveRun(1, 1, cache, out _, out string reason));
+        Assert.Equal("It needs 1 disks with 1 free slabs each, flash or of usage Journal; 0 are there.", reason);
+        Assert.True(allocator.TryReserveRun(1, 9, new() { Purpose = AllocationPurpose.Log }, out _, out _));
+    }
+
     [Fact]
     public void A_refusal_says_what_is_needed_and_what_is_there()
     {
@@ -83,22 +129,11 @@ public sealed class SlabAllocatorTests
 
     private static void Check(Random random, int number)
     {
-        int disks = random.Next(1, 7);
-        PoolState state = StateOf([.. Enumerable.Range(0, disks).Select(_ => random.Next(6))]);
-        for (int disk = 1; disk <= disks; disk++)
-        {
-            state = Change(state, disk, old => old with
-            {
-                Usage = random.Next(3) == 0 ? (DiskUsage)random.Next(1, 6) : DiskUsage.AutoSelect,
-                MediaTypeCode = (ushort)(random.Next(4) == 0 ? MediaType.HDD : MediaType.SSD),
-                FaultDomainPath = random.Next(8) == 0 ? "" : FaultDomains.Path(rack: $"r{random.Next(2)}", enclosure: $"e{random.Next(3)}"),
-            });
-        }
-
-        DiskNumber missing = new((ushort)random.Next(0, disks * 3));
+        PoolState state = RandomState(random, out DiskNumber missing);
         SlabAllocator allocator = new(() => state, disk => disk != missing);
         AllocationPreferences preferences = new()
         {
+            Purpose = random.Next(3) == 0 ? (AllocationPurpose)random.Next(3) : AllocationPurpose.Data,
             Media = random.Next(4) == 0 ? MediaType.SSD : null,
             AllowedDisks = random.Next(6) == 0 ? [new DiskNumber(1), new DiskNumber(2), new DiskNumber(3)] : [],
             ExcludedDisks = random.Next(6) == 0 ? [new DiskNumber((ushort)random.Next(1, 4))] : [],
@@ -124,6 +159,24 @@ public sealed class SlabAllocatorTests
         Assert.Equal(foretold, allocator.LargestRowCount(columns, copies, preferences));
     }
 
+    private static PoolState RandomState(Random random, out DiskNumber missing)
+    {
+        int disks = random.Next(1, 7);
+        PoolState state = StateOf([.. Enumerable.Range(0, disks).Select(_ => random.Next(6))]);
+        for (int disk = 1; disk <= disks; disk++)
+        {
+            state = Change(state, disk, old => old with
+            {
+                Usage = random.Next(3) == 0 ? (DiskUsage)random.Next(1, 6) : DiskUsage.AutoSelect,
+                MediaTypeCode = (ushort)(random.Next(4) == 0 ? MediaType.HDD : MediaType.SSD),
+                FaultDomainPath = random.Next(8) == 0 ? "" : FaultDomains.Path(rack: $"r{random.Next(2)}", enclosure: $"e{random.Next(3)}"),
+            });
+        }
+
+        missing = new DiskNumber((ushort)random.Next(0, disks * 3));
+        return state;
+    }
+
     private static void CheckRow(PoolState state, SlabRef[] row, int columns, int copies, AllocationPreferences preferences, DiskNumber missing)
     {
         Assert.Equal(columns * copies, row.Length);
@@ -134,8 +187,10 @@ public sealed class SlabAllocatorTests
             Assert.False(disk.IsUsed(slab.Slab));
             Assert.True(slab.Slab < disk.Description.SlabCount && slab.Disk != missing);
             Assert.True(disk.Description.Usage is DiskUsage.AutoSelect
+                || (disk.Description.Usage == DiskUsage.Journal && preferences.Purpose != AllocationPurpose.Data)
                 || (disk.Description.Usage == DiskUsage.ManualSelect && preferences.AllowedDisks.Contains(slab.Disk)));
             Assert.True(preferences.Media is null || disk.Description.Media() == preferences.Media);
+            Assert.True(preferences.Purpose != AllocationPurpose.Cache || disk.Description.IsFlash() || disk.Description.Usage == DiskUsage.Journal);
             Assert.DoesNotContain(slab.Disk, preferences.ExcludedDisks);
         }
 

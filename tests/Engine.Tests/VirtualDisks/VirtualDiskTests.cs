@@ -243,6 +243,42 @@ public class VirtualDiskTests
         Assert.Equal(more, Read(again, 5 * Mebibyte, more.Length));
     }
 
+    [Theory]
+    [InlineData(1, true, false)]
+    [InlineData(2, false, true)]
+    [InlineData(3, true, true)]
+    public void A_disk_with_a_write_cache_has_a_space_for_it_until_it_is_removed(int copies, bool checksums, bool thin)
+    {
+        PoolWorld world = PoolWorld.New(5, 64 * Mebibyte, 4096, seed: 21);
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(1, copies, 8, thin, checksums) with { WriteCacheSize = 5 * Mebibyte, Destage = new() { Hold = true } })));
+        Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
+        PoolWorld again = world.Cut(22, static (_, _, _) => false);
+        Assert.Equal("", again.Lane.Run(again.Open()));
+        VirtualDiskDescription disk = again.VirtualDisk!.Description;
+        Assert.Equal((5 * Mebibyte, true), (disk.WriteCacheSize, disk.Destage.Hold));
+        SpaceState cache = again.Pool!.State.Space(disk.CacheSpace)!;
+        Assert.Equal(new SpaceDescription(disk.CacheSpace, disk.Id, SpaceKind.WriteCache, 1, (ushort)copies), cache.Description);
+        Assert.Equal(5, cache.MappedRows);
+        Assert.Single(cache.EnumerateRows().Select(static row => string.Join(',', row.Row.Mapping.Sources.ToArray().Select(slab => slab.Disk))).Distinct());
+        Assert.Equal(IoError.None, again.Lane.Run(again.VirtualDisk.Close()));
+        Assert.True(again.Lane.Run(VirtualDiskBuilder.Remove(again.Pool, disk.Id)).Succeeded);
+        Assert.Empty(again.Pool.State.Spaces);
+        Assert.All(again.Pool.State.Disks.Values, static member => Assert.Equal(0u, member.UsedSlabs));
+    }
+
+    [Fact]
+    public void A_write_cache_that_does_not_fit_changes_nothing()
+    {
+        PoolWorld world = PoolWorld.New(3, 64 * Mebibyte, 4096, seed: 23);
+        Assert.Equal("", world.Lane.Run(world.Create(Spec(1, 2, 8, thin: true))));
+        long free = Free(world);
+        NewVirtualDiskSpec spec = Spec(1, 2, 8, thin: true) with { FriendlyName = "e", WriteCacheSize = 64 * Mebibyte };
+        VirtualDiskResult result = world.Lane.Run(VirtualDiskBuilder.Create(world.Pool!, spec));
+        Assert.Equal(CommitStatus.NoSpace, result.Status);
+        Assert.Equal("It needs 2 disks with 64 free slabs each, flash or of usage Journal; 0 are there.", result.Reason);
+        Assert.Equal((free, 1), (Free(world), world.Pool!.State.VirtualDisks.Count));
+    }
+
     private static long Free(PoolWorld world) => world.Pool!.Allocator.LargestRowCount(1, 1, new());
 
     private static byte[] Random(int seed, int length)

@@ -12,7 +12,8 @@ internal static class PlacementText
         return Lines("Place on", placement, all).Prepend(
             $"Create virtual disk '{disk.FriendlyName}' in storage pool '{pool}': {disk.ResiliencySettingName}, {disk.NumberOfColumns} columns, "
             + $"{disk.NumberOfDataCopies} copies, interleave {disk.Interleave}, {disk.SizeBytes} bytes, {disk.ProvisioningType}, "
-            + $"logical sectors of {disk.LogicalSectorSize} bytes, checksum {disk.Checksum}");
+            + $"logical sectors of {disk.LogicalSectorSize} bytes, checksum {disk.Checksum}"
+            + (disk.WriteCacheSize > 0 ? $", write cache {disk.WriteCacheSize} bytes" : ""));
     }
 
     /// <summary>A virtual disk that grows.</summary>
@@ -26,15 +27,16 @@ internal static class PlacementText
 
     private static IEnumerable<string> Lines(string doing, VirtualDiskPlacement placement, Catalogue all)
     {
-        var logs = placement.Log.GroupBy(extent => extent.PhysicalDisk).ToDictionary(group => group.Key, group => group.Count());
+        var logs = placement.Log.ToLookup(extent => extent.PhysicalDisk);
+        var caches = placement.Cache.ToLookup(extent => extent.PhysicalDisk);
         var data = placement.Data.ToLookup(extent => extent.PhysicalDisk);
-        return data.Select(group => group.Key).Union(logs.Keys)
-            .Select(disk => (Name: all.Disks.All.First(known => known.UniqueId == disk).FriendlyName, Data: data[disk].ToArray(), Log: logs.GetValueOrDefault(disk)))
+        return new[] { data, logs, caches }.SelectMany(extents => extents.Select(group => group.Key)).Distinct()
+            .Select(disk => (Name: all.Disks.All.First(known => known.UniqueId == disk).FriendlyName, Id: disk))
             .OrderBy(disk => disk.Name, StringComparer.Ordinal)
-            .Select(disk => $"{doing} physical disk '{disk.Name}': {string.Join(", ", Parts(disk.Data, disk.Log))}");
+            .Select(disk => $"{doing} physical disk '{disk.Name}': {string.Join(", ", Parts([.. data[disk.Id]], logs[disk.Id].Count(), caches[disk.Id].Count()))}");
     }
 
-    private static IEnumerable<string> Parts(PhysicalExtent[] data, int log)
+    private static IEnumerable<string> Parts(PhysicalExtent[] data, int log, int cache)
     {
         if (data.Length > 0)
         {
@@ -46,6 +48,11 @@ internal static class PlacementText
         if (log > 0)
         {
             yield return $"{log} slabs for the integrity log";
+        }
+
+        if (cache > 0)
+        {
+            yield return $"{cache} slabs for the write cache";
         }
     }
 }
