@@ -143,6 +143,41 @@ public class EmulatedDiskTests
         Assert.Equal(ends[0], ends[1]);
     }
 
+    [Theory]
+    [InlineData("SSDSas")]
+    [InlineData("HDD10K")]
+    public void AMachineThatWakesLateSlowsNoClosedLoopDown(string profile)
+    {
+        Assert.Equal(TimeOf(disks: 1, lateNs: 0), TimeOf(disks: 1, lateNs: 50_000), 0.2);
+        Assert.Equal(TimeOf(disks: 2, lateNs: 0), TimeOf(disks: 2, lateNs: 50_000), 0.2);   // a mirror: the next write follows both
+        Assert.Equal(TimeOf(disks: 3, lateNs: 0), TimeOf(disks: 3, lateNs: 50_000), 0.2);
+
+        double TimeOf(int disks, long lateNs)
+        {
+            SimLane lane = new(1);
+            LateLane late = new(lane, lateNs);
+            EmulatedDisk[] copies = [.. Enumerable.Range(0, disks).Select(_ => Make(late, profile))];
+            long start = lane.NowNs;
+            lane.Run(WriteAll(lane, copies));
+            return (lane.NowNs - start) / 500 / 1000.0;   // microseconds per write; the end of the last one comes late in any case
+        }
+
+        static async LaneTask WriteAll(SimLane lane, EmulatedDisk[] copies)
+        {
+            Random random = new(9);
+            IoBuffer buffer = lane.Buffers.Rent(64 << 10);
+            for (int i = 0; i < 500; i++)
+            {
+                long offset = random.NextInt64(Terabyte >> 16) << 16;
+                LaneTask<IoError>[] writes = [.. copies.Select(copy => copy.Write(offset, buffer, WriteFlags.None))];
+                foreach (LaneTask<IoError> write in writes)
+                {
+                    Assert.Equal(IoError.None, await write);
+                }
+            }
+        }
+    }
+
     [Fact]
     public void ErrorsBelowComeThroughAndCloseWaits()
     {

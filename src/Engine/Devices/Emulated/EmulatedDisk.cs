@@ -7,14 +7,15 @@ namespace TierSpaces.Engine.Devices.Emulated;
 // model of the medium says so. Time comes from the lane, so it is the same disk in the simulator.
 //
 // The medium's time: a completion that the lane delivers late (it was busy, a wake-up takes its time) is delivered with
-// the time at which it was due, and what its receiver then submits arrives at that time. So the lane's lateness is not
-// charged to the disk, up to LagMaxNs, and a closed loop runs at the model's rate. What is more than that is lost, and
-// counted.
+// the time at which it was due, and what its receiver then submits arrives at that time, at this disk and at every other
+// of the lane: the copies of a mirror, the disk of its log. So the lane's lateness is not charged to the disks, up to
+// LagMaxNs, and a closed loop runs at the model's rate. What is more than that is lost, and counted.
 //
 // Invariants
 //  1. Every request passes Begin: the one place where anything else than the model could decide over a request.
 //  2. A request is held by the medium and by the disk below; it is reused after both have let go.
-//  3. One pump delivers at most DeliveriesMax completions, so that a disk faster than the machine cannot hold the lane.
+//  3. Nothing arrives before the last completion: another disk of the lane may deliver what was due before that.
+//  4. One pump delivers at most DeliveriesMax completions, so that a disk faster than the machine cannot hold the lane.
 
 /// <summary>Gives a disk the latency and throughput of a class of disk.</summary>
 public sealed partial class EmulatedDisk : IDisk
@@ -22,13 +23,18 @@ public sealed partial class EmulatedDisk : IDisk
     private const long LagMaxNs = 20_000_000;
     private const int DeliveriesMax = 64;
 
+    /// <summary>The medium's time while a disk of this thread's lane delivers a completion. What that sets off runs within the delivery.</summary>
+    [ThreadStatic]
+    private static long? s_deliveringNs;
+
     private readonly ILane _lane;
     private readonly IDisk _below;
     private readonly IMediumModel _model;
     private readonly EndQueue _underWay = new();
     private readonly Stack<EmulatedRequest> _free = new(64);
     private LaneCompletion<Nothing>? _drained;
-    private long _deliveringNs = long.MinValue;    // the medium's time while completions are delivered
+    private bool _isDelivering;
+    private long _deliveredNs;                     // the medium's time at the last completion
     private long _wakeNs = long.MaxValue;          // earliest wake-up asked for
     private long _lostUntilNs;                     // end of the last stretch counted in LostNs
     private bool _closing;
@@ -157,16 +163,13 @@ public sealed partial class EmulatedDisk : IDisk
 
     private void Arrive(EmulatedRequest request)
     {
-        if (_deliveringNs != long.MinValue)
-        {
-            _model.Arrive(request, _deliveringNs);
-            return;
-        }
-
-        long nowNs = _lane.NowNs;
+        long nowNs = Math.Max(_deliveredNs, s_deliveringNs ?? _lane.NowNs);
         _model.Arrive(request, nowNs);
-        BeginWaiting(nowNs);
-        WakeForFirst();
+        if (!_isDelivering)   // else the delivery does so
+        {
+            BeginWaiting(nowNs);
+            WakeForFirst();
+        }
     }
 
     private static async LaneTask AwaitBelow(EmulatedRequest request, LaneTask<IoError> below) => request.HalfEnded(await below);
@@ -193,13 +196,15 @@ public sealed partial class EmulatedDisk : IDisk
     {
         await _lane.Delay(Math.Max(0, timeNs - _lane.NowNs));
         _wakeNs = _wakeNs == timeNs ? long.MaxValue : _wakeNs;
+        _isDelivering = true;
         try
         {
             Deliver();
         }
         finally
         {
-            _deliveringNs = long.MinValue;
+            _isDelivering = false;
+            s_deliveringNs = null;
             WakeForFirst();
         }
     }
@@ -223,10 +228,11 @@ public sealed partial class EmulatedDisk : IDisk
         for (int count = 0; count < DeliveriesMax && _underWay.FirstEndNs is var endNs && endNs <= nowNs; count++)
         {
             EmulatedRequest request = _underWay.TakeFirst();
-            _deliveringNs = MediumTime(endNs, nowNs - LagMaxNs);
+            _deliveredNs = Math.Max(_deliveredNs, MediumTime(endNs, nowNs - LagMaxNs));
+            s_deliveringNs = _deliveredNs;
             _model.End(request);
             request.HalfEnded(IoError.None);
-            BeginWaiting(_deliveringNs);
+            BeginWaiting(_deliveredNs);
         }
     }
 }

@@ -1,0 +1,28 @@
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tests.Devices;
+
+/// <summary>A lane in virtual time whose timers come late, as those of a real machine do.</summary>
+internal sealed class LateLane(SimLane inner, long lateNs) : ILane
+{
+    public string Name => inner.Name;
+
+    public long NowNs => inner.NowNs;
+
+    public DateTimeOffset UtcNow => inner.UtcNow;
+
+    public BufferPool Buffers => inner.Buffers;
+
+    public bool IsCurrent => inner.IsCurrent;
+
+    public ulong NextRandom() => inner.NextRandom();
+
+    public Guid NewGuid() => inner.NewGuid();
+
+    public LaneTask Delay(long nanoseconds) => inner.Delay(nanoseconds + lateNs);
+
+    public LaneTask Yield() => inner.Yield();
+
+    public void Post(Action work) => inner.Post(work);
+}
