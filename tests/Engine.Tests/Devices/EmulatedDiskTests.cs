@@ -179,6 +179,32 @@ public class EmulatedDiskTests
     }
 
     [Fact]
+    public void WhatTheDiskBelowDoesAtOnceTakesItsTimeBesideTheMedium()
+    {
+        const int Count = 100;
+        const long CopyNs = 40_000;
+        SimLane lane = new(1);
+        LateLane busy = new(lane, lateNs: 0);
+        NullDisk below = new(Terabyte) { Worked = () => busy.BusyNs += CopyNs };
+        EmulatedDisk disk = new(busy, below, LatencyProfile.Find("SSDSas")!);
+        long spentNs = 0;
+        lane.Run(WriteSome());
+        Assert.InRange(spentNs / Count, 147_000, 148_000);
+
+        async LaneTask WriteSome()
+        {
+            IoBuffer buffer = lane.Buffers.Rent(64 << 10);
+            for (int i = 0; i < Count; i++)
+            {
+                await lane.Yield();   // as a client's request comes: not from within the completion before it
+                long start = busy.NowNs;
+                await disk.Write(i * 1L << 20, buffer, WriteFlags.None);
+                spentNs += busy.NowNs - start;
+            }
+        }
+    }
+
+    [Fact]
     public void ErrorsBelowComeThroughAndCloseWaits()
     {
         SimLane lane = new(1);

@@ -3,12 +3,15 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Devices;
 
-/// <summary>A lane in virtual time whose timers come late, as those of a real machine do.</summary>
+/// <summary>A lane in virtual time whose timers come late, and whose thread can be kept busy, as on a real machine.</summary>
 internal sealed class LateLane(SimLane inner, long lateNs) : ILane
 {
     public string Name => inner.Name;
 
-    public long NowNs => inner.NowNs;
+    /// <summary>Time that the thread has spent on work.</summary>
+    public long BusyNs { get; set; }
+
+    public long NowNs => inner.NowNs + BusyNs;
 
     public DateTimeOffset UtcNow => inner.UtcNow;
 

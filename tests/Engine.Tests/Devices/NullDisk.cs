@@ -8,6 +8,9 @@ public sealed class NullDisk(long length) : IDisk
 {
     public IoError Answer { get; set; }
 
+    /// <summary>Called within every write: what the disk does at once.</summary>
+    public Action Worked { get; init; } = () => { };
+
     public bool IsClosed { get; private set; }
 
     public DiskIdentity Identity { get; } = new("null:", "null", length, 512, 4096, MediaType.Unspecified, BusType.Unknown, 0, true, "", "", "", "", "");
@@ -20,7 +23,11 @@ public sealed class NullDisk(long length) : IDisk
 
     public LaneTask<IoError> Read(long offset, IoBuffer target) => new(Answer);
 
-    public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) => new(Answer);
+    public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
+    {
+        Worked();
+        return new(Answer);
+    }
 
     public LaneTask<IoError> Flush() => new(Answer);
 

@@ -61,7 +61,8 @@ public sealed partial class EmulatedDisk
     private async LaneTask<IoError> ReadFaulty(long offset, IoBuffer target)
     {
         IoError error = await Suffer(
-            MediumOperation.Read, offset, target.Length, () => Begin(MediumOperation.Read, offset, target.Length, _below.Read(offset, target)));
+            MediumOperation.Read, offset, target.Length,
+            () => Begin(MediumOperation.Read, offset, target.Length, ArrivalNs, _below.Read(offset, target)));
         if (error == IoError.None && Happens(_fault.BitFlipsPerMillion))
         {
             ulong bit = _lane.NextRandom() % ((ulong)target.Length * 8);

@@ -71,7 +71,7 @@ public sealed partial class EmulatedDisk : IDisk
     public LaneTask<IoError> Read(long offset, IoBuffer target) =>
         _closing ? Closed()
         : _isFaulty ? ReadFaulty(offset, target)
-        : Begin(MediumOperation.Read, offset, target.Length, _below.Read(offset, target));
+        : Begin(MediumOperation.Read, offset, target.Length, ArrivalNs, _below.Read(offset, target));
 
     /// <inheritdoc/>
     public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
@@ -109,6 +109,12 @@ public sealed partial class EmulatedDisk : IDisk
         await _below.Close();
     }
 
+    /// <summary>
+    /// When a request arrives that is made now, in the medium's time. Asked before the disk below is: what that does at once, such as
+    /// copying into memory, takes its time beside the medium's and not before it.
+    /// </summary>
+    private long ArrivalNs => Math.Max(_deliveredNs, s_deliveringNs ?? _lane.NowNs);
+
     internal void RequestEnded()
     {
         InFlight--;
@@ -127,16 +133,17 @@ public sealed partial class EmulatedDisk : IDisk
         (flags & WriteFlags.ForceUnitAccess) != 0 ? MediumOperation.DurableWrite : MediumOperation.Write;
 
     private LaneTask<IoError> WriteNow(long offset, IoBuffer source, WriteFlags flags) =>
-        Begin(WriteOperation(flags), offset, source.Length, _below.Write(offset, source, flags));
+        Begin(WriteOperation(flags), offset, source.Length, ArrivalNs, _below.Write(offset, source, flags));
 
-    private LaneTask<IoError> FlushNow() => Begin(MediumOperation.Flush, 0, 0, _below.Flush());
+    private LaneTask<IoError> FlushNow() => Begin(MediumOperation.Flush, 0, 0, ArrivalNs, _below.Flush());
 
-    private LaneTask<IoError> UnmapNow(long offset, long length) => Begin(MediumOperation.Unmap, offset, length, _below.Unmap(offset, length));
+    private LaneTask<IoError> UnmapNow(long offset, long length) =>
+        Begin(MediumOperation.Unmap, offset, length, ArrivalNs, _below.Unmap(offset, length));
 
     private LaneTask<IoError> ZeroNow(long offset, long length, WriteFlags flags) =>
-        Begin(WriteOperation(flags), offset, length, _below.WriteZeroes(offset, length, flags));
+        Begin(WriteOperation(flags), offset, length, ArrivalNs, _below.WriteZeroes(offset, length, flags));
 
-    private LaneTask<IoError> Begin(MediumOperation operation, long offset, long length, LaneTask<IoError> below)
+    private LaneTask<IoError> Begin(MediumOperation operation, long offset, long length, long arrivalNs, LaneTask<IoError> below)
     {
         bool belowEnded = below.IsCompleted;
         if (belowEnded && below.GetAwaiter().GetResult() is var error and not IoError.None)
@@ -157,13 +164,12 @@ public sealed partial class EmulatedDisk : IDisk
             AwaitBelow(request, below).Forget();
         }
 
-        Arrive(request);
+        Arrive(request, arrivalNs);
         return task;
     }
 
-    private void Arrive(EmulatedRequest request)
+    private void Arrive(EmulatedRequest request, long nowNs)
     {
-        long nowNs = Math.Max(_deliveredNs, s_deliveringNs ?? _lane.NowNs);
         _model.Arrive(request, nowNs);
         if (!_isDelivering)   // else the delivery does so
         {
