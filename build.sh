@@ -19,6 +19,7 @@ Usage: ./build.sh TASK [options]
   Test       build, package, then every test; -Long runs them at length; the last line is "N passed, N failed, N skipped"
   Demo       build, then the main job: disks, pool, mirror, file system, kill -9, start again, every byte compared
   Bench      build, then the tables of docs/performance.md, measured beside nbdkit, qemu-nbd and fio; -Long takes longer
+  Experiment build, then a published experiment again on emulated disks, into docs/experiments; -Name NAME
   Simulate   build, then the crash simulator; -Seeds N -Seed S
   Fuzz       build, then damaged and made-up bytes into every parser; -Executions N -Seed S -Only TEXT
   Mutate     build, then the simulator and the engine's tests on an engine with one flush, wait, lock or checksum taken out at a
@@ -88,6 +89,11 @@ task_bench() {
     exec dotnet bench/bin/Release/net8.0/TierSpaces.Bench.dll "$@"
 }
 
+task_experiment() {
+    task_build
+    exec dotnet bench/bin/Release/net8.0/TierSpaces.Bench.dll experiment "$@"
+}
+
 task_simulate() {
     require_sdk
     dotnet_quiet build tests/Simulation
@@ -120,6 +126,7 @@ case ${task,,} in
     test) task_test "$@" ;;
     demo) task_demo "$@" ;;
     bench) task_bench "$@" ;;
+    experiment) task_experiment "$@" ;;
     simulate) task_simulate "$@" ;;
     fuzz) task_fuzz "$@" ;;
     mutate) task_mutate "$@" ;;

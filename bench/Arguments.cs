@@ -2,16 +2,22 @@ using System.Globalization;
 
 namespace TierSpaces.Bench;
 
-/// <summary>Options of the form <c>--name value</c>, sizes may end in K, M or G; and switches of the form <c>-Name</c>.</summary>
+/// <summary>Options of the form <c>--name value</c> or <c>-Name value</c>, sizes may end in K, M or G; and switches of the form <c>-Name</c>.</summary>
 internal sealed class Arguments
 {
-    private readonly Dictionary<string, string> _values = [];
+    private readonly Dictionary<string, string> _values = new(StringComparer.OrdinalIgnoreCase);
     private readonly HashSet<string> _flags = new(StringComparer.OrdinalIgnoreCase);
 
     internal Arguments(string[] args)
     {
         for (int i = 0; i < args.Length; i++)
         {
+            if (args[i] is ['-', not '-', ..] && i + 1 < args.Length && args[i + 1] is [not '-', ..])
+            {
+                _values[args[i][1..]] = args[++i];
+                continue;
+            }
+
             if (args[i] is ['-', not '-', ..])
             {
                 _flags.Add(args[i][1..]);

@@ -1,5 +1,6 @@
 using System.Runtime.Versioning;
 using TierSpaces.Bench;
+using TierSpaces.Bench.Experiments;
 using TierSpaces.Bench.Nbd;
 using TierSpaces.Bench.Tables;
 
@@ -13,6 +14,10 @@ const string Usage = """
                   --rounds N  --milliseconds N  --patience SECONDS
                   --only checksums     what checksums cost; the rest of the file stays
                   --memory FOLDER  --disk FOLDER  --output FILE
+      experiment  runs a published experiment again on emulated disks and writes docs/experiments/NAME.md and NAME.svg
+                  -Name NAME           write-back-cache or write-back-cache-spread
+                  --rounds N (5)  --seconds N (30)  --size BYTES (1G)  --cache BYTES (1G)
+                  --memory FOLDER  --output FOLDER
       nbd-load    loads any NBD server and prints one line of JSON
                   --socket PATH        Unix socket of the server
                   --export NAME        (the default export)
@@ -24,6 +29,9 @@ const string Usage = """
                   --length BYTES       part of the export that is used (all)
                   --stride BYTES       distance between two places of requests (side by side)
                   -Flush               a flush after every write
+                  -Fua                 every write durable when it is answered
+                  --operations N       ends after so many requests (after its time)
+                  --seed N             other random places (0)
                   --pid N              server process whose processor time is counted
       nbd-serve   serves memory until its standard input ends
                   --socket PATH  --size BYTES (256M)  --block 512|4096 (512)
@@ -43,6 +51,9 @@ try
         case "table":
             TableCommand.Run(arguments);
             return 0;
+        case "experiment":
+            ExperimentCommand.Run(args[1..]);
+            return 0;
         case "nbd-load":
             LoadOptions options = LoadOptions.From(arguments);
             arguments.ThrowIfUnused();
@@ -52,7 +63,7 @@ try
             NbdServe.Run(arguments);
             return 0;
         default:
-            throw new ArgumentException($"'{args[0]}' is not a command; there are table, nbd-load and nbd-serve.");
+            throw new ArgumentException($"'{args[0]}' is not a command; there are table, experiment, nbd-load and nbd-serve.");
     }
 }
 catch (Exception error) when (error is ArgumentException or IOException or FormatException)

@@ -22,6 +22,17 @@ internal sealed class LatencyHistogram
         _buckets[(exponent << SubBits) + (int)(ns >> exponent)]++;
     }
 
+    /// <summary>Adds what another one counted.</summary>
+    internal void Add(LatencyHistogram other)
+    {
+        Count += other.Count;
+        MaxNs = Math.Max(MaxNs, other.MaxNs);
+        for (int i = 0; i < _buckets.Length; i++)
+        {
+            _buckets[i] += other._buckets[i];
+        }
+    }
+
     /// <summary>Upper end, in microseconds, of the bucket that holds the given share of all.</summary>
     internal double PercentileUs(double share)
     {

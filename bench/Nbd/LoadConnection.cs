@@ -14,10 +14,12 @@ internal sealed unsafe class LoadConnection : IDisposable
     private const int RequestHeader = 28;
     private const int ReceiveBuffer = 1 << 20;
     private const uint SimpleReply = 0x67446698;
+    private const uint WriteCommand = 1;
+    private const uint ForceUnitAccess = 1 << 16;   // the flags stand before the command
     private const byte FlushCommand = 3;
 
     private readonly LoadOptions _options;
-    private readonly LatencyHistogram _latency;
+    private readonly LoadRecord _record;
     private readonly byte* _received = (byte*)NativeMemory.AlignedAlloc(ReceiveBuffer, 4096);
     private readonly byte* _payload;
     private readonly byte* _headers;
@@ -34,17 +36,17 @@ internal sealed unsafe class LoadConnection : IDisposable
     private int _inFlight;
     private bool _isEnding;       // replies start no new requests
 
-    internal LoadConnection(LoadOptions options, int index, LatencyHistogram latency)
+    internal LoadConnection(LoadOptions options, int index, LoadRecord record)
     {
         _options = options;
-        _latency = latency;
+        _record = record;
         _startedAt = new long[options.Depth];
         _isFlushing = new bool[options.Depth];
         _stride = Math.Max(options.Stride, options.Block);
         _payload = (byte*)NativeMemory.AlignedAlloc((nuint)options.Block, 4096);
         _headers = (byte*)NativeMemory.AllocZeroed((nuint)(RequestHeader * options.Depth));
         _vectors = (LibC.Vector*)NativeMemory.AllocZeroed((nuint)(2 * options.Depth * sizeof(LibC.Vector)));
-        _random = 0x9E3779B97F4A7C15 * (ulong)(index + 1);
+        _random = 0x9E3779B97F4A7C15 * (ulong)(index + 1 + ((long)options.Seed * options.Connections));
         new Random(index).NextBytes(new Span<byte>(_payload, options.Block));
         Descriptor = Open(options.Socket);
         long size = Negotiate();
@@ -248,7 +250,7 @@ internal sealed unsafe class LoadConnection : IDisposable
         }
 
         _isFlushing[slot] = false;
-        _latency.Add((now - _startedAt[slot]) * (1_000_000_000 / Stopwatch.Frequency));
+        _record.Add(now, now - _startedAt[slot]);
         Completed++;
         _inFlight--;
         if (!_isEnding)
@@ -274,7 +276,7 @@ internal sealed unsafe class LoadConnection : IDisposable
         _startedAt[slot] = now;
         Span<byte> header = new(_headers + (slot * RequestHeader), RequestHeader);
         BinaryPrimitives.WriteUInt32BigEndian(header, 0x25609513);
-        BinaryPrimitives.WriteUInt32BigEndian(header[4..], _options.Writes ? 1u : 0u);
+        BinaryPrimitives.WriteUInt32BigEndian(header[4..], _options.Writes ? WriteCommand | (_options.Durable ? ForceUnitAccess : 0) : 0);
         BinaryPrimitives.WriteUInt64BigEndian(header[8..], (ulong)slot);
         BinaryPrimitives.WriteInt64BigEndian(header[16..], NextBlock() * _stride);
         BinaryPrimitives.WriteInt32BigEndian(header[24..], _options.Block);

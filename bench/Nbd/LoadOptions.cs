@@ -3,9 +3,12 @@ namespace TierSpaces.Bench.Nbd;
 /// <summary>What to do to a server.</summary>
 /// <param name="Stride">Distance between two places of requests in bytes; 0: they lie side by side.</param>
 /// <param name="Flushes">Every write is followed by a flush, and counts when that has ended.</param>
+/// <param name="Durable">Every write has FUA: it is durable when it is answered.</param>
+/// <param name="Operations">The load ends after so many requests or after its time, whichever comes first; 0: after its time.</param>
+/// <param name="Seed">Chooses the random places: the same one gives the same places in the same order.</param>
 internal sealed record LoadOptions(
     string Socket, string Export, bool Writes, bool Random, int Block, int Depth, int Connections, double Seconds, double Warmup,
-    long Length, int Pid, long Stride = 0, bool Flushes = false)
+    long Length, int Pid, long Stride = 0, bool Flushes = false, bool Durable = false, long Operations = 0, int Seed = 0)
 {
     internal static LoadOptions From(Arguments arguments)
     {
@@ -28,6 +31,9 @@ internal sealed record LoadOptions(
             arguments.Number("length", 0, 0, long.MaxValue),
             (int)arguments.Number("pid", 0, 0, int.MaxValue),
             arguments.Number("stride", 0, 0, long.MaxValue),
-            arguments.Flag("Flush"));
+            arguments.Flag("Flush"),
+            arguments.Flag("Fua"),
+            arguments.Number("operations", 0, 0, long.MaxValue),
+            (int)arguments.Number("seed", 0, 0, int.MaxValue));
     }
 }

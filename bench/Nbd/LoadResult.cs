@@ -3,6 +3,7 @@ using System.Globalization;
 namespace TierSpaces.Bench.Nbd;
 
 /// <summary>What came of a load.</summary>
+/// <param name="Record">Latencies, and requests in each second.</param>
 /// <param name="ClientCpu">Share of one processor the client used: near 1, it may have been the limit itself.</param>
 /// <param name="ServerCpuUs">Processor time of the server per operation, in microseconds; null when not asked for.</param>
 /// <param name="OthersCpu">
@@ -10,8 +11,10 @@ namespace TierSpaces.Bench.Nbd;
 /// process puts client and server on one core, and the figure is their common cost and no throughput.
 /// </param>
 internal sealed record LoadResult(
-    long Operations, double Seconds, int Block, LatencyHistogram Latency, double ClientCpu, double? ServerCpuUs, double? OthersCpu)
+    long Operations, double Seconds, int Block, LoadRecord Record, double ClientCpu, double? ServerCpuUs, double? OthersCpu)
 {
+    internal LatencyHistogram Latency => Record.Latency;
+
     internal double Iops => Operations / Seconds;
 
     internal string ToJson() => string.Create(

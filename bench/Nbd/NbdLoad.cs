@@ -8,19 +8,28 @@ namespace TierSpaces.Bench.Nbd;
 /// </summary>
 internal static unsafe class NbdLoad
 {
-    internal static LoadResult Run(LoadOptions options)
+    internal static LoadResult Run(LoadOptions options) => Run([options]);
+
+    /// <summary>
+    /// Several loads at once, each on a thread of its own, as one: their rates add up. Time, warm-up and server are those of the first.
+    /// </summary>
+    internal static LoadResult Run(IReadOnlyList<LoadOptions> loads)
     {
-        LatencyHistogram warmup = new(), latency = new();
-        Drive(options, options.Warmup, warmup);
-        ProcessorTimes before = ProcessorTimes.Now(options.Pid);
-        (long operations, double seconds) = Drive(options, options.Seconds, latency);
-        ProcessorTimes used = ProcessorTimes.Now(options.Pid) - before;
-        bool knowsServer = options.Pid > 0;
+        LoadOptions first = loads[0];
+        if (first.Warmup > 0)
+        {
+            DriveAll(loads, first.Warmup);
+        }
+
+        ProcessorTimes before = ProcessorTimes.Now(first.Pid);
+        (long operations, double seconds, LoadRecord record) = DriveAll(loads, first.Seconds);
+        ProcessorTimes used = ProcessorTimes.Now(first.Pid) - before;
+        bool knowsServer = first.Pid > 0;
         return new LoadResult(
             operations,
             seconds,
-            options.Block,
-            latency,
+            first.Block,
+            record,
             used.Client / seconds,
             knowsServer ? used.Server * 1e6 / Math.Max(operations, 1) : null,
             knowsServer ? Math.Max(0, used.Machine - used.Client - used.Server) / seconds : null);
@@ -30,7 +39,7 @@ internal static unsafe class NbdLoad
     internal static void Fill(string socket, string export, long stride = 0)
     {
         LoadOptions options = new(socket, export, Writes: true, Random: false, stride > 0 ? 4096 : 1 << 20, 8, 1, 0, 0, 0, 0, stride);
-        LoadConnection connection = new(options, 0, new LatencyHistogram());
+        LoadConnection connection = new(options, 0, new LoadRecord());
         connection.Start();
         while (connection.Completed < connection.Blocks + options.Depth)
         {
@@ -40,29 +49,66 @@ internal static unsafe class NbdLoad
         End(connection, flush: true);
     }
 
-    private static (long Operations, double Seconds) Drive(LoadOptions options, double seconds, LatencyHistogram latency)
+    private static (long Operations, double Seconds, LoadRecord Record) DriveAll(IReadOnlyList<LoadOptions> loads, double seconds)
     {
-        LoadConnection[] connections = [.. Enumerable.Range(0, options.Connections).Select(i => new LoadConnection(options, i, latency))];
+        if (loads.Count == 1)
+        {
+            return Drive(loads[0], seconds);
+        }
+
+        (long Operations, double Seconds, LoadRecord Record)[] driven = new (long, double, LoadRecord)[loads.Count];
+        Exception?[] failures = new Exception?[loads.Count];
+        Thread[] threads = [.. loads.Select((load, index) => new Thread(() => failures[index] = Caught(() => driven[index] = Drive(load, seconds))))];
+        Array.ForEach(threads, thread => thread.Start());
+        Array.ForEach(threads, thread => thread.Join());
+        if (Array.Find(failures, failure => failure is not null) is { } first)
+        {
+            throw new IOException(first.Message, first);
+        }
+
+        LoadRecord record = new();
+        Array.ForEach(driven, one => record.Add(one.Record));
+        return (driven.Sum(one => one.Operations), driven.Max(one => one.Seconds), record);
+    }
+
+    private static Exception? Caught(Action work)
+    {
+        try
+        {
+            work();
+            return null;
+        }
+        catch (Exception error) when (error is IOException or ArgumentException)
+        {
+            return error;
+        }
+    }
+
+    private static (long Operations, double Seconds, LoadRecord Record) Drive(LoadOptions options, double seconds)
+    {
+        LoadRecord record = new();
+        LoadConnection[] connections = [.. Enumerable.Range(0, options.Connections).Select(i => new LoadConnection(options, i, record))];
         Stopwatch watch = Stopwatch.StartNew();
         long end = (long)(seconds * Stopwatch.Frequency) + Stopwatch.GetTimestamp();
+        long most = options.Operations > 0 ? options.Operations : long.MaxValue;
         foreach (LoadConnection connection in connections)
         {
             connection.Start();
         }
 
-        while (Stopwatch.GetTimestamp() < end)
+        while (Stopwatch.GetTimestamp() < end && record.Latency.Count < most)
         {
             Turn(connections);
         }
 
         double elapsed = watch.Elapsed.TotalSeconds;
-        long operations = connections.Sum(connection => connection.Completed);
+        long operations = record.Latency.Count;
         foreach (LoadConnection connection in connections)
         {
             End(connection);
         }
 
-        return (operations, elapsed);
+        return (operations, elapsed, record);
     }
 
     private static void End(LoadConnection connection, bool flush = false)

@@ -5,6 +5,12 @@ using System.Text.Json;
 
 namespace TierSpaces.Bench.Tables;
 
+/// <summary>A number of emulated disks of one class.</summary>
+/// <param name="Profile">Latency profile.</param>
+/// <param name="Count">How many.</param>
+/// <param name="Size">Bytes of each.</param>
+internal sealed record DiskShelf(string Profile, int Count, long Size);
+
 /// <summary>The real executable with a home of its own, used as anybody uses it: by its command line.</summary>
 internal sealed class BenchHost : IDisposable
 {
@@ -41,18 +47,43 @@ internal sealed class BenchHost : IDisposable
         CreatePoolOf(name, image);
     }
 
+    /// <summary>Makes a pool of disks that have the latency of classes of disk; the images are made in the folder.</summary>
+    internal void CreateEmulatedPool(string name, BackingFolder folder, params DiskShelf[] shelves)
+    {
+        List<string> images = [];
+        foreach (DiskShelf shelf in shelves)
+        {
+            string[] added = [.. Enumerable.Range(1, shelf.Count).Select(number => folder.File($"{name}-{shelf.Profile}-{number}.img"))];
+            Run("New-PhysicalDisk", "-Path", string.Join(',', added), "-Size", Text(shelf.Size), "-LatencyProfile", shelf.Profile);
+            images.AddRange(added);
+        }
+
+        CreatePoolOf(name, [.. images]);
+    }
+
     /// <summary>A fixed virtual disk with 4 KiB sectors and one column, connected.</summary>
-    internal NbdTarget CreateDisk(string pool, string name, string resiliency, string checksum, long size)
+    internal NbdTarget CreateDisk(string pool, string name, string resiliency, string checksum, long size) => CreateDisk(
+        pool, name, size, "-ResiliencySettingName", resiliency, "-Checksum", checksum, "-NumberOfColumns", "1");
+
+    /// <summary>A fixed virtual disk with 4 KiB sectors, connected; the rest is as New-VirtualDisk takes it.</summary>
+    internal NbdTarget CreateDisk(string pool, string name, long size, params string[] options)
     {
         string friendlyName = $"{pool} {name.Replace(",", " with", StringComparison.Ordinal)}";   // a comma would make two names of it
         Run(
-            "New-VirtualDisk", "-StoragePoolFriendlyName", pool, "-FriendlyName", friendlyName, "-ResiliencySettingName", resiliency,
-            "-Checksum", checksum, "-LogicalSectorSize", "4096", "-NumberOfColumns", "1", "-ProvisioningType", "Fixed", "-Size", Text(size));
+            "New-VirtualDisk",
+            ["-StoragePoolFriendlyName", pool, "-FriendlyName", friendlyName, "-LogicalSectorSize", "4096", "-ProvisioningType", "Fixed", "-Size", Text(size), .. options]);
         Run("Connect-VirtualDisk", "-FriendlyName", friendlyName);
         _connected.Add(friendlyName);
         using JsonDocument disks = JsonDocument.Parse(Run("Get-VirtualDisk", "-FriendlyName", friendlyName, "-Json"));
         string uri = disks.RootElement[0].GetProperty("NbdUri").GetString()!;
         return new NbdTarget(name, Uri.UnescapeDataString(uri[(uri.IndexOf("socket=", StringComparison.Ordinal) + 7)..]), friendlyName, Pid);
+    }
+
+    /// <summary>Bytes in the write cache of a virtual disk that are not at their home yet; null where it has no cache.</summary>
+    internal long? DirtyBytes(string friendlyName)
+    {
+        using JsonDocument caches = JsonDocument.Parse(Run("Get-VirtualDiskWriteCache", "-FriendlyName", friendlyName, "-Json"));
+        return caches.RootElement.GetArrayLength() == 0 ? null : caches.RootElement[0].GetProperty("DirtyBytes").GetInt64();
     }
 
     public void Dispose()
@@ -78,7 +109,7 @@ internal sealed class BenchHost : IDisposable
     private void CreatePoolOf(string name, params string[] images) =>
         Run("New-StoragePool", "-FriendlyName", name, "-PhysicalDisks", string.Join(',', images.Select(Path.GetFileNameWithoutExtension)));
 
-    private string Run(params string[] arguments) => Programs.Run(_executable, arguments, ("TIERSPACES_HOME", _home));
+    private string Run(string verb, params string[] arguments) => Programs.Run(_executable, [verb, .. arguments], ("TIERSPACES_HOME", _home));
 
     private JsonElement StatusOf(string property)
     {

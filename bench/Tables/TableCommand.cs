@@ -9,7 +9,7 @@ internal static class TableCommand
 
     internal static void Run(Arguments arguments)
     {
-        string root = RepositoryRoot();
+        string root = Repository.Root();
         bool isLong = arguments.Flag("Long");
         int rounds = (int)arguments.Number("rounds", isLong ? 7 : 3, 1, 99);
         double seconds = arguments.Number("milliseconds", isLong ? 5000 : 800, 100, 600_000) / 1000.0;
@@ -99,19 +99,6 @@ internal static class TableCommand
             host.CreateDisk(pool, Plan.Off, "Simple", "None", DiskSize).Filled(),
             host.CreateDisk(pool, Plan.On, "Simple", "CRC32C", DiskSize).Filled(),
         ];
-    }
-
-    private static string RepositoryRoot()
-    {
-        for (string? folder = AppContext.BaseDirectory; folder is not null; folder = Path.GetDirectoryName(folder))
-        {
-            if (File.Exists(Path.Combine(folder, "TierSpaces.slnx")))
-            {
-                return folder;
-            }
-        }
-
-        throw new IOException("The benchmarks run from their place in the repository: ./build.sh Bench.");
     }
 
     /// <summary>The other servers of a section; one that is not installed is named and left out.</summary>

@@ -1,0 +1,62 @@
+using System.Diagnostics;
+using TierSpaces.Bench.Nbd;
+using TierSpaces.Bench.Tables;
+
+namespace TierSpaces.Bench.Experiments;
+
+/// <summary>One kind of load of an experiment: random writes, one at a time on each of its streams.</summary>
+/// <param name="Name">As the report calls it.</param>
+/// <param name="Block">Bytes of a write.</param>
+/// <param name="Durable">Whether each has FUA.</param>
+/// <param name="Seconds">It ends after that time …</param>
+/// <param name="Operations">… or after so many writes, whichever comes first; 0: after that time.</param>
+internal sealed record ArmLoad(string Name, int Block, bool Durable, double Seconds, long Operations = 0);
+
+/// <summary>One of the arrangements that an experiment compares.</summary>
+internal interface IArm
+{
+    /// <summary>As the report calls it.</summary>
+    string Name { get; }
+
+    /// <summary>Waits until nothing of an earlier load is left to be done.</summary>
+    void Settle();
+
+    /// <summary>Loads it; the same seed writes to the same places in the same order.</summary>
+    LoadResult Measure(ArmLoad load, int seed);
+}
+
+/// <summary>Virtual disks of the real host, loaded over NBD by so many streams, which share the disks evenly.</summary>
+internal sealed class DiskArm(string name, BenchHost host, IReadOnlyList<NbdTarget> disks, int streams = 1, bool hasCache = false) : IArm
+{
+    private const double SettledShare = 0.01;
+    private static readonly TimeSpan s_patience = TimeSpan.FromMinutes(5);
+    private static readonly TimeSpan s_interval = TimeSpan.FromMilliseconds(500);
+
+    /// <summary>Bytes of the caches of all its disks.</summary>
+    internal long CacheBytes { get; init; }
+
+    public string Name => name;
+
+    public void Settle()
+    {
+        for (Stopwatch watch = Stopwatch.StartNew(); hasCache && Dirty() > CacheBytes * SettledShare; Thread.Sleep(s_interval))
+        {
+            if (watch.Elapsed > s_patience)
+            {
+                throw new IOException($"The write cache of '{name}' was not empty within {s_patience.TotalMinutes:0} minutes: {Dirty()} bytes are left.");
+            }
+        }
+    }
+
+    public LoadResult Measure(ArmLoad load, int seed) => NbdLoad.Run([.. Enumerable.Range(0, streams).Select(stream => Options(load, seed, stream))]);
+
+    private LoadOptions Options(ArmLoad load, int seed, int stream)
+    {
+        NbdTarget disk = disks[stream % disks.Count];
+        return new LoadOptions(
+            disk.Socket, disk.Export, Writes: true, Random: true, load.Block, 1, 1, load.Seconds, 0, 0, disk.Pid,
+            Durable: load.Durable, Operations: load.Operations / streams, Seed: (seed * streams) + stream);
+    }
+
+    private long Dirty() => disks.Sum(disk => host.DirtyBytes(disk.Export) ?? 0);
+}

@@ -1,0 +1,42 @@
+using System.Globalization;
+using TierSpaces.Bench.Tables;
+
+namespace TierSpaces.Bench.Experiments;
+
+/// <summary>The pool that the experiments on write caches use: two SSDs and eight rotating disks.</summary>
+internal sealed class CachePool
+{
+    internal const string SsdProfile = "SSDSas";
+    internal const string HddProfile = "HDD10K";
+
+    private const int Ssds = 2;
+    private const int Hdds = 8;
+    private const int SizeFactor = 8;   // large disks have large slabs, and few of them are used: their images are sparse
+
+    private readonly BenchHost _host;
+    private readonly string _name;
+
+    private CachePool(BenchHost host, string name) => (_host, _name) = (host, name);
+
+    internal static CachePool Create(BenchHost host, BackingFolder folder, string name, ExperimentSettings settings)
+    {
+        host.CreateEmulatedPool(name, folder, new DiskShelf(SsdProfile, Ssds, DiskSize(settings)), new DiskShelf(HddProfile, Hdds, DiskSize(settings)));
+        return new CachePool(host, name);
+    }
+
+    internal static IEnumerable<(string Name, string Value)> Parameters(ExperimentSettings settings) =>
+    [
+        ("Pool", $"{Ssds} {SsdProfile} and {Hdds} {HddProfile} of {DiskSize(settings) >> 20} MiB each; emulated in real time over images in memory"),
+    ];
+
+    /// <summary>Virtual disks of this pool as an arrangement; sizes are of all of them together. They are written once from beginning to end.</summary>
+    internal DiskArm Arm(string name, int disks, int streams, string media, long size, long cache)
+    {
+        NbdTarget[] made = [.. Enumerable.Range(1, disks).Select(number => _host.CreateDisk(
+            _name, number.ToString(CultureInfo.InvariantCulture), size / disks, "-ResiliencySettingName", "Mirror", "-NumberOfDataCopies", "2",
+            "-MediaType", media, "-WriteCacheSize", (cache / disks).ToString(CultureInfo.InvariantCulture)).Filled())];
+        return new DiskArm(name, _host, made, streams, hasCache: cache > 0) { CacheBytes = cache };
+    }
+
+    private static long DiskSize(ExperimentSettings settings) => Math.Max(settings.Size, settings.CacheSize) * SizeFactor;
+}
