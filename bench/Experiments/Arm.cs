@@ -10,7 +10,8 @@ namespace TierSpaces.Bench.Experiments;
 /// <param name="Durable">Whether each has FUA.</param>
 /// <param name="Seconds">It ends after that time …</param>
 /// <param name="Operations">… or after so many writes, whichever comes first; 0: after that time.</param>
-internal sealed record ArmLoad(string Name, int Block, bool Durable, double Seconds, long Operations = 0);
+/// <param name="Warmup">Seconds of the same load before it counts.</param>
+internal sealed record ArmLoad(string Name, int Block, bool Durable, double Seconds, long Operations = 0, double Warmup = 0);
 
 /// <summary>One of the arrangements that an experiment compares.</summary>
 internal interface IArm
@@ -54,7 +55,7 @@ internal sealed class DiskArm(string name, BenchHost host, IReadOnlyList<NbdTarg
     {
         NbdTarget disk = disks[stream % disks.Count];
         return new LoadOptions(
-            disk.Socket, disk.Export, Writes: true, Random: true, load.Block, 1, 1, load.Seconds, 0, 0, disk.Pid,
+            disk.Socket, disk.Export, Writes: true, Random: true, load.Block, 1, 1, load.Seconds, load.Warmup, 0, disk.Pid,
             Durable: load.Durable, Operations: load.Operations / streams, Seed: (seed * streams) + stream);
     }
 
