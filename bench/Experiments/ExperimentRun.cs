@@ -24,17 +24,21 @@ internal sealed class ExperimentRun(ExperimentSettings settings)
             IArm[] loaded = [.. arms.Where(arm => possible.Any(one => one.Load == load && (one.Ours == arm.Name || one.Other == arm.Name)))];
             for (int round = 0; round < settings.Rounds; round++)
             {
-                Array.ForEach(loaded, arm => Keep(load, arm.Name, Measure(arm, load, round)));
+                Array.ForEach(loaded, arm => Keep(load, arm.Name, Measure(arms, arm, load, round)));
             }
         }
 
         return [.. possible.Select(Judge)];
     }
 
-    /// <summary>One load after a pause.</summary>
-    internal LoadResult Measure(IArm arm, ArmLoad load, int seed)
+    /// <summary>Loads one of the arrangements when nothing is left to be done in any of them: what one destages would slow the next one down.</summary>
+    internal LoadResult Measure(IReadOnlyList<IArm> arms, IArm arm, ArmLoad load, int seed)
     {
-        arm.Settle();
+        foreach (IArm other in arms)
+        {
+            other.Settle();
+        }
+
         LoadResult result = arm.Measure(load, seed);
         Console.WriteLine($"{load.Name}: {arm.Name}: {result.ToJson()}");
         _othersCpu.AddRange(result.OthersCpu is { } others ? [others] : []);

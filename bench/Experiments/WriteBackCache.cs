@@ -38,7 +38,7 @@ internal sealed class WriteBackCache : Experiment
         List<IArm> arms = [.. Arms(host, folder, settings)];
         double room = settings.CacheSize * ExperimentSettings.RoomShare;
         ArmLoad large = new("64 KiB, depth 1", Large, Durable: false, settings.Seconds, (long)(room / Large));
-        ArmLoad small = new("4 KiB, depth 1, FUA", Small, Durable: true, settings.Seconds, (long)(room / RecordOfSmall));
+        ArmLoad small = new("4 KiB, depth 1, FUA", Small, Durable: true, settings.Seconds / 3, (long)(room / RecordOfSmall));
         ArmLoad full = new("64 KiB, depth 1, cache full", Large, Durable: false, settings.Seconds, Warmup: settings.Seconds / 6);
         ArmLoad whole = new("64 KiB, depth 1", Large, Durable: false, settings.Seconds);
         List<Finding> findings = run.Compare(arms,
@@ -73,7 +73,7 @@ internal sealed class WriteBackCache : Experiment
         const int Seed = 1000;
         Dictionary<string, string> colors = new() { [OnHdds] = "#b3402e", [Cached] = "#3a7d44" };
         Dictionary<string, LoadResult> results = arms.Where(arm => colors.ContainsKey(arm.Name))
-            .ToDictionary(arm => arm.Name, arm => run.Measure(arm, load, Seed));
+            .ToDictionary(arm => arm.Name, arm => run.Measure(arms, arm, load, Seed));
         double unit = Math.Max(1, Spread.Of(Whole(results[OnHdds])).Median);
         return new LineChart(
             $"{load.Name}: rate in each second", $"over the median of: {OnHdds}",
