@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using TierSpaces.Bench.Nbd;
 using TierSpaces.Bench.Tables;
 
@@ -49,6 +50,19 @@ internal sealed class DiskArm(string name, BenchHost host, IReadOnlyList<NbdTarg
         }
     }
 
+    /// <summary>What its caches did with the writes of the run, in words; null when it has none.</summary>
+    internal string? CacheUse()
+    {
+        if (!hasCache)
+        {
+            return null;
+        }
+
+        long taken = Sum("CacheWrites");
+        long full = Sum("BypassFullWrites");
+        return string.Create(CultureInfo.InvariantCulture, $"{name}: of the small writes {100.0 * taken / Math.Max(1, taken + full):0.0} % went to the cache, the others past it because it was full");
+    }
+
     public LoadResult Measure(ArmLoad load, int seed) => NbdLoad.Run([.. Enumerable.Range(0, streams).Select(stream => Options(load, seed, stream))]);
 
     private LoadOptions Options(ArmLoad load, int seed, int stream)
@@ -59,5 +73,7 @@ internal sealed class DiskArm(string name, BenchHost host, IReadOnlyList<NbdTarg
             Durable: load.Durable, Operations: load.Operations / streams, Seed: (seed * streams) + stream);
     }
 
-    private long Dirty() => disks.Sum(disk => host.DirtyBytes(disk.Export) ?? 0);
+    private long Dirty() => Sum("DirtyBytes");
+
+    private long Sum(string counter) => disks.Sum(disk => host.CacheCounter(disk.Export, counter));
 }

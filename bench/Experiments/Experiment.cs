@@ -27,6 +27,13 @@ internal abstract class Experiment
 
     internal abstract ExperimentResult Run(BenchHost host, BackingFolder folder, ExperimentSettings settings, ExperimentRun run);
 
+    /// <summary>What caches did, for the page.</summary>
+    protected static IEnumerable<(string Name, string Value)> CacheUse(IEnumerable<IArm> arms)
+    {
+        string[] uses = [.. arms.OfType<DiskArm>().Select(arm => arm.CacheUse()).OfType<string>()];
+        return uses.Length == 0 ? [] : [("Caches", string.Join("; ", uses))];
+    }
+
     /// <exception cref="ArgumentException">There is none of that name; the message lists those there are.</exception>
     internal static Experiment Find(string name) =>
         All.FirstOrDefault(experiment => experiment.Name.Equals(name, StringComparison.OrdinalIgnoreCase))

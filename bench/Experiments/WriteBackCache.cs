@@ -47,7 +47,8 @@ internal sealed class WriteBackCache : Experiment
             new(small, Cached, OnSsds, Bar: 0.8), new(small, Cached, OnHdds), new(small, OnSsds, BareSsd), new(small, OnHdds, BareHdd),
             new(full, Full, OnHdds, Bar: 0.9),
         ]);
-        return new ExperimentResult(findings, Timeline(arms, run, whole), Parameters(settings, large, small));
+        LineChart timeline = Timeline(arms, run, whole);
+        return new ExperimentResult(findings, timeline, [.. Parameters(settings, large, small), .. CacheUse(arms)]);
     }
 
     private static IEnumerable<IArm> Arms(BenchHost host, BackingFolder folder, ExperimentSettings settings)

@@ -28,7 +28,7 @@ internal sealed class WriteBackCacheSpread : Experiment
         ArmLoad full = new("64 KiB, 12 streams, until the end", Large, Durable: false, settings.Seconds);
         ArmLoad durable = new("4 KiB, 12 streams, FUA", 4 << 10, Durable: true, settings.Seconds, (long)(cache * ExperimentSettings.RoomShare / (8 << 10)));
         List<Finding> findings = run.Compare(arms, [new(room, Many, One), new(full, Many, One), new(durable, Many, One)]);
-        return new ExperimentResult(findings, null, Parameters(settings, cache));
+        return new ExperimentResult(findings, null, [.. Parameters(settings, cache), .. CacheUse(arms)]);
 
         DiskArm Disk(string name, string pool, int disks) =>
             CachePool.Create(host, folder, pool, settings).Arm(name, disks, streams: Disks, "HDD", settings.Size, cache);

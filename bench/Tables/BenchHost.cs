@@ -79,11 +79,11 @@ internal sealed class BenchHost : IDisposable
         return new NbdTarget(name, Uri.UnescapeDataString(uri[(uri.IndexOf("socket=", StringComparison.Ordinal) + 7)..]), friendlyName, Pid);
     }
 
-    /// <summary>Bytes in the write cache of a virtual disk that are not at their home yet; null where it has no cache.</summary>
-    internal long? DirtyBytes(string friendlyName)
+    /// <summary>A counter of the write cache of a virtual disk, as Get-VirtualDiskWriteCache shows it.</summary>
+    internal long CacheCounter(string friendlyName, string property)
     {
         using JsonDocument caches = JsonDocument.Parse(Run("Get-VirtualDiskWriteCache", "-FriendlyName", friendlyName, "-Json"));
-        return caches.RootElement.GetArrayLength() == 0 ? null : caches.RootElement[0].GetProperty("DirtyBytes").GetInt64();
+        return caches.RootElement[0].GetProperty(property).GetInt64();
     }
 
     public void Dispose()
