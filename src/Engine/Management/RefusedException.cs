@@ -54,6 +54,9 @@ public enum Refusal
     /// <summary>NumberOfColumns is outside its range.</summary>
     ColumnsRange,
 
+    /// <summary>WriteCacheSize is outside its range.</summary>
+    WriteCacheSizeRange,
+
     /// <summary>Too many disks are missing.</summary>
     TooManyDisksFailed,
 

@@ -127,6 +127,9 @@ public sealed record StoragePoolStatus
     /// <summary>Time between two verifications of a virtual disk, zero for never; null while the pool is not open.</summary>
     public TimeSpan? ScrubInterval { get; init; }
 
+    /// <summary>Largest write cache that a Simple virtual disk of one row could have now, in bytes; 0: none, or the pool is not open.</summary>
+    public long WriteCacheSizeMax { get; init; }
+
     /// <summary>Greatest logical sector of its disks.</summary>
     public int LogicalSectorSize { get; init; } = 512;
 
@@ -167,8 +170,71 @@ public sealed record VirtualDiskStatus
     /// <summary>What passed through it; null while it is not open.</summary>
     public IoCounters? Counters { get; init; }
 
+    /// <summary>Its write cache; null while it is not open or has none.</summary>
+    public WriteCacheStatus? WriteCache { get; init; }
+
+    /// <summary>What a user should know about what was just decided about it; empty else.</summary>
+    public IReadOnlyList<string> Remarks { get; init; } = [];
+
     /// <summary>What happened below it; null while it is not open.</summary>
     public Resiliency.SpaceCounters? SpaceCounters { get; init; }
+}
+
+/// <summary>Writes that went one way.</summary>
+/// <param name="Writes">How many.</param>
+/// <param name="Bytes">Bytes of them.</param>
+public readonly record struct WriteCount(long Writes, long Bytes);
+
+/// <summary>A write cache as it stands now; counters since it was opened, sizes in bytes of one copy.</summary>
+public sealed record WriteCacheStatus
+{
+    /// <summary>Name of its state.</summary>
+    public required string State { get; init; }
+
+    /// <summary>Why it is in that state; empty when there is nothing to say.</summary>
+    public string StateReason { get; init; } = "";
+
+    /// <summary>Bytes that are not home yet.</summary>
+    public long DirtyBytes { get; init; }
+
+    /// <summary>Bytes that can be written to it now.</summary>
+    public long AvailableBytes { get; init; }
+
+    /// <summary>Bytes written home.</summary>
+    public long DestagedBytes { get; init; }
+
+    /// <summary>Times that part of it was given free.</summary>
+    public long Evictions { get; init; }
+
+    /// <summary>Bytes given free.</summary>
+    public long EvictedBytes { get; init; }
+
+    /// <summary>Bytes read from it.</summary>
+    public long HitBytes { get; init; }
+
+    /// <summary>Bytes read from the home.</summary>
+    public long MissBytes { get; init; }
+
+    /// <summary>Writes that went to it.</summary>
+    public WriteCount Cached { get; init; }
+
+    /// <summary>Writes whose home is as fast.</summary>
+    public WriteCount SsdResident { get; init; }
+
+    /// <summary>Writes that are too large for it.</summary>
+    public WriteCount BypassLarge { get; init; }
+
+    /// <summary>Writes that found it full.</summary>
+    public WriteCount BypassFull { get; init; }
+
+    /// <summary>Writes that came while it takes none.</summary>
+    public WriteCount WriteThrough { get; init; }
+
+    /// <summary>Writes and unmaps that waited for their range to leave it.</summary>
+    public long WaitOverlaps { get; init; }
+
+    /// <summary>Time that reading it took at the opening, in nanoseconds.</summary>
+    public long ReplayNs { get; init; }
 }
 
 /// <summary>Sizes a new virtual disk of one layout may have in a pool.</summary>

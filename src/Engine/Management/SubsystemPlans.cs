@@ -12,7 +12,11 @@ namespace TierSpaces.Engine.Management;
 /// <param name="Data">Its data.</param>
 /// <param name="Log">Its integrity log.</param>
 /// <param name="Cache">Its write cache.</param>
-public sealed record VirtualDiskPlacement(VirtualDiskDescription Disk, PhysicalExtent[] Data, PhysicalExtent[] Log, PhysicalExtent[] Cache);
+public sealed record VirtualDiskPlacement(VirtualDiskDescription Disk, PhysicalExtent[] Data, PhysicalExtent[] Log, PhysicalExtent[] Cache)
+{
+    /// <summary>What a user should know about what would be decided.</summary>
+    public IReadOnlyList<string> Remarks { get; init; } = [];
+}
 
 /// <summary>A disk that would be a member of a new pool.</summary>
 /// <param name="FriendlyName">Its name.</param>
@@ -45,7 +49,7 @@ public sealed partial class StorageSubsystem
     /// <summary>What <see cref="NewVirtualDiskAsync"/> would make.</summary>
     public Task<VirtualDiskPlacement> PlanVirtualDiskAsync(Guid pool, VirtualDiskRequest request) => Plan(() =>
     {
-        (ManagedPool managed, NewVirtualDiskSpec spec) = Decide(pool, request);
+        (ManagedPool managed, NewVirtualDiskSpec spec, IReadOnlyList<string> remarks) = Decide(pool, request);
         if (!VirtualDiskBuilder.TryPlan(managed.Pool!, spec, out VirtualDiskDescription disk, out NewRows rows, out string reason))
         {
             throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}", "Give a smaller size, or add disks to the pool.");
@@ -54,7 +58,7 @@ public sealed partial class StorageSubsystem
         return new VirtualDiskPlacement(
             disk, Place(managed.Pool!, disk, rows.Data, 0, disk.NumberOfDataCopies),
             Place(managed.Pool!, disk, rows.Log, 0, rows.Log.Count > 0 ? rows.Log[0].Sources.Length : 1),
-            Place(managed.Pool!, disk, rows.Cache, 0, disk.NumberOfDataCopies));
+            Place(managed.Pool!, disk, rows.Cache, 0, disk.NumberOfDataCopies)) { Remarks = remarks };
     });
 
     /// <summary>The rows that <see cref="ResizeVirtualDiskAsync"/> would add.</summary>

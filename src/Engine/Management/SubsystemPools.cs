@@ -264,6 +264,7 @@ public sealed partial class StorageSubsystem
             SizeBytes = disks.Sum(disk => disk.SlabCount * slab),
             AllocatedBytes = state.Disks.Values.Sum(disk => disk.UsedSlabs * slab),
             ScrubInterval = managed.Pool is { } open ? ScrubInterval(open) : null,
+            WriteCacheSizeMax = managed.Pool is { } pool ? WriteCachePlan.LargestOfSimple(pool) : 0,
             LogicalSectorSize = disks.Length == 0 ? 512 : disks.Max(disk => disk.LogicalSectorSize),
             PhysicalSectorSize = disks.Length == 0 ? 4096 : disks.Max(disk => disk.PhysicalSectorSize),
         };

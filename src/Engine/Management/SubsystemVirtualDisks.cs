@@ -17,7 +17,7 @@ public sealed partial class StorageSubsystem
     /// <exception cref="RefusedException">A parameter is outside its range or the pool has no room; nothing was changed.</exception>
     public Task<VirtualDiskStatus> NewVirtualDiskAsync(Guid pool, VirtualDiskRequest request) => Change(async LaneTask<VirtualDiskStatus> () =>
     {
-        (ManagedPool managed, NewVirtualDiskSpec spec) = Decide(pool, request);
+        (ManagedPool managed, NewVirtualDiskSpec spec, IReadOnlyList<string> remarks) = Decide(pool, request);
         VirtualDiskResult result = await VirtualDiskBuilder.Create(managed.Pool!, spec);
         if (result.Disk is not { } open)
         {
@@ -28,10 +28,10 @@ public sealed partial class StorageSubsystem
 
         managed.VirtualDisks[open.Description.Id] = new ManagedVirtualDisk(open);
         _options.Notice($"Virtual disk {spec.FriendlyName} was made.");
-        return StatusOf(managed, open.Description.Id);
+        return StatusOf(managed, open.Description.Id) with { Remarks = remarks };
     });
 
-    private (ManagedPool Pool, NewVirtualDiskSpec Spec) Decide(Guid pool, VirtualDiskRequest request)
+    private (ManagedPool Pool, NewVirtualDiskSpec Spec, IReadOnlyList<string> Remarks) Decide(Guid pool, VirtualDiskRequest request)
     {
         ManagedPool managed = OpenPool(pool);
         if (managed.Pool!.State.Pool!.IsReadOnly)
@@ -39,7 +39,8 @@ public sealed partial class StorageSubsystem
             throw new RefusedException(Refusal.PoolReadOnly, $"Storage pool '{managed.Pool.State.Pool.FriendlyName}' is read-only.", "Set -IsReadOnly $false first.");
         }
 
-        return (managed, new VirtualDiskPlan(managed.Pool, request).Decide());
+        VirtualDiskPlan plan = new(managed.Pool, request);
+        return (managed, plan.Decide(), plan.Remarks);
     }
 
     /// <summary>Changes name, usage or access of a virtual disk.</summary>

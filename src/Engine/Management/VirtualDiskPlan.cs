@@ -49,6 +49,12 @@ public sealed record VirtualDiskRequest
     /// <summary>Medium, or null for any.</summary>
     public MediaType? MediaType { get; init; }
 
+    /// <summary>Size of one copy of the write cache in bytes, rounded up to whole slabs; 0: none.</summary>
+    public long? WriteCacheSize { get; init; }
+
+    /// <summary>A write cache of the size that the pool chooses, whatever its default is.</summary>
+    public bool AutoWriteCacheSize { get; init; }
+
     /// <summary>The only disks it may use; empty: all.</summary>
     public IReadOnlyList<Guid> PhysicalDisks { get; init; } = [];
 
@@ -73,7 +79,12 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
     private const int InterleaveMin = 16 << 10;
     private const int InterleaveMax = 16 << 20;
 
+    private readonly List<string> _remarks = [];
+
     private PoolState State => pool.State;
+
+    /// <summary>What a user should know about what was decided.</summary>
+    internal IReadOnlyList<string> Remarks => _remarks;
 
     internal NewVirtualDiskSpec Decide()
     {
@@ -101,6 +112,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
             Usage = request.Usage,
             OtherUsageDescription = request.OtherUsageDescription,
         };
+        spec = spec with { WriteCacheSize = new WriteCachePlan(pool, request, _remarks.Add).Decide(spec, RowsWanted(spec), disks) };
         return spec with { SizeBytes = Size(spec) };
     }
 
@@ -259,14 +271,23 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
             Refusal.SectorSizeNotSupported, $"-LogicalSectorSize {sector} is not supported; 512 and 4096 are.");
     }
 
+    private long RowsWanted(NewVirtualDiskSpec spec)
+    {
+        long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
+        return request.UseMaximumSize ? 1
+            : spec.ProvisioningType == ProvisioningType.Fixed ? RoundUp(request.SizeBytes ?? 0, row, "Size") / row
+            : 0;
+    }
+
     private long Size(NewVirtualDiskSpec spec)
     {
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
-        long max = Math.Max(0, VirtualDiskBuilder.LargestRowCount(pool, spec, 0)) * row;
+        long max = Math.Max(0, VirtualDiskBuilder.LargestRowCount(pool, spec)) * row;
+        string cache = spec.WriteCacheSize > 0 ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
         if (request.UseMaximumSize)
         {
             return max > 0 ? max : throw new RefusedException(
-                Refusal.NotEnoughCapacity, $"-UseMaximumSize: storage pool '{State.Pool!.FriendlyName}' has no room for a row of {row} bytes.", "Remove virtual disks, or add disks.");
+                Refusal.NotEnoughCapacity, $"-UseMaximumSize: storage pool '{State.Pool!.FriendlyName}' has no room for a row of {row} bytes{cache}.", "Remove virtual disks, or add disks.");
         }
 
         long size = RoundUp(request.SizeBytes ?? 0, row, "Size");
@@ -274,8 +295,8 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
         {
             throw new RefusedException(
                 Refusal.NotEnoughCapacity,
-                $"-Size {request.SizeBytes} is more than storage pool '{State.Pool!.FriendlyName}' has room for: at most {max} bytes with {spec.NumberOfColumns} columns and {spec.NumberOfDataCopies} copies.",
-                "Give a smaller size, -UseMaximumSize, or add disks.");
+                $"-Size {request.SizeBytes} is more than storage pool '{State.Pool!.FriendlyName}' has room for: at most {max} bytes with {spec.NumberOfColumns} columns and {spec.NumberOfDataCopies} copies{cache}.",
+                $"Give a smaller size, -UseMaximumSize, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks.");
         }
 
         return size / row <= SpaceDescription.MaxRows ? size : throw new RefusedException(

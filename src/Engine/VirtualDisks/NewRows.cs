@@ -29,10 +29,16 @@ internal sealed class NewRows
     internal bool TryReserveLogAndCache(Pool pool, VirtualDiskDescription disk, out string reason)
     {
         reason = "";
+        return (disk.LogSpace == SpaceId.None || TryReserveLog(pool, disk.NumberOfDataCopies, out reason))
+            && TryReserveCache(pool, disk.NumberOfDataCopies, disk.WriteCacheSize, out reason);
+    }
+
+    /// <summary>The log of a disk with so many copies of its data.</summary>
+    internal bool TryReserveLog(Pool pool, int copies, out string reason)
+    {
         int present = pool.State.Disks.Keys.Count(number => pool.Disk(number) is not null);
-        int logCopies = VirtualDiskBuilder.LogCopies(disk.NumberOfDataCopies, present);
-        bool fits = disk.LogSpace == SpaceId.None || TryReserveRun(pool, AllocationPurpose.Log, logCopies, VirtualDiskBuilder.LogRows(pool.Slabs), Log, out reason);
-        return fits && TryReserveCache(pool, disk.NumberOfDataCopies, disk.WriteCacheSize, out reason);
+        return TryReserveRun(
+            pool, AllocationPurpose.Log, VirtualDiskBuilder.LogCopies(copies, present), VirtualDiskBuilder.LogRows(pool.Slabs), Log, out reason);
     }
 
     /// <summary>A write cache of so many bytes a copy, whole slabs.</summary>

@@ -49,12 +49,12 @@ public static class VirtualDiskBuilder
     }
 
     /// <summary>
-    /// Rows of data that would fit a new disk now, once its log and a cache of <paramref name="cacheRows"/> rows have their slabs; −1 where
-    /// these have no room themselves. Exact: that many can be created, and one more cannot.
+    /// Rows of data that would fit a new disk now, once its log and its cache have their slabs; −1 where these have no room themselves. Exact:
+    /// that many can be created, and one more cannot.
     /// </summary>
-    internal static long LargestRowCount(Pool pool, NewVirtualDiskSpec spec, int cacheRows)
+    internal static long LargestRowCount(Pool pool, NewVirtualDiskSpec spec)
     {
-        VirtualDiskDescription disk = Describe(pool, spec with { WriteCacheSize = cacheRows * pool.Slabs.DataBytes });
+        VirtualDiskDescription disk = Describe(pool, spec);
         NewRows rows = new();
         long count = rows.TryReserveLogAndCache(pool, disk, out _)
             ? pool.Allocator.LargestRowCount(disk.NumberOfColumns, disk.NumberOfDataCopies, AllocationPreferences.For(disk)) : -1;

@@ -6,8 +6,8 @@ namespace TierSpaces.Host.Verbs;
 internal static class Amount
 {
     /// <summary>A size in bytes, below 2^63.</summary>
-    public static long Bytes(ulong value, string parameter) =>
-        value <= long.MaxValue ? (long)value : throw TooLarge(StorageErrors.SizeNotSupported, parameter, value, long.MaxValue);
+    public static long Bytes(ulong value, string parameter, StorageErrorKind? kind = null) =>
+        value <= long.MaxValue ? (long)value : throw TooLarge(kind ?? StorageErrors.SizeNotSupported, parameter, value, long.MaxValue);
 
     /// <summary>A sector size: 512, 4096, or null.</summary>
     public static int? Sector(ulong? value, string parameter) => value switch

@@ -68,24 +68,22 @@ internal sealed class SubsystemWorld : IDiskFactory
     }
 
     /// <summary>A pool over so many new disks.</summary>
-    internal void NewPool(int disks, long bytes = 64 << 20)
-    {
-        List<Guid> ids = [];
-        for (int i = 0; i < disks; i++)
-        {
-            ids.Add(NewDisk(bytes));
-        }
+    internal void NewPool(int disks, long bytes = 64 << 20) => NewPool([.. Enumerable.Repeat((bytes, MediaType.SSD), disks)]);
 
+    /// <summary>A pool over new disks of these sizes and media.</summary>
+    internal void NewPool(IReadOnlyList<(long Bytes, MediaType Media)> disks)
+    {
+        List<Guid> ids = [.. disks.Select(disk => NewDisk(disk.Bytes, disk.Media))];
         Pool = Run(Subsystem.NewPoolAsync(new PoolDescription { FriendlyName = "p", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, ids, DiskUsage.AutoSelect)).UniqueId;
     }
 
     /// <summary>A new disk that is in no pool.</summary>
-    internal Guid NewDisk(long bytes = 64 << 20)
+    internal Guid NewDisk(long bytes = 64 << 20, MediaType? media = null)
     {
         int number = _media.Count;
         _media.Add(new SimMedia($"disk{number}", bytes, 4096));
         Disks = [.. Disks, null!];
-        return Run(Subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = $"/sim/{number}" })).UniqueId;
+        return Run(Subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = $"/sim/{number}", Overrides = new DiskOverrides(media) })).UniqueId;
     }
 
     /// <summary>A further member of the pool.</summary>

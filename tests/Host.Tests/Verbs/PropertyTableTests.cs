@@ -98,6 +98,8 @@ public sealed class PropertyTableTests : IAsyncLifetime
         });
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "w", ["Access"] = "Readable" });
         await OkAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "x", ["Size"] = 8 << 20, ["ProvisioningType"] = "Fixed" });
+        await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "p", ["WriteCacheSizeDefault"] = 4 << 20 });
+        await OkAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "c", ["Size"] = 8 << 20 });
         await OkAsync("Repair-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } });
         await OkAsync("Optimize-StoragePool", new() { ["FriendlyName"] = new[] { "q" } });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "q", ["IsReadOnly"] = true });

@@ -25,7 +25,7 @@ public class RequestCheckTests
 
     [Fact]
     public void Refused_parameters_that_ask_for_nothing_pass() =>
-        Check(good with { WriteCacheSize = 0, NumberOfGroups = 1, FaultDomainAwareness = FaultDomainType.PhysicalDisk, IsEnclosureAware = false });
+        Check(good with { ReadCacheSize = 0, NumberOfGroups = 1, FaultDomainAwareness = FaultDomainType.PhysicalDisk, IsEnclosureAware = false });
 
     [Fact]
     public void Parameters_without_effect_are_remarked_upon()

@@ -66,11 +66,10 @@ public sealed record NewStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public ulong? LogicalSectorSizeDefault { get; init; }
 
     [VerbParameter(
-        "Size of the write cache of new virtual disks in bytes.", Kind = ParameterKind.Size,
-        Refused = "Write caches are not available.", Default = "0")]
+        "Size of the write cache of new virtual disks in bytes unless said otherwise; 0 for none.", Kind = ParameterKind.Size)]
     public ulong? WriteCacheSizeDefault { get; init; }
 
-    [VerbParameter("Lets the pool choose the size of the write cache.", WithoutEffect = "write caches are not available.")]
+    [VerbParameter("Whether the pool chooses the size of the write cache of new virtual disks unless said otherwise; true unless a size is given.")]
     public bool? AutoWriteCacheSize { get; init; }
 
     [VerbParameter(

@@ -99,14 +99,12 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public FaultDomainType? FaultDomainAwarenessDefault { get; init; }
 
     [VerbParameter(
-        "Size of the write cache of new virtual disks in bytes.",
-        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults", Kind = ParameterKind.Size,
-        Refused = "Write caches are not available.", Default = "0")]
+        "Size of the write cache of new virtual disks in bytes unless said otherwise; 0 for none.",
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults", Kind = ParameterKind.Size)]
     public ulong? WriteCacheSizeDefault { get; init; }
 
     [VerbParameter(
-        "Lets the pool choose the size of the write cache.",
-        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults",
-        WithoutEffect = "write caches are not available.")]
+        "Whether the pool chooses the size of the write cache of new virtual disks unless said otherwise.",
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults")]
     public bool? AutoWriteCacheSize { get; init; }
 }

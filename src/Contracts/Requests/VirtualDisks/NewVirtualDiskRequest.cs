@@ -98,11 +98,10 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     public ulong[]? StorageTierSizes { get; init; }
 
     [VerbParameter(
-        "Size of the write cache in bytes.", Kind = ParameterKind.Size, Refused = "Write caches are not available.",
-        Default = "0")]
+        "Size of each copy of the write cache in bytes, rounded up to whole slabs; 0 for none.", Kind = ParameterKind.Size)]
     public ulong? WriteCacheSize { get; init; }
 
-    [VerbParameter("Lets the pool choose the size of the write cache.", WithoutEffect = "write caches are not available.")]
+    [VerbParameter("Lets the pool choose the size of the write cache, whatever its default is.")]
     public bool AutoWriteCacheSize { get; init; }
 
     [VerbParameter(

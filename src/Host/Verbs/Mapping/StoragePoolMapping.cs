@@ -47,9 +47,9 @@ internal static class StoragePoolMapping
             EnclosureAwareDefault = settings.EnclosureAwareDefault,
             FaultDomainAwarenessDefault = DisplayName.Of((FaultDomainType)settings.FaultDomainAwarenessDefault),
             RetireMissingPhysicalDisks = DisplayName.Of((Contracts.RetireMissingPhysicalDisks)settings.RetireMissingPhysicalDisks),
-            WriteCacheSizeDefault = 0,
+            WriteCacheSizeDefault = settings.WriteCacheSizeDefault,
             WriteCacheSizeMin = 0,
-            WriteCacheSizeMax = 0,
+            WriteCacheSizeMax = (ulong)pool.WriteCacheSizeMax,
             MediaTypeDefault = DisplayName.Of(MediaType.Unspecified),
             MinimumAllocationSize = (ulong)settings.Slabs.DataBytes,
         };

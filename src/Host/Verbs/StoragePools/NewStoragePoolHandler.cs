@@ -46,7 +46,7 @@ internal sealed class NewStoragePoolHandler(HostServices services) : VerbHandler
         {
             FriendlyName = request.FriendlyName!, Slabs = new SlabGeometry(SlabGeometry.SmallestSlab),
         };
-        return settings with
+        return PoolSettings.WithWriteCache(settings, request.WriteCacheSizeDefault, request.AutoWriteCacheSize) with
         {
             ProvisioningTypeDefault = PoolSettings.Provisioning(request.ProvisioningTypeDefault) ?? settings.ProvisioningTypeDefault,
             ResiliencySettingNameDefault =

@@ -32,6 +32,30 @@ internal static class PoolSettings
             target: name);
     }
 
+    /// <summary>The settings with another default of the write cache's size.</summary>
+    /// <exception cref="StorageException">The two parameters contradict each other, or the size cannot be.</exception>
+    public static PoolDescription WithWriteCache(PoolDescription pool, ulong? size, bool? auto)
+    {
+        var isAutomatic = size is ulong.MaxValue || (size is null && auto == true);
+        if (size is { } given && (given is > long.MaxValue and < ulong.MaxValue || (auto is { } said && said != isAutomatic)))
+        {
+            throw new StorageException(
+                StorageErrors.WriteCacheSizeRange,
+                $"-WriteCacheSizeDefault {given} {(given is > long.MaxValue and < ulong.MaxValue ? $"is more than {long.MaxValue}" : $"contradicts -AutoWriteCacheSize {auto}")}.",
+                $"Give a size, 0 for none, or {ulong.MaxValue} or -AutoWriteCacheSize $true to let the pool choose.", "WriteCacheSizeDefault");
+        }
+
+        return (size, auto) switch
+        {
+            (null, null) => pool,
+            _ when isAutomatic => pool with { WriteCacheSizeDefault = ulong.MaxValue, AutoWriteCacheSize = true },
+            _ => pool with
+            {
+                WriteCacheSizeDefault = size ?? (pool.WriteCacheSizeDefault == ulong.MaxValue ? 0 : pool.WriteCacheSizeDefault), AutoWriteCacheSize = false,
+            },
+        };
+    }
+
     /// <summary>The percentage of use at which a warning is raised.</summary>
     /// <exception cref="StorageException">None, several, or one outside 1 to 99.</exception>
     public static byte? Threshold(ushort[]? thresholds) => thresholds switch

@@ -44,7 +44,10 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
             StorageErrors.InvalidParameter, $"-ScrubIntervalDays {days} is outside its range, 0 to 3650.", "Give 0 to end the schedule.", "ScrubIntervalDays"),
     };
 
-    private static PoolDescription Change(PoolDescription settings, SetStoragePoolRequest request) => settings with
+    private static PoolDescription Change(PoolDescription before, SetStoragePoolRequest request) => Attributes(
+        PoolSettings.WithWriteCache(before, request.WriteCacheSizeDefault, request.AutoWriteCacheSize), request);
+
+    private static PoolDescription Attributes(PoolDescription settings, SetStoragePoolRequest request) => settings with
     {
         FriendlyName = request.NewFriendlyName ?? settings.FriendlyName,
         IsReadOnly = request.IsReadOnly ?? settings.IsReadOnly,

@@ -28,6 +28,7 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
                 {
                     var plan = await services.Subsystem.PlanVirtualDiskAsync(pool.Id, meant).ConfigureAwait(false);
                     reply.Tell(PlacementText.OfNew(plan, all, pool.FriendlyName));
+                    plan.Remarks.ToList().ForEach(reply.Warn);
                     return;
                 }
 
@@ -35,6 +36,7 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
                 var placement = await services.Subsystem.PlacementAsync(disk.Description.Id.Value).ConfigureAwait(false);
                 reply.Tell(PlacementText.OfNew(placement, all, pool.FriendlyName));
                 WarnOfSmallSectors(all, disk, reply.Warn);
+                disk.Remarks.ToList().ForEach(reply.Warn);
                 reply.Add(disk.ToInfo(pool.Concrete.Description.Slabs.DataBytes, null));
             }).ConfigureAwait(false);
         }
@@ -65,6 +67,8 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
             ?? (pool.Description.LogicalSectorSizeDefault is > PoolSettings.SectorByDisks and var sector ? sector : null),
         ProvisioningType = PoolSettings.Provisioning(request.ProvisioningType, nameof(request.ProvisioningType)),
         Checksum = (Engine.Formats.ChecksumKind)(request.Checksum ?? ChecksumKind.CRC32C),
+        WriteCacheSize = request.WriteCacheSize is { } cache ? Amount.Bytes(cache, nameof(request.WriteCacheSize), StorageErrors.WriteCacheSizeRange) : null,
+        AutoWriteCacheSize = request.AutoWriteCacheSize,
         MediaType = (Engine.Devices.MediaType?)request.MediaType,
         PhysicalDisks = Disks(all, request),
         IsManualAttach = request.IsManualAttach ?? false,

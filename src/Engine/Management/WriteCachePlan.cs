@@ -1,0 +1,160 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// How large the write cache of a new virtual disk is. A cache has a copy for each copy of the data, on as many disks of usage Journal or flash
+// (SSD, SCM); its size is that of one copy, in whole slabs.
+//
+//  - A size that is asked for, or that is the pool's default, is honoured or refused.
+//  - Chosen by itself it is 1 GiB where those disks have room for it, else an eighth of the smallest of them at most. It does not depend on the
+//    size of the virtual disk, so that the supported sizes are true; only a single row of data is left room for.
+//  - A disk whose data can only lie on flash gets none by itself, unless there are journal disks: its writes would pass the cache by.
+
+/// <summary>Decides the size of a new virtual disk's write cache. Changes nothing.</summary>
+/// <param name="pool">The pool.</param>
+/// <param name="request">What was asked for.</param>
+/// <param name="remark">Takes what a user should know about the size.</param>
+internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Action<string> remark)
+{
+    private const long AutomaticBytes = 1L << 30;
+    private const int AutomaticShare = 8;   // of the capacity of the smallest disk, where that has no room for 1 GiB
+    private const int ReplaySecondsPerGiB = 2;
+
+    private static readonly AllocationPreferences s_cache = new() { Purpose = AllocationPurpose.Cache };
+
+    private long Slab => pool.Slabs.DataBytes;
+
+    private string PoolName => pool.State.Pool!.FriendlyName;
+
+    /// <summary>The size for a disk whose data may lie on these disks; everything else of its specification is decided.</summary>
+    /// <param name="spec">The disk, with no size and no cache yet.</param>
+    /// <param name="rows">Rows of data that were asked for; 1 where the disk becomes as large as possible, 0 where it is thin.</param>
+    /// <param name="dataDisks">Disks that its data may lie on.</param>
+    internal long Decide(NewVirtualDiskSpec spec, long rows, IReadOnlyCollection<DiskNumber> dataDisks)
+    {
+        if (request is { AutoWriteCacheSize: true, WriteCacheSize: { } both })
+        {
+            throw new RefusedException(Refusal.WriteCacheSizeRange, $"-WriteCacheSize {both} contradicts -AutoWriteCacheSize.", "Give one of them.");
+        }
+
+        PoolDescription settings = pool.State.Pool!;
+        bool automatic = request.AutoWriteCacheSize || settings.AutoWriteCacheSize || settings.WriteCacheSizeDefault > long.MaxValue;
+        return request.WriteCacheSize is { } size ? Explicit(spec, size, rows, $"-WriteCacheSize {size}")
+            : automatic ? Automatic(spec, dataDisks) * Slab
+            : Explicit(spec, (long)settings.WriteCacheSizeDefault, rows, $"-WriteCacheSizeDefault {settings.WriteCacheSizeDefault} of the storage pool");
+    }
+
+    /// <summary>The largest cache that a Simple virtual disk of one row could have now, in bytes; 0: none.</summary>
+    internal static long LargestOfSimple(Pool pool)
+    {
+        NewRows log = new();
+        long largest = 0;
+        if (log.TryReserveLog(pool, copies: 1, out _))
+        {
+            long run = pool.Allocator.LargestRunCount(1, s_cache);
+            bool onJournal = MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal).Any(disk => pool.Allocator.FreeSlabs(disk.Number) >= run);
+            long data = pool.Allocator.LargestRowCount(1, 1, AllocationPreferences.Default) - (onJournal ? 0 : run);
+            largest = data > 0 ? run : onJournal ? 0 : run - 1;   // the row of data is on the same disk when there is no other
+        }
+
+        log.Release(pool);
+        return Math.Max(0, largest) * pool.Slabs.DataBytes;
+    }
+
+    private static IEnumerable<DiskDescription> MembersOf(Pool pool, Func<DiskDescription, bool> choice) =>
+        pool.State.Disks.Values.Select(disk => disk.Description).Where(disk => pool.Disk(disk.Number) is not null && choice(disk));
+
+    private long Explicit(NewVirtualDiskSpec spec, long size, long rows, string what)
+    {
+        long count = size / Slab + (size % Slab > 0 ? 1 : 0);
+        long least = Math.Min(rows, 1);
+        if (count == 0 || RowsBeside(spec, 0) < least)
+        {
+            return 0;   // or there is no room for data at all, which is refused as such
+        }
+
+        RequireDisks(spec, what);
+        if (RowsBeside(spec, count) < least)
+        {
+            long largest = Largest(spec, RowsBeside(spec, 0) >= rows ? rows : least) * Slab;
+            throw new RefusedException(
+                Refusal.WriteCacheSizeRange,
+                $"{what} is more than there is room for: at most {largest} bytes, with {Copies(spec.NumberOfDataCopies)} on as many disks of usage Journal or flash of storage pool '{PoolName}'.",
+                largest > 0 ? $"Give at most {largest} (0: none), or add such disks." : "Give 0 for none, or add such disks.");
+        }
+
+        WarnOfReplay(spec.FriendlyName, count * Slab);
+        return count * Slab;
+    }
+
+    private long Automatic(NewVirtualDiskSpec spec, IReadOnlyCollection<DiskNumber> dataDisks)
+    {
+        int copies = spec.NumberOfDataCopies;
+        bool hasJournals = MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal).Count() >= copies;
+        DiskDescription[] disks = [.. CacheDisks().OrderByDescending(disk => pool.Allocator.FreeSlabs(disk.Number)).Take(copies)];
+        if (disks.Length < copies || (!hasJournals && dataDisks.All(number => pool.State.Disk(number)!.Description.IsFlash())))
+        {
+            return 0;
+        }
+
+        long wanted = AutomaticBytes / Slab;
+        if (RowsBeside(spec, wanted) > 0)
+        {
+            return wanted;
+        }
+
+        long rows = Math.Min(disks.Min(disk => disk.SlabCount) / AutomaticShare, Largest(spec, 1));
+        remark($"The write cache of virtual disk '{spec.FriendlyName}' has {rows * Slab} bytes: there is no room for {AutomaticBytes} on the disks of usage Journal "
+            + $"or flash of storage pool '{PoolName}', and no more than 1/{AutomaticShare} of such a disk is taken by itself. -WriteCacheSize asks for another size.");
+        return rows;
+    }
+
+    private DiskDescription[] CacheDisks() =>
+        [.. MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal || (disk.Usage == DiskUsage.AutoSelect && disk.IsFlash()))];
+
+    private void RequireDisks(NewVirtualDiskSpec spec, string what)
+    {
+        DiskDescription[] disks = CacheDisks();
+        int missing = spec.NumberOfDataCopies - disks.Length;
+        if (missing > 0)
+        {
+            int journals = disks.Count(disk => disk.Usage == DiskUsage.Journal);
+            throw new RefusedException(
+                Refusal.NotEnoughPhysicalDisks,
+                $"{what}: the write cache of {spec.ResiliencySettingName} with {Copies(spec.NumberOfDataCopies)} needs {spec.NumberOfDataCopies} disks of usage Journal or flash (SSD, SCM); "
+                + $"storage pool '{PoolName}' has {journals} of usage Journal and {disks.Length - journals} others that are flash.",
+                $"Add {missing} such disks, say what the disks are (Set-PhysicalDisk -MediaType SSD or -Usage Journal), or give -WriteCacheSize 0.");
+        }
+    }
+
+    private void WarnOfReplay(string name, long bytes)
+    {
+        if (bytes > AutomaticBytes)
+        {
+            long seconds = (bytes + AutomaticBytes - 1) / AutomaticBytes * ReplaySecondsPerGiB;
+            remark($"The write cache of virtual disk '{name}' has {bytes} bytes: after a crash, reading it again may take about {seconds} seconds before the disk serves.");
+        }
+    }
+
+    /// <summary>The largest cache beside which so many rows of data fit; 0 where there is none.</summary>
+    private long Largest(NewVirtualDiskSpec spec, long rows)
+    {
+        long low = 0;
+        long high = pool.Allocator.LargestRunCount(spec.NumberOfDataCopies, s_cache);
+        while (low < high)
+        {
+            long middle = low + ((high - low + 1) / 2);
+            (low, high) = RowsBeside(spec, middle) >= rows ? (middle, high) : (low, middle - 1);
+        }
+
+        return low;
+    }
+
+    private long RowsBeside(NewVirtualDiskSpec spec, long cacheRows) =>
+        cacheRows > SpaceDescription.MaxRows ? -1 : VirtualDiskBuilder.LargestRowCount(pool, spec with { WriteCacheSize = cacheRows * Slab });
+
+    private static string Copies(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";
+}
