@@ -53,6 +53,7 @@
         'Resize-VirtualDisk'
         'Set-VirtualDisk'
         'Get-VirtualDiskSupportedSize'
+        'Get-VirtualDiskWriteCache'
     )
     PrivateData          = @{
         PSData = @{

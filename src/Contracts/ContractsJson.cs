@@ -30,6 +30,7 @@ namespace TierSpaces.Contracts;
 [JsonSerializable(typeof(ConnectVirtualDiskRequest))]
 [JsonSerializable(typeof(DisconnectVirtualDiskRequest))]
 [JsonSerializable(typeof(GetVirtualDiskSupportedSizeRequest))]
+[JsonSerializable(typeof(GetVirtualDiskWriteCacheRequest))]
 [JsonSerializable(typeof(GetStorageSubSystemRequest))]
 [JsonSerializable(typeof(GetResiliencySettingRequest))]
 [JsonSerializable(typeof(SetResiliencySettingRequest))]
@@ -57,5 +58,6 @@ namespace TierSpaces.Contracts;
 [JsonSerializable(typeof(VerbReply<SupportedSizeInfo>))]
 [JsonSerializable(typeof(VerbReply<TierSpacesHostInfo>))]
 [JsonSerializable(typeof(VerbReply<VirtualDiskInfo>))]
+[JsonSerializable(typeof(VerbReply<VirtualDiskWriteCacheInfo>))]
 [JsonSerializable(typeof(StorageErrorInfo))]
 public sealed partial class ContractsJson : JsonSerializerContext;

@@ -8,6 +8,8 @@ public sealed class SyntaxTests
     {
         ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum"],
         ["Set-StoragePool"] = ["WitnessPath", "ScrubIntervalDays"],
+        ["Set-VirtualDisk"] =
+            ["WriteCacheSize", "DestageStart", "DestageStop", "DestageIdle", "DestageBytesPerSecond", "DestageHold", "DestageHoldUntil"],
     };
 
     private static readonly string[] s_common = ["AsJob", "CimSession", "ThrottleLimit"];

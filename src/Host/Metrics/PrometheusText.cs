@@ -30,8 +30,31 @@ internal static class PrometheusText
         ("read_modify_writes_total", "Writes that had to read first.", "counter", c => c.ReadModifyWrites),
     ];
 
-    /// <summary>The whole page as UTF-8.</summary>
-    public static byte[] Write(IReadOnlyList<StorageCounterInfo> counters)
+    private static readonly (string Name, string Help, string Type, Func<VirtualDiskWriteCacheInfo, ulong> Value)[] cacheFamilies =
+    [
+        ("size_bytes", "Size of one copy of the write cache.", "gauge", c => c.Size),
+        ("dirty_bytes", "Bytes in the write cache that are not home yet.", "gauge", c => c.DirtyBytes),
+        ("available_bytes", "Bytes that can be written to the write cache now.", "gauge", c => c.AvailableBytes),
+        ("active", "1 while the write cache takes writes, else 0.", "gauge", c => c.State == "Active" ? 1UL : 0),
+        ("destaged_bytes_total", "Bytes written home from the write cache.", "counter", c => c.DestagedBytes),
+        ("evictions_total", "Times that part of the write cache was given free.", "counter", c => c.Evictions),
+        ("evicted_bytes_total", "Bytes of the write cache given free.", "counter", c => c.EvictedBytes),
+        ("hit_bytes_total", "Bytes read from the write cache.", "counter", c => c.HitBytes),
+        ("miss_bytes_total", "Bytes read from the home.", "counter", c => c.MissBytes),
+        ("wait_overlaps_total", "Writes and unmaps that waited for their range to leave the write cache.", "counter", c => c.WaitOverlaps),
+    ];
+
+    private static readonly (string Reason, Func<VirtualDiskWriteCacheInfo, ulong> Writes, Func<VirtualDiskWriteCacheInfo, ulong> Bytes)[] reasons =
+    [
+        ("cache", c => c.CacheWrites, c => c.CacheBytes),
+        ("ssd-resident", c => c.SsdResidentWrites, c => c.SsdResidentBytes),
+        ("bypass-large", c => c.BypassLargeWrites, c => c.BypassLargeBytes),
+        ("bypass-full", c => c.BypassFullWrites, c => c.BypassFullBytes),
+        ("write-through", c => c.WriteThroughWrites, c => c.WriteThroughBytes),
+    ];
+
+    /// <summary>The whole page as UTF-8; virtual disks without a write cache are left out of what is told of caches.</summary>
+    public static byte[] Write(IReadOnlyList<StorageCounterInfo> counters, IReadOnlyList<VirtualDiskWriteCacheInfo> caches)
     {
         var page = new StringBuilder();
         foreach (var (name, help, type, value) in families)
@@ -53,7 +76,37 @@ internal static class PrometheusText
             WriteHistogram(page, $"{labels},operation=\"flush\"", counter.LatencyBoundsUs, counter.FlushLatency);
         }
 
+        WriteCaches(page, [.. caches.Where(cache => cache.Size > 0)]);
         return Encoding.UTF8.GetBytes(page.ToString());
+    }
+
+    private static void WriteCaches(StringBuilder page, VirtualDiskWriteCacheInfo[] caches)
+    {
+        foreach (var (name, help, type, value) in cacheFamilies)
+        {
+            page.Append(CultureInfo.InvariantCulture, $"# HELP tierspaces_write_cache_{name} {help}\n# TYPE tierspaces_write_cache_{name} {type}\n");
+            foreach (var cache in caches)
+            {
+                page.Append(CultureInfo.InvariantCulture, $"tierspaces_write_cache_{name}{{{Labels(cache)}}} {value(cache)}\n");
+            }
+        }
+
+        WriteReasons(page, caches, "writes_total", "Writes by where they went.", reason => reason.Writes);
+        WriteReasons(page, caches, "write_bytes_total", "Bytes written by where they went.", reason => reason.Bytes);
+    }
+
+    private static void WriteReasons(
+        StringBuilder page, VirtualDiskWriteCacheInfo[] caches, string name, string help,
+        Func<(string Reason, Func<VirtualDiskWriteCacheInfo, ulong> Writes, Func<VirtualDiskWriteCacheInfo, ulong> Bytes), Func<VirtualDiskWriteCacheInfo, ulong>> choose)
+    {
+        page.Append(CultureInfo.InvariantCulture, $"# HELP tierspaces_write_cache_{name} {help}\n# TYPE tierspaces_write_cache_{name} counter\n");
+        foreach (var cache in caches)
+        {
+            foreach (var reason in reasons)
+            {
+                page.Append(CultureInfo.InvariantCulture, $"tierspaces_write_cache_{name}{{{Labels(cache)},reason=\"{reason.Reason}\"}} {choose(reason)(cache)}\n");
+            }
+        }
     }
 
     private static void WriteHistogram(StringBuilder page, string labels, ulong[] boundsUs, ulong[] classes)
@@ -73,6 +126,8 @@ internal static class PrometheusText
 
     private static string Labels(StorageCounterInfo counter) =>
         $"type=\"{Escape(counter.ObjectType)}\",name=\"{Escape(counter.FriendlyName)}\",id=\"{Escape(counter.UniqueId)}\"";
+
+    private static string Labels(VirtualDiskWriteCacheInfo cache) => $"name=\"{Escape(cache.FriendlyName)}\",id=\"{Escape(cache.UniqueId)}\"";
 
     private static string Escape(string text) => text.Replace("\\", "\\\\").Replace("\"", "\\\"").Replace("\n", "\\n");
 }

@@ -47,6 +47,13 @@ internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, Semapho
         return JsonSerializer.Deserialize(answer, ContractsJson.Default.VerbReplyStorageCounterInfo)!.Objects;
     }
 
+    /// <summary>The write caches, for Prometheus: what Get-VirtualDiskWriteCache answers for every virtual disk.</summary>
+    public async Task<VirtualDiskWriteCacheInfo[]> WriteCachesAsync(CancellationToken cancellation)
+    {
+        var answer = await RunAsync("Get-VirtualDiskWriteCache", "{}"u8.ToArray(), cancellation).ConfigureAwait(false);
+        return JsonSerializer.Deserialize(answer, ContractsJson.Default.VerbReplyVirtualDiskWriteCacheInfo)!.Objects;
+    }
+
     private static byte[] Unknown(string verb)
     {
         var error = new StorageException(StorageErrors.NotSupported, $"This host has no verb '{verb}'.", target: verb).Error;

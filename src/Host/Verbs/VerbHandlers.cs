@@ -48,6 +48,7 @@ internal static class VerbHandlers
         new ConnectVirtualDiskHandler(services),
         new DisconnectVirtualDiskHandler(services),
         new GetVirtualDiskSupportedSizeHandler(services),
+        new GetVirtualDiskWriteCacheHandler(services),
         new GetPhysicalExtentHandler(services),
         new GetStorageJobHandler(services),
         new StopStorageJobHandler(services),

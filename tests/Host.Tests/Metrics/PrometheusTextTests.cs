@@ -16,7 +16,7 @@ public class PrometheusTextTests
                 ObjectType = "VirtualDisk", FriendlyName = "a \"b\"", UniqueId = "1", Reads = 7, ReadBytes = 28672,
                 LatencyBoundsUs = [100, 1000], ReadLatency = [3, 2, 1], LatencyTotalUs = 1500,
             },
-        ]));
+        ], []));
         const string labels = "type=\"VirtualDisk\",name=\"a \\\"b\\\"\",id=\"1\"";
         Assert.Contains($"# TYPE tierspaces_reads_total counter\ntierspaces_reads_total{{{labels}}} 7\n", page);
         Assert.Contains(
@@ -25,5 +25,25 @@ public class PrometheusTextTests
             + $"tierspaces_latency_seconds_bucket{{{labels},operation=\"read\",le=\"+Inf\"}} 6\n"
             + $"tierspaces_latency_seconds_count{{{labels},operation=\"read\"}} 6\n",
             page);
+    }
+
+    [Fact]
+    public void Writes_what_write_caches_hold_and_where_writes_went()
+    {
+        var page = Encoding.UTF8.GetString(PrometheusText.Write([],
+        [
+            new VirtualDiskWriteCacheInfo
+            {
+                FriendlyName = "d", UniqueId = "1", Size = 1 << 30, DirtyBytes = 4096, State = "Active", CacheWrites = 3, CacheBytes = 12288, BypassFullWrites = 2,
+            },
+            new VirtualDiskWriteCacheInfo { FriendlyName = "none", UniqueId = "2", State = "None" },
+        ]));
+        const string labels = "name=\"d\",id=\"1\"";
+        Assert.Contains($"# TYPE tierspaces_write_cache_dirty_bytes gauge\ntierspaces_write_cache_dirty_bytes{{{labels}}} 4096\n", page);
+        Assert.Contains($"tierspaces_write_cache_active{{{labels}}} 1\n", page);
+        Assert.Contains($"tierspaces_write_cache_writes_total{{{labels},reason=\"cache\"}} 3\n", page);
+        Assert.Contains($"tierspaces_write_cache_writes_total{{{labels},reason=\"bypass-full\"}} 2\n", page);
+        Assert.Contains($"tierspaces_write_cache_write_bytes_total{{{labels},reason=\"cache\"}} 12288\n", page);
+        Assert.DoesNotContain("name=\"none\"", page);
     }
 }

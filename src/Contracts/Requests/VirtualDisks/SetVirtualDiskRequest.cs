@@ -51,6 +51,36 @@ public sealed record SetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     public Access? Access { get; init; }
 
     [VerbParameter(
+        "How full the write cache is when destaging starts, in percent: 1 to 95 (default 25).", Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName",
+        IsOurs = true)]
+    public ushort? DestageStart { get; init; }
+
+    [VerbParameter(
+        "How full the write cache is when destaging stops, in percent: 0 to DestageStart - 1 (default 10).",
+        Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", IsOurs = true)]
+    public ushort? DestageStop { get; init; }
+
+    [VerbParameter(
+        "Seconds without a write after which everything is destaged: 0 to 86400 (default 2).",
+        Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", IsOurs = true)]
+    public uint? DestageIdle { get; init; }
+
+    [VerbParameter(
+        "Most bytes destaged in a second; 0 for no limit (the default).", Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName",
+        Kind = ParameterKind.Size, IsOurs = true)]
+    public ulong? DestageBytesPerSecond { get; init; }
+
+    [VerbParameter(
+        "Whether writes are kept in the write cache until it is 80 % full or the time of DestageHoldUntil comes.",
+        Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", IsOurs = true)]
+    public bool? DestageHold { get; init; }
+
+    [VerbParameter(
+        "Time of day, HH:mm in local time, at which what is kept is destaged; None for none.",
+        Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", Suggestions = "None, 01:00", IsOurs = true)]
+    public string? DestageHoldUntil { get; init; }
+
+    [VerbParameter(
         "Ceiling for bytes per second.",
         Sets = "ByObjectProperties, ByUniqueIdProperties, ByFriendlyNameProperties, ByNameProperties",
         Kind = ParameterKind.Size, Refused = "Quality of service is not available.", IsUndocumented = true)]

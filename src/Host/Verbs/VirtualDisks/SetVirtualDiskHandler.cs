@@ -15,6 +15,11 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
         var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).VirtualDisks;
         foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
+            if (DestageParameters.AreGiven(request) && disk.Description.WriteCacheSize == 0)
+            {
+                reply.Warn($"Virtual disk '{disk.Description.FriendlyName}' has no write cache: how it is destaged is kept for when it has one.");
+            }
+
             await reply.TryDoAsync(
                 $"Set {request.Changes()} of virtual disk '{disk.Description.FriendlyName}'",
                 () => services.Subsystem.SetVirtualDiskAsync(disk.Description.Id.Value, description => Change(description, request, readOnly)),
@@ -29,6 +34,7 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
         OtherUsageDescription = request.OtherUsageDescription ?? disk.OtherUsageDescription,
         IsManualAttach = request.IsManualAttach ?? disk.IsManualAttach,
         IsReadOnly = readOnly ?? disk.IsReadOnly,
+        Destage = DestageParameters.Apply(disk.Destage, request),
     };
 
     private static bool? IsReadOnly(Access? access) => access switch
