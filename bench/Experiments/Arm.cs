@@ -60,7 +60,9 @@ internal sealed class DiskArm(string name, BenchHost host, IReadOnlyList<NbdTarg
 
         long taken = Sum("CacheWrites");
         long full = Sum("BypassFullWrites");
-        return string.Create(CultureInfo.InvariantCulture, $"{name}: of the small writes {100.0 * taken / Math.Max(1, taken + full):0.0} % went to the cache, the others past it because it was full");
+        return taken + full == 0
+            ? $"{name}: took no writes"
+            : string.Create(CultureInfo.InvariantCulture, $"{name}: took {100.0 * taken / (taken + full):0.0} % of the writes, the others went past it because it was full");
     }
 
     public LoadResult Measure(ArmLoad load, int seed) => NbdLoad.Run([.. Enumerable.Range(0, streams).Select(stream => Options(load, seed, stream))]);
