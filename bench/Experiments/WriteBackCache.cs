@@ -88,7 +88,7 @@ internal sealed class WriteBackCache : Experiment
     private static IReadOnlyList<(string Name, string Value)> Parameters(ExperimentSettings settings, ArmLoad large, ArmLoad small) =>
     [
         .. CachePool.Parameters(settings),
-        ("Virtual disks", $"two-way mirror, {settings.Size >> 20} MiB, fixed, checksums"),
+        ("Virtual disks", $"two-way mirror, {settings.Size >> 20} MiB, fixed, checksums; they and their caches written once all over before"),
         ("Write caches", settings.CacheSize == 0 ? "none" : $"{settings.CacheSize >> 20} MiB; the one that is full {settings.CacheSize / FullShare >> 20} MiB"),
         ("Loads", $"random writes over the whole disk, {settings.Rounds} rounds, the same places for all arrangements in each; at most {settings.Seconds:0} s"
             + (large.Operations == 0 ? "" : $", and at most {large.Operations} writes of 64 KiB or {small.Operations} of 4 KiB so that the cache does not become full; *cache full*: "

@@ -37,7 +37,7 @@ internal sealed class WriteBackCacheSpread : Experiment
     private static IReadOnlyList<(string Name, string Value)> Parameters(ExperimentSettings settings, long cache) =>
     [
         .. CachePool.Parameters(settings),
-        ("Virtual disks", $"two-way mirror, fixed, checksums; 1 of {settings.Size >> 20} MiB, or {Disks} of {settings.Size / Disks >> 20} MiB"),
+        ("Virtual disks", $"two-way mirror, fixed, checksums, they and their caches written once all over before; 1 of {settings.Size >> 20} MiB, or {Disks} of {settings.Size / Disks >> 20} MiB"),
         ("Write caches", $"1 of {cache >> 20} MiB, or {Disks} of {cache / Disks >> 20} MiB"),
         ("Loads", $"{Disks} streams of random writes, {settings.Rounds} rounds of at most {settings.Seconds:0} s"),
     ];
