@@ -498,7 +498,12 @@ public sealed class CrashSimulation
     private void Repair(ISimWorld world, string where)
     {
         RepairEnd end = Violation is null ? world.Lane.Run(world.Space.Resync(new SimPacer(world.Lane))) : RepairEnd.Stopped;
-        if (Violation is null && (world.Space.BytesToResync > 0 || (end != RepairEnd.Done && !Enumerable.Range(0, world.Disks.Length).Any(disk => world.Disks[disk].Pulled || world.CanReturn(disk)))))
+        if (end == RepairEnd.Incomplete && _scenario.CacheBlocks > 0 && world.Space.BytesToResync == 0)
+        {
+            end = world.Lane.Run(world.Space.Resync(new SimPacer(world.Lane)));   // destaging gave a row back under it
+        }
+
+        if (Violation is null && (world.Space.BytesToResync > 0 || (end != RepairEnd.Done && world.MissingDisks == 0)))
         {
             Report(where, $"repair ended as {end} with {world.Space.BytesToResync} bytes left; {world.Space.FaultReason}");
         }

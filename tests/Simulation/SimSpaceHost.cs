@@ -18,13 +18,16 @@ public sealed class SimSpaceMap
     /// <summary>Copies of the integrity log that miss blocks, bit per copy.</summary>
     public int StaleLogCopies { get; set; }
 
+    /// <summary>Copies of the write cache that miss records, bit per copy.</summary>
+    public int StaleCacheCopies { get; set; }
+
     /// <summary>Slabs in use: (disk, slab).</summary>
     public HashSet<(int Disk, int Slab)> Used { get; } = [];
 
     /// <summary>An independent copy.</summary>
     public SimSpaceMap Clone()
     {
-        SimSpaceMap copy = new() { StaleLogCopies = StaleLogCopies };
+        SimSpaceMap copy = new() { StaleLogCopies = StaleLogCopies, StaleCacheCopies = StaleCacheCopies };
         foreach ((int index, SpaceRowMap row) in Rows)
         {
             copy.Rows[index] = row with { Stale = (ushort[])row.Stale.Clone() };

@@ -11,7 +11,8 @@ namespace TierSpaces.Simulation;
 /// <param name="SectorSize">Atomic unit of the disks, 512 or 4096.</param>
 /// <param name="Rows">Rows the space is long.</param>
 /// <param name="IsWholePool">A virtual disk on a pool with its metadata, instead of the space alone.</param>
-public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int SectorSize, int Rows, bool IsWholePool = false)
+/// <param name="CacheBlocks">Length of the ring of a write cache in front of the space, in blocks; 0: none.</param>
+public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int SectorSize, int Rows, bool IsWholePool = false, int CacheBlocks = 0)
 {
     private const long PoolDiskBytes = 48L << 20;
 
@@ -22,6 +23,8 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 3, true, 512, 3), new(1, 2, false, 512, 3), new(1, 3, false, 4096, 2), new(2, 1, false, 512, 2),
         new(1, 2, true, 4096, 2, IsWholePool: true), new(2, 1, true, 512, 1, IsWholePool: true), new(1, 3, true, 4096, 1, IsWholePool: true),
         new(1, 2, false, 512, 2, IsWholePool: true),
+        new(1, 1, true, 512, 3, CacheBlocks: 64), new(1, 2, true, 4096, 3, CacheBlocks: 40), new(2, 2, true, 512, 2, CacheBlocks: 64),
+        new(1, 3, true, 4096, 2, CacheBlocks: 32), new(1, 2, false, 512, 2, CacheBlocks: 48), new(2, 1, false, 4096, 2, CacheBlocks: 64),
     ];
 
     /// <summary>Checksum pages in memory: few, so that they come and go.</summary>

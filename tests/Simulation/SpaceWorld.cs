@@ -1,4 +1,6 @@
+using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.Resiliency.Layouts;
@@ -47,7 +49,10 @@ public sealed class SpaceWorld : ISimWorld
     public Space Space { get; private set; } = null!;
 
     /// <inheritdoc/>
-    public IBlockStore Store => Space;
+    public IBlockStore Store => Cache is null ? Space : Cache;
+
+    /// <summary>The write cache in front of it, or null.</summary>
+    public WriteCache? Cache { get; private set; }
 
     /// <summary>Empty disks that still hold another owner's bytes everywhere.</summary>
     public static SpaceWorld New(SpaceScenario scenario, ulong seed)
@@ -57,20 +62,20 @@ public sealed class SpaceWorld : ISimWorld
         long stride = SimSpaceHost.Stride(scenario.Shape);
         for (int disk = 0; disk < media.Length; disk++)
         {
-            media[disk] = new SimMedia($"disk{disk}", stride * (scenario.Rows + 3), scenario.SectorSize);
+            media[disk] = new SimMedia($"disk{disk}", stride * (scenario.Rows + (scenario.CacheBlocks > 0 ? 4 : 3)), scenario.SectorSize);
             FillForeign(media[disk], (uint)disk);
         }
 
-        for (int copy = 0; copy < LogCopies(scenario); copy++)
-        {
-            map.Used.Add((copy, 0));
-        }
-
+        map.Used.UnionWith(SlabsOfRings(scenario));
         return new SpaceWorld(scenario, seed, media, map, new SimHostState());
     }
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Close() => Space.Close();
+    public async LaneTask<IoError> Close()
+    {
+        IoError error = Cache is null ? IoError.None : await Cache.Close();
+        return error == IoError.None ? await Space.Close() : error;
+    }
 
     /// <inheritdoc/>
     public int MissingDisks => Enumerable.Range(0, Disks.Length).Count(disk => Disks[disk].Pulled || _map.Evicted.Contains(disk));
@@ -139,6 +144,11 @@ public sealed class SpaceWorld : ISimWorld
         Lane.Buffers.Dispose();
     }
 
+    /// <summary>The log is on slab 0 of the first disks, the cache on slab 1.</summary>
+    private static IEnumerable<(int Disk, int Slab)> SlabsOfRings(SpaceScenario scenario) =>
+        Enumerable.Range(0, LogCopies(scenario)).Select(copy => (copy, 0))
+            .Concat(Enumerable.Range(0, scenario.CacheBlocks > 0 ? scenario.Copies : 0).Select(copy => (copy, 1)));
+
     private static int LogCopies(SpaceScenario scenario) => scenario.Shape.HasLog ? Math.Max(2, scenario.Copies) : 0;
 
     private static void FillForeign(SimMedia medium, uint disk)
@@ -162,7 +172,7 @@ public sealed class SpaceWorld : ISimWorld
     {
         SpaceShape shape = _scenario.Shape;
         _map.Used.Clear();   // what was reserved for a row or a move that never came into the map is free
-        _map.Used.UnionWith(Enumerable.Range(0, LogCopies(_scenario)).Select(copy => (copy, 0)));
+        _map.Used.UnionWith(SlabsOfRings(_scenario));
         _map.Used.UnionWith(_map.Rows.Values.SelectMany(row => row.Places).Select(place => (place.Disk, (int)(place.PagesOffset / SimSpaceHost.Stride(shape)))));
         SpaceOptions options = new()
         {
@@ -182,6 +192,32 @@ public sealed class SpaceWorld : ISimWorld
         };
         Space = isNew ? await Space.Create(Host, options) : await Space.Open(Host, options);
         Host.Space = Space;
+        if (_scenario.CacheBlocks > 0 && Space.Fault == IoError.None)
+        {
+            Cache = isNew ? await WriteCache.Create(Lane, Space, CacheOptions()) : await WriteCache.Open(Lane, Space, CacheOptions());
+        }
+
         return Space.FaultReason;
+    }
+
+    /// <summary>A cache on the first disks; a row that lies on no other is as fast, and its writes pass by.</summary>
+    private WriteCacheOptions CacheOptions() => new()
+    {
+        Owner = new Guid(11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1),
+        Copies = [.. Enumerable.Range(0, _scenario.Copies).Select(copy => (IReadOnlyList<SlabPlace>)[SimSpaceHost.Place(_scenario.Shape, copy, 1)])],
+        StaleCopies = _map.StaleCacheCopies,
+        Length = _scenario.CacheBlocks * 4096L,
+        Destage = new DestageSettings { StartPercent = 40, StopPercent = 15, IdleNs = 20_000_000 },
+        MarkStale = copy => MarkCache(copy, isStale: true),
+        ClearStale = copy => MarkCache(copy, isStale: false),
+        RankOf = disk => disk < _scenario.Copies ? 1 : 0,
+        MinuteOfDay = () => 0,
+    };
+
+    private async LaneTask<IoError> MarkCache(int copy, bool isStale)
+    {
+        await Lane.Delay(1000 + Lane.Next(100_000));
+        _map.StaleCacheCopies = isStale ? _map.StaleCacheCopies | (1 << copy) : _map.StaleCacheCopies & ~(1 << copy);
+        return IoError.None;
     }
 }

@@ -38,7 +38,8 @@ public sealed partial class Space : IBlockStore
     private readonly CrashNotes? _notes;
     private readonly LaneSignal _regionsChanged = new();
     private SpaceRow?[] _rows;
-    private LogMedium? _logMedium;
+    private readonly List<RingMedium> _rings = [];   // integrity log, write cache
+    private RingMedium? _logMedium;
     private IntegrityLog? _log;
     private bool _closing;
 

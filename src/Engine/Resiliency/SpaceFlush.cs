@@ -154,7 +154,7 @@ public sealed partial class Space
         return IoError.None;
     }
 
-    /// <summary>Whether everything this disk holds of the space, its log included, stands on another live disk too.</summary>
+    /// <summary>Whether everything this disk holds of the space, its rings included, stands on another live disk too.</summary>
     public bool SurvivesWithout(int disk) => HasOtherCopies(disk);
 
     private bool HasOtherCopies(int disk)
@@ -170,7 +170,7 @@ public sealed partial class Space
             }
         }
 
-        return _logMedium?.SurvivesWithout(disk) ?? true;
+        return _rings.TrueForAll(ring => ring.SurvivesWithout(disk));
     }
 
     private bool HasOther(SpaceRow row, int position)

@@ -42,14 +42,17 @@ public sealed partial class Space
     }
 
     /// <summary>Moves a copy of the integrity log to other places, one disk's; the former ones are free when it is done.</summary>
-    public async LaneTask<RepairEnd> MoveLog(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
+    public LaneTask<RepairEnd> MoveLog(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
+        MoveRing(_logMedium, copy, places, commit, pacer);
+
+    private async LaneTask<RepairEnd> MoveRing(RingMedium? ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
     {
-        if (_logMedium is null || !await BeginRepair())
+        if (ring is not { HasSource: true } || !await BeginRepair())
         {
             return RepairEnd.Stopped;
         }
 
-        IoError error = await _logMedium.Rebuild(copy, places, () => Decide(commit), bytes => Pace(pacer, bytes), _lane.Buffers);
+        IoError error = await ring.Rebuild(copy, places, () => Decide(commit), bytes => Pace(pacer, bytes), _lane.Buffers);
         EndRepair();
         return error == IoError.None ? RepairEnd.Done : error == IoError.Cancelled ? RepairEnd.Stopped : RepairEnd.Incomplete;
     }

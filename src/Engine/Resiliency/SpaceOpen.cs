@@ -153,11 +153,14 @@ public sealed partial class Space
     private void UseLogMedium()
     {
         int blocks = (int)Math.Min(_options.LogBlocksMax, (long)_options.LogCopies[0].Count * _shape.SlabSize / JournalBlock.Size);
-        _logMedium = new LogMedium(_members, _options.LogCopies, _shape.SlabSize, blocks, _options.StaleLogCopies)
+        _logMedium = new RingMedium(_members, _options.LogCopies, _shape.SlabSize, blocks, _options.StaleLogCopies)
         {
+            Name = "the integrity log",
             PutOut = (disk, error, other) => PutOut(disk, error, other, "the integrity log"),
             MarkStale = copy => _host.MarkLogStale(_options.Space, copy),
+            ClearStale = copy => _host.ClearLogStale(_options.Space, copy),
         };
+        _rings.Add(_logMedium);
     }
 
     private void NoteAllUnflushed()

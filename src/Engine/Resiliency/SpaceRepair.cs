@@ -40,9 +40,12 @@ public sealed partial class Space
                 }
             }
 
-            for (int copy = 0; copy < (_logMedium?.Copies ?? 0); copy++)
+            foreach (RingMedium ring in _rings)
             {
-                bytes += IsLogRepairable(copy) ? (long)_logMedium!.Blocks * JournalBlock.Size : 0;
+                for (int copy = 0; copy < ring.Copies; copy++)
+                {
+                    bytes += IsRepairable(ring, copy) ? (long)ring.Blocks * JournalBlock.Size : 0;
+                }
             }
 
             return bytes;
@@ -90,17 +93,17 @@ public sealed partial class Space
 
     private async LaneTask<bool> Pace(IWorkPacer pacer, long bytes) => await pacer.Done(bytes) && !IsRepairStopping;
 
-    private bool IsLogRepairable(int copy) => _logMedium!.IsStale(copy) && _members.IsLive(_logMedium.PlacesOf(copy)[0].Disk);
+    private bool IsRepairable(RingMedium ring, int copy) => ring.HasSource && ring.IsStale(copy) && _members.IsLive(ring.PlacesOf(copy)[0].Disk);
 
     private async LaneTask<RepairEnd> ResyncAll(IWorkPacer pacer)
     {
         await LearnUnknown();
         RepairEnd end = RepairEnd.Done;
-        for (int copy = 0; copy < (_logMedium?.Copies ?? 0); copy++)
+        for (int i = 0; i < _rings.Count; i++)
         {
-            if (IsLogRepairable(copy))
+            for (int copy = 0; i < _rings.Count && copy < _rings[i].Copies; copy++)
             {
-                end = Worse(end, await ResyncLog(copy, pacer));
+                end = IsRepairable(_rings[i], copy) ? Worse(end, await ResyncRing(_rings[i], copy, pacer)) : end;
             }
         }
 
@@ -118,17 +121,15 @@ public sealed partial class Space
         return end;
     }
 
-    private async LaneTask<RepairEnd> ResyncLog(int copy, IWorkPacer pacer)
+    private async LaneTask<RepairEnd> ResyncRing(RingMedium ring, int copy, IWorkPacer pacer)
     {
-        int same = copy;
-        IoError error = await _logMedium!.MarkDropped();   // what is not marked yet could not be taken off
+        IoError error = await ring.MarkDropped();   // what is not marked yet could not be taken off
         error = error == IoError.None
-            ? await _logMedium.Rebuild(
-                copy, [.. _logMedium.PlacesOf(copy)], () => _host.ClearLogStale(_options.Space, same), bytes => Pace(pacer, bytes), _lane.Buffers)
+            ? await ring.Rebuild(copy, [.. ring.PlacesOf(copy)], () => ring.ClearStale(copy), bytes => Pace(pacer, bytes), _lane.Buffers)
             : error;
-        if (error == IoError.NoSpace && await _host.MarkLogStale(_options.Space, copy) != IoError.None)
+        if (error == IoError.NoSpace && await ring.MarkStale(copy) != IoError.None)
         {
-            Fail(error, "it is not known whether a copy of the integrity log counts as stale");
+            Fail(error, $"it is not known whether a copy of {ring.Name} counts as stale");
         }
 
         Counters.LogCopiesRepaired += error == IoError.None ? 1 : 0;

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -29,14 +30,20 @@ public sealed class OpenVirtualDisk
     /// <summary>The top storey.</summary>
     public VirtualDisk Disk { get; }
 
+    /// <summary>What its space sees of the pool.</summary>
+    internal PoolSpaceHost Host => _host;
+
+    /// <summary>Its write cache, or null.</summary>
+    public WriteCache? Cache => Disk.Cache;
+
     /// <summary>Whether a copy of anything it holds is missing or stale.</summary>
     public bool IsDegraded
     {
         get
         {
             SpaceState? space = _pool.State.Space(Description.DataSpace);
-            return space is not null && space.EnumerateRows().Any(row =>
-                row.Row.HasStale || row.Row.Mapping.Sources.ToArray().Any(slab => _pool.Disk(slab.Disk) is null));
+            return Cache is { IsDegraded: true } || (space is not null && space.EnumerateRows().Any(row =>
+                row.Row.HasStale || row.Row.Mapping.Sources.ToArray().Any(slab => _pool.Disk(slab.Disk) is null)));
         }
     }
 
@@ -62,7 +69,9 @@ public sealed class OpenVirtualDisk
         }
 
         _closed = true;
+        IoError cached = Disk.Cache is { } cache ? await cache.Close() : IoError.None;
         IoError error = await Disk.Space.Close();
+        error = error == IoError.None ? cached : error;
         _pool.MembershipChanged -= OnMembershipChanged;
         if (error == IoError.None)
         {

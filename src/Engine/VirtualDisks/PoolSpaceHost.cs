@@ -109,9 +109,15 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner) : ISpaceHost
     public async LaneTask<IoError> ClearStale(uint space, int row, int position, ushort regions) =>
         ErrorOf(await pool.Commit(new StaleCleared(new SpaceId(space), [new StaleEntry(row, (ushort)position, regions)])));
 
-    public async LaneTask<IoError> MarkLogStale(uint space, int copy) => ErrorOf(await pool.Commit(new StaleMarked(LogSpace, LogEntries(copy))));
+    public LaneTask<IoError> MarkLogStale(uint space, int copy) => MarkRingStale(LogSpace, copy);
 
-    public async LaneTask<IoError> ClearLogStale(uint space, int copy) => ErrorOf(await pool.Commit(new StaleCleared(LogSpace, LogEntries(copy))));
+    public LaneTask<IoError> ClearLogStale(uint space, int copy) => ClearRingStale(LogSpace, copy);
+
+    /// <summary>Records that a copy of a ring misses something.</summary>
+    internal async LaneTask<IoError> MarkRingStale(SpaceId ring, int copy) => ErrorOf(await pool.Commit(new StaleMarked(ring, EntriesOf(ring, copy))));
+
+    /// <summary>Records that it is whole again.</summary>
+    internal async LaneTask<IoError> ClearRingStale(SpaceId ring, int copy) => ErrorOf(await pool.Commit(new StaleCleared(ring, EntriesOf(ring, copy))));
 
     public async LaneTask<IoError> Evict(int disk, string reason)
     {
@@ -137,9 +143,9 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner) : ISpaceHost
 
     private SpaceId LogSpace => pool.State.VirtualDisk(owner)!.LogSpace;
 
-    /// <summary>A copy of the log is stale as a whole: position of every row of its space.</summary>
-    private StaleEntry[] LogEntries(int copy) =>
-        [.. pool.State.Space(LogSpace)!.EnumerateRows().Select(row => new StaleEntry(row.Index, (ushort)copy, ushort.MaxValue))];
+    /// <summary>A copy of a ring is stale as a whole: position of every row of its space.</summary>
+    private StaleEntry[] EntriesOf(SpaceId ring, int copy) =>
+        [.. pool.State.Space(ring)!.EnumerateRows().Select(row => new StaleEntry(row.Index, (ushort)copy, ushort.MaxValue))];
 
     public void Report(int disk, DiskFinding finding, int count) =>
         _findings[(disk, finding)] = _findings.GetValueOrDefault((disk, finding)) + count;

@@ -7,10 +7,17 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.VirtualDisks;
 
 /// <summary>A slab that is to move.</summary>
-/// <param name="Row">Row of the virtual disk's data; −1: a copy of its integrity log, which moves as a whole.</param>
-/// <param name="Position">Position in the row, or copy of the log.</param>
+/// <param name="Row">Row of the virtual disk's data; −1: a copy of its integrity log, −2: of its write cache, which move as a whole.</param>
+/// <param name="Position">Position in the row, or copy of the ring.</param>
 /// <param name="From">Disk it is on.</param>
-public readonly record struct SlabMove(int Row, int Position, DiskNumber From);
+public readonly record struct SlabMove(int Row, int Position, DiskNumber From)
+{
+    internal const int Log = -1;
+    internal const int Cache = -2;
+
+    /// <summary>Whether it is a copy of a ring.</summary>
+    public bool IsRing => Row < 0;
+}
 
 // Moves slabs of one virtual disk: off retired and lost disks, or to a disk chosen by a planner.
 //
@@ -45,7 +52,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         foreach (SlabMove move in Plan(givesUpMissing))
         {
             DiskNumber[] taken = [.. targets.Where(other => other.Move.Row == move.Row && other.To is not null).Select(other => other.To!.Value)];
-            SlabRef[] target = move.Row < 0 ? ReserveLog(move, [], taken) : Reserve(DataPreferences(move, taken), []);
+            SlabRef[] target = move.IsRing ? ReserveRing(move, [], taken) : Reserve(DataPreferences(move, taken), []);
             reserved.AddRange(target);
             targets.Add((move, target.Length > 0 ? target[0].Disk : null));
         }
@@ -58,14 +65,14 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     public bool CanLeave(DiskNumber disk)
     {
         Dictionary<string, bool> known = [];   // by the disks of the row: there are few combinations
-        return All().Exists(move => move.From == disk && (move.Row < 0 || open.Disk.Space.CanMove(move.Row, move.Position)) && HasTarget(move, known));
+        return All().Exists(move => move.From == disk && (move.IsRing || open.Disk.Space.CanMove(move.Row, move.Position)) && HasTarget(move, known));
     }
 
     /// <summary>Whether each slab that is on a certain disk has, by itself, somewhere to go.</summary>
     public bool CanAllLeave(DiskNumber disk)
     {
         Dictionary<string, bool> known = [];
-        return All().TrueForAll(move => move.From != disk || ((move.Row < 0 || open.Disk.Space.CanMove(move.Row, move.Position)) && HasTarget(move, known)));
+        return All().TrueForAll(move => move.From != disk || ((move.IsRing || open.Disk.Space.CanMove(move.Row, move.Position)) && HasTarget(move, known)));
     }
 
     private IEnumerable<DiskNumber> Leaving(bool withMissing) => pool.State.Disks.Values
@@ -76,9 +83,10 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     private List<SlabMove> All()
     {
         List<SlabMove> moves = [];
-        if (Log is { } log && log.Row(0) is { } first)
+        foreach (int ring in new[] { SlabMove.Log, SlabMove.Cache })
         {
-            moves.AddRange(first.Mapping.Sources.ToArray().Select((slab, copy) => new SlabMove(-1, copy, slab.Disk)));
+            SlabRef[] copies = RingOf(ring)?.Row(0)?.Mapping.Sources.ToArray() ?? [];
+            moves.AddRange(copies.Select((slab, copy) => new SlabMove(ring, copy, slab.Disk)));
         }
 
         foreach ((int index, RowState row) in Data.EnumerateRows())
@@ -91,11 +99,11 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
     private bool HasTarget(SlabMove move, Dictionary<string, bool> known)
     {
-        ImmutableArray<SlabRef> row = [.. move.Row < 0 ? Log!.Row(0)!.Mapping.Sources : Data.Row(move.Row)!.Mapping.Sources];
-        string key = $"{move.Row < 0}:{move.Position}:{string.Join(',', row.Select(slab => slab.Disk.Value))}";
+        ImmutableArray<SlabRef> row = [.. move.IsRing ? RingOf(move.Row)!.Row(0)!.Mapping.Sources : Data.Row(move.Row)!.Mapping.Sources];
+        string key = $"{Math.Min(move.Row, 0)}:{move.Position}:{string.Join(',', row.Select(slab => slab.Disk.Value))}";
         if (!known.TryGetValue(key, out bool has))
         {
-            SlabRef[] target = move.Row < 0 ? ReserveLog(move, []) : Reserve(DataPreferences(move), []);
+            SlabRef[] target = move.IsRing ? ReserveRing(move, []) : Reserve(DataPreferences(move), []);
             pool.Allocator.Release(target);
             known[key] = has = target.Length > 0;
         }
@@ -108,14 +116,14 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
     /// <summary>Does one move, to a disk of <paramref name="targets"/> or (empty) to any that fits.</summary>
     public LaneTask<RepairEnd> Move(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer) =>
-        move.Row < 0 ? MoveLog(move, targets, pacer) : MoveData(move, targets, pacer);
+        move.IsRing ? MoveRing(move, targets, pacer) : MoveData(move, targets, pacer);
 
     /// <summary>Whether a disk may take a slab: none of the row is on it, and no other copy is in its fault domain.</summary>
     public bool Fits(SlabMove move, DiskNumber target) => !Excluded(move).Contains(target);
 
     private SpaceState Data => pool.State.Space(open.Description.DataSpace)!;
 
-    private SpaceState? Log => pool.State.Space(open.Description.LogSpace);
+    private SpaceState? RingOf(int row) => pool.State.Space(row == SlabMove.Log ? open.Description.LogSpace : open.Description.CacheSpace);
 
     private async LaneTask<RepairEnd> MoveData(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer)
     {
@@ -146,11 +154,12 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         }
     }
 
-    private async LaneTask<RepairEnd> MoveLog(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer)
+    private async LaneTask<RepairEnd> MoveRing(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer)
     {
-        RowMapping[] rows = [.. Log!.EnumerateRows().Select(row => row.Row.Mapping)];
+        SpaceState ring = RingOf(move.Row)!;
+        RowMapping[] rows = [.. ring.EnumerateRows().Select(row => row.Row.Mapping)];
         SlabRef[] old = Array.ConvertAll(rows, row => row.Sources[move.Position]);
-        SlabRef[] target = ReserveLog(move, targets);
+        SlabRef[] target = ReserveRing(move, targets);
         if (target.Length == 0)
         {
             return RepairEnd.Incomplete;
@@ -158,23 +167,24 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
         pool.Allocator.Hold(old);
         SlabPlace[] places = Array.ConvertAll(target, slab => PoolSpaceHost.PlaceOf(pool, slab));
-        RepairEnd end = await open.Disk.Space.MoveLog(move.Position, places, Commit, pacer);
+        RepairEnd end = move.Row == SlabMove.Log ? await open.Disk.Space.MoveLog(move.Position, places, Commit, pacer)
+            : open.Cache is { } cache ? await cache.Move(move.Position, places, Commit, pacer) : RepairEnd.Incomplete;
         return await Free(end, old, target);
 
         async LaneTask<IoError> Commit()
         {
-            if (Log.EnumerateRows().Where((row, i) => row.Row.Mapping.Sources[move.Position] != old[i]).Any())
+            if (ring.EnumerateRows().Where((row, i) => row.Row.Mapping.Sources[move.Position] != old[i]).Any())
             {
                 return IoError.Io;
             }
 
             RowMapping[] moved = [.. rows.Select((_, i) =>
             {
-                SlabRef[] sources = Log.Row(i)!.Mapping.Sources.ToArray();
+                SlabRef[] sources = ring.Row(i)!.Mapping.Sources.ToArray();
                 sources[move.Position] = target[i];
                 return new RowMapping(sources);
             })];
-            CommitResult result = await pool.Commit(new RowsMapped(open.Description.LogSpace, 0, moved[0].Sources.Length, moved));
+            CommitResult result = await pool.Commit(new RowsMapped(ring.Description.Id, 0, moved[0].Sources.Length, moved));
             return PoolSpaceHost.ErrorOf(result);
         }
     }
@@ -194,12 +204,13 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         return end;
     }
 
-    /// <summary>Room for a whole copy of the log on one disk; empty when there is none.</summary>
-    private SlabRef[] ReserveLog(SlabMove move, ImmutableArray<DiskNumber> targets, IEnumerable<DiskNumber>? taken = null)
+    /// <summary>Room for a whole copy of a ring on one disk; empty when there is none.</summary>
+    private SlabRef[] ReserveRing(SlabMove move, ImmutableArray<DiskNumber> targets, IEnumerable<DiskNumber>? taken = null)
     {
-        int count = Log!.EnumerateRows().Count();
+        int count = RingOf(move.Row)!.EnumerateRows().Count();
+        AllocationPurpose purpose = move.Row == SlabMove.Log ? AllocationPurpose.Log : AllocationPurpose.Cache;
         List<SlabRef> reserved = [];
-        AllocationPreferences preferences = new() { Purpose = AllocationPurpose.Log, ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
+        AllocationPreferences preferences = new() { Purpose = purpose, ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
         while (reserved.Count < count && Reserve(preferences, reserved.Count == 0 ? targets : [reserved[0].Disk]) is [var slab])
         {
             reserved.Add(slab);
@@ -223,9 +234,9 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
     private ImmutableArray<DiskNumber> Excluded(SlabMove move)
     {
-        SlabRef[] sources = [.. move.Row < 0 ? Log!.Row(0)!.Mapping.Sources : Data.Row(move.Row)!.Mapping.Sources];
-        FaultDomainLevel level = move.Row < 0 ? FaultDomainLevel.PhysicalDisk : open.Description.FaultDomainAwareness;
-        int copies = move.Row < 0 ? sources.Length : open.Description.NumberOfDataCopies;
+        SlabRef[] sources = [.. move.IsRing ? RingOf(move.Row)!.Row(0)!.Mapping.Sources : Data.Row(move.Row)!.Mapping.Sources];
+        FaultDomainLevel level = move.IsRing ? FaultDomainLevel.PhysicalDisk : open.Description.FaultDomainAwareness;
+        int copies = move.IsRing ? sources.Length : open.Description.NumberOfDataCopies;
         HashSet<string> domains = [];
         for (int position = 0; position < sources.Length && level != FaultDomainLevel.PhysicalDisk; position++)
         {

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
@@ -7,22 +8,28 @@ namespace TierSpaces.Engine.VirtualDisks;
 // A virtual disk as clients address it: bounds, sectors smaller than a block, counters.
 //
 // Invariants
-//  1. The space below sees whole 4 KiB blocks only: a smaller write reads the rest under the range lock and writes it all.
+//  1. The storey below, write cache or space, sees whole 4 KiB blocks only: a smaller write reads the rest under the range lock and writes it all.
 //  2. On a disk with small sectors every write holds its blocks, so that two writes into one block never lose each other.
-//  3. Nothing is acknowledged that the space has not acknowledged.
+//  3. Nothing is acknowledged that the storey below has not acknowledged.
 
 /// <summary>The storey that clients talk to.</summary>
 public sealed class VirtualDisk : IBlockStore
 {
     private const int BlockSize = 4096;
+    private const long PausePollNs = 100_000;
 
     private readonly ILane _lane;
     private readonly RangeLock _blocks = new();
+    private readonly LaneSignal _resumed = new();
+    private IBlockStore _below;
+    private bool _isPaused;   // new requests wait, so that the storey below can be exchanged
 
-    internal VirtualDisk(ILane lane, Space space, long sizeBytes, int logicalSectorSize, bool isReadOnly)
+    internal VirtualDisk(ILane lane, Space space, WriteCache? cache, long sizeBytes, int logicalSectorSize, bool isReadOnly)
     {
         _lane = lane;
         Space = space;
+        Cache = cache;
+        _below = cache is null ? space : cache;
         SizeBytes = sizeBytes;
         LogicalSectorSize = logicalSectorSize;
         IsReadOnly = isReadOnly;
@@ -30,6 +37,9 @@ public sealed class VirtualDisk : IBlockStore
 
     /// <summary>The address space below.</summary>
     public Space Space { get; }
+
+    /// <summary>The write cache in front of it, or null.</summary>
+    public WriteCache? Cache { get; private set; }
 
     /// <summary>Size that clients see, in bytes.</summary>
     public long SizeBytes { get; private set; }
@@ -53,6 +63,27 @@ public sealed class VirtualDisk : IBlockStore
         SizeBytes = sizeBytes;
     }
 
+    /// <summary>Holds new requests back and waits for those under way.</summary>
+    internal async LaneTask<Nothing> Pause()
+    {
+        _isPaused = true;
+        while (Counters.Queue > 0)
+        {
+            await _lane.Delay(PausePollNs);
+        }
+
+        return default;
+    }
+
+    /// <summary>Lets requests go on after <see cref="Pause"/>, through this cache or none.</summary>
+    internal void Resume(WriteCache? cache)
+    {
+        Cache = cache;
+        _below = cache is null ? Space : cache;
+        _isPaused = false;
+        _resumed.NotifyAll();
+    }
+
     /// <inheritdoc/>
     public async LaneTask<IoError> Read(long offset, IoBuffer target)
     {
@@ -62,9 +93,14 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         long startNs = _lane.NowNs;
+        while (_isPaused)
+        {
+            await _resumed.Wait();
+        }
+
         Counters.Begin();
         IoError error = IsWhole(offset, target.Length) && target.IsAligned(BlockSize)
-            ? await Space.Read(offset, target) : await ReadPart(offset, target);
+            ? await _below.Read(offset, target) : await ReadPart(offset, target);
         Counters.ReadOperations++;
         Counters.ReadBytes += target.Length;
         Counters.EndRead(_lane.RecentNs - startNs, error != IoError.None);
@@ -80,9 +116,14 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         long startNs = _lane.NowNs;
+        while (_isPaused)
+        {
+            await _resumed.Wait();
+        }
+
         Counters.Begin();
         IoError error = LogicalSectorSize == BlockSize && source.IsAligned(BlockSize)
-            ? await Space.Write(offset, source, flags) : await WriteLocked(offset, source, flags);
+            ? await _below.Write(offset, source, flags) : await WriteLocked(offset, source, flags);
         Counters.WriteOperations++;
         Counters.WriteBytes += source.Length;
         Counters.EndWrite(_lane.RecentNs - startNs, error != IoError.None);
@@ -93,8 +134,13 @@ public sealed class VirtualDisk : IBlockStore
     public async LaneTask<IoError> Flush()
     {
         long startNs = _lane.NowNs;
+        while (_isPaused)
+        {
+            await _resumed.Wait();
+        }
+
         Counters.Begin();
-        IoError error = await Space.Flush();
+        IoError error = await _below.Flush();
         Counters.FlushOperations++;
         Counters.EndFlush(_lane.RecentNs - startNs, error != IoError.None);
         return error;
@@ -109,6 +155,11 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         long startNs = _lane.NowNs;
+        while (_isPaused)
+        {
+            await _resumed.Wait();
+        }
+
         Counters.Begin();
         long first = RoundUp(offset);
         long end = RoundDown(offset + length);
@@ -116,7 +167,7 @@ public sealed class VirtualDisk : IBlockStore
         if (end > first)
         {
             await _blocks.Acquire(first, end);
-            error = await Space.Unmap(first, end - first);
+            error = await _below.Unmap(first, end - first);
             _blocks.Release(first, end);
         }
 
@@ -135,6 +186,11 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         long startNs = _lane.NowNs;
+        while (_isPaused)
+        {
+            await _resumed.Wait();
+        }
+
         Counters.Begin();
         IoError error = await ZeroParts(offset, length, flags);
         Counters.WriteOperations++;
@@ -153,7 +209,7 @@ public sealed class VirtualDisk : IBlockStore
 
         long first = RoundDown(offset);
         List<StoreExtent> whole = [];
-        IoError error = await Space.Status(first, RoundUp(offset + length) - first, whole);
+        IoError error = await _below.Status(first, RoundUp(offset + length) - first, whole);
         long skip = offset - first;
         foreach (StoreExtent extent in whole)
         {
@@ -173,7 +229,7 @@ public sealed class VirtualDisk : IBlockStore
     {
         long first = RoundDown(offset);
         IoBuffer whole = _lane.Buffers.Rent((int)(RoundUp(offset + target.Length) - first)).AllowKeeping();
-        IoError error = await Space.Read(first, whole);
+        IoError error = await _below.Read(first, whole);
         whole = _lane.Buffers.Settle(whole);
         whole.Span.Slice((int)(offset - first), target.Length).CopyTo(target.Span);
         _lane.Buffers.Return(whole);
@@ -186,7 +242,7 @@ public sealed class VirtualDisk : IBlockStore
         long end = RoundUp(offset + source.Length);
         await _blocks.Acquire(first, end);
         IoError error = IsWhole(offset, source.Length) && source.IsAligned(BlockSize)
-            ? await Space.Write(offset, source, flags) : await ReadModifyWrite(offset, source, first, end, flags);
+            ? await _below.Write(offset, source, flags) : await ReadModifyWrite(offset, source, first, end, flags);
         _blocks.Release(first, end);
         return error;
     }
@@ -204,7 +260,7 @@ public sealed class VirtualDisk : IBlockStore
         if (error == IoError.None)
         {
             source.Span.CopyTo(whole.Span.Slice((int)(offset - first), source.Length));
-            error = await Space.Write(first, whole, flags);
+            error = await _below.Write(first, whole, flags);
         }
 
         _lane.Buffers.Return(whole);
@@ -213,10 +269,10 @@ public sealed class VirtualDisk : IBlockStore
 
     private async LaneTask<IoError> ReadEnds(long offset, int length, long first, long end, IoBuffer whole)
     {
-        IoError error = offset != first ? await Space.Read(first, whole.Slice(0, BlockSize)) : IoError.None;
+        IoError error = offset != first ? await _below.Read(first, whole.Slice(0, BlockSize)) : IoError.None;
         bool hasTail = offset + length != end && (end - first > BlockSize || offset == first);
         return error == IoError.None && hasTail
-            ? await Space.Read(end - BlockSize, whole.Slice(whole.Length - BlockSize, BlockSize)) : error;
+            ? await _below.Read(end - BlockSize, whole.Slice(whole.Length - BlockSize, BlockSize)) : error;
     }
 
     private async LaneTask<IoError> ZeroParts(long offset, long length, WriteFlags flags)
@@ -232,11 +288,11 @@ public sealed class VirtualDisk : IBlockStore
         if (error == IoError.None && end > first)
         {
             await _blocks.Acquire(first, end);
-            error = await Space.WriteZeroes(first, end - first, flags & ~WriteFlags.ForceUnitAccess);
+            error = await _below.WriteZeroes(first, end - first, flags & ~WriteFlags.ForceUnitAccess);
             _blocks.Release(first, end);
         }
 
-        return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await Space.Flush() : error;
+        return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await _below.Flush() : error;
     }
 
     private async LaneTask<IoError> ZeroPart(long offset, int length, WriteFlags flags)

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
@@ -22,7 +23,7 @@ public readonly record struct VirtualDiskResult(OpenVirtualDisk? Disk, CommitSta
 //  4. The mark is taken off. A disk found with the mark at open is removed again.
 
 /// <summary>Makes, opens, grows and removes virtual disks.</summary>
-public static class VirtualDiskBuilder
+public static partial class VirtualDiskBuilder
 {
     private const long LogBytes = 4 << 20;
     private const int LogBlocksMax = 4096;
@@ -96,7 +97,7 @@ public static class VirtualDiskBuilder
         }
 
         OpenVirtualDisk open = await Stack(pool, disk, isNew: true);
-        if (open.Disk.Space.Fault == IoError.None)
+        if (open.Disk.Space.Fault == IoError.None && open.Cache is not { State: WriteCacheState.Lost })
         {
             result = await pool.Commit(new VirtualDiskChanged(disk with { IsBeingCreated = false }));
             if (result.Succeeded)
@@ -106,7 +107,7 @@ public static class VirtualDiskBuilder
             }
         }
 
-        string fault = result.Succeeded ? open.Disk.Space.FaultReason : result.Reason;
+        string fault = result.Succeeded ? open.Disk.Space.FaultReason + open.Cache?.StateReason : result.Reason;
         await open.Close();
         await Remove(pool, disk.Id);
         return new VirtualDiskResult(null, result.Succeeded ? CommitStatus.NoQuorum : result.Status, fault);
@@ -264,16 +265,19 @@ public static class VirtualDiskBuilder
             Length = disk.SizeBytes,
             IsThin = disk.ProvisioningType == ProvisioningType.Thin,
             Rows = [.. pool.State.Space(disk.DataSpace)!.EnumerateRows().Select(row => RowOf(pool, row.Index, row.Row))],
-            LogCopies = shape.HasLog ? LogCopiesOf(pool, pool.State.Space(disk.LogSpace)!) : [],
-            StaleLogCopies = shape.HasLog ? StaleLogCopies(pool.State.Space(disk.LogSpace)!) : 0,
-            LogOwner = LogOwner(pool, disk),
+            LogCopies = shape.HasLog ? CopiesOf(pool, pool.State.Space(disk.LogSpace)!) : [],
+            StaleLogCopies = shape.HasLog ? StaleCopiesOf(pool.State.Space(disk.LogSpace)!) : 0,
+            LogOwner = OwnerOf(pool, disk.LogSpace),
             LogBlocksMax = LogBlocksMax,
             HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
             CrashNotes = shape.Checksums ? pool.Environment.HostState.MapMemory(NotesName(pool, disk), CrashNotesBytes) : null,
         };
         Space space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
         host.Space = space;
-        VirtualDisk top = new(pool.Environment.Lane, space, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
+        WriteCache? cache = disk.CacheSpace == SpaceId.None || space.Fault != IoError.None ? null
+            : isNew ? await WriteCache.Create(pool.Environment.Lane, space, CacheOptions(pool, host, disk))
+            : await WriteCache.Open(pool.Environment.Lane, space, CacheOptions(pool, host, disk));
+        VirtualDisk top = new(pool.Environment.Lane, space, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
         return new OpenVirtualDisk(pool, disk, top, host, NotesName(pool, disk));
     }
 
@@ -289,24 +293,25 @@ public static class VirtualDiskBuilder
         return new SpaceRowMap(index, Array.ConvertAll(slabs, slab => PoolSpaceHost.PlaceOf(pool, slab)), row.Mapping.IsInitialized, stale);
     }
 
-    private static List<IReadOnlyList<SlabPlace>> LogCopiesOf(Pool pool, SpaceState log)
+    /// <summary>The copies of a ring: slabs that follow each other.</summary>
+    private static List<IReadOnlyList<SlabPlace>> CopiesOf(Pool pool, SpaceState ring)
     {
         List<IReadOnlyList<SlabPlace>> copies = [];
-        for (int copy = 0; copy < log.Description.Copies; copy++)
+        for (int copy = 0; copy < ring.Description.Copies; copy++)
         {
             int position = copy;
-            copies.Add([.. log.EnumerateRows().Select(row => PoolSpaceHost.PlaceOf(pool, row.Row.Mapping.Sources[position]))]);
+            copies.Add([.. ring.EnumerateRows().Select(row => PoolSpaceHost.PlaceOf(pool, row.Row.Mapping.Sources[position]))]);
         }
 
         return copies;
     }
 
-    private static int StaleLogCopies(SpaceState log)
+    private static int StaleCopiesOf(SpaceState ring)
     {
         int stale = 0;
-        foreach ((int _, RowState row) in log.EnumerateRows())
+        foreach ((int _, RowState row) in ring.EnumerateRows())
         {
-            for (int copy = 0; copy < log.Description.Copies; copy++)
+            for (int copy = 0; copy < ring.Description.Copies; copy++)
             {
                 stale |= row.Stale(copy) != 0 ? 1 << copy : 0;
             }
@@ -315,10 +320,10 @@ public static class VirtualDiskBuilder
         return stale;
     }
 
-    private static Guid LogOwner(Pool pool, VirtualDiskDescription disk)
+    private static Guid OwnerOf(Pool pool, SpaceId ring)
     {
         byte[] owner = pool.Id.Value.ToByteArray();
-        BitConverter.TryWriteBytes(owner.AsSpan(12), BitConverter.ToUInt32(owner, 12) ^ disk.LogSpace.Value);
+        BitConverter.TryWriteBytes(owner.AsSpan(12), BitConverter.ToUInt32(owner, 12) ^ ring.Value);
         return new Guid(owner);
     }
 

@@ -7,7 +7,8 @@ internal sealed class LayerTable(string rootNamespace, IReadOnlyDictionary<strin
     private static readonly string[] s_journals = [.. s_disks, "Formats", "Devices"];
     private static readonly string[] s_pools = [.. s_journals, "Journals"];
     private static readonly string[] s_resiliency = [.. s_pools, "Pools", "Resiliency.Layouts"];
-    private static readonly string[] s_virtualDisks = [.. s_resiliency, "Resiliency"];
+    private static readonly string[] s_caching = [.. s_resiliency, "Resiliency"];
+    private static readonly string[] s_virtualDisks = [.. s_caching, "Caching"];
     private static readonly string[] s_jobs = [.. s_virtualDisks, "VirtualDisks"];
 
     /// <summary>The engine's own table.</summary>
@@ -21,6 +22,7 @@ internal sealed class LayerTable(string rootNamespace, IReadOnlyDictionary<strin
         ["Pools"] = s_pools,
         ["Resiliency.Layouts"] = ["Primitives"],
         ["Resiliency"] = s_resiliency,
+        ["Caching"] = s_caching,
         ["VirtualDisks"] = s_virtualDisks,
         ["Exports"] = s_disks,
         ["Jobs"] = s_jobs,

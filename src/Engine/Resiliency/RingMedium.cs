@@ -3,17 +3,17 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// The ring of an integrity log over slabs of the pool: per copy a list of slabs that follow each other, each copy on a disk of
-// its own.
+// A ring over slabs of the pool, of an integrity log or of a write cache: per copy a list of slabs that follow each other, each copy on a
+// disk of its own.
 //
 // Invariants
-//  1. A copy that misses a write or a flush is durably marked stale before the journal goes on; nothing is recovered from it
+//  1. A copy that misses a write or a flush is durably marked stale before the owner goes on; nothing is recovered from it
 //     until all of it has been copied again. The last good copy is never marked.
 //  2. While a copy is being made whole it takes every write beside the good ones, and is not read; it is flushed before it counts.
-//  3. Writes of the journal and steps of the copying do not overlap.
+//  3. Writes of the owner and steps of the copying do not overlap.
 
-/// <summary>Where an integrity log lives.</summary>
-internal sealed class LogMedium : IJournalMedium
+/// <summary>Where an integrity log or a write cache lives.</summary>
+internal sealed class RingMedium : IJournalMedium
 {
     private const int CopyChunk = 64 << 10;
 
@@ -27,7 +27,7 @@ internal sealed class LogMedium : IJournalMedium
     private SlabPlace[]? _joining;      // places of the copy being made whole
     private bool _joiningFailed;
 
-    internal LogMedium(SpaceMembers members, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int slabSize, int blocks, int staleCopies)
+    internal RingMedium(SpaceMembers members, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int slabSize, int blocks, int staleCopies)
     {
         _members = members;
         _copies = [.. copies.Select(copy => copy.ToArray())];
@@ -47,8 +47,17 @@ internal sealed class LogMedium : IJournalMedium
     /// <summary>Takes a disk that failed out of the view: disk, error, whether the log survives without it.</summary>
     internal required Func<int, IoError, bool, LaneTask<bool>> PutOut { get; init; }
 
+    /// <summary>What it is, for messages.</summary>
+    internal required string Name { get; init; }
+
+    /// <summary>Whether the last copy stays readable when a write to it fails: its owner writes nothing more then.</summary>
+    internal bool KeepsLastCopy { get; init; }
+
     /// <summary>Records durably that a copy is stale.</summary>
     internal required Func<int, LaneTask<IoError>> MarkStale { get; init; }
+
+    /// <summary>Records durably that a copy is whole again.</summary>
+    internal required Func<int, LaneTask<IoError>> ClearStale { get; init; }
 
     /// <summary>Places of a copy.</summary>
     internal IReadOnlyList<SlabPlace> PlacesOf(int copy) => _copies[copy];
@@ -59,6 +68,7 @@ internal sealed class LogMedium : IJournalMedium
     public async LaneTask<IoError> Write(long offset, IoBuffer source)
     {
         await TakeTurn();
+        int version = _members.Version;
         LaneTask<IoError> write0 = WriteCopy(0, offset, source);
         LaneTask<IoError> write1 = Copies > 1 ? WriteCopy(1, offset, source) : LaneTask.FromResult(IoError.DeviceGone);
         LaneTask<IoError> write2 = Copies > 2 ? WriteCopy(2, offset, source) : LaneTask.FromResult(IoError.DeviceGone);
@@ -67,17 +77,18 @@ internal sealed class LogMedium : IJournalMedium
         IoError error1 = await write1;
         IoError error2 = await write2;
         _joiningFailed |= await joining != IoError.None;
-        IoError error = await Settle(error0, error1, error2);
+        IoError error = await Settle(version, error0, error1, error2);
         EndTurn();
         return error;
     }
 
     public async LaneTask<IoError> Flush()
     {
+        int version = _members.Version;
         IoError error0 = await FlushCopy(0);
         IoError error1 = await FlushCopy(1);
         IoError error2 = await FlushCopy(2);
-        return await Settle(error0, error1, error2);
+        return await Settle(version, error0, error1, error2);
     }
 
     /// <summary>A disk has left the view: its copy takes no part any more, whatever it still holds.</summary>
@@ -103,6 +114,23 @@ internal sealed class LogMedium : IJournalMedium
         }
 
         return false;
+    }
+
+    /// <summary>Whether any copy takes part.</summary>
+    internal bool HasSource
+    {
+        get
+        {
+            for (int copy = 0; copy < Copies; copy++)
+            {
+                if (IsLive(copy))
+                {
+                    return true;
+                }
+            }
+
+            return false;
+        }
     }
 
     /// <summary>Copies that take no part and are to be marked, or made whole.</summary>
@@ -161,6 +189,27 @@ internal sealed class LogMedium : IJournalMedium
         _joining = null;
         EndTurn();
         return error;
+    }
+
+    /// <summary>Reads requests of a copy's disk in flight, for the choice among copies; the most there can be for one that takes no part.</summary>
+    internal int Load(int copy) => IsLive(copy) ? _members.Load(_copies[copy][0].Disk) : int.MaxValue;
+
+    /// <summary>Number of the disk that a copy is on.</summary>
+    internal int DiskOf(int copy) => _copies[copy][0].Disk;
+
+    /// <summary>Writes to one copy alone what the others hold already.</summary>
+    internal LaneTask<IoError> Heal(int copy, long offset, IoBuffer source) => WriteCopy(copy, offset, source);
+
+    /// <summary>Counts every copy as unflushed: what stands there may be in the caches of disks.</summary>
+    internal void NoteUnflushed()
+    {
+        for (int copy = 0; copy < Copies; copy++)
+        {
+            if (IsLive(copy))
+            {
+                _members.NoteUnflushed(_copies[copy][0].Disk);
+            }
+        }
     }
 
     private async LaneTask<IoError> CopyStep(SlabPlace[] places, long at, IoBuffer part)
@@ -252,7 +301,7 @@ internal sealed class LogMedium : IJournalMedium
         copy >= Copies || !IsLive(copy) ? IoError.DeviceGone : await _members.FlushDisk(_copies[copy][0].Disk) ? IoError.None : IoError.Io;
 
     /// <summary>Copies that failed leave, if another is left, and are marked before anyone relies on the others.</summary>
-    private async LaneTask<IoError> Settle(IoError error0, IoError error1, IoError error2)
+    private async LaneTask<IoError> Settle(int version, IoError error0, IoError error1, IoError error2)
     {
         for (int copy = 0; copy < Copies; copy++)
         {
@@ -260,8 +309,13 @@ internal sealed class LogMedium : IJournalMedium
             if (error != IoError.None && IsLive(copy))
             {
                 int disk = _copies[copy][0].Disk;
-                await PutOut(disk, error, SurvivesWithout(disk));
-                _dropped[copy] = true;
+                bool survives = SurvivesWithout(disk);
+                if (version == _members.Version)
+                {
+                    await PutOut(disk, error, survives);
+                }   // else the failure may be of a disk that has left since and come back
+
+                _dropped[copy] |= survives || !KeepsLastCopy;
             }
         }
 

@@ -1,0 +1,289 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// The ring of a write cache while it serves: anchors, then records. Writes that come while a record is on its way form the next one, so
+// records reach the disks one after another and the chain has no holes.
+//
+// Positions count blocks ever upwards: Tail ≤ Durable ≤ Head ≤ Tail + Length. Tail and what lies before it is home, durably.
+//
+// Invariants
+//  1. A record is written only when the one before it stands on every live copy; a group is answered only when its own does.
+//  2. Space is used again only after the anchor that gives it free is durable on every live copy, and after its readers have ended.
+//  3. After a failed write nothing is appended any more: what may stand there must never be replayed.
+
+/// <summary>Appends records to the ring of a write cache and reads what they hold.</summary>
+internal sealed class CacheRing
+{
+    internal const int BlockSize = CacheRecord.BlockSize;
+
+    private const int FlushEveryBlocks = 4096;   // 16 MiB: bounds what a replay has to verify in full
+
+    private readonly ILane _lane;
+    private readonly RingMedium _medium;
+    private readonly Guid _owner;
+    private readonly ulong _session;
+    private readonly uint[] _checksums;   // of each block of the ring, by position modulo length
+    private CacheGroup _open;             // writes join it
+    private CacheGroup _other;            // on its way to the disks, or idle
+    private bool _isWriting;
+    private bool _isFlushing;
+    private long _writingEnd;             // where the record on its way ends
+    private uint _headChecksum;           // of the last record
+    private ulong _anchor;                // number of the newest anchor
+
+    internal CacheRing(ILane lane, RingMedium medium, Guid owner, ulong session, CacheChain chain)
+    {
+        _lane = lane;
+        _medium = medium;
+        _owner = owner;
+        _session = session;
+        Length = LengthOf(medium);
+        PayloadMax = PayloadMaxOf(Length);
+        Tail = chain.Tail;
+        Head = chain.Head;
+        Durable = chain.Head;
+        _writingEnd = Head;
+        _headChecksum = chain.HeadChecksum;
+        _anchor = chain.AnchorNumber;
+        _checksums = chain.Checksums;
+        _open = new CacheGroup(lane.Buffers, PayloadMax);
+        _other = new CacheGroup(lane.Buffers, PayloadMax);
+    }
+
+    /// <summary>Blocks for records.</summary>
+    internal long Length { get; }
+
+    /// <summary>Most blocks of payload of a record.</summary>
+    internal int PayloadMax { get; }
+
+    /// <summary>Position of the oldest record that is needed.</summary>
+    internal long Tail { get; private set; }
+
+    /// <summary>Position below which every record is durable.</summary>
+    internal long Durable { get; private set; }
+
+    /// <summary>Position behind the last complete record.</summary>
+    internal long Head { get; private set; }
+
+    /// <summary>Blocks in use by complete records.</summary>
+    internal long Used => Head - Tail;
+
+    /// <summary>Why nothing is appended any more; <see cref="IoError.None"/> while it is.</summary>
+    internal IoError Fault { get; private set; }
+
+    /// <summary>Raised when a new group is begun.</summary>
+    internal LaneSignal GroupBegun { get; } = new();
+
+    /// <summary>Takes a complete record over: its group, its position, the end and its checksum.</summary>
+    internal required Action<CacheGroup, long, long, uint> OnRecord { get; init; }
+
+    /// <summary>Blocks for records on a medium.</summary>
+    internal static long LengthOf(RingMedium medium) => medium.Blocks - CacheAnchor.Slots;
+
+    /// <summary>Most blocks of payload in a ring of a length: a quarter of it, so that destaging and filling can overlap.</summary>
+    internal static int PayloadMaxOf(long length) => (int)Math.Clamp((length / 4) - 1, 1, CacheRecord.MaxPayloadBlocks);
+
+    /// <summary>Where a position stands on the medium, in bytes.</summary>
+    internal static long OffsetOf(long position, long length) => (CacheAnchor.Slots + (position % length)) * BlockSize;
+
+    /// <summary>Whether a write with this payload and these extents could be part of the next record.</summary>
+    internal bool HasRoom(int payloadBlocks, int extents)
+    {
+        bool joins = _open.HasRoom(payloadBlocks, extents);
+        int blocks = joins ? _open.Blocks + payloadBlocks : 1 + payloadBlocks + _open.Blocks;
+        return PlaceFor(_writingEnd, blocks) + blocks <= Tail + Length;
+    }
+
+    /// <summary>The group that takes such a write now, or null when it has to wait for <see cref="GroupBegun"/>.</summary>
+    internal CacheGroup? Join(int payloadBlocks, int extents) => _open.HasRoom(payloadBlocks, extents) ? _open : null;
+
+    /// <summary>Completes when a group that was joined stands on every live copy.</summary>
+    internal async LaneTask<IoError> Written(CacheGroup group)
+    {
+        if (!_isWriting)
+        {
+            WriteGroups().Forget();
+        }
+
+        if (group.Extents > 0)
+        {
+            await group.Written.Wait();
+        }
+
+        return Fault;
+    }
+
+    /// <summary>Makes every complete record durable.</summary>
+    internal async LaneTask<IoError> Flush()
+    {
+        long covered = Head;
+        if (covered <= Durable)
+        {
+            return IoError.None;
+        }
+
+        IoError error = await _medium.Flush();
+        if (error == IoError.None)
+        {
+            Durable = Math.Max(Durable, covered);
+        }
+
+        return error;
+    }
+
+    /// <summary>Says durably, on every live copy, that everything before a position is home. The space is not free yet.</summary>
+    internal async LaneTask<IoError> WriteAnchor(long tail, uint checksumBefore)
+    {
+        IoBuffer block = _lane.Buffers.Rent(BlockSize);
+        _anchor++;
+        new CacheAnchor(_owner, _session, _anchor, tail, Math.Max(Durable, tail), checksumBefore).Encode(block.Span);
+        IoError error = await _medium.Write((long)(_anchor % CacheAnchor.Slots) * BlockSize, block);
+        _lane.Buffers.Return(block);
+        return error == IoError.None ? await _medium.Flush() : error;
+    }
+
+    /// <summary>Gives the space before a position free: its anchor is durable and nobody reads there any more.</summary>
+    internal void Free(long tail) => Tail = tail;
+
+    /// <summary>Reads payload that follows each other from a position, verified: of the less busy copy first, of the others where it is wrong.</summary>
+    internal async LaneTask<IoError> Read(long position, IoBuffer target, WriteCacheCounters counters)
+    {
+        int wrong = 0;   // copies that gave something else, bit per copy
+        int first = LeastBusy();
+        for (int i = 0; i < _medium.Copies; i++)
+        {
+            int copy = (first + i) % _medium.Copies;
+            IoError error = await _medium.Read(copy, OffsetOf(position, Length), target.ForbidKeeping());
+            if (error == IoError.None && Matches(position, target))
+            {
+                await Heal(wrong, position, target, counters);
+                return IoError.None;
+            }
+
+            wrong |= error is IoError.DeviceGone or IoError.NoDevice ? 0 : 1 << copy;
+        }
+
+        return target.Length == BlockSize ? Lost(counters) : await ReadSingly(position, target, counters);
+    }
+
+    internal void Release()
+    {
+        _open.Release();
+        _other.Release();
+    }
+
+    private static IoError Lost(WriteCacheCounters counters)
+    {
+        counters.BlocksLost++;
+        return IoError.Io;
+    }
+
+    /// <summary>No copy has all of it: block by block, from whichever copy has it.</summary>
+    private async LaneTask<IoError> ReadSingly(long position, IoBuffer target, WriteCacheCounters counters)
+    {
+        IoError error = IoError.None;
+        for (int at = 0; at < target.Length && error == IoError.None; at += BlockSize)
+        {
+            error = await Read(position + (at / BlockSize), target.Slice(at, BlockSize), counters);
+        }
+
+        return error;
+    }
+
+    private async LaneTask<Nothing> Heal(int wrong, long position, IoBuffer good, WriteCacheCounters counters)
+    {
+        for (int copy = 0; copy < _medium.Copies && wrong != 0; copy++)
+        {
+            if ((wrong >> copy & 1) != 0 && await _medium.Heal(copy, OffsetOf(position, Length), good.ForbidKeeping()) == IoError.None)
+            {
+                counters.BlocksHealed += good.Length / BlockSize;
+            }
+        }
+
+        return default;
+    }
+
+    private int LeastBusy()
+    {
+        int best = 0;
+        for (int copy = 1; copy < _medium.Copies; copy++)
+        {
+            best = _medium.Load(copy) < _medium.Load(best) ? copy : best;
+        }
+
+        return best;
+    }
+
+    private bool Matches(long position, IoBuffer data)
+    {
+        for (int i = 0; i < data.Length / BlockSize; i++)
+        {
+            if (Crc32c.Compute(data.Span.Slice(i * BlockSize, BlockSize)) != _checksums[(position + i) % Length])
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>Where a record of this size goes when the ones before it end at a position: it does not wrap.</summary>
+    private long PlaceFor(long end, int blocks)
+    {
+        long left = Length - (end % Length);
+        return left < blocks ? end + left : end;
+    }
+
+    private async LaneTask WriteGroups()
+    {
+        _isWriting = true;
+        while (_open.Extents > 0)
+        {
+            CacheGroup group = _open;
+            _open = _other;
+            _other = group;
+            long position = PlaceFor(_writingEnd, group.Blocks);
+            _writingEnd = position + group.Blocks;
+            GroupBegun.NotifyAll();
+            Fault = Fault != IoError.None ? Fault : await WriteGroup(group, position);
+            group.Written.NotifyAll();
+            group.Reset();
+        }
+
+        _isWriting = false;
+    }
+
+    private async LaneTask<IoError> WriteGroup(CacheGroup group, long position)
+    {
+        CacheRecord record = new(_owner, _session, position, Durable, _headChecksum, group.Extents, group.PayloadBlocks);
+        uint checksum = record.Seal(group.Header);
+        IoError error = await _medium.Write(OffsetOf(position, Length), group.Record);
+        if (error != IoError.None)
+        {
+            _writingEnd = Head;
+            return error;
+        }
+
+        CacheRecord.Checksums(group.Header)[..group.PayloadBlocks].CopyTo(_checksums.AsSpan((int)((position + 1) % Length)));
+        _headChecksum = checksum;
+        Head = _writingEnd;
+        OnRecord(group, position, Head, checksum);
+        if (Head - Durable > FlushEveryBlocks && !_isFlushing)
+        {
+            FlushBehind().Forget();
+        }
+
+        return IoError.None;
+    }
+
+    private async LaneTask FlushBehind()
+    {
+        _isFlushing = true;
+        await Flush();
+        _isFlushing = false;
+    }
+}

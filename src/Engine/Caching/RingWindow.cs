@@ -1,0 +1,120 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// Reads a ring in windows, the next one while the current one is looked at, copies by turns: a full ring is read about as fast as its
+// disks stream. Another copy than the window's is read block by block.
+
+/// <summary>Gives single blocks of a ring while it is read from front to back.</summary>
+internal sealed class RingWindow(BufferPool buffers, RingMedium medium)
+{
+    private const int WindowBytes = 1 << 20;
+
+    private Window? _current;
+    private Window? _next;
+
+    /// <summary>Brings the window to an offset of the ring; the copy that it is of.</summary>
+    internal async LaneTask<int> CopyAt(long offset)
+    {
+        long start = offset - (offset % WindowBytes);
+        if (_current?.Start != start)
+        {
+            await Advance(start);
+        }
+
+        return _current!.Copy;
+    }
+
+    /// <summary>Reads a block of a copy at the offset that the window was brought to; false when it cannot be read.</summary>
+    internal async LaneTask<bool> Read(int copy, long offset, IoBuffer block)
+    {
+        if (_current!.Copy != copy)
+        {
+            return await medium.Read(copy, offset, block) == IoError.None;
+        }
+
+        bool isThere = await _current.Wait() == IoError.None;
+        if (isThere)
+        {
+            _current.Buffer.Span.Slice((int)(offset - _current.Start), block.Length).CopyTo(block.Span);
+        }
+
+        return isThere;
+    }
+
+    /// <summary>Gives its memory back, once no read is under way.</summary>
+    internal async LaneTask<Nothing> Release()
+    {
+        await Drop(_current);
+        await Drop(_next);
+        _current = _next = null;
+        return default;
+    }
+
+    private async LaneTask<Nothing> Advance(long start)
+    {
+        await Drop(_current);
+        _current = null;
+        if (_next is { } next && next.Start != start)
+        {
+            await Drop(next);
+            _next = null;
+        }
+
+        _current = _next ?? Begin(start);
+        _next = Begin(start + WindowBytes < RingBytes ? start + WindowBytes : 0);
+        return default;
+    }
+
+    private long RingBytes => (long)medium.Blocks * CacheRing.BlockSize;
+
+    private Window Begin(long start)
+    {
+        int copy = FirstLive((int)(start / WindowBytes % medium.Copies));
+        IoBuffer buffer = buffers.Rent((int)Math.Min(WindowBytes, RingBytes - start));
+        return new Window(start, copy, buffer, medium.Read(copy, start, buffer));
+    }
+
+    private int FirstLive(int preferred)
+    {
+        for (int i = 0; i < medium.Copies; i++)
+        {
+            if (medium.Load((preferred + i) % medium.Copies) != int.MaxValue)
+            {
+                return (preferred + i) % medium.Copies;
+            }
+        }
+
+        return preferred;
+    }
+
+    private async LaneTask<Nothing> Drop(Window? window)
+    {
+        if (window is not null)
+        {
+            await window.Wait();
+            buffers.Return(window.Buffer);
+        }
+
+        return default;
+    }
+
+    private sealed class Window(long start, int copy, IoBuffer buffer, LaneTask<IoError> read)
+    {
+        private LaneTask<IoError> _read = read;
+        private IoError? _result;
+
+        internal long Start { get; } = start;
+
+        internal int Copy { get; } = copy;
+
+        internal IoBuffer Buffer { get; } = buffer;
+
+        internal async LaneTask<IoError> Wait()
+        {
+            _result ??= await _read;
+            return _result.Value;
+        }
+    }
+}

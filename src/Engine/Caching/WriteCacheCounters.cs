@@ -1,0 +1,69 @@
+namespace TierSpaces.Engine.Caching;
+
+/// <summary>Why a write went where it went.</summary>
+public enum WriteReason
+{
+    /// <summary>To the cache.</summary>
+    Cache,
+
+    /// <summary>Past the cache: its home is on media as fast as the cache's.</summary>
+    SsdResident,
+
+    /// <summary>Past the cache: larger than the cache takes.</summary>
+    BypassLarge,
+
+    /// <summary>Past the cache: there was no room.</summary>
+    BypassFull,
+
+    /// <summary>Past the cache: it takes no writes (a disk of it is lost, or it is being resized).</summary>
+    WriteThrough,
+}
+
+/// <summary>What happened in a write cache since it was opened.</summary>
+public sealed class WriteCacheCounters
+{
+    private readonly long[] _writes = new long[Enum.GetValues<WriteReason>().Length];
+    private readonly long[] _bytes = new long[Enum.GetValues<WriteReason>().Length];
+
+    /// <summary>Writes and unmaps that waited because their range was still in the full cache.</summary>
+    public long WaitOverlap { get; internal set; }
+
+    /// <summary>Bytes of blocks read from the cache.</summary>
+    public long HitBytes { get; internal set; }
+
+    /// <summary>Bytes of blocks read from the home.</summary>
+    public long MissBytes { get; internal set; }
+
+    /// <summary>Bytes written home by destaging.</summary>
+    public long DestagedBytes { get; internal set; }
+
+    /// <summary>Bytes of the ring given free for new writes.</summary>
+    public long EvictedBytes { get; internal set; }
+
+    /// <summary>Times that part of the ring was given free.</summary>
+    public long Evictions { get; internal set; }
+
+    /// <summary>Records written, each a group of writes.</summary>
+    public long Records { get; internal set; }
+
+    /// <summary>Bytes written to the ring, per copy.</summary>
+    public long RecordBytes { get; internal set; }
+
+    /// <summary>Blocks of the ring rewritten on one copy from another.</summary>
+    public long BlocksHealed { get; internal set; }
+
+    /// <summary>Blocks of the ring that no copy could give.</summary>
+    public long BlocksLost { get; internal set; }
+
+    /// <summary>Writes that went somewhere for a reason.</summary>
+    public long Writes(WriteReason reason) => _writes[(int)reason];
+
+    /// <summary>Bytes of them.</summary>
+    public long WriteBytes(WriteReason reason) => _bytes[(int)reason];
+
+    internal void NoteWrite(WriteReason reason, long bytes)
+    {
+        _writes[(int)reason]++;
+        _bytes[(int)reason] += bytes;
+    }
+}

@@ -1,0 +1,52 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+/// <summary>Everything a write cache is opened with.</summary>
+public sealed record WriteCacheOptions
+{
+    /// <summary>Owner id in its records.</summary>
+    public required Guid Owner { get; init; }
+
+    /// <summary>Per copy, the slabs that follow each other in the ring; each copy on a disk of its own.</summary>
+    public required IReadOnlyList<IReadOnlyList<SlabPlace>> Copies { get; init; }
+
+    /// <summary>Copies that miss records, bit per copy: nothing is recovered from them. All of them: the cache was given up.</summary>
+    public required int StaleCopies { get; init; }
+
+    /// <summary>Length of the ring in bytes, anchors included; a multiple of 4096, at least 64 KiB.</summary>
+    public required long Length { get; init; }
+
+    /// <summary>When and how fast data goes home.</summary>
+    public required DestageSettings Destage { get; init; }
+
+    /// <summary>Records durably that a copy misses records.</summary>
+    public required Func<int, LaneTask<IoError>> MarkStale { get; init; }
+
+    /// <summary>Records durably that a copy is whole again.</summary>
+    public required Func<int, LaneTask<IoError>> ClearStale { get; init; }
+
+    /// <summary>How fast the medium of a disk is: a write to disks as fast as the slowest of the cache passes it by.</summary>
+    public required Func<int, int> RankOf { get; init; }
+
+    /// <summary>Wall clock of the machine in minutes since local midnight.</summary>
+    public required Func<int> MinuteOfDay { get; init; }
+}
+
+/// <summary>What a write cache does with writes.</summary>
+public enum WriteCacheState
+{
+    /// <summary>It takes them.</summary>
+    Active,
+
+    /// <summary>It takes none any more and empties itself.</summary>
+    Retiring,
+
+    /// <summary>It takes none and holds nothing: writes go to their home.</summary>
+    WriteThrough,
+
+    /// <summary>What it held is lost: its virtual disk cannot be used.</summary>
+    Lost,
+}

@@ -1,0 +1,372 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Caching;
+
+public sealed partial class WriteCache
+{
+    private byte[] _rowRanks = [];      // per row of the home: 1 + rank of its slowest disk; 0: not known
+    private int _ranksVersion = -1;     // members as they were when these were looked up
+    private int _ownRank;
+    private int _waiting;               // requests that wait for space: destaging goes on until there are none
+
+    /// <inheritdoc/>
+    public async LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
+    {
+        IoError error = Refusal(offset, source.Length);
+        if (error != IoError.None)
+        {
+            return error;
+        }
+
+        LastWriteNs = _lane.RecentNs;
+        long end = offset + source.Length;
+        await _locks.Acquire(offset, end);
+        error = Hold(offset, end) ? IoError.None : await ReserveRows(offset, end);
+        if (error == IoError.None)
+        {
+            error = await Place(offset, source, flags);
+        }
+
+        Unhold(offset, end);
+        _locks.Release(offset, end);
+        return error;
+    }
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Unmap(long offset, long length) => Zero(offset, length, WriteFlags.None, isUnmap: true);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => Zero(offset, length, flags, isUnmap: false);
+
+    private async LaneTask<IoError> Place(long offset, IoBuffer source, WriteFlags flags)
+    {
+        bool isFirst = true;
+        while (_home.Fault == IoError.None)
+        {
+            WriteReason reason = ReasonFor(offset, source.Length);
+            if (reason == WriteReason.Cache)
+            {
+                IoError error = await Append(offset, source, flags);
+                if (error != IoError.TryAgain)
+                {
+                    return error;
+                }
+            }
+            else if (State != WriteCacheState.Retiring && !_index.HasAny(offset / BlockSize, source.Length / BlockSize))
+            {
+                return await PassBy(offset, source, flags, reason);
+            }
+            else
+            {
+                await WaitForSpace(isFirst);
+                isFirst = false;
+            }
+        }
+
+        return _home.Fault;
+    }
+
+    /// <summary>Where a write should go. What overlaps the ring belongs there, however large it is.</summary>
+    private WriteReason ReasonFor(long offset, int length)
+    {
+        if (State != WriteCacheState.Active || _isDraining)
+        {
+            return WriteReason.WriteThrough;
+        }
+
+        CacheRing ring = _ring!;
+        int blocks = length / BlockSize;
+        bool isResident = RankOfRows(offset, length) >= _ownRank;
+        bool isLarge = blocks > Math.Min(LargestCached / BlockSize, ring.PayloadMax);
+        bool hasRoom = ring.HasRoom(Math.Min(blocks, ring.PayloadMax), 1) && _index.HasRoom(blocks);
+        if (!isResident && !isLarge)
+        {
+            return hasRoom ? WriteReason.Cache : WriteReason.BypassFull;
+        }
+
+        return hasRoom && _index.HasAny(offset / BlockSize, blocks) ? WriteReason.Cache
+            : isResident ? WriteReason.SsdResident : WriteReason.BypassLarge;
+    }
+
+    private async LaneTask<IoError> PassBy(long offset, IoBuffer source, WriteFlags flags, WriteReason reason)
+    {
+        Counters.NoteWrite(reason, source.Length);
+        IoError error = await _home.Write(offset, source, flags);
+        _homeWritten++;
+        return error;
+    }
+
+    /// <summary>Brings a write into the ring, a large one in parts; TryAgain when there is no room any more or the ring takes nothing.</summary>
+    private async LaneTask<IoError> Append(long offset, IoBuffer source, WriteFlags flags)
+    {
+        CacheRing ring = _ring!;
+        IoError error = IoError.None;
+        for (int at = 0; at < source.Length && error == IoError.None;)
+        {
+            int length = Math.Min(source.Length - at, ring.PayloadMax * BlockSize);
+            if (!ring.HasRoom(length / BlockSize, 1))
+            {
+                return at == 0 ? IoError.TryAgain : await PlaceRest(offset + at, source.Slice(at, source.Length - at), flags);
+            }
+
+            if (ring.Join(length / BlockSize, 1) is not { } group)
+            {
+                await ring.GroupBegun.Wait();
+                continue;
+            }
+
+            group.Add((offset + at) / BlockSize, source.Slice(at, length));
+            at += length;
+            error = await ring.Written(group);
+        }
+
+        if (error != IoError.None)
+        {
+            StartRetiring($"a record could not be written: {error}");
+            return IoError.TryAgain;
+        }
+
+        Counters.NoteWrite(WriteReason.Cache, source.Length);
+        return (flags & WriteFlags.ForceUnitAccess) != 0 ? await FlushRing(ring) : IoError.None;
+    }
+
+    /// <summary>The first part of a large write is in the ring, and there is no room for the next.</summary>
+    private async LaneTask<IoError> PlaceRest(long offset, IoBuffer rest, WriteFlags flags)
+    {
+        IoError error = await Place(offset, rest, flags);
+        return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : error;
+    }
+
+    private async LaneTask<Nothing> WaitForSpace(bool isFirst)
+    {
+        Counters.WaitOverlap += isFirst ? 1 : 0;
+        _waiting++;
+        _work.NotifyAll();
+        await _freed.Wait();
+        _waiting--;
+        return default;
+    }
+
+    private async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
+    {
+        IoError error = Refusal(offset, length);
+        if (error != IoError.None)
+        {
+            return error;
+        }
+
+        LastWriteNs = _lane.RecentNs;
+        await _locks.Acquire(offset, offset + length);
+        bool keepsRoom = (flags & WriteFlags.NoHole) != 0;
+        error = await ZeroCached(offset, length, keepsRoom);
+        error = error == IoError.None ? await ZeroHome(offset, length, flags & ~WriteFlags.ForceUnitAccess, isUnmap) : error;
+        _locks.Release(offset, offset + length);
+        return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : error;
+    }
+
+    /// <summary>Blocks of the range that the ring holds get a record that says they are zero; waits for destaging when there is no room.</summary>
+    private async LaneTask<IoError> ZeroCached(long offset, long length, bool keepsRoom)
+    {
+        List<CachedBlock> cached = [];
+        for (int wait = 0; _home.Fault == IoError.None; wait++)
+        {
+            cached.Clear();
+            _index.Collect(offset / BlockSize, length / BlockSize, cached);
+            cached.RemoveAll(static block => block.Place.IsZero);
+            if (cached.Count == 0)
+            {
+                return IoError.None;
+            }
+
+            if (State == WriteCacheState.Active && !_isDraining && _ring!.HasRoom(0, CacheRecord.MaxExtents))
+            {
+                IoError error = await AppendZeros(cached, keepsRoom);
+                if (error != IoError.TryAgain)
+                {
+                    return error;
+                }
+            }
+            else
+            {
+                await WaitForSpace(wait == 0);
+            }
+        }
+
+        return _home.Fault;
+    }
+
+    private async LaneTask<IoError> AppendZeros(List<CachedBlock> cached, bool keepsRoom)
+    {
+        CacheRing ring = _ring!;
+        for (int at = 0; at < cached.Count;)
+        {
+            if (!ring.HasRoom(0, 1))
+            {
+                return IoError.TryAgain;
+            }
+
+            if (ring.Join(0, 1) is not { } group)
+            {
+                await ring.GroupBegun.Wait();
+                continue;
+            }
+
+            while (at < cached.Count && group.HasRoom(0, 1))
+            {
+                int count = RunLength(cached, at);
+                group.AddZeros(cached[at].Block, count, keepsRoom);
+                at += count;
+            }
+
+            IoError error = await ring.Written(group);
+            if (error != IoError.None)
+            {
+                StartRetiring($"a record could not be written: {error}");
+                return IoError.TryAgain;
+            }
+        }
+
+        return IoError.None;
+    }
+
+    private static int RunLength(List<CachedBlock> cached, int at)
+    {
+        int end = at + 1;
+        while (end < cached.Count && cached[end].Block == cached[end - 1].Block + 1)
+        {
+            end++;
+        }
+
+        return end - at;
+    }
+
+    /// <summary>The parts of the range that the ring holds nothing of are zeroed at home.</summary>
+    private async LaneTask<IoError> ZeroHome(long offset, long length, WriteFlags flags, bool isUnmap)
+    {
+        List<CachedBlock> cached = [];
+        _index.Collect(offset / BlockSize, length / BlockSize, cached);
+        IoError error = IoError.None;
+        long at = offset;
+        for (int i = 0; i <= cached.Count && error == IoError.None; i++)
+        {
+            long stop = i < cached.Count ? cached[i].Block * BlockSize : offset + length;
+            if (stop > at)
+            {
+                error = isUnmap ? await _home.Unmap(at, stop - at) : await _home.WriteZeroes(at, stop - at, flags);
+                _homeWritten++;
+            }
+
+            at = stop + BlockSize;
+        }
+
+        return error;
+    }
+
+    /// <summary>Holds the rows of a range; whether all of them are there already.</summary>
+    private bool Hold(long offset, long end)
+    {
+        bool all = true;
+        for (int row = RowOf(offset); row <= RowOf(end - 1); row++)
+        {
+            HoldRow(row, 1);
+            all &= _home.IsReserved(row);
+        }
+
+        return all;
+    }
+
+    private async LaneTask<IoError> ReserveRows(long offset, long end)
+    {
+        IoError error = IoError.None;
+        for (int row = RowOf(offset); row <= RowOf(end - 1) && error == IoError.None; row++)
+        {
+            error = await _home.Reserve(row);
+        }
+
+        return error;
+    }
+
+    private void Unhold(long offset, long end)
+    {
+        for (int row = RowOf(offset); row <= RowOf(end - 1); row++)
+        {
+            HoldRow(row, -1);
+        }
+    }
+
+    private void HoldRow(int row, int change)
+    {
+        if (row >= _heldBlocks.Length)
+        {
+            Array.Resize(ref _heldBlocks, Math.Max(row + 1, RowOf(_home.Length - 1) + 1));
+        }
+
+        _heldBlocks[row] += change;
+    }
+
+    private int RowOf(long offset) => (int)(offset / _home.Shape.RowSize);
+
+    /// <summary>Rank of the slowest disk under a range.</summary>
+    private int RankOfRows(long offset, int length)
+    {
+        if (_ranksVersion != _home.MembersVersion)
+        {
+            _ranksVersion = _home.MembersVersion;
+            _ownRank = OwnRank(_medium!);
+            Array.Clear(_rowRanks);
+        }
+
+        int lowest = int.MaxValue;
+        for (int row = RowOf(offset); row <= RowOf(offset + length - 1); row++)
+        {
+            if (row >= _rowRanks.Length)
+            {
+                Array.Resize(ref _rowRanks, _heldBlocks.Length);
+            }
+
+            if (_rowRanks[row] == 0)
+            {
+                _rowRanks[row] = (byte)(1 + Math.Min(_home.LowestRank(row, _options.RankOf), byte.MaxValue - 1));
+            }
+
+            lowest = Math.Min(lowest, _rowRanks[row] - 1);
+        }
+
+        return lowest;
+    }
+
+    /// <summary>A record stands on every live copy: its blocks are found there from now on.</summary>
+    private void NoteRecord(CacheGroup group, long position, long end, uint checksum)
+    {
+        Counters.Records++;
+        Counters.RecordBytes += (long)group.Blocks * BlockSize;
+        Index(group.Header, group.Extents, position, end, checksum);
+        if (_ring!.Used * 100 >= Settings.StartPercent * _ring.Length)
+        {
+            _work.NotifyAll();
+        }
+    }
+
+    private void Index(ReadOnlySpan<byte> header, int extents, long position, long end, uint checksum)
+    {
+        long payload = position + 1;
+        for (int i = 0; i < extents; i++)
+        {
+            CacheExtent extent = CacheRecord.ExtentAt(header, i);
+            bool isData = extent.Kind == CacheExtentKind.Data;
+            _queue.AddExtent(extent, isData ? payload : position);
+            for (int at = 0; at < extent.Count; at++)
+            {
+                if (_index.Set(extent.Block + at, isData ? new CachePlace(payload + at, isZero: false) : new CachePlace(position, isZero: true)))
+                {
+                    HoldRow(RowOf((extent.Block + at) * BlockSize), 1);
+                }
+            }
+
+            payload += isData ? extent.Count : 0;
+        }
+
+        _queue.AddRecord(end, checksum, extents);
+    }
+}
