@@ -24,6 +24,7 @@ Describe 'Get-VirtualDiskWriteCache' {
         $cache = Get-VirtualDiskWriteCache Data
         $cache.PSTypeNames[0] | Should -Be 'TierSpaces.VirtualDiskWriteCache'
         $cache.Size | Should -Be 8MB
+        $cache.State | Should -Be 'Active'
         $cache.DestageStart, $cache.DestageStop, $cache.DestageIdle | Should -Be 25, 10, 2
         $cache.DestageHold | Should -BeFalse
         (Get-VirtualDiskWriteCache Plain).State | Should -Be 'None'
@@ -41,6 +42,16 @@ Describe 'Get-VirtualDiskWriteCache' {
         (Get-VirtualDiskWriteCache Data).DestageStop | Should -Be 5
         Set-VirtualDisk Data -DestageHold $false -WhatIf
         (Get-VirtualDiskWriteCache Data).DestageHold | Should -BeTrue
+    }
+
+    It 'shows another size, and what a client writes meanwhile' {
+        Set-VirtualDisk Data -WriteCacheSize 5MB -NewFriendlyName Smaller
+        (Get-VirtualDisk Smaller).WriteCacheSize | Should -Be 5MB
+        Set-VirtualDisk Smaller -WriteCacheSize 8MB -NewFriendlyName Data
+        (Get-WrittenError { Set-VirtualDisk Data -WriteCacheSize 1TB }).FullyQualifiedErrorId | Should -Be 'StorageWMI 50005,Set-VirtualDisk'
+        (Get-VirtualDiskWriteCache Data).Size | Should -Be 8MB
+        Set-VirtualDisk Plain -WriteCacheSize 2MB -WhatIf
+        (Get-VirtualDiskWriteCache Plain).State | Should -Be 'None'
     }
 
     It 'prints a table' {

@@ -30,6 +30,29 @@ Describe 'New-VirtualDisk' {
         (Get-StoragePool Pool1 | New-VirtualDisk -FriendlyName Short -ResiliencySetting Simple -Size '32MB').FriendlyName | Should -Be 'Short'
     }
 
+    It 'makes a write cache that the footprint and the largest size count' {
+        $before = (Get-VirtualDiskSupportedSize Pool1).VirtualDiskSizeMax
+        $disk = New-VirtualDisk Pool1 -FriendlyName Cached -Size 16MB -WriteCacheSize 5MB -NumberOfColumns 2
+        $disk.WriteCacheSize | Should -Be 5MB
+        $disk.FootprintOnPool | Should -BeGreaterOrEqual 42MB
+        $disk | Remove-VirtualDisk -Confirm:$false
+        (Get-VirtualDiskSupportedSize Pool1).VirtualDiskSizeMax | Should -Be $before
+        $largest = New-VirtualDisk Pool1 -FriendlyName Largest -WriteCacheSize 16MB -UseMaximumSize
+        $largest | Remove-VirtualDisk -Confirm:$false
+        (Get-WrittenError { New-VirtualDisk Pool1 -FriendlyName More -WriteCacheSize 16MB -Size ($largest.Size + 1) }).FullyQualifiedErrorId | Should -Be 'StorageWMI 40000,New-VirtualDisk'
+    }
+
+    It 'chooses a write cache where rotating disks have flash beside them, and says so when it is small' {
+        $null = New-PhysicalDisk -Path f1.img, f2.img -Size 256MB -MediaType SSD
+        $null = New-PhysicalDisk -Path r1.img, r2.img, r3.img -Size 256MB -MediaType HDD
+        $null = New-StoragePool -FriendlyName Mixed -StorageSubSystemFriendlyName * -PhysicalDisks (Get-PhysicalDisk '[fr]?')
+        $disk = New-VirtualDisk Mixed -FriendlyName Slow -Size 16MB -MediaType HDD -WarningVariable warned -WarningAction SilentlyContinue
+        $disk.WriteCacheSize | Should -Be 31MB
+        $warned | Should -BeLike '*32505856 bytes*'
+        (New-VirtualDisk Mixed -FriendlyName Fast -Size 16MB -MediaType SSD).WriteCacheSize | Should -Be 0
+        (New-VirtualDisk Mixed -FriendlyName None -Size 16MB -WriteCacheSize 0).WriteCacheSize | Should -Be 0
+    }
+
     It 'changes nothing with -WhatIf' {
         New-VirtualDisk Pool1 -FriendlyName Never -Size 32MB -WhatIf
         Get-VirtualDisk Nev* | Should -BeNullOrEmpty
@@ -41,6 +64,7 @@ Describe 'New-VirtualDisk' {
         @{ Why = 'no size'; Code = 40005; Given = @{}; Says = '*Size*' }
         @{ Why = 'a size beyond the pool'; Code = 40000; Given = @{ Size = 1TB }; Says = '*1099511627776*' }
         @{ Why = 'a resiliency that does not exist'; Code = 49000; Given = @{ ResiliencySettingName = 'Magic'; Size = 32MB }; Says = '*Magic*' }
+        @{ Why = 'a write cache beyond the pool'; Code = 50005; Given = @{ WriteCacheSize = 1TB; Size = 32MB }; Says = '*at most*' }
         @{ Why = 'a name that is taken'; Code = 5; Given = @{ FriendlyName = 'Plain'; Size = 32MB }; Says = '*Plain*' }
     ) {
         $before = (Get-VirtualDisk).Count

@@ -342,10 +342,7 @@ public sealed partial class WriteCache
         Counters.Records++;
         Counters.RecordBytes += (long)group.Blocks * BlockSize;
         Index(group.Header, group.Extents, position, end, checksum);
-        if (_ring!.Used * 100 >= Settings.StartPercent * _ring.Length)
-        {
-            _work.NotifyAll();
-        }
+        _work.NotifyAll();   // destaging waits for the first record, and looks at time and marks from then on
     }
 
     private void Index(ReadOnlySpan<byte> header, int extents, long position, long end, uint checksum)

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
@@ -235,6 +236,32 @@ public sealed record WriteCacheStatus
 
     /// <summary>Time that reading it took at the opening, in nanoseconds.</summary>
     public long ReplayNs { get; init; }
+
+    internal static WriteCacheStatus Of(WriteCache cache)
+    {
+        WriteCacheCounters counters = cache.Counters;
+        return new WriteCacheStatus
+        {
+            State = cache.State.ToString(),
+            StateReason = cache.StateReason,
+            DirtyBytes = cache.DirtyBytes,
+            AvailableBytes = cache.AvailableBytes,
+            DestagedBytes = counters.DestagedBytes,
+            Evictions = counters.Evictions,
+            EvictedBytes = counters.EvictedBytes,
+            HitBytes = counters.HitBytes,
+            MissBytes = counters.MissBytes,
+            Cached = Of(counters, WriteReason.Cache),
+            SsdResident = Of(counters, WriteReason.SsdResident),
+            BypassLarge = Of(counters, WriteReason.BypassLarge),
+            BypassFull = Of(counters, WriteReason.BypassFull),
+            WriteThrough = Of(counters, WriteReason.WriteThrough),
+            WaitOverlaps = counters.WaitOverlap,
+            ReplayNs = cache.ReplayNs,
+        };
+    }
+
+    private static WriteCount Of(WriteCacheCounters counters, WriteReason reason) => new(counters.Writes(reason), counters.WriteBytes(reason));
 }
 
 /// <summary>Sizes a new virtual disk of one layout may have in a pool.</summary>

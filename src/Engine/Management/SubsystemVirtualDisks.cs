@@ -50,6 +50,11 @@ public sealed partial class StorageSubsystem
         Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
         disk.Open.Description = changed;
         disk.Open.Disk.IsReadOnly = changed.IsReadOnly;
+        if (disk.Open.Cache is { } cache)
+        {
+            cache.Settings = changed.Destage;
+        }
+
         return StatusOf(managed, changed.Id);
     });
 
@@ -330,6 +335,7 @@ public sealed partial class StorageSubsystem
             SocketPath = disk?.SocketPath ?? "",
             Counters = disk?.Open.Disk.Counters,
             SpaceCounters = disk?.Open.Disk.Space.Counters,
+            WriteCache = disk?.Open.Cache is { } cache ? WriteCacheStatus.Of(cache) : null,
         };
     }
 

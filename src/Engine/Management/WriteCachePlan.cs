@@ -64,19 +64,44 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         return Math.Max(0, largest) * pool.Slabs.DataBytes;
     }
 
+    /// <summary>The size for a disk that is in use: its new cache is made beside the one that it has.</summary>
+    internal static long Resized(Pool pool, VirtualDiskDescription disk, long size, Action<string> remark)
+    {
+        long slab = pool.Slabs.DataBytes;
+        long count = (size / slab) + (size % slab > 0 ? 1 : 0);
+        if (count == 0 || count == disk.WriteCacheSize / slab)
+        {
+            return count * slab;
+        }
+
+        int copies = disk.NumberOfDataCopies;
+        RequireDisks(pool, disk.ResiliencySettingName, copies, $"-WriteCacheSize {size}");
+        long largest = pool.Allocator.LargestRunCount(copies, s_cache);
+        if (count > largest)
+        {
+            throw new RefusedException(
+                Refusal.WriteCacheSizeRange,
+                $"-WriteCacheSize {size} of virtual disk '{disk.FriendlyName}' is more than there is room for beside the cache it has: at most {largest * slab} bytes, with {Copies(copies)} on as many disks of usage Journal or flash.",
+                disk.WriteCacheSize > 0 ? "Give a smaller size, or give 0 first, which frees the room of the cache it has." : "Give a smaller size, or add such disks.");
+        }
+
+        WarnOfReplay(disk.FriendlyName, count * slab, remark);
+        return count * slab;
+    }
+
     private static IEnumerable<DiskDescription> MembersOf(Pool pool, Func<DiskDescription, bool> choice) =>
         pool.State.Disks.Values.Select(disk => disk.Description).Where(disk => pool.Disk(disk.Number) is not null && choice(disk));
 
     private long Explicit(NewVirtualDiskSpec spec, long size, long rows, string what)
     {
-        long count = size / Slab + (size % Slab > 0 ? 1 : 0);
+        long count = (size / Slab) + (size % Slab > 0 ? 1 : 0);
         long least = Math.Min(rows, 1);
         if (count == 0 || RowsBeside(spec, 0) < least)
         {
             return 0;   // or there is no room for data at all, which is refused as such
         }
 
-        RequireDisks(spec, what);
+        RequireDisks(pool, spec.ResiliencySettingName, spec.NumberOfDataCopies, what);
         if (RowsBeside(spec, count) < least)
         {
             long largest = Largest(spec, RowsBeside(spec, 0) >= rows ? rows : least) * Slab;
@@ -86,7 +111,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
                 largest > 0 ? $"Give at most {largest} (0: none), or add such disks." : "Give 0 for none, or add such disks.");
         }
 
-        WarnOfReplay(spec.FriendlyName, count * Slab);
+        WarnOfReplay(spec.FriendlyName, count * Slab, remark);
         return count * Slab;
     }
 
@@ -94,7 +119,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     {
         int copies = spec.NumberOfDataCopies;
         bool hasJournals = MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal).Count() >= copies;
-        DiskDescription[] disks = [.. CacheDisks().OrderByDescending(disk => pool.Allocator.FreeSlabs(disk.Number)).Take(copies)];
+        DiskDescription[] disks = [.. CacheDisks(pool).OrderByDescending(disk => pool.Allocator.FreeSlabs(disk.Number)).Take(copies)];
         if (disks.Length < copies || (!hasJournals && dataDisks.All(number => pool.State.Disk(number)!.Description.IsFlash())))
         {
             return 0;
@@ -112,25 +137,25 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         return rows;
     }
 
-    private DiskDescription[] CacheDisks() =>
+    private static DiskDescription[] CacheDisks(Pool pool) =>
         [.. MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal || (disk.Usage == DiskUsage.AutoSelect && disk.IsFlash()))];
 
-    private void RequireDisks(NewVirtualDiskSpec spec, string what)
+    private static void RequireDisks(Pool pool, string layout, int copies, string what)
     {
-        DiskDescription[] disks = CacheDisks();
-        int missing = spec.NumberOfDataCopies - disks.Length;
+        DiskDescription[] disks = CacheDisks(pool);
+        int missing = copies - disks.Length;
         if (missing > 0)
         {
             int journals = disks.Count(disk => disk.Usage == DiskUsage.Journal);
             throw new RefusedException(
                 Refusal.NotEnoughPhysicalDisks,
-                $"{what}: the write cache of {spec.ResiliencySettingName} with {Copies(spec.NumberOfDataCopies)} needs {spec.NumberOfDataCopies} disks of usage Journal or flash (SSD, SCM); "
-                + $"storage pool '{PoolName}' has {journals} of usage Journal and {disks.Length - journals} others that are flash.",
+                $"{what}: the write cache of {layout} with {Copies(copies)} needs {copies} disks of usage Journal or flash (SSD, SCM); "
+                + $"storage pool '{pool.State.Pool!.FriendlyName}' has {journals} of usage Journal and {disks.Length - journals} others that are flash.",
                 $"Add {missing} such disks, say what the disks are (Set-PhysicalDisk -MediaType SSD or -Usage Journal), or give -WriteCacheSize 0.");
         }
     }
 
-    private void WarnOfReplay(string name, long bytes)
+    private static void WarnOfReplay(string name, long bytes, Action<string> remark)
     {
         if (bytes > AutomaticBytes)
         {

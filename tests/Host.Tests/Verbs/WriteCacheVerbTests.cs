@@ -52,6 +52,20 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
         Assert.Equal("50 20 30 0 False ", Settings(Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")))));
     }
 
+    [Fact]
+    public async Task It_is_given_another_size_and_other_settings_in_one_call_or_neither()
+    {
+        await OkAsync("New-VirtualDisk", New("c", ("WriteCacheSize", 4 << 20)));
+        await OkAsync("Set-VirtualDisk", Set(("WriteCacheSize", 2 << 20), ("DestageIdle", 7)));
+        var cache = Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")));
+        Assert.Equal((2ul << 20, "Active", 7u), (cache.GetProperty("Size").GetUInt64(), cache.GetProperty("State").GetString(), cache.GetProperty("DestageIdle").GetUInt32()));
+        var error = Assert.Single((await host.SendAsync("Set-VirtualDisk", Set(("WriteCacheSize", 1L << 40), ("DestageIdle", 8)))).GetProperty("Errors").EnumerateArray().ToArray());
+        Assert.Equal(50005, error.GetProperty("Code").GetInt32());
+        Assert.Equal("25 10 7 0 False ", Settings(Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")))));
+        await OkAsync("Set-VirtualDisk", Set(("WriteCacheSize", 0)));
+        Assert.Equal("None", Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c"))).GetProperty("State").GetString());
+    }
+
     [Theory]
     [InlineData("DestageStart", 0, "-DestageStart 0 is outside its range, 1 to 95 percent.")]
     [InlineData("DestageStart", 96, "-DestageStart 96 is outside its range, 1 to 95 percent.")]

@@ -51,6 +51,11 @@ public sealed record SetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     public Access? Access { get; init; }
 
     [VerbParameter(
+        "Size of each copy of the write cache in bytes, rounded up to whole slabs; 0 for none. What it holds goes home first.",
+        Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", Kind = ParameterKind.Size, IsOurs = true)]
+    public ulong? WriteCacheSize { get; init; }
+
+    [VerbParameter(
         "How full the write cache is when destaging starts, in percent: 1 to 95 (default 25).", Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName",
         IsOurs = true)]
     public ushort? DestageStart { get; init; }

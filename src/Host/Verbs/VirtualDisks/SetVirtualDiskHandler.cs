@@ -12,18 +12,37 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
         SetVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
         var readOnly = IsReadOnly(request.Access);
+        long? cacheSize = request.WriteCacheSize is { } bytes ? Amount.Bytes(bytes, nameof(request.WriteCacheSize), StorageErrors.WriteCacheSizeRange) : null;
         var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).VirtualDisks;
         foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
-            if (DestageParameters.AreGiven(request) && disk.Description.WriteCacheSize == 0)
+            if (DestageParameters.AreGiven(request) && (cacheSize ?? disk.Description.WriteCacheSize) == 0)
             {
                 reply.Warn($"Virtual disk '{disk.Description.FriendlyName}' has no write cache: how it is destaged is kept for when it has one.");
             }
 
             await reply.TryDoAsync(
-                $"Set {request.Changes()} of virtual disk '{disk.Description.FriendlyName}'",
-                () => services.Subsystem.SetVirtualDiskAsync(disk.Description.Id.Value, description => Change(description, request, readOnly)),
-                () => services.Subsystem.CheckSetVirtualDiskAsync(disk.Description.Id.Value, description => Change(description, request, readOnly))).ConfigureAwait(false);
+                $"Set {request.Changes()} of virtual disk '{disk.Description.FriendlyName}'", () => SetAsync(), () => CheckAsync()).ConfigureAwait(false);
+
+            async Task SetAsync()
+            {
+                await CheckAsync().ConfigureAwait(false);   // both changes or none
+                await services.Subsystem.SetVirtualDiskAsync(disk.Description.Id.Value, description => Change(description, request, readOnly)).ConfigureAwait(false);
+                if (cacheSize is { } size)
+                {
+                    var resized = await services.Subsystem.ResizeWriteCacheAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
+                    resized.Remarks.ToList().ForEach(reply.Warn);
+                }
+            }
+
+            async Task CheckAsync()
+            {
+                await services.Subsystem.CheckSetVirtualDiskAsync(disk.Description.Id.Value, description => Change(description, request, readOnly)).ConfigureAwait(false);
+                if (cacheSize is { } size)
+                {
+                    await services.Subsystem.CheckResizeWriteCacheAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
+                }
+            }
         }
     }
 

@@ -1,0 +1,127 @@
+using System.Globalization;
+using System.Text.RegularExpressions;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tests.Management;
+
+/// <summary>The write cache of a virtual disk as verbs show and change it while it is in use.</summary>
+public sealed class SubsystemWriteCacheTests
+{
+    private const long Mebibyte = 1 << 20;
+    private const int Length = 64 << 10;
+
+    private readonly SubsystemWorld _world = new();
+
+    [Fact]
+    public void What_it_holds_and_did_is_seen_at_once()
+    {
+        Guid id = NewCached(4 * Mebibyte);
+        Assert.Equal(("Active", "", 0L), (Cache(id).State, Cache(id).StateReason, Cache(id).DirtyBytes));
+        _world.Write(id, 0, Length);
+        WriteCacheStatus cache = Cache(id);
+        Assert.Equal(new WriteCount(1, Length), cache.Cached);
+        Assert.InRange(cache.DirtyBytes, Length, 2 * Length);
+        Assert.InRange(cache.AvailableBytes, 1, (4 * Mebibyte) - cache.DirtyBytes);
+        _world.Until(() => _world.Disk(id).Cache!.DirtyBytes == 0);   // it is idle for two seconds
+        Assert.Equal((0, Length), (Cache(id).DirtyBytes, Cache(id).DestagedBytes));
+        _world.Write(id, Mebibyte, 1 << 20);
+        Assert.Equal(new WriteCount(1, 1 << 20), Cache(id).BypassLarge);
+    }
+
+    [Fact]
+    public void How_it_is_destaged_changes_at_once_and_survives_a_restart()
+    {
+        Guid id = NewCached(4 * Mebibyte);
+        Set(id, new DestageSettings { Hold = true });
+        _world.Write(id, 0, Length);
+        _world.Advance(TimeSpan.FromSeconds(60));
+        Assert.InRange(Cache(id).DirtyBytes, Length, 2 * Length);
+        _world.Restart();
+        Assert.True(Status(id).Description.Destage.Hold);
+        _world.Write(id, Length, Length);
+        _world.Advance(TimeSpan.FromSeconds(60));
+        Assert.InRange(Cache(id).DirtyBytes, Length, 4 * Length);
+        Set(id, DestageSettings.Default);
+        _world.Until(() => _world.Disk(id).Cache!.DirtyBytes == 0);
+        Assert.Equal(0, Cache(id).DirtyBytes);
+    }
+
+    [Fact]
+    public void It_is_made_larger_smaller_and_taken_away_while_it_holds_data()
+    {
+        Guid id = NewCached(4 * Mebibyte);
+        long footprint = Status(id).FootprintBytes;
+        Set(id, new DestageSettings { Hold = true });
+        int at = 0;
+        foreach (long size in (long[])[(8 * Mebibyte) - 1, 2 * Mebibyte, 0, 0, 4 * Mebibyte])
+        {
+            _world.Write(id, at++ * Length, Length);
+            VirtualDiskStatus resized = _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, size));
+            long whole = (size + Mebibyte - 1) / Mebibyte * Mebibyte;
+            Assert.Equal(whole, resized.Description.WriteCacheSize);
+            Assert.Equal(whole > 0, resized.WriteCache is not null);
+            Assert.Equal(footprint + ((whole - (4 * Mebibyte)) * 2), resized.FootprintBytes);
+            Assert.True(resized.Description.Destage.Hold);
+            Assert.All(Enumerable.Range(0, at), i => Assert.Equal(Expected(i * Length), Read(id, i * Length)));
+        }
+
+        _world.Restart();
+        Assert.All(Enumerable.Range(0, at), i => Assert.Equal(Expected(i * Length), Read(id, i * Length)));
+    }
+
+    [Fact]
+    public void The_largest_one_is_named_and_obtained()
+    {
+        Guid id = NewCached(4 * Mebibyte);
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, 1L << 40)));
+        Assert.Equal(Refusal.WriteCacheSizeRange, refused.Refusal);
+        long largest = long.Parse(Regex.Match(refused.Message, "at most ([0-9]+) bytes").Groups[1].Value, CultureInfo.InvariantCulture);
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.CheckResizeWriteCacheAsync(id, largest + 1)));
+        Assert.Equal(4 * Mebibyte, Status(id).Description.WriteCacheSize);
+        Assert.True(_world.Run(_world.Subsystem.CheckResizeWriteCacheAsync(id, largest)));
+        Assert.Equal(largest, _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, largest)).Description.WriteCacheSize);
+    }
+
+    [Fact]
+    public void Without_flash_there_is_none()
+    {
+        _world.NewPool([(64 * Mebibyte, MediaType.HDD), (64 * Mebibyte, MediaType.HDD)]);
+        Guid id = _world.NewMirror("d", 8 * Mebibyte, filled: false);
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, Mebibyte)));
+        Assert.Equal(Refusal.NotEnoughPhysicalDisks, refused.Refusal);
+        Assert.Contains("needs 2 disks of usage Journal or flash", refused.Message, StringComparison.Ordinal);
+        Assert.Null(Status(id).WriteCache);
+    }
+
+    private Guid NewCached(long cache)
+    {
+        _world.NewPool([.. Enumerable.Repeat((64 * Mebibyte, MediaType.SSD), 2), .. Enumerable.Repeat((64 * Mebibyte, MediaType.HDD), 2)]);
+        return _world.Run(_world.Subsystem.NewVirtualDiskAsync(
+            _world.Pool, new VirtualDiskRequest { FriendlyName = "d", SizeBytes = 8 * Mebibyte, MediaType = MediaType.HDD, WriteCacheSize = cache })).Description.Id.Value;
+    }
+
+    private void Set(Guid id, DestageSettings destage) => _world.Run(_world.Subsystem.SetVirtualDiskAsync(id, disk => disk with { Destage = destage }));
+
+    private VirtualDiskStatus Status(Guid id) => _world.Run(_world.Subsystem.VirtualDisksAsync()).Single(disk => disk.Description.Id.Value == id);
+
+    private WriteCacheStatus Cache(Guid id) => Status(id).WriteCache!;
+
+    private static byte[] Expected(int offset)
+    {
+        byte[] data = new byte[Length];
+        new Random(offset).NextBytes(data);
+        return data;
+    }
+
+    private byte[] Read(Guid id, long offset)
+    {
+        IoBuffer buffer = _world.Lane.Buffers.Rent(Length);
+        Assert.Equal(IoError.None, _world.Lane.Run(_world.Disk(id).Read(offset, buffer)));
+        byte[] data = buffer.Span.ToArray();
+        _world.Lane.Buffers.Return(buffer);
+        return data;
+    }
+}
