@@ -25,6 +25,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 2, false, 512, 2, IsWholePool: true),
         new(1, 1, true, 512, 3, CacheBlocks: 64), new(1, 2, true, 4096, 3, CacheBlocks: 40), new(2, 2, true, 512, 2, CacheBlocks: 64),
         new(1, 3, true, 4096, 2, CacheBlocks: 32), new(1, 2, false, 512, 2, CacheBlocks: 48), new(2, 1, false, 4096, 2, CacheBlocks: 64),
+        new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256), new(2, 1, true, 4096, 1, IsWholePool: true, CacheBlocks: 256),
     ];
 
     /// <summary>Checksum pages in memory: few, so that they come and go.</summary>
@@ -34,7 +35,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public SpaceShape Shape => IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums);
 
     /// <summary>Disks: one more than a row needs, at least two; in a pool as many as leave a majority when one is gone.</summary>
-    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1);
+    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 ? Copies : 0);
 
     /// <summary>Length of the space in bytes.</summary>
     public long Length => Rows * Shape.RowSize;
@@ -53,5 +54,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         LogicalSectorSize = 4096,
         ProvisioningType = seed % 3 == 0 ? ProvisioningType.Fixed : ProvisioningType.Thin,
         Checksum = Checksums ? ChecksumKind.CRC32C : ChecksumKind.None,
+        WriteCacheSize = CacheBlocks * 4096L,
+        Destage = new DestageSettings { IdleNs = 200_000_000 },
     };
 }

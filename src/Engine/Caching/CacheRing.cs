@@ -33,6 +33,7 @@ internal sealed class CacheRing
     private bool _isFlushing;
     private long _writingEnd;             // where the record on its way ends
     private uint _headChecksum;           // of the last record
+    private uint _tailChecksum;           // of the record before the tail
     private ulong _anchor;                // number of the newest anchor
 
     internal CacheRing(ILane lane, RingMedium medium, Guid owner, ulong session, CacheChain chain)
@@ -48,6 +49,7 @@ internal sealed class CacheRing
         Durable = chain.Head;
         _writingEnd = Head;
         _headChecksum = chain.HeadChecksum;
+        _tailChecksum = chain.TailChecksum;
         _anchor = chain.AnchorNumber;
         _checksums = chain.Checksums;
         _open = new CacheGroup(lane.Buffers, PayloadMax);
@@ -146,8 +148,15 @@ internal sealed class CacheRing
         return error == IoError.None ? await _medium.Flush() : error;
     }
 
+    /// <summary>Says once more where the tail is, and what is durable by now.</summary>
+    internal LaneTask<IoError> WriteAnchor() => WriteAnchor(Tail, _tailChecksum);
+
     /// <summary>Gives the space before a position free: its anchor is durable and nobody reads there any more.</summary>
-    internal void Free(long tail) => Tail = tail;
+    internal void Free(long tail, uint checksumBefore)
+    {
+        Tail = tail;
+        _tailChecksum = checksumBefore;
+    }
 
     /// <summary>Reads payload that follows each other from a position, verified: of the less busy copy first, of the others where it is wrong.</summary>
     internal async LaneTask<IoError> Read(long position, IoBuffer target, WriteCacheCounters counters)

@@ -128,7 +128,7 @@ public sealed partial class WriteCache
         if (error == IoError.None)
         {
             StateReason = State == WriteCacheState.Active ? "" : StateReason;
-            await Forget(ring, records, end);
+            await Forget(ring, records, end, checksum);
         }
         else if (!_closing && _home.Fault == IoError.None)
         {
@@ -290,7 +290,7 @@ public sealed partial class WriteCache
         return default;
     }
 
-    private async LaneTask<Nothing> Forget(CacheRing ring, int records, long end)
+    private async LaneTask<Nothing> Forget(CacheRing ring, int records, long end, uint checksum)
     {
         for (int i = 0; i < records; i++)
         {
@@ -304,7 +304,7 @@ public sealed partial class WriteCache
         await DrainReaders();
         Counters.Evictions++;
         Counters.EvictedBytes += (end - ring.Tail) * BlockSize;
-        ring.Free(end);
+        ring.Free(end, checksum);
         return default;
     }
 

@@ -70,6 +70,11 @@ public sealed partial class WriteCache
         }
 
         IoError error = _ring is null || _home.Fault != IoError.None ? IoError.None : await FlushRing(_ring);
+        if (_ring is { Fault: IoError.None } ring && _home.Fault == IoError.None && error == IoError.None)
+        {
+            error = await ring.WriteAnchor();   // it says up to where records are durable: what is missing below is damage
+        }
+
         _ring?.Release();
         return error;
     }
@@ -108,7 +113,7 @@ public sealed partial class WriteCache
     private async LaneTask<bool> TryStart(RingMedium medium, CacheChain chain)
     {
         CacheRing ring = new(_lane, medium, _options.Owner, _lane.NextRandom(), chain) { OnRecord = NoteRecord };
-        if (await ring.WriteAnchor(chain.Tail, chain.TailChecksum) != IoError.None)
+        if (await ring.WriteAnchor() != IoError.None)
         {
             ring.Release();
             return false;

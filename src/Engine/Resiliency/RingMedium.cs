@@ -316,6 +316,10 @@ internal sealed class RingMedium : IJournalMedium
                 }   // else the failure may be of a disk that has left since and come back
 
                 _dropped[copy] |= survives || !KeepsLastCopy;
+                if (!_dropped[copy])
+                {
+                    return error;
+                }
             }
         }
 

@@ -108,9 +108,12 @@ public sealed class PoolWorld : ISimWorld
         return await CreateVirtualDisk(spec);
     }
 
-    /// <summary>Makes the pool alone.</summary>
+    /// <summary>Makes the pool alone; where the virtual disk is to have a write cache, the first disks are for journals.</summary>
     public async LaneTask<Pool> CreatePool() => Pool = await Pool.Create(
-        Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Select((disk, i) => new NewDiskSpec(disk, $"d{i}"))]);
+        Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Select((disk, i) => new NewDiskSpec(disk, $"d{i}")
+        {
+            Usage = _spec is { WriteCacheSize: > 0 } && i < _spec.NumberOfDataCopies ? DiskUsage.Journal : DiskUsage.AutoSelect,
+        })]);
 
     /// <summary>Makes the virtual disk on it; the reason when that is refused.</summary>
     public async LaneTask<string> CreateVirtualDisk(NewVirtualDiskSpec spec)

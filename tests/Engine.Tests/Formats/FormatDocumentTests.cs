@@ -45,6 +45,8 @@ public sealed class FormatDocumentTests
         Block(to, "Journal block of a space", JournalBlock.Layout, null);
         Block(to, "Checksum page sector", ChecksumSector.Layout, null);
         Block(to, "Integrity log record", IntegrityRecord.Layout, null);
+        Block(to, "Header of a write cache's record", CacheRecord.Layout, null);
+        Block(to, "Write cache anchor", CacheAnchor.Layout, null);
         return to.ToString();
     }
 
