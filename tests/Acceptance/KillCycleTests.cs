@@ -16,6 +16,7 @@ public class KillCycleTests
     private const int BlocksWritten = 8192;
     private const int LoadLeastMilliseconds = 2200;
     private const int LoadMostMilliseconds = 2900;
+    private const long CacheBytes = 4 << 20;   // a slab of these pools
     private static readonly int s_cycles = Environment.GetEnvironmentVariable("TIERSPACES_TEST_LONG") == "1" ? 150 : 4;   // of each layout
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(5);
 
@@ -87,6 +88,36 @@ public class KillCycleTests
             client?.Dispose();
             return null;
         }
+    }
+
+    /// <summary>The same with a write cache so small that before each kill more is written than its ring holds.</summary>
+    [Fact]
+    public void Acknowledged_writes_survive_kills_while_a_write_cache_is_filled_and_emptied()
+    {
+        using Home home = new();
+        home.Run("New-PhysicalDisk", "-Path", $"{home.PathOf("s1.img")},{home.PathOf("s2.img")}", "-Size", "1GB", "-MediaType", "SSD");
+        home.Run("New-PhysicalDisk", "-Path", $"{home.PathOf("h1.img")},{home.PathOf("h2.img")}", "-Size", "1GB", "-MediaType", "HDD");
+        home.Run("New-StoragePool", "-FriendlyName", "p", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
+        home.Run(
+            "New-VirtualDisk", "-StoragePoolFriendlyName", "p", "-FriendlyName", "Data", "-ResiliencySettingName", "Mirror", "-MediaType", "HDD",
+            "-NumberOfColumns", "1", "-Size", "128MB", "-WriteCacheSize", CacheBytes.ToString(CultureInfo.InvariantCulture));
+        home.Run("Connect-VirtualDisk", "-FriendlyName", "Data");
+        string uri = home.UriOf("Data");
+        VerifiedWriter writer = new(BlocksWritten, Seed);
+        Random random = new(Seed);
+        List<double> pauses = [];
+        int least = int.MaxValue;
+        for (int cycle = 1; cycle <= s_cycles; cycle++)
+        {
+            long before = writer.Acknowledged;
+            pauses.Add(KillOnce(home, uri, writer, random.Next(LoadLeastMilliseconds, LoadMostMilliseconds), cycle));
+            least = (int)Math.Min(least, (writer.Acknowledged - before) * 4096 / CacheBytes);
+        }
+
+        AssertNothingLeaked(home);
+        Assert.True(least > 0, "A cycle wrote less than the ring holds.");
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+            $"kill cycles, write cache: seed {Seed}, {s_cycles} kills, {writer.Acknowledged} writes acknowledged, at least {least} times what the ring holds before each, {writer.Compared} blocks compared, 0 lost; serving again after {pauses.Average():F2} s on average, {pauses.Max():F2} s at most"));
     }
 
     private static void AssertNothingLeaked(Home home)
