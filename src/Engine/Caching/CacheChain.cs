@@ -104,7 +104,7 @@ internal sealed class CacheChain
 
     private async LaneTask<CacheChainState> Walk(long diskBlocks, TakeRecord take)
     {
-        IoBuffer record = _buffers.Rent((1 + CacheRecord.MaxPayloadBlocks) * CacheRecord.BlockSize);
+        IoBuffer record = _buffers.Rent((1 + CacheRing.PayloadMaxOf(_length)) * CacheRecord.BlockSize);
         CacheChainState state = CacheChainState.Recovered;
         while (await FindRecord(Head, record, diskBlocks) is { } found)
         {
@@ -151,7 +151,7 @@ internal sealed class CacheChain
             if (await _window.Read(copy, offset, header)
                 && CacheRecord.TryRead(header.Span, _owner, position, out CacheRecord found, out uint checksum)
                 && found.PreviousChecksum == HeadChecksum && found.IsSound(header.Span, diskBlocks)
-                && (position % _length) + found.Blocks <= _length
+                && found.PayloadBlocks <= CacheRing.PayloadMaxOf(_length) && (position % _length) + found.Blocks <= _length
                 && (position + found.Blocks <= Math.Max(_durable, found.Durable) || await IsWhole(copy, found, record)))
             {
                 return (found, checksum);

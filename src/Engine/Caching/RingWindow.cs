@@ -1,3 +1,4 @@
+using System.Numerics;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 
@@ -9,15 +10,18 @@ namespace TierSpaces.Engine.Caching;
 /// <summary>Gives single blocks of a ring while it is read from front to back.</summary>
 internal sealed class RingWindow(BufferPool buffers, RingMedium medium)
 {
-    private const int WindowBytes = 1 << 20;
+    private const int WindowBytesMax = 1 << 20;
+    private const int WindowBytesMin = 64 << 10;
 
+    private readonly int _windowBytes = Math.Clamp(
+        (int)BitOperations.RoundUpToPowerOf2((uint)Math.Min(medium.Blocks / 16L * CacheRing.BlockSize, WindowBytesMax)), WindowBytesMin, WindowBytesMax);
     private Window? _current;
     private Window? _next;
 
     /// <summary>Brings the window to an offset of the ring; the copy that it is of.</summary>
     internal async LaneTask<int> CopyAt(long offset)
     {
-        long start = offset - (offset % WindowBytes);
+        long start = offset - (offset % _windowBytes);
         if (_current?.Start != start)
         {
             await Advance(start);
@@ -63,7 +67,7 @@ internal sealed class RingWindow(BufferPool buffers, RingMedium medium)
         }
 
         _current = _next ?? Begin(start);
-        _next = Begin(start + WindowBytes < RingBytes ? start + WindowBytes : 0);
+        _next = Begin(start + _windowBytes < RingBytes ? start + _windowBytes : 0);
         return default;
     }
 
@@ -71,8 +75,8 @@ internal sealed class RingWindow(BufferPool buffers, RingMedium medium)
 
     private Window Begin(long start)
     {
-        int copy = FirstLive((int)(start / WindowBytes % medium.Copies));
-        IoBuffer buffer = buffers.Rent((int)Math.Min(WindowBytes, RingBytes - start));
+        int copy = FirstLive((int)(start / _windowBytes % medium.Copies));
+        IoBuffer buffer = buffers.Rent((int)Math.Min(_windowBytes, RingBytes - start));
         return new Window(start, copy, buffer, medium.Read(copy, start, buffer));
     }
 
