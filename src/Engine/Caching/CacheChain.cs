@@ -22,7 +22,7 @@ internal enum CacheChainState
 //  1. The copies are flushed; the newest anchor of any of them names the tail.
 //  2. From there record after record, each linked to the one before by its checksum, a header good on any copy is enough below the durable
 //     position; above it the payload is verified too, and the chain ends at the first record that is bad on every copy.
-//  3. The records above the durable position are written again to every live copy, and flushed.
+//  3. The records above the durable position are written again to every live copy, the place behind them is cleared, and both are flushed.
 
 /// <summary>The chain of records between tail and head, as an opening finds it.</summary>
 internal sealed class CacheChain
@@ -128,6 +128,14 @@ internal sealed class CacheChain
             HeadChecksum = checksum;
         }
 
+        if (state == CacheChainState.Recovered && Head - Tail < _length)
+        {
+            // What an abandoned record left here would join the chain again if the next one, larger, begins at the ring's start.
+            record.Span[..CacheRecord.BlockSize].Clear();
+            IoError error = await _medium.Write(CacheRing.OffsetOf(Head, _length), record.Slice(0, CacheRecord.BlockSize));
+            state = error == IoError.None ? state : CacheChainState.Unreadable;
+        }
+
         _buffers.Return(record);
         state = state == CacheChainState.Recovered && Head < _durable ? CacheChainState.Damaged : state;
         return state != CacheChainState.Recovered || await _medium.Flush() == IoError.None ? state : CacheChainState.Unreadable;
@@ -150,7 +158,7 @@ internal sealed class CacheChain
             int copy = (first + i) % _medium.Copies;
             if (await _window.Read(copy, offset, header)
                 && CacheRecord.TryRead(header.Span, _owner, position, out CacheRecord found, out uint checksum)
-                && found.PreviousChecksum == HeadChecksum && found.IsSound(header.Span, diskBlocks)
+                && found.PreviousChecksum == HeadChecksum && found.IsSound(header.Span, diskBlocks, _length)
                 && found.PayloadBlocks <= CacheRing.PayloadMaxOf(_length) && (position % _length) + found.Blocks <= _length
                 && (position + found.Blocks <= Math.Max(_durable, found.Durable) || await IsWhole(copy, found, record)))
             {

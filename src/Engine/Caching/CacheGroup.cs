@@ -51,8 +51,7 @@ internal sealed class CacheGroup
         PayloadBlocks += count;
     }
 
-    internal void AddZeros(long block, int count, bool keepsRoom) =>
-        AddExtent(new CacheExtent(block, count, keepsRoom ? CacheExtentKind.Zeroed : CacheExtentKind.Unmapped));
+    internal void AddZeros(long block, int count) => AddExtent(new CacheExtent(block, count, CacheExtentKind.Unmapped));
 
     /// <summary>Begins anew. Memory that a device may still reach into goes back to the pool, which waits for it.</summary>
     internal void Reset()

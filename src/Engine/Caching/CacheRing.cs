@@ -77,6 +77,9 @@ internal sealed class CacheRing
     /// <summary>Why nothing is appended any more; <see cref="IoError.None"/> while it is.</summary>
     internal IoError Fault { get; private set; }
 
+    /// <summary>Why nothing of it can be made durable any more; <see cref="IoError.None"/> while it can.</summary>
+    internal IoError FlushFault { get; private set; }
+
     /// <summary>Raised when a new group is begun.</summary>
     internal LaneSignal GroupBegun { get; } = new();
 
@@ -128,13 +131,20 @@ internal sealed class CacheRing
             return IoError.None;
         }
 
-        IoError error = await _medium.Flush();
+        IoError error = await FlushMedium();
         if (error == IoError.None)
         {
             Durable = Math.Max(Durable, covered);
         }
 
         return error;
+    }
+
+    /// <summary>A flush that failed on the last copy: a later one may succeed and prove nothing.</summary>
+    private async LaneTask<IoError> FlushMedium()
+    {
+        FlushFault = FlushFault == IoError.None ? await _medium.Flush() : FlushFault;
+        return FlushFault;
     }
 
     /// <summary>Says durably, on every live copy, that everything before a position is home. The space is not free yet.</summary>
@@ -145,7 +155,7 @@ internal sealed class CacheRing
         new CacheAnchor(_owner, _session, _anchor, tail, Math.Max(Durable, tail), checksumBefore).Encode(block.Span);
         IoError error = await _medium.Write((long)(_anchor % CacheAnchor.Slots) * BlockSize, block);
         _lane.Buffers.Return(block);
-        return error == IoError.None ? await _medium.Flush() : error;
+        return error == IoError.None ? await FlushMedium() : error;
     }
 
     /// <summary>Says once more where the tail is, and what is durable by now.</summary>

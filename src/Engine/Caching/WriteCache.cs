@@ -83,6 +83,11 @@ public sealed partial class WriteCache : IBlockStore
     /// <inheritdoc/>
     public async LaneTask<IoError> Flush()
     {
+        while (State == WriteCacheState.Retiring && _home.Fault == IoError.None)
+        {
+            await NextFreed();   // its ring is not to be relied on: what it holds is durable when it is home
+        }
+
         long written = _homeWritten;
         IoError error = _home.Fault;
         if (error == IoError.None && _homeFlushed < written)
@@ -90,16 +95,17 @@ public sealed partial class WriteCache : IBlockStore
             error = await FlushHome();
         }
 
-        return error == IoError.None && _ring is { } ring ? await FlushRing(ring) : error;
+        error = error == IoError.None && _ring is { } ring ? await FlushRing(ring) : error;
+        return error == IoError.None ? _home.Fault : error;
     }
 
     /// <inheritdoc/>
     public async LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
     {
+        List<CachedBlock> cached = [];
+        _index.Collect(offset / BlockSize, length / BlockSize, cached);   // first: what goes home meanwhile is data all the same
         List<StoreExtent> below = [];
         IoError error = await _home.Status(offset, length, below);
-        List<CachedBlock> cached = [];
-        _index.Collect(offset / BlockSize, length / BlockSize, cached);
         int next = 0;
         long at = offset;
         foreach (StoreExtent extent in below)

@@ -30,6 +30,7 @@ public sealed partial class WriteCache
     private bool _isAboveStart;                        // from the start mark until the stop mark
     private bool _isDraining;                          // everything goes home, nothing is taken
     private bool _isDestaging;                         // the loop runs
+    private int _failedRounds;
     private long _paceNs;                              // when the next run may begin
     private int _heldMinute = -1;                      // minute of the day that was looked at last
     private bool _isHoldTime;                          // the time up to which writes are held has come
@@ -38,21 +39,30 @@ public sealed partial class WriteCache
     internal async LaneTask<IoError> Drain()
     {
         _isDraining = true;
-        while (_ring is { Used: > 0 } && _home.Fault == IoError.None && !_closing)
+        int failures = _failedRounds;
+        while (_ring is { Used: > 0 } && _home.Fault == IoError.None && !_closing && failures == _failedRounds)
         {
-            _work.NotifyAll();
-            await _freed.Wait();
+            await NextFreed();
         }
 
-        return _closing ? IoError.Cancelled : _home.Fault;
+        return _closing ? IoError.Cancelled : failures != _failedRounds ? IoError.Io : _home.Fault;
     }
 
     /// <summary>Takes writes again after <see cref="Drain"/>.</summary>
     internal void Resume()
     {
         HoldRows();
+        _medium?.Resume();
         _isDraining = false;
         _freed.NotifyAll();
+    }
+
+    /// <summary>Has destaging look again, and completes when it has given space free or the state has changed.</summary>
+    private LaneTask<Nothing> NextFreed()
+    {
+        LaneTask<Nothing> freed = _freed.Wait();   // before it can happen
+        _work.NotifyAll();
+        return freed;
     }
 
     private async LaneTask Destage()
@@ -130,8 +140,14 @@ public sealed partial class WriteCache
             StateReason = State == WriteCacheState.Active ? "" : StateReason;
             await Forget(ring, records, end, checksum);
         }
+        else if (!_closing && _home.Fault == IoError.None && (ring.FlushFault != IoError.None || !_medium!.HasSource))
+        {
+            Lose(error, "no copy of it is left");
+        }
         else if (!_closing && _home.Fault == IoError.None)
         {
+            _failedRounds++;
+            _freed.NotifyAll();
             StateReason = $"data cannot be taken home: {error}";
             await _lane.Delay(RetryNs);
         }
@@ -280,7 +296,7 @@ public sealed partial class WriteCache
 
         long now = _lane.NowNs;
         _paceNs = Math.Max(_paceNs, now);
-        while (_paceNs > now && !_closing && _waiting == 0)
+        while (_paceNs > now && !_closing && _waiting == 0 && !_isDraining && State == WriteCacheState.Active)
         {
             await _lane.Delay(Math.Min(_paceNs - now, IdlePollNs));
             now = _lane.NowNs;

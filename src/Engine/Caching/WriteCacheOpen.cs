@@ -13,7 +13,7 @@ public sealed partial class WriteCache
         RingMedium medium = cache.UseMedium();
         if (!await cache.TryStart(medium, CacheChain.Empty(lane.Buffers, medium, options.Owner)))
         {
-            home.RemoveRing(medium);
+            await home.RemoveRing(medium);
             cache.State = WriteCacheState.Lost;
             cache.StateReason = "its ring could not be made";
         }
@@ -44,8 +44,24 @@ public sealed partial class WriteCache
     }
 
     /// <summary>Moves a copy of the ring to other places, one disk's; the former ones are free when it is done.</summary>
-    internal LaneTask<RepairEnd> Move(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
-        _medium is { } medium && _ring is not null ? _home.Move(medium, copy, places, commit, pacer) : LaneTask.FromResult(RepairEnd.Incomplete);
+    internal async LaneTask<RepairEnd> Move(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
+    {
+        if (_medium is not { } medium || _ring is null)
+        {
+            return RepairEnd.Incomplete;
+        }
+
+        RepairEnd end = await _home.Move(medium, copy, places, commit, pacer);
+        if (end == RepairEnd.Done)
+        {
+            await DrainReaders();   // of the former places
+        }
+
+        return end;
+    }
+
+    /// <summary>Lets no copy of the ring be made whole or moved any more, until <see cref="Resume"/>.</summary>
+    internal LaneTask<Nothing> Suspend() => _medium is { } medium ? medium.Suspend() : LaneTask.FromResult(default(Nothing));
 
     /// <summary>Whether a disk holds the only good copy of what is not home yet.</summary>
     internal bool IsDegraded => _ring is not null && _medium is { } medium && Enumerable.Range(0, medium.Copies).Any(medium.IsStale);
@@ -53,13 +69,13 @@ public sealed partial class WriteCache
     /// <summary>Takes the ring, which is empty, away from the home's members: another one stands in its place, or none.</summary>
     internal async LaneTask<Nothing> Leave()
     {
-        await Close();
-        _home.RemoveRing(_medium!);
-        return default;
+        await StopDestaging();
+        _ring?.Release();
+        _ring = null;
+        return _medium is { } medium ? await _home.RemoveRing(medium) : default;
     }
 
-    /// <summary>Stops it. What the ring holds stays there, durable. No request is under way any more.</summary>
-    public async LaneTask<IoError> Close()
+    private async LaneTask<Nothing> StopDestaging()
     {
         _closing = true;
         _work.NotifyAll();
@@ -69,6 +85,13 @@ public sealed partial class WriteCache
             await _destageEnded.Wait();
         }
 
+        return default;
+    }
+
+    /// <summary>Stops it. What the ring holds stays there, durable. No request is under way any more.</summary>
+    public async LaneTask<IoError> Close()
+    {
+        await StopDestaging();
         IoError error = _ring is null || _home.Fault != IoError.None ? IoError.None : await FlushRing(_ring);
         if (_ring is { Fault: IoError.None } ring && _home.Fault == IoError.None && error == IoError.None)
         {
@@ -146,6 +169,12 @@ public sealed partial class WriteCache
         {
             State = WriteCacheState.Retiring;
             StateReason = reason;
+            if (_ring!.Used > 0 && !_medium!.HasSource)
+            {
+                Lose(IoError.Io, $"no copy of it is left; {reason}");
+                return;
+            }
+
             Retire().Forget();
         }
     }
@@ -155,10 +184,10 @@ public sealed partial class WriteCache
     {
         while (_ring is { Used: > 0 } && _home.Fault == IoError.None && !_closing)
         {
-            _work.NotifyAll();
-            await _freed.Wait();
+            await NextFreed();
         }
 
+        await _medium!.Suspend();   // a copy that is made whole now would count again
         for (int copy = 0; copy < _options.Copies.Count && _home.Fault == IoError.None && !_closing; copy++)
         {
             IoError error = await _options.MarkStale(copy);
@@ -170,11 +199,13 @@ public sealed partial class WriteCache
 
         if (_home.Fault == IoError.None && !_closing)
         {
-            _home.RemoveRing(_medium!);
+            await _home.RemoveRing(_medium);
+            _ring?.Release();
             _ring = null;
             State = WriteCacheState.WriteThrough;
-            _work.NotifyAll();
-            _freed.NotifyAll();
         }
+
+        _work.NotifyAll();
+        _freed.NotifyAll();
     }
 }

@@ -142,8 +142,7 @@ public sealed partial class WriteCache
     {
         Counters.WaitOverlap += isFirst ? 1 : 0;
         _waiting++;
-        _work.NotifyAll();
-        await _freed.Wait();
+        await NextFreed();
         _waiting--;
         return default;
     }
@@ -165,7 +164,10 @@ public sealed partial class WriteCache
         return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : error;
     }
 
-    /// <summary>Blocks of the range that the ring holds get a record that says they are zero; waits for destaging when there is no room.</summary>
+    /// <summary>
+    /// Blocks of the range that the ring holds get a record that says they are zero; waits for destaging when there is no room, and until a
+    /// ring that is being given up is so.
+    /// </summary>
     private async LaneTask<IoError> ZeroCached(long offset, long length, bool keepsRoom)
     {
         List<CachedBlock> cached = [];
@@ -173,30 +175,28 @@ public sealed partial class WriteCache
         {
             cached.Clear();
             _index.Collect(offset / BlockSize, length / BlockSize, cached);
-            cached.RemoveAll(static block => block.Place.IsZero);
-            if (cached.Count == 0)
+            cached.RemoveAll(block => block.Place.IsZero && !keepsRoom);
+            if (cached.Count == 0 && State != WriteCacheState.Retiring)
             {
                 return IoError.None;
             }
 
             if (State == WriteCacheState.Active && !_isDraining && _ring!.HasRoom(0, CacheRecord.MaxExtents))
             {
-                IoError error = await AppendZeros(cached, keepsRoom);
+                IoError error = keepsRoom ? await AppendZeroData(cached) : await AppendZeros(cached);
                 if (error != IoError.TryAgain)
                 {
                     return error;
                 }
             }
-            else
-            {
-                await WaitForSpace(wait == 0);
-            }
+
+            await WaitForSpace(wait == 0);
         }
 
         return _home.Fault;
     }
 
-    private async LaneTask<IoError> AppendZeros(List<CachedBlock> cached, bool keepsRoom)
+    private async LaneTask<IoError> AppendZeros(List<CachedBlock> cached)
     {
         CacheRing ring = _ring!;
         for (int at = 0; at < cached.Count;)
@@ -214,8 +214,8 @@ public sealed partial class WriteCache
 
             while (at < cached.Count && group.HasRoom(0, 1))
             {
-                int count = RunLength(cached, at);
-                group.AddZeros(cached[at].Block, count, keepsRoom);
+                int count = (int)Math.Min(RunLength(cached, at), ring.Length);
+                group.AddZeros(cached[at].Block, count);
                 at += count;
             }
 
@@ -228,6 +228,26 @@ public sealed partial class WriteCache
         }
 
         return IoError.None;
+    }
+
+    /// <summary>Zeros that keep their room are data like any other.</summary>
+    private async LaneTask<IoError> AppendZeroData(List<CachedBlock> cached)
+    {
+        int most = _ring!.PayloadMax;
+        IoBuffer zeros = _lane.Buffers.Rent(most * BlockSize);
+        zeros.Span.Clear();
+        (long first, long end) = (cached[0].Block * BlockSize, (cached[^1].Block + 1) * BlockSize);
+        IoError error = Hold(first, end) ? IoError.None : await ReserveRows(first, end);
+        for (int at = 0; at < cached.Count && error == IoError.None;)
+        {
+            int count = Math.Min(RunLength(cached, at), most);
+            error = await Append(cached[at].Block * BlockSize, zeros.Slice(0, count * BlockSize), WriteFlags.None);
+            at += count;
+        }
+
+        Unhold(first, end);
+        _lane.Buffers.Return(zeros);
+        return error;
     }
 
     private static int RunLength(List<CachedBlock> cached, int at)

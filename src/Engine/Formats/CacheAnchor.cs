@@ -66,6 +66,6 @@ public readonly record struct CacheAnchor(Guid Owner, ulong Session, ulong Numbe
             owner, BinaryPrimitives.ReadUInt64LittleEndian(block[24..]), BinaryPrimitives.ReadUInt64LittleEndian(block[32..]),
             BinaryPrimitives.ReadInt64LittleEndian(block[40..]), BinaryPrimitives.ReadInt64LittleEndian(block[48..]),
             BinaryPrimitives.ReadUInt32LittleEndian(block[56..]));
-        return anchor.Number > 0 && anchor.Tail >= 0 && anchor.Durable >= anchor.Tail;
+        return anchor.Number > 0 && anchor.Tail >= 0 && anchor.Durable >= anchor.Tail && anchor.Durable < 1L << 60;
     }
 }

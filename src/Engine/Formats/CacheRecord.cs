@@ -12,9 +12,6 @@ public enum CacheExtentKind : byte
 
     /// <summary>Given back: it reads as zeros and needs no room.</summary>
     Unmapped = 2,
-
-    /// <summary>It reads as zeros and keeps its room.</summary>
-    Zeroed = 3,
 }
 
 /// <summary>Blocks of a virtual disk in a record of its write cache.</summary>
@@ -128,15 +125,16 @@ public readonly record struct CacheRecord(Guid Owner, ulong Session, long Positi
         return true;
     }
 
-    /// <summary>Whether the extents of a record make sense together with its payload on a disk of so many blocks.</summary>
-    public bool IsSound(ReadOnlySpan<byte> header, long diskBlocks)
+    /// <summary>Whether the extents of a record make sense together with its payload, on a disk and in a ring of so many blocks.</summary>
+    public bool IsSound(ReadOnlySpan<byte> header, long diskBlocks, long ringBlocks)
     {
         int payload = Durable <= Position ? 0 : -1;
         for (int i = 0; i < Extents; i++)
         {
             CacheExtent extent = ExtentAt(header, i);
-            if (extent.Kind is < CacheExtentKind.Data or > CacheExtentKind.Zeroed || extent.Block < 0 || extent.Count < 1
-                || extent.Count > diskBlocks - extent.Block || (extent.Kind == CacheExtentKind.Data && extent.Count > MaxPayloadBlocks))
+            if (extent.Kind is < CacheExtentKind.Data or > CacheExtentKind.Unmapped || extent.Block < 0 || extent.Count < 1
+                || extent.Count > diskBlocks - extent.Block || extent.Count > ringBlocks
+                || (extent.Kind == CacheExtentKind.Data && extent.Count > MaxPayloadBlocks))
             {
                 return false;
             }

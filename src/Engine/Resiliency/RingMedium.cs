@@ -26,6 +26,7 @@ internal sealed class RingMedium : IJournalMedium
     private bool _turnTaken;
     private SlabPlace[]? _joining;      // places of the copy being made whole
     private bool _joiningFailed;
+    private bool _isSuspended;          // no copy is made whole or moved
 
     internal RingMedium(SpaceMembers members, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int slabSize, int blocks, int staleCopies)
     {
@@ -58,6 +59,18 @@ internal sealed class RingMedium : IJournalMedium
 
     /// <summary>Records durably that a copy is whole again.</summary>
     internal required Func<int, LaneTask<IoError>> ClearStale { get; init; }
+
+    /// <summary>Ends whatever makes a copy whole or moves it, and lets nothing of the kind begin until <see cref="Resume"/>.</summary>
+    internal async LaneTask<Nothing> Suspend()
+    {
+        await TakeTurn();
+        _isSuspended = true;
+        EndTurn();
+        return default;
+    }
+
+    /// <summary>Copies may be made whole again.</summary>
+    internal void Resume() => _isSuspended = false;
 
     /// <summary>Places of a copy.</summary>
     internal IReadOnlyList<SlabPlace> PlacesOf(int copy) => _copies[copy];
@@ -164,7 +177,7 @@ internal sealed class RingMedium : IJournalMedium
         {
             IoBuffer part = buffer.Slice(0, (int)Math.Min(CopyChunk, ((long)Blocks * Formats.JournalBlock.Size) - at));
             await TakeTurn();
-            error = await CopyStep(places, at, part);
+            error = _isSuspended ? IoError.Cancelled : await CopyStep(places, at, part);
             EndTurn();
             error = error == IoError.None && !await pace(part.Length) ? IoError.Cancelled : error;
         }
@@ -178,12 +191,14 @@ internal sealed class RingMedium : IJournalMedium
         }
 
         error = error == IoError.None && _joiningFailed ? IoError.Io : error;
+        error = error == IoError.None && _isSuspended ? IoError.Cancelled : error;
         error = error == IoError.None ? await commit() : error;
         if (error == IoError.None)
         {
             _copies[copy] = places;
             _marked[copy] = false;
             _dropped[copy] = _joiningFailed;   // lost meanwhile: marked anew with the next write
+            _members.Version++;                // a flush under way may have been of the former places
         }
 
         _joining = null;
@@ -298,7 +313,7 @@ internal sealed class RingMedium : IJournalMedium
     }
 
     private async LaneTask<IoError> FlushCopy(int copy) =>
-        copy >= Copies || !IsLive(copy) ? IoError.DeviceGone : await _members.FlushDisk(_copies[copy][0].Disk) ? IoError.None : IoError.Io;
+        copy >= Copies || !IsLive(copy) ? IoError.None : await _members.FlushDisk(_copies[copy][0].Disk) ? IoError.None : IoError.Io;
 
     /// <summary>Copies that failed leave, if another is left, and are marked before anyone relies on the others.</summary>
     private async LaneTask<IoError> Settle(int version, IoError error0, IoError error1, IoError error2)
@@ -333,7 +348,7 @@ internal sealed class RingMedium : IJournalMedium
         {
             if (!IsLive(copy) && !_marked[copy])
             {
-                IoError error = await MarkStale(copy);
+                IoError error = HasSource ? await MarkStale(copy) : IoError.Io;   // the last good one may have gone meanwhile: it is never marked
                 if (error != IoError.None)
                 {
                     return error;

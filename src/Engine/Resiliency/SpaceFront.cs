@@ -35,7 +35,12 @@ public sealed partial class Space
     }
 
     /// <summary>The ring holds nothing any more that anyone relies on.</summary>
-    internal void RemoveRing(RingMedium ring) => _rings.Remove(ring);
+    internal async LaneTask<Nothing> RemoveRing(RingMedium ring)
+    {
+        await ring.Suspend();
+        _rings.Remove(ring);
+        return default;
+    }
 
     /// <summary>Moves a copy of a ring to other places, one disk's; the former ones are free when it is done.</summary>
     internal LaneTask<RepairEnd> Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>

@@ -114,10 +114,12 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner) : ISpaceHost
     public LaneTask<IoError> ClearLogStale(uint space, int copy) => ClearRingStale(LogSpace, copy);
 
     /// <summary>Records that a copy of a ring misses something.</summary>
-    internal async LaneTask<IoError> MarkRingStale(SpaceId ring, int copy) => ErrorOf(await pool.Commit(new StaleMarked(ring, EntriesOf(ring, copy))));
+    internal async LaneTask<IoError> MarkRingStale(SpaceId ring, int copy) => pool.State.Space(ring) is null ? IoError.Io
+        : ErrorOf(await pool.Commit(new StaleMarked(ring, [new StaleEntry(0, (ushort)copy, ushort.MaxValue)])));   // of a ring all rows or none are stale
 
     /// <summary>Records that it is whole again.</summary>
-    internal async LaneTask<IoError> ClearRingStale(SpaceId ring, int copy) => ErrorOf(await pool.Commit(new StaleCleared(ring, EntriesOf(ring, copy))));
+    internal async LaneTask<IoError> ClearRingStale(SpaceId ring, int copy) => pool.State.Space(ring) is null ? IoError.Io
+        : ErrorOf(await pool.Commit(new StaleCleared(ring, StaleEntriesOf(ring, copy))));
 
     public async LaneTask<IoError> Evict(int disk, string reason)
     {
@@ -143,9 +145,8 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner) : ISpaceHost
 
     private SpaceId LogSpace => pool.State.VirtualDisk(owner)!.LogSpace;
 
-    /// <summary>A copy of a ring is stale as a whole: position of every row of its space.</summary>
-    private StaleEntry[] EntriesOf(SpaceId ring, int copy) =>
-        [.. pool.State.Space(ring)!.EnumerateRows().Select(row => new StaleEntry(row.Index, (ushort)copy, ushort.MaxValue))];
+    private StaleEntry[] StaleEntriesOf(SpaceId ring, int copy) =>
+        [.. pool.State.Space(ring)!.EnumerateRows().Where(row => row.Row.Stale(copy) != 0).Select(row => new StaleEntry(row.Index, (ushort)copy, ushort.MaxValue))];
 
     public void Report(int disk, DiskFinding finding, int count) =>
         _findings[(disk, finding)] = _findings.GetValueOrDefault((disk, finding)) + count;

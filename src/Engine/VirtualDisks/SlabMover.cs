@@ -173,14 +173,15 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
         async LaneTask<IoError> Commit()
         {
-            if (ring.EnumerateRows().Where((row, i) => row.Row.Mapping.Sources[move.Position] != old[i]).Any())
+            if (RingOf(move.Row) is not { } now || now.Description.Id != ring.Description.Id
+                || now.EnumerateRows().Where((row, i) => row.Row.Mapping.Sources[move.Position] != old[i]).Any())
             {
                 return IoError.Io;
             }
 
             RowMapping[] moved = [.. rows.Select((_, i) =>
             {
-                SlabRef[] sources = ring.Row(i)!.Mapping.Sources.ToArray();
+                SlabRef[] sources = now.Row(i)!.Mapping.Sources.ToArray();
                 sources[move.Position] = target[i];
                 return new RowMapping(sources);
             })];

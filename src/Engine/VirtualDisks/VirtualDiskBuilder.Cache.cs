@@ -35,12 +35,17 @@ public static partial class VirtualDiskBuilder
         }
 
         await open.Disk.Pause();
-        CommitResult result = await ExchangeCache(pool, open, bytes, rows);
+        drained = old is null ? IoError.None : await old.Drain();   // of what was on its way into the ring when it was emptied
+        CommitResult result = drained == IoError.None
+            ? await ExchangeCache(pool, open, bytes, rows) : new CommitResult(CommitStatus.Refused, $"The write cache could not be emptied: {drained}.");
         if (!result.Succeeded)
         {
-            rows.Release(pool);
             old?.Resume();
             open.Disk.Resume(old);
+            if (open.Disk.Space.Fault == IoError.None)
+            {
+                rows.Release(pool);
+            }
         }
 
         return result;
@@ -58,6 +63,7 @@ public static partial class VirtualDiskBuilder
             return new CommitResult(CommitStatus.Refused, cache.StateReason);
         }
 
+        _ = old is null ? default : await old.Suspend();
         SlabRef[] former = before.CacheSpace == SpaceId.None ? []
             : [.. pool.State.Space(before.CacheSpace)!.EnumerateRows().SelectMany(row => row.Row.Mapping.Sources.ToArray())];
         pool.Allocator.Hold(former);
@@ -68,6 +74,10 @@ public static partial class VirtualDiskBuilder
             _ = old is null ? default : await old.Leave();
             open.Disk.Resume(cache);
             await PoolSpaceHost.Punch(pool, former);
+        }
+        else if (result.Status == CommitStatus.NoSpace)
+        {
+            open.Disk.Space.FailFront(IoError.NoSpace, "it is not known which write cache is in force");   // the commit may still come about
         }
         else if (cache is not null)
         {

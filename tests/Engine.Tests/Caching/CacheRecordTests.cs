@@ -12,7 +12,8 @@ public class CacheRecordTests
         byte[] header = Sealed(out CacheRecord written, out uint checksum);
         Assert.True(CacheRecord.TryRead(header, s_owner, 77, out CacheRecord read, out uint found));
         Assert.Equal((written, checksum), (read, found));
-        Assert.True(read.IsSound(header, 1000));
+        Assert.True(read.IsSound(header, 1000, 1000));
+        Assert.False(read.IsSound(header, 1000, 900));
         Assert.Equal(new CacheExtent(500, 3, CacheExtentKind.Data), CacheRecord.ExtentAt(header, 0));
         Assert.Equal(new CacheExtent(10, 990, CacheExtentKind.Unmapped), CacheRecord.ExtentAt(header, 1));
         Assert.Equal([7u, 8u, 9u], CacheRecord.Checksums(header)[..3].ToArray());
@@ -36,10 +37,10 @@ public class CacheRecordTests
     [Theory]
     [InlineData(-1, 1, CacheExtentKind.Unmapped)]
     [InlineData(0, 0, CacheExtentKind.Unmapped)]
-    [InlineData(999, 2, CacheExtentKind.Zeroed)]
-    [InlineData(0, int.MaxValue, CacheExtentKind.Zeroed)]
+    [InlineData(999, 2, CacheExtentKind.Unmapped)]
+    [InlineData(0, int.MaxValue, CacheExtentKind.Unmapped)]
     [InlineData(long.MaxValue, 1, CacheExtentKind.Unmapped)]
-    [InlineData(0, 1, (CacheExtentKind)4)]
+    [InlineData(0, 1, (CacheExtentKind)3)]
     [InlineData(0, 2, CacheExtentKind.Data)]
     public void Extents_that_make_no_sense_are_refused(long block, int count, CacheExtentKind kind)
     {
@@ -47,7 +48,7 @@ public class CacheRecordTests
         CacheRecord.WriteExtent(header, 0, new CacheExtent(block, count, kind));
         new CacheRecord(s_owner, 1, 0, 0, 0, 1, kind == CacheExtentKind.Data ? 1 : 0).Seal(header);
         Assert.True(CacheRecord.TryRead(header, s_owner, 0, out CacheRecord record, out _));
-        Assert.False(record.IsSound(header, 1000));
+        Assert.False(record.IsSound(header, 1000, 1000));
     }
 
     [Fact]

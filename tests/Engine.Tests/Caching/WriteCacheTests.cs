@@ -196,6 +196,46 @@ public class WriteCacheTests
         Assert.Equal(data, Read(world, Away, 1));
     }
 
+    [Theory]
+    [InlineData(WriteFlags.None)]
+    [InlineData(WriteFlags.NoHole)]
+    public void Zeroing_over_what_it_holds_reads_as_zeros_here_and_at_home(WriteFlags flags)
+    {
+        SpaceWorld world = Open(s_mirror, Held);
+        byte[] data = Write(world, Away, 6, 1);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.WriteZeroes((Away + 1) * Block, 20 * Block, flags)));
+        byte[] expected = [.. data[..Block], .. new byte[20 * Block]];
+        Assert.Equal(expected, Read(world, Away, 21));
+        world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.Lane.Advance(Second);
+        Assert.Equal(0, world.Cache.DirtyBytes);
+        Assert.Equal(expected, Read(world, Away, 21));
+        List<StoreExtent> extents = [];
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Status((Away + 1) * Block, 5 * Block, extents)));
+        ExtentState state = flags == WriteFlags.NoHole ? ExtentState.Data : ExtentState.Zero;
+        Assert.Equal([new StoreExtent(5 * Block, state)], extents);
+    }
+
+    [Fact]
+    public void A_large_zeroing_over_a_full_ring_comes_to_its_end()
+    {
+        SpaceWorld world = Open(s_simple, Held);
+        for (int i = 0; i < 20; i++)
+        {
+            Write(world, Away + (3 * i), 1, i);
+        }
+
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.WriteZeroes(Away * Block, 64 * Block, WriteFlags.NoHole)));
+        Assert.Equal(new byte[64 * Block], Read(world, Away, 64));
+        for (int i = 0; i < 20; i++)
+        {
+            Write(world, Away + (3 * i), 1, i);
+        }
+
+        Zero(world, Away, 64);
+        Assert.Equal(new byte[64 * Block], Read(world, Away, 64));
+    }
+
     [Fact]
     public void One_disk_of_it_lost_changes_nothing_but_the_copies()
     {
