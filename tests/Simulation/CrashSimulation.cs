@@ -498,9 +498,9 @@ public sealed class CrashSimulation
     private void Repair(ISimWorld world, string where)
     {
         RepairEnd end = Violation is null ? world.Lane.Run(world.Space.Resync(new SimPacer(world.Lane))) : RepairEnd.Stopped;
-        if (end == RepairEnd.Incomplete && _scenario.CacheBlocks > 0 && world.Space.BytesToResync == 0)
+        for (int again = 0; again < 10 && _scenario.CacheBlocks > 0 && (end == RepairEnd.Incomplete || world.Space.BytesToResync > 0); again++)
         {
-            end = world.Lane.Run(world.Space.Resync(new SimPacer(world.Lane)));   // destaging gave a row back under it
+            end = world.Lane.Run(world.Space.Resync(new SimPacer(world.Lane)));   // destaging goes on: it marks what it missed, and gives rows back
         }
 
         if (Violation is null && (world.Space.BytesToResync > 0 || (end != RepairEnd.Done && world.MissingDisks == 0)))

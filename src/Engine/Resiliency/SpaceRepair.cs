@@ -342,9 +342,10 @@ public sealed partial class Space
     /// <summary>Writes the checksum pages of some regions of a column to a place, as logged; flush; read back. No writeback is running.</summary>
     private async LaneTask<IoError> WritePages(SpaceRow row, int column, ushort regions, SlabPlace target)
     {
+        IoError error = await _log!.Journal.Commit(_log.Journal.Next - 1);   // blocks that the copying passed over as never-written must stay so
+        AfterLogCommit();
         IoBuffer images = _lane.Buffers.Rent(_shape.PagesPerSlab * ChecksumSector.PageSize);
         List<int> pages = [];
-        IoError error = IoError.None;
         for (int index = 0; index < _shape.PagesPerSlab && error == IoError.None; index++)
         {
             IoBuffer image = images.Slice(index * ChecksumSector.PageSize, ChecksumSector.PageSize);
