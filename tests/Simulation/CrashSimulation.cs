@@ -503,11 +503,16 @@ public sealed class CrashSimulation
             end = world.Lane.Run(world.Space.Resync(new SimPacer(world.Lane)));   // destaging goes on: it marks what it missed, and gives rows back
         }
 
-        if (Violation is null && (world.Space.BytesToResync > 0 || (end != RepairEnd.Done && world.MissingDisks == 0)))
+        if (Violation is null && (world.Space.BytesToResync > 0 || (end != RepairEnd.Done && !MayStayIncomplete(world))))
         {
             Report(where, $"repair ended as {end} with {world.Space.BytesToResync} bytes left; {world.Space.FaultReason}");
         }
     }
+
+    /// <summary>A disk is away. Beside a cache, whose destaging may still have requests on it, also one that has left and cannot return yet.</summary>
+    private bool MayStayIncomplete(ISimWorld world) =>
+        Enumerable.Range(0, world.Disks.Length).Any(disk => world.Disks[disk].Pulled || world.CanReturn(disk))
+        || (_scenario.CacheBlocks > 0 && world.MissingDisks > 0);
 
     private void JudgeEachCopy(ISimWorld world, BlockOracle oracle, string where)
     {
