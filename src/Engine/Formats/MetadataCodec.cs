@@ -31,6 +31,8 @@ public static class MetadataCodec
         [RecordKind.DiskStale] = DiskStale.Decode,
         [RecordKind.Job] = JobRecord.Decode,
         [RecordKind.SessionOpened] = SessionOpened.Decode,
+        [RecordKind.TierTemplateSet] = TierTemplateSet.Decode,
+        [RecordKind.TierTemplateRemoved] = TierTemplateRemoved.Decode,
     };
 
     /// <summary>Appends a record with its frame.</summary>

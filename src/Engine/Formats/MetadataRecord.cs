@@ -38,4 +38,6 @@ internal enum RecordKind : ushort
     DiskStale = 82,
     Job = 96,
     SessionOpened = 112,
+    TierTemplateSet = 128,
+    TierTemplateRemoved = 129,
 }

@@ -30,7 +30,7 @@ internal static class CheckpointPages
     /// <summary>Most pages that a state can take, without tables and root.</summary>
     internal static long CountUpTo(PoolState state)
     {
-        long pages = 2L + state.Disks.Count + state.VirtualDisks.Count + state.Jobs.Count;
+        long pages = 2L + state.Disks.Count + state.VirtualDisks.Count + state.Jobs.Count + state.TierTemplates.Count;
         foreach (SpaceState space in state.Spaces.Values)
         {
             pages += 1 + (2L * space.Rows.LeafCount);
@@ -71,6 +71,10 @@ internal static class CheckpointPages
         }
 
         yield return new StatePage(new PageKey(PageKind.Counters, default, 0, 0), null, to => EncodeCounters(state, to));
+        foreach (TierTemplate template in state.TierTemplates.Values)
+        {
+            yield return Single(new PageKey(PageKind.TierTemplate, template.Id, 0, 0), template, new TierTemplateSet(template));
+        }
     }
 
     private static StatePage Single(PageKey key, object content, MetadataRecord record) =>

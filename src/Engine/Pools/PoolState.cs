@@ -16,7 +16,7 @@ namespace TierSpaces.Engine.Pools;
 //  3. Disk and space numbers are never given twice.
 //  4. Every space belongs to a virtual disk of the pool.
 
-/// <summary>The state of a pool: disks, virtual disks, spaces, rows, stale marks, jobs. Never changed, only replaced.</summary>
+/// <summary>The state of a pool: disks, virtual disks, spaces, rows, stale marks, jobs, tier templates. Never changed, only replaced.</summary>
 public sealed partial record PoolState
 {
     private PoolState()
@@ -44,6 +44,10 @@ public sealed partial record PoolState
     /// <summary>States of long operations that have not ended.</summary>
     public ImmutableSortedDictionary<Guid, JobRecord> Jobs { get; private init; } =
         ImmutableSortedDictionary<Guid, JobRecord>.Empty;
+
+    /// <summary>Tier templates by their identity.</summary>
+    public ImmutableSortedDictionary<Guid, TierTemplate> TierTemplates { get; private init; } =
+        ImmutableSortedDictionary<Guid, TierTemplate>.Empty;
 
     /// <summary>Number the next disk gets.</summary>
     public DiskNumber NextDisk => new((ushort)Math.Min(Counters.NextDisk, ushort.MaxValue));

@@ -62,6 +62,8 @@ public sealed partial record PoolState
         DiskStale r => MarkDisk(r, ref reason),
         JobRecord r => ChangeJob(r, ref reason),
         SessionOpened r => OpenSession(r, ref reason),
+        TierTemplateSet r => SetTierTemplate(r.Template, ref reason),
+        TierTemplateRemoved r => RemoveTierTemplate(r.Template, ref reason),
         _ => Refuse("its kind is not known", out reason),
     };
 
@@ -109,6 +111,16 @@ public sealed partial record PoolState
 
         return this with { Jobs = record.State.Length == 0 ? Jobs.Remove(record.Job) : Jobs.SetItem(record.Job, record) };
     }
+
+    private PoolState? SetTierTemplate(TierTemplate template, ref string reason) =>
+        template.IsPossible
+            ? this with { TierTemplates = TierTemplates.SetItem(template.Id, template) }
+            : Refuse($"tier template {template.Id} is impossible: {template.NumberOfColumns} columns, {template.NumberOfDataCopies} copies, strips of {template.Interleave} bytes", out reason);
+
+    private PoolState? RemoveTierTemplate(Guid id, ref string reason) =>
+        TierTemplates.ContainsKey(id)
+            ? this with { TierTemplates = TierTemplates.Remove(id) }
+            : Refuse($"there is no tier template {id}", out reason);
 
     private PoolState? AddDisk(DiskDescription disk, ref string reason)
     {

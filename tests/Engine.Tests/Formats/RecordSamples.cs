@@ -28,6 +28,12 @@ internal static class RecordSamples
         DataSpace = new SpaceId(1), LogSpace = new SpaceId(2),
     };
 
+    internal static TierTemplate TierTemplate { get; } = new()
+    {
+        Id = s_guid, FriendlyName = "fast", MediaTypeCode = 4, ResiliencySettingName = "Mirror", NumberOfColumns = 2, NumberOfDataCopies = 2,
+        PhysicalDiskRedundancy = 1, Interleave = 64 << 10, Description = "flash", ProvisioningType = ProvisioningType.Fixed,
+    };
+
     internal static IReadOnlyList<(MetadataRecord Record, string Body)> All { get; } =
     [
         (new PoolCreated(Pool), "name, slab bytes (8), created (8), resiliency name, provisioning (1), sector (2), write cache (8), "
@@ -59,6 +65,9 @@ internal static class RecordSamples
         (new DiskStale(new SpaceId(1), new DiskNumber(2)), "space (4), disk (2)"),
         (new JobRecord(s_guid, [1, 2, 3]), "job (16), length (4), bytes; empty: the job has ended"),
         (new SessionOpened(4, s_guid, 0x0123456789abcdef, 638_000_000_000_000_000), "session (8), node (16), fencing token (8), time (8)"),
+        (new TierTemplateSet(TierTemplate), "id (16), name, media (2), resiliency name, empty when open, columns (2), 0 automatic, copies (2), 0 open, "
+            + "redundancy (2), interleave (4), 0 open, fault domain (1), usage (2), description, provisioning (1), 0 open"),
+        (new TierTemplateRemoved(s_guid), "id (16)"),
     ];
 
     internal static DiskDescription MakeDisk(ushort number, long bytes)
@@ -73,7 +82,7 @@ internal static class RecordSamples
     }
 
     /// <summary>A random record; its values are possible, whether they fit a state is another matter.</summary>
-    internal static MetadataRecord Next(Random random) => random.Next(12) switch
+    internal static MetadataRecord Next(Random random) => random.Next(14) switch
     {
         0 => new PoolChanged(Pool with { FriendlyName = Text(random), ThinProvisioningAlertThreshold = (byte)random.Next(100) }),
         1 => new DiskAdded(MakeDisk((ushort)random.Next(1, 100), random.NextInt64(8 << 20, 1L << 40)) with { SerialNumber = Text(random) }),
@@ -87,6 +96,8 @@ internal static class RecordSamples
         8 => new StaleCleared(new SpaceId((uint)random.Next(5)), Stale(random)),
         9 => new JobRecord(NewGuid(random), Bytes(random, random.Next(200))),
         10 => new SessionOpened((ulong)random.NextInt64(), NewGuid(random), (ulong)random.NextInt64(), random.NextInt64()),
+        11 => new TierTemplateSet(TierTemplate with { Id = new Guid(random.Next(4), 0, 0, new byte[8]), FriendlyName = Text(random), NumberOfColumns = (ushort)random.Next(70) }),
+        12 => new TierTemplateRemoved(new Guid(random.Next(4), 0, 0, new byte[8])),
         _ => new DiskStale(new SpaceId((uint)random.Next(5)), new DiskNumber((ushort)random.Next(9))),
     };
 

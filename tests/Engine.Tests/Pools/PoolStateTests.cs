@@ -109,6 +109,38 @@ public sealed class PoolStateTests
     }
 
     [Fact]
+    public void Tier_templates_are_kept_as_they_were_last_set()
+    {
+        TierTemplate template = RecordSamples.TierTemplate;
+        PoolState state = Base().Apply(new TierTemplateSet(template)).Apply(new TierTemplateSet(template with { Id = new Guid(7, 0, 0, new byte[8]) }));
+        state = state.Apply(new TierTemplateSet(template with { FriendlyName = "other", ProvisioningType = null, Interleave = 0 }));
+        Assert.Equal(state.TierTemplates.Values, FromPages(state).TierTemplates.Values);
+        Assert.Equal((2, "other"), (state.TierTemplates.Count, state.TierTemplates[template.Id].FriendlyName));
+        state = state.Apply(new TierTemplateRemoved(template.Id));
+        Assert.Single(FromPages(state).TierTemplates);
+        Assert.False(state.TryApply(new TierTemplateRemoved(template.Id), out _, out string reason));
+        Assert.Contains("no tier template", reason);
+    }
+
+    [Theory]
+    [InlineData("", 1, 2, 65536u, 2)]
+    [InlineData("fast", 65, 2, 65536u, 2)]
+    [InlineData("fast", 1, 4, 65536u, 2)]
+    [InlineData("fast", 1, 0, 65536u, 2)]
+    [InlineData("fast", 1, 2, 65537u, 2)]
+    [InlineData("fast", 1, 2, 33554432u, 2)]
+    [InlineData("fast", 1, 2, 65536u, 3)]
+    public void An_impossible_tier_template_is_refused(string name, int columns, int copies, uint interleave, int provisioning)
+    {
+        TierTemplate template = RecordSamples.TierTemplate with
+        {
+            FriendlyName = name, NumberOfColumns = (ushort)columns, NumberOfDataCopies = (ushort)copies, Interleave = interleave, ProvisioningType = (ProvisioningType)provisioning,
+        };
+        Assert.False(Base().TryApply(new TierTemplateSet(template), out _, out string reason));
+        Assert.Contains("impossible", reason);
+    }
+
+    [Fact]
     public void A_record_too_long_for_a_page_is_refused()
     {
         PoolState state = Base();
