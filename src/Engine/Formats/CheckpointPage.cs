@@ -35,6 +35,9 @@ public enum PageKind : byte
     /// <summary>Counters and the newest session.</summary>
     Counters = 23,
 
+    /// <summary>Slices of a tiered virtual disk.</summary>
+    Slices = 24,
+
     /// <summary>A tier template.</summary>
     TierTemplate = 32,
 }

@@ -33,6 +33,7 @@ public static class MetadataCodec
         [RecordKind.SessionOpened] = SessionOpened.Decode,
         [RecordKind.TierTemplateSet] = TierTemplateSet.Decode,
         [RecordKind.TierTemplateRemoved] = TierTemplateRemoved.Decode,
+        [RecordKind.SlicesMapped] = SlicesMapped.Decode,
     };
 
     /// <summary>Appends a record with its frame.</summary>

@@ -40,4 +40,5 @@ internal enum RecordKind : ushort
     SessionOpened = 112,
     TierTemplateSet = 128,
     TierTemplateRemoved = 129,
+    SlicesMapped = 144,
 }

@@ -87,6 +87,35 @@ public sealed record VirtualDiskDescription
     /// <summary>When its write cache is destaged.</summary>
     public DestageSettings Destage { get; init; } = DestageSettings.Default;
 
+    /// <summary>Its tiers, the fastest first; empty for a disk that is not tiered.</summary>
+    public ImmutableArray<TierDescription> Tiers { get; init; } = [];
+
+    /// <summary>Bytes of a slice of a tiered disk, a power of two.</summary>
+    public uint SliceSize { get; init; } = 1 << 20;
+
+    /// <summary>Whether it has tiers.</summary>
+    public bool IsTiered => !Tiers.IsDefaultOrEmpty;
+
+    /// <summary>What its data consists of: its tiers, or the one stretch that a disk without tiers is.</summary>
+    public ImmutableArray<TierDescription> Parts => IsTiered ? Tiers : [Whole];
+
+    private TierDescription Whole => new()
+    {
+        Id = Id.Value,
+        FriendlyName = FriendlyName,
+        MediaTypeCode = MediaTypeCode,
+        ResiliencySettingName = ResiliencySettingName,
+        NumberOfColumns = NumberOfColumns,
+        NumberOfDataCopies = NumberOfDataCopies,
+        PhysicalDiskRedundancy = PhysicalDiskRedundancy,
+        Interleave = Interleave,
+        FaultDomainAwareness = FaultDomainAwareness,
+        SizeBytes = SizeBytes,
+        SpaceBytes = SizeBytes,
+        DataSpace = DataSpace,
+        LogSpace = LogSpace,
+    };
+
     internal void Encode(ByteWriter to)
     {
         to.Guid(Id.Value);
@@ -121,6 +150,12 @@ public sealed record VirtualDiskDescription
         to.U32(LogSpace.Value);
         to.U32(CacheSpace.Value);
         Destage.Encode(to);
+        to.U32(SliceSize);
+        to.U32((uint)Tiers.Length);
+        foreach (TierDescription tier in Tiers)
+        {
+            tier.Encode(to);
+        }
     }
 
     internal static VirtualDiskDescription Decode(ref ByteReader from) => new()
@@ -152,7 +187,21 @@ public sealed record VirtualDiskDescription
         LogSpace = new SpaceId(from.U32()),
         CacheSpace = from.Remaining > 0 ? new SpaceId(from.U32()) : SpaceId.None,   // appended later, as is what follows
         Destage = from.Remaining > 0 ? DestageSettings.Decode(ref from) : DestageSettings.Default,
+        SliceSize = from.Remaining > 0 ? from.U32() : 1 << 20,
+        Tiers = from.Remaining > 0 ? DecodeTiers(ref from) : [],
     };
+
+    private static ImmutableArray<TierDescription> DecodeTiers(ref ByteReader from)
+    {
+        int count = from.Count(TierDescription.BytesMin);
+        ImmutableArray<TierDescription>.Builder tiers = ImmutableArray.CreateBuilder<TierDescription>(count);
+        for (int i = 0; i < count; i++)
+        {
+            tiers.Add(TierDescription.Decode(ref from));
+        }
+
+        return tiers.MoveToImmutable();
+    }
 
     private static ImmutableArray<DiskNumber> DecodeDisks(ref ByteReader from)
     {

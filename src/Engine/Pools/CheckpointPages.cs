@@ -23,6 +23,9 @@ internal static class CheckpointPages
 
     private const int RowsMappedOverhead = 22;
 
+    /// <summary>Slices whose record fits in a page.</summary>
+    internal const int SlicesPerPage = (Capacity - SlicesMapped.Overhead) / sizeof(ulong);
+
     /// <summary>Rows whose records fit in a page whatever the rows hold.</summary>
     internal static int RowsPerPage(int positions) =>
         Math.Max(1, Capacity / (RowMapping.LargestBytes(positions) + RowsMappedOverhead));
@@ -36,7 +39,7 @@ internal static class CheckpointPages
             pages += 1 + (2L * space.Rows.LeafCount);
         }
 
-        return pages;
+        return pages + state.SliceMaps.Values.Sum(static map => (long)map.PagesMax);
     }
 
     /// <summary>The pages of a state, in the order in which they are applied.</summary>
@@ -63,6 +66,15 @@ internal static class CheckpointPages
         foreach (StatePage page in state.Spaces.Values.SelectMany(PagesOf))
         {
             yield return page;
+        }
+
+        foreach ((VirtualDiskId disk, SliceMapState map) in state.SliceMaps)
+        {
+            foreach ((int first, SliceEntry[] entries) in map.Leaves().Where(static leaf => Array.Exists(leaf.Entries, static entry => entry.IsMapped)))
+            {
+                PageKey key = new(PageKind.Slices, disk.Value, 0, (uint)(first / SlicesPerPage));
+                yield return Single(key, entries, new SlicesMapped(disk, first, entries));
+            }
         }
 
         foreach (JobRecord job in state.Jobs.Values)

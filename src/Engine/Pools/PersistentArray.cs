@@ -62,6 +62,22 @@ internal sealed class PersistentArray<T>
         return new PersistentArray<T>(LeafSize, SetIn(root, height, leaf, index % LeafSize, value), height, LeafCount + (isNew ? 1 : 0));
     }
 
+    /// <summary>This array with a run of elements replaced, leaf by leaf.</summary>
+    internal PersistentArray<T> SetRange(int first, ReadOnlySpan<T> values)
+    {
+        PersistentArray<T> array = this;
+        while (values.Length > 0)
+        {
+            int count = Math.Min(values.Length, LeafSize - (first % LeafSize));
+            array = array.Set(first, values[0]);
+            values[..count].CopyTo(FindLeaf(array._root, array._height, first / LeafSize).AsSpan(first % LeafSize)!);   // its own copy: nobody else has seen it
+            first += count;
+            values = values[count..];
+        }
+
+        return array;
+    }
+
     /// <summary>The leaves that exist, in order, each with its index.</summary>
     internal IEnumerable<(int Index, T?[] Elements)> Leaves() => LeavesIn(_root, _height, 0);
 

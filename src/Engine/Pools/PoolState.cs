@@ -15,6 +15,7 @@ namespace TierSpaces.Engine.Pools;
 //  2. The sources of a row lie on distinct disks of the pool.
 //  3. Disk and space numbers are never given twice.
 //  4. Every space belongs to a virtual disk of the pool.
+//  5. Every slice map belongs to a virtual disk of the pool with tiers.
 
 /// <summary>The state of a pool: disks, virtual disks, spaces, rows, stale marks, jobs, tier templates. Never changed, only replaced.</summary>
 public sealed partial record PoolState
@@ -41,6 +42,10 @@ public sealed partial record PoolState
     public ImmutableSortedDictionary<SpaceId, SpaceState> Spaces { get; private init; } =
         ImmutableSortedDictionary<SpaceId, SpaceState>.Empty;
 
+    /// <summary>Where the slices of tiered virtual disks are; a disk of which nothing was ever mapped has none.</summary>
+    internal ImmutableSortedDictionary<VirtualDiskId, SliceMapState> SliceMaps { get; private init; } =
+        ImmutableSortedDictionary<VirtualDiskId, SliceMapState>.Empty;
+
     /// <summary>States of long operations that have not ended.</summary>
     public ImmutableSortedDictionary<Guid, JobRecord> Jobs { get; private init; } =
         ImmutableSortedDictionary<Guid, JobRecord>.Empty;
@@ -65,6 +70,9 @@ public sealed partial record PoolState
 
     /// <summary>Finds a space by its number.</summary>
     public SpaceState? Space(SpaceId id) => Spaces.GetValueOrDefault(id);
+
+    /// <summary>Where the slices of a virtual disk are.</summary>
+    public SliceMapState SliceMap(VirtualDiskId id) => SliceMaps.GetValueOrDefault(id, SliceMapState.Empty);
 
     /// <summary>Finds a disk by its number.</summary>
     public DiskState? Disk(DiskNumber number) => Disks.GetValueOrDefault(number);

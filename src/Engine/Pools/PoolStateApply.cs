@@ -33,7 +33,7 @@ public sealed partial record PoolState
     // What is kept as one record must fit in one checkpoint page.
     private static string WhyTooLong(MetadataRecord record)
     {
-        if (record is RowsMapped or StaleMarked or StaleCleared)
+        if (record is RowsMapped or StaleMarked or StaleCleared or SlicesMapped)
         {
             return "";
         }
@@ -64,6 +64,7 @@ public sealed partial record PoolState
         SessionOpened r => OpenSession(r, ref reason),
         TierTemplateSet r => SetTierTemplate(r.Template, ref reason),
         TierTemplateRemoved r => RemoveTierTemplate(r.Template, ref reason),
+        SlicesMapped r => MapSlices(r, ref reason),
         _ => Refuse("its kind is not known", out reason),
     };
 
@@ -175,10 +176,21 @@ public sealed partial record PoolState
             ? this with { VirtualDisks = VirtualDisks.Add(disk.Id, disk) }
             : Refuse($"virtual disk {disk.Id} exists or has an impossible name", out reason);
 
-    private PoolState? ChangeVirtualDisk(VirtualDiskDescription disk, ref string reason) =>
-        VirtualDisks.ContainsKey(disk.Id) && IsName(disk.FriendlyName)
+    private PoolState? ChangeVirtualDisk(VirtualDiskDescription disk, ref string reason)
+    {
+        if (VirtualDisk(disk.Id) is not { } old || !IsName(disk.FriendlyName))
+        {
+            return Refuse($"there is no virtual disk {disk.Id}, or its new name is impossible", out reason);
+        }
+
+        return HoldsSlicesOf(old, disk)
             ? this with { VirtualDisks = VirtualDisks.SetItem(disk.Id, disk) }
-            : Refuse($"there is no virtual disk {disk.Id}, or its new name is impossible", out reason);
+            : Refuse($"tiers of virtual disk {disk.Id} that hold slices were to become fewer, smaller or others", out reason);
+    }
+
+    private bool HoldsSlicesOf(VirtualDiskDescription before, VirtualDiskDescription after) => !SliceMaps.ContainsKey(before.Id)
+        || (after.SliceSize == before.SliceSize && after.Tiers.Length >= before.Tiers.Length
+            && before.Tiers.Zip(after.Tiers).All(static pair => pair.First.DataSpace == pair.Second.DataSpace && pair.First.SpaceBytes <= pair.Second.SpaceBytes));
 
     private PoolState? RemoveVirtualDisk(VirtualDiskId id, ref string reason)
     {
@@ -189,7 +201,23 @@ public sealed partial record PoolState
 
         return Spaces.Values.Any(space => space.Description.Owner == id)
             ? Refuse($"virtual disk {id} still has spaces", out reason)
-            : this with { VirtualDisks = VirtualDisks.Remove(id) };
+            : this with { VirtualDisks = VirtualDisks.Remove(id), SliceMaps = SliceMaps.Remove(id) };
+    }
+
+    private PoolState? MapSlices(SlicesMapped record, ref string reason)
+    {
+        if (VirtualDisk(record.Disk) is not { IsTiered: true, SliceSize: > 0 } disk)
+        {
+            return Refuse($"there is no virtual disk {record.Disk} with tiers", out reason);
+        }
+
+        if (record.FirstSlice < 0 || record.Entries.Length > SlicesMapped.SlicesMax - record.FirstSlice)
+        {
+            return Refuse($"slice {record.FirstSlice}+{record.Entries.Length} is beyond the last", out reason);
+        }
+
+        long[] slots = [.. disk.Tiers.Select(tier => tier.SpaceBytes / disk.SliceSize)];
+        return SliceMap(disk.Id).Apply(record, slots, ref reason) is { } map ? this with { SliceMaps = SliceMaps.SetItem(disk.Id, map) } : null;
     }
 
     private PoolState? CreateSpace(SpaceDescription space, ref string reason)

@@ -13,6 +13,8 @@ public sealed partial record PoolState
     private const int MaxCopies = 3;
     private const uint SmallestInterleave = 16 << 10;
     private const uint LargestInterleave = 16 << 20;
+    private const uint SmallestSlice = 256 << 10;
+    private const uint LargestSlice = 16 << 20;
 
     /// <summary>Whether objects of the state fit each other, or which do not.</summary>
     public bool IsConsistent(out string reason)
@@ -25,7 +27,7 @@ public sealed partial record PoolState
 
     private string WhyImpossible(VirtualDiskDescription disk)
     {
-        foreach (SpaceId space in (ReadOnlySpan<SpaceId>)[disk.DataSpace, disk.LogSpace, disk.CacheSpace])
+        foreach (SpaceId space in disk.Parts.SelectMany(static part => new[] { part.DataSpace, part.LogSpace }).Append(disk.CacheSpace))
         {
             if (space != SpaceId.None && Space(space)?.Description.Owner != disk.Id)
             {
@@ -40,20 +42,15 @@ public sealed partial record PoolState
 
     private string WhyShapeless(VirtualDiskDescription disk)
     {
-        long slab = Pool!.Slabs.DataBytes;
-        if (disk.NumberOfColumns is < 1 or > MaxColumns || disk.NumberOfDataCopies is < 1 or > MaxCopies)
+        string why = disk.Parts.Select(WhyShapeless).FirstOrDefault(static why => why.Length > 0) ?? "";
+        if (why.Length > 0)
         {
-            return $"{disk.NumberOfColumns} columns and {disk.NumberOfDataCopies} copies";
+            return why;
         }
 
-        if (!BitOperations.IsPow2(disk.Interleave) || disk.Interleave is < SmallestInterleave or > LargestInterleave || disk.Interleave > slab)
+        if (disk.IsTiered && WhyTiersUnfit(disk) is { Length: > 0 } unfit)
         {
-            return $"an interleave of {disk.Interleave} bytes in slabs of {slab}";
-        }
-
-        if (disk.SizeBytes < 1 || (disk.SizeBytes - 1) / (disk.NumberOfColumns * slab) >= SpaceDescription.MaxRows)
-        {
-            return $"a size of {disk.SizeBytes} bytes";
+            return unfit;
         }
 
         if (!disk.Destage.IsPossible)
@@ -66,28 +63,66 @@ public sealed partial record PoolState
             : $"sectors of {disk.LogicalSectorSize} bytes, checksums {disk.Checksum}, provisioning {disk.ProvisioningType}";
     }
 
-    private string WhySpacesUnfit(VirtualDiskDescription disk)
+    private string WhyShapeless(TierDescription part)
     {
-        if (Space(disk.DataSpace)?.Description is not { Kind: SpaceKind.Data } data
-            || data.Columns != disk.NumberOfColumns || data.Copies != disk.NumberOfDataCopies)
+        long slab = Pool!.Slabs.DataBytes;
+        if (part.NumberOfColumns is < 1 or > MaxColumns || part.NumberOfDataCopies is < 1 or > MaxCopies)
         {
-            return $"space {disk.DataSpace} is not of its shape";
+            return $"{part.NumberOfColumns} columns and {part.NumberOfDataCopies} copies";
         }
 
-        return WhyLogUnfit(disk) is { Length: > 0 } why ? why : WhyCacheUnfit(disk);
+        if (!BitOperations.IsPow2(part.Interleave) || part.Interleave is < SmallestInterleave or > LargestInterleave || part.Interleave > slab)
+        {
+            return $"an interleave of {part.Interleave} bytes in slabs of {slab}";
+        }
+
+        return part.SizeBytes < 1 || part.SpaceBytes < part.SizeBytes || (part.SpaceBytes - 1) / (part.NumberOfColumns * slab) >= SpaceDescription.MaxRows
+            ? $"a size of {part.SizeBytes} bytes in {part.SpaceBytes}" : "";
     }
 
-    private string WhyLogUnfit(VirtualDiskDescription disk)
+    private string WhyTiersUnfit(VirtualDiskDescription disk)
     {
-        if (disk.Checksum == ChecksumKind.None && disk.NumberOfDataCopies == 1)
+        if (!BitOperations.IsPow2(disk.SliceSize) || disk.SliceSize is < SmallestSlice or > LargestSlice || disk.SliceSize > Pool!.Slabs.DataBytes)
+        {
+            return $"slices of {disk.SliceSize} bytes in slabs of {Pool!.Slabs.DataBytes}";
+        }
+
+        bool fits = disk.Tiers.Length <= SliceEntry.TiersMax && disk.SizeBytes / disk.SliceSize < SlicesMapped.SlicesMax / 2
+            && disk.SizeBytes == disk.Tiers.Sum(static tier => (decimal)tier.SizeBytes)
+            && disk.Tiers.All(tier => tier.SizeBytes % disk.SliceSize == 0 && tier.SpaceBytes % disk.SliceSize == 0 && tier.SpaceBytes / disk.SliceSize <= uint.MaxValue);
+        return fits ? "" : $"{disk.Tiers.Length} tiers for {disk.SizeBytes} bytes in slices of {disk.SliceSize}";
+    }
+
+    private string WhySpacesUnfit(VirtualDiskDescription disk)
+    {
+        foreach (TierDescription part in disk.Parts)
+        {
+            if (Space(part.DataSpace)?.Description is not { Kind: SpaceKind.Data } data
+                || data.Columns != part.NumberOfColumns || data.Copies != part.NumberOfDataCopies)
+            {
+                return $"space {part.DataSpace} is not of its shape";
+            }
+
+            if (WhyLogUnfit(disk.Checksum, part) is { Length: > 0 } why)
+            {
+                return why;
+            }
+        }
+
+        return WhyCacheUnfit(disk);
+    }
+
+    private string WhyLogUnfit(ChecksumKind checksum, TierDescription part)
+    {
+        if (checksum == ChecksumKind.None && part.NumberOfDataCopies == 1)
         {
             return "";   // needs no log
         }
 
-        return Space(disk.LogSpace) is { Description: { Kind: SpaceKind.IntegrityLog, Columns: 1, Copies: <= MaxCopies }, MappedRows: > 0 and var rows } log
+        return Space(part.LogSpace) is { Description: { Kind: SpaceKind.IntegrityLog, Columns: 1, Copies: <= MaxCopies }, MappedRows: > 0 and var rows } log
             && log.Row(rows - 1) is not null
                 ? ""
-                : $"space {disk.LogSpace} is no integrity log, or has gaps";
+                : $"space {part.LogSpace} is no integrity log, or has gaps";
     }
 
     private string WhyCacheUnfit(VirtualDiskDescription disk)
@@ -98,7 +133,7 @@ public sealed partial record PoolState
         }
 
         return Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1 } description, MappedRows: > 0 and var rows } cache
-            && description.Copies == disk.NumberOfDataCopies && cache.Row(rows - 1) is not null
+            && description.Copies == disk.Parts.Max(static part => part.NumberOfDataCopies) && cache.Row(rows - 1) is not null
             && disk.WriteCacheSize == rows * Pool!.Slabs.DataBytes
                 ? ""
                 : $"space {disk.CacheSpace} is no write cache of {disk.WriteCacheSize} bytes, or has gaps";

@@ -34,6 +34,12 @@ internal static class RecordSamples
         PhysicalDiskRedundancy = 1, Interleave = 64 << 10, Description = "flash", ProvisioningType = ProvisioningType.Fixed,
     };
 
+    internal static VirtualDiskDescription TieredDisk { get; } = VirtualDisk with
+    {
+        Id = new VirtualDiskId(new Guid("1f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0")), FriendlyName = "tiered", SizeBytes = 20 << 20,
+        DataSpace = SpaceId.None, LogSpace = SpaceId.None, Tiers = [Tier("fast", 4, 8, 2), Tier("slow", 3, 12, 4)],
+    };
+
     internal static IReadOnlyList<(MetadataRecord Record, string Body)> All { get; } =
     [
         (new PoolCreated(Pool), "name, slab bytes (8), created (8), resiliency name, provisioning (1), sector (2), write cache (8), "
@@ -49,8 +55,10 @@ internal static class RecordSamples
             + "logical sector (2), physical sector (2), provisioning (1), checksum (1), media (2), fault domain (1), count (4) of disk numbers (2), "
             + "write cache (8), manual attach (1), connected (1), read-only (1), being created (1), usage (2), usage text, created (8), "
             + "data space (4), log space (4), cache space (4), destage: start % (1), stop % (1), idle ns (8), bytes per second (8), hold (1), "
-            + "hold until minute of the day (2), 65535 for none; a body may end before the cache space: no cache"),
-        (new VirtualDiskChanged(VirtualDisk with { IsConnected = true, WriteCacheSize = 1 << 30, CacheSpace = new SpaceId(3), Destage = s_destage }),
+            + "hold until minute of the day (2), 65535 for none, slice size (4), count (4) of tiers: id (16), name, description, media (2), "
+            + "resiliency name, columns (2), copies (2), redundancy (2), interleave (4), fault domain (1), size (8), space (8), data space (4), log space (4); "
+            + "a body may end before the cache space: no cache; or before the slice size: no tiers"),
+        (new VirtualDiskChanged(TieredDisk with { IsConnected = true, WriteCacheSize = 1 << 30, CacheSpace = new SpaceId(3), Destage = s_destage }),
             "as VirtualDiskCreated"),
         (new VirtualDiskRemoved(new VirtualDiskId(s_guid)), "id (16)"),
         (new SpaceCreated(new SpaceDescription(new SpaceId(1), new VirtualDiskId(s_guid), SpaceKind.Data, 2, 2)),
@@ -64,6 +72,8 @@ internal static class RecordSamples
         (new StaleCleared(new SpaceId(1), [new StaleEntry(5, 1, 1)]), "as StaleMarked"),
         (new DiskStale(new SpaceId(1), new DiskNumber(2)), "space (4), disk (2)"),
         (new JobRecord(s_guid, [1, 2, 3]), "job (16), length (4), bytes; empty: the job has ended"),
+        (new SlicesMapped(VirtualDisk.Id, 7, [new SliceEntry(1, 9, SliceReason.Promoted, 638_000_000_000_000_000), SliceEntry.None]),
+            "virtual disk (16), first slice (4), count (4) of slices (8): slot (bits 0-31), tier + 1 (32-35; 0: nowhere), reason of the last move (36-39), its hour since 2020 (40-63)"),
         (new SessionOpened(4, s_guid, 0x0123456789abcdef, 638_000_000_000_000_000), "session (8), node (16), fencing token (8), time (8)"),
         (new TierTemplateSet(TierTemplate), "id (16), name, media (2), resiliency name, empty when open, columns (2), 0 automatic, copies (2), 0 open, "
             + "redundancy (2), interleave (4), 0 open, fault domain (1), usage (2), description, provisioning (1), 0 open"),
@@ -82,7 +92,7 @@ internal static class RecordSamples
     }
 
     /// <summary>A random record; its values are possible, whether they fit a state is another matter.</summary>
-    internal static MetadataRecord Next(Random random) => random.Next(14) switch
+    internal static MetadataRecord Next(Random random) => random.Next(15) switch
     {
         0 => new PoolChanged(Pool with { FriendlyName = Text(random), ThinProvisioningAlertThreshold = (byte)random.Next(100) }),
         1 => new DiskAdded(MakeDisk((ushort)random.Next(1, 100), random.NextInt64(8 << 20, 1L << 40)) with { SerialNumber = Text(random) }),
@@ -98,8 +108,13 @@ internal static class RecordSamples
         10 => new SessionOpened((ulong)random.NextInt64(), NewGuid(random), (ulong)random.NextInt64(), random.NextInt64()),
         11 => new TierTemplateSet(TierTemplate with { Id = new Guid(random.Next(4), 0, 0, new byte[8]), FriendlyName = Text(random), NumberOfColumns = (ushort)random.Next(70) }),
         12 => new TierTemplateRemoved(new Guid(random.Next(4), 0, 0, new byte[8])),
+        13 => Slices(random, random.Next(2) == 0 ? VirtualDisk.Id : TieredDisk.Id),
         _ => new DiskStale(new SpaceId((uint)random.Next(5)), new DiskNumber((ushort)random.Next(9))),
     };
+
+    /// <summary>A run of slices, some of them nowhere.</summary>
+    internal static SlicesMapped Slices(Random random, VirtualDiskId disk) => new(disk, random.Next(2000), [.. Enumerable.Range(0, random.Next(1, 4)).Select(_ =>
+        random.Next(3) == 0 ? SliceEntry.None : new SliceEntry(random.Next(3), (uint)random.Next(17), (SliceReason)random.Next(6), 638_000_000_000_000_000))]);
 
     internal static Guid NewGuid(Random random) => new(Bytes(random, 16));
 
@@ -114,6 +129,12 @@ internal static class RecordSamples
     {
         StartPercent = random.Next(1, 96), StopPercent = random.Next(95), IdleNs = random.NextInt64(DestageSettings.IdleNsMax + 1),
         BytesPerSecond = random.NextInt64(), Hold = random.Next(2) == 0, HoldUntil = random.Next(-1, DestageSettings.HoldUntilMax + 1),
+    };
+
+    private static TierDescription Tier(string name, ushort medium, long mebibytes, uint space) => new()
+    {
+        Id = new Guid((int)space, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), FriendlyName = name, MediaTypeCode = medium, ResiliencySettingName = "Simple",
+        SizeBytes = mebibytes << 20, SpaceBytes = (mebibytes + 4) << 20, DataSpace = new SpaceId(space), LogSpace = new SpaceId(space + 1),
     };
 
     private static SlabRef Slab(ushort disk, uint slab) => new(new DiskNumber(disk), slab);

@@ -108,6 +108,41 @@ public sealed class PoolStateTests
         Assert.Equal((5, 3u), (back.NextDisk.Value, back.NextSpace.Value));
     }
 
+    [Theory]
+    [InlineData("a slot twice", 0, 3u, 0, 3u)]
+    [InlineData("a slot beyond its tier", 0, 3u, 0, 12u)]
+    [InlineData("a tier that is not there", 0, 3u, 2, 0u)]
+    public void Slices_that_contradict_are_refused(string what, int tier, uint slot, int otherTier, uint otherSlot)
+    {
+        VirtualDiskId disk = RecordSamples.TieredDisk.Id;
+        PoolState state = Base().Apply(new SlicesMapped(disk, 5, [new SliceEntry(tier, slot, SliceReason.FirstWrite, 0)]));
+        Assert.False(state.TryApply(new SlicesMapped(disk, 900, [new SliceEntry(otherTier, otherSlot, SliceReason.FirstWrite, 0)]), out _, out string reason), what);
+        Assert.Contains("is in use or is not there", reason);
+        Assert.False(state.TryApply(new SlicesMapped(RecordSamples.VirtualDisk.Id, 0, [SliceEntry.None]), out _, out _), "a disk without tiers");
+    }
+
+    [Fact]
+    public void Two_slices_change_places_in_one_record()
+    {
+        VirtualDiskId disk = RecordSamples.TieredDisk.Id;
+        SliceEntry fast = new(0, 3, SliceReason.Promoted, 0), slow = new(1, 4, SliceReason.MadeRoom, 0);
+        PoolState state = Base().Apply(new SlicesMapped(disk, 5, [fast, slow])).Apply(new SlicesMapped(disk, 5, [slow, fast]));
+        Assert.Equal((slow, fast, 1, 1), (state.SliceMap(disk)[5], state.SliceMap(disk)[6], state.SliceMap(disk).Mapped(0), state.SliceMap(disk).Mapped(1)));
+        state = state.Apply(new SlicesMapped(disk, 6, [SliceEntry.None]));
+        Assert.Equal((0, 1), (state.SliceMap(disk).Mapped(0), state.SliceMap(disk).Mapped(1)));
+        Assert.Empty(state.Apply(new VirtualDiskRemoved(disk)).SliceMap(disk).Enumerate());
+    }
+
+    [Fact]
+    public void Tiers_that_hold_slices_do_not_shrink()
+    {
+        VirtualDiskDescription disk = RecordSamples.TieredDisk;
+        PoolState state = Base().Apply(new SlicesMapped(disk.Id, 5, [new SliceEntry(0, 3, SliceReason.FirstWrite, 0)]));
+        Assert.False(state.TryApply(new VirtualDiskChanged(disk with { Tiers = [disk.Tiers[0]] }), out _, out _));
+        Assert.False(state.TryApply(new VirtualDiskChanged(disk with { SliceSize = 2 << 20 }), out _, out _));
+        Assert.True(state.TryApply(new VirtualDiskChanged(disk with { FriendlyName = "other" }), out _, out string reason), reason);
+    }
+
     [Fact]
     public void Tier_templates_are_kept_as_they_were_last_set()
     {
@@ -159,6 +194,7 @@ public sealed class PoolStateTests
 
         state = state.Apply(new VirtualDiskCreated(RecordSamples.VirtualDisk));
         state = state.Apply(new SpaceCreated(new SpaceDescription(new SpaceId(1), RecordSamples.VirtualDisk.Id, SpaceKind.Data, 1, 2)));
+        state = state.Apply(new VirtualDiskCreated(RecordSamples.TieredDisk));
         return state.Apply(new SpaceCreated(new SpaceDescription(new SpaceId(2), RecordSamples.VirtualDisk.Id, SpaceKind.IntegrityLog, 1, 1)));
     }
 
@@ -168,13 +204,14 @@ public sealed class PoolStateTests
         int space = random.Next(1, 3);
         int positions = space == 1 ? 2 : 1;
         int row = random.Next(200);
-        return random.Next(6) switch
+        return random.Next(7) switch
         {
             < 3 => new RowsMapped(new SpaceId((uint)space), row, positions, [.. Enumerable.Range(0, random.Next(1, 3)).Select(_ => Row(random, positions))]),
             3 => new RowsFreed(new SpaceId((uint)space), row, 1),
             4 when state.Space(new SpaceId((uint)space))?.EnumerateRows().FirstOrDefault() is { Row: not null } first =>
                 new StaleMarked(new SpaceId((uint)space), [new StaleEntry(first.Index, (ushort)random.Next(positions), (ushort)random.Next(1, 65536))]),
             4 => new DiskStale(new SpaceId((uint)space), new DiskNumber((ushort)random.Next(1, 5))),
+            5 => RecordSamples.Slices(random, RecordSamples.TieredDisk.Id),
             _ => new StaleCleared(new SpaceId((uint)space), [new StaleEntry(row, 0, (ushort)random.Next(1, 65536))]),
         };
     }
@@ -199,6 +236,15 @@ public sealed class PoolStateTests
         Assert.Equal(named.Count, state.Disks.Values.Sum(static disk => disk.UsedSlabs));
         Assert.All(named, slab => Assert.True(state.Disks[slab.Disk].IsUsed(slab.Slab)));
         Assert.All(state.Spaces.Values, static space => Assert.Equal(space.EnumerateRows().Count(), space.MappedRows));
+        CheckSlices(state.SliceMap(RecordSamples.TieredDisk.Id));
+    }
+
+    private static void CheckSlices(SliceMapState map)
+    {
+        List<(int Tier, uint Slot)> named = [.. map.Enumerate().Select(static slice => (slice.Entry.Tier, slice.Entry.Slot))];
+        Assert.Equal(named.Count, named.Distinct().Count());
+        Assert.All(named, slot => Assert.True(map.IsUsed(slot.Tier, slot.Slot)));
+        Assert.All(new[] { 0, 1 }, tier => Assert.Equal(named.Count(slot => slot.Tier == tier), map.Mapped(tier)));
     }
 
     private static void CheckPages(PoolState state)

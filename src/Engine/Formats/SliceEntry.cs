@@ -1,0 +1,65 @@
+namespace TierSpaces.Engine.Formats;
+
+/// <summary>Why a slice is where it is.</summary>
+public enum SliceReason : byte
+{
+    /// <summary>It was put there by its first write.</summary>
+    FirstWrite = 0,
+
+    /// <summary>Hot: it was brought to a faster tier.</summary>
+    Promoted = 1,
+
+    /// <summary>It made room for a hotter one.</summary>
+    MadeRoom = 2,
+
+    /// <summary>It is pinned there.</summary>
+    Pinned = 3,
+
+    /// <summary>It had not been used for the time set.</summary>
+    Cold = 4,
+
+    /// <summary>It made room for writes to come.</summary>
+    Reserve = 5,
+}
+
+/// <summary>
+/// Where a slice is, in eight bytes: slot (bits 0–31), tier + 1 (32–35; 0: nowhere), reason of the last move (36–39), its hour since 2020
+/// in UTC (40–63).
+/// </summary>
+/// <param name="Bits">The eight bytes.</param>
+public readonly record struct SliceEntry(ulong Bits)
+{
+    /// <summary>Most tiers of a virtual disk.</summary>
+    public const int TiersMax = 15;
+
+    private const long TicksPerHour = 36_000_000_000;
+    private const long Hour2020 = 637_134_336_000_000_000 / TicksPerHour;   // hours from year 1 to 2020-01-01
+
+    /// <summary>A slice that is somewhere.</summary>
+    /// <param name="tier">Index of the tier, 0 to 14.</param>
+    /// <param name="slot">Slot in it.</param>
+    /// <param name="reason">Why it is there.</param>
+    /// <param name="utcTicks">When it came there, in 100 ns ticks of UTC.</param>
+    public SliceEntry(int tier, uint slot, SliceReason reason, long utcTicks)
+        : this(slot | ((ulong)(tier + 1) << 32) | ((ulong)reason << 36) | ((ulong)Math.Clamp((utcTicks / TicksPerHour) - Hour2020, 0, (1 << 24) - 1) << 40))
+    {
+    }
+
+    /// <summary>Nowhere: reads as zeros.</summary>
+    public static SliceEntry None => default;
+
+    /// <summary>Whether it is somewhere.</summary>
+    public bool IsMapped => (Bits >> 32 & 15) != 0;
+
+    /// <summary>Index of its tier; −1: nowhere.</summary>
+    public int Tier => (int)(Bits >> 32 & 15) - 1;
+
+    /// <summary>Slot in its tier.</summary>
+    public uint Slot => (uint)Bits;
+
+    /// <summary>Why it is there.</summary>
+    public SliceReason Reason => (SliceReason)(Bits >> 36 & 15);
+
+    /// <summary>When it came there, to the hour, in 100 ns ticks of UTC.</summary>
+    public long UtcTicks => ((long)(Bits >> 40) + Hour2020) * TicksPerHour;
+}

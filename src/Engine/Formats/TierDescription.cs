@@ -1,0 +1,88 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Formats;
+
+/// <summary>One tier of a virtual disk as its pool remembers it: the storage of one medium, with a layout of its own. Sizes are bytes.</summary>
+public sealed record TierDescription
+{
+    /// <summary>Fewest bytes of a tier on disk.</summary>
+    internal const int BytesMin = 16 + 2 + 2 + 2 + 2 + 6 + 4 + 1 + 16 + 8;
+
+    /// <summary>Identity.</summary>
+    public required Guid Id { get; init; }
+
+    /// <summary>Name shown to users, 1 to 256 characters.</summary>
+    public required string FriendlyName { get; init; }
+
+    /// <summary>Words of the user, or empty.</summary>
+    public string Description { get; init; } = "";
+
+    /// <summary>Its medium, as Windows numbers it: 3 HDD, 4 SSD, 5 SCM; 0: any.</summary>
+    public ushort MediaTypeCode { get; init; }
+
+    /// <summary>Simple, Mirror or Parity.</summary>
+    public required string ResiliencySettingName { get; init; }
+
+    /// <summary>Columns.</summary>
+    public ushort NumberOfColumns { get; init; } = 1;
+
+    /// <summary>Copies of the data.</summary>
+    public ushort NumberOfDataCopies { get; init; } = 1;
+
+    /// <summary>Disks that may fail.</summary>
+    public ushort PhysicalDiskRedundancy { get; init; }
+
+    /// <summary>Bytes of a strip.</summary>
+    public uint Interleave { get; init; } = 256 << 10;
+
+    /// <summary>How far apart the copies are kept.</summary>
+    public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
+
+    /// <summary>What it adds to the size of its virtual disk, a multiple of the slice size.</summary>
+    public required long SizeBytes { get; init; }
+
+    /// <summary>Length of its space: its size, and slots that moves and the persisted heat need; a multiple of the slice size.</summary>
+    public required long SpaceBytes { get; init; }
+
+    /// <summary>Where its data is.</summary>
+    public SpaceId DataSpace { get; init; }
+
+    /// <summary>Where its integrity log is; none without one.</summary>
+    public SpaceId LogSpace { get; init; }
+
+    internal void Encode(ByteWriter to)
+    {
+        to.Guid(Id);
+        to.Text(FriendlyName);
+        to.Text(Description);
+        to.U16(MediaTypeCode);
+        to.Text(ResiliencySettingName);
+        to.U16(NumberOfColumns);
+        to.U16(NumberOfDataCopies);
+        to.U16(PhysicalDiskRedundancy);
+        to.U32(Interleave);
+        to.U8((byte)FaultDomainAwareness);
+        to.I64(SizeBytes);
+        to.I64(SpaceBytes);
+        to.U32(DataSpace.Value);
+        to.U32(LogSpace.Value);
+    }
+
+    internal static TierDescription Decode(ref ByteReader from) => new()
+    {
+        Id = from.Guid(),
+        FriendlyName = from.Text(),
+        Description = from.Text(),
+        MediaTypeCode = from.U16(),
+        ResiliencySettingName = from.Text(),
+        NumberOfColumns = from.U16(),
+        NumberOfDataCopies = from.U16(),
+        PhysicalDiskRedundancy = from.U16(),
+        Interleave = from.U32(),
+        FaultDomainAwareness = (FaultDomainLevel)from.U8(),
+        SizeBytes = from.I64(),
+        SpaceBytes = from.I64(),
+        DataSpace = new SpaceId(from.U32()),
+        LogSpace = new SpaceId(from.U32()),
+    };
+}
