@@ -28,7 +28,7 @@ public sealed partial class WriteCache : IBlockStore
     private const int LargestCached = 256 << 10;   // bytes of a write
 
     private readonly ILane _lane;
-    private readonly Space _home;
+    private readonly IHomeStore _home;
     private readonly WriteCacheOptions _options;
     private readonly RangeLock _locks = new();
     private readonly DestageQueue _queue = new();
@@ -41,7 +41,7 @@ public sealed partial class WriteCache : IBlockStore
     private long _homeFlushed;                    // how many of them are durable
     private bool _closing;
 
-    private WriteCache(ILane lane, Space home, WriteCacheOptions options)
+    private WriteCache(ILane lane, IHomeStore home, WriteCacheOptions options)
     {
         _lane = lane;
         _home = home;

@@ -338,7 +338,7 @@ public sealed partial class WriteCache
                 HoldRow(row, -1);
                 if (_heldBlocks[row] == 0 && place.IsZero)
                 {
-                    _home.RowReleased(row);
+                    _home.UnitReleased(row);
                 }
             }
         }

@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Caching;
 public sealed partial class WriteCache
 {
     /// <summary>Makes a new, empty ring and puts the cache in front of a space; a state of Lost says that it could not be made.</summary>
-    public static async LaneTask<WriteCache> Create(Lanes.ILane lane, Space home, WriteCacheOptions options)
+    internal static async LaneTask<WriteCache> Create(Lanes.ILane lane, IHomeStore home, WriteCacheOptions options)
     {
         WriteCache cache = new(lane, home, options);
         RingMedium medium = cache.UseMedium();
@@ -25,7 +25,7 @@ public sealed partial class WriteCache
     /// Opens the cache after any stop: what its ring holds is served again. When that cannot be known, or is damaged on every copy, the
     /// space has its fault set and says why.
     /// </summary>
-    public static async LaneTask<WriteCache> Open(Lanes.ILane lane, Space home, WriteCacheOptions options)
+    internal static async LaneTask<WriteCache> Open(Lanes.ILane lane, IHomeStore home, WriteCacheOptions options)
     {
         WriteCache cache = new(lane, home, options);
         if (options.StaleCopies == (1 << options.Copies.Count) - 1)
@@ -150,7 +150,7 @@ public sealed partial class WriteCache
     }
 
     /// <summary>The home gives no row back that this cache holds data for.</summary>
-    private void HoldRows() => _home.IsRowHeld = row => row < _heldBlocks.Length && _heldBlocks[row] > 0;
+    private void HoldRows() => _home.IsUnitHeld = row => row < _heldBlocks.Length && _heldBlocks[row] > 0;
 
     private int OwnRank(RingMedium medium)
     {

@@ -5,8 +5,7 @@ namespace TierSpaces.Engine.Caching;
 
 public sealed partial class WriteCache
 {
-    private byte[] _rowRanks = [];      // per row of the home: 1 + rank of its slowest disk; 0: not known
-    private int _ranksVersion = -1;     // members as they were when these were looked up
+    private int _ranksVersion = -1;     // members as they were when the next was looked up
     private int _ownRank;
     private int _waiting;               // requests that wait for space: destaging goes on until there are none
 
@@ -325,7 +324,7 @@ public sealed partial class WriteCache
         _heldBlocks[row] += change;
     }
 
-    private int RowOf(long offset) => (int)(offset / _home.Shape.RowSize);
+    private int RowOf(long offset) => (int)(offset / _home.UnitSize);
 
     /// <summary>Rank of the slowest disk under a range.</summary>
     private int RankOfRows(long offset, int length)
@@ -334,23 +333,12 @@ public sealed partial class WriteCache
         {
             _ranksVersion = _home.MembersVersion;
             _ownRank = OwnRank(_medium!);
-            Array.Clear(_rowRanks);
         }
 
         int lowest = int.MaxValue;
         for (int row = RowOf(offset); row <= RowOf(offset + length - 1); row++)
         {
-            if (row >= _rowRanks.Length)
-            {
-                Array.Resize(ref _rowRanks, _heldBlocks.Length);
-            }
-
-            if (_rowRanks[row] == 0)
-            {
-                _rowRanks[row] = (byte)(1 + Math.Min(_home.LowestRank(row, _options.RankOf), byte.MaxValue - 1));
-            }
-
-            lowest = Math.Min(lowest, _rowRanks[row] - 1);
+            lowest = Math.Min(lowest, _home.LowestRank(row, _options.RankOf));
         }
 
         return lowest;

@@ -24,7 +24,7 @@ namespace TierSpaces.Engine.Resiliency;
 // Files: reads, writes, regions, flush, pages (cache and writeback), rows, unmap, open (recovery) and resync.
 
 /// <summary>Executes a simple or mirrored layout over the slabs of a pool.</summary>
-public sealed partial class Space : IBlockStore
+public sealed partial class Space : IHomeStore
 {
     private const int BlockSize = SpaceShape.BlockSize;
 

@@ -2,24 +2,24 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// What a write cache in front of the space needs of it: a ring beside the data on the same members, so that one round of flushes
-// covers both, and rows that exist before something is promised for them.
+// The space as the home of what stands in front of it: rows are its units of room.
 
 public sealed partial class Space
 {
-    /// <summary>Whether something in front of the space still holds data for a row: such a row is not given back.</summary>
-    internal Func<int, bool>? IsRowHeld { get; set; }
+    private byte[] _rowRanks = [];   // 1 + rank of the slowest disk of a row; 0: not known
+    private int _ranksVersion = -1;  // members as they were when these were looked up
 
-    /// <summary>Grows with every change of members or places.</summary>
-    internal int MembersVersion => _members.Version;
+    /// <inheritdoc/>
+    public Func<int, bool>? IsUnitHeld { get; set; }
 
-    /// <summary>A ring over slabs of its own, on the members of this space.</summary>
-    /// <param name="copies">Per copy the slabs that follow each other.</param>
-    /// <param name="length">Length in bytes, a multiple of 4096.</param>
-    /// <param name="staleCopies">Copies that nothing may be recovered from, bit per copy.</param>
-    /// <param name="mark">Records durably that a copy is stale.</param>
-    /// <param name="clear">Records durably that it is whole again.</param>
-    internal RingMedium AddRing(
+    /// <inheritdoc/>
+    public long UnitSize => _shape.RowSize;
+
+    /// <inheritdoc/>
+    public int MembersVersion => _members.Version;
+
+    /// <inheritdoc/>
+    RingMedium IHomeStore.AddRing(
         IReadOnlyList<IReadOnlyList<SlabPlace>> copies, long length, int staleCopies, Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear)
     {
         RingMedium ring = new(_members, copies, _shape.SlabSize, checked((int)(length / BlockSize)), staleCopies)
@@ -34,41 +34,57 @@ public sealed partial class Space
         return ring;
     }
 
-    /// <summary>The ring holds nothing any more that anyone relies on.</summary>
-    internal async LaneTask<Nothing> RemoveRing(RingMedium ring)
+    /// <inheritdoc/>
+    async LaneTask<Nothing> IHomeStore.RemoveRing(RingMedium ring)
     {
         await ring.Suspend();
         _rings.Remove(ring);
         return default;
     }
 
-    /// <summary>Moves a copy of a ring to other places, one disk's; the former ones are free when it is done.</summary>
-    internal LaneTask<RepairEnd> Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
+    /// <inheritdoc/>
+    LaneTask<RepairEnd> IHomeStore.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
         MoveRing(ring, copy, places, commit, pacer);
 
-    /// <summary>Nothing can be promised any more, for a reason that lies in front of the space.</summary>
-    internal void FailFront(IoError error, string reason) => Fail(error, reason);
+    /// <inheritdoc/>
+    public void FailFront(IoError error, string reason) => Fail(error, reason);
 
-    /// <summary>Whether a row has slabs of its own.</summary>
-    internal bool IsReserved(int row) => _rows[row] is { IsInitialized: true };
+    /// <inheritdoc/>
+    public bool IsReserved(int unit) => _rows[unit] is { IsInitialized: true };
 
-    /// <summary>Gives a row, durably, slabs of its own when it has none.</summary>
-    internal LaneTask<IoError> Reserve(int row) => PrepareRow(row);
+    /// <inheritdoc/>
+    public LaneTask<IoError> Reserve(int unit) => PrepareRow(unit);
 
-    /// <summary>A row is held no more: an empty one of a thin disk goes back to the pool.</summary>
-    internal void RowReleased(int row)
+    /// <inheritdoc/>
+    public void UnitReleased(int unit)
     {
-        if (_options.IsThin && _shape.Checksums && row < _rows.Length && Fault == IoError.None && !_closing)
+        if (_options.IsThin && _shape.Checksums && unit < _rows.Length && Fault == IoError.None && !_closing)
         {
-            StartFreeingRows(row, row);
+            StartFreeingRows(unit, unit);
         }
     }
 
-    /// <summary>The lowest rank among the disks of a row; the highest there is for a row without slabs.</summary>
-    internal int LowestRank(int row, Func<int, int> rankOf)
+    /// <inheritdoc/>
+    public int LowestRank(int unit, Func<int, int> rankOf)
+    {
+        if (_ranksVersion != _members.Version || _rowRanks.Length != _rows.Length)
+        {
+            _ranksVersion = _members.Version;
+            _rowRanks = new byte[_rows.Length];
+        }
+
+        if (_rowRanks[unit] == 0)
+        {
+            _rowRanks[unit] = (byte)(1 + Math.Min(RankOf(_rows[unit], rankOf), byte.MaxValue - 1));
+        }
+
+        return _rowRanks[unit] - 1;
+    }
+
+    private static int RankOf(SpaceRow? row, Func<int, int> rankOf)
     {
         int lowest = int.MaxValue;
-        foreach (SlabPlace place in _rows[row]?.Places ?? [])
+        foreach (SlabPlace place in row?.Places ?? [])
         {
             lowest = Math.Min(lowest, rankOf(place.Disk));
         }

@@ -154,7 +154,7 @@ public sealed partial class Space
         }
 
         if (error == IoError.None && row.WrittenBlocks == 0 && _rows[row.Index] == row && !HasUnresolved(row)
-            && !_closing && IsRowHeld?.Invoke(row.Index) != true && _rowsChanging.Add(row.Index))
+            && !_closing && IsUnitHeld?.Invoke(row.Index) != true && _rowsChanging.Add(row.Index))
         {
             error = await FreeRow(row);
             _rowsChanging.Remove(row.Index);
