@@ -8,7 +8,8 @@ internal sealed class LayerTable(string rootNamespace, IReadOnlyDictionary<strin
     private static readonly string[] s_pools = [.. s_journals, "Journals"];
     private static readonly string[] s_resiliency = [.. s_pools, "Pools", "Resiliency.Layouts"];
     private static readonly string[] s_caching = [.. s_resiliency, "Resiliency"];
-    private static readonly string[] s_virtualDisks = [.. s_caching, "Caching"];
+    private static readonly string[] s_tiering = s_caching;
+    private static readonly string[] s_virtualDisks = [.. s_caching, "Caching", "Tiering"];
     private static readonly string[] s_jobs = [.. s_virtualDisks, "VirtualDisks"];
 
     /// <summary>The engine's own table.</summary>
@@ -23,6 +24,7 @@ internal sealed class LayerTable(string rootNamespace, IReadOnlyDictionary<strin
         ["Resiliency.Layouts"] = ["Primitives"],
         ["Resiliency"] = s_resiliency,
         ["Caching"] = s_caching,
+        ["Tiering"] = s_tiering,
         ["VirtualDisks"] = s_virtualDisks,
         ["Exports"] = s_disks,
         ["Jobs"] = s_jobs,

@@ -1,0 +1,288 @@
+using System.Numerics;
+using System.Runtime.CompilerServices;
+
+namespace TierSpaces.Engine.Tiering;
+
+// How much each slice of a virtual disk has been used lately: requests, each counting half after a half-life, half of that after another.
+//
+// A request counts by its size: up to 64 KiB 1, up to 256 KiB 1.25, up to 1 MiB 1.5, above that its MiB, at least 1.5. This is about what
+// a rotating disk spends on it: most of a small request is finding the place. One that continues a sequential stream, which such
+// a disk serves well, counts its MiB and no more, so a scan leaves 1 on a slice of 1 MiB whatever the size of its requests; a stream is known
+// from its 4th request and its 256th KiB on. Reads and writes count the same. A request over several slices is divided by bytes.
+//
+// Nothing runs as time passes. What is stored is heat × 2^(time since the base ÷ half-life): a later request is added with a larger
+// scale, and to look at a slice is to divide by the scale of now. After 64 half-lives everything is divided once and the base is now.
+//
+// Invariants
+//  1. Stored values are finite and not negative. The scale lies between 1 and 2^64 and belongs to a time at most 1/4096 half-life ago.
+//  2. A page exists exactly if one of its slices has been touched since it was last seen to be empty; a slice without one has no heat.
+//  3. Additions are rounded at random to the two nearest floats, fairly: a slice of 100 million hits still grows by one when it is hit.
+//
+// It belongs to the lane of its virtual disk.
+
+/// <summary>
+/// Heat of the slices of a virtual disk: 4 bytes each, in pages of 512 slices that exist where something was touched. Heat is in requests:
+/// 1 is one small request just now. Recording allocates nothing but a page when one is touched for the first time.
+/// </summary>
+public sealed class HeatMap
+{
+    /// <summary>Slices of a page.</summary>
+    public const int PageSlices = 1 << PageBits;
+
+    /// <summary>Largest number of slices.</summary>
+    public const long MaxSlices = 1L << 36;
+
+    /// <summary>Half-lives after which stored values are divided.</summary>
+    internal const int RenormalizeAfter = 64;
+
+    private const int PageBits = 9;
+    private const int Quanta = 4096;
+    private const double SmallestKept = 1e-30;
+    private const long DroppedFloatBits = (1L << 29) - 1;   // bits of a double's mantissa that a float has not
+
+    private readonly int _shift;
+    private readonly long _quantumNs;
+    private readonly HeatStreams _streams = new();
+    private float[]?[] _pages;
+    private bool _hasBegun;
+    private long _baseNs;
+    private long _nextNs = long.MinValue;   // when the scale is computed again
+    private double _scale = 1;
+    private ulong _random = 0x9E3779B97F4A7C15;
+
+    /// <summary>A map without heat.</summary>
+    /// <param name="settings">Size of slices and half-life.</param>
+    /// <param name="slices">Slices of the virtual disk, 0 to <see cref="MaxSlices"/>.</param>
+    /// <exception cref="ArgumentOutOfRangeException">A setting or the number of slices is out of its range.</exception>
+    public HeatMap(HeatSettings settings, long slices)
+    {
+        if (!settings.IsPossible)
+        {
+            throw new ArgumentOutOfRangeException(nameof(settings), settings, "Slices of 256 KiB to 16 MiB, a power of two; half-lives of 1 s to 365 days.");
+        }
+
+        Settings = settings;
+        Slices = CheckedSlices(slices, 0);
+        _shift = BitOperations.Log2((uint)settings.SliceBytes);
+        _quantumNs = settings.HalfLifeNs / Quanta;
+        _pages = new float[]?[PagesFor(slices)];
+    }
+
+    /// <summary>What it was made with.</summary>
+    public HeatSettings Settings { get; }
+
+    /// <summary>Slices of the virtual disk.</summary>
+    public long Slices { get; private set; }
+
+    /// <summary>Pages that exist.</summary>
+    public long TouchedPages { get; private set; }
+
+    /// <summary>Counts a request.</summary>
+    /// <param name="offset">First byte, within the virtual disk.</param>
+    /// <param name="length">Bytes; none are not counted.</param>
+    /// <param name="isWrite">Whether it is a write; says which streams it may continue.</param>
+    /// <param name="nowNs">Time of the lane. One before the last counts as the last.</param>
+    /// <exception cref="ArgumentOutOfRangeException">It is not within the virtual disk.</exception>
+    public void Record(long offset, int length, bool isWrite, long nowNs)
+    {
+        if (length <= 0)
+        {
+            return;
+        }
+
+        long first = offset >> _shift;
+        long last = (offset + length - 1) >> _shift;
+        if ((ulong)first >= (ulong)Slices || last >= Slices)
+        {
+            throw new ArgumentOutOfRangeException(nameof(offset), offset, $"{length} bytes there are not within {Slices} slices of {Settings.SliceBytes} bytes.");
+        }
+
+        if (nowNs >= _nextNs)
+        {
+            Advance(nowNs);
+        }
+
+        double weight = Weight(length);
+        if (_streams.Continues(offset, length, isWrite))
+        {
+            weight = Math.Min(weight, length * (1.0 / (1 << 20)));
+        }
+
+        if (first == last)
+        {
+            Add(first, weight * _scale);
+        }
+        else
+        {
+            Divide(offset, length, weight * _scale / length);
+        }
+    }
+
+    /// <summary>Heat of a slice, in requests; 0 for one that was never touched or is not there.</summary>
+    public double Heat(long slice, long nowNs) => StoredOf(slice) / ScaleAt(nowNs);
+
+    /// <summary>Heat of all slices, in requests.</summary>
+    public double Total(long nowNs)
+    {
+        double sum = 0;
+        foreach (float[]? page in _pages)
+        {
+            foreach (float stored in page ?? [])
+            {
+                sum += stored;
+            }
+        }
+
+        return sum / ScaleAt(nowNs);
+    }
+
+    /// <summary>Takes the heat of a slice away, because what it held is gone.</summary>
+    public void Forget(long slice)
+    {
+        if ((ulong)slice < (ulong)Slices && _pages[slice >> PageBits] is { } page)
+        {
+            page[slice & (PageSlices - 1)] = 0;
+        }
+    }
+
+    /// <summary>Makes room for more slices; those that are there keep their heat.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">Fewer slices than now, or more than <see cref="MaxSlices"/>.</exception>
+    public void Grow(long slices)
+    {
+        Slices = CheckedSlices(slices, Slices);
+        Array.Resize(ref _pages, PagesFor(slices));
+    }
+
+    /// <summary>Slices with heat and their heat, ascending. May be gone through while requests are recorded, a piece at a time.</summary>
+    public IEnumerable<(long Slice, double Heat)> Touched(long nowNs)
+    {
+        for (long page = 0; page < _pages.Length; page++)
+        {
+            for (int i = 0; i < PageSlices && _pages[page] is { } heats; i++)
+            {
+                if (heats[i] > 0)
+                {
+                    yield return ((page << PageBits) + i, heats[i] / ScaleAt(nowNs));
+                }
+            }
+        }
+    }
+
+    /// <summary>
+    /// The heat that one small request has left after a time: what is below has not been touched by such a request for that long. The
+    /// reverse does not hold: a slice that was very hot before takes longer to get there.
+    /// </summary>
+    /// <param name="untouchedNs">Time in nanoseconds, 0 or more.</param>
+    public double ColdBelow(long untouchedNs) => double.Exp2(-(double)Math.Max(0, untouchedNs) / Settings.HalfLifeNs);
+
+    /// <summary>Whether a slice is cold after a time, see <see cref="ColdBelow"/>.</summary>
+    public bool IsCold(long slice, long untouchedNs, long nowNs) => Heat(slice, nowNs) < ColdBelow(untouchedNs);
+
+    /// <summary>The stored values of a page, and how often they hold heat at a time.</summary>
+    internal ReadOnlySpan<float> Page(long page, long nowNs, out double scale)
+    {
+        scale = ScaleAt(nowNs);
+        return page < _pages.Length ? _pages[page] : [];
+    }
+
+    /// <summary>Adds heat that was saved.</summary>
+    internal void Restore(long slice, double heat, long nowNs)
+    {
+        Advance(nowNs);
+        Add(slice, heat * _scale);
+    }
+
+    private static long CheckedSlices(long slices, long least) => slices >= least && slices <= MaxSlices
+        ? slices
+        : throw new ArgumentOutOfRangeException(nameof(slices), slices, $"{least} to {MaxSlices} slices.");
+
+    private static int PagesFor(long slices) => (int)((slices + PageSlices - 1) >> PageBits);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static double Weight(int length) => length switch
+    {
+        <= 64 << 10 => 1,
+        <= 256 << 10 => 1.25,
+        _ => Math.Max(1.5, length * (1.0 / (1 << 20))),
+    };
+
+    private double StoredOf(long slice) =>
+        (ulong)slice < (ulong)Slices && _pages[slice >> PageBits] is { } page ? page[slice & (PageSlices - 1)] : 0;
+
+    private double ScaleAt(long nowNs) => _hasBegun ? double.Exp2(Math.Max(0, (double)nowNs - _baseNs) / Settings.HalfLifeNs) : 1;
+
+    private void Divide(long offset, int length, double perByte)
+    {
+        for (long end = offset + length; offset < end;)
+        {
+            long slice = offset >> _shift;
+            long until = Math.Min(end, (slice + 1) << _shift);
+            Add(slice, (until - offset) * perByte);
+            offset = until;
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Add(long slice, double stored)
+    {
+        float[] page = _pages[slice >> PageBits] ?? Touch(slice >> PageBits);
+        ref float at = ref page[slice & (PageSlices - 1)];
+        _random = (_random * 6364136223846793005) + 1442695040888963407;
+        long bits = BitConverter.DoubleToInt64Bits(at + stored) + ((long)(_random >> 32) & DroppedFloatBits);
+        at = (float)BitConverter.Int64BitsToDouble(bits & ~DroppedFloatBits);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private float[] Touch(long page)
+    {
+        TouchedPages++;
+        return _pages[page] = new float[PageSlices];
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Advance(long nowNs)
+    {
+        if (!_hasBegun)
+        {
+            _hasBegun = true;
+            _baseNs = nowNs;
+        }
+
+        if ((double)nowNs - _baseNs > (double)RenormalizeAfter * Settings.HalfLifeNs)
+        {
+            Renormalize(nowNs);
+        }
+
+        _scale = ScaleAt(nowNs);
+        _nextNs = Math.Max(_nextNs, nowNs + _quantumNs);
+    }
+
+    private void Renormalize(long nowNs)
+    {
+        double scale = ScaleAt(nowNs);
+        for (int i = 0; i < _pages.Length; i++)
+        {
+            if (_pages[i] is { } page && !AnyLeft(page, scale))
+            {
+                _pages[i] = null;
+                TouchedPages--;
+            }
+        }
+
+        _baseNs = nowNs;
+    }
+
+    // So small a float begins to lose bits: it is nothing.
+    private static bool AnyLeft(float[] page, double scale)
+    {
+        bool any = false;
+        foreach (ref float stored in page.AsSpan())
+        {
+            double heat = stored / scale;
+            stored = heat < SmallestKept ? 0 : (float)heat;
+            any |= stored > 0;
+        }
+
+        return any;
+    }
+}
