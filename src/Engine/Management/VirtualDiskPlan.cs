@@ -1,4 +1,3 @@
-using System.Numerics;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
@@ -74,10 +73,7 @@ public sealed record VirtualDiskRequest
 /// </summary>
 internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
 {
-    internal const int ColumnsMax = 64;
     private const int AutoColumnsMax = 8;
-    private const int InterleaveMin = 16 << 10;
-    private const int InterleaveMax = 16 << 20;
 
     private readonly List<string> _remarks = [];
 
@@ -89,11 +85,12 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
     internal NewVirtualDiskSpec Decide()
     {
         CheckName();
-        string layout = Layout();
-        int copies = Copies(layout);
+        LayoutWish wish = new(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy);
+        string layout = wish.DecideName(State);
+        int copies = wish.DecideCopies(State, layout);
         DiskNumber[] disks = UsableDisks();
         int columns = Columns(layout, copies, disks.Length);
-        int interleave = Interleave(layout);
+        long interleave = request.Interleave ?? LayoutWish.SettingOf(State, layout).InterleaveDefault;
         NewVirtualDiskSpec spec = new()
         {
             FriendlyName = request.FriendlyName,
@@ -101,7 +98,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
             SizeBytes = 0,
             NumberOfColumns = columns,
             NumberOfDataCopies = copies,
-            Interleave = interleave,
+            Interleave = (int)LayoutWish.CheckedInterleave(State, interleave),
             LogicalSectorSize = LogicalSector(),
             PhysicalSectorSize = 4096,
             ProvisioningType = request.ProvisioningType ?? State.Pool!.ProvisioningTypeDefault,
@@ -129,7 +126,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
 
     internal static SupportedSize SupportedSize(Pool pool, string layout)
     {
-        ResiliencyDefaults setting = SettingOf(pool.State, layout);
+        ResiliencyDefaults setting = LayoutWish.SettingOf(pool.State, layout);
         VirtualDiskPlan plan = new(pool, new VirtualDiskRequest { FriendlyName = "size", ResiliencySettingName = setting.Name, UseMaximumSize = true });
         NewVirtualDiskSpec spec = plan.Decide();
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
@@ -163,52 +160,6 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
         }
     }
 
-    private string Layout()
-    {
-        string? named = request.ResiliencySettingName ?? (request.NumberOfDataCopies == 1 || request.PhysicalDiskRedundancy == 0 ? "Simple" : null);
-        string name = SettingOf(State, named ?? State.Pool!.ResiliencySettingNameDefault).Name;
-        return name != "Parity" ? name : throw new RefusedException(
-            Refusal.NotSupported, "-ResiliencySettingName Parity is not available; Simple and Mirror are.", "Choose Simple or Mirror.");
-    }
-
-    private static ResiliencyDefaults SettingOf(PoolState state, string name) =>
-        state.Pool!.ResiliencySettings.FirstOrDefault(setting => string.Equals(setting.Name, name, StringComparison.OrdinalIgnoreCase))
-        ?? throw new RefusedException(
-            Refusal.NoSuchResiliencySetting,
-            $"-ResiliencySettingName '{name}' is not one of {string.Join(", ", state.Pool.ResiliencySettings.Select(setting => setting.Name))}.");
-
-    private int Copies(string layout)
-    {
-        if (layout == "Simple")
-        {
-            if (request.NumberOfDataCopies is not (null or 1))
-            {
-                throw new RefusedException(Refusal.CopiesRange, $"-NumberOfDataCopies {request.NumberOfDataCopies} is not possible with Simple; 1 is.", "Choose Mirror for more copies.");
-            }
-
-            return request.PhysicalDiskRedundancy is null or 0 ? 1 : throw new RefusedException(
-                Refusal.RedundancyRange, $"-PhysicalDiskRedundancy {request.PhysicalDiskRedundancy} is not possible with Simple; 0 is.", "Choose Mirror.");
-        }
-
-        if (request.NumberOfDataCopies is < 2 or > 3)
-        {
-            throw new RefusedException(Refusal.CopiesRange, $"-NumberOfDataCopies {request.NumberOfDataCopies} is not possible with Mirror; 2 and 3 are.");
-        }
-
-        if (request.PhysicalDiskRedundancy is < 1 or > 2)
-        {
-            throw new RefusedException(Refusal.RedundancyRange, $"-PhysicalDiskRedundancy {request.PhysicalDiskRedundancy} is not possible with Mirror; 1 and 2 are.");
-        }
-
-        if (request is { NumberOfDataCopies: { } copies, PhysicalDiskRedundancy: { } redundancy } && copies != redundancy + 1)
-        {
-            throw new RefusedException(
-                Refusal.CopiesRange, $"-NumberOfDataCopies {copies} contradicts -PhysicalDiskRedundancy {redundancy}, which means {redundancy + 1} copies.", "Give one of them.");
-        }
-
-        return request.NumberOfDataCopies ?? (request.PhysicalDiskRedundancy + 1) ?? SettingOf(State, layout).NumberOfDataCopiesDefault;
-    }
-
     private DiskNumber[] UsableDisks()
     {
         List<DiskNumber> named = [];
@@ -236,11 +187,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
                 Refusal.ColumnsRange, $"-NumberOfColumns {request.NumberOfColumns} contradicts -AutoNumberOfColumns.", "Give one of them.");
         }
 
-        if (request.NumberOfColumns is < 1 or > ColumnsMax)
-        {
-            throw new RefusedException(Refusal.ColumnsRange, $"-NumberOfColumns {request.NumberOfColumns} is outside 1 to {ColumnsMax}.");
-        }
-
+        LayoutWish.CheckColumns(request.NumberOfColumns, min: 1);
         if (disks < needed)
         {
             bool columnsGiven = request.NumberOfColumns > 1;
@@ -250,17 +197,9 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
                 columnsGiven ? $"Give at most {Math.Max(1, disks / copies)} columns, or add {needed - disks} disks." : $"Add {needed - disks} disks.");
         }
 
-        int setting = request.AutoNumberOfColumns ? 0 : SettingOf(State, layout).NumberOfColumnsDefault;
+        int setting = request.AutoNumberOfColumns ? 0 : LayoutWish.SettingOf(State, layout).NumberOfColumnsDefault;
         int auto = Math.Min(AutoColumnsMax, disks / copies);
         return request.NumberOfColumns ?? (setting > 0 ? Math.Min(setting, disks / copies) : auto);
-    }
-
-    private int Interleave(string layout)
-    {
-        long interleave = request.Interleave ?? SettingOf(State, layout).InterleaveDefault;
-        long max = Math.Min(InterleaveMax, pool.Slabs.DataBytes);
-        return interleave >= InterleaveMin && interleave <= max && BitOperations.IsPow2(interleave) ? (int)interleave : throw new RefusedException(
-            Refusal.InterleaveRange, $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max} (the slab of this pool has {pool.Slabs.DataBytes} bytes).");
     }
 
     private int LogicalSector()

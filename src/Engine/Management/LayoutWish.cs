@@ -1,0 +1,93 @@
+using System.Numerics;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>
+/// What is asked of the layout of a virtual disk, of a tier or of a template; null: decide. Refusals name parameter, value and range.
+/// </summary>
+/// <param name="Name">Simple or Mirror.</param>
+/// <param name="Copies">Copies of the data.</param>
+/// <param name="Redundancy">Disks that may fail.</param>
+internal readonly record struct LayoutWish(string? Name, int? Copies, int? Redundancy)
+{
+    internal const int ColumnsMax = 64;
+    private const int InterleaveMin = 16 << 10;
+    private const int InterleaveMax = 16 << 20;
+
+    /// <summary>Whether nothing is asked for.</summary>
+    internal bool IsOpen => this == default;
+
+    /// <summary>The name of the layout as the pool spells it; copies alone may say that it is Simple.</summary>
+    internal string DecideName(PoolState state)
+    {
+        string? named = Name ?? (Copies == 1 || Redundancy == 0 ? "Simple" : null);
+        string name = SettingOf(state, named ?? state.Pool!.ResiliencySettingNameDefault).Name;
+        return name != "Parity" ? name : throw new RefusedException(
+            Refusal.NotSupported, "-ResiliencySettingName Parity is not available; Simple and Mirror are.", "Choose Simple or Mirror.");
+    }
+
+    /// <summary>Copies of a layout that <see cref="DecideName"/> has decided.</summary>
+    internal int DecideCopies(PoolState state, string layout)
+    {
+        if (layout == "Simple")
+        {
+            return OfSimple();
+        }
+
+        if (Copies is < 2 or > 3)
+        {
+            throw new RefusedException(Refusal.CopiesRange, $"-NumberOfDataCopies {Copies} is not possible with Mirror; 2 and 3 are.");
+        }
+
+        if (Redundancy is < 1 or > 2)
+        {
+            throw new RefusedException(Refusal.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy} is not possible with Mirror; 1 and 2 are.");
+        }
+
+        if (this is { Copies: { } copies, Redundancy: { } redundancy } && copies != redundancy + 1)
+        {
+            throw new RefusedException(
+                Refusal.CopiesRange, $"-NumberOfDataCopies {copies} contradicts -PhysicalDiskRedundancy {redundancy}, which means {redundancy + 1} copies.", "Give one of them.");
+        }
+
+        return Copies ?? (Redundancy + 1) ?? SettingOf(state, layout).NumberOfDataCopiesDefault;
+    }
+
+    /// <summary>A setting of the pool by its name.</summary>
+    internal static ResiliencyDefaults SettingOf(PoolState state, string name) =>
+        state.Pool!.ResiliencySettings.FirstOrDefault(setting => string.Equals(setting.Name, name, StringComparison.OrdinalIgnoreCase))
+        ?? throw new RefusedException(
+            Refusal.NoSuchResiliencySetting,
+            $"-ResiliencySettingName '{name}' is not one of {string.Join(", ", state.Pool.ResiliencySettings.Select(setting => setting.Name))}.");
+
+    /// <summary>Refuses columns outside their range.</summary>
+    internal static void CheckColumns(int? columns, int min)
+    {
+        if (columns < min || columns > ColumnsMax)
+        {
+            throw new RefusedException(Refusal.ColumnsRange, $"-NumberOfColumns {columns} is outside {min} to {ColumnsMax}.");
+        }
+    }
+
+    /// <summary>A strip in bytes, unless it is outside its range in this pool.</summary>
+    internal static uint CheckedInterleave(PoolState state, long interleave)
+    {
+        long slab = state.Pool!.Slabs.DataBytes;
+        long max = Math.Min(InterleaveMax, slab);
+        return interleave >= InterleaveMin && interleave <= max && BitOperations.IsPow2(interleave) ? (uint)interleave : throw new RefusedException(
+            Refusal.InterleaveRange, $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max} (the slab of this pool has {slab} bytes).");
+    }
+
+    private int OfSimple()
+    {
+        if (Copies is not (null or 1))
+        {
+            throw new RefusedException(Refusal.CopiesRange, $"-NumberOfDataCopies {Copies} is not possible with Simple; 1 is.", "Choose Mirror for more copies.");
+        }
+
+        return Redundancy is null or 0 ? 1 : throw new RefusedException(
+            Refusal.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy} is not possible with Simple; 0 is.", "Choose Mirror.");
+    }
+}
