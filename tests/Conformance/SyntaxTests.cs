@@ -84,7 +84,8 @@ public sealed class SyntaxTests
     {
         "PhysicalExtent" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_PhysicalExtent",
         "System.Management.Automation.PSCustomObject" => "TierSpaces.SupportedSize",
-        _ => documented.Replace("ROOT/Microsoft/Windows/Storage/", "", StringComparison.Ordinal),
+        "MSFT_StorageTier" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_StorageTier",
+        _ => documented.Replace("ROOT/Microsoft/Windows/Storage/", "", StringComparison.OrdinalIgnoreCase),
     };
 
     private static IEnumerable<string> AllSets(DocumentedCmdlet cmdlet) =>

@@ -30,21 +30,23 @@ public static class ObjectEnumerations
         ["RetireMissingPhysicalDisks"] = typeof(RetireMissingPhysicalDisks),
         ["SupportedProvisioningTypes"] = typeof(ProvisioningType),
         ["SupportedUsages"] = typeof(PhysicalDiskUsage),
+        ["TierClass"] = typeof(StorageTierClass),
         ["UniqueIdFormat"] = typeof(UniqueIdFormat),
     };
 
     /// <summary>The enumerations that objects show, each once.</summary>
     public static IEnumerable<Type> All =>
-        enumerations.Values.Concat([typeof(PhysicalDiskUsage), typeof(StoragePoolUsage), typeof(VirtualDiskUsage)]).Distinct();
+        enumerations.Values.Concat([typeof(PhysicalDiskUsage), typeof(StoragePoolUsage), typeof(StorageTierUsage), typeof(VirtualDiskUsage)]).Distinct();
 
     /// <summary>The enumeration of a record's property; null where it holds something else.</summary>
     public static Type? Of(Type record, string property) =>
         property == "Usage" ? Usage(record) : enumerations.GetValueOrDefault(property);
 
-    // Three enumerations share the documented name.
+    // Four enumerations share the documented name.
     private static Type? Usage(Type record) =>
         record == typeof(PhysicalDiskInfo) ? typeof(PhysicalDiskUsage)
         : record == typeof(StoragePoolInfo) ? typeof(StoragePoolUsage)
+        : record == typeof(StorageTierInfo) ? typeof(StorageTierUsage)
         : record == typeof(VirtualDiskInfo) ? typeof(VirtualDiskUsage)
         : null;
 }

@@ -264,6 +264,52 @@ public sealed record WriteCacheStatus
     private static WriteCount Of(WriteCacheCounters counters, WriteReason reason) => new(counters.Writes(reason), counters.WriteBytes(reason));
 }
 
+/// <summary>A storage tier as it stands now: a template, from which tiers are made. Sizes are bytes.</summary>
+public sealed record StorageTierStatus
+{
+    /// <summary>Identity.</summary>
+    public required Guid UniqueId { get; init; }
+
+    /// <summary>Name.</summary>
+    public required string FriendlyName { get; init; }
+
+    /// <summary>Pool.</summary>
+    public required Guid PoolId { get; init; }
+
+    /// <summary>Bytes of data in a slab of its pool.</summary>
+    public long SlabBytes { get; init; }
+
+    /// <summary>Kind of medium, as Windows numbers it; 0 for any.</summary>
+    public ushort MediaTypeCode { get; init; }
+
+    /// <summary>Layout.</summary>
+    public required string ResiliencySettingName { get; init; }
+
+    /// <summary>Columns; 0: as many as the disks will allow.</summary>
+    public int NumberOfColumns { get; init; }
+
+    /// <summary>Copies of the data.</summary>
+    public int NumberOfDataCopies { get; init; }
+
+    /// <summary>Disks that may fail.</summary>
+    public int PhysicalDiskRedundancy { get; init; }
+
+    /// <summary>Bytes of a strip.</summary>
+    public long Interleave { get; init; }
+
+    /// <summary>How far apart the copies are kept.</summary>
+    public FaultDomainLevel FaultDomainAwareness { get; init; }
+
+    /// <summary>When rows get their slabs.</summary>
+    public ProvisioningType ProvisioningType { get; init; }
+
+    /// <summary>Use, as Windows numbers it.</summary>
+    public ushort Usage { get; init; }
+
+    /// <summary>Text of the user.</summary>
+    public string Description { get; init; } = "";
+}
+
 /// <summary>Sizes a new virtual disk of one layout may have in a pool.</summary>
 /// <param name="Min">Smallest, in bytes.</param>
 /// <param name="Max">Largest of a fixed one.</param>

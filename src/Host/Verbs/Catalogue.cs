@@ -7,7 +7,7 @@ namespace TierSpaces.Host.Verbs;
 /// <summary>Everything there is at one moment, ready to be selected from. A verb reads it once, at its beginning.</summary>
 internal sealed class Catalogue
 {
-    private Catalogue(PhysicalDiskStatus[] disks, StoragePoolStatus[] pools, VirtualDiskStatus[] virtualDisks, JobStatus[] jobs)
+    private Catalogue(PhysicalDiskStatus[] disks, StoragePoolStatus[] pools, VirtualDiskStatus[] virtualDisks, StorageTierStatus[] tiers, JobStatus[] jobs)
     {
         Disks = new("MSFT_PhysicalDisk", disks, disk => Identifiers.OfPoolOrDisk(disk.UniqueId), disk => disk.FriendlyName);
         StoragePoolTarget[] targets = [.. pools.Select(pool => new StoragePoolTarget(pool)), new(null)];
@@ -15,6 +15,7 @@ internal sealed class Catalogue
         VirtualDisks = new(
             "MSFT_VirtualDisk", virtualDisks, disk => Identifiers.OfVirtualDisk(disk.Description.Id.Value),
             disk => disk.Description.FriendlyName);
+        Tiers = new("MSFT_StorageTier", tiers, tier => Identifiers.OfPoolOrDisk(tier.UniqueId), tier => tier.FriendlyName);
         Jobs = new("MSFT_StorageJob", jobs, job => Identifiers.OfPoolOrDisk(job.UniqueId), job => job.Name);
         Settings = new(
             "MSFT_ResiliencySetting",
@@ -31,6 +32,9 @@ internal sealed class Catalogue
     /// <summary>Virtual disks.</summary>
     public Selector<VirtualDiskStatus> VirtualDisks { get; }
 
+    /// <summary>Storage tiers; the name of one may be that of one in another pool.</summary>
+    public Selector<StorageTierStatus> Tiers { get; }
+
     /// <summary>Storage jobs; the name of one may be that of others too.</summary>
     public Selector<JobStatus> Jobs { get; }
 
@@ -44,7 +48,8 @@ internal sealed class Catalogue
         var disks = await subsystem.PhysicalDisksAsync().ConfigureAwait(false);
         var pools = await subsystem.PoolsAsync().ConfigureAwait(false);
         var virtualDisks = await subsystem.VirtualDisksAsync().ConfigureAwait(false);
-        return new Catalogue(disks, pools, virtualDisks, await subsystem.JobsAsync().ConfigureAwait(false));
+        var tiers = await subsystem.StorageTiersAsync().ConfigureAwait(false);
+        return new Catalogue(disks, pools, virtualDisks, tiers, await subsystem.JobsAsync().ConfigureAwait(false));
     }
 
     /// <summary>Slab size of a pool, in bytes.</summary>

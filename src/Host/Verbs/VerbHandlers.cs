@@ -3,6 +3,7 @@ using TierSpaces.Host.Verbs.Hosts;
 using TierSpaces.Host.Verbs.PhysicalDisks;
 using TierSpaces.Host.Verbs.StorageJobs;
 using TierSpaces.Host.Verbs.StoragePools;
+using TierSpaces.Host.Verbs.StorageTiers;
 using TierSpaces.Host.Verbs.Subsystems;
 using TierSpaces.Host.Verbs.VirtualDisks;
 
@@ -49,6 +50,10 @@ internal static class VerbHandlers
         new DisconnectVirtualDiskHandler(services),
         new GetVirtualDiskSupportedSizeHandler(services),
         new GetVirtualDiskWriteCacheHandler(services),
+        new NewStorageTierHandler(services),
+        new GetStorageTierHandler(services),
+        new SetStorageTierHandler(services),
+        new RemoveStorageTierHandler(services),
         new GetPhysicalExtentHandler(services),
         new GetStorageJobHandler(services),
         new StopStorageJobHandler(services),

@@ -6,10 +6,10 @@ using TierSpaces.Host.Verbs;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
-/// <summary>A host in this process, without a socket: pool p of the disks a to d, virtual disk v in it, and the disk free beside.</summary>
+/// <summary>A host in this process, without a socket: pool p of the disks a to d, virtual disk v and storage tier t in it, and the disk free beside.</summary>
 public sealed partial class InProcessHost : IAsyncLifetime
 {
-    private static readonly string[] listed = ["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-ResiliencySetting"];
+    private static readonly string[] listed = ["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-ResiliencySetting", "Get-StorageTier"];
     private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
     private HostServices host = null!;
 
@@ -27,6 +27,7 @@ public sealed partial class InProcessHost : IAsyncLifetime
         await SendAsync("New-PhysicalDisk", new() { ["Path"] = ((string[])["a", "b", "c", "d", "free"]).Select(Image), ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
         await SendAsync("New-StoragePool", new() { ["FriendlyName"] = "p", ["PhysicalDisks"] = new[] { "[abcd]" } });
         await SendAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "v", ["Size"] = 16 << 20 });
+        await SendAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "t", ["MediaType"] = "SSD" });
     }
 
     /// <summary>Starts the host, again after <see cref="CloseAsync"/>.</summary>

@@ -92,6 +92,8 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
         "Get-VirtualDisk" => [],   // its one parameter without effect is in a set that is refused
         "New-StoragePool" => new() { ["FriendlyName"] = "new", ["PhysicalDisks"] = new[] { "free" } },
         "New-VirtualDisk" => new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "new", ["Size"] = 32 << 20 },
+        "New-StorageTier" => new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "new" },
+        "Set-StorageTier" => new() { ["FriendlyName"] = "t", ["NumberOfColumns"] = 2 },
         "Set-StoragePool" => new() { ["FriendlyName"] = "p" },
         "Set-VirtualDisk" => new() { ["FriendlyName"] = "v", ["Access"] = "ReadWrite" },
         _ => new() { ["FriendlyName"] = new[] { "v" }, ["PassThru"] = true },
@@ -113,6 +115,7 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
         return parameter.ElementType == typeof(bool) ? true
             : parameter.ElementType != typeof(string) ? 4096
             : parameter.Name == "PhysicalDisks" ? "free"
+            : cmdlet == "Set-StorageTier" && parameter.Name is "UniqueId" ? "*"
             : parameter.Name == "FriendlyName" && cmdlet.StartsWith("New-", StringComparison.Ordinal) ? "new"
             : (parameter.Name + cmdlet).Contains("VirtualDisk", StringComparison.Ordinal) && !parameter.Name.Contains("Pool", StringComparison.Ordinal) ? "v"
             : "p";

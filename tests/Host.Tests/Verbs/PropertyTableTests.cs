@@ -100,6 +100,11 @@ public sealed class PropertyTableTests : IAsyncLifetime
         await OkAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "x", ["Size"] = 8 << 20, ["ProvisioningType"] = "Fixed" });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "p", ["WriteCacheSizeDefault"] = 4 << 20 });
         await OkAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "c", ["Size"] = 8 << 20 });
+        await OkAsync("New-StorageTier", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "slow", ["MediaType"] = "HDD", ["ResiliencySettingName"] = "Simple",
+            ["NumberOfColumns"] = 2, ["Interleave"] = 65536, ["ProvisioningType"] = "Thin", ["Description"] = "a test",
+        });
         await OkAsync("Repair-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } });
         await OkAsync("Optimize-StoragePool", new() { ["FriendlyName"] = new[] { "q" } });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "q", ["IsReadOnly"] = true });
@@ -118,7 +123,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
 
     private async Task LookAsync()
     {
-        foreach (var verb in (string[])["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-StorageSubSystem", "Get-ResiliencySetting", "Get-StorageJob"])
+        foreach (var verb in (string[])["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-StorageSubSystem", "Get-ResiliencySetting", "Get-StorageJob", "Get-StorageTier"])
         {
             Note(verb, await host.SendAsync(verb, []));
         }

@@ -1,0 +1,17 @@
+using System.Text.Json.Serialization;
+
+namespace TierSpaces.Contracts;
+
+/// <summary>What part a storage tier has in its virtual disk. Numbered as in Windows.</summary>
+[JsonConverter(typeof(JsonStringEnumConverter<StorageTierClass>))]
+public enum StorageTierClass
+{
+    /// <summary>Shown as "Unknown": a template has no part in a virtual disk.</summary>
+    Unknown = 0,
+
+    /// <summary>Shown as "Capacity".</summary>
+    Capacity = 1,
+
+    /// <summary>Shown as "Performance".</summary>
+    Performance = 2,
+}

@@ -1,0 +1,103 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>What a caller asks of a tier template; null: left open by a new one, kept as it is by one that is there.</summary>
+public sealed record TierTemplateRequest
+{
+    /// <summary>Name.</summary>
+    public string? FriendlyName { get; init; }
+
+    /// <summary>Medium.</summary>
+    public MediaType? MediaType { get; init; }
+
+    /// <summary>Simple or Mirror.</summary>
+    public string? ResiliencySettingName { get; init; }
+
+    /// <summary>Copies.</summary>
+    public int? NumberOfDataCopies { get; init; }
+
+    /// <summary>Disks that may fail.</summary>
+    public int? PhysicalDiskRedundancy { get; init; }
+
+    /// <summary>Columns; 0: as many as the disks allow.</summary>
+    public int? NumberOfColumns { get; init; }
+
+    /// <summary>Bytes of a strip.</summary>
+    public long? Interleave { get; init; }
+
+    /// <summary>Provisioning.</summary>
+    public ProvisioningType? ProvisioningType { get; init; }
+
+    /// <summary>Text of the user.</summary>
+    public string? Description { get; init; }
+}
+
+/// <summary>Makes a tier template of a request, or refuses what cannot be. Whether the pool has the medium is asked when a disk is made of it.</summary>
+internal static class TierTemplatePlan
+{
+    /// <summary>The template as it is to be.</summary>
+    /// <param name="state">The pool.</param>
+    /// <param name="template">What it is now; for a new one only its identity.</param>
+    /// <param name="request">What is to change.</param>
+    internal static TierTemplate Change(PoolState state, TierTemplate template, TierTemplateRequest request)
+    {
+        CheckName(state, template, request);
+        CheckDescription(request.Description);
+        LayoutWish.CheckColumns(request.NumberOfColumns, min: 0);
+        TierTemplate changed = template with
+        {
+            FriendlyName = request.FriendlyName ?? template.FriendlyName,
+            MediaTypeCode = (ushort?)request.MediaType ?? template.MediaTypeCode,
+            NumberOfColumns = (ushort?)request.NumberOfColumns ?? template.NumberOfColumns,
+            Interleave = request.Interleave is { } strip ? LayoutWish.CheckedInterleave(state, strip) : template.Interleave,
+            ProvisioningType = request.ProvisioningType ?? template.ProvisioningType,
+            Description = request.Description ?? template.Description,
+        };
+        return WithLayout(state, changed, new LayoutWish(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy));
+    }
+
+    // Copies alone are copies of the layout that the template has; a layout alone that it has already keeps its copies.
+    private static TierTemplate WithLayout(PoolState state, TierTemplate template, LayoutWish wish)
+    {
+        if (wish.IsOpen)
+        {
+            return template;
+        }
+
+        bool hasLayout = template.NumberOfDataCopies > 0;
+        wish = hasLayout && wish.Name is null ? wish with { Name = template.ResiliencySettingName } : wish;
+        string layout = wish.DecideName(state);
+        bool keepsCopies = hasLayout && layout == template.ResiliencySettingName && wish is { Copies: null, Redundancy: null };
+        int copies = keepsCopies ? template.NumberOfDataCopies : wish.DecideCopies(state, layout);
+        return template with { ResiliencySettingName = layout, NumberOfDataCopies = (ushort)copies, PhysicalDiskRedundancy = (ushort)(copies - 1) };
+    }
+
+    private static void CheckName(PoolState state, TierTemplate template, TierTemplateRequest request)
+    {
+        string parameter = template.FriendlyName.Length == 0 ? "FriendlyName" : "NewFriendlyName";
+        string name = request.FriendlyName ?? template.FriendlyName;
+        if (name.Length is < 1 or > 256 || name.Any(char.IsControl))
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"-{parameter} has {name.Length} characters; a name has 1 to 256 and no control characters.", "Choose another name.");
+        }
+
+        if (state.TierTemplates.Values.Any(other => other.Id != template.Id && string.Equals(other.FriendlyName, name, StringComparison.OrdinalIgnoreCase)))
+        {
+            throw new RefusedException(
+                Refusal.NameTaken, $"-{parameter} '{name}' is the name of another storage tier of storage pool '{state.Pool!.FriendlyName}'.", "Choose another name.");
+        }
+    }
+
+    private static void CheckDescription(string? description)
+    {
+        if (description?.Length > TierTemplate.MaxDescriptionLength)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"-Description has {description.Length} characters; at most {TierTemplate.MaxDescriptionLength} are possible.", "Give a shorter text.");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+
+namespace TierSpaces.Host.Verbs.Mapping;
+
+/// <summary>A storage tier of the engine as the object users see.</summary>
+internal static class StorageTierMapping
+{
+    /// <summary>Maps one.</summary>
+    public static StorageTierInfo ToInfo(this StorageTierStatus tier)
+    {
+        var uniqueId = Identifiers.OfPoolOrDisk(tier.UniqueId);
+        return new StorageTierInfo
+        {
+            FriendlyName = tier.FriendlyName,
+            UniqueId = uniqueId,
+            ObjectId = Identifiers.ObjectId("MSFT_StorageTier", uniqueId),
+            TierClass = DisplayName.Of(StorageTierClass.Unknown),
+            MediaType = DisplayName.Of((MediaType)tier.MediaTypeCode),
+            ResiliencySettingName = tier.ResiliencySettingName,
+            NumberOfColumns = tier.NumberOfColumns > 0 ? (ushort)tier.NumberOfColumns : null,
+            NumberOfDataCopies = (ushort)tier.NumberOfDataCopies,
+            PhysicalDiskRedundancy = (ushort)tier.PhysicalDiskRedundancy,
+            NumberOfGroups = 1,
+            Interleave = (ulong)tier.Interleave,
+            ProvisioningType = DisplayName.Of((ProvisioningType)tier.ProvisioningType),
+            AllocationUnitSize = (ulong)tier.SlabBytes,
+            FaultDomainAwareness = DisplayName.Of((FaultDomainType)tier.FaultDomainAwareness),
+            Usage = DisplayName.Of((StorageTierUsage)tier.Usage),
+            Description = tier.Description,
+            StoragePoolUniqueId = Identifiers.OfPoolOrDisk(tier.PoolId),
+        };
+    }
+}

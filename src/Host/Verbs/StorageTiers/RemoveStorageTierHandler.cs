@@ -1,0 +1,27 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>Remove-StorageTier: deletes templates.</summary>
+internal sealed class RemoveStorageTierHandler(HostServices services) : VerbHandler<RemoveStorageTierRequest, StorageTierInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        RemoveStorageTierRequest request, ReplyBuilder<StorageTierInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (var tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
+        {
+            await reply.TryDoAsync(
+                $"Remove storage tier '{tier.FriendlyName}'",
+                async () =>
+                {
+                    await services.Subsystem.RemoveStorageTierAsync(tier.UniqueId).ConfigureAwait(false);
+                    reply.Add(request.PassThru ? [tier.ToInfo()] : []);
+                },
+                () => services.Subsystem.CheckRemoveStorageTierAsync(tier.UniqueId)).ConfigureAwait(false);
+        }
+    }
+}
