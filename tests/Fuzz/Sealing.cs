@@ -14,6 +14,7 @@ internal static class Sealing
     private const int ChainIndex = 88;
     private const int JournalPayload = 92;
     private const int JournalBlockChecksum = 72;
+    private const int HeatSnapshotChecksum = 72;
 
     /// <summary>A block with the common header of pool metadata.</summary>
     internal static void PoolBlock(Span<byte> block) => Reseal(block[..Engine.Formats.PoolBlock.Size], PoolBlockChecksum);
@@ -36,6 +37,15 @@ internal static class Sealing
 
     /// <summary>A block of a space's journal.</summary>
     internal static void JournalBlock(Span<byte> block) => Reseal(block[..Engine.Formats.JournalBlock.Size], JournalBlockChecksum);
+
+    /// <summary>The blocks of a snapshot of heat.</summary>
+    internal static void HeatSnapshot(Span<byte> blocks)
+    {
+        for (; blocks.Length >= Engine.Formats.HeatSnapshot.BlockSize; blocks = blocks[Engine.Formats.HeatSnapshot.BlockSize..])
+        {
+            Reseal(blocks[..Engine.Formats.HeatSnapshot.BlockSize], HeatSnapshotChecksum);
+        }
+    }
 
     /// <summary>A sector of a checksum page.</summary>
     internal static void ChecksumSector(Span<byte> sector) =>

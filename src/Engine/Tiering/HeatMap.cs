@@ -1,5 +1,6 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
+using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Engine.Tiering;
 
@@ -136,6 +137,33 @@ public sealed class HeatMap
         return sum / ScaleAt(nowNs);
     }
 
+    /// <summary>
+    /// Copies the heats of slices from a first one on, so that they can be looked at elsewhere than on the lane. Fast, but a lane has better to do
+    /// for long: take a large disk piece by piece.
+    /// </summary>
+    /// <param name="heats">Where to; those of slices that are not there are 0.</param>
+    /// <param name="first">The first slice, 0 or more.</param>
+    /// <param name="nowNs">Time of the lane.</param>
+    public void CopyTo(Span<float> heats, long first, long nowNs)
+    {
+        float left = (float)(1 / ScaleAt(nowNs));
+        while (heats.Length > 0)
+        {
+            int within = (int)(first & (PageSlices - 1));
+            int count = Math.Min(heats.Length, PageSlices - within);
+            ReadOnlySpan<float> stored = first < Slices ? _pages[first >> PageBits] : null;
+            stored = stored.IsEmpty ? stored : stored.Slice(within, count);
+            heats[..count].Clear();
+            for (int i = 0; i < stored.Length; i++)
+            {
+                heats[i] = Math.Min(stored[i] * left, HeatSnapshot.HeatMax);
+            }
+
+            heats = heats[count..];
+            first += count;
+        }
+    }
+
     /// <summary>Takes the heat of a slice away, because what it held is gone.</summary>
     public void Forget(long slice)
     {
@@ -178,18 +206,25 @@ public sealed class HeatMap
     /// <summary>Whether a slice is cold after a time, see <see cref="ColdBelow"/>.</summary>
     public bool IsCold(long slice, long untouchedNs, long nowNs) => Heat(slice, nowNs) < ColdBelow(untouchedNs);
 
-    /// <summary>The stored values of a page, and how often they hold heat at a time.</summary>
-    internal ReadOnlySpan<float> Page(long page, long nowNs, out double scale)
+    /// <summary>The first slice from this one on whose page exists; <see cref="Slices"/> when none is.</summary>
+    internal long NextTouched(long slice)
     {
-        scale = ScaleAt(nowNs);
-        return page < _pages.Length ? _pages[page] : [];
+        for (long page = slice >> PageBits; page < _pages.Length; page++)
+        {
+            if (_pages[page] is not null)
+            {
+                return Math.Max(slice, page << PageBits);
+            }
+        }
+
+        return Slices;
     }
 
     /// <summary>Adds heat that was saved.</summary>
     internal void Restore(long slice, double heat, long nowNs)
     {
         Advance(nowNs);
-        Add(slice, heat * _scale);
+        Add(slice, Math.Min(heat, HeatSnapshot.HeatMax) * _scale);
     }
 
     private static long CheckedSlices(long slices, long least) => slices >= least && slices <= MaxSlices

@@ -47,6 +47,7 @@ public sealed class FormatDocumentTests
         Block(to, "Integrity log record", IntegrityRecord.Layout, null);
         Block(to, "Header of a write cache's record", CacheRecord.Layout, null);
         Block(to, "Write cache anchor", CacheAnchor.Layout, null);
+        Block(to, "Block of a snapshot of heat", HeatSnapshot.Layout, null);
         return to.ToString();
     }
 

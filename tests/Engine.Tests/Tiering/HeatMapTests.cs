@@ -165,6 +165,26 @@ public sealed class HeatMapTests(ITestOutputHelper output)
     }
 
     [Fact]
+    public void Heats_are_copied_as_they_are_and_those_that_are_not_there_are_zero()
+    {
+        HeatMap map = new(HeatSettings.Default, 3000);
+        Random random = new(1);
+        for (int i = 0; i < 300; i++)
+        {
+            map.Record((random.Next(2) == 0 ? random.Next(500) : 2900 + random.Next(100)) * (long)Mi, 4096, isWrite: false, 0);
+        }
+
+        for (int i = 0; i < 300; i++)
+        {
+            float[] heats = new float[random.Next(2000)];
+            Array.Fill(heats, -1);
+            int first = random.Next(4000);
+            map.CopyTo(heats, first, Day);
+            Assert.All(Enumerable.Range(0, heats.Length), slice => Assert.Equal(map.Heat(first + slice, Day), heats[slice], 1e-5));
+        }
+    }
+
+    [Fact]
     public void A_slice_is_cold_when_it_was_not_touched_for_the_time()
     {
         HeatMap map = new(HeatSettings.Default, 5);

@@ -1,6 +1,7 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Fuzz.Targets;
 
@@ -22,6 +23,7 @@ internal static class FormatTargets
         Block("witness", static block => Sealing.PoolBlock(block), Witness, [new WitnessRecord(Samples.Pool, Samples.Id, 4, Samples.View).Encode()]),
         Block("journal-block", static block => Sealing.JournalBlock(block), JournalBlock, JournalBlocks()),
         Block("checksum-sector", static sector => Sealing.ChecksumSector(sector), ChecksumSector, ChecksumSectors()),
+        new("heat-snapshot", [HeatSnapshotOf(20, 400), HeatSnapshotOf(900, 1800)], HeatSnapshot) { IsFixedLength = true, Reseal = static blocks => Sealing.HeatSnapshot(blocks) },
         new("integrity-log", [IntegrityPayload()], Integrity) { MaxLength = Engine.Formats.JournalBlock.PayloadCapacity },
         new("crash-notes", [CrashNotesOf(3, 2), CrashNotesOf(0, 16)], Notes) { IsFixedLength = true },
         new("foreign-signature", [new byte[8192], Signatures()], Signature) { MaxLength = 300 << 10, Weight = 20 },
@@ -172,6 +174,28 @@ internal static class FormatTargets
         Span<uint> checksums = stackalloc uint[Engine.Formats.ChecksumSector.Entries];
         Span<ushort> generations = stackalloc ushort[Engine.Formats.ChecksumSector.Entries];
         return Engine.Formats.ChecksumSector.TryRead(sector, s_checksums, 5, out _, checksums, generations) ? "whole" : "refused";
+    }
+
+    private static byte[] HeatSnapshotOf(int first, int second)
+    {
+        HeatMap map = new(HeatSettings.Default, 2000);
+        map.Record(first << 20, 4096, isWrite: false, 0);
+        map.Record(second << 20, 1 << 20, isWrite: true, 0);
+        HeatSnapshotWriter writer = new(map, Samples.Id, 3, 638_000_000_000_000_000, 0);
+        byte[] area = new byte[2 * Engine.Formats.HeatSnapshot.BlockSize];
+        writer.Next(area);
+        writer.Next(area.AsSpan(Engine.Formats.HeatSnapshot.BlockSize));
+        return area;
+    }
+
+    private static string HeatSnapshot(byte[] area)
+    {
+        HeatSnapshotReader? reader = HeatSnapshotReader.Newest(
+            area, [], static () => new HeatSnapshotReader(Samples.Id, HeatSettings.Default, 2000, 639_000_000_000_000_000, 5));
+        double total = reader?.Map?.Total(5) ?? 0;
+        return total is >= 0 and < 1e30
+            ? $"{(reader is null ? "none" : "whole")} {total > 0}"
+            : throw new WrongAnswerException($"a heat of {total}");
     }
 
     private static byte[] IntegrityPayload()
