@@ -11,6 +11,11 @@ internal static class Samples
     internal static readonly Guid Id = new("0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0");
 
     private static readonly VirtualDiskId s_virtualDisk = new(Id);
+    private static readonly VirtualDiskDescription s_tiered = VirtualDiskOf(isConnected: false) with
+    {
+        Id = new VirtualDiskId(new Guid("1f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0")), FriendlyName = "tiered", SizeBytes = 20 << 20, CacheSpace = SpaceId.None, WriteCacheSize = 0,
+        Tiers = [TierOf("fast", 8), TierOf("slow", 12)],
+    };
 
     internal static PoolView View { get; } = new()
     {
@@ -57,6 +62,12 @@ internal static class Samples
         new VirtualDiskChanged(VirtualDiskOf(isConnected: true)),
         new Counters(9, 9),
         new TierTemplateRemoved(Id),
+        new VirtualDiskCreated(s_tiered),
+        new SlicesMapped(s_tiered.Id, 1, [new SliceEntry(0, 2, SliceReason.FirstWrite, 638_000_000_000_000_000), SliceEntry.None]),
+        new PinSet(Id, 0, s_tiered.Id, s_tiered.Tiers[0].Id, "/srv/hot.db", [new PinnedRange(4096, 8192), new PinnedRange(1 << 20, 1)]),
+        new PinRemoved(Id),
+        new PinSet(Id, 0, s_tiered.Id, s_tiered.Tiers[0].Id, "", [new PinnedRange(0, 8192)]),
+        new PinSet(Id, 1, s_tiered.Id, s_tiered.Tiers[0].Id, "", [new PinnedRange(1 << 20, 1)]),
         new RowsFreed(new SpaceId(1), 2, 1),
         new DiskRemoved(new DiskNumber(3)),
         new SpaceRemoved(new SpaceId(1)),
@@ -85,6 +96,12 @@ internal static class Samples
     private static SlabRef Slab(ushort disk, uint slab) => new(new DiskNumber(disk), slab);
 
     private static RowMapping Row(uint slab) => new([Slab(1, slab), Slab(2, slab)]);
+
+    private static TierDescription TierOf(string name, long mebibytes) => new()
+    {
+        Id = new Guid((int)mebibytes, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), FriendlyName = name, MediaTypeCode = 4, ResiliencySettingName = "Simple",
+        SizeBytes = mebibytes << 20, SpaceBytes = (mebibytes + 4) << 20,
+    };
 
     private static PoolDescription PoolOf(string name) => new()
     {

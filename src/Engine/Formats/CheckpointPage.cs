@@ -40,11 +40,14 @@ public enum PageKind : byte
 
     /// <summary>A tier template.</summary>
     TierTemplate = 32,
+
+    /// <summary>A part of a pin.</summary>
+    Pin = 40,
 }
 
 /// <summary>Which part of the state a page holds.</summary>
 /// <param name="Kind">Kind of part.</param>
-/// <param name="Id">Identity of a virtual disk, job or tier template, else empty.</param>
+/// <param name="Id">Identity of a virtual disk, job, tier template or pin, else empty.</param>
 /// <param name="Number">Number of a disk or space, else 0.</param>
 /// <param name="Index">Which of several pages.</param>
 public readonly record struct PageKey(PageKind Kind, Guid Id, uint Number, uint Index);
@@ -71,7 +74,7 @@ public readonly record struct CheckpointPage(ulong Generation, PageKey Key)
     /// <summary>Layout of the body, for the documentation; offsets count from the start of the block.</summary>
     public static readonly IReadOnlyList<(int Offset, int Length, string Name)> Layout =
     [
-        (56, 8, "generation"), (64, 1, "kind"), (65, 16, "id of a virtual disk, job or tier template"), (81, 4, "number of a disk or space"),
+        (56, 8, "generation"), (64, 1, "kind"), (65, 16, "id of a virtual disk, job, tier template or pin"), (81, 4, "number of a disk or space"),
         (85, 4, "index"),
         (89, 4007, "root: generation (8), journal position (20), then table pages; table: pages, each page (4) and CRC32C of its contents (4); else records"),
     ];

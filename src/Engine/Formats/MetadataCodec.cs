@@ -34,6 +34,8 @@ public static class MetadataCodec
         [RecordKind.TierTemplateSet] = TierTemplateSet.Decode,
         [RecordKind.TierTemplateRemoved] = TierTemplateRemoved.Decode,
         [RecordKind.SlicesMapped] = SlicesMapped.Decode,
+        [RecordKind.PinSet] = PinSet.Decode,
+        [RecordKind.PinRemoved] = PinRemoved.Decode,
     };
 
     /// <summary>Appends a record with its frame.</summary>

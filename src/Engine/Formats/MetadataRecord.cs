@@ -41,4 +41,6 @@ internal enum RecordKind : ushort
     TierTemplateSet = 128,
     TierTemplateRemoved = 129,
     SlicesMapped = 144,
+    PinSet = 160,
+    PinRemoved = 161,
 }

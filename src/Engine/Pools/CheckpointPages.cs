@@ -33,7 +33,7 @@ internal static class CheckpointPages
     /// <summary>Most pages that a state can take, without tables and root.</summary>
     internal static long CountUpTo(PoolState state)
     {
-        long pages = 2L + state.Disks.Count + state.VirtualDisks.Count + state.Jobs.Count + state.TierTemplates.Count;
+        long pages = 2L + state.Disks.Count + state.VirtualDisks.Count + state.Jobs.Count + state.TierTemplates.Count + state.Pins.Count;
         foreach (SpaceState space in state.Spaces.Values)
         {
             pages += 1 + (2L * space.Rows.LeafCount);
@@ -86,6 +86,11 @@ internal static class CheckpointPages
         foreach (TierTemplate template in state.TierTemplates.Values)
         {
             yield return Single(new PageKey(PageKind.TierTemplate, template.Id, 0, 0), template, new TierTemplateSet(template));
+        }
+
+        foreach (PinSet pin in state.Pins.Values)
+        {
+            yield return Single(new PageKey(PageKind.Pin, pin.Id, 0, pin.Part), pin, pin);
         }
     }
 

@@ -15,9 +15,9 @@ namespace TierSpaces.Engine.Pools;
 //  2. The sources of a row lie on distinct disks of the pool.
 //  3. Disk and space numbers are never given twice.
 //  4. Every space belongs to a virtual disk of the pool.
-//  5. Every slice map belongs to a virtual disk of the pool with tiers.
+//  5. Every slice map and every pin belongs to a virtual disk of the pool with tiers.
 
-/// <summary>The state of a pool: disks, virtual disks, spaces, rows, stale marks, jobs, tier templates. Never changed, only replaced.</summary>
+/// <summary>The state of a pool: disks, virtual disks, spaces, rows, stale marks, jobs, tier templates, pins. Never changed, only replaced.</summary>
 public sealed partial record PoolState
 {
     private PoolState()

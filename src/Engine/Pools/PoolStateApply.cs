@@ -65,6 +65,8 @@ public sealed partial record PoolState
         TierTemplateSet r => SetTierTemplate(r.Template, ref reason),
         TierTemplateRemoved r => RemoveTierTemplate(r.Template, ref reason),
         SlicesMapped r => MapSlices(r, ref reason),
+        PinSet r => SetPin(r, ref reason),
+        PinRemoved r => RemovePin(r.Id, ref reason),
         _ => Refuse("its kind is not known", out reason),
     };
 
@@ -183,9 +185,9 @@ public sealed partial record PoolState
             return Refuse($"there is no virtual disk {disk.Id}, or its new name is impossible", out reason);
         }
 
-        return HoldsSlicesOf(old, disk)
+        return HoldsSlicesOf(old, disk) && HoldsPins(disk)
             ? this with { VirtualDisks = VirtualDisks.SetItem(disk.Id, disk) }
-            : Refuse($"tiers of virtual disk {disk.Id} that hold slices were to become fewer, smaller or others", out reason);
+            : Refuse($"tiers of virtual disk {disk.Id} that hold slices or pins were to become fewer, smaller or others", out reason);
     }
 
     private bool HoldsSlicesOf(VirtualDiskDescription before, VirtualDiskDescription after) => !SliceMaps.ContainsKey(before.Id)
@@ -201,7 +203,7 @@ public sealed partial record PoolState
 
         return Spaces.Values.Any(space => space.Description.Owner == id)
             ? Refuse($"virtual disk {id} still has spaces", out reason)
-            : this with { VirtualDisks = VirtualDisks.Remove(id), SliceMaps = SliceMaps.Remove(id) };
+            : this with { VirtualDisks = VirtualDisks.Remove(id), SliceMaps = SliceMaps.Remove(id), Pins = PinsWithout(id) };
     }
 
     private PoolState? MapSlices(SlicesMapped record, ref string reason)

@@ -78,6 +78,9 @@ internal static class RecordSamples
         (new TierTemplateSet(TierTemplate), "id (16), name, media (2), resiliency name, empty when open, columns (2), 0 automatic, copies (2), 0 open, "
             + "redundancy (2), interleave (4), 0 open, fault domain (1), usage (2), description, provisioning (1), 0 open"),
         (new TierTemplateRemoved(s_guid), "id (16)"),
+        (new PinSet(s_guid, 0, TieredDisk.Id, TieredDisk.Tiers[0].Id, "/srv/hot.db", [new PinnedRange(4096, 8192), new PinnedRange(1 << 20, 1)]),
+            "id (16), part (4), virtual disk (16), tier (16), label, in part 0 only, count (4) of: first byte (8), bytes (8), ascending"),
+        (new PinRemoved(s_guid), "id (16); all parts"),
     ];
 
     internal static DiskDescription MakeDisk(ushort number, long bytes)
@@ -92,7 +95,7 @@ internal static class RecordSamples
     }
 
     /// <summary>A random record; its values are possible, whether they fit a state is another matter.</summary>
-    internal static MetadataRecord Next(Random random) => random.Next(15) switch
+    internal static MetadataRecord Next(Random random) => random.Next(17) switch
     {
         0 => new PoolChanged(Pool with { FriendlyName = Text(random), ThinProvisioningAlertThreshold = (byte)random.Next(100) }),
         1 => new DiskAdded(MakeDisk((ushort)random.Next(1, 100), random.NextInt64(8 << 20, 1L << 40)) with { SerialNumber = Text(random) }),
@@ -109,12 +112,24 @@ internal static class RecordSamples
         11 => new TierTemplateSet(TierTemplate with { Id = new Guid(random.Next(4), 0, 0, new byte[8]), FriendlyName = Text(random), NumberOfColumns = (ushort)random.Next(70) }),
         12 => new TierTemplateRemoved(new Guid(random.Next(4), 0, 0, new byte[8])),
         13 => Slices(random, random.Next(2) == 0 ? VirtualDisk.Id : TieredDisk.Id),
+        14 => Pin(random),
+        15 => new PinRemoved(new Guid(random.Next(4), 0, 0, new byte[8])),
         _ => new DiskStale(new SpaceId((uint)random.Next(5)), new DiskNumber((ushort)random.Next(9))),
     };
 
     /// <summary>A run of slices, some of them nowhere.</summary>
     internal static SlicesMapped Slices(Random random, VirtualDiskId disk) => new(disk, random.Next(2000), [.. Enumerable.Range(0, random.Next(1, 4)).Select(_ =>
         random.Next(3) == 0 ? SliceEntry.None : new SliceEntry(random.Next(3), (uint)random.Next(17), (SliceReason)random.Next(6), 638_000_000_000_000_000))]);
+
+    /// <summary>A part of one of few pins; a third of them impossible.</summary>
+    internal static PinSet Pin(Random random)
+    {
+        uint part = (uint)random.Next(3);
+        long first = (part * 5L << 20) + random.Next(1 << 20);
+        PinnedRange[] ranges = [.. Enumerable.Range(0, random.Next(4)).Select(i => new PinnedRange(first + (i << 18), 1 + random.Next(1 << 18)))];
+        string label = part == 0 || random.Next(9) == 0 ? Text(random) : "";
+        return new PinSet(new Guid(random.Next(4), 0, 0, new byte[8]), part, TieredDisk.Id, TieredDisk.Tiers[random.Next(2)].Id, label, [.. ranges]);
+    }
 
     internal static Guid NewGuid(Random random) => new(Bytes(random, 16));
 

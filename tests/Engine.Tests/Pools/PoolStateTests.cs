@@ -176,6 +176,67 @@ public sealed class PoolStateTests
     }
 
     [Fact]
+    public void Pins_are_kept_part_by_part_and_go_together()
+    {
+        (VirtualDiskDescription disk, Guid id) = (RecordSamples.TieredDisk, new Guid(7, 0, 0, new byte[8]));
+        PinSet first = new(id, 0, disk.Id, disk.Tiers[0].Id, "/a", [new PinnedRange(0, 4096), new PinnedRange(8192, 4096)]);
+        PinSet second = first with { Part = 1, Label = "", Ranges = [new PinnedRange(16384, 4096)] };
+        PoolState state = Base().Apply(first).Apply(second).Apply(first with { Id = new Guid(8, 0, 0, new byte[8]) });
+        Assert.Equal([(id, 0u), (id, 1u), (new Guid(8, 0, 0, new byte[8]), 0u)], FromPages(state).Pins.Keys);
+        Assert.Equal(("/a", 8192L), (FromPages(state).Pins[(id, 0)].Label, FromPages(state).Pins[(id, 0)].Ranges[1].Offset));
+        state = state.Apply(new PinRemoved(id));
+        Assert.Single(state.Pins);
+        Assert.False(state.TryApply(new PinRemoved(id), out _, out string reason));
+        Assert.Contains("no pin", reason);
+        Assert.Empty(state.Apply(new VirtualDiskRemoved(disk.Id)).Pins);
+    }
+
+    [Theory]
+    [InlineData("is impossible", 0, 0, 0, "")]
+    [InlineData("is impossible", 0, 4096, -1, "")]
+    [InlineData("is impossible", 0, 1, long.MaxValue, "")]
+    [InlineData("is impossible", 0, -1, 5, "")]
+    [InlineData("is impossible", 1, 30000, 4096, "/a")]
+    [InlineData("is impossible", 1024, 30000, 4096, "")]
+    [InlineData("ends before", 1, 30000, 20 << 20, "")]
+    [InlineData("does not follow", 0, 30000, 4096, "/a")]
+    [InlineData("does not follow", 2, 30000, 4096, "")]
+    [InlineData("does not follow", 1, 4095, 5, "")]
+    public void An_impossible_part_of_a_pin_is_refused(string why, uint part, long offset, long length, string label)
+    {
+        VirtualDiskDescription disk = RecordSamples.TieredDisk;
+        PinSet pin = new(new Guid(7, 0, 0, new byte[8]), 0, disk.Id, disk.Tiers[0].Id, "/a", [new PinnedRange(0, 4096)]);
+        PoolState state = Base().Apply(pin);
+        Assert.False(state.TryApply(pin with { Part = part, Label = label, Ranges = [new PinnedRange(offset, length)] }, out _, out string reason));
+        Assert.Contains(why, reason);
+    }
+
+    [Fact]
+    public void Tiers_that_pins_name_stay()
+    {
+        VirtualDiskDescription disk = RecordSamples.TieredDisk;
+        PoolState state = Base().Apply(new PinSet(new Guid(7, 0, 0, new byte[8]), 0, disk.Id, disk.Tiers[0].Id, "", [new PinnedRange((20 << 20) - 1, 1)]));
+        Assert.False(state.TryApply(new VirtualDiskChanged(disk with { Tiers = [disk.Tiers[1]] }), out _, out string reason));
+        Assert.Contains("pins", reason);
+        Assert.False(state.TryApply(new VirtualDiskChanged(disk with { SizeBytes = (20 << 20) - 1 }), out _, out _));
+        Assert.True(state.TryApply(new VirtualDiskChanged(disk with { FriendlyName = "other" }), out _, out reason), reason);
+    }
+
+    [Fact]
+    public void A_pin_to_what_is_not_there_is_refused()
+    {
+        VirtualDiskDescription disk = RecordSamples.TieredDisk;
+        PinSet pin = new(new Guid(7, 0, 0, new byte[8]), 0, disk.Id, disk.Tiers[0].Id, "", [new PinnedRange(0, 4096)]);
+        Assert.False(Base().TryApply(pin with { Disk = RecordSamples.VirtualDisk.Id }, out _, out _), "a disk without tiers");
+        Assert.False(Base().TryApply(pin with { Tier = Guid.Empty }, out _, out _), "a tier of no disk");
+        Assert.False(Base().Apply(pin).TryApply(pin with { Part = 1, Tier = disk.Tiers[1].Id, Ranges = [new PinnedRange(8192, 1)] }, out _, out _), "two tiers");
+        Assert.False(Base().TryApply(pin with { Label = new string('é', 513) }, out _, out _), "a long label");
+        Assert.False(Base().TryApply(pin with { Ranges = [new PinnedRange(0, 4096), new PinnedRange(4096, 4096)] }, out _, out _), "pieces that touch");
+        Assert.True(Base().TryApply(pin with { Label = new string('é', 512), Ranges = [.. Enumerable.Range(0, PinSet.RangesMax).Select(static i => new PinnedRange(i * 4096, 100))] }, out _, out string reason), reason);
+        Assert.False(Base().TryApply(pin with { Ranges = [.. Enumerable.Range(0, PinSet.RangesMax + 1).Select(static i => new PinnedRange(i * 4096, 100))] }, out _, out _));
+    }
+
+    [Fact]
     public void A_record_too_long_for_a_page_is_refused()
     {
         PoolState state = Base();
@@ -204,7 +265,7 @@ public sealed class PoolStateTests
         int space = random.Next(1, 3);
         int positions = space == 1 ? 2 : 1;
         int row = random.Next(200);
-        return random.Next(7) switch
+        return random.Next(8) switch
         {
             < 3 => new RowsMapped(new SpaceId((uint)space), row, positions, [.. Enumerable.Range(0, random.Next(1, 3)).Select(_ => Row(random, positions))]),
             3 => new RowsFreed(new SpaceId((uint)space), row, 1),
@@ -212,6 +273,7 @@ public sealed class PoolStateTests
                 new StaleMarked(new SpaceId((uint)space), [new StaleEntry(first.Index, (ushort)random.Next(positions), (ushort)random.Next(1, 65536))]),
             4 => new DiskStale(new SpaceId((uint)space), new DiskNumber((ushort)random.Next(1, 5))),
             5 => RecordSamples.Slices(random, RecordSamples.TieredDisk.Id),
+            6 => RecordSamples.Pin(random),
             _ => new StaleCleared(new SpaceId((uint)space), [new StaleEntry(row, 0, (ushort)random.Next(1, 65536))]),
         };
     }

@@ -1,0 +1,184 @@
+using System.Collections.Immutable;
+using System.Diagnostics.CodeAnalysis;
+using System.Numerics;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tiering;
+
+// Slices are pinned whole: one that a pin only touches goes where the pin says. Where two pins say otherwise of a slice, the faster tier wins.
+//
+// Invariants
+//  1. The runs are ascending and apart; each slice of a run is pinned to the tier of the run, others to none.
+//  2. No tier has more slices pinned to it than it has, unless the pool's records say so.
+
+/// <summary>
+/// The pins of a tiered virtual disk, in memory. A lookup takes the logarithm of the number of pieces, allocates nothing and may be made by any
+/// thread; everything else belongs to one.
+/// </summary>
+public sealed class PinTable
+{
+    private readonly int _shift;
+    private readonly ImmutableArray<long> _tierSlices;
+    private readonly Dictionary<Guid, Pin> _pins = [];
+    private volatile Runs _runs;
+
+    /// <summary>A table without pins.</summary>
+    /// <param name="sliceBytes">Bytes of a slice, a power of two.</param>
+    /// <param name="tierBytes">Size of each tier, fastest first.</param>
+    public PinTable(int sliceBytes, IEnumerable<long> tierBytes)
+    {
+        SliceBytes = sliceBytes;
+        _shift = BitOperations.Log2((uint)sliceBytes);
+        _tierSlices = [.. tierBytes.Select(bytes => bytes >> _shift)];
+        _runs = new Runs([], [], [], new long[_tierSlices.Length]);
+    }
+
+    /// <summary>Bytes of a slice.</summary>
+    public int SliceBytes { get; }
+
+    /// <summary>Pins, by label and then by identity.</summary>
+    public IReadOnlyList<Pin> Pins => [.. _pins.Values.OrderBy(static pin => pin.Label, StringComparer.Ordinal).ThenBy(static pin => pin.Id)];
+
+    /// <summary>The pins of a virtual disk as its pool remembers them. Those to tiers that the disk has no more are left out.</summary>
+    public static PinTable Load(VirtualDiskDescription disk, IEnumerable<PinSet> records)
+    {
+        PinTable table = new((int)disk.SliceSize, disk.Tiers.Select(static tier => tier.SizeBytes));
+        foreach (IGrouping<Guid, PinSet> pin in records.Where(pin => pin.Disk == disk.Id).GroupBy(static pin => pin.Id))
+        {
+            PinSet[] parts = [.. pin.OrderBy(static part => part.Part)];
+            int tier = disk.Tiers.ToList().FindIndex(one => one.Id == parts[0].Tier);
+            if (tier >= 0)
+            {
+                table._pins[pin.Key] = new Pin(pin.Key, tier, parts[0].Label, [.. parts.SelectMany(static part => part.Ranges)]);
+            }
+        }
+
+        table._runs = table.RunsOf(table._pins.Values);
+        return table;
+    }
+
+    /// <summary>The pin with an identity.</summary>
+    public Pin? Find(Guid id) => _pins.GetValueOrDefault(id);
+
+    /// <summary>The pin of a file.</summary>
+    public Pin? Find(string label) => label.Length == 0 ? null : _pins.Values.FirstOrDefault(pin => pin.Label == label);
+
+    /// <summary>The tier that a slice is pinned to; −1: none.</summary>
+    public int TierOf(long slice)
+    {
+        Runs runs = _runs;
+        int at = Array.BinarySearch(runs.First, slice);
+        at = at < 0 ? ~at - 1 : at;
+        return at >= 0 && slice < runs.End[at] ? runs.Tier[at] : -1;
+    }
+
+    /// <summary>Bytes of slices that are pinned to a tier.</summary>
+    public long PinnedBytes(int tier) => _runs.Slices[tier] << _shift;
+
+    /// <summary>
+    /// Whether a pin could be set in place of one with its identity: there is no more pinned to a tier afterwards than it has. What is given up
+    /// for it counts as free.
+    /// </summary>
+    public bool CanSet(Pin pin, [NotNullWhen(false)] out PinRefusal? refusal) => TryMake(pin, out _, out refusal);
+
+    /// <summary>Sets a pin, in place of one with its identity; refused when more would be pinned to a tier than it has.</summary>
+    public bool TrySet(Pin pin, [NotNullWhen(false)] out PinRefusal? refusal)
+    {
+        if (!TryMake(pin, out Runs runs, out refusal))
+        {
+            return false;
+        }
+
+        _pins[pin.Id] = pin;
+        _runs = runs;
+        return true;
+    }
+
+    /// <summary>Takes a pin away; whether it was there.</summary>
+    public bool Remove(Guid id)
+    {
+        bool wasThere = _pins.Remove(id);
+        _runs = wasThere ? RunsOf(_pins.Values) : _runs;
+        return wasThere;
+    }
+
+    private bool TryMake(Pin pin, out Runs runs, [NotNullWhen(false)] out PinRefusal? refusal)
+    {
+        runs = _runs;
+        refusal = null;
+        if ((uint)pin.Tier >= (uint)_tierSlices.Length)
+        {
+            refusal = new PinRefusal($"Tier {pin.Tier} is not there: 0 to {_tierSlices.Length - 1} are.", 0);
+        }
+        else if (pin.Ranges.IsDefaultOrEmpty || pin.Ranges.Length > Pin.RangesMax)
+        {
+            int pieces = pin.Ranges.IsDefault ? 0 : pin.Ranges.Length;
+            refusal = new PinRefusal($"It has {pieces} pieces, and a pin has 1 to {Pin.RangesMax}. Pin the rest apart, or write the file anew in fewer pieces.", 0);
+        }
+        else
+        {
+            Pin[] others = [.. _pins.Values.Where(other => other.Id != pin.Id)];
+            runs = RunsOf([.. others, pin]);
+            int full = Array.FindIndex([.. runs.Slices.Zip(_tierSlices)], static tier => tier.First > tier.Second);
+            long wanted = full < 0 ? 0 : runs.Slices[full] << _shift;
+            refusal = full < 0 ? null : TooMuch(full, wanted, RunsOf(others).Slices[full]);
+        }
+
+        return refusal is null;
+    }
+
+    private PinRefusal TooMuch(int tier, long wantedBytes, long takenSlices)
+    {
+        long fitting = Math.Max(0, _tierSlices[tier] - takenSlices) << _shift;
+        return new PinRefusal(
+            $"Its slices of {SliceBytes} bytes would bring what is pinned to the tier to {wantedBytes} bytes, and it has {_tierSlices[tier] << _shift}. "
+            + $"At most {fitting} bytes more can be pinned to it: pin less, take other pins away or make the tier larger.",
+            fitting);
+    }
+
+    // Sweeps over the ends of all pieces: between two of them the fastest tier that a piece goes on for has the slices.
+    private Runs RunsOf(IEnumerable<Pin> pins)
+    {
+        List<(long At, int Tier, int Change)> ends = [];
+        foreach (Pin pin in pins)
+        {
+            foreach (PinnedRange range in pin.Ranges)
+            {
+                ends.Add((range.Offset >> _shift, pin.Tier, 1));
+                ends.Add((((range.End - 1) >> _shift) + 1, pin.Tier, -1));
+            }
+        }
+
+        ends.Sort(static (one, other) => one.At.CompareTo(other.At));
+        int[] open = new int[_tierSlices.Length];
+        List<(long First, long End, int Tier)> runs = [];
+        for (int i = 0; i < ends.Count; i++)
+        {
+            open[ends[i].Tier] += ends[i].Change;
+            int tier = Array.FindIndex(open, static count => count > 0);
+            if (tier >= 0 && ends[i + 1].At > ends[i].At)
+            {
+                Append(runs, ends[i].At, ends[i + 1].At, tier);
+            }
+        }
+
+        long[] slices = new long[_tierSlices.Length];
+        runs.ForEach(run => slices[run.Tier] += run.End - run.First);
+        return new Runs([.. runs.Select(static run => run.First)], [.. runs.Select(static run => run.End)], [.. runs.Select(static run => run.Tier)], slices);
+    }
+
+    private static void Append(List<(long First, long End, int Tier)> runs, long first, long end, int tier)
+    {
+        if (runs.Count > 0 && runs[^1].End == first && runs[^1].Tier == tier)
+        {
+            runs[^1] = runs[^1] with { End = end };
+        }
+        else
+        {
+            runs.Add((first, end, tier));
+        }
+    }
+
+    private sealed record Runs(long[] First, long[] End, int[] Tier, long[] Slices);
+}

@@ -1,0 +1,179 @@
+using System.Collections.Immutable;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Tests.Formats;
+using TierSpaces.Engine.Tests.Lanes;
+using TierSpaces.Engine.Tiering;
+
+namespace TierSpaces.Engine.Tests.Tiering;
+
+public sealed class PinTableTests
+{
+    private const long Mi = 1 << 20;
+
+    [Fact]
+    public void A_slice_that_a_pin_touches_is_pinned_whole()
+    {
+        PinTable table = new((int)Mi, [10 * Mi, 10 * Mi]);
+        Assert.True(table.TrySet(Make(1, 1, (3 * Mi) - 1, 2), out _));
+        Assert.Equal([-1, -1, 1, 1, -1], Enumerable.Range(0, 5).Select(slice => table.TierOf(slice)));
+        Assert.Equal((0, 2 * Mi), (table.PinnedBytes(0), table.PinnedBytes(1)));
+        Assert.Equal(-1, table.TierOf(-1));
+        Assert.Equal(2, table.Pins.Single().Bytes);
+    }
+
+    [Fact]
+    public void Of_two_pins_the_faster_tier_wins_and_what_it_covered_comes_back()
+    {
+        PinTable table = new((int)Mi, [10 * Mi, 10 * Mi]);
+        Assert.True(table.TrySet(Make(1, 1, 0, 5 * Mi), out _));
+        Assert.True(table.TrySet(Make(2, 0, Mi, 2 * Mi), out _));
+        Assert.Equal([1, 0, 0, 1, 1, -1], Enumerable.Range(0, 6).Select(slice => table.TierOf(slice)));
+        Assert.Equal((2 * Mi, 3 * Mi), (table.PinnedBytes(0), table.PinnedBytes(1)));
+        Assert.True(table.Remove(IdOf(2)));
+        Assert.False(table.Remove(IdOf(2)));
+        Assert.Equal([1, 1, 1, 1, 1, -1], Enumerable.Range(0, 6).Select(slice => table.TierOf(slice)));
+    }
+
+    [Fact]
+    public void More_than_a_tier_has_is_refused_with_what_would_fit()
+    {
+        PinTable table = new((int)Mi, [4 * Mi, 10 * Mi]);
+        Assert.True(table.TrySet(Make(1, 0, 0, Mi), out _));
+        Assert.False(table.TrySet(Make(2, 0, 5 * Mi, (3 * Mi) + 1), out PinRefusal? refusal));
+        Assert.Equal(3 * Mi, refusal.FittingBytes);
+        Assert.Contains($"At most {3 * Mi} bytes more", refusal.Reason, StringComparison.Ordinal);
+        Assert.Equal((Mi, -1), (table.PinnedBytes(0), table.TierOf(5)));
+        Assert.True(table.CanSet(Make(2, 0, 5 * Mi, 3 * Mi), out _));
+        Assert.Single(table.Pins);
+        Assert.True(table.TrySet(Make(2, 0, 5 * Mi, 3 * Mi), out _));
+        Assert.False(table.TrySet(Make(1, 0, 0, 2 * Mi), out refusal));   // what it has now counts as free
+        Assert.Equal(Mi, refusal.FittingBytes);
+        Assert.True(table.TrySet(Make(1, 1, 0, 2 * Mi), out _));
+        Assert.Equal((3 * Mi, 2 * Mi), (table.PinnedBytes(0), table.PinnedBytes(1)));
+    }
+
+    // Sending a pin elsewhere can bring back another one below it, for which there is no room any more.
+    [Fact]
+    public void What_comes_back_must_fit_as_well()
+    {
+        PinTable table = new((int)Mi, [4 * Mi, 4 * Mi, 9 * Mi]);
+        Assert.True(table.TrySet(Make(1, 0, 0, 4 * Mi), out _));
+        Assert.True(table.TrySet(Make(2, 1, 0, 4 * Mi), out _));
+        Assert.True(table.TrySet(Make(3, 1, 5 * Mi, 2 * Mi), out _));
+        Assert.False(table.TrySet(Make(1, 2, 0, 4 * Mi), out PinRefusal? refusal));
+        Assert.Contains("would bring", refusal.Reason, StringComparison.Ordinal);
+        Assert.Equal(0, table.TierOf(0));
+    }
+
+    [Fact]
+    public void Impossible_pins_are_refused()
+    {
+        PinTable table = new((int)Mi, [4 * Mi, 4 * Mi]);
+        Assert.False(table.TrySet(Make(1, 2, 0, 1), out PinRefusal? refusal));
+        Assert.Contains("Tier 2", refusal.Reason, StringComparison.Ordinal);
+        Assert.False(table.TrySet(Make(1, -1, 0, 1), out _));
+        Assert.False(table.TrySet(Make(1, 0, 0, 1) with { Ranges = [] }, out refusal));
+        Assert.Contains("0 pieces", refusal.Reason, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Pins_are_found_by_file_and_listed_in_order()
+    {
+        PinTable table = new((int)Mi, [40 * Mi, 4 * Mi]);
+        Assert.True(table.TrySet(Make(1, 0, 0, 1) with { Label = "/b" }, out _));
+        Assert.True(table.TrySet(Make(2, 0, 9 * Mi, 1) with { Label = "/a" }, out _));
+        Assert.True(table.TrySet(Make(3, 0, 12 * Mi, 1), out _));
+        Assert.Equal(["", "/a", "/b"], table.Pins.Select(static pin => pin.Label));
+        Assert.Equal(IdOf(1), table.Find("/b")!.Id);
+        Assert.Null(table.Find(""));
+        Assert.Null(table.Find("/c"));
+        Assert.Equal("/a", table.Find(IdOf(2))!.Label);
+    }
+
+    // Against a table with one entry per slice.
+    [Fact]
+    public void Lookups_are_what_a_plain_table_says()
+    {
+        Random random = new(1);
+        for (int round = 0; round < 500; round++)
+        {
+            PinTable table = new((int)Mi, [200 * Mi, 200 * Mi, 200 * Mi]);
+            Dictionary<Guid, Pin> model = [];
+            for (int step = 0; step < 12; step++)
+            {
+                Pin pin = Make(random.Next(6), random.Next(3), 0, 1) with { Ranges = RandomRanges(random) };
+                if (random.Next(4) == 0)
+                {
+                    Assert.Equal(model.Remove(pin.Id), table.Remove(pin.Id));
+                }
+                else
+                {
+                    model[pin.Id] = pin;
+                    Assert.True(table.TrySet(pin, out _));
+                }
+
+                int[] expected = [.. Enumerable.Range(0, 60).Select(slice => Expected(model.Values, slice))];
+                Assert.Equal(expected, Enumerable.Range(0, 60).Select(slice => table.TierOf(slice)));
+                Assert.All(new[] { 0, 1, 2 }, tier => Assert.Equal(expected.Count(one => one == tier) * Mi, table.PinnedBytes(tier)));
+            }
+        }
+    }
+
+    [Fact]
+    public void Pieces_are_joined_as_they_must_be()
+    {
+        Assert.Equal(
+            [new PinnedRange(0, 30), new PinnedRange(40, 10)],
+            Pin.Join([new PinnedRange(40, 10), new PinnedRange(10, 20), new PinnedRange(0, 10), new PinnedRange(5, 3)]));
+        Assert.Empty(Pin.Join([]));
+    }
+
+    [Fact]
+    public void A_pin_of_many_pieces_comes_back_from_its_records()
+    {
+        VirtualDiskDescription disk = RecordSamples.TieredDisk;
+        PinnedRange[] pieces = [.. Enumerable.Range(0, 1000).Select(static i => new PinnedRange(i * 8192, 4096))];
+        Pin pin = Make(1, 1, 0, 1) with { Label = "/file", Ranges = [.. pieces] };
+        IReadOnlyList<PinSet> records = pin.ToRecords(disk.Id, disk.Tiers[1].Id);
+        Assert.Equal(8, records.Count);
+        Assert.All(records, static record => Assert.True(record.IsPossible));
+        PinSet elsewhere = records[0] with { Id = IdOf(2), Disk = RecordSamples.VirtualDisk.Id };
+        PinSet lost = records[0] with { Id = IdOf(3), Tier = Guid.Empty };
+        PinTable table = PinTable.Load(disk, [.. records.Reverse(), elsewhere, lost]);
+        Pin read = table.Pins.Single();
+        Assert.Equal((pin.Id, 1, "/file", pin.Bytes), (read.Id, read.Tier, read.Label, read.Bytes));
+        Assert.Equal(pieces, read.Ranges);
+        Assert.Equal((1, 8 * Mi), (table.TierOf(7), table.PinnedBytes(1)));
+    }
+
+    [Fact]
+    public void A_lookup_allocates_nothing()
+    {
+        PinTable table = new((int)Mi, [4000 * Mi, 4 * Mi]);
+        Assert.True(table.TrySet(Make(1, 0, 0, 1) with { Ranges = [.. Enumerable.Range(0, 1000).Select(static i => new PinnedRange(i * 3 * Mi, 4096))] }, out _));
+        AllocationMeter meter = new();
+        for (int window = 0; window < 4; window++)
+        {
+            meter.Begin();
+            for (int slice = 0; slice < 3000; slice++)
+            {
+                table.TierOf(slice);
+            }
+
+            meter.End();
+        }
+
+        Assert.Equal(0, meter.Least);
+    }
+
+    private static Guid IdOf(int number) => new(number, 0, 0, new byte[8]);
+
+    private static Pin Make(int number, int tier, long offset, long length) => new(IdOf(number), tier, "", [new PinnedRange(offset, length)]);
+
+    private static ImmutableArray<PinnedRange> RandomRanges(Random random) =>
+        Pin.Join(Enumerable.Range(0, random.Next(1, 5)).Select(_ => new PinnedRange(random.NextInt64(50 * Mi), random.NextInt64(1, 8 * Mi))));
+
+    private static int Expected(IEnumerable<Pin> pins, int slice) => pins
+        .Where(pin => pin.Ranges.Any(range => range.Offset < (slice + 1) * Mi && range.End > slice * Mi))
+        .Select(static pin => pin.Tier).DefaultIfEmpty(-1).Min();
+}
