@@ -1,0 +1,60 @@
+using System.Globalization;
+using System.Text;
+
+namespace TierSpaces.Engine.Tiering;
+
+/// <summary>The tier report in the words that Windows prints it in.</summary>
+public static class TierReportText
+{
+    private static readonly string[] s_units = ["KB", "MB", "GB", "TB", "PB", "EB"];
+
+    /// <summary>The report, lines ended by a line feed. The star marks what the performance tier is large enough for.</summary>
+    public static string Format(TierReport report)
+    {
+        StringBuilder to = new();
+        to.Append("Storage Tier Optimization Report:\n\n% I/Os Serviced from Perf Tier  Perf Tier Size Required\n");
+        TierReportTier performance = report.Tiers[0];
+        bool isMarked = false;
+        foreach (TierReportRow row in report.Rows)
+        {
+            bool isMark = !isMarked && row.Bytes <= performance.SizeBytes;
+            isMarked |= isMark;
+            to.Append(CultureInfo.InvariantCulture, $"{row.Percent,29}%  {Size(row.Bytes)}{(isMark ? " *" : "")}\n");
+        }
+
+        to.Append(CultureInfo.InvariantCulture, $"\n* Current size of the Performance tier: {Size(performance.SizeBytes)}\n");
+        to.Append(CultureInfo.InvariantCulture, $"  Percent of total I/Os serviced from the Performance tier: {Percent(performance.PercentOfIo)}\n");
+        foreach (TierReportTier tier in report.Tiers)
+        {
+            to.Append(CultureInfo.InvariantCulture, $"\n  Size of files pinned to the {tier.Name} tier: {Size(tier.PinnedBytes)}\n");
+            to.Append(CultureInfo.InvariantCulture, $"  Percent of total I/Os: {Percent(tier.PinnedPercentOfIo)}\n");
+        }
+
+        return to.ToString();
+    }
+
+    /// <summary>A size as Windows' tools print it: whole bytes, or two decimals of the largest unit that is reached; units are powers of 1024.</summary>
+    internal static string Size(long bytes)
+    {
+        if (bytes < 1024)
+        {
+            return string.Create(CultureInfo.InvariantCulture, $"{bytes} bytes");
+        }
+
+        int unit = 0;
+        double value = bytes / 1024.0;
+        for (; value >= 1024 && unit < s_units.Length - 1; unit++)
+        {
+            value /= 1024;
+        }
+
+        return string.Create(CultureInfo.InvariantCulture, $"{value:0.00} {s_units[unit]}");
+    }
+
+    // All is only said of all, and nothing of nothing.
+    private static string Percent(double percent)
+    {
+        int whole = percent is > 0 and < 100 ? Math.Clamp((int)Math.Round(percent), 1, 99) : (int)percent;
+        return string.Create(CultureInfo.InvariantCulture, $"{whole}%");
+    }
+}
