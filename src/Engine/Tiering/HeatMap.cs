@@ -78,6 +78,16 @@ public sealed class HeatMap
     /// <summary>Pages that exist.</summary>
     public long TouchedPages { get; private set; }
 
+    /// <summary>What a request that continues no stream counts.</summary>
+    /// <param name="length">Its bytes.</param>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static double WeightOf(int length) => length switch
+    {
+        <= 64 << 10 => 1,
+        <= 256 << 10 => 1.25,
+        _ => Math.Max(1.5, length * (1.0 / (1 << 20))),
+    };
+
     /// <summary>Counts a request.</summary>
     /// <param name="offset">First byte, within the virtual disk.</param>
     /// <param name="length">Bytes; none are not counted.</param>
@@ -103,7 +113,7 @@ public sealed class HeatMap
             Advance(nowNs);
         }
 
-        double weight = Weight(length);
+        double weight = WeightOf(length);
         if (_streams.Continues(offset, length, isWrite))
         {
             weight = Math.Min(weight, length * (1.0 / (1 << 20)));
@@ -232,14 +242,6 @@ public sealed class HeatMap
         : throw new ArgumentOutOfRangeException(nameof(slices), slices, $"{least} to {MaxSlices} slices.");
 
     private static int PagesFor(long slices) => (int)((slices + PageSlices - 1) >> PageBits);
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static double Weight(int length) => length switch
-    {
-        <= 64 << 10 => 1,
-        <= 256 << 10 => 1.25,
-        _ => Math.Max(1.5, length * (1.0 / (1 << 20))),
-    };
 
     private double StoredOf(long slice) =>
         (ulong)slice < (ulong)Slices && _pages[slice >> PageBits] is { } page ? page[slice & (PageSlices - 1)] : 0;

@@ -54,7 +54,7 @@ public sealed record TierPlanSettings
 
     /// <summary>
     /// What one move costs, in heat: a promotion must gain more, an exchange more than two of them. By default what reading or writing a
-    /// slice of 1 MiB counts in <see cref="HeatMap"/>.
+    /// slice of 1 MiB counts in <see cref="HeatMap"/>; <see cref="HeatMap.WeightOf"/> says it for other slices.
     /// </summary>
     public double MoveCost { get; init; } = 1.5;
 

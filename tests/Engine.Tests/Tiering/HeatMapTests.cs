@@ -67,6 +67,7 @@ public sealed class HeatMapTests(ITestOutputHelper output)
         HeatMap map = new(HeatSettings.Default, 100);
         map.Record(10 * Mi, length, isWrite: false, 0);
         Assert.Equal(weight, map.Total(0), 1e-5);
+        Assert.Equal(weight, HeatMap.WeightOf(length));
     }
 
     [Fact]
@@ -120,6 +121,18 @@ public sealed class HeatMapTests(ITestOutputHelper output)
         // A stream that is not known leaves 256 on each slice.
         double streams = map.Touched(0).Where(static slice => slice.Slice < 5000).Sum(static slice => slice.Heat);
         Assert.InRange(streams / (jobs * 50), 1, 5);
+    }
+
+    [Fact]
+    public void Reads_and_writes_in_turn_are_no_stream()
+    {
+        HeatMap map = new(HeatSettings.Default, 10);
+        for (int i = 0; i < 1000; i++)
+        {
+            map.Record(i * 4096L, 4096, isWrite: i % 2 == 0, 0);
+        }
+
+        Assert.Equal(1000, map.Total(0), 1e-3);
     }
 
     [Fact]

@@ -127,6 +127,18 @@ public sealed class TierPlannerTests
     }
 
     [Fact]
+    public void A_place_that_is_free_is_taken_before_anybody_leaves()
+    {
+        TierWorld world = new([3, 9], 5);
+        Array.Fill(world.Tiers, 1);
+        (world.Tiers[0], world.Tiers[1]) = (0, 0);
+        (world.Heat[0], world.Heat[4]) = (9, 90);
+        TierPlan plan = world.Plan(TierPlanSettings.Default with { ColdBelow = 0.5, MaxBytes = 1 << 20 });
+        Assert.Equal((4L, TierMoveReason.Promote), (plan.Moves.Single().Slice, plan.Moves.Single().Reason));
+        Assert.Equal(1, plan.MovesLeftOut);   // slice 1, which is cold
+    }
+
+    [Fact]
     public void A_reserve_is_made_of_the_coldest()
     {
         TierWorld world = new([10, 90], 60);
