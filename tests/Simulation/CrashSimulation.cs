@@ -31,6 +31,7 @@ public sealed class CrashSimulation
     private readonly HashSet<int> _returning = [];   // disks that are on their way back into the view
     private int _pulled;
     private long _scrubCursor;
+    private int _scrubbed;   // which of the spaces
     private bool _nested;
     private bool _isWhole;   // of the world that is being stopped: a disk may die with it
 
@@ -149,7 +150,7 @@ public sealed class CrashSimulation
             return;
         }
 
-        Count(_world.Space.HedgesWon > 0, "read answered by the other copy");
+        Count(_world.Spaces.HedgesWon > 0, "read answered by the other copy");
         if (_world.Disks.Sum(disk => disk.ReusedBuffers) is > 0 and var reused)
         {
             Report("memory", $"{reused} writes in flight found other bytes in their memory");
@@ -160,9 +161,9 @@ public sealed class CrashSimulation
         BlockOracle oracle = _oracle.Clone();
         oracle.ProcessCrash();
         Judge(again, oracle, "clean stop", depth: 3);
-        if (Violation is null && _sick < 0 && again.Space.Counters.RegionsResynced != 0)
+        if (Violation is null && _sick < 0 && again.Spaces.Counters.RegionsResynced != 0)
         {
-            Report("clean stop", $"{again.Space.Counters.RegionsResynced} regions had to be resynced");
+            Report("clean stop", $"{again.Spaces.Counters.RegionsResynced} regions had to be resynced");
         }
 
         again.Release();
@@ -175,6 +176,12 @@ public sealed class CrashSimulation
         {
             Count("bit rot");
             _world.Disks[_sick].Media.Rot(_illness);
+        }
+
+        if (_scenario.TierSlices.Length > 0 && lane.Next(5) == 0)
+        {
+            RepairEnd end = await _world.MoveSlices(new SimPacer(lane, lane.Next(4) == 0 ? 1 + lane.Next(12) : 0));
+            Count(end == RepairEnd.Done, "slices moved under load");
         }
 
         switch (lane.Next(20))
@@ -213,9 +220,9 @@ public sealed class CrashSimulation
                 break;
         }
 
-        if (_world.Space.Fault != IoError.None)
+        if (_world.FaultReason.Length > 0)
         {
-            Report("serving", $"the space failed: {_world.Space.FaultReason}");
+            Report("serving", $"it failed: {_world.FaultReason}");
         }
 
         done();
@@ -251,10 +258,11 @@ public sealed class CrashSimulation
         ScrubStride stride = new(_scrubCursor, 0, false, IoError.None);
         for (int left = _world.Lane.Next(3) == 0 ? int.MaxValue : 1 + _world.Lane.Next(8); left > 0 && stride is { IsDone: false, Error: IoError.None }; left--)
         {
-            stride = await _world.Space.Scrub(stride.Cursor, findings);
+            stride = await _world.Spaces[_scrubbed].Scrub(stride.Cursor, findings);
         }
 
         _scrubCursor = stride.IsDone ? 0 : stride.Cursor;
+        _scrubbed = stride.IsDone ? (_scrubbed + 1) % _world.Spaces.Count : _scrubbed;
         Count("scrubbed under load");
         Count(stride.IsDone, "scrub went through to the end");
         Count(findings.BlocksHealed > 0, "block healed by a scrub under load");
@@ -286,9 +294,9 @@ public sealed class CrashSimulation
 
         for (int attempt = 0; Violation is null; attempt++)
         {
-            RepairEnd end = await _world.Space.Resync(new SimPacer(_world.Lane, _world.Lane.Next(3) == 0 ? 1 + _world.Lane.Next(8) : 0));
+            RepairEnd end = await _world.Spaces.Resync(new SimPacer(_world.Lane, _world.Lane.Next(3) == 0 ? 1 + _world.Lane.Next(8) : 0));
             Count(end == RepairEnd.Stopped, "repair stopped and taken up again");
-            if (end != RepairEnd.Stopped && _world.Space.BytesToResync == 0)
+            if (end != RepairEnd.Stopped && _world.Spaces.BytesToResync == 0)
             {
                 bool isIn = !_world.CanReturn(disk);
                 _pulled -= isIn ? 1 : 0;
@@ -299,7 +307,7 @@ public sealed class CrashSimulation
 
             if (end == RepairEnd.Incomplete && attempt > 100)
             {
-                Report("repair", $"does not come to an end: {_world.Space.BytesToResync} bytes, {_world.Space.StaleRegions} regions");
+                Report("repair", $"does not come to an end: {_world.Spaces.BytesToResync} bytes, {_world.Spaces.StaleRegions} regions");
             }
         }
 
@@ -354,11 +362,12 @@ public sealed class CrashSimulation
             Carry(world, crashed);
             bool wasWhole = _isWhole;
             _isWhole = depth == 0
-                ? _sick < 0 && _scenario.Copies > 1 && world.MissingDisks == 0 && world.Space is { StaleRegions: 0, BytesToResync: 0 }
+                ? _sick < 0 && _scenario.Copies > 1 && world.MissingDisks == 0 && world.Spaces is { StaleRegions: 0, BytesToResync: 0 }
                     && !Array.Exists(world.Disks, static disk => disk.Pulled || disk.Hung)   // one that nobody has missed yet counts too
                 : wasWhole;
             LoseOneToo(crashed, new Random((int)seed + plan));
             CrashStates++;
+            Count(world.Doing.Length > 0, $"crash in {world.Doing}");
             Count(kill ? $"process crash at depth {depth}" : $"power cut at depth {depth}");
             Judge(crashed, judged, $"{(kill ? "process crash" : $"power cut, plan {plan}")} at step {world.Lane.Steps}, depth {depth}", depth);
             crashed.Release();
@@ -450,8 +459,8 @@ public sealed class CrashSimulation
             cut.Release();
         }
 
-        Count(world.Space.Counters.RegionsResynced > 0, "region resynced");
-        Count(world.Space.Counters.BlocksRecovered > 0, "unlogged first write kept after a process crash");
+        Count(world.Spaces.Counters.RegionsResynced > 0, "region resynced");
+        Count(world.Spaces.Counters.BlocksRecovered > 0, "unlogged first write kept after a process crash");
     }
 
     /// <summary>After a crash the disks that were away come back and are made whole; on the way it may be crashed again.</summary>
@@ -472,7 +481,7 @@ public sealed class CrashSimulation
             }
         }
 
-        bool crashes = world.Space.BytesToResync > 0;
+        bool crashes = world.Spaces.BytesToResync > 0;
         Repair(world, where);
         CrashAfter(world, oracle, depth, 0);
         Count(any, "disk returned after a crash");
@@ -497,15 +506,15 @@ public sealed class CrashSimulation
 
     private void Repair(ISimWorld world, string where)
     {
-        RepairEnd end = Violation is null ? world.Lane.Run(world.Space.Resync(new SimPacer(world.Lane))) : RepairEnd.Stopped;
-        for (int again = 0; again < 10 && _scenario.CacheBlocks > 0 && (end == RepairEnd.Incomplete || world.Space.BytesToResync > 0); again++)
+        RepairEnd end = Violation is null ? world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane))) : RepairEnd.Stopped;
+        for (int again = 0; again < 10 && _scenario.CacheBlocks > 0 && (end == RepairEnd.Incomplete || world.Spaces.BytesToResync > 0); again++)
         {
-            end = world.Lane.Run(world.Space.Resync(new SimPacer(world.Lane)));   // destaging goes on: it marks what it missed, and gives rows back
+            end = world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane)));   // destaging goes on: it marks what it missed, and gives rows back
         }
 
-        if (Violation is null && (world.Space.BytesToResync > 0 || (end != RepairEnd.Done && !MayStayIncomplete(world))))
+        if (Violation is null && (world.Spaces.BytesToResync > 0 || (end != RepairEnd.Done && !MayStayIncomplete(world))))
         {
-            Report(where, $"repair ended as {end} with {world.Space.BytesToResync} bytes left; {world.Space.FaultReason}");
+            Report(where, $"repair ended as {end} with {world.Spaces.BytesToResync} bytes left; {world.FaultReason}");
         }
     }
 

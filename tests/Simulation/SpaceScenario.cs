@@ -14,6 +14,8 @@ namespace TierSpaces.Simulation;
 /// <param name="CacheBlocks">Length of the ring of a write cache in front of the space, in blocks; 0: none.</param>
 public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int SectorSize, int Rows, bool IsWholePool = false, int CacheBlocks = 0)
 {
+    private const int SliceBytes = 256 << 10;
+
     private const long PoolDiskBytes = 48L << 20;
 
     /// <summary>Every scenario that the simulator goes round.</summary>
@@ -26,7 +28,12 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 1, true, 512, 3, CacheBlocks: 64), new(1, 2, true, 4096, 3, CacheBlocks: 40), new(2, 2, true, 512, 2, CacheBlocks: 64),
         new(1, 3, true, 4096, 2, CacheBlocks: 32), new(1, 2, false, 512, 2, CacheBlocks: 48), new(2, 1, false, 4096, 2, CacheBlocks: 64),
         new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256), new(2, 1, true, 4096, 1, IsWholePool: true, CacheBlocks: 256),
+        new(1, 1, true, 512, 0, IsWholePool: true) { TierSlices = [3, 5] }, new(1, 2, true, 4096, 0, IsWholePool: true) { TierSlices = [2, 4] },
+        new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [3, 3] }, new(1, 2, true, 512, 0, IsWholePool: true, CacheBlocks: 256) { TierSlices = [2, 4] },
     ];
+
+    /// <summary>Slices of each tier, fastest first; empty: no tiers.</summary>
+    public int[] TierSlices { get; init; } = [];
 
     /// <summary>Checksum pages in memory: few, so that they come and go.</summary>
     public int CachedPagesMax { get; init; } = 3;
@@ -38,12 +45,13 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 ? Copies : 0);
 
     /// <summary>Length of the space in bytes.</summary>
-    public long Length => Rows * Shape.RowSize;
+    public long Length => TierSlices.Length > 0 ? TierSlices.Sum() * (long)SliceBytes : Rows * Shape.RowSize;
 
     /// <summary>Disks before their first use.</summary>
     public ISimWorld NewWorld(ulong seed) => IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed)) : SpaceWorld.New(this, seed);
 
-    private NewVirtualDiskSpec Spec(ulong seed) => new()
+    /// <summary>The virtual disk of a scenario with a whole pool.</summary>
+    public NewVirtualDiskSpec Spec(ulong seed) => new()
     {
         FriendlyName = "d",
         ResiliencySettingName = Copies == 1 ? "Simple" : "Mirror",
@@ -56,5 +64,16 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         Checksum = Checksums ? ChecksumKind.CRC32C : ChecksumKind.None,
         WriteCacheSize = CacheBlocks * 4096L,
         Destage = new DestageSettings { IdleNs = 200_000_000 },
+        SliceSize = SliceBytes,
+        Tiers = [.. TierSlices.Select((slices, tier) => new NewTierSpec
+        {
+            FriendlyName = $"t{tier}",
+            MediaTypeCode = 0,
+            ResiliencySettingName = Copies == 1 ? "Simple" : "Mirror",
+            SizeBytes = slices * (long)SliceBytes,
+            NumberOfColumns = tier == 0 ? Columns : 1,   // tiers need not be cut alike
+            NumberOfDataCopies = Copies,
+            Interleave = Shape.Interleave,
+        })],
     };
 }

@@ -49,6 +49,12 @@ public sealed class SpaceWorld : ISimWorld
     public Space Space { get; private set; } = null!;
 
     /// <inheritdoc/>
+    public SpaceSet Spaces => new([Space]);
+
+    /// <inheritdoc/>
+    public string FaultReason => Space.FaultReason;
+
+    /// <inheritdoc/>
     public IBlockStore Store => Cache is null ? Space : Cache;
 
     /// <summary>The write cache in front of it, or null.</summary>

@@ -114,7 +114,7 @@ public sealed partial class WriteCache : IBlockStore
             {
                 bool isCached = next < cached.Count && cached[next].Block * BlockSize == at;
                 long stop = isCached ? at + BlockSize : next < cached.Count ? Math.Min(end, cached[next].Block * BlockSize) : end;
-                Add(extents, stop - at, !isCached ? extent.State : cached[next].Place.IsZero ? ExtentState.Zero : ExtentState.Data);
+                StoreExtent.Append(extents, stop - at, !isCached ? extent.State : cached[next].Place.IsZero ? ExtentState.Zero : ExtentState.Data);
                 next += isCached ? 1 : 0;
                 at = stop;
             }
@@ -172,18 +172,6 @@ public sealed partial class WriteCache : IBlockStore
         }
 
         return error;
-    }
-
-    private static void Add(List<StoreExtent> extents, long length, ExtentState state)
-    {
-        if (extents.Count > 0 && extents[^1].State == state)
-        {
-            extents[^1] = new StoreExtent(extents[^1].Length + length, state);
-        }
-        else
-        {
-            extents.Add(new StoreExtent(length, state));
-        }
     }
 
     private IoError Refusal(long offset, long length) =>

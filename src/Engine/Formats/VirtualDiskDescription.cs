@@ -99,6 +99,12 @@ public sealed record VirtualDiskDescription
     /// <summary>What its data consists of: its tiers, or the one stretch that a disk without tiers is.</summary>
     public ImmutableArray<TierDescription> Parts => IsTiered ? Tiers : [Whole];
 
+    /// <summary>Every space that it has: data and logs of its parts, its write cache.</summary>
+    public IEnumerable<SpaceId> Spaces => Parts.SelectMany(static part => new[] { part.DataSpace, part.LogSpace }).Append(CacheSpace).Where(static space => space != SpaceId.None);
+
+    /// <summary>Copies of its write cache: as many as the part that is copied most has.</summary>
+    public ushort CacheCopies => Parts.Max(static part => part.NumberOfDataCopies);
+
     private TierDescription Whole => new()
     {
         Id = Id.Value,

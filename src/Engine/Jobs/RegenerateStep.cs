@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Jobs;
 /// Moves the slabs of a virtual disk off disks that are to be left: from the disk itself while it is there, else from the other copies. A
 /// piece is one slab. What has moved the metadata says; its cursor only counts.
 /// </summary>
-public sealed class RegenerateStep(SlabMover mover, Space space, long slabBytes) : IJobStep
+public sealed class RegenerateStep(SlabMover mover, OpenVirtualDisk disk, long slabBytes) : IJobStep
 {
     private readonly HashSet<SlabMove> _failed = [];
     private long _total = -1;
@@ -65,8 +65,8 @@ public sealed class RegenerateStep(SlabMover mover, Space space, long slabBytes)
             _failed.Add(moves[next]);
         }
 
-        return space.Fault == IoError.None
+        return disk.Fault == IoError.None
             ? new JobAdvance(cursor + 1, slabBytes, false)
-            : new JobAdvance(cursor, 0, false, space.Fault, space.FaultReason);
+            : new JobAdvance(cursor, 0, false, disk.Fault, disk.FaultReason);
     }
 }

@@ -4,10 +4,10 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.Jobs;
 
 /// <summary>Verifies every written block of a space on every copy and heals what is wrong.</summary>
-public sealed class ScrubStep(Space space) : IJobStep
+public sealed class ScrubStep(Space space, string tier = "") : IJobStep
 {
     /// <inheritdoc/>
-    public string Name => "Verify";
+    public string Name => tier.Length == 0 ? "Verify" : $"Verify {tier}";
 
     /// <inheritdoc/>
     public long BytesTotal => space.ScrubBytes;

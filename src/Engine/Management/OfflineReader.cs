@@ -86,9 +86,9 @@ public static class OfflineReader
         }
 
         OpenVirtualDisk open = await VirtualDiskBuilder.Open(pool, found.Id);
-        if (open.Disk.Space.Fault != IoError.None)
+        if (open.Fault != IoError.None)
         {
-            return open.Disk.Space.FaultReason;
+            return open.FaultReason;
         }
 
         ILane lane = pool.Environment.Lane;

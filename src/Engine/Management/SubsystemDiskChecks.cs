@@ -31,7 +31,7 @@ public sealed partial class StorageSubsystem
     }
 
     private static IEnumerable<string> NamesOn(Pool pool, DiskNumber number) => pool.State.VirtualDisks.Values
-        .Where(disk => new[] { disk.DataSpace, disk.LogSpace, disk.CacheSpace }.Any(space => pool.State.Space(space)?.EnumerateRows()
+        .Where(disk => disk.Spaces.Any(space => pool.State.Space(space)?.EnumerateRows()
             .Any(row => row.Row.Mapping.Sources.ToArray().Any(slab => slab.Disk == number)) == true))
         .Select(disk => $"virtual disk '{disk.FriendlyName}'").Order(StringComparer.Ordinal);
 

@@ -102,7 +102,7 @@ public sealed partial class StorageSubsystem
             .Where(other => other.Description.Number != number && other.Description.Usage is not (DiskUsage.Retired or DiskUsage.ManualSelect))
             .Sum(other => pool.Allocator.FreeSlabs(other.Description.Number));
         return free >= disk.UsedSlabs
-            && managed.VirtualDisks.Values.All(open => open.Open.Disk.Space.Fault == IoError.None && new SlabMover(pool, open.Open).CanAllLeave(number));
+            && managed.VirtualDisks.Values.All(open => open.Open.Fault == IoError.None && new SlabMover(pool, open.Open).CanAllLeave(number));
     }
 
     /// <summary>What is known of the errors of a disk since the host started.</summary>

@@ -173,7 +173,7 @@ public sealed partial class StorageSubsystem
     }
 
     private static bool CanDrain(ManagedPool managed, Pool pool, DiskNumber number) =>
-        managed.VirtualDisks.Values.Any(disk => disk.Open.Disk.Space.Fault == IoError.None && new SlabMover(pool, disk.Open).CanLeave(number));
+        managed.VirtualDisks.Values.Any(disk => disk.Open.Fault == IoError.None && new SlabMover(pool, disk.Open).CanLeave(number));
 
     /// <summary>Begins the repairs that are due, or lets those that have passed their rebuilding begin again.</summary>
     private void BeginRepairs(ManagedPool managed, Pool pool)
@@ -181,15 +181,14 @@ public sealed partial class StorageSubsystem
         DiskNumber[] leaving = RetiredWithSlabs(pool);
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
-            Space space = disk.Open.Disk.Space;
-            if ((leaving.Length == 0 && !disk.IsResyncLeft) || space.Fault != IoError.None || _lane.NowNs < disk.RepairNotBeforeNs
+            if ((leaving.Length == 0 && !disk.IsResyncLeft) || disk.Open.Fault != IoError.None || _lane.NowNs < disk.RepairNotBeforeNs
                 || RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
             {
                 continue;
             }
 
             SlabMover mover = new(pool, disk.Open);
-            bool isDue = (disk.IsResyncLeft && space.BytesToResync > 0)
+            bool isDue = (disk.IsResyncLeft && disk.Open.BytesToResync > 0)
                 || (leaving.Except(disk.StoppedFor).Any() && leaving.Any(mover.CanLeave));
             disk.RepairNotBeforeNs = _lane.NowNs + (isDue ? _options.Healing.RetryNs : 10 * TendPeriodNs);
             if (isDue)
@@ -225,7 +224,7 @@ public sealed partial class StorageSubsystem
         {
             bool isStopped = job.State == JobState.Terminated;
             disk.StoppedFor = isStopped ? RetiredWithSlabs(pool) : [];
-            disk.IsResyncLeft = !isStopped && disk.Open.Disk.Space.BytesToResync > 0;
+            disk.IsResyncLeft = !isStopped && disk.Open.BytesToResync > 0;
             bool isWhole = job.State == JobState.Completed && !disk.IsResyncLeft && new SlabMover(pool, disk.Open).Plan(givesUpMissing: false).Count == 0;
             disk.RepairNotBeforeNs = isWhole || isStopped ? 0 : _lane.NowNs + _options.Healing.RetryNs;
         }

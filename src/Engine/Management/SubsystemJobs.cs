@@ -23,7 +23,7 @@ public sealed partial class StorageSubsystem
     internal IReadOnlyList<StorageJob> ListedJobs => _jobs.All;
 
     /// <summary>An open virtual disk, for callers on the lane.</summary>
-    internal VirtualDisks.VirtualDisk OpenedDisk(Guid id) => OpenDisk(id).Disk.Open.Disk;
+    internal OpenVirtualDisk OpenedDisk(Guid id) => OpenDisk(id).Disk.Open;
 
     /// <summary>Stops a job for good; completes when it has stopped.</summary>
     /// <exception cref="RefusedException">There is no such job, or it has ended.</exception>
@@ -84,17 +84,19 @@ public sealed partial class StorageSubsystem
     /// </summary>
     private List<IJobStep> RepairSteps(ManagedPool managed, ManagedVirtualDisk disk) =>
     [
-        new ResyncStep(disk.Open.Disk.Space),
-        new RegenerateStep(new SlabMover(managed.Pool!, disk.Open), disk.Open.Disk.Space, managed.Pool!.Slabs.DataBytes),
+        .. disk.Open.Parts.Select(part => new ResyncStep(part.Space, TierOf(disk, part))),
+        new RegenerateStep(new SlabMover(managed.Pool!, disk.Open), disk.Open, managed.Pool!.Slabs.DataBytes),
         .. ScrubSteps(managed, disk),
     ];
 
     /// <summary>Verifying a virtual disk, and what its pool keeps about it.</summary>
     private List<IJobStep> ScrubSteps(ManagedPool managed, ManagedVirtualDisk disk)
     {
-        ScrubStep scrub = new(disk.Open.Disk.Space);
-        return [scrub, new MetadataScrubStep(managed.Pool!, scrub.Findings, (found, finding, count) => _reliability.Note(found.Id.Value, finding, count))];
+        ScrubStep[] scrubs = [.. disk.Open.Parts.Select(part => new ScrubStep(part.Space, TierOf(disk, part)))];
+        return [.. scrubs, new MetadataScrubStep(managed.Pool!, scrubs[^1].Findings, (found, finding, count) => _reliability.Note(found.Id.Value, finding, count))];
     }
+
+    private static string TierOf(ManagedVirtualDisk disk, OpenPart part) => disk.Open.Description.IsTiered ? disk.Open.Description.Tiers[part.Index].FriendlyName : "";
 
     private StorageJob StartRepair(Guid virtualDisk)
     {
@@ -116,11 +118,11 @@ public sealed partial class StorageSubsystem
 
     private static void RequireRepairable(ManagedVirtualDisk disk)
     {
-        if (disk.Open.Disk.Space.Fault != IoError.None)
+        if (disk.Open.Fault != IoError.None)
         {
             throw new RefusedException(
                 Refusal.VirtualDiskStateForbids,
-                $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be repaired while it is detached: {disk.Open.Disk.Space.FaultReason}.",
+                $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be repaired while it is detached: {disk.Open.FaultReason}.",
                 "Bring its missing disks back, then run Update-StoragePool.");
         }
     }
@@ -204,7 +206,7 @@ public sealed partial class StorageSubsystem
             }
             else if (progress.Kind is JobKind.Repair or JobKind.Scrub
                 && managed.VirtualDisks.TryGetValue(new VirtualDiskId(progress.Subject), out ManagedVirtualDisk? disk)
-                && disk.Open.Disk.Space.Fault == IoError.None)
+                && disk.Open.Fault == IoError.None)
             {
                 StartJob(managed, disk, progress.Kind, record.Job, progress);
             }
@@ -238,7 +240,7 @@ public sealed partial class StorageSubsystem
     private async LaneTask<Nothing> StartScrubWhenDue(ManagedPool managed, ManagedVirtualDisk disk)
     {
         Guid id = disk.Open.Description.Id.Value;
-        if (_stopped || _verbRunning || managed.Pool is not { HasLostQuorum: false } pool || disk.Open.Disk.Space.Fault != IoError.None)
+        if (_stopped || _verbRunning || managed.Pool is not { HasLostQuorum: false } pool || disk.Open.Fault != IoError.None)
         {
             return default;
         }

@@ -56,9 +56,9 @@ public sealed partial class StorageSubsystem
         }
 
         return new VirtualDiskPlacement(
-            disk, Place(managed.Pool!, disk, rows.Data, 0, disk.NumberOfDataCopies),
-            Place(managed.Pool!, disk, rows.Log, 0, rows.Log.Count > 0 ? rows.Log[0].Sources.Length : 1),
-            Place(managed.Pool!, disk, rows.Cache, 0, disk.NumberOfDataCopies)) { Remarks = remarks };
+            disk, [.. disk.Parts.SelectMany((part, i) => Place(managed.Pool!, disk, rows.Part(i).Data, 0, part.NumberOfDataCopies))],
+            [.. rows.Parts.SelectMany(part => Place(managed.Pool!, disk, part.Log, 0, part.Log.Count > 0 ? part.Log[0].Sources.Length : 1))],
+            Place(managed.Pool!, disk, rows.Cache, 0, disk.CacheCopies)) { Remarks = remarks };
     });
 
     /// <summary>The rows that <see cref="ResizeVirtualDiskAsync"/> would add.</summary>
@@ -85,7 +85,7 @@ public sealed partial class StorageSubsystem
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
         VirtualDiskDescription description = disk.Open.Description;
         return new VirtualDiskPlacement(
-            description, [.. ExtentsOf(managed.Pool!, description)], [.. ExtentsOf(managed.Pool!, description, description.LogSpace)],
+            description, [.. ExtentsOf(managed.Pool!, description)], [.. description.Parts.SelectMany(part => ExtentsOf(managed.Pool!, description, part.LogSpace))],
             [.. ExtentsOf(managed.Pool!, description, description.CacheSpace)]);
     });
 
@@ -166,11 +166,11 @@ public sealed partial class StorageSubsystem
         RequireRepairable(disk);
         PoolState state = managed.State!;
         var moves = new SlabMover(managed.Pool!, disk.Open).PlanTargets(givesUpMissing: true)
-            .GroupBy(planned => (planned.Move.From, planned.To, IsLog: planned.Move.Row < 0))
+            .GroupBy(planned => (planned.Move.From, planned.To, planned.Move.Part, IsLog: planned.Move.Row < 0))
             .Select(group => new PlannedMoves(
                 NameOf(group.Key.From), group.Key.To is { } to ? NameOf(to) : null,
-                group.Key.IsLog ? group.Count() * state.Space(disk.Open.Description.LogSpace)!.MappedRows : group.Count(), group.Key.IsLog));
-        return new RepairPlacement(disk.Open.Disk.Space.BytesToResync, managed.Pool!.Slabs.DataBytes, [.. moves]);
+                group.Key.IsLog ? group.Count() * state.Space(disk.Open.Description.Parts[group.Key.Part].LogSpace)!.MappedRows : group.Count(), group.Key.IsLog));
+        return new RepairPlacement(disk.Open.BytesToResync, managed.Pool!.Slabs.DataBytes, [.. moves]);
 
         string NameOf(DiskNumber number) => state.Disk(number)!.Description.FriendlyName;
     });

@@ -37,7 +37,7 @@ public sealed partial class StorageSubsystem
     {
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
-            if (disk.Open.Disk.Space is { Fault: IoError.None, BytesToResync: > 0 })
+            if (disk.Open is { Fault: IoError.None, BytesToResync: > 0 })
             {
                 BeginRepair(managed, disk);
             }

@@ -201,9 +201,9 @@ public sealed partial class StorageSubsystem
 
             ManagedVirtualDisk opened = new(await VirtualDiskBuilder.Open(pool, disk.Id));
             managed.VirtualDisks[disk.Id] = opened;
-            if (opened.Open.Disk.Space.Fault != IoError.None)
+            if (opened.Open.Fault != IoError.None)
             {
-                _options.Notice($"Virtual disk {disk.FriendlyName} is detached: {opened.Open.Disk.Space.FaultReason}.");
+                _options.Notice($"Virtual disk {disk.FriendlyName} is detached: {opened.Open.FaultReason}.");
             }
             else if (disk.IsConnected && _options.Network is not null)
             {
@@ -245,8 +245,8 @@ public sealed partial class StorageSubsystem
     private (ManagedPool Pool, ManagedVirtualDisk Disk) TakeUsable(Guid id)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
-        return disk.Open.Disk.Space.Fault == IoError.None ? (managed, disk) : throw new RefusedException(
-            Refusal.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be used: {disk.Open.Disk.Space.FaultReason}.");
+        return disk.Open.Fault == IoError.None ? (managed, disk) : throw new RefusedException(
+            Refusal.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be used: {disk.Open.FaultReason}.");
     }
 
     private void RequireOnlyOfItsName(ManagedVirtualDisk disk)
@@ -319,14 +319,13 @@ public sealed partial class StorageSubsystem
         VirtualDiskDescription description = managed.State!.VirtualDisk(id)!;
         ManagedVirtualDisk? disk = managed.VirtualDisks.GetValueOrDefault(id);
         long slab = managed.State.Pool!.Slabs.DataBytes;
-        SpaceState? data = managed.State.Space(description.DataSpace);
         (HealthStatus health, string status, string detached) = StateOf(disk);
         return new VirtualDiskStatus
         {
             Description = description,
             PoolId = managed.Id.Value,
-            AllocatedBytes = (data?.MappedRows ?? 0) * description.NumberOfColumns * slab,
-            FootprintBytes = new[] { data, managed.State.Space(description.LogSpace), managed.State.Space(description.CacheSpace) }
+            AllocatedBytes = description.Parts.Sum(part => (managed.State.Space(part.DataSpace)?.MappedRows ?? 0) * (long)part.NumberOfColumns) * slab,
+            FootprintBytes = description.Spaces.Select(managed.State.Space)
                 .Sum(static space => (space?.MappedRows ?? 0) * (long)(space?.Description.Positions ?? 0)) * slab,
             Health = health,
             OperationalStatus = status,
@@ -334,20 +333,19 @@ public sealed partial class StorageSubsystem
             DetachedReason = detached,
             SocketPath = disk?.SocketPath ?? "",
             Counters = disk?.Open.Disk.Counters,
-            SpaceCounters = disk?.Open.Disk.Space.Counters,
+            SpaceCounters = disk?.Open.SpaceCounters,
             WriteCache = disk?.Open.Cache is { } cache ? WriteCacheStatus.Of(cache) : null,
         };
     }
 
     private static string WhatIsTheMatter(Pool pool, ManagedVirtualDisk disk)
     {
-        Space space = disk.Open.Disk.Space;
-        if (space.Fault != IoError.None)
+        if (disk.Open.Fault != IoError.None)
         {
-            return $"It takes no more requests: {space.FaultReason} ({space.Fault}).";
+            return $"It takes no more requests: {disk.Open.FaultReason} ({disk.Open.Fault}).";
         }
 
-        if (space.FullDisk is > 0 and var full)
+        if (disk.Open.FullDisk is > 0 and var full)
         {
             return $"The file system under physical disk '{NameOf(full)}' is full: writes wait. Free space there; after a minute they fail.";
         }
@@ -368,15 +366,15 @@ public sealed partial class StorageSubsystem
 
         if (!disk.Open.IsComplete)
         {
-            return (HealthStatus.Unhealthy, disk.Open.Disk.Space.Fault != IoError.None ? "Detached" : "No Redundancy", "Incomplete");
+            return (HealthStatus.Unhealthy, disk.Open.Fault != IoError.None ? "Detached" : "No Redundancy", "Incomplete");
         }
 
         bool degraded = disk.Open.IsDegraded;
-        HealthStatus health = degraded || disk.Open.Disk.Space.FullDisk >= 0 ? HealthStatus.Warning : HealthStatus.Healthy;
+        HealthStatus health = degraded || disk.Open.FullDisk >= 0 ? HealthStatus.Warning : HealthStatus.Healthy;
         return disk.IsExported ? (health, degraded ? "Degraded" : "OK", "") : (health, "Detached", "By Policy");
     }
 
-    private static IEnumerable<PhysicalExtent> ExtentsOf(Pool pool, VirtualDiskDescription disk) => ExtentsOf(pool, disk, disk.DataSpace);
+    private static IEnumerable<PhysicalExtent> ExtentsOf(Pool pool, VirtualDiskDescription disk) => disk.Parts.SelectMany(part => ExtentsOf(pool, disk, part.DataSpace));
 
     private static IEnumerable<PhysicalExtent> ExtentsOf(Pool pool, VirtualDiskDescription disk, SpaceId id)
     {

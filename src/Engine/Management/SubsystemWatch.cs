@@ -53,7 +53,7 @@ public sealed partial class StorageSubsystem
     }
 
     private static bool CanSpare(ManagedPool managed, Pool pool, DiskNumber number) =>
-        pool.CanSpare(number) && managed.VirtualDisks.Values.All(disk => disk.Open.Disk.Space.SurvivesWithout(number.Value));
+        pool.CanSpare(number) && managed.VirtualDisks.Values.All(disk => disk.Open.SurvivesWithout(number.Value));
 
     private async LaneTask TakeOut(Pool pool, DiskNumber number, IDisk disk, string why)
     {

@@ -52,7 +52,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     {
         NewRows log = new();
         long largest = 0;
-        if (log.TryReserveLog(pool, copies: 1, out _))
+        if (log.TryReserveLog(pool, part: 0, copies: 1, out _))
         {
             long run = pool.Allocator.LargestRunCount(1, s_cache);
             bool onJournal = MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal).Any(disk => pool.Allocator.FreeSlabs(disk.Number) >= run);

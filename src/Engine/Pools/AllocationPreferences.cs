@@ -44,11 +44,14 @@ public sealed record AllocationPreferences
     /// </summary>
     public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
 
-    /// <summary>The preferences of a virtual disk's data.</summary>
-    public static AllocationPreferences For(VirtualDiskDescription disk) => new()
+    /// <summary>The preferences of the data of a virtual disk without tiers.</summary>
+    public static AllocationPreferences For(VirtualDiskDescription disk) => For(disk, disk.Parts[0]);
+
+    /// <summary>The preferences of the data of one part of a virtual disk.</summary>
+    public static AllocationPreferences For(VirtualDiskDescription disk, TierDescription part) => new()
     {
-        Media = disk.MediaTypeCode == 0 ? null : (MediaType)disk.MediaTypeCode,
+        Media = part.MediaTypeCode == 0 ? null : (MediaType)part.MediaTypeCode,
         AllowedDisks = disk.AllowedDisks,
-        FaultDomainAwareness = disk.FaultDomainAwareness,
+        FaultDomainAwareness = part.FaultDomainAwareness,
     };
 }

@@ -27,9 +27,9 @@ public sealed partial record PoolState
 
     private string WhyImpossible(VirtualDiskDescription disk)
     {
-        foreach (SpaceId space in disk.Parts.SelectMany(static part => new[] { part.DataSpace, part.LogSpace }).Append(disk.CacheSpace))
+        foreach (SpaceId space in disk.Spaces)
         {
-            if (space != SpaceId.None && Space(space)?.Description.Owner != disk.Id)
+            if (Space(space)?.Description.Owner != disk.Id)
             {
                 return $"Virtual disk {disk.FriendlyName} names space {space}, which is not its own.";
             }
@@ -133,7 +133,7 @@ public sealed partial record PoolState
         }
 
         return Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1 } description, MappedRows: > 0 and var rows } cache
-            && description.Copies == disk.Parts.Max(static part => part.NumberOfDataCopies) && cache.Row(rows - 1) is not null
+            && description.Copies == disk.CacheCopies && cache.Row(rows - 1) is not null
             && disk.WriteCacheSize == rows * Pool!.Slabs.DataBytes
                 ? ""
                 : $"space {disk.CacheSpace} is no write cache of {disk.WriteCacheSize} bytes, or has gaps";

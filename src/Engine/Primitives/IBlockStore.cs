@@ -38,7 +38,21 @@ public enum ExtentState
 /// <summary>A stretch of a store in one state.</summary>
 /// <param name="Length">Length in bytes.</param>
 /// <param name="State">State of every byte in it.</param>
-public readonly record struct StoreExtent(long Length, ExtentState State);
+public readonly record struct StoreExtent(long Length, ExtentState State)
+{
+    /// <summary>Appends a stretch, merged with the last one where their states are the same.</summary>
+    internal static void Append(List<StoreExtent> extents, long length, ExtentState state)
+    {
+        if (extents.Count > 0 && extents[^1].State == state)
+        {
+            extents[^1] = new StoreExtent(extents[^1].Length + length, state);
+        }
+        else
+        {
+            extents.Add(new StoreExtent(length, state));
+        }
+    }
+}
 
 /// <summary>
 /// The one contract at every storey: disk, space, virtual disk.

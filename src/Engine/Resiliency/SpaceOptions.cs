@@ -109,4 +109,26 @@ public sealed class SpaceCounters
 
     /// <summary>Rows given back.</summary>
     public long RowsFreed;
+
+    /// <summary>Adds what happened in another space.</summary>
+    internal void Add(SpaceCounters other)
+    {
+        ChecksumMismatches += other.ChecksumMismatches;
+        BlocksHealed += other.BlocksHealed;
+        BlocksLost += other.BlocksLost;
+        BlocksDiffering += other.BlocksDiffering;
+        PageSectorsWrong += other.PageSectorsWrong;
+        RegionsResynced += other.RegionsResynced;
+        RegionsRepaired += other.RegionsRepaired;
+        RepairBytesWritten += other.RepairBytesWritten;
+        SlabsMoved += other.SlabsMoved;
+        LogCopiesRepaired += other.LogCopiesRepaired;
+        BlocksRecovered += other.BlocksRecovered;
+        DataBytesWritten += other.DataBytesWritten;
+        MetadataBytesWritten += other.MetadataBytesWritten;
+        DataBytesRead += other.DataBytesRead;
+        Pieces += other.Pieces;
+        Flushes += other.Flushes;
+        RowsFreed += other.RowsFreed;
+    }
 }

@@ -15,6 +15,30 @@ public sealed partial class Space
         : _shape.Checksums ? ZeroEntries(offset, length, keepRows: false)
         : WriteZeros(offset, length, allocate: false);
 
+    /// <summary>
+    /// Gives what lies under a range back below: a hole in an image, a discard on a device. Only where every block is never-written, durably, or
+    /// is zeroed before it is used again, and where nobody writes.
+    /// </summary>
+    internal async LaneTask<Nothing> Punch(long offset, long length)
+    {
+        for (long at = offset; at < offset + length;)
+        {
+            StripPiece piece = StripeGeometry.First(_shape, at, offset + length - at);
+            for (int copy = 0; copy < _shape.Copies && _rows[piece.Row] is { IsInitialized: true } row; copy++)
+            {
+                SlabPlace place = row.Place(piece.Column, copy);
+                if (_host.Disk(place.Disk) is { } disk)
+                {
+                    await disk.Unmap(place.DataOffset + piece.SlabOffset, piece.Length);
+                }
+            }
+
+            at += piece.Length;
+        }
+
+        return default;
+    }
+
     /// <inheritdoc/>
     public async LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
     {
@@ -38,7 +62,7 @@ public sealed partial class Space
             if (_rows[piece.Row] is not { IsInitialized: true } row)
             {
                 long rowEnd = Math.Min((piece.Row + 1) * _shape.RowSize, offset + length);
-                Add(extents, rowEnd - at, ExtentState.Zero | (_rows[piece.Row] is null ? ExtentState.Hole : ExtentState.Data));
+                StoreExtent.Append(extents, rowEnd - at, ExtentState.Zero | (_rows[piece.Row] is null ? ExtentState.Hole : ExtentState.Data));
                 at = rowEnd;
                 continue;
             }
@@ -54,7 +78,7 @@ public sealed partial class Space
     {
         if (!_shape.Checksums)
         {
-            Add(extents, piece.Length, ExtentState.Data);
+            StoreExtent.Append(extents, piece.Length, ExtentState.Data);
             return IoError.None;
         }
 
@@ -69,22 +93,10 @@ public sealed partial class Space
         for (int i = 0; i < piece.Length / BlockSize; i++)
         {
             bool isZero = page.Generations[FirstBlock(piece) + i] == ChecksumSector.NeverWritten;
-            Add(extents, BlockSize, isZero ? ExtentState.Zero : ExtentState.Data);
+            StoreExtent.Append(extents, BlockSize, isZero ? ExtentState.Zero : ExtentState.Data);
         }
 
         return IoError.None;
-    }
-
-    private static void Add(List<StoreExtent> extents, long length, ExtentState state)
-    {
-        if (extents.Count > 0 && extents[^1].State == state)
-        {
-            extents[^1] = new StoreExtent(extents[^1].Length + length, state);
-        }
-        else
-        {
-            extents.Add(new StoreExtent(length, state));
-        }
     }
 
     // Entries become never-written in memory and in the log; the log's blocks are written (not flushed) before the acknowledgement. A copy

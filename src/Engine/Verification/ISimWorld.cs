@@ -18,8 +18,14 @@ public interface ISimWorld
     /// <summary>What clients talk to, once open.</summary>
     IBlockStore Store { get; }
 
-    /// <summary>The space below it.</summary>
-    Space Space { get; }
+    /// <summary>The spaces below it.</summary>
+    SpaceSet Spaces { get; }
+
+    /// <summary>Why it takes no more requests; empty while it does.</summary>
+    string FaultReason { get; }
+
+    /// <summary>What is being done now that a crash should be tried in, in words; empty: nothing special.</summary>
+    string Doing => "";
 
     /// <summary>Makes everything new on blank disks, or opens what is there; the reason when that is refused, else empty.</summary>
     LaneTask<string> Open(bool isNew);
@@ -47,6 +53,9 @@ public interface ISimWorld
 
     /// <summary>Brings a disk back, which may have lost what was in its cache; the reason why it does not take part again, or empty.</summary>
     LaneTask<string> Return(int disk);
+
+    /// <summary>Moves slices chosen at random to another tier; Incomplete where there are none.</summary>
+    LaneTask<RepairEnd> MoveSlices(IWorkPacer pacer) => LaneTask.FromResult(RepairEnd.Incomplete);
 
     /// <summary>Moves a slab chosen at random to a disk that its row is not on; Incomplete where there is none.</summary>
     LaneTask<RepairEnd> MoveSome(IWorkPacer pacer);

@@ -2,6 +2,7 @@ using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Tiering;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Verification;
@@ -14,6 +15,7 @@ public sealed class PoolWorld : ISimWorld
 {
     private readonly NewVirtualDiskSpec? _spec;
     private readonly DiskWatch _watch;
+    private int _moveStep;   // of slices that move now; 0: none
     private readonly MeteredDisk[] _members;   // the disks as the pool uses them: with deadlines
 
     private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, NewVirtualDiskSpec? spec)
@@ -53,7 +55,13 @@ public sealed class PoolWorld : ISimWorld
     public IBlockStore Store => VirtualDisk!.Disk;
 
     /// <inheritdoc/>
-    public Space Space => VirtualDisk!.Disk.Space;
+    public SpaceSet Spaces => new([.. VirtualDisk!.Parts.Select(static part => part.Space)]);
+
+    /// <inheritdoc/>
+    public string FaultReason => VirtualDisk!.FaultReason;
+
+    /// <inheritdoc/>
+    public string Doing => _moveStep > 0 ? $"step {_moveStep} of a slice move" : VirtualDisk?.Tiers is { IsVacating: true } ? "vacating slots" : "";
 
     /// <inheritdoc/>
     public LaneTask<string> Open(bool isNew) => isNew ? Create(_spec!) : Open();
@@ -82,10 +90,33 @@ public sealed class PoolWorld : ISimWorld
     /// <inheritdoc/>
     public LaneTask<RepairEnd> MoveSome(IWorkPacer pacer)
     {
-        SlabMove[] slabs = [.. Pool!.State.Space(VirtualDisk!.Description.DataSpace)!.EnumerateRows()
-            .SelectMany(row => row.Row.Mapping.Sources.ToArray().Select((slab, position) => new SlabMove(row.Index, position, slab.Disk)))];
+        SlabMove[] slabs = [.. VirtualDisk!.Parts.SelectMany(part => Pool!.State.Space(VirtualDisk.Description.Parts[part.Index].DataSpace)!.EnumerateRows()
+            .SelectMany(row => row.Row.Mapping.Sources.ToArray().Select((slab, position) => new SlabMove(row.Index, position, slab.Disk, part.Index))))];
         return slabs.Length == 0 ? LaneTask.FromResult(RepairEnd.Incomplete)
-            : new SlabMover(Pool, VirtualDisk).Move(slabs[Lane.Next(slabs.Length)], [], pacer);
+            : new SlabMover(Pool!, VirtualDisk).Move(slabs[Lane.Next(slabs.Length)], [], pacer);
+    }
+
+    /// <inheritdoc/>
+    public async LaneTask<RepairEnd> MoveSlices(IWorkPacer pacer)
+    {
+        if (VirtualDisk!.Tiers is not { } tiers || _moveStep > 0)
+        {
+            return RepairEnd.Incomplete;
+        }
+
+        (int Slice, SliceEntry Entry)[] mapped = [.. tiers.Map.Enumerate()];
+        List<SliceOrder> orders = [];
+        for (int left = mapped.Length == 0 ? 0 : 1 + Lane.Next(6); left > 0; left--)
+        {
+            (int slice, SliceEntry entry) = mapped[Lane.Next(mapped.Length)];
+            orders.Add(new SliceOrder(slice, (entry.Tier + 1) % tiers.Tiers, SliceReason.Promoted));
+        }
+
+        _moveStep = 1;
+        tiers.StepBegins = step => _moveStep = step;
+        RepairEnd end = await tiers.Move(orders, pacer);
+        _moveStep = 0;
+        return end;
     }
 
     /// <inheritdoc/>
@@ -164,7 +195,7 @@ public sealed class PoolWorld : ISimWorld
         }
 
         VirtualDisk = await VirtualDiskBuilder.Open(Pool, disk.Id);
-        return VirtualDisk.Disk.Space.FaultReason;
+        return VirtualDisk.FaultReason;
     }
 
     /// <summary>Stops cleanly.</summary>

@@ -160,9 +160,9 @@ public sealed class PowerCutTest
             _ => Pause(lane, lane.Next(5_000_000)),
         };
         await request;
-        if (world.Space.Fault != IoError.None)
+        if (world.FaultReason.Length > 0)
         {
-            Report("serving", $"the virtual disk failed: {world.Space.FaultReason}");
+            Report("serving", $"the virtual disk failed: {world.FaultReason}");
         }
 
         ended();

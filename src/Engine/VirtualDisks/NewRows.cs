@@ -4,41 +4,63 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
+/// <summary>The rows that one part of a virtual disk is to get.</summary>
+internal sealed class NewPartRows
+{
+    /// <summary>Rows of its integrity log; every copy of it keeps to one disk.</summary>
+    internal List<RowMapping> Log { get; } = [];
+
+    /// <summary>Rows of data, none of them written yet.</summary>
+    internal List<RowMapping> Data { get; } = [];
+}
+
 /// <summary>The rows that a virtual disk is to get, with their reservations.</summary>
 internal sealed class NewRows
 {
     private readonly List<SlabRef> _reserved = [];
 
-    /// <summary>Rows of the integrity log; every copy of it keeps to one disk.</summary>
-    internal List<RowMapping> Log { get; } = [];
+    /// <summary>Rows of its parts, as far as they were reserved.</summary>
+    internal List<NewPartRows> Parts { get; } = [];
 
-    /// <summary>Rows of the write cache; the same.</summary>
+    /// <summary>Rows of the write cache; every copy of it keeps to one disk.</summary>
     internal List<RowMapping> Cache { get; } = [];
-
-    /// <summary>Rows of data, none of them written yet.</summary>
-    internal List<RowMapping> Data { get; } = [];
 
     /// <summary>Everything that a new disk needs; false: what was reserved is to be released.</summary>
     internal bool TryReserve(Pool pool, VirtualDiskDescription disk, out string reason)
     {
-        int count = disk.ProvisioningType == ProvisioningType.Fixed ? (int)(disk.SizeBytes / VirtualDiskBuilder.ShapeOf(pool, disk).RowSize) : 0;
-        return TryReserveLogAndCache(pool, disk, out reason) && TryReserveData(pool, disk, count, out reason);
+        bool fits = TryReserveLogsAndCache(pool, disk, out reason);
+        for (int i = 0; i < disk.Parts.Length && fits; i++)
+        {
+            TierDescription part = disk.Parts[i];
+            int count = disk.ProvisioningType == ProvisioningType.Fixed ? (int)(part.SpaceBytes / VirtualDiskBuilder.ShapeOf(pool, disk, part).RowSize) : 0;
+            fits = TryReserveData(pool, disk, i, count, out reason);
+            reason = fits || !disk.IsTiered ? reason : $"Tier '{part.FriendlyName}': {reason}";
+        }
+
+        return fits;
     }
 
-    // In this order: the log is small and the disk cannot be without it, and what the cache takes is what data does not get.
-    internal bool TryReserveLogAndCache(Pool pool, VirtualDiskDescription disk, out string reason)
+    // In this order: logs are small and the disk cannot be without them, and what the cache takes is what data does not get.
+    internal bool TryReserveLogsAndCache(Pool pool, VirtualDiskDescription disk, out string reason)
     {
         reason = "";
-        return (disk.LogSpace == SpaceId.None || TryReserveLog(pool, disk.NumberOfDataCopies, out reason))
-            && TryReserveCache(pool, disk.NumberOfDataCopies, disk.WriteCacheSize, out reason);
+        for (int i = 0; i < disk.Parts.Length; i++)
+        {
+            if (disk.Parts[i].LogSpace != SpaceId.None && !TryReserveLog(pool, i, disk.Parts[i].NumberOfDataCopies, out reason))
+            {
+                return false;
+            }
+        }
+
+        return TryReserveCache(pool, disk.CacheCopies, disk.WriteCacheSize, out reason);
     }
 
-    /// <summary>The log of a disk with so many copies of its data.</summary>
-    internal bool TryReserveLog(Pool pool, int copies, out string reason)
+    /// <summary>The log of a part with so many copies of its data.</summary>
+    internal bool TryReserveLog(Pool pool, int part, int copies, out string reason)
     {
         int present = pool.State.Disks.Keys.Count(number => pool.Disk(number) is not null);
         return TryReserveRun(
-            pool, AllocationPurpose.Log, VirtualDiskBuilder.LogCopies(copies, present), VirtualDiskBuilder.LogRows(pool.Slabs), Log, out reason);
+            pool, AllocationPurpose.Log, VirtualDiskBuilder.LogCopies(copies, present), VirtualDiskBuilder.LogRows(pool.Slabs), Part(part).Log, out reason);
     }
 
     /// <summary>A write cache of so many bytes a copy, whole slabs.</summary>
@@ -49,22 +71,35 @@ internal sealed class NewRows
         return count == 0 || TryReserveRun(pool, AllocationPurpose.Cache, copies, count, Cache, out reason);
     }
 
-    internal bool TryReserveData(Pool pool, VirtualDiskDescription disk, int count, out string reason)
+    /// <summary>Rows of data of a part.</summary>
+    internal bool TryReserveData(Pool pool, VirtualDiskDescription disk, int index, int count, out string reason)
     {
         reason = "";
-        AllocationPreferences preferences = AllocationPreferences.For(disk);
+        TierDescription part = disk.Parts[index];
+        AllocationPreferences preferences = AllocationPreferences.For(disk, part);
         for (int row = 0; row < count; row++)
         {
-            if (!pool.Allocator.TryReserveRow(disk.NumberOfColumns, disk.NumberOfDataCopies, preferences, out SlabRef[] slabs, out reason))
+            if (!pool.Allocator.TryReserveRow(part.NumberOfColumns, part.NumberOfDataCopies, preferences, out SlabRef[] slabs, out reason))
             {
                 return false;
             }
 
             _reserved.AddRange(slabs);
-            Data.Add(new RowMapping(slabs, isInitialized: false));
+            Part(index).Data.Add(new RowMapping(slabs, isInitialized: false));
         }
 
         return true;
+    }
+
+    /// <summary>The rows of a part.</summary>
+    internal NewPartRows Part(int index)
+    {
+        while (Parts.Count <= index)
+        {
+            Parts.Add(new NewPartRows());
+        }
+
+        return Parts[index];
     }
 
     /// <summary>Gives the reservations back; the rows stay, as a plan.</summary>

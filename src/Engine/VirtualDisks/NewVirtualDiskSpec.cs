@@ -52,6 +52,12 @@ public sealed record NewVirtualDiskSpec
     /// <summary>When its write cache is destaged.</summary>
     public DestageSettings Destage { get; init; } = DestageSettings.Default;
 
+    /// <summary>Its tiers, the fastest first; empty for a disk without. Its size is the sum of theirs.</summary>
+    public ImmutableArray<NewTierSpec> Tiers { get; init; } = [];
+
+    /// <summary>Bytes of a slice of a tiered disk: a power of two, 256 KiB to 16 MiB, at most a slab.</summary>
+    public int SliceSize { get; init; } = 1 << 20;
+
     /// <summary>Whether it waits for a user to connect it.</summary>
     public bool IsManualAttach { get; init; }
 

@@ -3,6 +3,7 @@ using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
@@ -10,15 +11,14 @@ namespace TierSpaces.Engine.VirtualDisks;
 public sealed class OpenVirtualDisk
 {
     private readonly Pool _pool;
-    private readonly PoolSpaceHost _host;
-    private readonly string _notesName;
+    private readonly IHomeStore _home;
     private bool _closed;
 
-    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk, PoolSpaceHost host, string notesName)
+    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk, IHomeStore home, IReadOnlyList<OpenPart> parts)
     {
         _pool = pool;
-        _host = host;
-        _notesName = notesName;
+        _home = home;
+        Parts = parts;
         Description = description;
         Disk = disk;
         pool.MembershipChanged += OnMembershipChanged;
@@ -30,35 +30,61 @@ public sealed class OpenVirtualDisk
     /// <summary>The top storey.</summary>
     public VirtualDisk Disk { get; }
 
-    /// <summary>What its space sees of the pool.</summary>
-    internal PoolSpaceHost Host => _host;
+    /// <summary>Its spaces: one per tier, or one.</summary>
+    public IReadOnlyList<OpenPart> Parts { get; }
+
+    /// <summary>Its tiers as one store; null for a disk without tiers.</summary>
+    public TieredStore? Tiers => _home as TieredStore;
+
+    /// <summary>The only space of a disk without tiers; else that of the fastest tier.</summary>
+    public Space Space => Parts[0].Space;
+
+    /// <summary>Why it takes no more requests; <see cref="IoError.None"/> while it does.</summary>
+    public IoError Fault => _home.Fault;
+
+    /// <summary>Why, in words.</summary>
+    public string FaultReason => _home.FaultReason;
+
+    /// <summary>Number of a disk whose host file system is full, so that writes wait; −1: none.</summary>
+    public int FullDisk => Parts.Select(static part => part.Space.FullDisk).FirstOrDefault(static disk => disk >= 0, -1);
+
+    /// <summary>Bytes that a resync would look at now.</summary>
+    public long BytesToResync => Parts.Sum(static part => part.Space.BytesToResync);
+
+    /// <summary>What happened in its spaces since it was opened.</summary>
+    public SpaceCounters SpaceCounters
+    {
+        get
+        {
+            SpaceCounters sum = new();
+            foreach (OpenPart part in Parts)
+            {
+                sum.Add(part.Space.Counters);
+            }
+
+            return sum;
+        }
+    }
+
+    /// <summary>What lies below the cache.</summary>
+    internal IHomeStore Home => _home;
+
+    /// <summary>Whether everything that a disk holds of it stands on another live disk too.</summary>
+    public bool SurvivesWithout(int disk) => Parts.All(part => part.Space.SurvivesWithout(disk));
 
     /// <summary>Its write cache, or null.</summary>
     public WriteCache? Cache => Disk.Cache;
 
     /// <summary>Whether a copy of anything it holds is missing or stale.</summary>
-    public bool IsDegraded
-    {
-        get
-        {
-            SpaceState? space = _pool.State.Space(Description.DataSpace);
-            return Cache is { IsDegraded: true } || (space is not null && space.EnumerateRows().Any(row =>
-                row.Row.HasStale || row.Row.Mapping.Sources.ToArray().Any(slab => _pool.Disk(slab.Disk) is null)));
-        }
-    }
+    public bool IsDegraded => Cache is { IsDegraded: true } || Description.Parts.Any(part => _pool.State.Space(part.DataSpace)?.EnumerateRows().Any(row =>
+        row.Row.HasStale || row.Row.Mapping.Sources.ToArray().Any(slab => _pool.Disk(slab.Disk) is null)) == true);
 
     /// <summary>Whether every byte can be read: each column of each row has a live copy that is not stale.</summary>
-    public bool IsComplete
-    {
-        get
-        {
-            SpaceState? space = _pool.State.Space(Description.DataSpace);
-            return space is not null && Disk.Space.Fault == IoError.None && space.EnumerateRows().All(row => HasAllColumns(row.Row));
-        }
-    }
+    public bool IsComplete => Fault == IoError.None && Description.Parts.All(part =>
+        _pool.State.Space(part.DataSpace) is { } space && space.EnumerateRows().All(row => HasAllColumns(space.Description, row.Row)));
 
-    /// <summary>What the space found out about disks, by number, since this was last asked.</summary>
-    internal Dictionary<(int Disk, DiskFinding Finding), long> TakeFindings() => _host.TakeFindings();
+    /// <summary>What its spaces found out about disks, by number, since this was last asked.</summary>
+    internal IEnumerable<KeyValuePair<(int Disk, DiskFinding Finding), long>> TakeFindings() => Parts.SelectMany(static part => part.Host.TakeFindings());
 
     /// <summary>Stops it; a clean stop leaves nothing to do at the next opening.</summary>
     public async LaneTask<IoError> Close()
@@ -70,26 +96,31 @@ public sealed class OpenVirtualDisk
 
         _closed = true;
         IoError cached = Disk.Cache is { } cache ? await cache.Close() : IoError.None;
-        IoError error = await Disk.Space.Close();
-        error = error == IoError.None ? cached : error;
-        _pool.MembershipChanged -= OnMembershipChanged;
-        if (error == IoError.None)
+        _ = Tiers is { } tiers ? await tiers.Close() : default;
+        IoError error = cached;
+        foreach (OpenPart part in Parts)
         {
-            _pool.Environment.HostState.ReleaseMemory(_notesName);   // everything is logged: there is nothing to note any more
+            IoError closed = await part.Space.Close();
+            error = error == IoError.None ? closed : error;
+        }
+
+        _pool.MembershipChanged -= OnMembershipChanged;
+        for (int i = 0; i < Parts.Count && error == IoError.None; i++)
+        {
+            _pool.Environment.HostState.ReleaseMemory(Parts[i].NotesName);   // everything is logged: there is nothing to note any more
         }
 
         return error;
     }
 
-    private bool HasAllColumns(RowState row)
+    private bool HasAllColumns(SpaceDescription space, RowState row)
     {
-        int copies = Description.NumberOfDataCopies;
-        for (int column = 0; column < Description.NumberOfColumns; column++)
+        for (int column = 0; column < space.Columns; column++)
         {
             bool any = false;
-            for (int copy = 0; copy < copies; copy++)
+            for (int copy = 0; copy < space.Copies; copy++)
             {
-                int position = (column * copies) + copy;
+                int position = (column * space.Copies) + copy;
                 any |= _pool.Disk(row.Mapping.Sources[position].Disk) is not null && row.Stale(position) != ushort.MaxValue;
             }
 
@@ -104,13 +135,16 @@ public sealed class OpenVirtualDisk
 
     private void OnMembershipChanged(MembershipChange change)
     {
-        if (change.Kind == MembershipChangeKind.Left)
+        foreach (OpenPart part in Parts)
         {
-            Note(Disk.Space.OnDiskLost(change.Disk.Value)).Forget();
-        }
-        else if (change.Kind == MembershipChangeKind.Joined)
-        {
-            Disk.Space.OnDiskJoined();
+            if (change.Kind == MembershipChangeKind.Left)
+            {
+                Note(part.Space.OnDiskLost(change.Disk.Value)).Forget();
+            }
+            else if (change.Kind == MembershipChangeKind.Joined)
+            {
+                part.Space.OnDiskJoined();
+            }
         }
 
         static async LaneTask Note(LaneTask<IoError> task) => await task;

@@ -8,10 +8,10 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.VirtualDisks;
 
 /// <summary>
-/// What one space sees of its pool: rows are reserved, committed and given back through the pool's metadata; a disk leaves the view
+/// What one space, a part of a virtual disk, sees of its pool: rows are reserved, committed and given back through the pool's metadata; a disk leaves the view
 /// and the space's dirty regions become stale on it before anyone goes on.
 /// </summary>
-internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner) : ISpaceHost
+internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, int part) : ISpaceHost
 {
     private readonly Dictionary<int, SlabRef[]> _reserved = [];
     private readonly Dictionary<int, LaneSignal> _leaving = [];
@@ -44,7 +44,7 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner) : ISpaceHost
 
         VirtualDiskDescription disk = pool.State.VirtualDisk(owner)!;
         if (!pool.Allocator.TryReserveRow(
-            disk.NumberOfColumns, disk.NumberOfDataCopies, AllocationPreferences.For(disk), out SlabRef[] slabs, out string _))
+            Part.NumberOfColumns, Part.NumberOfDataCopies, AllocationPreferences.For(disk, Part), out SlabRef[] slabs, out string _))
         {
             return LaneTask.FromResult(new RowGrant(IoError.NoSpace, []));
         }
@@ -143,7 +143,9 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner) : ISpaceHost
         return error;
     }
 
-    private SpaceId LogSpace => pool.State.VirtualDisk(owner)!.LogSpace;
+    private TierDescription Part => pool.State.VirtualDisk(owner)!.Parts[part];
+
+    private SpaceId LogSpace => Part.LogSpace;
 
     private StaleEntry[] StaleEntriesOf(SpaceId ring, int copy) =>
         [.. pool.State.Space(ring)!.EnumerateRows().Where(row => row.Row.Stale(copy) != 0).Select(row => new StaleEntry(row.Index, (ushort)copy, ushort.MaxValue))];

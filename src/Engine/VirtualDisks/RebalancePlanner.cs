@@ -56,10 +56,15 @@ public static class RebalancePlanner
     private static bool IsGain(DiskState from, DiskState to) =>
         (from.UsedSlabs * (double)to.Description.SlabCount) > ((to.UsedSlabs + 1.0) * from.Description.SlabCount);
 
-    private static SlabMove? Find(Pool pool, OpenVirtualDisk disk, DiskNumber from, DiskNumber to, Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove)
+    private static SlabMove? Find(Pool pool, OpenVirtualDisk disk, DiskNumber from, DiskNumber to, Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove) =>
+        disk.Parts.Select(part => FindIn(pool, disk, part, from, to, mayMove)).FirstOrDefault(static move => move is not null);
+
+    private static SlabMove? FindIn(
+        Pool pool, OpenVirtualDisk disk, OpenPart part, DiskNumber from, DiskNumber to, Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove)
     {
         SlabMover mover = new(pool, disk);
-        AllocationPreferences preferences = AllocationPreferences.For(disk.Description);
+        TierDescription description = disk.Description.Parts[part.Index];
+        AllocationPreferences preferences = AllocationPreferences.For(disk.Description, description);
         DiskDescription target = pool.State.Disks[to].Description;
         if ((preferences.Media is { } media && target.Media() != media)
             || (!preferences.AllowedDisks.IsDefaultOrEmpty && !preferences.AllowedDisks.Contains(to)))
@@ -67,12 +72,12 @@ public static class RebalancePlanner
             return null;
         }
 
-        foreach ((int index, RowState row) in pool.State.Space(disk.Description.DataSpace)!.EnumerateRows())
+        foreach ((int index, RowState row) in pool.State.Space(description.DataSpace)!.EnumerateRows())
         {
             for (int position = 0; position < row.Mapping.Sources.Length; position++)
             {
-                SlabMove move = new(index, position, from);
-                if (row.Mapping.Sources[position].Disk == from && mover.Fits(move, to) && disk.Disk.Space.CanMove(index, position)
+                SlabMove move = new(index, position, from, part.Index);
+                if (row.Mapping.Sources[position].Disk == from && mover.Fits(move, to) && part.Space.CanMove(index, position)
                     && mayMove?.Invoke(disk, move, to) != false)
                 {
                     return move;

@@ -10,7 +10,8 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// <param name="Row">Row of the virtual disk's data; −1: a copy of its integrity log, −2: of its write cache, which move as a whole.</param>
 /// <param name="Position">Position in the row, or copy of the ring.</param>
 /// <param name="From">Disk it is on.</param>
-public readonly record struct SlabMove(int Row, int Position, DiskNumber From)
+/// <param name="Part">Part of the virtual disk: index of its tier, 0 for a disk without tiers.</param>
+public readonly record struct SlabMove(int Row, int Position, DiskNumber From, int Part = 0)
 {
     internal const int Log = -1;
     internal const int Cache = -2;
@@ -51,7 +52,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         List<(SlabMove Move, DiskNumber? To)> targets = [];
         foreach (SlabMove move in Plan(givesUpMissing))
         {
-            DiskNumber[] taken = [.. targets.Where(other => other.Move.Row == move.Row && other.To is not null).Select(other => other.To!.Value)];
+            DiskNumber[] taken = [.. targets.Where(other => other.Move.Row == move.Row && other.Move.Part == move.Part && other.To is not null).Select(other => other.To!.Value)];
             SlabRef[] target = move.IsRing ? ReserveRing(move, [], taken) : Reserve(DataPreferences(move, taken), []);
             reserved.AddRange(target);
             targets.Add((move, target.Length > 0 ? target[0].Disk : null));
@@ -65,14 +66,14 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     public bool CanLeave(DiskNumber disk)
     {
         Dictionary<string, bool> known = [];   // by the disks of the row: there are few combinations
-        return All().Exists(move => move.From == disk && (move.IsRing || open.Disk.Space.CanMove(move.Row, move.Position)) && HasTarget(move, known));
+        return All().Exists(move => move.From == disk && CanMove(move) && HasTarget(move, known));
     }
 
     /// <summary>Whether each slab that is on a certain disk has, by itself, somewhere to go.</summary>
     public bool CanAllLeave(DiskNumber disk)
     {
         Dictionary<string, bool> known = [];
-        return All().TrueForAll(move => move.From != disk || ((move.IsRing || open.Disk.Space.CanMove(move.Row, move.Position)) && HasTarget(move, known)));
+        return All().TrueForAll(move => move.From != disk || (CanMove(move) && HasTarget(move, known)));
     }
 
     private IEnumerable<DiskNumber> Leaving(bool withMissing) => pool.State.Disks.Values
@@ -82,25 +83,29 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
     private List<SlabMove> All()
     {
-        List<SlabMove> moves = [];
-        foreach (int ring in new[] { SlabMove.Log, SlabMove.Cache })
+        List<SlabMove> moves = [.. Ring(new SlabMove(SlabMove.Cache, 0, default))];
+        for (int part = 0; part < open.Parts.Count; part++)
         {
-            SlabRef[] copies = RingOf(ring)?.Row(0)?.Mapping.Sources.ToArray() ?? [];
-            moves.AddRange(copies.Select((slab, copy) => new SlabMove(ring, copy, slab.Disk)));
-        }
-
-        foreach ((int index, RowState row) in Data.EnumerateRows())
-        {
-            moves.AddRange(row.Mapping.Sources.ToArray().Select((slab, position) => new SlabMove(index, position, slab.Disk)));
+            SlabMove data = new(0, 0, default, part);
+            moves.AddRange(Ring(data with { Row = SlabMove.Log }));
+            foreach ((int index, RowState row) in Data(data).EnumerateRows())
+            {
+                moves.AddRange(row.Mapping.Sources.ToArray().Select((slab, position) => new SlabMove(index, position, slab.Disk, data.Part)));
+            }
         }
 
         return moves;
+
+        IEnumerable<SlabMove> Ring(SlabMove ring) =>
+            (RingOf(ring)?.Row(0)?.Mapping.Sources.ToArray() ?? []).Select((slab, copy) => ring with { Position = copy, From = slab.Disk });
     }
+
+    private bool CanMove(SlabMove move) => move.IsRing || SpaceOf(move).CanMove(move.Row, move.Position);
 
     private bool HasTarget(SlabMove move, Dictionary<string, bool> known)
     {
-        ImmutableArray<SlabRef> row = [.. move.IsRing ? RingOf(move.Row)!.Row(0)!.Mapping.Sources : Data.Row(move.Row)!.Mapping.Sources];
-        string key = $"{Math.Min(move.Row, 0)}:{move.Position}:{string.Join(',', row.Select(slab => slab.Disk.Value))}";
+        ImmutableArray<SlabRef> row = [.. move.IsRing ? RingOf(move)!.Row(0)!.Mapping.Sources : Data(move).Row(move.Row)!.Mapping.Sources];
+        string key = $"{Math.Min(move.Row, 0)}:{move.Part}:{move.Position}:{string.Join(',', row.Select(slab => slab.Disk.Value))}";
         if (!known.TryGetValue(key, out bool has))
         {
             SlabRef[] target = move.IsRing ? ReserveRing(move, []) : Reserve(DataPreferences(move), []);
@@ -112,7 +117,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     }
 
     private AllocationPreferences DataPreferences(SlabMove move, IEnumerable<DiskNumber>? taken = null) =>
-        AllocationPreferences.For(open.Description) with { ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
+        AllocationPreferences.For(open.Description, open.Description.Parts[move.Part]) with { ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
 
     /// <summary>Does one move, to a disk of <paramref name="targets"/> or (empty) to any that fits.</summary>
     public LaneTask<RepairEnd> Move(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer) =>
@@ -121,26 +126,29 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     /// <summary>Whether a disk may take a slab: none of the row is on it, and no other copy is in its fault domain.</summary>
     public bool Fits(SlabMove move, DiskNumber target) => !Excluded(move).Contains(target);
 
-    private SpaceState Data => pool.State.Space(open.Description.DataSpace)!;
+    private SpaceState Data(SlabMove move) => pool.State.Space(open.Description.Parts[move.Part].DataSpace)!;
 
-    private SpaceState? RingOf(int row) => pool.State.Space(row == SlabMove.Log ? open.Description.LogSpace : open.Description.CacheSpace);
+    private Space SpaceOf(SlabMove move) => open.Parts[move.Part].Space;
+
+    private SpaceState? RingOf(SlabMove move) =>
+        pool.State.Space(move.Row == SlabMove.Log ? open.Description.Parts[move.Part].LogSpace : open.Description.CacheSpace);
 
     private async LaneTask<RepairEnd> MoveData(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer)
     {
-        if (Data.Row(move.Row) is not { } row || row.Mapping.Sources[move.Position].Disk != move.From
-            || !open.Disk.Space.CanMove(move.Row, move.Position) || Reserve(DataPreferences(move), targets) is not [var target])
+        if (Data(move).Row(move.Row) is not { } row || row.Mapping.Sources[move.Position].Disk != move.From
+            || !CanMove(move) || Reserve(DataPreferences(move), targets) is not [var target])
         {
             return RepairEnd.Incomplete;
         }
 
         SlabRef source = row.Mapping.Sources[move.Position];
         pool.Allocator.Hold([source]);
-        RepairEnd end = await open.Disk.Space.Move(move.Row, move.Position, PoolSpaceHost.PlaceOf(pool, target), Commit, pacer);
+        RepairEnd end = await SpaceOf(move).Move(move.Row, move.Position, PoolSpaceHost.PlaceOf(pool, target), Commit, pacer);
         return await Free(end, [source], [target]);
 
         async LaneTask<IoError> Commit()
         {
-            RowMapping now = Data.Row(move.Row)!.Mapping;
+            RowMapping now = Data(move).Row(move.Row)!.Mapping;
             SlabRef[] sources = now.Sources.ToArray();
             if (sources[move.Position] != source)
             {
@@ -149,14 +157,14 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
             sources[move.Position] = target;
             CommitResult result = await pool.Commit(
-                new RowsMapped(open.Description.DataSpace, move.Row, sources.Length, [new RowMapping(sources, isInitialized: now.IsInitialized)]));
+                new RowsMapped(Data(move).Description.Id, move.Row, sources.Length, [new RowMapping(sources, isInitialized: now.IsInitialized)]));
             return PoolSpaceHost.ErrorOf(result);
         }
     }
 
     private async LaneTask<RepairEnd> MoveRing(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer)
     {
-        SpaceState ring = RingOf(move.Row)!;
+        SpaceState ring = RingOf(move)!;
         RowMapping[] rows = [.. ring.EnumerateRows().Select(row => row.Row.Mapping)];
         SlabRef[] old = Array.ConvertAll(rows, row => row.Sources[move.Position]);
         SlabRef[] target = ReserveRing(move, targets);
@@ -167,13 +175,13 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
         pool.Allocator.Hold(old);
         SlabPlace[] places = Array.ConvertAll(target, slab => PoolSpaceHost.PlaceOf(pool, slab));
-        RepairEnd end = move.Row == SlabMove.Log ? await open.Disk.Space.MoveLog(move.Position, places, Commit, pacer)
+        RepairEnd end = move.Row == SlabMove.Log ? await SpaceOf(move).MoveLog(move.Position, places, Commit, pacer)
             : open.Cache is { } cache ? await cache.Move(move.Position, places, Commit, pacer) : RepairEnd.Incomplete;
         return await Free(end, old, target);
 
         async LaneTask<IoError> Commit()
         {
-            if (RingOf(move.Row) is not { } now || now.Description.Id != ring.Description.Id
+            if (RingOf(move) is not { } now || now.Description.Id != ring.Description.Id
                 || now.EnumerateRows().Where((row, i) => row.Row.Mapping.Sources[move.Position] != old[i]).Any())
             {
                 return IoError.Io;
@@ -208,7 +216,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     /// <summary>Room for a whole copy of a ring on one disk; empty when there is none.</summary>
     private SlabRef[] ReserveRing(SlabMove move, ImmutableArray<DiskNumber> targets, IEnumerable<DiskNumber>? taken = null)
     {
-        int count = RingOf(move.Row)!.EnumerateRows().Count();
+        int count = RingOf(move)!.EnumerateRows().Count();
         AllocationPurpose purpose = move.Row == SlabMove.Log ? AllocationPurpose.Log : AllocationPurpose.Cache;
         List<SlabRef> reserved = [];
         AllocationPreferences preferences = new() { Purpose = purpose, ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
@@ -235,9 +243,10 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
     private ImmutableArray<DiskNumber> Excluded(SlabMove move)
     {
-        SlabRef[] sources = [.. move.IsRing ? RingOf(move.Row)!.Row(0)!.Mapping.Sources : Data.Row(move.Row)!.Mapping.Sources];
-        FaultDomainLevel level = move.IsRing ? FaultDomainLevel.PhysicalDisk : open.Description.FaultDomainAwareness;
-        int copies = move.IsRing ? sources.Length : open.Description.NumberOfDataCopies;
+        SlabRef[] sources = [.. move.IsRing ? RingOf(move)!.Row(0)!.Mapping.Sources : Data(move).Row(move.Row)!.Mapping.Sources];
+        TierDescription part = open.Description.Parts[move.Part];
+        FaultDomainLevel level = move.IsRing ? FaultDomainLevel.PhysicalDisk : part.FaultDomainAwareness;
+        int copies = move.IsRing ? sources.Length : part.NumberOfDataCopies;
         HashSet<string> domains = [];
         for (int position = 0; position < sources.Length && level != FaultDomainLevel.PhysicalDisk; position++)
         {

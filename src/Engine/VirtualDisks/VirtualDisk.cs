@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 // A virtual disk as clients address it: bounds, sectors smaller than a block, counters.
 //
 // Invariants
-//  1. The storey below, write cache or space, sees whole 4 KiB blocks only: a smaller write reads the rest under the range lock and writes it all.
+//  1. The storey below, write cache, tiers or space, sees whole 4 KiB blocks only: a smaller write reads the rest under the range lock and writes it all.
 //  2. On a disk with small sectors every write holds its blocks, so that two writes into one block never lose each other.
 //  3. Nothing is acknowledged that the storey below has not acknowledged.
 
@@ -21,22 +21,20 @@ public sealed class VirtualDisk : IBlockStore
     private readonly ILane _lane;
     private readonly RangeLock _blocks = new();
     private readonly LaneSignal _resumed = new();
+    private readonly IHomeStore _home;
     private IBlockStore _below;
     private bool _isPaused;   // new requests wait, so that the storey below can be exchanged
 
-    internal VirtualDisk(ILane lane, Space space, WriteCache? cache, long sizeBytes, int logicalSectorSize, bool isReadOnly)
+    internal VirtualDisk(ILane lane, IHomeStore home, WriteCache? cache, long sizeBytes, int logicalSectorSize, bool isReadOnly)
     {
         _lane = lane;
-        Space = space;
+        _home = home;
         Cache = cache;
-        _below = cache is null ? space : cache;
+        _below = cache is null ? home : cache;
         SizeBytes = sizeBytes;
         LogicalSectorSize = logicalSectorSize;
         IsReadOnly = isReadOnly;
     }
-
-    /// <summary>The address space below.</summary>
-    public Space Space { get; }
 
     /// <summary>The write cache in front of it, or null.</summary>
     public WriteCache? Cache { get; private set; }
@@ -59,7 +57,7 @@ public sealed class VirtualDisk : IBlockStore
     /// <summary>Makes the disk longer; clients that connect from now on see it.</summary>
     internal void Grow(long sizeBytes)
     {
-        Space.Grow(sizeBytes);
+        _home.Grow(sizeBytes);
         SizeBytes = sizeBytes;
     }
 
@@ -79,7 +77,7 @@ public sealed class VirtualDisk : IBlockStore
     internal void Resume(WriteCache? cache)
     {
         Cache = cache;
-        _below = cache is null ? Space : cache;
+        _below = cache is null ? _home : cache;
         _isPaused = false;
         _resumed.NotifyAll();
     }

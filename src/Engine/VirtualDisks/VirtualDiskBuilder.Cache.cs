@@ -19,7 +19,7 @@ public static partial class VirtualDiskBuilder
     public static async LaneTask<CommitResult> ResizeCache(Pool pool, OpenVirtualDisk open, long bytes)
     {
         NewRows rows = new();
-        if (!rows.TryReserveCache(pool, open.Description.NumberOfDataCopies, bytes, out string reason))
+        if (!rows.TryReserveCache(pool, open.Description.CacheCopies, bytes, out string reason))
         {
             rows.Release(pool);
             return new CommitResult(CommitStatus.NoSpace, reason);
@@ -42,7 +42,7 @@ public static partial class VirtualDiskBuilder
         {
             old?.Resume();
             open.Disk.Resume(old);
-            if (open.Disk.Space.Fault == IoError.None)
+            if (open.Fault == IoError.None)
             {
                 rows.Release(pool);
             }
@@ -57,7 +57,7 @@ public static partial class VirtualDiskBuilder
         VirtualDiskDescription after = before with { WriteCacheSize = bytes, CacheSpace = bytes == 0 ? SpaceId.None : pool.State.NextSpace };
         WriteCache? old = open.Cache;
         WriteCache? cache = bytes == 0 ? null
-            : await WriteCache.Create(pool.Environment.Lane, open.Disk.Space, CacheOptions(pool, open.Host, after, CopiesOf(pool, rows.Cache, after), 0));
+            : await WriteCache.Create(pool.Environment.Lane, open.Home, CacheOptions(pool, open.Parts[0].Host, after, CopiesOf(pool, rows.Cache, after), 0));
         if (cache is { State: WriteCacheState.Lost })
         {
             return new CommitResult(CommitStatus.Refused, cache.StateReason);
@@ -77,7 +77,7 @@ public static partial class VirtualDiskBuilder
         }
         else if (result.Status == CommitStatus.NoSpace)
         {
-            open.Disk.Space.FailFront(IoError.NoSpace, "it is not known which write cache is in force");   // the commit may still come about
+            open.Home.FailFront(IoError.NoSpace, "it is not known which write cache is in force");   // the commit may still come about
         }
         else if (cache is not null)
         {
@@ -92,8 +92,8 @@ public static partial class VirtualDiskBuilder
     {
         if (after.CacheSpace != SpaceId.None)
         {
-            yield return new SpaceCreated(new SpaceDescription(after.CacheSpace, after.Id, SpaceKind.WriteCache, 1, after.NumberOfDataCopies));
-            yield return new RowsMapped(after.CacheSpace, 0, after.NumberOfDataCopies, [.. rows]);
+            yield return new SpaceCreated(new SpaceDescription(after.CacheSpace, after.Id, SpaceKind.WriteCache, 1, after.CacheCopies));
+            yield return new RowsMapped(after.CacheSpace, 0, after.CacheCopies, [.. rows]);
         }
 
         yield return new VirtualDiskChanged(after);
@@ -104,7 +104,7 @@ public static partial class VirtualDiskBuilder
     }
 
     private static List<IReadOnlyList<SlabPlace>> CopiesOf(Pool pool, List<RowMapping> rows, VirtualDiskDescription disk) =>
-        [.. Enumerable.Range(0, disk.NumberOfDataCopies).Select(copy => rows.ConvertAll(row => PoolSpaceHost.PlaceOf(pool, row.Sources[copy])))];
+        [.. Enumerable.Range(0, disk.CacheCopies).Select(copy => rows.ConvertAll(row => PoolSpaceHost.PlaceOf(pool, row.Sources[copy])))];
 
     private static WriteCacheOptions CacheOptions(Pool pool, PoolSpaceHost host, VirtualDiskDescription disk)
     {

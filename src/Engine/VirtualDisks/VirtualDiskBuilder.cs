@@ -35,9 +35,12 @@ public static partial class VirtualDiskBuilder
     /// <summary>Copies of the integrity log: as the space has, and at least two where the pool has two disks.</summary>
     public static int LogCopies(int copies, int disks) => Math.Max(copies, Math.Min(2, disks));
 
-    /// <summary>The layout of a virtual disk.</summary>
-    public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk) => new(
-        disk.NumberOfColumns, disk.NumberOfDataCopies, (int)disk.Interleave, (int)pool.Slabs.DataBytes, disk.Checksum == ChecksumKind.CRC32C);
+    /// <summary>The layout of a virtual disk without tiers.</summary>
+    public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk) => ShapeOf(pool, disk, disk.Parts[0]);
+
+    /// <summary>The layout of a part of a virtual disk.</summary>
+    public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk, TierDescription part) => new(
+        part.NumberOfColumns, part.NumberOfDataCopies, (int)part.Interleave, (int)pool.Slabs.DataBytes, disk.Checksum == ChecksumKind.CRC32C);
 
     /// <summary>The rows that <see cref="Create"/> would reserve now, or why there is no room. Reserves nothing.</summary>
     internal static bool TryPlan(Pool pool, NewVirtualDiskSpec spec, out VirtualDiskDescription disk, out NewRows rows, out string reason)
@@ -57,7 +60,7 @@ public static partial class VirtualDiskBuilder
     {
         VirtualDiskDescription disk = Describe(pool, spec);
         NewRows rows = new();
-        long count = rows.TryReserveLogAndCache(pool, disk, out _)
+        long count = rows.TryReserveLogsAndCache(pool, disk, out _)
             ? pool.Allocator.LargestRowCount(disk.NumberOfColumns, disk.NumberOfDataCopies, AllocationPreferences.For(disk)) : -1;
         rows.Release(pool);
         return count;
@@ -69,9 +72,9 @@ public static partial class VirtualDiskBuilder
         NewRows more = new();
         reason = "";
         long rowSize = ShapeOf(pool, disk).RowSize;
-        bool fits = disk.ProvisioningType != ProvisioningType.Fixed || more.TryReserveData(pool, disk, (int)((sizeBytes - disk.SizeBytes) / rowSize), out reason);
+        bool fits = disk.ProvisioningType != ProvisioningType.Fixed || more.TryReserveData(pool, disk, 0, (int)((sizeBytes - disk.SizeBytes) / rowSize), out reason);
         more.Release(pool);
-        rows = more.Data;
+        rows = more.Part(0).Data;
         return fits;
     }
 
@@ -86,9 +89,13 @@ public static partial class VirtualDiskBuilder
             return new VirtualDiskResult(null, CommitStatus.NoSpace, reason);
         }
 
-        CommitResult result = await CommitNew(pool, disk, rows.Log);
+        CommitResult result = await CommitNew(pool, disk, rows);
         result = result.Succeeded ? await MapRows(pool, disk.CacheSpace, 0, rows.Cache) : result;
-        result = result.Succeeded ? await MapRows(pool, disk.DataSpace, 0, rows.Data) : result;
+        for (int part = 0; part < disk.Parts.Length && result.Succeeded; part++)
+        {
+            result = await MapRows(pool, disk.Parts[part].DataSpace, 0, rows.Part(part).Data);
+        }
+
         if (!result.Succeeded)
         {
             rows.Release(pool);
@@ -97,7 +104,7 @@ public static partial class VirtualDiskBuilder
         }
 
         OpenVirtualDisk open = await Stack(pool, disk, isNew: true);
-        if (open.Disk.Space.Fault == IoError.None && open.Cache is not { State: WriteCacheState.Lost })
+        if (open.Fault == IoError.None && open.Cache is not { State: WriteCacheState.Lost })
         {
             result = await pool.Commit(new VirtualDiskChanged(disk with { IsBeingCreated = false }));
             if (result.Succeeded)
@@ -107,7 +114,7 @@ public static partial class VirtualDiskBuilder
             }
         }
 
-        string fault = result.Succeeded ? open.Disk.Space.FaultReason + open.Cache?.StateReason : result.Reason;
+        string fault = result.Succeeded ? open.FaultReason + open.Cache?.StateReason : result.Reason;
         await open.Close();
         await Remove(pool, disk.Id);
         return new VirtualDiskResult(null, result.Succeeded ? CommitStatus.NoQuorum : result.Status, fault);
@@ -139,51 +146,61 @@ public static partial class VirtualDiskBuilder
         if (result.Succeeded)
         {
             await PoolSpaceHost.Punch(pool, freed);
-            pool.Environment.HostState.ReleaseMemory(NotesName(pool, disk));
+            foreach (TierDescription part in disk.Parts)
+            {
+                pool.Environment.HostState.ReleaseMemory(NotesName(pool, part));
+            }
         }
 
         pool.Allocator.Release(freed);
         return result;
     }
 
-    /// <summary>Makes an open disk longer: a fixed one gets its rows first.</summary>
-    public static async LaneTask<CommitResult> Grow(Pool pool, OpenVirtualDisk open, long sizeBytes)
+    /// <summary>Makes an open disk without tiers longer: a fixed one gets its rows first.</summary>
+    public static LaneTask<CommitResult> Grow(Pool pool, OpenVirtualDisk open, long sizeBytes) =>
+        GrowPart(pool, open, 0, open.Description with { SizeBytes = sizeBytes });
+
+    // The description as it will be names the new length of the part. 1. Its rows are reserved and mapped. 2. The description is committed. 3. The
+    // space knows them. A crash in between leaves rows beyond the end, which growing again replaces.
+    private static async LaneTask<CommitResult> GrowPart(Pool pool, OpenVirtualDisk open, int index, VirtualDiskDescription after)
     {
-        VirtualDiskDescription disk = open.Description;
-        SpaceShape shape = ShapeOf(pool, disk);
-        int from = (int)((disk.SizeBytes + shape.RowSize - 1) / shape.RowSize);
-        int rowsNeeded = (int)((sizeBytes + shape.RowSize - 1) / shape.RowSize);
+        VirtualDiskDescription before = open.Description;
+        TierDescription part = after.Parts[index];
+        long rowSize = ShapeOf(pool, after, part).RowSize;
+        int from = (int)((before.Parts[index].SpaceBytes + rowSize - 1) / rowSize);
+        int count = (int)((part.SpaceBytes + rowSize - 1) / rowSize) - from;
         NewRows rows = new();
-        if (disk.ProvisioningType == ProvisioningType.Fixed && !rows.TryReserveData(pool, disk, rowsNeeded - from, out string reason))
+        if (before.ProvisioningType == ProvisioningType.Fixed && !rows.TryReserveData(pool, before, index, count, out string reason))
         {
             rows.Release(pool);
             return new CommitResult(CommitStatus.NoSpace, reason);
         }
 
-        CommitResult result = await MapRows(pool, disk.DataSpace, from, rows.Data);
-        result = result.Succeeded ? await pool.Commit(new VirtualDiskChanged(disk with { SizeBytes = sizeBytes })) : result;
+        List<RowMapping> data = rows.Part(index).Data;
+        CommitResult result = await MapRows(pool, part.DataSpace, from, data);
+        result = result.Succeeded ? await pool.Commit(new VirtualDiskChanged(after)) : result;
         if (!result.Succeeded)
         {
             rows.Release(pool);
             return result;
         }
 
-        open.Description = pool.State.VirtualDisk(disk.Id)!;
-        open.Disk.Grow(sizeBytes);
-        for (int i = 0; i < rows.Data.Count; i++)
+        open.Description = pool.State.VirtualDisk(after.Id)!;
+        open.Parts[index].Space.Grow(part.SpaceBytes);
+        for (int i = 0; i < data.Count; i++)
         {
-            open.Disk.Space.AddOwnedRow(RowOf(pool, from + i, pool.State.Space(disk.DataSpace)!.Row(from + i)!));
+            open.Parts[index].Space.AddOwnedRow(RowOf(pool, from + i, pool.State.Space(part.DataSpace)!.Row(from + i)!));
         }
 
+        open.Tiers?.GrowTier(index, part.SizeBytes);
+        open.Disk.Grow(after.SizeBytes);
         return result;
     }
 
     private static VirtualDiskDescription Describe(Pool pool, NewVirtualDiskSpec spec)
     {
-        bool hasLog = spec.Checksum == ChecksumKind.CRC32C || spec.NumberOfDataCopies > 1;
-        SpaceId data = pool.State.NextSpace;
-        SpaceId next = new(data.Value + 1);
-        return new VirtualDiskDescription
+        uint next = pool.State.NextSpace.Value;
+        VirtualDiskDescription disk = new()
         {
             Id = new VirtualDiskId(pool.Environment.Lane.NewGuid()),
             FriendlyName = spec.FriendlyName,
@@ -207,29 +224,42 @@ public static partial class VirtualDiskBuilder
             OtherUsageDescription = spec.OtherUsageDescription,
             IsBeingCreated = true,
             CreatedUtcTicks = pool.Environment.Lane.UtcNow.UtcTicks,
-            DataSpace = data,
-            LogSpace = hasLog ? next : SpaceId.None,
-            CacheSpace = spec.WriteCacheSize == 0 ? SpaceId.None : hasLog ? new SpaceId(next.Value + 1) : next,
+            SliceSize = (uint)spec.SliceSize,
+        };
+        disk = spec.Tiers.IsDefaultOrEmpty ? disk with { DataSpace = NewSpace(true), LogSpace = NewSpace(HasLog(spec.NumberOfDataCopies)) }
+            : disk with { SizeBytes = spec.Tiers.Sum(static tier => tier.SizeBytes), Tiers = [.. spec.Tiers.Select(DescribeTier)] };
+        return disk with { CacheSpace = NewSpace(spec.WriteCacheSize > 0) };
+
+        bool HasLog(int copies) => spec.Checksum == ChecksumKind.CRC32C || copies > 1;
+
+        SpaceId NewSpace(bool isWanted) => isWanted ? new SpaceId(next++) : SpaceId.None;
+
+        TierDescription DescribeTier(NewTierSpec tier, int index) => DescribeNew(pool, spec, index) with
+        {
+            DataSpace = NewSpace(true),
+            LogSpace = NewSpace(HasLog(tier.NumberOfDataCopies)),
         };
     }
 
-    private static async LaneTask<CommitResult> CommitNew(Pool pool, VirtualDiskDescription disk, List<RowMapping> logRows)
+    private static async LaneTask<CommitResult> CommitNew(Pool pool, VirtualDiskDescription disk, NewRows rows)
     {
-        List<MetadataRecord> records =
-        [
-            new VirtualDiskCreated(disk),
-            new SpaceCreated(new SpaceDescription(disk.DataSpace, disk.Id, SpaceKind.Data, disk.NumberOfColumns, disk.NumberOfDataCopies)),
-        ];
-        if (disk.LogSpace != SpaceId.None)
+        List<MetadataRecord> records = [new VirtualDiskCreated(disk)];
+        for (int i = 0; i < disk.Parts.Length; i++)
         {
-            ushort copies = (ushort)logRows[0].Sources.Length;
-            records.Add(new SpaceCreated(new SpaceDescription(disk.LogSpace, disk.Id, SpaceKind.IntegrityLog, 1, copies)));
-            records.Add(new RowsMapped(disk.LogSpace, 0, copies, [.. logRows]));
+            TierDescription part = disk.Parts[i];
+            records.Add(new SpaceCreated(new SpaceDescription(part.DataSpace, disk.Id, SpaceKind.Data, part.NumberOfColumns, part.NumberOfDataCopies)));
+            if (part.LogSpace != SpaceId.None)
+            {
+                RowMapping[] log = [.. rows.Part(i).Log];
+                ushort copies = (ushort)log[0].Sources.Length;
+                records.Add(new SpaceCreated(new SpaceDescription(part.LogSpace, disk.Id, SpaceKind.IntegrityLog, 1, copies)));
+                records.Add(new RowsMapped(part.LogSpace, 0, copies, log));
+            }
         }
 
         if (disk.CacheSpace != SpaceId.None)
         {
-            records.Add(new SpaceCreated(new SpaceDescription(disk.CacheSpace, disk.Id, SpaceKind.WriteCache, 1, disk.NumberOfDataCopies)));
+            records.Add(new SpaceCreated(new SpaceDescription(disk.CacheSpace, disk.Id, SpaceKind.WriteCache, 1, disk.CacheCopies)));
         }
 
         return await pool.Commit([.. records]);
@@ -255,30 +285,42 @@ public static partial class VirtualDiskBuilder
 
     private static async LaneTask<OpenVirtualDisk> Stack(Pool pool, VirtualDiskDescription disk, bool isNew)
     {
-        SpaceShape shape = ShapeOf(pool, disk);
-        PoolSpaceHost host = new(pool, disk.Id);
+        List<OpenPart> parts = [];
+        for (int i = 0; i < disk.Parts.Length; i++)
+        {
+            parts.Add(await OpenSpace(pool, disk, i, isNew));
+        }
+
+        IHomeStore home = disk.IsTiered ? TiersOf(pool, disk, parts) : parts[0].Space;
+        WriteCache? cache = disk.CacheSpace == SpaceId.None || home.Fault != IoError.None ? null
+            : isNew ? await WriteCache.Create(pool.Environment.Lane, home, CacheOptions(pool, parts[0].Host, disk))
+            : await WriteCache.Open(pool.Environment.Lane, home, CacheOptions(pool, parts[0].Host, disk));
+        VirtualDisk top = new(pool.Environment.Lane, home, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
+        return new OpenVirtualDisk(pool, disk, top, home, parts);
+    }
+
+    private static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, int index, bool isNew)
+    {
+        TierDescription part = disk.Parts[index];
+        SpaceShape shape = ShapeOf(pool, disk, part);
+        PoolSpaceHost host = new(pool, disk.Id, index);
         SpaceOptions options = new()
         {
-            Space = disk.DataSpace.Value,
+            Space = part.DataSpace.Value,
             PoolTag = BitConverter.ToUInt64(pool.Id.Value.ToByteArray()),
             Shape = shape,
-            Length = disk.SizeBytes,
+            Length = part.SpaceBytes,
             IsThin = disk.ProvisioningType == ProvisioningType.Thin,
-            Rows = [.. pool.State.Space(disk.DataSpace)!.EnumerateRows().Select(row => RowOf(pool, row.Index, row.Row))],
-            LogCopies = shape.HasLog ? CopiesOf(pool, pool.State.Space(disk.LogSpace)!) : [],
-            StaleLogCopies = shape.HasLog ? StaleCopiesOf(pool.State.Space(disk.LogSpace)!) : 0,
-            LogOwner = OwnerOf(pool, disk.LogSpace),
+            Rows = [.. pool.State.Space(part.DataSpace)!.EnumerateRows().Select(row => RowOf(pool, row.Index, row.Row))],
+            LogCopies = shape.HasLog ? CopiesOf(pool, pool.State.Space(part.LogSpace)!) : [],
+            StaleLogCopies = shape.HasLog ? StaleCopiesOf(pool.State.Space(part.LogSpace)!) : 0,
+            LogOwner = OwnerOf(pool, part.LogSpace),
             LogBlocksMax = LogBlocksMax,
             HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
-            CrashNotes = shape.Checksums ? pool.Environment.HostState.MapMemory(NotesName(pool, disk), CrashNotesBytes) : null,
+            CrashNotes = shape.Checksums ? pool.Environment.HostState.MapMemory(NotesName(pool, part), CrashNotesBytes) : null,
         };
-        Space space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
-        host.Space = space;
-        WriteCache? cache = disk.CacheSpace == SpaceId.None || space.Fault != IoError.None ? null
-            : isNew ? await WriteCache.Create(pool.Environment.Lane, space, CacheOptions(pool, host, disk))
-            : await WriteCache.Open(pool.Environment.Lane, space, CacheOptions(pool, host, disk));
-        VirtualDisk top = new(pool.Environment.Lane, space, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
-        return new OpenVirtualDisk(pool, disk, top, host, NotesName(pool, disk));
+        host.Space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
+        return new OpenPart(index, host.Space, host, NotesName(pool, part));
     }
 
     private static SpaceRowMap RowOf(Pool pool, int index, RowState row)
@@ -327,5 +369,5 @@ public static partial class VirtualDiskBuilder
         return new Guid(owner);
     }
 
-    private static string NotesName(Pool pool, VirtualDiskDescription disk) => $"notes-{pool.Id.Value:N}-{disk.DataSpace.Value}";
+    private static string NotesName(Pool pool, TierDescription part) => $"notes-{pool.Id.Value:N}-{part.DataSpace.Value}";
 }

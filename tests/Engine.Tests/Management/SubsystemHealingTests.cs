@@ -91,8 +91,8 @@ public sealed class SubsystemHealingTests
         Assert.Equal(("OK", DiskUsage.AutoSelect), (_world.Physical(lost).OperationalStatus, _world.Physical(lost).Usage));
         JobStatus job = Assert.Single(_world.Jobs);
         Assert.Equal((JobState.Completed, HealthStatus.Healthy), (job.State, Health(disk)));
-        Assert.Equal(0, _world.Disk(disk).Space.Counters.SlabsMoved);
-        Assert.InRange(_world.Disk(disk).Space.Counters.RepairBytesWritten, 4096, Mebibyte);
+        Assert.Equal(0, _world.Opened(disk).Space.Counters.SlabsMoved);
+        Assert.InRange(_world.Opened(disk).Space.Counters.RepairBytesWritten, 4096, Mebibyte);
         _world.Advance(TimeSpan.FromMinutes(10));
         Assert.DoesNotContain(_world.Jobs, later => later.UniqueId != job.UniqueId);
     }
@@ -152,7 +152,7 @@ public sealed class SubsystemHealingTests
         _world.Advance(TimeSpan.FromSeconds(30));
 
         Assert.Equal(PoolOperationalStatus.OK, Assert.Single(_world.Run(_world.Subsystem.PoolsAsync())).OperationalStatus);
-        Assert.Equal((HealthStatus.Healthy, 0L), (Health(disk), _world.Disk(disk).Space.BytesToResync));
+        Assert.Equal((HealthStatus.Healthy, 0L), (Health(disk), _world.Opened(disk).Space.BytesToResync));
     }
 
     // Each disk in turn, so that one of them has a copy of the integrity log, which is longer than any piece of other work.
@@ -166,10 +166,10 @@ public sealed class SubsystemHealingTests
             _world.Write(disk, 0, 4096);
             _world.PutBack(lost);
             _world.Advance(TimeSpan.FromSeconds(60));
-            Assert.Equal((0L, true), (_world.Disk(disk).Space.BytesToResync, IsWhole(disk)));
+            Assert.Equal((0L, true), (_world.Opened(disk).Space.BytesToResync, IsWhole(disk)));
         }
 
-        Assert.Equal(2, _world.Disk(disk).Space.Counters.LogCopiesRepaired);
+        Assert.Equal(2, _world.Opened(disk).Space.Counters.LogCopiesRepaired);
         Assert.All(_world.Jobs, job => Assert.Equal((JobState.Completed, job.BytesTotal), (job.State, job.BytesProcessed)));
         Assert.All(_world.Jobs, job => Assert.InRange(job.BytesProcessed, 0, 40 * Mebibyte));
     }

@@ -119,7 +119,9 @@ internal sealed class SubsystemWorld : IDiskFactory
         return id;
     }
 
-    internal VirtualDisk Disk(Guid id) => Subsystem.OpenedDisk(id);
+    internal VirtualDisk Disk(Guid id) => Opened(id).Disk;
+
+    internal OpenVirtualDisk Opened(Guid id) => Subsystem.OpenedDisk(id);
 
     internal void Write(Guid id, long offset, int length)
     {

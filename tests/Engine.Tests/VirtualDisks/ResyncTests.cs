@@ -42,7 +42,7 @@ public class ResyncTests
             Assert.Equal("", world.Lane.Run(world.Return(0)));
         }
 
-        Space space = world.VirtualDisk!.Disk.Space;
+        Space space = world.VirtualDisk!.Space;
         Assert.True(world.VirtualDisk.IsDegraded);
         int stale = checksums && !whileRunning ? 16 : 3;   // the clean stop wrote a page, which covers the whole slab here
         Assert.Equal(stale, space.StaleRegions);
@@ -70,7 +70,7 @@ public class ResyncTests
         Assert.Equal(IoError.Io, TryRead(world, 0, Region, out _));
         Assert.Equal(IoError.Io, TryWrite(world, Random(3, 4096), 0));
         Assert.Equal(IoError.Io, world.Lane.Run(world.VirtualDisk!.Disk.Unmap(0, 4096)));
-        Assert.Equal(RepairEnd.Incomplete, world.Lane.Run(world.VirtualDisk.Disk.Space.Resync(new SimPacer(world.Lane))));
+        Assert.Equal(RepairEnd.Incomplete, world.Lane.Run(world.VirtualDisk.Space.Resync(new SimPacer(world.Lane))));
         Assert.Equal(IoError.None, TryRead(world, Region, Mebibyte - Region, out byte[] rest));
         Assert.Equal(old[Region..], rest);
 
@@ -78,7 +78,7 @@ public class ResyncTests
         world.Lane.Advance(1_000_000);
         Assert.Equal(IoError.None, TryRead(world, 0, Region, out byte[] back));
         Assert.Equal(young, back);
-        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.VirtualDisk.Disk.Space.Resync(new SimPacer(world.Lane))));
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.VirtualDisk.Space.Resync(new SimPacer(world.Lane))));
         young.CopyTo(old, 0);
         ReadsWithoutAnyOne(world, old);
     }
@@ -113,7 +113,7 @@ public class ResyncTests
         world.Disks[away].Pulled = true;
         Write(world, data, 0);
         Assert.Equal("", world.Lane.Run(world.Return(away)));
-        Space space = world.VirtualDisk!.Disk.Space;
+        Space space = world.VirtualDisk!.Space;
         int pieces = 0;
         while (world.Lane.Run(space.Resync(new SimPacer(world.Lane, stopAfter: 3))) == RepairEnd.Stopped)
         {
@@ -141,7 +141,7 @@ public class ResyncTests
         Settle(world);
 
         Assert.Equal("", world.Lane.Run(world.Return(away)));
-        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.VirtualDisk!.Disk.Space.Resync(new SimPacer(world.Lane))));
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.VirtualDisk!.Space.Resync(new SimPacer(world.Lane))));
         ReadsWithoutAnyOne(world, young);
     }
 
@@ -161,7 +161,7 @@ public class ResyncTests
         Settle(world);
 
         Assert.Equal("", world.Lane.Run(world.Return(away)));
-        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.VirtualDisk!.Disk.Space.Resync(new SimPacer(world.Lane))));
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.VirtualDisk!.Space.Resync(new SimPacer(world.Lane))));
         ReadsWithoutAnyOne(world, young);
     }
 
@@ -227,7 +227,7 @@ public class ResyncTests
 
             async LaneTask Resync()
             {
-                await world.VirtualDisk!.Disk.Space.Resync(new SimPacer(world.Lane));
+                await world.VirtualDisk!.Space.Resync(new SimPacer(world.Lane));
                 isRunning = false;
             }
         }

@@ -101,7 +101,7 @@ public class SlabMoverTests
         Assert.True(moves > 3);
         uint[] used = [.. world.Pool!.State.Disks.Values.Select(disk => disk.UsedSlabs)];
         Assert.True(used.Max() - used.Min() <= 1, string.Join(',', used));
-        Assert.Equal(moves, world.VirtualDisk!.Disk.Space.Counters.SlabsMoved);
+        Assert.Equal(moves, world.VirtualDisk!.Space.Counters.SlabsMoved);
         CheckRows(world);
         ReadsAgain(world, data, without: 4);
     }
@@ -129,7 +129,7 @@ public class SlabMoverTests
 
     private static RegenerateStep Regenerate(PoolWorld world)
     {
-        RegenerateStep step = new(new SlabMover(world.Pool!, world.VirtualDisk!), world.VirtualDisk!.Disk.Space, world.Pool!.Slabs.DataBytes) { GivesUpMissing = true };
+        RegenerateStep step = new(new SlabMover(world.Pool!, world.VirtualDisk!), world.VirtualDisk!, world.Pool!.Slabs.DataBytes) { GivesUpMissing = true };
         for (long cursor = 0; ;)
         {
             JobAdvance advance = world.Lane.Run(step.Advance(cursor));

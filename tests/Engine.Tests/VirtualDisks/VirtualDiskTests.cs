@@ -47,7 +47,7 @@ public class VirtualDiskTests
         Assert.Equal("", again.Lane.Run(again.Open()));
         Assert.Equal(expected, Read(again, 5 * Mebibyte, expected.Length));
         Assert.All(Read(again, 0, (int)Mebibyte), value => Assert.Equal(0, value));
-        Assert.Equal(0, again.VirtualDisk!.Disk.Space.Counters.RegionsResynced);
+        Assert.Equal(0, again.VirtualDisk!.Space.Counters.RegionsResynced);
     }
 
     [Fact]
@@ -127,7 +127,7 @@ public class VirtualDiskTests
         Write(world, Random(5, 8192), 0);
         VirtualDisk disk = world.VirtualDisk!.Disk;
         Assert.Equal(IoError.None, world.Lane.Run(disk.Flush()));
-        IBlockStore store = toSpace ? disk.Space : disk;
+        IBlockStore store = toSpace ? world.VirtualDisk.Space : disk;
         Assert.Equal(IoError.None, world.Lane.Run(store.WriteZeroes(0, 8192, WriteFlags.ForceUnitAccess)));
         PoolWorld cut = world.Cut(10, (_, _, _) => false);
         Assert.Equal("", cut.Lane.Run(cut.Open()));

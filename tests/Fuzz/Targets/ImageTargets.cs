@@ -102,9 +102,9 @@ internal static class ImageTargets
     private static async LaneTask<string> Use(PoolEnvironment environment, Pool pool, VirtualDiskDescription disk)
     {
         OpenVirtualDisk open = await VirtualDiskBuilder.Open(pool, disk.Id);
-        if (open.Disk.Space.Fault != IoError.None)
+        if (open.Fault != IoError.None)
         {
-            return open.Disk.Space.FaultReason;
+            return open.FaultReason;
         }
 
         IoBuffer buffer = environment.Lane.Buffers.Rent(ReadBytes);
@@ -120,15 +120,15 @@ internal static class ImageTargets
         environment.Lane.Buffers.Return(buffer);
         await environment.Lane.Delay(IdleNs);
         IoError close = await open.Close();
-        SpaceCounters counters = open.Disk.Space.Counters;
+        SpaceCounters counters = open.Space.Counters;
         uint seen = 0;
         foreach (long count in (ReadOnlySpan<long>)
             [counters.ChecksumMismatches, counters.BlocksHealed, counters.BlocksLost, counters.BlocksDiffering, counters.PageSectorsWrong,
-            counters.RegionsResynced, counters.BlocksRecovered, open.Disk.Space.UnresolvedRegions])
+            counters.RegionsResynced, counters.BlocksRecovered, open.Space.UnresolvedRegions])
         {
             seen = (seen << 2) | (count == 0 ? 0u : count == 1 ? 1u : 2u);
         }
 
-        return $" read {good > 0} {bad > 0} {write} {flush} {close} {Letters.Of(seen)} {open.Disk.Space.FaultReason}";
+        return $" read {good > 0} {bad > 0} {write} {flush} {close} {Letters.Of(seen)} {open.FaultReason}";
     }
 }

@@ -1,0 +1,33 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tiering;
+
+/// <summary>Where a slice is to be from now on.</summary>
+/// <param name="Slice">The slice.</param>
+/// <param name="Entry">Its place, or <see cref="SliceEntry.None"/>.</param>
+public readonly record struct SliceChange(int Slice, SliceEntry Entry);
+
+/// <summary>How a change of the slice map ended.</summary>
+public enum SliceCommit
+{
+    /// <summary>It is durable.</summary>
+    Committed,
+
+    /// <summary>There is no room for it now; it may still become true.</summary>
+    NoRoom,
+
+    /// <summary>The pool cannot change any more; whether it became true the next opening will show.</summary>
+    Unknown,
+}
+
+/// <summary>What a tiered store needs of the pool that owns it.</summary>
+public interface ISliceHost
+{
+    /// <summary>The map in force.</summary>
+    SliceMapState Map { get; }
+
+    /// <summary>Commits changes of the map, all or none.</summary>
+    LaneTask<SliceCommit> Commit(IReadOnlyList<SliceChange> changes);
+}

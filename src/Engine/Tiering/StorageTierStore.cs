@@ -1,0 +1,88 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Tiering;
+
+/// <summary>What passed through one tier of a virtual disk since it was opened.</summary>
+public sealed class TierCounters
+{
+    /// <summary>Reads.</summary>
+    public long ReadOperations;
+
+    /// <summary>Bytes read.</summary>
+    public long ReadBytes;
+
+    /// <summary>Writes.</summary>
+    public long WriteOperations;
+
+    /// <summary>Bytes written.</summary>
+    public long WriteBytes;
+
+    /// <summary>Slices that were given a place here by their first write.</summary>
+    public long SlicesAllocated;
+
+    /// <summary>Slices that came here from another tier.</summary>
+    public long SlicesMovedIn;
+
+    /// <summary>Slices that went to another tier.</summary>
+    public long SlicesMovedOut;
+}
+
+/// <summary>One tier under a tiered store: its space, cut into slots of a slice each.</summary>
+internal sealed class StorageTierStore
+{
+    private int[] _mappedInRow;   // slots in use per row of the space
+
+    internal StorageTierStore(Space space, long sizeBytes, int sliceSize, bool isThin)
+    {
+        Space = space;
+        IsThin = isThin;
+        SliceSize = sliceSize;
+        SizeSlices = sizeBytes / sliceSize;
+        Slots = new SlotPool(space.Length / sliceSize);
+        RowSlots = (int)(space.UnitSize / sliceSize);
+        _mappedInRow = new int[(space.Length + space.UnitSize - 1) / space.UnitSize];
+        space.IsUnitHeld = row => _mappedInRow[row] > 0;
+    }
+
+    internal Space Space { get; }
+
+    internal bool IsThin { get; }
+
+    internal int SliceSize { get; }
+
+    /// <summary>Slices that may be here; the slots beyond are for moves.</summary>
+    internal long SizeSlices { get; private set; }
+
+    /// <summary>Slots held for slices of the disk: those that are here, come here, or have just left.</summary>
+    internal long Users { get; private set; }
+
+    internal SlotPool Slots { get; }
+
+    /// <summary>Slots of a row.</summary>
+    internal int RowSlots { get; }
+
+    internal TierCounters Counters { get; } = new();
+
+    internal long Address(uint slot) => slot * (long)SliceSize;
+
+    /// <summary>Adds slots at the end.</summary>
+    internal void Grow(long sizeBytes)
+    {
+        SizeSlices = sizeBytes / SliceSize;
+        Slots.Grow(Space.Length / SliceSize);
+        Array.Resize(ref _mappedInRow, (int)((Space.Length + Space.UnitSize - 1) / Space.UnitSize));
+    }
+
+    /// <summary>Counts a slot of a slice: a row with slots in use is not given back to the pool.</summary>
+    internal void Hold(uint slot, int slice, int change)
+    {
+        int row = (int)(slot / RowSlots);
+        _mappedInRow[row] += change;
+        Users += slice < TieredStore.SystemSlices ? change : 0;
+        if (_mappedInRow[row] == 0 && IsThin)
+        {
+            Space.UnitReleased(row);
+        }
+    }
+}

@@ -1,0 +1,312 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tiering;
+
+public sealed partial class TieredStore
+{
+    /// <summary>First of the slices that belong to the store itself, beyond those of the disk.</summary>
+    internal const int SystemSlices = SlicesMapped.SlicesMax / 2;
+
+    private const int FreedAtOnce = 64;
+    private const long RetryNs = 1_000_000_000;
+
+    private readonly HashSet<int> _allocating = [];                       // slices being given a place
+    private readonly Dictionary<int, SliceEntry> _uncertain = [];         // places whose commit may still come about
+    private readonly LaneSignal _vacated = new();
+    private int _vacating;                                                // batches of slots on their way to being free
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Unmap(long offset, long length) => Zero(offset, length, WriteFlags.None, isUnmap: true);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => Zero(offset, length, flags, isUnmap: false);
+
+    private bool IsSettled(int slice) => _map[slice].IsMapped && MoveOf(slice) is not { IsGoing: true };
+
+    /// <summary>A step towards a slice having a place that stays: gives it one, or waits for whoever is about it.</summary>
+    private async LaneTask<IoError> Settle(int slice)
+    {
+        if (Fault is not IoError.None and var fault)
+        {
+            return fault;
+        }
+
+        if (MoveOf(slice) is { IsGoing: true } || !_allocating.Add(slice))
+        {
+            await _changed.Wait();
+            return IoError.None;
+        }
+
+        IoError error = _map[slice].IsMapped ? IoError.None : await Allocate(slice);
+        _allocating.Remove(slice);
+        _changed.NotifyAll();
+        return error;
+    }
+
+    // The fastest tier that has room. When every tier holds as much as it may, while moves are under way, a slot meant for moves will do.
+    private async LaneTask<IoError> Allocate(int slice)
+    {
+        if (_uncertain.TryGetValue(slice, out SliceEntry entry))
+        {
+            return await Enter(slice, entry);
+        }
+
+        IoError error = IoError.NoSpace;
+        for (int i = 0; i < 2 * _tiers.Length && error == IoError.NoSpace; i++)
+        {
+            StorageTierStore tier = _tiers[i % _tiers.Length];
+            if ((tier.Users < tier.SizeSlices || i >= _tiers.Length || slice >= SystemSlices) && tier.Slots.TryTake(out uint slot))
+            {
+                error = await AllocateAt(slice, i % _tiers.Length, slot);
+            }
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> AllocateAt(int slice, int index, uint slot)
+    {
+        StorageTierStore tier = _tiers[index];
+        tier.Hold(slot, slice, 1);
+        IoError error = await Prepare(tier, slot);
+        if (error != IoError.None)
+        {
+            tier.Hold(slot, slice, -1);
+            tier.Slots.Release(slot);
+            return error;
+        }
+
+        tier.Counters.SlicesAllocated++;
+        return await Enter(slice, new SliceEntry(index, slot, SliceReason.FirstWrite, _lane.UtcNow.UtcTicks));
+    }
+
+    /// <summary>Enters a slice that was nowhere in the map.</summary>
+    private async LaneTask<IoError> Enter(int slice, SliceEntry entry)
+    {
+        SliceCommit end = await _host.Commit([new SliceChange(slice, entry)]);
+        _map = _host.Map;
+        if (end == SliceCommit.NoRoom)
+        {
+            _uncertain[slice] = entry;
+            return IoError.NoSpace;
+        }
+
+        _uncertain.Remove(slice);
+        return end == SliceCommit.Committed ? IoError.None : Fail(IoError.Io, "it is not known whether a slice has got a place");
+    }
+
+    /// <summary>Makes a slot that was taken read as zeros, durably, and gives it room in a thin tier.</summary>
+    private async LaneTask<IoError> Prepare(StorageTierStore tier, uint slot)
+    {
+        IoError error = tier.Slots.IsClean(slot) ? IoError.None : await Clean(tier, slot);
+        if (error == IoError.None && tier.IsThin)
+        {
+            error = await tier.Space.Reserve((int)(slot / tier.RowSlots));
+        }
+
+        tier.Slots.SetClean(slot, error != IoError.None && tier.Slots.IsClean(slot));
+        return error;
+    }
+
+    private async LaneTask<IoError> Clean(StorageTierStore tier, uint slot)
+    {
+        List<StoreExtent> extents = [];
+        IoError error = await tier.Space.Status(tier.Address(slot), _sliceSize, extents);
+        if (error != IoError.None || extents.TrueForAll(static extent => (extent.State & ExtentState.Zero) != 0))
+        {
+            return error;
+        }
+
+        error = await tier.Space.Unmap(tier.Address(slot), _sliceSize);
+        return error == IoError.None ? await tier.Space.Flush() : error;
+    }
+
+    private async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
+    {
+        IoError error = Refusal(offset, length);
+        List<int> whole = [];
+        for (long at = offset; at < offset + length && error == IoError.None;)
+        {
+            int slice = (int)(at >> _sliceShift);
+            long end = Math.Min((slice + 1L) << _sliceShift, offset + length);
+            if (end - at == _sliceSize && (flags & WriteFlags.NoHole) == 0 && CanGo(slice))
+            {
+                whole.Add(slice);
+            }
+            else
+            {
+                error = await ZeroPart(slice, at, end - at, flags, isUnmap);
+            }
+
+            if (whole.Count == FreedAtOnce)
+            {
+                error = error == IoError.None ? await Free(whole) : error;
+                whole.Clear();
+            }
+
+            at = end;
+        }
+
+        error = error == IoError.None && whole.Count > 0 ? await Free(whole) : error;
+        return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : error;
+    }
+
+    /// <summary>Whether a slice can be given back as a whole: it is somewhere, stays there, and nothing in front holds data for it.</summary>
+    private bool CanGo(int slice) => _map[slice].IsMapped && MoveOf(slice) is null && IsUnitHeld?.Invoke(slice) != true;
+
+    private async LaneTask<IoError> ZeroPart(int slice, long offset, long length, WriteFlags flags, bool isUnmap)
+    {
+        while (!IsSettled(slice))
+        {
+            if ((flags & WriteFlags.NoHole) == 0 && MoveOf(slice) is null)
+            {
+                return IoError.None;   // nowhere: zeros already
+            }
+
+            IoError settled = await Settle(slice);
+            if (settled != IoError.None)
+            {
+                return settled;
+            }
+        }
+
+        SliceEntry entry = _map[slice];
+        int turn = Enter();
+        IoError error = MoveOf(slice) is { } move
+            ? await ZeroBoth(move, offset, length, flags, isUnmap) : await ZeroAt(entry, offset, length, flags, isUnmap);
+        Leave(turn);
+        return error;
+    }
+
+    private LaneTask<IoError> ZeroAt(SliceEntry entry, long offset, long length, WriteFlags flags, bool isUnmap)
+    {
+        long address = AddressOf(entry, offset);
+        return isUnmap ? _tiers[entry.Tier].Space.Unmap(address, length)
+            : _tiers[entry.Tier].Space.WriteZeroes(address, length, flags & ~WriteFlags.ForceUnitAccess);
+    }
+
+    // 1. From here on nobody begins anything in these slices. 2. What began before has ended. 3. They read as zeros where they are. 4. The map
+    // leaves them. 5. Their slots are vacated, after the acknowledgement. A crash before 4 leaves slices that read as zeros, or as before.
+    private async LaneTask<IoError> Free(List<int> slices)
+    {
+        List<SliceChange> changes = [];
+        List<SliceEntry> places = [];
+        foreach (int slice in slices)
+        {
+            if (CanGo(slice))   // somebody else's move may have begun since
+            {
+                _moves.Add(slice, SliceMove.Going);
+                changes.Add(new SliceChange(slice, SliceEntry.None));
+                places.Add(_map[slice]);
+            }
+        }
+
+        await Drain();
+        IoError error = IoError.None;
+        for (int i = 0; i < places.Count && error == IoError.None; i++)
+        {
+            error = await ZeroAt(places[i], 0, _sliceSize, WriteFlags.None, isUnmap: true);
+        }
+
+        bool isLeft = error == IoError.None && await CommitSurely(changes);
+        for (int i = 0; i < changes.Count; i++)
+        {
+            _moves.Remove(changes[i].Slice);
+        }
+
+        _changed.NotifyAll();
+        if (isLeft)
+        {
+            StartVacating(changes.ConvertAll(static change => change.Slice), places);
+        }
+
+        return error == IoError.None && !isLeft ? Fault : error;
+    }
+
+    /// <summary>Commits what cannot stay undecided, however long it takes; false: the store has failed.</summary>
+    private async LaneTask<bool> CommitSurely(List<SliceChange> changes)
+    {
+        while (changes.Count > 0)
+        {
+            SliceCommit end = await _host.Commit(changes);
+            _map = _host.Map;
+            if (end == SliceCommit.Committed)
+            {
+                return true;
+            }
+
+            if (end == SliceCommit.Unknown || _closing || Fault != IoError.None)
+            {
+                Fail(IoError.Io, "it is not known where slices are");
+                return false;
+            }
+
+            await _lane.Delay(RetryNs);
+        }
+
+        return true;
+    }
+
+    private void StartVacating(List<int> slices, List<SliceEntry> places)
+    {
+        _vacating++;
+        Vacate(slices, places).Forget();
+    }
+
+    // Slots that the map has left: 1. whoever knew them has ended. 2. They read as zeros, durably. 3. What lies below is given back. 4. They are free.
+    private async LaneTask Vacate(List<int> slices, List<SliceEntry> places)
+    {
+        await Drain();
+        IoError error = IoError.None;
+        for (int i = 0; i < places.Count && error == IoError.None; i++)
+        {
+            error = await ZeroAt(places[i], 0, _sliceSize, WriteFlags.None, isUnmap: true);
+        }
+
+        for (int tier = 0; tier < _tiers.Length && error == IoError.None; tier++)
+        {
+            error = places.Exists(place => place.Tier == tier) ? await _tiers[tier].Space.Flush() : IoError.None;
+        }
+
+        for (int i = 0; i < places.Count; i++)
+        {
+            StorageTierStore tier = _tiers[places[i].Tier];
+            if (error == IoError.None)
+            {
+                await tier.Space.Punch(tier.Address(places[i].Slot), _sliceSize);
+            }
+
+            tier.Slots.SetClean(places[i].Slot, error == IoError.None);
+            tier.Hold(places[i].Slot, slices[i], -1);
+            tier.Slots.Release(places[i].Slot);
+        }
+
+        _vacating--;
+        _vacated.NotifyAll();
+        _changed.NotifyAll();
+    }
+
+    /// <summary>Completes when every request that began before has ended.</summary>
+    private async LaneTask<Nothing> Drain()
+    {
+        while (_isDraining)
+        {
+            await _requestEnded.Wait();
+        }
+
+        _isDraining = true;
+        int before = _turn;
+        _turn ^= 1;
+        while (_requests[before] > 0)
+        {
+            await _requestEnded.Wait();
+        }
+
+        _isDraining = false;
+        _requestEnded.NotifyAll();
+        return default;
+    }
+
+    private bool _isDraining;   // one at a time: the other turn has to be empty before requests begin in it
+}

@@ -1,0 +1,27 @@
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.VirtualDisks;
+
+/// <summary>The open space of one part of a virtual disk: a tier, or all of a disk without tiers.</summary>
+public sealed class OpenPart
+{
+    internal OpenPart(int index, Space space, PoolSpaceHost host, string notesName)
+    {
+        Index = index;
+        Space = space;
+        Host = host;
+        NotesName = notesName;
+    }
+
+    /// <summary>Index of the part in the description of its disk.</summary>
+    public int Index { get; }
+
+    /// <summary>Its space.</summary>
+    public Space Space { get; }
+
+    /// <summary>What the space sees of the pool.</summary>
+    internal PoolSpaceHost Host { get; }
+
+    /// <summary>Name of the memory that its first writes are noted in.</summary>
+    internal string NotesName { get; }
+}

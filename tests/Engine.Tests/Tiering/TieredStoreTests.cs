@@ -1,0 +1,242 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Tiering;
+using TierSpaces.Engine.VirtualDisks;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.Tiering;
+
+public sealed class TieredStoreTests
+{
+    private const int Slice = 256 << 10;
+
+    [Fact]
+    public void First_writes_fill_the_fastest_tier_then_the_next()
+    {
+        PoolWorld world = NewWorld([3, 5]);
+        TieredStore tiers = world.VirtualDisk!.Tiers!;
+        Assert.Equal((8L * Slice, 0, 0), (world.VirtualDisk.Disk.SizeBytes, tiers.Map.Mapped(0), tiers.Map.Mapped(1)));
+        for (int slice = 7; slice >= 0; slice--)
+        {
+            Write(world, slice * Slice, 4096, (byte)(slice + 1));
+        }
+
+        Assert.Equal((3, 5), (tiers.Map.Mapped(0), tiers.Map.Mapped(1)));
+        Assert.All(new[] { 7, 6, 5 }, slice => Assert.Equal(0, tiers.Map[slice].Tier));
+        Assert.Equal((3L, 5L), (tiers.CountersOf(0).WriteOperations, tiers.CountersOf(1).WriteOperations));
+        CheckAll(world, slice => (byte)(slice + 1));
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Slices_change_tiers_with_what_they_hold_and_keep_their_place_over_a_restart(bool checksums)
+    {
+        PoolWorld world = NewWorld([3, 5], checksums: checksums);
+        for (int slice = 0; slice < 8; slice++)
+        {
+            Write(world, slice * Slice, 4096, (byte)(slice + 1));
+        }
+
+        // The disk is full: the last one can only be promoted after the first has made room.
+        RepairEnd end = world.Lane.Run(world.VirtualDisk!.Tiers!.Move(
+            [new SliceOrder(0, 1, SliceReason.MadeRoom), new SliceOrder(7, 0, SliceReason.Promoted), new SliceOrder(1, 1, SliceReason.MadeRoom), new SliceOrder(6, 0, SliceReason.Promoted)],
+            new SimPacer(world.Lane)));
+        Assert.Equal(RepairEnd.Done, end);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
+        PoolWorld again = world.Cut(9, (_, _, _) => false);
+        Assert.Equal("", again.Lane.Run(again.Open()));
+        TieredStore tiers = again.VirtualDisk!.Tiers!;
+        Assert.Equal([1, 1, 0, 1, 1, 1, 0, 0], Enumerable.Range(0, 8).Select(slice => tiers.Map[slice].Tier));
+        Assert.Equal(SliceReason.Promoted, tiers.Map[7].Reason);
+        CheckAll(again, slice => (byte)(slice + 1));
+    }
+
+    [Fact]
+    public void Every_slice_moves_to_and_fro_on_a_full_disk_under_load()
+    {
+        PoolWorld world = NewWorld([4, 4]);
+        TieredStore tiers = world.VirtualDisk!.Tiers!;
+        byte[] last = new byte[8];
+        int running = 8;
+        for (int slice = 0; slice < 8; slice++)
+        {
+            Write(world, slice * Slice, Slice, 1);
+            Load(slice).Forget();
+        }
+
+        for (int round = 0; round < 10; round++)
+        {
+            SliceOrder[] orders = [.. Enumerable.Range(0, 8).Select(slice => new SliceOrder(slice, 1 - tiers.Map[slice].Tier, SliceReason.Promoted)).OrderBy(order => order.Tier)];
+            Assert.Equal(RepairEnd.Done, world.Lane.Run(tiers.Move(orders, new SimPacer(world.Lane))));
+        }
+
+        world.Lane.PumpWhile(() => running > 0, 600_000_000_000);
+        Assert.Equal(80, tiers.SlicesMoved);
+        Assert.Equal((4, 4), (tiers.Map.Mapped(0), tiers.Map.Mapped(1)));
+        for (int slice = 0; slice < 8; slice++)
+        {
+            Assert.All(Read(world, slice * Slice, 4096), value => Assert.Equal(last[slice], value));
+        }
+
+        async LaneTask Load(int slice)
+        {
+            for (int i = 0; i < 200; i++)
+            {
+                IoBuffer buffer = world.Lane.Buffers.Rent(4096);
+                buffer.Span.Fill(last[slice] = (byte)(i + 2));
+                Assert.Equal(IoError.None, await world.Store.Write(slice * Slice, buffer, WriteFlags.None));
+                Assert.Equal(IoError.None, await world.Store.Read(slice * Slice, buffer));
+                Assert.Equal(last[slice], buffer.Span[0]);
+                world.Lane.Buffers.Return(buffer);
+                await world.Lane.Delay(10_000);
+            }
+
+            running--;
+        }
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_slice_given_back_leaves_nothing_to_the_next_owner_of_its_slot(bool checksums)
+    {
+        PoolWorld world = NewWorld([2, 2], checksums: checksums);
+        TieredStore tiers = world.VirtualDisk!.Tiers!;
+        Write(world, 0, Slice, 7);
+        uint slot = tiers.Map[0].Slot;
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Unmap(0, Slice)));
+        Assert.False(tiers.Map[0].IsMapped);
+        Assert.All(Read(world, 0, Slice), value => Assert.Equal(0, value));
+        world.Lane.PumpWhile(() => tiers.IsVacating, 600_000_000_000);
+        Write(world, 3 * Slice, 4096, 9);
+        Assert.Equal((0, slot), (tiers.Map[3].Tier, tiers.Map[3].Slot));
+        Assert.All(Read(world, (3 * Slice) + 4096, Slice - 4096), value => Assert.Equal(0, value));
+    }
+
+    // What a slot held before a power cut that came between its move and its vacating must not show through either.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_slot_left_by_a_move_that_a_power_cut_stopped_is_cleaned_before_it_is_used(bool checksums)
+    {
+        PoolWorld world = NewWorld([1, 3], checksums: checksums);
+        TieredStore tiers = world.VirtualDisk!.Tiers!;
+        Write(world, 0, Slice, 7);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
+        PoolWorld? cut = null;
+        tiers.StepBegins = step => cut ??= step == 6 ? world.Cut(5, (_, _, _) => true) : null;
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane))));
+        Assert.Equal("", cut!.Lane.Run(cut.Open()));
+        Assert.Equal(1, cut.VirtualDisk!.Tiers!.Map[0].Tier);
+        Write(cut, Slice, 4096, 9);
+        Assert.Equal((0, 0u), (cut.VirtualDisk.Tiers.Map[1].Tier, cut.VirtualDisk.Tiers.Map[1].Slot));
+        Assert.All(Read(cut, Slice + 4096, Slice - 4096), value => Assert.Equal(0, value));
+        Assert.All(Read(cut, 0, Slice), value => Assert.Equal(7, value));
+    }
+
+    [Fact]
+    public void Zeroing_with_no_hole_gives_a_place_as_a_write_does_and_without_takes_it_away()
+    {
+        PoolWorld world = NewWorld([2, 2]);
+        TieredStore tiers = world.VirtualDisk!.Tiers!;
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.WriteZeroes(0, 2 * Slice, WriteFlags.NoHole)));
+        Assert.Equal(2, tiers.Map.Mapped(0));
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.WriteZeroes(0, Slice, WriteFlags.None)));
+        Assert.Equal(1, tiers.Map.Mapped(0));
+        List<StoreExtent> extents = [];
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Status(0, 3 * Slice, extents)));
+        Assert.Equal([new StoreExtent(Slice, ExtentState.Hole | ExtentState.Zero), new StoreExtent(Slice, ExtentState.Zero), new StoreExtent(Slice, ExtentState.Hole | ExtentState.Zero)], extents);
+    }
+
+    [Fact]
+    public void A_move_that_cannot_read_its_source_leaves_the_slice_where_it_is()
+    {
+        PoolWorld world = NewWorld([2, 2]);
+        TieredStore tiers = world.VirtualDisk!.Tiers!;
+        Write(world, 0, Slice, 7);
+        Array.ForEach(world.Disks, disk => disk.ReadFails = (_, _) => true);
+        Assert.Equal(RepairEnd.Incomplete, world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane))));
+        Array.ForEach(world.Disks, disk => disk.ReadFails = null);
+        Assert.Equal(0, tiers.Map[0].Tier);
+        Assert.All(Read(world, 0, Slice), value => Assert.Equal(7, value));
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane))));
+        Assert.All(Read(world, 0, Slice), value => Assert.Equal(7, value));
+    }
+
+    [Fact]
+    public void A_tier_grows_and_the_disk_with_it()
+    {
+        PoolWorld world = NewWorld([2, 2]);
+        for (int slice = 0; slice < 4; slice++)
+        {
+            Write(world, slice * Slice, 4096, (byte)(slice + 1));
+        }
+
+        Assert.True(world.Lane.Run(VirtualDiskBuilder.GrowTier(world.Pool!, world.VirtualDisk!, 0, 20 * Slice)).Succeeded);
+        Assert.Equal(22 * Slice, world.VirtualDisk!.Disk.SizeBytes);
+        for (int slice = 4; slice < 22; slice++)
+        {
+            Write(world, slice * Slice, 4096, (byte)(slice + 1));
+        }
+
+        Assert.Equal((20, 2), (world.VirtualDisk.Tiers!.Map.Mapped(0), world.VirtualDisk.Tiers.Map.Mapped(1)));
+        Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
+        PoolWorld again = world.Cut(9, (_, _, _) => false);
+        Assert.Equal("", again.Lane.Run(again.Open()));
+        CheckAll(again, slice => (byte)(slice + 1));
+    }
+
+    [Fact]
+    public void A_thin_tier_gives_rows_without_slices_back()
+    {
+        PoolWorld world = NewWorld([8, 8], thin: true);
+        Assert.Equal(0, Rows(0) + Rows(1));
+        for (int slice = 0; slice < 8; slice++)
+        {
+            Write(world, slice * Slice, 4096, 1);
+        }
+
+        int full = Rows(0);
+        Assert.True(full > 1);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Unmap(0, 8 * Slice)));
+        world.Lane.PumpWhile(() => Rows(0) > 0, 600_000_000_000);
+        Assert.Equal(0, Rows(0));
+
+        int Rows(int tier) => world.Pool!.State.Space(world.VirtualDisk!.Description.Tiers[tier].DataSpace)!.MappedRows;
+    }
+
+    private static PoolWorld NewWorld(int[] tiers, bool checksums = true, bool thin = false)
+    {
+        SpaceScenario scenario = new(1, 1, checksums, 4096, 0, IsWholePool: true) { TierSlices = tiers };
+        PoolWorld world = PoolWorld.New(4, 64 << 20, 4096, thin ? 4UL : 3UL, scenario.Spec(thin ? 4UL : 3UL));
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
+        return world;
+    }
+
+    private static void Write(PoolWorld world, long offset, int length, byte value)
+    {
+        IoBuffer buffer = world.Lane.Buffers.Rent(length);
+        buffer.Span.Fill(value);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Write(offset, buffer, WriteFlags.None)));
+        world.Lane.Buffers.Return(buffer);
+    }
+
+    private static byte[] Read(PoolWorld world, long offset, int length)
+    {
+        IoBuffer buffer = world.Lane.Buffers.Rent(length);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Read(offset, buffer)));
+        byte[] bytes = buffer.Span.ToArray();
+        world.Lane.Buffers.Return(buffer);
+        return bytes;
+    }
+
+    private static void CheckAll(PoolWorld world, Func<int, byte> expected)
+    {
+        for (int slice = 0; slice < world.VirtualDisk!.Tiers!.Slices; slice++)
+        {
+            Assert.All(Read(world, slice * Slice, 4096), value => Assert.Equal(expected(slice), value));
+        }
+    }
+}
