@@ -85,15 +85,8 @@ internal sealed class TierMoveOrder
 
     private void Order()
     {
-        // Moves that found no room may find it when others have been made; as often as there are tiers for it to come through.
-        bool isProgress = true;
-        for (int pass = 0; pass < _tiers && isProgress; pass++)
-        {
-            int before = Moves.Count;
-            LeftOut = TakeAll(static candidate => candidate.IsPinned) + TakeAll(static candidate => !candidate.IsPinned && candidate.To < candidate.From);
-            isProgress = Moves.Count > before && LeftOut > 0;
-        }
-
+        // What finds no room now finds none later: the tiers that its target could be cleared to are full, and no slice is to leave them for others.
+        LeftOut = TakeAll(static candidate => candidate.IsPinned) + TakeAll(static candidate => !candidate.IsPinned && candidate.To < candidate.From);
         for (int tier = 0; tier < _tiers - 1; tier++)
         {
             TakeSurplus(tier);

@@ -179,6 +179,18 @@ public sealed class HeatSnapshotTests
         Assert.False(Read(block, 10).IsWhole);
     }
 
+    [Theory]
+    [InlineData(10, true)]
+    [InlineData(9, false)]
+    public void Runs_that_overlap_are_refused(long second, bool isWhole)
+    {
+        byte[] area = new byte[2 * HeatSnapshot.BlockSize];
+        HeatSnapshot snapshot = new(s_owner, 1, Day, Mi, Now);
+        snapshot.Seal(area, new HeatRun(0, 0, 10, false));
+        snapshot.Seal(area.AsSpan(HeatSnapshot.BlockSize), new HeatRun(1, second, 10, true));
+        Assert.Equal(isWhole, Read(area, 100).IsWhole);
+    }
+
     [Fact]
     public void The_layout_covers_the_block() =>
         Assert.Equal(

@@ -215,7 +215,9 @@ public sealed class TierPlannerTests
         Array.Fill(world.Pins, 0, 2, 10);
         world.Heat[7] = 9;
         world.Heat[8] = 8;
-        world.Apply(world.Plan());
+        TierPlan plan = world.Plan();
+        Assert.Equal(0, plan.MovesLeftOut);
+        world.Apply(plan);
         Assert.Equal([0, 0, 0], new[] { 2, 7, 8 }.Select(slice => world.Tiers[slice]));
         Assert.Empty(world.Plan().Moves);
     }
