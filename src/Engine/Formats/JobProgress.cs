@@ -12,11 +12,17 @@ public enum JobKind : byte
     /// <summary>What a pool holds is spread evenly over its disks.</summary>
     Optimize = 3,
 
+    /// <summary>The slices of a tiered virtual disk are brought to the tiers that they belong on.</summary>
+    OptimizeTiers = 4,
+
     /// <summary>Not a job: when a virtual disk was last verified to its end. Its record has the virtual disk's id.</summary>
     LastScrub = 64,
 
     /// <summary>Not a job: how often the virtual disks of the pool are verified. Its record has the pool's id.</summary>
     ScrubInterval = 65,
+
+    /// <summary>Not a job: at which times of the day the tiers of the pool's virtual disks are optimized.</summary>
+    TierSchedule = 66,
 }
 
 /// <summary>

@@ -56,6 +56,12 @@ public sealed record JobStatus
     /// <summary>What its steps found; null for a job that verifies nothing.</summary>
     public ScrubCounts? Found { get; init; }
 
+    /// <summary>Bytes that an optimization of tiers brought to faster ones.</summary>
+    public long BytesPromoted { get; init; }
+
+    /// <summary>Bytes that it brought to slower ones.</summary>
+    public long BytesDemoted { get; init; }
+
     internal static JobStatus Of(StorageJob job) => new()
     {
         UniqueId = job.Spec.Id,
@@ -74,9 +80,13 @@ public sealed record JobStatus
         TimeSubmitted = job.TimeSubmitted,
         StartTime = job.StartTime,
         TimeOfLastStateChange = job.TimeOfLastStateChange,
-        Found = job.Spec.Steps.OfType<ScrubStep>().FirstOrDefault() is { Findings: var found }
-            ? new ScrubCounts(found.BlocksVerified, found.BlocksHealed + found.MetadataHealed, found.BlocksLost + found.MetadataLost, found.BlocksDiffering)
+        Found = job.Spec.Steps.OfType<ScrubStep>().Any()
+            ? job.Spec.Steps.OfType<ScrubStep>().Select(static step => step.Findings).Aggregate(new ScrubCounts(0, 0, 0, 0), static (sum, found) => new ScrubCounts(
+                sum.Verified + found.BlocksVerified, sum.Healed + found.BlocksHealed + found.MetadataHealed, sum.Lost + found.BlocksLost + found.MetadataLost,
+                sum.Differing + found.BlocksDiffering))
             : null,
+        BytesPromoted = job.Spec.Steps.OfType<OptimizeTiersStep>().Sum(static step => step.BytesPromoted),
+        BytesDemoted = job.Spec.Steps.OfType<OptimizeTiersStep>().Sum(static step => step.BytesDemoted),
     };
 }
 

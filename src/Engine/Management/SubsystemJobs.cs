@@ -160,7 +160,7 @@ public sealed partial class StorageSubsystem
         if (job.State == JobState.Completed)
         {
             _options.Notice($"{spec.Description}: {job.Status}.");
-            if (spec.Kind != JobKind.Optimize)
+            if (spec.Kind is JobKind.Repair or JobKind.Scrub)
             {
                 await SaveJob(managed, spec.VirtualDisk, LastScrub(spec.VirtualDisk));
             }
@@ -191,12 +191,17 @@ public sealed partial class StorageSubsystem
     {
         foreach (JobRecord record in managed.Pool!.State.Jobs.Values.ToArray())
         {
-            if (JobProgress.TryDecode(record.State) is not { } progress || progress.Kind == JobKind.ScrubInterval)
+            if (JobProgress.TryDecode(record.State) is not { } progress || progress.Kind is JobKind.ScrubInterval or JobKind.TierSchedule)
             {
                 continue;   // of a later version: kept for it
             }
 
-            if (progress.Kind == JobKind.Optimize)
+            if (progress.Kind == JobKind.OptimizeTiers && managed.VirtualDisks.TryGetValue(new VirtualDiskId(progress.Subject), out ManagedVirtualDisk? tiered)
+                && tiered.Open is { Tiering: not null, Fault: IoError.None })
+            {
+                RunOptimizeTiers(managed, tiered, record.Job, progress);
+            }
+            else if (progress.Kind == JobKind.Optimize)
             {
                 RunOptimize(managed, record.Job, progress);
             }
@@ -233,6 +238,8 @@ public sealed partial class StorageSubsystem
                 {
                     await StartScrubWhenDue(managed, disk);
                 }
+
+                await TendTiers(managed);
             }
         }
     }

@@ -76,6 +76,9 @@ public sealed partial class TieredStore : IHomeStore
     /// <summary>What passed through a tier.</summary>
     public TierCounters CountersOf(int tier) => _tiers[tier].Counters;
 
+    /// <summary>Slots of a tier beyond those, at least: room for slices while they move.</summary>
+    public long SpareOf(int tier) => Math.Max(0, Math.Min(MovesAtOnce, _tiers[tier].Slots.Count - _tiers[tier].SizeSlices));
+
     /// <summary>Slices that a tier may hold.</summary>
     public long SizeOf(int tier) => _tiers[tier].SizeSlices;
 

@@ -14,8 +14,9 @@ public sealed class OpenVirtualDisk
     private readonly IHomeStore _home;
     private bool _closed;
 
-    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk, IHomeStore home, IReadOnlyList<OpenPart> parts)
+    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk, IHomeStore home, IReadOnlyList<OpenPart> parts, DiskTiering? tiering)
     {
+        Tiering = tiering;
         _pool = pool;
         _home = home;
         Parts = parts;
@@ -35,6 +36,9 @@ public sealed class OpenVirtualDisk
 
     /// <summary>Its tiers as one store; null for a disk without tiers.</summary>
     public TieredStore? Tiers => _home as TieredStore;
+
+    /// <summary>What decides where its slices belong; null for a disk without tiers.</summary>
+    public DiskTiering? Tiering { get; }
 
     /// <summary>The only space of a disk without tiers; else that of the fastest tier.</summary>
     public Space Space => Parts[0].Space;
@@ -96,6 +100,7 @@ public sealed class OpenVirtualDisk
 
         _closed = true;
         IoError cached = Disk.Cache is { } cache ? await cache.Close() : IoError.None;
+        _ = Tiering is { } tiering ? await tiering.SaveHeat() : default;
         _ = Tiers is { } tiers ? await tiers.Close() : default;
         IoError error = cached;
         foreach (OpenPart part in Parts)

@@ -2,6 +2,7 @@ using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
@@ -51,6 +52,9 @@ public sealed class VirtualDisk : IBlockStore
     /// <summary>What passed through.</summary>
     public IoCounters Counters { get; } = new();
 
+    /// <summary>Heat of its slices, recorded here only, so that destaging and moves heat nothing; null for a disk without tiers.</summary>
+    internal HeatMap? Heat { get; set; }
+
     /// <inheritdoc/>
     public StoreGeometry Geometry => new(SizeBytes, LogicalSectorSize, BlockSize, 32 << 20);
 
@@ -58,6 +62,7 @@ public sealed class VirtualDisk : IBlockStore
     internal void Grow(long sizeBytes)
     {
         _home.Grow(sizeBytes);
+        Heat?.Grow(sizeBytes / Heat.Settings.SliceBytes);
         SizeBytes = sizeBytes;
     }
 
@@ -97,6 +102,7 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         Counters.Begin();
+        Heat?.Record(offset, target.Length, isWrite: false, _lane.RecentNs);
         IoError error = IsWhole(offset, target.Length) && target.IsAligned(BlockSize)
             ? await _below.Read(offset, target) : await ReadPart(offset, target);
         Counters.ReadOperations++;
@@ -120,6 +126,7 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         Counters.Begin();
+        Heat?.Record(offset, source.Length, isWrite: true, _lane.RecentNs);
         IoError error = LogicalSectorSize == BlockSize && source.IsAligned(BlockSize)
             ? await _below.Write(offset, source, flags) : await WriteLocked(offset, source, flags);
         Counters.WriteOperations++;

@@ -5,6 +5,7 @@ using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.Resiliency.Layouts;
+using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
@@ -296,7 +297,9 @@ public static partial class VirtualDiskBuilder
             : isNew ? await WriteCache.Create(pool.Environment.Lane, home, CacheOptions(pool, parts[0].Host, disk))
             : await WriteCache.Open(pool.Environment.Lane, home, CacheOptions(pool, parts[0].Host, disk));
         VirtualDisk top = new(pool.Environment.Lane, home, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
-        return new OpenVirtualDisk(pool, disk, top, home, parts);
+        DiskTiering? tiering = home is TieredStore tiers ? await DiskTiering.Open(pool, disk, tiers, isNew) : null;
+        top.Heat = tiering?.Heat;
+        return new OpenVirtualDisk(pool, disk, top, home, parts, tiering);
     }
 
     private static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, int index, bool isNew)

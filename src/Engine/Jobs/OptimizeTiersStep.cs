@@ -1,0 +1,75 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Tiering;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Jobs;
+
+/// <summary>
+/// Brings the slices of a tiered disk to the tiers that they belong on, by a plan made when it begins. A piece is a few moves. What has moved
+/// the metadata says; taken up again it makes a new plan.
+/// </summary>
+public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings settings) : IJobStep
+{
+    private const int MovesAtOnce = 8;
+
+    private TierPlan? _plan;
+    private int _next;
+    private int _failed;
+
+    /// <inheritdoc/>
+    public string Name => "Optimize tiers";
+
+    /// <inheritdoc/>
+    public JobBreaks Breaks { get; } = new();
+
+    /// <summary>What it does; null before it began.</summary>
+    public TierPlan? Plan => _plan;
+
+    /// <summary>Bytes brought to a faster tier.</summary>
+    public long BytesPromoted { get; private set; }
+
+    /// <summary>Bytes brought to a slower tier.</summary>
+    public long BytesDemoted { get; private set; }
+
+    /// <inheritdoc/>
+    public long BytesTotal => _plan?.Bytes ?? 0;
+
+    /// <inheritdoc/>
+    public string Outcome => _plan is null || (_plan.Moves.Count == 0 && _failed == 0) ? "every slice is on the tier that it belongs on"
+        : $"{BytesPromoted} bytes promoted, {BytesDemoted} bytes demoted" + (_failed > 0 ? $", {_failed} slices could not be moved" : "");
+
+    /// <inheritdoc/>
+    public void Reset() => _plan = null;
+
+    /// <inheritdoc/>
+    public async LaneTask<JobAdvance> Advance(long cursor)
+    {
+        if (_plan is null)
+        {
+            _plan = disk.Tiering!.Plan(settings);
+            _next = 0;
+        }
+
+        TierMove[] moves = [.. _plan.Moves.Skip(_next).Take(MovesAtOnce)];
+        if (moves.Length == 0)
+        {
+            return new JobAdvance(cursor, 0, true);
+        }
+
+        RepairEnd end = await disk.Tiering!.Move(moves, Breaks);
+        foreach (TierMove move in moves)
+        {
+            bool isThere = disk.Tiers!.Map[(int)move.Slice].Tier == move.To;
+            BytesPromoted += isThere && move.IsPromotion ? disk.Tiers.SliceSize : 0;
+            BytesDemoted += isThere && !move.IsPromotion ? disk.Tiers.SliceSize : 0;
+            _failed += isThere || end == RepairEnd.Stopped ? 0 : 1;
+        }
+
+        _next += end == RepairEnd.Stopped ? 0 : moves.Length;
+        long bytes = end == RepairEnd.Stopped ? 0 : moves.Length * (long)disk.Tiers!.SliceSize;
+        return disk.Fault == IoError.None
+            ? new JobAdvance(cursor + moves.Length, bytes, false)
+            : new JobAdvance(cursor, 0, false, disk.Fault, disk.FaultReason);
+    }
+}

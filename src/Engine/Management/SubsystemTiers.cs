@@ -1,0 +1,241 @@
+using System.Globalization;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tiering;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>When the tiers of a pool's virtual disks are optimized without a command.</summary>
+/// <param name="IsEnabled">Whether they are.</param>
+/// <param name="Times">Times of the day, local, in minutes since midnight, ascending; 1 to 48 of them.</param>
+public sealed record TierSchedule(bool IsEnabled, IReadOnlyList<int> Times)
+{
+    /// <summary>Every night at one.</summary>
+    public static TierSchedule Default { get; } = new(true, [60]);
+}
+
+/// <summary>What one run over the tiers of a virtual disk came to, or would.</summary>
+/// <param name="Job">The job; null for a plan.</param>
+/// <param name="Plan">What was to move.</param>
+/// <param name="Report">How well the sizes of the tiers fit the load, afterwards.</param>
+public sealed record TierOptimization(JobStatus? Job, TierPlan Plan, TierReport Report);
+
+/// <summary>A stretch of a virtual disk and what is known of it.</summary>
+/// <param name="Slice">Index of the slice.</param>
+/// <param name="Heat">Its heat, in requests.</param>
+/// <param name="Entry">Where it is, since when and why.</param>
+/// <param name="PinnedTier">Tier that it is pinned to; −1: none.</param>
+/// <param name="Rank">How many mapped slices are hotter.</param>
+public readonly record struct SliceStatus(int Slice, double Heat, SliceEntry Entry, int PinnedTier, int Rank);
+
+// Tiers of virtual disks: optimized on command, at times of the day, and looked at slice by slice. The times are a record in the metadata of the
+// pool, as the interval of verifying is.
+public sealed partial class StorageSubsystem
+{
+    private const long HeatSaveNs = 600_000_000_000;
+    private const int TimesMax = 48;
+
+    private readonly Dictionary<Guid, long> _tierTimes = [];   // per pool: minute, since year 1, up to which its schedule has been looked at
+    private long _heatSavedNs;
+
+    /// <summary>
+    /// Brings the slices of a tiered virtual disk to the tiers that they belong on. Joins an optimization under way. Completes when it has ended,
+    /// however it has.
+    /// </summary>
+    /// <exception cref="RefusedException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
+    public Task<TierOptimization> OptimizeTiersAsync(Guid virtualDisk) => _lane.InvokeAsync(async LaneTask<TierOptimization> () =>
+    {
+        StorageJob job = await InTurn(() => LaneTask.FromResult(StartOptimizeTiers(virtualDisk)));   // the wait holds up no other verb
+        await job.WaitForEnd();
+        (ManagedPool _, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
+        return new TierOptimization(
+            JobStatus.Of(job), job.Spec.Steps.OfType<OptimizeTiersStep>().Single().Plan ?? disk.Open.Tiering!.Plan(TierPlanSettings.Default), disk.Open.Tiering!.Report());
+    });
+
+    /// <summary>What <see cref="OptimizeTiersAsync"/> would do now.</summary>
+    public Task<TierOptimization> PlanTiersAsync(Guid virtualDisk) => Plan(() =>
+    {
+        DiskTiering tiering = TakeTiered(virtualDisk).Disk.Open.Tiering!;
+        return new TierOptimization(null, tiering.Plan(SettingsOf(tiering)), tiering.Report());
+    });
+
+    /// <summary>Every mapped or used slice of a tiered virtual disk, or those of a range; ranks count over the whole disk.</summary>
+    /// <param name="virtualDisk">The virtual disk.</param>
+    /// <param name="offset">First byte of the range.</param>
+    /// <param name="length">Its length in bytes; to the end of the disk at most.</param>
+    public Task<SliceStatus[]> SlicesAsync(Guid virtualDisk, long offset, long length) => Look(() =>
+    {
+        DiskTiering tiering = TakeTiered(virtualDisk).Disk.Open.Tiering!;
+        long size = (long)tiering.Store.Slices * tiering.Store.SliceSize;
+        if (offset < 0 || length < 1 || offset >= size)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"A range of {length} bytes at {offset} is not within the virtual disk; it has {size} bytes.", "Give an offset below that and a length of 1 or more.");
+        }
+
+        int first = (int)(offset / tiering.Store.SliceSize);
+        int last = (int)((Math.Min(offset + length, size) - 1) / tiering.Store.SliceSize);
+        return StatusOf(tiering, first, last);
+    });
+
+    /// <summary>When the tiers of a pool's virtual disks are optimized.</summary>
+    public Task<TierSchedule> TierScheduleAsync(Guid pool) => Look(() => ScheduleOf(OpenPool(pool).Pool!));
+
+    /// <summary>Sets when they are.</summary>
+    /// <exception cref="RefusedException">A time is outside its range, there are none or too many, or the pool is not open; nothing was changed.</exception>
+    public Task<TierSchedule> SetTierScheduleAsync(Guid pool, TierSchedule schedule) => Change(async LaneTask<TierSchedule> () =>
+    {
+        int[] times = [.. schedule.Times.Distinct().Order()];
+        if (times.Length is < 1 or > TimesMax || times.Any(static minute => minute is < 0 or >= 24 * 60))
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"{schedule.Times.Count} times of the day are not possible; 1 to {TimesMax} from 00:00 to 23:59 are.", "Give other times, or switch the schedule off.");
+        }
+
+        ManagedPool managed = OpenPool(pool);
+        JobProgress setting = new()
+        {
+            Kind = JobKind.TierSchedule, Subject = pool, UtcTicks = _lane.UtcNow.UtcTicks, Cursor = schedule.IsEnabled ? 1 : 0,
+            Step = string.Join(',', times.Select(static minute => minute.ToString(CultureInfo.InvariantCulture))),
+        };
+        Require(await managed.Pool!.Commit(new JobRecord(ScheduleKey(pool), setting.Encode())), managed.Pool.State.Pool!.FriendlyName);
+        return ScheduleOf(managed.Pool);
+    });
+
+    private static TierSchedule ScheduleOf(Pool pool)
+    {
+        if (!pool.State.Jobs.TryGetValue(ScheduleKey(pool.Id.Value), out JobRecord? record) || JobProgress.TryDecode(record.State) is not { } setting)
+        {
+            return TierSchedule.Default;
+        }
+
+        List<int> times = [];
+        foreach (string time in setting.Step.Split(','))
+        {
+            if (int.TryParse(time, NumberStyles.None, CultureInfo.InvariantCulture, out int minute) && minute < 24 * 60)
+            {
+                times.Add(minute);
+            }
+        }
+
+        return times.Count == 0 ? TierSchedule.Default : new TierSchedule(setting.Cursor != 0, times);
+    }
+
+    /// <summary>The record that a pool's schedule is kept under: not its id, which the interval of verifying has.</summary>
+    private static Guid ScheduleKey(Guid pool)
+    {
+        byte[] bytes = pool.ToByteArray();
+        bytes[15] ^= (byte)JobKind.TierSchedule;
+        return new Guid(bytes);
+    }
+
+    private (ManagedPool Pool, ManagedVirtualDisk Disk) TakeTiered(Guid id)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
+        return disk.Open.Tiering is not null ? (managed, disk) : throw new RefusedException(
+            Refusal.NotSupported, $"Virtual disk '{disk.Open.Description.FriendlyName}' has no tiers.", "Only virtual disks made with -StorageTiers have.");
+    }
+
+    private StorageJob StartOptimizeTiers(Guid virtualDisk)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
+        RequireWritable(managed);
+        return _jobs.Running(managed.Id.Value).LastOrDefault(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == virtualDisk)
+            ?? RunOptimizeTiers(managed, disk, _lane.NewGuid(), null);
+    }
+
+    private StorageJob RunOptimizeTiers(ManagedPool managed, ManagedVirtualDisk disk, Guid id, JobProgress? resumed) => Run(managed, new JobSpec
+    {
+        Id = id,
+        Kind = JobKind.OptimizeTiers,
+        Name = "Storage Tiers Optimization",
+        Description = $"Optimizes the tiers of virtual disk {disk.Open.Description.FriendlyName}",
+        Pool = managed.Id.Value,
+        VirtualDisk = disk.Open.Description.Id.Value,
+        Steps = [new OptimizeTiersStep(disk.Open, SettingsOf(disk.Open.Tiering!))],
+        Resumed = resumed,
+        Save = progress => SaveJob(managed, id, progress),
+    });
+
+    private static TierPlanSettings SettingsOf(DiskTiering tiering) => TierPlanSettings.Default with { MoveCost = HeatMap.WeightOf(tiering.Store.SliceSize) };
+
+    /// <summary>Once a minute: begins optimizations whose time has come, and saves heat every ten minutes.</summary>
+    private async LaneTask<Nothing> TendTiers(ManagedPool managed)
+    {
+        if (_stopped || managed.Pool is not { HasLostQuorum: false } pool)
+        {
+            return default;
+        }
+
+        bool saves = _lane.NowNs - _heatSavedNs >= HeatSaveNs;
+        bool isDue = !_verbRunning && IsTierTime(pool);
+        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.Where(static disk => disk.Open.Tiering is not null && disk.Open.Fault == IoError.None).ToArray())
+        {
+            _ = saves ? await disk.Open.Tiering!.SaveHeat() : default;
+            if (isDue && !pool.State.Pool!.IsReadOnly && !_stopped)
+            {
+                StartOptimizeTiers(disk.Open.Description.Id.Value);
+            }
+        }
+
+        _heatSavedNs = saves ? _lane.NowNs : _heatSavedNs;
+        return default;
+    }
+
+    /// <summary>Whether a time of the schedule has come since this was last asked; the first time it is asked, none has.</summary>
+    private bool IsTierTime(Pool pool)
+    {
+        DateTime now = _lane.UtcNow.ToLocalTime().DateTime;
+        long minute = now.Ticks / TimeSpan.TicksPerMinute;
+        bool isKnown = _tierTimes.TryGetValue(pool.Id.Value, out long seen);
+        _tierTimes[pool.Id.Value] = minute;
+        TierSchedule schedule = ScheduleOf(pool);
+        long day = TimeSpan.TicksPerDay / TimeSpan.TicksPerMinute;
+        return isKnown && schedule.IsEnabled && schedule.Times.Any(time => LastTime(time) > seen);
+
+        long LastTime(int time) => minute - ((minute - time) % day);
+    }
+
+    private static SliceStatus[] StatusOf(DiskTiering tiering, int first, int last)
+    {
+        long now = tiering.Now;
+        List<double> heats = [];
+        foreach ((int slice, SliceEntry _) in tiering.Store.Map.Enumerate())
+        {
+            if (slice < tiering.Store.Slices)
+            {
+                heats.Add(tiering.Heat.Heat(slice, now));
+            }
+        }
+
+        heats.Sort();
+        List<SliceStatus> slices = [];
+        for (int slice = first; slice <= last; slice++)
+        {
+            double heat = tiering.Heat.Heat(slice, now);
+            SliceEntry entry = tiering.Store.Map[slice];
+            if (entry.IsMapped || heat > 0)
+            {
+                slices.Add(new SliceStatus(slice, heat, entry, tiering.Pins.TierOf(slice), Hotter(heats, heat)));
+            }
+        }
+
+        return [.. slices];
+    }
+
+    private static int Hotter(List<double> ascending, double heat)
+    {
+        int low = 0;
+        for (int high = ascending.Count; low < high;)
+        {
+            int middle = (low + high) / 2;
+            (low, high) = ascending[middle] <= heat ? (middle + 1, high) : (low, middle);
+        }
+
+        return ascending.Count - low;
+    }
+}

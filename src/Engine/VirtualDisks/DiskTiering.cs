@@ -1,0 +1,114 @@
+using System.Collections.Immutable;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Tiering;
+
+namespace TierSpaces.Engine.VirtualDisks;
+
+/// <summary>What decides where the slices of an open tiered disk belong: their heat, pins, the sizes of its tiers. Plans moves and makes them.</summary>
+public sealed class DiskTiering
+{
+    private readonly Pool _pool;
+    private readonly VirtualDiskId _owner;
+    private readonly HeatKeeper _keeper;
+    private bool _isMoving;
+    private readonly LaneSignal _moveEnded = new();
+
+    private DiskTiering(Pool pool, VirtualDiskDescription disk, TieredStore store, HeatKeeper keeper, HeatMap heat)
+    {
+        _pool = pool;
+        _owner = disk.Id;
+        _keeper = keeper;
+        Store = store;
+        Heat = heat;
+        LoadPins();
+    }
+
+    /// <summary>The tiers as one store.</summary>
+    public TieredStore Store { get; }
+
+    /// <summary>Heat of its slices.</summary>
+    public HeatMap Heat { get; private set; }
+
+    /// <summary>Its pins.</summary>
+    public PinTable Pins { get; private set; } = null!;
+
+    /// <summary>Time that heat is looked at by, in nanoseconds.</summary>
+    public long Now => Lane.NowNs;
+
+    private ILane Lane => _pool.Environment.Lane;
+
+    private VirtualDiskDescription Disk => _pool.State.VirtualDisk(_owner)!;
+
+    /// <summary>For a disk that has just been opened.</summary>
+    internal static async LaneTask<DiskTiering> Open(Pool pool, VirtualDiskDescription disk, TieredStore store, bool isNew)
+    {
+        HeatSettings settings = new() { SliceBytes = (int)disk.SliceSize };
+        HeatKeeper keeper = new(pool.Environment.Lane, store, disk.Id.Value);
+        bool reads = !isNew && store.Fault == IoError.None;
+        return new DiskTiering(pool, disk, store, keeper, reads ? await keeper.Load(settings) : new HeatMap(settings, store.Slices));
+    }
+
+    /// <summary>Takes the pins as the pool remembers them now.</summary>
+    internal void LoadPins() => Pins = PinTable.Load(Disk, _pool.State.Pins.Values);
+
+    /// <summary>Saves the heat; an error costs nothing but the heat.</summary>
+    public LaneTask<IoError> SaveHeat() =>
+        Store.Fault == IoError.None && Heat.TouchedPages > 0 ? _keeper.Save(Heat) : LaneTask.FromResult(Store.Fault);
+
+    /// <summary>The moves that are worth it now.</summary>
+    public TierPlan Plan(TierPlanSettings settings)
+    {
+        long now = Lane.NowNs;
+        SliceMapState map = Store.Map;
+        return TierPlanner.Make(new TierPlanRequest
+        {
+            Capacities = [.. Enumerable.Range(0, Store.Tiers).Select(Store.SizeOf)],
+            Spare = [.. Enumerable.Range(0, Store.Tiers).Select(Store.SpareOf)],
+            Slices = Store.Slices,
+            SliceBytes = Store.SliceSize,
+            TierOf = slice => map[(int)slice].Tier,
+            HeatOf = slice => Heat.Heat(slice, now),
+            PinOf = slice => Pins.TierOf(slice),
+            Settings = settings,
+        });
+    }
+
+    /// <summary>How well the sizes of the tiers fit the load.</summary>
+    public TierReport Report()
+    {
+        long now = Lane.NowNs;
+        SliceMapState map = Store.Map;
+        ImmutableArray<TierDescription> tiers = Disk.Tiers;
+        return TierReport.Make(
+            Store.Slices, Store.SliceSize, [.. tiers.Select((tier, i) => (i > 0 && i < tiers.Length - 1 ? tier.FriendlyName : null, tier.SizeBytes))],
+            slice => map[(int)slice].Tier, slice => Heat.Heat(slice, now), slice => Pins.TierOf(slice));
+    }
+
+    /// <summary>Makes moves of a plan, in order; one call after the other.</summary>
+    public async LaneTask<RepairEnd> Move(IEnumerable<TierMove> moves, IWorkPacer pacer)
+    {
+        while (_isMoving)
+        {
+            await _moveEnded.Wait();
+        }
+
+        _isMoving = true;
+        RepairEnd end = await Store.Move([.. moves.Select(static move => new SliceOrder((int)move.Slice, move.To, ReasonOf(move.Reason)))], pacer);
+        _isMoving = false;
+        _moveEnded.NotifyAll();
+        return end;
+    }
+
+    private static SliceReason ReasonOf(TierMoveReason reason) => reason switch
+    {
+        TierMoveReason.Promote => SliceReason.Promoted,
+        TierMoveReason.Pinned => SliceReason.Pinned,
+        TierMoveReason.Cold => SliceReason.Cold,
+        TierMoveReason.MakeRoom => SliceReason.MadeRoom,
+        _ => SliceReason.Reserve,
+    };
+}
