@@ -21,7 +21,10 @@ public enum JobKind : byte
     /// <summary>Not a job: how often the virtual disks of the pool are verified. Its record has the pool's id.</summary>
     ScrubInterval = 65,
 
-    /// <summary>Not a job: at which times of the day the tiers of the pool's virtual disks are optimized.</summary>
+    /// <summary>
+    /// Not a job: at which times of the day (the step, in minutes), whether (cursor, bit 0) and how else (bit 1: continuously; bytes: the free
+    /// reserve in percent) the tiers of the pool's virtual disks are optimized.
+    /// </summary>
     TierSchedule = 66,
 }
 

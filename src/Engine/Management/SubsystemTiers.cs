@@ -12,7 +12,9 @@ namespace TierSpaces.Engine.Management;
 /// <summary>When the tiers of a pool's virtual disks are optimized without a command.</summary>
 /// <param name="IsEnabled">Whether they are.</param>
 /// <param name="Times">Times of the day, local, in minutes since midnight, ascending; 1 to 48 of them.</param>
-public sealed record TierSchedule(bool IsEnabled, IReadOnlyList<int> Times)
+/// <param name="IsContinuous">Whether slices also move as soon as that is worth it, and the faster tiers are kept from being full.</param>
+/// <param name="FreeReservePercent">Percent of the faster tiers that are kept free then, 0 to 50.</param>
+public sealed record TierSchedule(bool IsEnabled, IReadOnlyList<int> Times, bool IsContinuous = false, int FreeReservePercent = 10)
 {
     /// <summary>Every night at one.</summary>
     public static TierSchedule Default { get; } = new(true, [60]);
@@ -38,6 +40,9 @@ public sealed partial class StorageSubsystem
 {
     private const long HeatSaveNs = 600_000_000_000;
     private const int TimesMax = 48;
+    private const long ScheduleEnabled = 1;      // in the cursor of its record
+    private const long ScheduleContinuous = 2;
+    private const long ContinuousBytes = 1L << 30;   // planned at once, so that the plan stays young
 
     private readonly Dictionary<Guid, long> _tierTimes = [];   // per pool: minute, since year 1, up to which its schedule has been looked at
     private long _heatSavedNs;
@@ -51,16 +56,17 @@ public sealed partial class StorageSubsystem
     {
         StorageJob job = await InTurn(() => LaneTask.FromResult(StartOptimizeTiers(virtualDisk)));   // the wait holds up no other verb
         await job.WaitForEnd();
-        (ManagedPool _, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
+        (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
         return new TierOptimization(
-            JobStatus.Of(job), job.Spec.Steps.OfType<OptimizeTiersStep>().Single().Plan ?? disk.Open.Tiering!.Plan(TierPlanSettings.Default), disk.Open.Tiering!.Report());
+            JobStatus.Of(job), job.Spec.Steps.OfType<OptimizeTiersStep>().Single().Plan ?? disk.Open.Tiering!.Plan(SettingsOf(managed.Pool!, disk.Open.Tiering)), disk.Open.Tiering!.Report());
     });
 
     /// <summary>What <see cref="OptimizeTiersAsync"/> would do now.</summary>
     public Task<TierOptimization> PlanTiersAsync(Guid virtualDisk) => Plan(() =>
     {
-        DiskTiering tiering = TakeTiered(virtualDisk).Disk.Open.Tiering!;
-        return new TierOptimization(null, tiering.Plan(SettingsOf(tiering)), tiering.Report());
+        (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
+        DiskTiering tiering = disk.Open.Tiering!;
+        return new TierOptimization(null, tiering.Plan(SettingsOf(managed.Pool!, tiering)), tiering.Report());
     });
 
     /// <summary>Every mapped or used slice of a tiered virtual disk, or those of a range; ranks count over the whole disk.</summary>
@@ -96,10 +102,17 @@ public sealed partial class StorageSubsystem
                 Refusal.InvalidParameter, $"{schedule.Times.Count} times of the day are not possible; 1 to {TimesMax} from 00:00 to 23:59 are.", "Give other times, or switch the schedule off.");
         }
 
+        if (schedule.FreeReservePercent is < 0 or > TierPlanSettings.FreeReservePercentMax)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"A free reserve of {schedule.FreeReservePercent} percent is not possible; 0 to {TierPlanSettings.FreeReservePercentMax} are.", "Give another one.");
+        }
+
         ManagedPool managed = OpenPool(pool);
         JobProgress setting = new()
         {
-            Kind = JobKind.TierSchedule, Subject = pool, UtcTicks = _lane.UtcNow.UtcTicks, Cursor = schedule.IsEnabled ? 1 : 0,
+            Kind = JobKind.TierSchedule, Subject = pool, UtcTicks = _lane.UtcNow.UtcTicks,
+            Cursor = (schedule.IsEnabled ? ScheduleEnabled : 0) | (schedule.IsContinuous ? ScheduleContinuous : 0), BytesProcessed = schedule.FreeReservePercent,
             Step = string.Join(',', times.Select(static minute => minute.ToString(CultureInfo.InvariantCulture))),
         };
         Require(await managed.Pool!.Commit(new JobRecord(ScheduleKey(pool), setting.Encode())), managed.Pool.State.Pool!.FriendlyName);
@@ -122,7 +135,9 @@ public sealed partial class StorageSubsystem
             }
         }
 
-        return times.Count == 0 ? TierSchedule.Default : new TierSchedule(setting.Cursor != 0, times);
+        return times.Count == 0 ? TierSchedule.Default : new TierSchedule(
+            (setting.Cursor & ScheduleEnabled) != 0, times, (setting.Cursor & ScheduleContinuous) != 0,
+            (int)Math.Clamp(setting.BytesProcessed, 0, TierPlanSettings.FreeReservePercentMax));
     }
 
     /// <summary>The record that a pool's schedule is kept under: not its id, which the interval of verifying has.</summary>
@@ -148,7 +163,8 @@ public sealed partial class StorageSubsystem
             ?? RunOptimizeTiers(managed, disk, _lane.NewGuid(), null);
     }
 
-    private StorageJob RunOptimizeTiers(ManagedPool managed, ManagedVirtualDisk disk, Guid id, JobProgress? resumed) => Run(managed, new JobSpec
+    private StorageJob RunOptimizeTiers(
+        ManagedPool managed, ManagedVirtualDisk disk, Guid id, JobProgress? resumed, TierPlanSettings? settings = null) => Run(managed, new JobSpec
     {
         Id = id,
         Kind = JobKind.OptimizeTiers,
@@ -156,12 +172,17 @@ public sealed partial class StorageSubsystem
         Description = $"Optimizes the tiers of virtual disk {disk.Open.Description.FriendlyName}",
         Pool = managed.Id.Value,
         VirtualDisk = disk.Open.Description.Id.Value,
-        Steps = [new OptimizeTiersStep(disk.Open, SettingsOf(disk.Open.Tiering!))],
+        Steps = [new OptimizeTiersStep(disk.Open, settings ?? SettingsOf(managed.Pool!, disk.Open.Tiering!))],
         Resumed = resumed,
         Save = progress => SaveJob(managed, id, progress),
     });
 
-    private static TierPlanSettings SettingsOf(DiskTiering tiering) => TierPlanSettings.Default with { MoveCost = HeatMap.WeightOf(tiering.Store.SliceSize) };
+    // What the continuous mode keeps free stays free when an optimization runs at its time or on command.
+    private static TierPlanSettings SettingsOf(Pool pool, DiskTiering tiering) => TierPlanSettings.Default with
+    {
+        MoveCost = HeatMap.WeightOf(tiering.Store.SliceSize),
+        FreeReservePercent = ScheduleOf(pool) is { IsContinuous: true, FreeReservePercent: var percent } ? percent : 0,
+    };
 
     /// <summary>Once a minute: begins optimizations whose time has come, and saves heat every ten minutes.</summary>
     private async LaneTask<Nothing> TendTiers(ManagedPool managed)
@@ -173,6 +194,7 @@ public sealed partial class StorageSubsystem
 
         bool saves = _lane.NowNs - _heatSavedNs >= HeatSaveNs;
         bool isDue = !_verbRunning && IsTierTime(pool);
+        bool isContinuous = !_verbRunning && ScheduleOf(pool).IsContinuous;
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.Where(static disk => disk.Open.Tiering is not null && disk.Open.Fault == IoError.None).ToArray())
         {
             _ = saves ? await disk.Open.Tiering!.SaveHeat() : default;
@@ -180,10 +202,26 @@ public sealed partial class StorageSubsystem
             {
                 StartOptimizeTiers(disk.Open.Description.Id.Value);
             }
+            else if (isContinuous && !pool.State.Pool!.IsReadOnly && !_stopped)
+            {
+                OptimizeWhenWorth(managed, disk);
+            }
         }
 
         _heatSavedNs = saves ? _lane.NowNs : _heatSavedNs;
         return default;
+    }
+
+    /// <summary>Continuous mode: begins an optimization when there is something to move and none is under way.</summary>
+    private void OptimizeWhenWorth(ManagedPool managed, ManagedVirtualDisk disk)
+    {
+        DiskTiering tiering = disk.Open.Tiering!;
+        TierPlanSettings settings = SettingsOf(managed.Pool!, tiering) with { MaxBytes = ContinuousBytes };
+        bool isRunning = _jobs.Running(managed.Id.Value).Any(job => job.Spec.VirtualDisk == disk.Open.Description.Id.Value);
+        if (!isRunning && tiering.Plan(settings).Moves.Count > 0)
+        {
+            RunOptimizeTiers(managed, disk, _lane.NewGuid(), null, settings);
+        }
     }
 
     /// <summary>Whether a time of the schedule has come since this was last asked; the first time it is asked, none has.</summary>
