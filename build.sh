@@ -41,13 +41,23 @@ dotnet_quiet() {
     dotnet "$verb" "$@" --configuration Release --disable-build-servers --nologo --verbosity quiet
 }
 
-# publish PROJECT FOLDER: with native code beside the IL, which halves the start of host and module; its compiler is a package
-# that may be out of reach, and then it goes without.
+# The runtime that the host will run on where there is no 8.0 (RollForward): it refuses native code made for 8.0 and would
+# compile everything anew at each start.
+later_runtime() {
+    dotnet --list-runtimes | awk '$1 == "Microsoft.NETCore.App" && $2 !~ /-/ { print $2 }' | sort -V |
+        awk -F. '$1 == 8 { exit } $1 > 8 && !major { major = $1 } $1 == major { newest = $0 } END { print newest }'
+}
+
+# publish PROJECT FOLDER [VERSION]: with native code beside the IL, which halves the start of host and module; its compiler is a
+# package that may be out of reach, and then it goes without.
 publish() {
-    local project=$1 folder=$2 platform
+    local project=$1 folder=$2 version=${3:-} platform
     case $(uname -m) in aarch64) platform=linux-arm64 ;; *) platform=linux-x64 ;; esac
+    [ "$(cat "$project/obj/native" 2>/dev/null)" = "$version" ] || rm -rf "$project"/obj/*/*/*/R2R   # of another compiler
+    mkdir -p "$project/obj" && echo "$version" >"$project/obj/native"
     rm -rf "$folder"
-    dotnet_quiet publish "$project" --runtime "$platform" --no-self-contained -p:PublishReadyToRun=true --output "$folder" \
+    dotnet_quiet publish "$project" --runtime "$platform" --no-self-contained -p:PublishReadyToRun=true \
+        ${version:+-p:NativeCodeVersion=$version} --output "$folder" \
         >artifacts/publish.log 2>&1 && return
     echo "build: no native code for $project (artifacts/publish.log says why); it starts a little slower"
     rm -rf "$folder"
@@ -60,7 +70,7 @@ task_build() {
     dotnet_quiet build TierSpaces.slnx
     publish src/Cmdlets artifacts/module
     cp --remove-destination artifacts/module/TierSpaces.{Cmdlets,Contracts,Enumerations}.dll bin/
-    publish src/Host bin/host
+    publish src/Host bin/host "$(later_runtime)"
     dotnet src/Cmdlets.Help/bin/Release/net8.0/TierSpaces.Cmdlets.Help.dll maml docs/cmdlets en-US/TierSpaces.Cmdlets.dll-Help.xml
 }
 
