@@ -4,19 +4,20 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// Reads a ring in windows, the next one while the current one is looked at, copies by turns: a full ring is read about as fast as its
-// disks stream. Another copy than the window's is read block by block.
+// Reads a ring in windows, the next ones while the current one is looked at, copies by turns: a full ring is read about as fast as its
+// disks stream together. Another copy than the window's is read block by block.
 
 /// <summary>Gives single blocks of a ring while it is read from front to back.</summary>
 internal sealed class RingWindow(BufferPool buffers, RingMedium medium)
 {
     private const int WindowBytesMax = 1 << 20;
     private const int WindowBytesMin = 64 << 10;
+    private const int AheadMax = 4;   // windows on their way: two for each disk of a mirror
 
     private readonly int _windowBytes = Math.Clamp(
         (int)BitOperations.RoundUpToPowerOf2((uint)Math.Min(medium.Blocks / 16L * CacheRing.BlockSize, WindowBytesMax)), WindowBytesMin, WindowBytesMax);
+    private readonly Queue<Window> _ahead = new(AheadMax);
     private Window? _current;
-    private Window? _next;
 
     /// <summary>Brings the window to an offset of the ring; the copy that it is of.</summary>
     internal async LaneTask<int> CopyAt(long offset)
@@ -51,8 +52,12 @@ internal sealed class RingWindow(BufferPool buffers, RingMedium medium)
     internal async LaneTask<Nothing> Release()
     {
         await Drop(_current);
-        await Drop(_next);
-        _current = _next = null;
+        _current = null;
+        while (_ahead.TryDequeue(out Window? next))
+        {
+            await Drop(next);
+        }
+
         return default;
     }
 
@@ -60,14 +65,23 @@ internal sealed class RingWindow(BufferPool buffers, RingMedium medium)
     {
         await Drop(_current);
         _current = null;
-        if (_next is { } next && next.Start != start)
+        while (_ahead.TryPeek(out Window? next) && next.Start != start)
         {
-            await Drop(next);
-            _next = null;
+            await Drop(_ahead.Dequeue());
         }
 
-        _current = _next ?? Begin(start);
-        _next = Begin(start + _windowBytes < RingBytes ? start + _windowBytes : 0);
+        Window last = _current = _ahead.TryDequeue(out Window? first) ? first : Begin(start);
+        foreach (Window ahead in _ahead)
+        {
+            last = ahead;
+        }
+
+        while (_ahead.Count < AheadMax)
+        {
+            last = Begin(last.Start + _windowBytes < RingBytes ? last.Start + _windowBytes : 0);
+            _ahead.Enqueue(last);
+        }
+
         return default;
     }
 
