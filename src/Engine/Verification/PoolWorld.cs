@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -139,12 +140,18 @@ public sealed class PoolWorld : ISimWorld
         return await CreateVirtualDisk(spec);
     }
 
-    /// <summary>Makes the pool alone; where the virtual disk is to have a write cache, the first disks are for journals.</summary>
+    /// <summary>
+    /// Makes the pool alone; where the virtual disk is to have a write cache, the first disks are for journals and the others slower, so that
+    /// writes do not pass it by.
+    /// </summary>
     public async LaneTask<Pool> CreatePool() => Pool = await Pool.Create(
         Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Select((disk, i) => new NewDiskSpec(disk, $"d{i}")
         {
-            Usage = _spec is { WriteCacheSize: > 0 } && i < _spec.NumberOfDataCopies ? DiskUsage.Journal : DiskUsage.AutoSelect,
+            Usage = HasCache && i < _spec!.NumberOfDataCopies ? DiskUsage.Journal : DiskUsage.AutoSelect,
+            MediaType = HasCache && i >= _spec!.NumberOfDataCopies ? MediaType.HDD : null,
         })]);
+
+    private bool HasCache => _spec is { WriteCacheSize: > 0 };
 
     /// <summary>Makes the virtual disk on it; the reason when that is refused.</summary>
     public async LaneTask<string> CreateVirtualDisk(NewVirtualDiskSpec spec)
