@@ -48,3 +48,41 @@ Describe 'Connect-VirtualDisk' {
         (Get-WrittenError { Connect-VirtualDisk nothing }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_FriendlyName,Connect-VirtualDisk'
     }
 }
+
+Describe 'Connect-VirtualDisk -Force' {
+    BeforeAll {
+        $flash = New-PhysicalDisk -Path flash.img -Size 256MB -MediaType SSD
+        $slow = New-PhysicalDisk -Path slow1.img, slow2.img -Size 256MB -MediaType HDD
+        $null = New-StoragePool -FriendlyName Pool2 -StorageSubSystemFriendlyName 'Storage Spaces*' -PhysicalDisks (@($flash) + $slow)
+        $null = New-VirtualDisk Pool2 -FriendlyName Cached -Size 32MB -ResiliencySettingName Simple -MediaType HDD -WriteCacheSize 8MB
+        Set-VirtualDisk Cached -DestageHold $true
+        Disconnect-VirtualDisk Data
+        $null = Stop-TierSpacesHost
+        Move-Item flash.img away.img
+    }
+
+    It 'is needed for a virtual disk whose write cache is lost' {
+        $failure = Get-WrittenError { Connect-VirtualDisk Cached }
+        $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 50003,Connect-VirtualDisk'
+        "$failure" | Should -Match 'no copy of it could be read'
+        "$failure" | Should -Match 'Connect-VirtualDisk -Force'
+        (Get-VirtualDiskWriteCache Cached).State | Should -Be 'Lost'
+        (Get-VirtualDisk Cached).OperationalStatus | Should -Be 'Detached'
+        Connect-VirtualDisk Cached -Force -WhatIf
+        (Get-VirtualDiskWriteCache Cached).State | Should -Be 'Lost'
+    }
+
+    It 'says what is given up, and serves what is home' {
+        Connect-VirtualDisk Cached -Force -WarningVariable said -WarningAction SilentlyContinue
+        "$said" | Should -Match "write cache of virtual disk 'Cached' was given up: What it held cannot be known"
+        (Get-VirtualDisk Cached).NbdUri | Should -BeLike 'nbd+unix:///*'
+        (Get-VirtualDisk Cached).WriteCacheSize | Should -Be 0
+        (Get-VirtualDisk Cached).HealthStatus | Should -Be 'Warning'
+    }
+
+    It 'changes nothing where nothing is lost' {
+        Connect-VirtualDisk Data -Force -WarningVariable said -WarningAction SilentlyContinue
+        "$said" | Should -Not -Match 'given up'
+        (Get-VirtualDisk Data).NbdUri | Should -BeLike 'nbd+unix:///*'
+    }
+}

@@ -6,6 +6,7 @@ public sealed class SyntaxTests
     // Beyond the documented syntax: what is asked for here, and marked as ours in the help.
     private static readonly Dictionary<string, string[]> s_ours = new()
     {
+        ["Connect-VirtualDisk"] = ["Force"],
         ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum"],
         ["Set-StoragePool"] = ["WitnessPath", "ScrubIntervalDays"],
         ["Set-VirtualDisk"] =

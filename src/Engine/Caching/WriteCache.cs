@@ -19,7 +19,7 @@ namespace TierSpaces.Engine.Caching;
 //  4. Every cached block has a row of its home that is its own; the row is held until the block is forgotten.
 //  5. After a failed write to the ring nothing passes by until everything is home and the ring is given up, durably.
 //
-// Files: writes, reads, destaging, opening.
+// Files: writes, reads, destaging, opening, loss.
 
 /// <summary>The write-back cache of one virtual disk.</summary>
 public sealed partial class WriteCache : IBlockStore
@@ -121,29 +121,6 @@ public sealed partial class WriteCache : IBlockStore
         }
 
         return error;
-    }
-
-    /// <summary>The ranges that are in the ring and not (or not surely) home, in order of address: what is lost with it.</summary>
-    public IReadOnlyList<(long Offset, long Length)> DirtyRanges()
-    {
-        List<CachedBlock> cached = [];
-        _index.Collect(0, long.MaxValue / 2, cached);
-        List<(long Offset, long Length)> ranges = [];
-        foreach (CachedBlock block in cached)
-        {
-            long offset = block.Block * BlockSize;
-            bool follows = ranges.Count > 0 && ranges[^1].Offset + ranges[^1].Length == offset;
-            if (follows)
-            {
-                ranges[^1] = (ranges[^1].Offset, ranges[^1].Length + BlockSize);
-            }
-            else
-            {
-                ranges.Add((offset, BlockSize));
-            }
-        }
-
-        return ranges;
     }
 
     private async LaneTask<IoError> FlushHome()

@@ -111,6 +111,7 @@ public sealed partial class WriteCache
         CacheChain chain = await CacheChain.Recover(
             _lane.Buffers, medium, _options.Owner, _home.Length / BlockSize,
             (header, record, checksum) => Index(header, record.Extents, record.Position, record.Position + record.Blocks, checksum));
+        _oldest = chain.Tail;
         switch (chain.State)
         {
             case CacheChainState.Recovered:
@@ -135,6 +136,7 @@ public sealed partial class WriteCache
     /// <summary>Begins a session of its own in the ring; false when no copy takes its anchor.</summary>
     private async LaneTask<bool> TryStart(RingMedium medium, CacheChain chain)
     {
+        _isIndexWhole = true;
         CacheRing ring = new(_lane, medium, _options.Owner, _lane.NextRandom(), chain) { OnRecord = NoteRecord };
         if (await ring.WriteAnchor() != IoError.None)
         {

@@ -104,6 +104,9 @@ public readonly record struct CacheRecord(Guid Owner, ulong Session, long Positi
         return checksum;
     }
 
+    /// <summary>The position that a header claims, which may be anything where it is none.</summary>
+    public static long PositionIn(ReadOnlySpan<byte> header) => BinaryPrimitives.ReadInt64LittleEndian(header[32..]);
+
     /// <summary>Reads a header; false when it is not a whole, unharmed record of <paramref name="owner"/> at this position.</summary>
     public static bool TryRead(ReadOnlySpan<byte> header, Guid owner, long position, out CacheRecord record, out uint checksum)
     {
@@ -113,7 +116,7 @@ public readonly record struct CacheRecord(Guid Owner, ulong Session, long Positi
         int payload = BinaryPrimitives.ReadInt32LittleEndian(header[52..]);
         if (BinaryPrimitives.ReadUInt32LittleEndian(header) != Magic || BinaryPrimitives.ReadUInt16LittleEndian(header[4..]) != Version
             || extents is < 1 or > MaxExtents || payload is < 0 or > MaxPayloadBlocks
-            || BinaryPrimitives.ReadInt64LittleEndian(header[32..]) != position || new Guid(header.Slice(8, 16)) != owner
+            || PositionIn(header) != position || new Guid(header.Slice(8, 16)) != owner
             || ChecksumOf(header) != checksum)
         {
             return false;

@@ -54,6 +54,7 @@ public sealed partial class StorageSubsystem
                 await RetryRejoins(managed, pool);
                 await GiveUpMissing(managed, pool);
                 await RetireFailing(managed, pool);
+                await RemoveGivenUpCaches(managed);
                 BeginRepairs(managed, pool);
             }
         }

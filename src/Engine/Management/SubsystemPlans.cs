@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Formats;
@@ -111,7 +112,8 @@ public sealed partial class StorageSubsystem
     public Task<bool> CheckSetVirtualDiskAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => Check(() => Changed(id, change));
 
     /// <summary>Refuses what <see cref="ConnectVirtualDiskAsync"/> would refuse, but for a socket that turns out to be taken.</summary>
-    public Task<bool> CheckConnectVirtualDiskAsync(Guid id) => Check(() => RequireOnlyOfItsName(TakeUsable(id).Disk));
+    public Task<bool> CheckConnectVirtualDiskAsync(Guid id, bool force = false) => Check(() =>
+        RequireOnlyOfItsName(force && OpenDisk(id).Disk is { Open.Cache.State: WriteCacheState.Lost } lost ? lost : TakeUsable(id).Disk));
 
     /// <summary>Refuses what <see cref="StopJobAsync"/> would refuse.</summary>
     public Task<bool> CheckStopJobAsync(Guid id) => Check(() => TakeRunning(id));

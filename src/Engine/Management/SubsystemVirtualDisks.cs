@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Exports.Nbd;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
@@ -136,8 +137,11 @@ public sealed partial class StorageSubsystem
     }
 
     /// <summary>Exports a virtual disk on its socket, now and after every restart.</summary>
-    public Task<VirtualDiskStatus> ConnectVirtualDiskAsync(Guid id) => Change(async LaneTask<VirtualDiskStatus> () =>
+    /// <param name="id">Virtual disk.</param>
+    /// <param name="force">Whether what a lost write cache of it held is given up; the remarks say what that was.</param>
+    public Task<VirtualDiskStatus> ConnectVirtualDiskAsync(Guid id, bool force = false) => Change(async LaneTask<VirtualDiskStatus> () =>
     {
+        IReadOnlyList<string> remarks = await BringBackLostCache(id, force);
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
         VirtualDiskDescription description = disk.Open.Description;
         if (!disk.IsExported)
@@ -153,7 +157,7 @@ public sealed partial class StorageSubsystem
             disk.Open.Description = description with { IsConnected = true };
         }
 
-        return StatusOf(managed, description.Id);
+        return StatusOf(managed, description.Id) with { Remarks = remarks };
     });
 
     /// <summary>Ends the export of a virtual disk; clients are drained, then dropped.</summary>
@@ -246,7 +250,8 @@ public sealed partial class StorageSubsystem
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
         return disk.Open.Fault == IoError.None ? (managed, disk) : throw new RefusedException(
-            Refusal.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be used: {disk.Open.FaultReason}.");
+            Refusal.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be used: {disk.Open.FaultReason}.",
+            disk.Open.Cache is { State: WriteCacheState.Lost } ? WhatToDoAboutLostCache : "");
     }
 
     private void RequireOnlyOfItsName(ManagedVirtualDisk disk)
@@ -350,12 +355,20 @@ public sealed partial class StorageSubsystem
             return $"The file system under physical disk '{NameOf(full)}' is full: writes wait. Free space there; after a minute they fail.";
         }
 
+        if (HasLostCache(disk))
+        {
+            return $"Its write cache takes no writes: {disk.Open.Cache!.StateReason}. Set-VirtualDisk -WriteCacheSize gives it another, or none.";
+        }
+
         int hung = pool.State.Disks.Keys.Select(number => (int)number.Value)
             .FirstOrDefault(number => pool.Disk(new DiskNumber((ushort)number)) is MeteredDisk { IsHung: true });
         return hung > 0 ? $"Physical disk '{NameOf(hung)}' does not answer: what needs it fails until it does." : "";
 
         string NameOf(int number) => pool.State.Disk(new DiskNumber((ushort)number))!.Description.FriendlyName;
     }
+
+    private static bool HasLostCache(ManagedVirtualDisk disk) =>
+        disk.Open.Cache is { State: WriteCacheState.Retiring or WriteCacheState.WriteThrough };
 
     private static (HealthStatus Health, string Status, string Detached) StateOf(ManagedVirtualDisk? disk)
     {
@@ -370,7 +383,8 @@ public sealed partial class StorageSubsystem
         }
 
         bool degraded = disk.Open.IsDegraded;
-        HealthStatus health = degraded || disk.Open.FullDisk >= 0 ? HealthStatus.Warning : HealthStatus.Healthy;
+        bool lacks = degraded || disk.Open.FullDisk >= 0 || HasLostCache(disk);
+        HealthStatus health = lacks ? HealthStatus.Warning : HealthStatus.Healthy;
         return disk.IsExported ? (health, degraded ? "Degraded" : "OK", "") : (health, "Detached", "By Policy");
     }
 

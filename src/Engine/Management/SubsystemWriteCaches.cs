@@ -1,3 +1,5 @@
+using System.Globalization;
+using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -7,6 +9,10 @@ namespace TierSpaces.Engine.Management;
 
 public sealed partial class StorageSubsystem
 {
+    private const int LostRangesMax = 256;
+    private const string WhatToDoAboutLostCache =
+        "Bring back a physical disk of the write cache and connect it again; or give up what it held with Connect-VirtualDisk -Force, which says what that is.";
+
     /// <summary>Gives a virtual disk a write cache of another size, or none, while it is in use: what it holds goes home first.</summary>
     /// <exception cref="RefusedException">There is no room for that size, or the cache could not be emptied; nothing was changed.</exception>
     public Task<VirtualDiskStatus> ResizeWriteCacheAsync(Guid id, long sizeBytes) => Change(async LaneTask<VirtualDiskStatus> () =>
@@ -14,7 +20,8 @@ public sealed partial class StorageSubsystem
         List<string> remarks = [];
         (ManagedPool managed, ManagedVirtualDisk disk, long size) = TakeForResize(id, sizeBytes, remarks);
         string name = disk.Open.Description.FriendlyName;
-        CommitResult result = size == disk.Open.Description.WriteCacheSize
+        bool isAsItWas = size == disk.Open.Description.WriteCacheSize && disk.Open.Cache is not { State: WriteCacheState.WriteThrough };
+        CommitResult result = isAsItWas
             ? CommitResult.Committed : await VirtualDiskBuilder.ResizeCache(managed.Pool!, disk.Open, size);
         if (result.Status == CommitStatus.NoSpace)
         {
@@ -33,5 +40,69 @@ public sealed partial class StorageSubsystem
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
         RequireWritable(managed);
         return (managed, disk, WriteCachePlan.Resized(managed.Pool!, disk.Open.Description, sizeBytes, remarks.Add));
+    }
+
+    /// <summary>Opens a virtual disk again whose write cache was lost: a disk of it may be back, or what it held is given up.</summary>
+    private async LaneTask<IReadOnlyList<string>> BringBackLostCache(Guid id, bool force)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
+        if (disk.Open.Cache is { State: WriteCacheState.Lost } && VirtualDiskBuilder.HasCacheCopy(managed.Pool!, disk.Open.Description))
+        {
+            disk = await Reopen(managed, disk);
+        }
+
+        if (!force || disk.Open.Cache is not { State: WriteCacheState.Lost } lost)
+        {
+            return [];
+        }
+
+        RequireWritable(managed);
+        string loss = TextOf(await lost.Survey());
+        Require(await VirtualDiskBuilder.GiveUpCache(managed.Pool!, disk.Open), disk.Open.Description.FriendlyName);
+        _options.Notice($"Write cache of virtual disk {disk.Open.Description.FriendlyName} was given up: {loss}");
+        disk = await Reopen(managed, disk);
+        await RemoveGivenUpCache(managed, disk);
+        return [$"The write cache of virtual disk '{disk.Open.Description.FriendlyName}' was given up: {loss} The virtual disk has no write cache until it is given one."];
+    }
+
+    private async LaneTask<ManagedVirtualDisk> Reopen(ManagedPool managed, ManagedVirtualDisk disk)
+    {
+        await StopExport(disk);
+        await EndJobsOf(managed, disk.Open.Description.Id.Value);
+        GatherReliability();
+        ManagedVirtualDisk again = new(await VirtualDiskBuilder.Reopen(managed.Pool!, disk.Open));
+        managed.VirtualDisks[again.Open.Description.Id] = again;
+        return again;
+    }
+
+    /// <summary>Rings that were given up keep no slabs.</summary>
+    private async LaneTask<Nothing> RemoveGivenUpCaches(ManagedPool managed)
+    {
+        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
+        {
+            await RemoveGivenUpCache(managed, disk);
+        }
+
+        return default;
+    }
+
+    private async LaneTask<Nothing> RemoveGivenUpCache(ManagedPool managed, ManagedVirtualDisk disk)
+    {
+        bool isGivenUp = disk.Open.Cache is { State: WriteCacheState.WriteThrough } && disk.Open.Description.CacheSpace != SpaceId.None;
+        if (isGivenUp && (await VirtualDiskBuilder.RemoveGivenUpCache(managed.Pool!, disk.Open)).Succeeded)
+        {
+            _options.Notice($"The slabs of the write cache of virtual disk {disk.Open.Description.FriendlyName}, which was given up, are free.");
+        }
+
+        return default;
+    }
+
+    private static string TextOf(CacheLoss loss)
+    {
+        (IReadOnlyList<(long Offset, long Length)> ranges, long unit) = loss.Coarsened(LostRangesMax);
+        string list = string.Join(", ", ranges.Select(range => string.Create(CultureInfo.InvariantCulture, $"{range.Offset}+{range.Length}")));
+        string known = ranges.Count == 0 ? "" : $"What was written last to these ranges may be lost (offset+length, in units of {unit} bytes): {list}. ";
+        return loss.IsComplete ? ranges.Count == 0 ? "It held nothing." : known.TrimEnd()
+            : known + (ranges.Count == 0 ? "What it held cannot be known: any range may lack its last writes." : "Other ranges may lack their last writes too.");
     }
 }

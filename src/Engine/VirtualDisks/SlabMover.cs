@@ -164,7 +164,11 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
     private async LaneTask<RepairEnd> MoveRing(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer)
     {
-        SpaceState ring = RingOf(move)!;
+        if (RingOf(move) is not { } ring)
+        {
+            return RepairEnd.Incomplete;   // given up since it was planned
+        }
+
         RowMapping[] rows = [.. ring.EnumerateRows().Select(row => row.Row.Mapping)];
         SlabRef[] old = Array.ConvertAll(rows, row => row.Sources[move.Position]);
         SlabRef[] target = ReserveRing(move, targets);

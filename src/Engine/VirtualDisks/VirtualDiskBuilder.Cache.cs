@@ -64,8 +64,7 @@ public static partial class VirtualDiskBuilder
         }
 
         _ = old is null ? default : await old.Suspend();
-        SlabRef[] former = before.CacheSpace == SpaceId.None ? []
-            : [.. pool.State.Space(before.CacheSpace)!.EnumerateRows().SelectMany(row => row.Row.Mapping.Sources.ToArray())];
+        SlabRef[] former = SlabsOfCache(pool, before);
         pool.Allocator.Hold(former);
         CommitResult result = await pool.Commit([.. RecordsOf(before, after, rows.Cache)]);
         if (result.Succeeded)

@@ -284,12 +284,12 @@ public static partial class VirtualDiskBuilder
         return CommitResult.Committed;
     }
 
-    private static async LaneTask<OpenVirtualDisk> Stack(Pool pool, VirtualDiskDescription disk, bool isNew)
+    private static async LaneTask<OpenVirtualDisk> Stack(Pool pool, VirtualDiskDescription disk, bool isNew, IReadOnlyList<OpenPart>? former = null)
     {
         List<OpenPart> parts = [];
         for (int i = 0; i < disk.Parts.Length; i++)
         {
-            parts.Add(await OpenSpace(pool, disk, i, isNew));
+            parts.Add(await OpenSpace(pool, disk, i, isNew, former?[i].CrashNotes));
         }
 
         IHomeStore home = disk.IsTiered ? TiersOf(pool, disk, parts) : parts[0].Space;
@@ -302,7 +302,7 @@ public static partial class VirtualDiskBuilder
         return new OpenVirtualDisk(pool, disk, top, home, parts, tiering);
     }
 
-    private static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, int index, bool isNew)
+    private static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, int index, bool isNew, IoBuffer? notes)
     {
         TierDescription part = disk.Parts[index];
         SpaceShape shape = ShapeOf(pool, disk, part);
@@ -320,10 +320,10 @@ public static partial class VirtualDiskBuilder
             LogOwner = OwnerOf(pool, part.LogSpace),
             LogBlocksMax = LogBlocksMax,
             HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
-            CrashNotes = shape.Checksums ? pool.Environment.HostState.MapMemory(NotesName(pool, part), CrashNotesBytes) : null,
+            CrashNotes = shape.Checksums ? notes ?? pool.Environment.HostState.MapMemory(NotesName(pool, part), CrashNotesBytes) : null,
         };
         host.Space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
-        return new OpenPart(index, host.Space, host, NotesName(pool, part));
+        return new OpenPart(index, host.Space, host, NotesName(pool, part)) { CrashNotes = options.CrashNotes };
     }
 
     private static SpaceRowMap RowOf(Pool pool, int index, RowState row)

@@ -3,6 +3,7 @@ using System.Text.RegularExpressions;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Management;
@@ -93,6 +94,39 @@ public sealed class SubsystemWriteCacheTests
         RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, Mebibyte)));
         Assert.Equal(Refusal.NotEnoughPhysicalDisks, refused.Refusal);
         Assert.Contains("needs 2 disks of usage Journal or flash", refused.Message, StringComparison.Ordinal);
+        Assert.Null(Status(id).WriteCache);
+    }
+
+    [Fact]
+    public void All_of_it_lost_while_it_holds_data_is_refused_and_given_up_only_by_force()
+    {
+        _world.NewPool([(64 * Mebibyte, MediaType.SSD), .. Enumerable.Repeat((64 * Mebibyte, MediaType.HDD), 3)]);
+        Guid id = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, new VirtualDiskRequest
+        {
+            FriendlyName = "d", ResiliencySettingName = "Simple", NumberOfColumns = 1, SizeBytes = 8 * Mebibyte, MediaType = MediaType.HDD, WriteCacheSize = 4 * Mebibyte,
+        })).Description.Id.Value;
+        Set(id, new DestageSettings { Hold = true });
+        _world.Write(id, 3 * Length, Length);
+        _world.Pull(0);
+        Assert.True(_world.Run(_world.Subsystem.StopAsync()) || true);   // it cannot be clean
+        _world.Start();
+        Assert.Equal(("Lost", "Detached"), (Cache(id).State, Status(id).OperationalStatus));
+
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id)));
+        Assert.Equal(Refusal.VirtualDiskStateForbids, refused.Refusal);
+        Assert.Contains("no copy of it could be read", refused.Message, StringComparison.Ordinal);
+        Assert.Contains("Connect-VirtualDisk -Force", refused.Action, StringComparison.Ordinal);
+        Assert.Equal("Lost", Cache(id).State);
+
+        Assert.Equal(Refusal.NotSupported, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id, force: true))).Refusal);   // this host exports nothing
+        Assert.Contains(_world.Notices, notice => notice.Contains("given up: What it held cannot be known", StringComparison.Ordinal));
+        Assert.Equal(("WriteThrough", 0L), (Cache(id).State, Status(id).Description.WriteCacheSize));
+        Assert.Equal(HealthStatus.Warning, Status(id).Health);
+        Assert.Contains("takes no writes", Status(id).StatusReason, StringComparison.Ordinal);
+        Assert.Equal(new byte[Length], Read(id, 3 * Length));
+        _world.Write(id, 3 * Length, Length);
+        _world.Restart();
+        Assert.Equal(Expected(3 * Length), Read(id, 3 * Length));
         Assert.Null(Status(id).WriteCache);
     }
 

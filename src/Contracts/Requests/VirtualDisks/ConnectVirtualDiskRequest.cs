@@ -28,6 +28,9 @@ public sealed record ConnectVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     [VerbParameter("Name of the node.", WithoutEffect = "there is one node, this machine.")]
     public string? StorageNodeName { get; init; }
 
+    [VerbParameter("Gives up what a write cache held that is lost, and says which ranges that may be.", IsOurs = true)]
+    public bool Force { get; init; }
+
     [VerbParameter("Returns the object.")]
     public bool PassThru { get; init; }
 }

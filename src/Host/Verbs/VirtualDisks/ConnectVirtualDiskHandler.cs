@@ -18,7 +18,12 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
             await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}' and attach it where the machine allows it", async () =>
             {
                 services.Paths.CheckSocketPath(socket);
-                var connected = await services.Subsystem.ConnectVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                var connected = await services.Subsystem.ConnectVirtualDiskAsync(disk.Description.Id.Value, request.Force).ConfigureAwait(false);
+                foreach (var remark in connected.Remarks)
+                {
+                    reply.Warn(remark);
+                }
+
                 services.Attach(connected);
                 var info = services.ToInfo(all, connected);
                 if (info.AttachReason is { } reason)
@@ -30,7 +35,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
             }, () =>
             {
                 services.Paths.CheckSocketPath(socket);
-                return services.Subsystem.CheckConnectVirtualDiskAsync(disk.Description.Id.Value);
+                return services.Subsystem.CheckConnectVirtualDiskAsync(disk.Description.Id.Value, request.Force);
             }).ConfigureAwait(false);
         }
     }
