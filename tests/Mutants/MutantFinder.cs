@@ -20,7 +20,7 @@ public static class MutantFinder
     private static readonly string[] s_namespaces =
     [
         "TierSpaces.Engine.Formats", "TierSpaces.Engine.Resiliency", "TierSpaces.Engine.Journals", "TierSpaces.Engine.Pools",
-        "TierSpaces.Engine.VirtualDisks",
+        "TierSpaces.Engine.Caching", "TierSpaces.Engine.VirtualDisks",
     ];
 
     private static readonly HashSet<string> s_steps =
@@ -29,7 +29,7 @@ public static class MutantFinder
         "WritePageCopies", "WriteSuperblocks", "WriteView", "WriteCopy", "Overwrite", "MarkDirty", "MarkStale", "MarkMissing",
         "SettleMissing", "NoteFirstWrites", "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
         "NameCheckpoint", "TrimLog", "Writeback", "FlushForNotes", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",
-        "HoldWriteback", "WritebackEnd", "TakeTurn",
+        "HoldWriteback", "WritebackEnd", "TakeTurn", "FlushHome", "FlushRing", "FlushMedium", "WriteAnchor", "DrainReaders", "Suspend",
     ];
 
     /// <summary>All mutants of an engine, in the order of its code.</summary>

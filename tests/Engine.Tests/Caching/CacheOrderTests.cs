@@ -1,0 +1,228 @@
+using TierSpaces.Engine.Caching;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.VirtualDisks;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.Caching;
+
+/// <summary>What may not overtake what around the ring of a write cache, each case made to happen.</summary>
+public class CacheOrderTests
+{
+    private const int Block = 4096;
+    private const int RingBlocks = 56;
+    private static readonly SpaceScenario s_simple = new(1, 1, true, 4096, 4, CacheBlocks: 64);
+    private static readonly SpaceScenario s_mirror = new(1, 2, true, 4096, 4, CacheBlocks: 64);
+
+    // The record is on its way into the ring when that is emptied: it is in it when the ring seems to be empty.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void A_write_on_its_way_into_the_ring_outlives_an_exchange(ulong seed)
+    {
+        PoolWorld world = NewPool(seed, copies: 2, cache: 1 << 20);
+        Array.ForEach(world.Disks[..2], disk => disk.WriteTakesLonger = (_, length) => length == 3 * Block ? 300_000_000 : 0);
+        byte[] data = Random(7, 2 * Block);
+        LaneTask<IoError> write = world.Store.Write(0, Buffer(world.Lane, data), WriteFlags.None);
+        CommitResult resized = world.Lane.Run(VirtualDiskBuilder.ResizeCache(world.Pool!, world.VirtualDisk!, 2 << 20));
+        Assert.True(resized.Succeeded, resized.Reason);
+        Assert.Equal(IoError.None, world.Lane.Run(write));
+        Assert.Equal(data, Read(world.Lane, world.Store, 0, 2));
+    }
+
+    // One copy is being made whole while the other refuses a write: the ring is given up, and the copy must not count again.
+    [Fact]
+    public void A_copy_that_is_made_whole_does_not_count_once_the_ring_is_given_up()
+    {
+        SpaceWorld world = Open(s_mirror);
+        world.Disks[0].Pulled = true;
+        Write(world, 0, 2, 1);
+        Assert.Equal("", world.Lane.Run(world.Return(0)));
+        GatePacer pacer = new(world.Lane, free: 4);   // the integrity log's 56 blocks
+        LaneTask<RepairEnd> resync = world.Space.Resync(pacer);
+        world.Lane.PumpWhile(() => pacer.Waiting == 0, 10_000_000_000);
+        world.Disks[1].WriteFails = (offset, _) => IsOfRing(offset);
+        byte[] data = Write(world, 0, 2, 2);
+        pacer.Open();
+        world.Lane.Run(resync);
+        world.Lane.Advance(5_000_000_000);
+        Assert.Equal(WriteCacheState.WriteThrough, world.Cache!.State);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
+
+        SpaceWorld after = (SpaceWorld)world.Cut(9, (_, _, _) => true);
+        Assert.Equal("", after.Lane.Run(after.Open(isNew: false)));
+        Assert.Equal(WriteCacheState.WriteThrough, after.Cache!.State);
+        Assert.Equal(data, Read(after.Lane, after.Store, 0, 2));
+    }
+
+    // The header of a record arrives before a power cut, its payload does not: the chain ends before it. The next record is longer, begins at the
+    // start of the ring, and leaves the header where it is; the one after the chain's end again, as far as it can be seen from there.
+    [Fact]
+    public void An_abandoned_record_does_not_join_a_later_chain()
+    {
+        SpaceWorld world = Open(s_simple);
+        for (int i = 0; i < 12; i++)
+        {
+            Write(world, i * 3, 3, i);   // 48 of 56 blocks
+        }
+
+        world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.Lane.PumpWhile(() => world.Cache.DirtyBytes > 0, 60_000_000_000);
+        world.Cache.Settings = Held;
+        Write(world, 40, 1, 20);   // up to 50
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
+        Write(world, 50, 3, 21);   // abandoned: from 50 on
+        long header = Offset(8 + 50);
+        SpaceWorld cut = (SpaceWorld)world.Cut(3, (_, _, _) => true);
+        cut.Disks[0].Media.Write(header + Block, new byte[3 * Block]);
+        cut.Disks[0].Media.Harden(cut.Disks[0].Media.CachedWrites);
+        Assert.Equal("", cut.Lane.Run(cut.Open(isNew: false)));
+        cut.Cache!.Settings = Held;
+        Assert.Equal(2 * Block, cut.Cache.DirtyBytes);
+
+        byte[] data = Write(cut, 20, 8, 30);   // does not fit behind 50
+        Assert.Equal(IoError.None, cut.Lane.Run(cut.Store.Flush()));
+        byte[] next = Write(cut, 30, 1, 31);   // its header says what is durable
+        Assert.Equal(IoError.None, cut.Lane.Run(cut.Store.Flush()));
+        SpaceWorld after = (SpaceWorld)cut.Cut(4, (_, _, _) => true);
+        Assert.Equal("", after.Lane.Run(after.Open(isNew: false)));
+        Assert.Equal(data, Read(after.Lane, after.Store, 20, 8));
+        Assert.Equal(next, Read(after.Lane, after.Store, 30, 1));
+    }
+
+    // The flush in the background fails, and the disk lets the next one succeed: what it dropped is not durable for that.
+    [Fact]
+    public void A_flush_that_failed_behind_the_writes_is_not_forgotten()
+    {
+        PoolWorld world = NewPool(1, copies: 1, cache: 32 << 20, size: 24 << 20, disk: 128 << 20);
+        byte[] data = Random(1, 256 << 10);
+        for (long at = 0; at < 24 << 20; at += 1 << 20)   // every row is made ready: that flushes as well
+        {
+            Assert.Equal(IoError.None, world.Lane.Run(world.Store.Write(at, Buffer(world.Lane, data[..Block]), WriteFlags.None)));
+        }
+
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
+        world.Disks[0].FailFlushes = 1;
+        for (int i = 0; i < 70; i++)   // 17.5 MiB: a flush was begun after 16
+        {
+            Assert.Equal(IoError.None, world.Lane.Run(world.Store.Write(i * (long)data.Length, Buffer(world.Lane, data), WriteFlags.None)));
+        }
+
+        world.Lane.PumpWhile(() => world.Disks[0].FailFlushes > 0, 1_000_000_000);
+        Assert.Equal(0, world.Disks[0].FailFlushes);
+        Assert.NotEqual(IoError.None, world.Lane.Run(world.Store.Flush()));
+        Assert.Equal(WriteCacheState.Lost, world.VirtualDisk!.Cache!.State);
+    }
+
+    // Two copies move at a time; the later one was planned when the first was where it had been.
+    [Fact]
+    public void Copies_of_a_ring_that_move_side_by_side_both_arrive()
+    {
+        PoolWorld world = NewPool(1, copies: 2, cache: 1 << 20);
+        DiskNumber[] from = Places(world);
+        SlabMover mover = new(world.Pool!, world.VirtualDisk!);
+        GatePacer pacer = new(world.Lane, free: 0);
+        LaneTask<RepairEnd> first = mover.Move(new SlabMove(SlabMove.Log, 0, from[0]), [], pacer);
+        LaneTask<RepairEnd> second = mover.Move(new SlabMove(SlabMove.Log, 1, from[1]), [], pacer);
+        pacer.Open();
+        Assert.Equal((RepairEnd.Done, RepairEnd.Done), (world.Lane.Run(first), world.Lane.Run(second)));
+        DiskNumber[] to = Places(world);
+        Assert.True(to[0] != from[0] && to[1] != from[1], $"{from[0]}, {from[1]} to {to[0]}, {to[1]}");
+        Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
+        PoolWorld after = world.Cut(2, (_, _, _) => true);
+        Assert.Equal("", after.Lane.Run(after.Open()));
+    }
+
+    private static DiskNumber[] Places(PoolWorld world) =>
+        [.. world.Pool!.State.Space(world.VirtualDisk!.Description.LogSpace)!.Row(0)!.Mapping.Sources.ToArray().Select(slab => slab.Disk)];
+
+    private static DestageSettings Held => new() { Hold = true, StopPercent = 10 };
+
+    private static bool IsOfRing(long offset) => offset >= Offset(8) && offset < Offset(8 + RingBlocks);
+
+    private static long Offset(int ringBlock) => SimSpaceHost.Place(s_simple.Shape, 0, 1).DataOffset + (ringBlock * (long)Block);
+
+    private static PoolWorld NewPool(ulong seed, int copies, long cache, long size = 1 << 20, long disk = 48 << 20)
+    {
+        PoolWorld world = PoolWorld.New(copies + 4, disk, 4096, seed, new NewVirtualDiskSpec
+        {
+            FriendlyName = "d",
+            ResiliencySettingName = copies == 1 ? "Simple" : "Mirror",
+            SizeBytes = size,
+            NumberOfColumns = 1,
+            NumberOfDataCopies = copies,
+            Interleave = 64 << 10,
+            LogicalSectorSize = 4096,
+            ProvisioningType = ProvisioningType.Fixed,
+            Checksum = ChecksumKind.CRC32C,
+            WriteCacheSize = cache,
+            Destage = Held,
+        });
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
+        return world;
+    }
+
+    private static SpaceWorld Open(SpaceScenario scenario)
+    {
+        SpaceWorld world = (SpaceWorld)scenario.NewWorld(1);
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
+        world.Cache!.Settings = Held;
+        return world;
+    }
+
+    private static byte[] Write(SpaceWorld world, long block, int count, int seed)
+    {
+        byte[] data = Random(seed, count * Block);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Write(block * Block, Buffer(world.Lane, data), WriteFlags.None)));
+        return data;
+    }
+
+    private static byte[] Read(SimLane lane, IBlockStore store, long block, int count)
+    {
+        IoBuffer target = lane.Buffers.Rent(count * Block);
+        Assert.Equal(IoError.None, lane.Run(store.Read(block * Block, target)));
+        byte[] data = target.Span.ToArray();
+        lane.Buffers.Return(target);
+        return data;
+    }
+
+    private static IoBuffer Buffer(SimLane lane, byte[] data)
+    {
+        IoBuffer buffer = lane.Buffers.Rent(data.Length);
+        data.CopyTo(buffer.Span);
+        return buffer;
+    }
+
+    private static byte[] Random(int seed, int length)
+    {
+        byte[] data = new byte[length];
+        new Random(seed).NextBytes(data);
+        return data;
+    }
+
+    /// <summary>Lets so many pieces pass, and nothing more until it is opened.</summary>
+    private sealed class GatePacer(SimLane lane, int free) : IWorkPacer
+    {
+        private bool _isOpen;
+        private int _free = free;
+
+        internal int Waiting { get; private set; }
+
+        internal void Open() => _isOpen = true;
+
+        public async LaneTask<bool> Done(long bytes)
+        {
+            Waiting += --_free < 0 ? 1 : 0;
+            while (!_isOpen && _free < 0)
+            {
+                await lane.Delay(100_000);
+            }
+
+            return true;
+        }
+    }
+}
