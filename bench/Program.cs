@@ -14,6 +14,8 @@ const string Usage = """
                   --rounds N  --milliseconds N  --patience SECONDS
                   --only checksums     what checksums cost; the rest of the file stays
                   --memory FOLDER  --disk FOLDER  --output FILE
+      cached-write  processor time of a write that a write cache takes, in process, over two raw journal writes
+                  --rounds N (5)  --disk FOLDER
       experiment  runs a published experiment again on emulated disks and writes docs/experiments/NAME.md and NAME.svg
                   -Name NAME           write-back-cache or write-back-cache-spread
                   --rounds N (5)  --seconds N (30)  --size BYTES (1G)  --cache BYTES (1G)
@@ -51,6 +53,9 @@ try
         case "table":
             TableCommand.Run(arguments);
             return 0;
+        case "cached-write":
+            CachedWriteCost.Run(arguments);
+            return 0;
         case "experiment":
             ExperimentCommand.Run(args[1..]);
             return 0;
@@ -63,7 +68,7 @@ try
             NbdServe.Run(arguments);
             return 0;
         default:
-            throw new ArgumentException($"'{args[0]}' is not a command; there are table, experiment, nbd-load and nbd-serve.");
+            throw new ArgumentException($"'{args[0]}' is not a command; there are table, cached-write, experiment, nbd-load and nbd-serve.");
     }
 }
 catch (Exception error) when (error is ArgumentException or IOException or FormatException)
