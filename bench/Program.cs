@@ -17,7 +17,7 @@ const string Usage = """
       cached-write  processor time of a write that a write cache takes, in process, over two raw journal writes
                   --rounds N (5)  --disk FOLDER
       experiment  runs a published experiment again on emulated disks and writes docs/experiments/NAME.md and NAME.svg
-                  -Name NAME           write-back-cache or write-back-cache-spread
+                  -Name NAME           write-back-cache, write-back-cache-spread or tiering
                   --rounds N (5)  --seconds N (30)  --size BYTES (1G)  --cache BYTES (1G)
                   --memory FOLDER  --output FOLDER
       nbd-load    loads any NBD server and prints one line of JSON

@@ -1,4 +1,5 @@
 using TierSpaces.Bench.Charts;
+using TierSpaces.Bench.Nbd;
 using TierSpaces.Bench.Tables;
 
 namespace TierSpaces.Bench.Experiments;
@@ -14,7 +15,7 @@ internal sealed record ExperimentResult(
 internal abstract class Experiment
 {
     /// <summary>Every one of them.</summary>
-    internal static IReadOnlyList<Experiment> All { get; } = [new WriteBackCache(), new WriteBackCacheSpread()];
+    internal static IReadOnlyList<Experiment> All { get; } = [new WriteBackCache(), new WriteBackCacheSpread(), new Tiering()];
 
     /// <summary>As <c>-Name</c> gives it, and as its files are called.</summary>
     internal abstract string Name { get; }
@@ -25,7 +26,7 @@ internal abstract class Experiment
     /// <summary>What is asked, and how it is gone about: paragraphs of Markdown.</summary>
     internal abstract string Question { get; }
 
-    internal abstract ExperimentResult Run(BenchHost host, BackingFolder folder, ExperimentSettings settings, ExperimentRun run);
+    internal abstract ExperimentResult Run(HostOnDemand host, BackingFolder folder, ExperimentSettings settings, ExperimentRun run);
 
     /// <summary>What caches did, for the page.</summary>
     protected static IEnumerable<(string Name, string Value)> CacheUse(IEnumerable<IArm> arms)
@@ -33,6 +34,22 @@ internal abstract class Experiment
         string[] uses = [.. arms.OfType<DiskArm>().Select(arm => arm.CacheUse()).OfType<string>()];
         return uses.Length == 0 ? [] : [("Caches", string.Join("; ", uses))];
     }
+
+    /// <summary>What some arrangements do second by second under a load, in units of the median of one of them.</summary>
+    protected static LineChart Timeline(IReadOnlyList<IArm> arms, ExperimentRun run, ArmLoad load, string unitArm, Dictionary<string, string> colors)
+    {
+        const int Seed = 1000;
+        Dictionary<string, LoadResult> results = arms.Where(arm => colors.ContainsKey(arm.Name))
+            .ToDictionary(arm => arm.Name, arm => run.Measure(arms, arm, load, Seed));
+        double unit = Math.Max(1, Spread.Of(Whole(results[unitArm])).Median);
+        return new LineChart(
+            $"{load.Name}: rate in each second", $"over the median of: {unitArm}",
+            [.. results.Select(one => new ChartLine(one.Key, colors[one.Key], [.. Whole(one.Value).Select(rate => rate / unit)]))]);
+    }
+
+    /// <summary>The seconds that were loaded from beginning to end.</summary>
+    private static IEnumerable<double> Whole(LoadResult result) =>
+        result.Record.PerSecond.Take(Math.Max(1, (int)result.Seconds)).Select(count => (double)count);
 
     /// <exception cref="ArgumentException">There is none of that name; the message lists those there are.</exception>
     internal static Experiment Find(string name) =>

@@ -18,11 +18,9 @@ internal static class ExperimentCommand
         MachineFacts machine = MachineFacts.Now();
         ExperimentRun run = new(settings);
         using BackingFolder folder = new(memory);
-        using BenchHost host = new(Path.Combine(root, "bin", "host", "tierspaces"));
-        host.Start();
-        string runtime = $"{host.Runtime}, {host.Backend}";
+        using HostOnDemand host = new(Path.Combine(root, "bin", "host", "tierspaces"));
         ExperimentResult result = experiment.Run(host, folder, settings, run);
-        Write(output, new ExperimentDocument(experiment, result, $"./build.sh Experiment {string.Join(' ', given)}", machine, runtime, run.OthersCpu));
+        Write(output, new ExperimentDocument(experiment, result, $"./build.sh Experiment {string.Join(' ', given)}", machine, host.Facts, run.OthersCpu));
     }
 
     private static void Write(string folder, ExperimentDocument document)

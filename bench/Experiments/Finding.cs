@@ -26,8 +26,8 @@ internal sealed record Finding(ArmComparison Compared, Spread Rate, Spread Slow)
 
     internal ChartBar Bar => new($"{Compared.Load.Name}: {Compared.Ours} over {Compared.Other}", Rate, Compared.Bar);
 
-    private string BarText => Compared.Bar is { } bar ? string.Create(CultureInfo.InvariantCulture, $"≥ {bar:0.0#}") : "–";
+    private string BarText => Compared.Bar is { } bar ? string.Create(CultureInfo.InvariantCulture, $"≥ {bar:0.0##}") : "–";
 
     private string Judgement => Compared.Bar is not { } bar ? ""
-        : string.Create(CultureInfo.InvariantCulture, $"; at least {bar:0.0#} is required, which is {(Misses ? "missed" : "reached")}");
+        : string.Create(CultureInfo.InvariantCulture, $"; at least {bar:0.0##} is required, which is {(Misses ? "missed" : "reached")}");
 }

@@ -1,5 +1,4 @@
 using TierSpaces.Bench.Charts;
-using TierSpaces.Bench.Nbd;
 using TierSpaces.Bench.Tables;
 
 namespace TierSpaces.Bench.Experiments;
@@ -33,9 +32,9 @@ internal sealed class WriteBackCache : Experiment
         disks lie on a small part of their HDDs, where seeks are short and a disk without a cache is faster for it.
         """;
 
-    internal override ExperimentResult Run(BenchHost host, BackingFolder folder, ExperimentSettings settings, ExperimentRun run)
+    internal override ExperimentResult Run(HostOnDemand host, BackingFolder folder, ExperimentSettings settings, ExperimentRun run)
     {
-        List<IArm> arms = [.. Arms(host, folder, settings)];
+        List<IArm> arms = [.. Arms(host.Host, folder, settings)];
         double room = settings.CacheSize * ExperimentSettings.RoomShare;
         ArmLoad large = new("64 KiB, depth 1", Large, Durable: false, settings.Seconds, (long)(room / Large));
         ArmLoad small = new("4 KiB, depth 1, FUA", Small, Durable: true, settings.Seconds / 3, (long)(room / RecordOfSmall));
@@ -47,7 +46,7 @@ internal sealed class WriteBackCache : Experiment
             new(small, Cached, OnSsds, Bar: 0.8), new(small, Cached, OnHdds), new(small, OnSsds, BareSsd), new(small, OnHdds, BareHdd),
             new(full, Full, OnHdds, Bar: 0.9),
         ]);
-        LineChart timeline = Timeline(arms, run, whole);
+        LineChart timeline = Timeline(arms, run, whole, OnHdds, new() { [OnHdds] = "#b3402e", [Cached] = "#3a7d44" });
         return new ExperimentResult(findings, timeline, [.. Parameters(settings, large, small), .. CacheUse(arms)]);
     }
 
@@ -67,23 +66,6 @@ internal sealed class WriteBackCache : Experiment
         DiskArm Disk(string name, string pool, string media, long cache) =>
             CachePool.Create(host, folder, pool, settings).Arm(name, disks: 1, streams: 1, media, settings.Size, cache);
     }
-
-    /// <summary>What the disk with the cache does while it fills and afterwards, and the disk without one, in units of that one's median.</summary>
-    private static LineChart Timeline(List<IArm> arms, ExperimentRun run, ArmLoad load)
-    {
-        const int Seed = 1000;
-        Dictionary<string, string> colors = new() { [OnHdds] = "#b3402e", [Cached] = "#3a7d44" };
-        Dictionary<string, LoadResult> results = arms.Where(arm => colors.ContainsKey(arm.Name))
-            .ToDictionary(arm => arm.Name, arm => run.Measure(arms, arm, load, Seed));
-        double unit = Math.Max(1, Spread.Of(Whole(results[OnHdds])).Median);
-        return new LineChart(
-            $"{load.Name}: rate in each second", $"over the median of: {OnHdds}",
-            [.. results.Select(one => new ChartLine(one.Key, colors[one.Key], [.. Whole(one.Value).Select(rate => rate / unit)]))]);
-    }
-
-    /// <summary>The seconds that were loaded from beginning to end.</summary>
-    private static IEnumerable<double> Whole(LoadResult result) =>
-        result.Record.PerSecond.Take(Math.Max(1, (int)result.Seconds)).Select(count => (double)count);
 
     private static IReadOnlyList<(string Name, string Value)> Parameters(ExperimentSettings settings, ArmLoad large, ArmLoad small) =>
     [

@@ -20,7 +20,7 @@ internal sealed class WriteBackCacheSpread : Experiment
         random writes, one write at a time each, go to the one disk, or one stream to each of the twelve. Sizes are the same in total.
         """;
 
-    internal override ExperimentResult Run(BenchHost host, BackingFolder folder, ExperimentSettings settings, ExperimentRun run)
+    internal override ExperimentResult Run(HostOnDemand host, BackingFolder folder, ExperimentSettings settings, ExperimentRun run)
     {
         long cache = settings.CacheSize * 3 / 4;   // 768 MiB of 1 GiB: what divides by twelve into whole slabs
         IArm[] arms = [Disk(One, "one", 1), Disk(Many, "many", Disks)];
@@ -31,7 +31,7 @@ internal sealed class WriteBackCacheSpread : Experiment
         return new ExperimentResult(findings, null, [.. Parameters(settings, cache), .. CacheUse(arms)]);
 
         DiskArm Disk(string name, string pool, int disks) =>
-            CachePool.Create(host, folder, pool, settings).Arm(name, disks, streams: Disks, "HDD", settings.Size, cache);
+            CachePool.Create(host.Host, folder, pool, settings).Arm(name, disks, streams: Disks, "HDD", settings.Size, cache);
     }
 
     private static IReadOnlyList<(string Name, string Value)> Parameters(ExperimentSettings settings, long cache) =>

@@ -2,6 +2,7 @@ namespace TierSpaces.Bench.Nbd;
 
 /// <summary>What to do to a server.</summary>
 /// <param name="Stride">Distance between two places of requests in bytes; 0: they lie side by side.</param>
+/// <param name="Pid">The server's process, whose processor time is counted; this one when the server runs in it; 0: not counted.</param>
 /// <param name="Flushes">Every write is followed by a flush, and counts when that has ended.</param>
 /// <param name="Durable">Every write has FUA: it is durable when it is answered.</param>
 /// <param name="Operations">The load ends after so many requests or after its time, whichever comes first; 0: after its time.</param>

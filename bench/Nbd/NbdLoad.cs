@@ -31,7 +31,7 @@ internal static unsafe class NbdLoad
             first.Block,
             record,
             used.Client / seconds,
-            knowsServer ? used.Server * 1e6 / Math.Max(operations, 1) : null,
+            knowsServer && first.Pid != Environment.ProcessId ? used.Server * 1e6 / Math.Max(operations, 1) : null,
             knowsServer ? Math.Max(0, used.Machine - used.Client - used.Server) / seconds : null);
     }
 

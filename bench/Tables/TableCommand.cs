@@ -126,11 +126,13 @@ internal static class TableCommand
 /// <summary>A folder for images, with its file system in words; gone at the end.</summary>
 internal sealed class BackingFolder : IDisposable
 {
+    private static int s_made;
+
     private readonly string _folder;
 
     internal BackingFolder(string parent)
     {
-        _folder = Path.Combine(parent, string.Create(CultureInfo.InvariantCulture, $"tsbench-{Environment.ProcessId}"));
+        _folder = Path.Combine(parent, string.Create(CultureInfo.InvariantCulture, $"tsbench-{Environment.ProcessId}-{Interlocked.Increment(ref s_made)}"));
         Directory.CreateDirectory(_folder);
         string format = MachineFacts.FileSystemOf(parent);
         Description = format == "tmpfs" ? "Images in memory (tmpfs)" : $"Images on {format}, direct I/O";

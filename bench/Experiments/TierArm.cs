@@ -1,0 +1,56 @@
+using System.Diagnostics;
+using System.Globalization;
+using TierSpaces.Bench.Nbd;
+
+namespace TierSpaces.Bench.Experiments;
+
+/// <summary>A tiered disk in one of the states that the experiment compares, loaded by many jobs at once over NBD.</summary>
+internal sealed class TierArm(string name, TieredDisk disk, TierShape shape) : IArm, IDisposable
+{
+    internal const int Jobs = 16;
+    internal const int Depth = 20;
+
+    private static readonly TimeSpan s_patience = TimeSpan.FromMinutes(5);
+    private static readonly TimeSpan s_interval = TimeSpan.FromMilliseconds(500);
+
+    public string Name => name;
+
+    /// <summary>Where the writes of its loads went.</summary>
+    internal WritePlaces Places { get; private set; }
+
+    public void Settle()
+    {
+        for (Stopwatch watch = Stopwatch.StartNew(); disk.DirtyBytes > 0; Thread.Sleep(s_interval))
+        {
+            if (watch.Elapsed > s_patience)
+            {
+                throw new IOException($"The write cache of '{name}' was not empty within {s_patience.TotalMinutes:0} minutes: {disk.DirtyBytes} bytes are left.");
+            }
+        }
+    }
+
+    public LoadResult Measure(ArmLoad load, int seed)
+    {
+        WritePlaces before = disk.Places;
+        LoadResult result = NbdLoad.Run(new LoadOptions(
+            disk.Socket, "tiered", Writes: true, Random: true, load.Block, Depth, Jobs, load.Seconds, load.Warmup,
+            shape.RangeSlices * (long)TierShape.Slice, Environment.ProcessId, Durable: load.Durable, Operations: load.Operations, Seed: seed));
+        Places += disk.Places - before;
+        return result;
+    }
+
+    /// <summary>Where its writes went, in words.</summary>
+    internal string Use()
+    {
+        long home = Places.Fast + Places.Slow;
+        string tiers = string.Create(CultureInfo.InvariantCulture, $"SSD tier {Share(Places.Fast, home)}, HDD tier {Share(Places.Slow, home)} of {home} writes");
+        long asked = Places.Cached + Places.Resident + Places.PastFull;
+        return asked == 0 ? tiers : string.Create(
+            CultureInfo.InvariantCulture,
+            $"{tiers}; write cache: took {Share(Places.Cached, asked)} of {asked}, {Share(Places.Resident, asked)} went past it to the SSD tier, {Share(Places.PastFull, asked)} because it was full");
+    }
+
+    public void Dispose() => disk.Dispose();
+
+    private static string Share(long part, long whole) => string.Create(CultureInfo.InvariantCulture, $"{100.0 * part / Math.Max(1, whole):0.0} %");
+}
