@@ -57,19 +57,22 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
             return new JobAdvance(cursor, 0, true);
         }
 
-        RepairEnd end = await disk.Tiering!.Move(moves, Breaks);
+        if (await disk.Tiering!.Move(moves, Breaks) == RepairEnd.Stopped)
+        {
+            return new JobAdvance(cursor, 0, false);   // the piece is done again, what has moved of it is passed over
+        }
+
         foreach (TierMove move in moves)
         {
             bool isThere = disk.Tiers!.Map[(int)move.Slice].Tier == move.To;
             BytesPromoted += isThere && move.IsPromotion ? disk.Tiers.SliceSize : 0;
             BytesDemoted += isThere && !move.IsPromotion ? disk.Tiers.SliceSize : 0;
-            _failed += isThere || end == RepairEnd.Stopped ? 0 : 1;
+            _failed += isThere ? 0 : 1;
         }
 
-        _next += end == RepairEnd.Stopped ? 0 : moves.Length;
-        long bytes = end == RepairEnd.Stopped ? 0 : moves.Length * (long)disk.Tiers!.SliceSize;
+        _next += moves.Length;
         return disk.Fault == IoError.None
-            ? new JobAdvance(cursor + moves.Length, bytes, false)
+            ? new JobAdvance(cursor + moves.Length, moves.Length * (long)disk.Tiers!.SliceSize, false)
             : new JobAdvance(cursor, 0, false, disk.Fault, disk.FaultReason);
     }
 }

@@ -45,7 +45,7 @@ public sealed partial class StorageSubsystem
     private const long ContinuousBytes = 1L << 30;   // planned at once, so that the plan stays young
 
     private readonly Dictionary<Guid, long> _tierTimes = [];   // per pool: minute, since year 1, up to which its schedule has been looked at
-    private long _heatSavedNs;
+    private readonly Dictionary<Guid, long> _heatSaved = [];   // per pool, on the lane's clock
 
     /// <summary>
     /// Brings the slices of a tiered virtual disk to the tiers that they belong on. Joins an optimization under way. Completes when it has ended,
@@ -192,25 +192,35 @@ public sealed partial class StorageSubsystem
             return default;
         }
 
-        bool saves = _lane.NowNs - _heatSavedNs >= HeatSaveNs;
-        bool isDue = !_verbRunning && IsTierTime(pool);
-        bool isContinuous = !_verbRunning && ScheduleOf(pool).IsContinuous;
-        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.Where(static disk => disk.Open.Tiering is not null && disk.Open.Fault == IoError.None).ToArray())
+        ManagedVirtualDisk[] disks = [.. managed.VirtualDisks.Values.Where(static disk => disk.Open is { Tiering: not null, Fault: IoError.None })];
+        bool isDue = IsTierTime(pool) && !_verbRunning && !pool.State.Pool!.IsReadOnly;
+        bool isContinuous = !_verbRunning && !pool.State.Pool!.IsReadOnly && ScheduleOf(pool).IsContinuous;
+        foreach (ManagedVirtualDisk disk in disks)
         {
-            _ = saves ? await disk.Open.Tiering!.SaveHeat() : default;
-            if (isDue && !pool.State.Pool!.IsReadOnly && !_stopped)
+            if (isDue && !IsOptimizing(managed, disk))
             {
-                StartOptimizeTiers(disk.Open.Description.Id.Value);
+                RunOptimizeTiers(managed, disk, _lane.NewGuid(), null);
             }
-            else if (isContinuous && !pool.State.Pool!.IsReadOnly && !_stopped)
+            else if (isContinuous)
             {
                 OptimizeWhenWorth(managed, disk);
             }
         }
 
-        _heatSavedNs = saves ? _lane.NowNs : _heatSavedNs;
+        if (_lane.NowNs - _heatSaved.GetValueOrDefault(pool.Id.Value) >= HeatSaveNs)
+        {
+            _heatSaved[pool.Id.Value] = _lane.NowNs;
+            foreach (ManagedVirtualDisk disk in disks)
+            {
+                await disk.Open.Tiering!.SaveHeat();   // does nothing to one that has been closed meanwhile
+            }
+        }
+
         return default;
     }
+
+    private bool IsOptimizing(ManagedPool managed, ManagedVirtualDisk disk) => _jobs.Running(managed.Id.Value)
+        .Any(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == disk.Open.Description.Id.Value);
 
     /// <summary>Continuous mode: begins an optimization when there is something to move and none is under way.</summary>
     private void OptimizeWhenWorth(ManagedPool managed, ManagedVirtualDisk disk)

@@ -187,6 +187,7 @@ public sealed partial class Space
             DropPages(row);
             error = await _host.FreeRow(_options.Space, row.Index);
             Counters.RowsFreed++;
+            _ = error == IoError.None ? error : Fail(error, "it is not known whether a row was given back");   // its slabs may be somebody else's
         }
 
         if (error != IoError.None)

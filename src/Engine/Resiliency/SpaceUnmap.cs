@@ -24,16 +24,28 @@ public sealed partial class Space
         for (long at = offset; at < offset + length;)
         {
             StripPiece piece = StripeGeometry.First(_shape, at, offset + length - at);
-            for (int copy = 0; copy < _shape.Copies && _rows[piece.Row] is { IsInitialized: true } row; copy++)
+            if (_rows[piece.Row] is { IsInitialized: true } row)
             {
-                SlabPlace place = row.Place(piece.Column, copy);
-                if (_host.Disk(place.Disk) is { } disk)
-                {
-                    await disk.Unmap(place.DataOffset + piece.SlabOffset, piece.Length);
-                }
+                int turn = row.Enter();   // a slab that moves away is somebody else's only when this has ended
+                await Punch(row, piece);
+                row.Leave(turn);
             }
 
             at += piece.Length;
+        }
+
+        return default;
+    }
+
+    private async LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece)
+    {
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            SlabPlace place = row.Place(piece.Column, copy);
+            if (_host.Disk(place.Disk) is { } disk)
+            {
+                await disk.Unmap(place.DataOffset + piece.SlabOffset, piece.Length);
+            }
         }
 
         return default;

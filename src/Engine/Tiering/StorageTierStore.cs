@@ -31,6 +31,8 @@ public sealed class TierCounters
 /// <summary>One tier under a tiered store: its space, cut into slots of a slice each.</summary>
 internal sealed class StorageTierStore
 {
+    private const int SpareMin = 4;
+
     private int[] _mappedInRow;   // slots in use per row of the space
 
     internal StorageTierStore(Space space, long sizeBytes, int sliceSize, bool isThin)
@@ -43,7 +45,14 @@ internal sealed class StorageTierStore
         RowSlots = (int)(space.UnitSize / sliceSize);
         _mappedInRow = new int[(space.Length + space.UnitSize - 1) / space.UnitSize];
         space.IsUnitHeld = row => _mappedInRow[row] > 0;
+        for (uint slot = 0; slot < Slots.Count; slot++)
+        {
+            Slots.SetClean(slot, !space.IsReserved((int)(slot / RowSlots)));   // a row that nobody used yet is made blank before it is used
+        }
     }
+
+    /// <summary>Whether a slot is free that no slice of the disk may come to need, nor a move.</summary>
+    internal bool HasRoomBeside => Slots.Count - Slots.Taken > SizeSlices - Users + SpareMin;
 
     internal Space Space { get; }
 

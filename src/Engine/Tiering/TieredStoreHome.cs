@@ -101,6 +101,7 @@ public sealed partial class TieredStore
     {
         _closing = true;
         _changed.NotifyAll();
+        _vacated.NotifyAll();
         while (_isMoving || _vacating > 0)
         {
             await _vacated.Wait();
@@ -122,6 +123,7 @@ public sealed partial class TieredStore
             _fault = error;
             _faultReason = reason;
             _changed.NotifyAll();
+            _vacated.NotifyAll();
         }
 
         return error;

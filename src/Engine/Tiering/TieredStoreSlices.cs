@@ -44,19 +44,33 @@ public sealed partial class TieredStore
         return error;
     }
 
-    // The fastest tier that has room. When every tier holds as much as it may, while moves are under way, a slot meant for moves will do.
+    // The fastest tier that has room; while slots are on their way to being free, that is waited for. A slice has one place at a time that may be
+    // or become its own: a commit that may still come about is repeated, not replaced.
     private async LaneTask<IoError> Allocate(int slice)
     {
-        if (_uncertain.TryGetValue(slice, out SliceEntry entry))
+        while (true)
         {
-            return await Enter(slice, entry);
-        }
+            IoError error = _uncertain.TryGetValue(slice, out SliceEntry entry) ? await Enter(slice, entry) : await AllocateNew(slice);
+            bool mayHelp = error == IoError.NoSpace && !_uncertain.ContainsKey(slice) && (_vacating > 0 || _moves.Count > 0);
+            if (!mayHelp || _closing || Fault != IoError.None)
+            {
+                return error;
+            }
 
+            await _vacated.Wait();
+        }
+    }
+
+    // When every tier holds as much as it may, while moves are under way, a slot meant for moves will do. The store itself takes none that a
+    // slice of the disk may need.
+    private async LaneTask<IoError> AllocateNew(int slice)
+    {
         IoError error = IoError.NoSpace;
-        for (int i = 0; i < 2 * _tiers.Length && error == IoError.NoSpace; i++)
+        for (int i = 0; i < 2 * _tiers.Length && error == IoError.NoSpace && !_uncertain.ContainsKey(slice); i++)
         {
             StorageTierStore tier = _tiers[i % _tiers.Length];
-            if ((tier.Users < tier.SizeSlices || i >= _tiers.Length || slice >= SystemSlices) && tier.Slots.TryTake(out uint slot))
+            bool hasRoom = slice >= SystemSlices ? tier.HasRoomBeside : tier.Users < tier.SizeSlices || i >= _tiers.Length;
+            if (hasRoom && tier.Slots.TryTake(out uint slot))
             {
                 error = await AllocateAt(slice, i % _tiers.Length, slot);
             }
@@ -99,10 +113,10 @@ public sealed partial class TieredStore
     /// <summary>Makes a slot that was taken read as zeros, durably, and gives it room in a thin tier.</summary>
     private async LaneTask<IoError> Prepare(StorageTierStore tier, uint slot)
     {
-        IoError error = tier.Slots.IsClean(slot) ? IoError.None : await Clean(tier, slot);
-        if (error == IoError.None && tier.IsThin)
+        IoError error = tier.IsThin ? await tier.Space.Reserve((int)(slot / tier.RowSlots)) : IoError.None;
+        if (error == IoError.None && !tier.Slots.IsClean(slot))
         {
-            error = await tier.Space.Reserve((int)(slot / tier.RowSlots));
+            error = await Clean(tier, slot);
         }
 
         tier.Slots.SetClean(slot, error != IoError.None && tier.Slots.IsClean(slot));
@@ -113,13 +127,12 @@ public sealed partial class TieredStore
     {
         List<StoreExtent> extents = [];
         IoError error = await tier.Space.Status(tier.Address(slot), _sliceSize, extents);
-        if (error != IoError.None || extents.TrueForAll(static extent => (extent.State & ExtentState.Zero) != 0))
+        if (error == IoError.None && !extents.TrueForAll(static extent => (extent.State & ExtentState.Zero) != 0))
         {
-            return error;
+            error = await tier.Space.Unmap(tier.Address(slot), _sliceSize);
         }
 
-        error = await tier.Space.Unmap(tier.Address(slot), _sliceSize);
-        return error == IoError.None ? await tier.Space.Flush() : error;
+        return error == IoError.None ? await tier.Space.Flush() : error;   // zeros that are there already may not be durable yet
     }
 
     private async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
@@ -186,21 +199,27 @@ public sealed partial class TieredStore
             : _tiers[entry.Tier].Space.WriteZeroes(address, length, flags & ~WriteFlags.ForceUnitAccess);
     }
 
-    // 1. From here on nobody begins anything in these slices. 2. What began before has ended. 3. They read as zeros where they are. 4. The map
-    // leaves them. 5. Their slots are vacated, after the acknowledgement. A crash before 4 leaves slices that read as zeros, or as before.
+    /// <summary>Gives whole slices back; one that cannot go now, because it moves or somebody else is about it, is zeroed where it is.</summary>
     private async LaneTask<IoError> Free(List<int> slices)
     {
-        List<SliceChange> changes = [];
-        List<SliceEntry> places = [];
-        foreach (int slice in slices)
+        List<int> going = slices.FindAll(CanGo);
+        List<int> staying = slices.FindAll(slice => !going.Contains(slice));
+        IoError error = await FreeWhole(going);
+        for (int i = 0; i < staying.Count && error == IoError.None; i++)
         {
-            if (CanGo(slice))   // somebody else's move may have begun since
-            {
-                _moves.Add(slice, SliceMove.Going);
-                changes.Add(new SliceChange(slice, SliceEntry.None));
-                places.Add(_map[slice]);
-            }
+            error = await ZeroPart(staying[i], (long)staying[i] << _sliceShift, _sliceSize, WriteFlags.None, isUnmap: true);
         }
+
+        return error;
+    }
+
+    // 1. From here on nobody begins anything in these slices. 2. What began before has ended. 3. They read as zeros where they are. 4. The map
+    // leaves them. 5. Their slots are vacated, after the acknowledgement. A crash before 4 leaves slices that read as zeros, or as before.
+    private async LaneTask<IoError> FreeWhole(List<int> slices)
+    {
+        slices.ForEach(slice => _moves.Add(slice, SliceMove.Going));
+        List<SliceChange> changes = slices.ConvertAll(static slice => new SliceChange(slice, SliceEntry.None));
+        List<SliceEntry> places = slices.ConvertAll(slice => _map[slice]);
 
         await Drain();
         IoError error = IoError.None;
@@ -210,15 +229,15 @@ public sealed partial class TieredStore
         }
 
         bool isLeft = error == IoError.None && await CommitSurely(changes);
-        for (int i = 0; i < changes.Count; i++)
-        {
-            _moves.Remove(changes[i].Slice);
-        }
-
+        slices.ForEach(slice => _moves.Remove(slice));
         _changed.NotifyAll();
         if (isLeft)
         {
-            StartVacating(changes.ConvertAll(static change => change.Slice), places);
+            StartVacating(slices, places);
+        }
+        else
+        {
+            _vacated.NotifyAll();
         }
 
         return error == IoError.None && !isLeft ? Fault : error;
@@ -233,6 +252,7 @@ public sealed partial class TieredStore
             _map = _host.Map;
             if (end == SliceCommit.Committed)
             {
+                changes.ForEach(change => _uncertain.Remove(change.Slice));   // whatever was to become true of them has, or never will
                 return true;
             }
 
@@ -277,7 +297,7 @@ public sealed partial class TieredStore
                 await tier.Space.Punch(tier.Address(places[i].Slot), _sliceSize);
             }
 
-            tier.Slots.SetClean(places[i].Slot, error == IoError.None);
+            tier.Slots.SetClean(places[i].Slot, error == IoError.None && tier.Space.Shape.Checksums);   // else what was punched may read as anything
             tier.Hold(places[i].Slot, slices[i], -1);
             tier.Slots.Release(places[i].Slot);
         }

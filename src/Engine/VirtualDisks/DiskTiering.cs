@@ -14,8 +14,11 @@ public sealed class DiskTiering
     private readonly Pool _pool;
     private readonly VirtualDiskId _owner;
     private readonly HeatKeeper _keeper;
-    private bool _isMoving;
     private readonly LaneSignal _moveEnded = new();
+    private readonly LaneSignal _saveEnded = new();
+    private bool _isMoving;
+    private bool _isSaving;
+    private bool _isClosed;   // nothing is written any more: what lay below may be somebody else's
 
     private DiskTiering(Pool pool, VirtualDiskDescription disk, TieredStore store, HeatKeeper keeper, HeatMap heat)
     {
@@ -55,9 +58,38 @@ public sealed class DiskTiering
     /// <summary>Takes the pins as the pool remembers them now.</summary>
     internal void LoadPins() => Pins = PinTable.Load(Disk, _pool.State.Pins.Values);
 
-    /// <summary>Saves the heat; an error costs nothing but the heat.</summary>
-    public LaneTask<IoError> SaveHeat() =>
-        Store.Fault == IoError.None && Heat.TouchedPages > 0 ? _keeper.Save(Heat) : LaneTask.FromResult(Store.Fault);
+    /// <summary>Saves the heat, one after the other; an error costs nothing but the heat.</summary>
+    public async LaneTask<IoError> SaveHeat()
+    {
+        while (_isSaving)
+        {
+            await _saveEnded.Wait();
+        }
+
+        if (_isClosed || Store.Fault != IoError.None || Heat.TouchedPages == 0)
+        {
+            return Store.Fault;
+        }
+
+        _isSaving = true;
+        IoError error = await _keeper.Save(Heat);
+        _isSaving = false;
+        _saveEnded.NotifyAll();
+        return error;
+    }
+
+    /// <summary>Saves the heat for the last time.</summary>
+    internal async LaneTask<Nothing> Close()
+    {
+        await SaveHeat();
+        _isClosed = true;
+        while (_isSaving)
+        {
+            await _saveEnded.Wait();
+        }
+
+        return default;
+    }
 
     /// <summary>The moves that are worth it now.</summary>
     public TierPlan Plan(TierPlanSettings settings)

@@ -100,7 +100,7 @@ public sealed class OpenVirtualDisk
 
         _closed = true;
         IoError cached = Disk.Cache is { } cache ? await cache.Close() : IoError.None;
-        _ = Tiering is { } tiering ? await tiering.SaveHeat() : default;
+        _ = Tiering is { } tiering ? await tiering.Close() : default;
         _ = Tiers is { } tiers ? await tiers.Close() : default;
         IoError error = cached;
         foreach (OpenPart part in Parts)

@@ -13,6 +13,9 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// </summary>
 internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, int part) : ISpaceHost
 {
+    private const int FreeRowTries = 60;
+    private const long RetryNs = 1_000_000_000;
+
     private readonly Dictionary<int, SlabRef[]> _reserved = [];
     private readonly Dictionary<int, LaneSignal> _leaving = [];
 
@@ -80,6 +83,13 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, int part) : 
         SlabRef[] slabs = pool.State.Space(id)!.Row(row)!.Mapping.Sources.ToArray();
         pool.Allocator.Hold(slabs);
         CommitResult result = await pool.Commit(new RowsFreed(id, row, 1));
+        for (int tries = 0; tries < FreeRowTries && result.Status == CommitStatus.NoSpace; tries++)
+        {
+            await Lane.Delay(RetryNs);   // it may come about by itself: until that is known the slabs are nobody's
+            result = pool.State.Space(id)?.Row(row) is null ? CommitResult.Committed : await pool.Commit(new RowsFreed(id, row, 1));
+        }
+
+        result = pool.State.Space(id)?.Row(row) is null ? CommitResult.Committed : result;
         if (result.Succeeded)
         {
             await Punch(pool, slabs);

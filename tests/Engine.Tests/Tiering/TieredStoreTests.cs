@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.Tiering;
@@ -205,6 +206,103 @@ public sealed class TieredStoreTests
         Assert.Equal(0, Rows(0));
 
         int Rows(int tier) => world.Pool!.State.Space(world.VirtualDisk!.Description.Tiers[tier].DataSpace)!.MappedRows;
+    }
+
+    // Whole slices are given back, others zeroed where they are; a slice may begin to move after it was decided which.
+    [Fact]
+    public void Zeroing_whole_slices_while_they_begin_to_move_zeroes_them()
+    {
+        int met = 0;
+        for (int delay = 0; delay < 60; delay++)
+        {
+            PoolWorld world = NewWorld([2, 4]);
+            TieredStore tiers = world.VirtualDisk!.Tiers!;
+            Write(world, 0, 2 * Slice, 7);
+            Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
+            int running = 2;
+            bool zeroing = false;
+            tiers.StepBegins = step => met += step == 2 && zeroing ? 1 : 0;
+            Zero().Forget();
+            Move(delay * 2_000L).Forget();
+            world.Lane.PumpWhile(() => running > 0, 600_000_000_000);
+            Assert.All(Read(world, 0, Slice + 4096), value => Assert.Equal(0, value));
+            Assert.All(Read(world, Slice + 4096, Slice - 4096), value => Assert.Equal(7, value));
+
+            async LaneTask Zero()
+            {
+                zeroing = true;
+                Assert.Equal(IoError.None, await world.Store.WriteZeroes(0, Slice + 4096, WriteFlags.None));
+                zeroing = false;
+                running--;
+            }
+
+            async LaneTask Move(long after)
+            {
+                await world.Lane.Delay(after);
+                await tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane));
+                running--;
+            }
+        }
+
+        Assert.True(met > 0, "no move began while slices were zeroed");
+    }
+
+    [Fact]
+    public void Slices_given_back_can_be_written_again_at_once_on_a_full_disk()
+    {
+        PoolWorld world = NewWorld([16, 16]);
+        TieredStore tiers = world.VirtualDisk!.Tiers!;
+        for (int round = 0; round < 3; round++)
+        {
+            Write(world, 0, 32 * Slice, (byte)(round + 1));
+            Assert.Equal((16, 16), (tiers.Map.Mapped(0), tiers.Map.Mapped(1)));
+            Assert.Equal(IoError.None, world.Lane.Run(world.Store.Unmap(0, 32 * Slice)));
+        }
+    }
+
+    [Fact]
+    public void A_first_write_that_the_metadata_have_no_room_for_keeps_one_slot_and_is_repeated_there()
+    {
+        PoolWorld world = NewWorld([3, 5]);
+        Host host = new(new PoolSliceHost(world.Pool!, world.VirtualDisk!.Description.Id));
+        TieredStore store = new(
+            world.Lane, host, [.. world.VirtualDisk.Parts.Select(part => new StorageTierStore(part.Space, world.VirtualDisk.Description.Tiers[part.Index].SizeBytes, Slice, isThin: false))],
+            Slice, 8 * Slice);
+        IoBuffer buffer = world.Lane.Buffers.Rent(4096);
+        host.IsFull = true;
+        for (int i = 0; i < 50; i++)
+        {
+            Assert.Equal(IoError.NoSpace, world.Lane.Run(store.Write(0, buffer, WriteFlags.None)));
+        }
+
+        Assert.Single(host.Asked.Distinct());
+        host.IsFull = false;
+        Assert.Equal(IoError.None, world.Lane.Run(store.Write(0, buffer, WriteFlags.None)));
+        Assert.Equal(host.Asked[0].Entry.Slot, store.Map[0].Slot);
+        Assert.Equal(0, store.Map[0].Tier);
+        for (int slice = 1; slice < 8; slice++)
+        {
+            Assert.Equal(IoError.None, world.Lane.Run(store.Write(slice * Slice, buffer, WriteFlags.None)));
+        }
+
+        Assert.Equal((3, 5), (store.Map.Mapped(0), store.Map.Mapped(1)));
+        world.Lane.Buffers.Return(buffer);
+    }
+
+    /// <summary>The pool's host, whose metadata are full at times.</summary>
+    private sealed class Host(PoolSliceHost pool) : ISliceHost
+    {
+        internal bool IsFull { get; set; }
+
+        internal List<SliceChange> Asked { get; } = [];
+
+        public SliceMapState Map => pool.Map;
+
+        public LaneTask<SliceCommit> Commit(IReadOnlyList<SliceChange> changes)
+        {
+            Asked.AddRange(IsFull ? changes : []);
+            return IsFull ? LaneTask.FromResult(SliceCommit.NoRoom) : pool.Commit(changes);
+        }
     }
 
     private static PoolWorld NewWorld(int[] tiers, bool checksums = true, bool thin = false)
