@@ -17,6 +17,10 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     /// <summary>How a disk is attached; null while it is not.</summary>
     public AttachOutcome? OutcomeOf(string uniqueId) => outcomes.GetValueOrDefault(uniqueId);
 
+    /// <summary>Unique identifier of the attached disk that a block device shows; null when it shows none.</summary>
+    public string? DiskOn(string device) =>
+        store.Read().FirstOrDefault(record => record.Device == device && outcomes.ContainsKey(record.UniqueId))?.UniqueId;
+
     /// <summary>
     /// Attaches a disk whose export answers. After a restart of the host this finds the device that is still there and leaves it
     /// alone; remains of one that is not are cleared away first.

@@ -1,0 +1,25 @@
+using TierSpaces.Engine.Formats;
+
+namespace TierSpaces.Host.Attaching;
+
+/// <summary>A file and where it lies.</summary>
+/// <param name="VirtualDisk">Unique identifier of the virtual disk.</param>
+/// <param name="Pieces">Its pieces in the order of the file; bytes of the virtual disk.</param>
+internal sealed record FilePlace(string VirtualDisk, IReadOnlyList<PinnedRange> Pieces);
+
+/// <summary>A file system and where it lies.</summary>
+/// <param name="VirtualDisk">Unique identifier of the virtual disk.</param>
+/// <param name="Range">Bytes of the virtual disk.</param>
+internal sealed record VolumePlace(string VirtualDisk, PinnedRange Range);
+
+/// <summary>Tells where files lie on connected virtual disks.</summary>
+internal interface IFileMap
+{
+    /// <summary>Where a file lies now.</summary>
+    /// <exception cref="Contracts.StorageException">It is not there, not on a connected virtual disk, or its file system does not tell.</exception>
+    FilePlace Find(string path);
+
+    /// <summary>Where the file system of a path lies.</summary>
+    /// <exception cref="Contracts.StorageException">The path is not there, or not on a connected virtual disk.</exception>
+    VolumePlace FindVolume(string path);
+}
