@@ -13,6 +13,7 @@ const string Usage = """
                   -Long                longer runs and more of them
                   --rounds N  --milliseconds N  --patience SECONDS
                   --only checksums     what checksums cost; the rest of the file stays
+                  --only tiers         what map and heat of tiered disks take in memory; the rest stays
                   --memory FOLDER  --disk FOLDER  --output FILE
       cached-write  processor time of a write that a write cache takes, in process, over two raw journal writes
                   --rounds N (5)  --disk FOLDER

@@ -19,17 +19,33 @@ internal static class TableCommand
         string output = arguments.Text("output", Path.Combine(root, "docs", "performance.md"));
         string only = arguments.Text("only", "");
         arguments.ThrowIfUnused();
-        if (only is not ("" or "checksums"))
+        if (only is not ("" or "checksums" or "tiers"))
         {
-            throw new ArgumentException($"--only is '{only}'; it may be checksums.");
+            throw new ArgumentException($"--only is '{only}'; it may be checksums or tiers.");
+        }
+
+        if (only == "tiers")
+        {
+            File.WriteAllText(output, WithTiers(File.ReadAllText(output), TierMemory.Text()));
+            Console.WriteLine($"written: {output}");
+            return;
         }
 
         string executable = Path.Combine(root, "bin", "host", "tierspaces");
         PerformanceDocument document = new(MachineFacts.Now(), rounds, seconds, isLong);
         string others = only.Length > 0 ? WithoutChecksums(File.ReadAllText(output)) : Compare(
-            document, new SectionRun(rounds, seconds, patience), executable, memory, disk);
+            document, new SectionRun(rounds, seconds, patience), executable, memory, disk).TrimEnd() + $"\n\n{TierMemory.Text()}";
         File.WriteAllText(output, $"{others.TrimEnd()}\n{CostOfChecksums(document, new SectionRun(rounds, seconds, patience), executable, memory)}");
         Console.WriteLine($"written: {output}");
+    }
+
+    /// <summary>The document with another section about the memory of tiers, which stands before the one on checksums.</summary>
+    internal static string WithTiers(string text, string section)
+    {
+        int from = text.IndexOf($"\n## {TierMemory.Title}", StringComparison.Ordinal);
+        int end = text.IndexOf($"\n## {ChecksumCost.Title}", StringComparison.Ordinal);
+        end = end < 0 ? text.Length : end;
+        return $"{text[..(from < 0 ? end : from)].TrimEnd()}\n\n{section.TrimEnd()}\n{text[end..]}";
     }
 
     private static string WithoutChecksums(string text)

@@ -1,0 +1,35 @@
+using TierSpaces.Bench.Tables;
+
+namespace TierSpaces.Bench.Tests;
+
+/// <summary>What tiered disks take in memory: of the whole process, so nothing else runs meanwhile.</summary>
+[CollectionDefinition(nameof(TierMemoryTests), DisableParallelization = true)]
+[Collection(nameof(TierMemoryTests))]
+public sealed class TierMemoryTests(ITestOutputHelper output)
+{
+    private const long TiB = 1L << 40;
+
+    [Theory]
+    [InlineData(TiB / 4, 1)]
+    [InlineData(4 * TiB, 16)]
+    public void Map_and_heat_take_at_most_what_is_required(long size, int stride)
+    {
+        TierMemoryCase one = new(size, 1 << 20, stride);
+
+        TierMemoryResult result = TierMemory.Measure(one);
+
+        output.WriteLine(result.Row);
+        Assert.Equal(one.Stretches.Sum(stretch => stretch.Count), result.Mapped);
+        Assert.InRange(result.PerTiB, 12, TierMemoryResult.Required);   // 8 bytes of map and 4 of heat, at the least
+    }
+
+    [Fact]
+    public void Its_section_replaces_the_old_one_and_leaves_the_others()
+    {
+        string first = TableCommand.WithTiers("# Performance\n\ntext\n\n## Checksum CRC32C against None\n\nrows\n", $"## {TierMemory.Title}\n\nold\n");
+        string second = TableCommand.WithTiers(first, $"## {TierMemory.Title}\n\nnew\n");
+
+        Assert.Equal($"# Performance\n\ntext\n\n## {TierMemory.Title}\n\nnew\n\n## Checksum CRC32C against None\n\nrows\n", second);
+        Assert.Equal(second, TableCommand.WithTiers(second, $"## {TierMemory.Title}\n\nnew\n"));
+    }
+}
