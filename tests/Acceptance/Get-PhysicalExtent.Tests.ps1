@@ -36,10 +36,12 @@ Describe 'Get-PhysicalExtent' {
         $thin | Get-PhysicalExtent | Should -BeNullOrEmpty
     }
 
-    It 'refuses tiers, which do not exist' {
-        $tier = [pscustomobject] @{ PSTypeName = 'Microsoft.Management.Infrastructure.CimInstance#MSFT_StorageTier'; FriendlyName = 'Fast' }
-        $failure = Get-WrittenError { Get-PhysicalExtent -StorageTier $tier }
-        $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 1,Get-PhysicalExtent'
-        "$failure" | Should -BeLike '*-StorageTier*'
+    It 'shows where a tier lies' {
+        $null = New-StorageTier Pool1 -FriendlyName Fast -MediaType SSD
+        $tiered = New-VirtualDisk Pool1 -FriendlyName Tiered -StorageTiers (Get-StorageTier Fast) -StorageTierSizes 8MB
+        $extents = Get-StorageTier -VirtualDisk $tiered | Get-PhysicalExtent
+        $extents.StorageTierUniqueId | Sort-Object -Unique | Should -Be (Get-StorageTier Tiered_Fast).UniqueId
+        $extents.Count | Should -Be @($tiered | Get-PhysicalExtent).Count
+        $data | Get-PhysicalExtent | Where-Object StorageTierUniqueId | Should -BeNullOrEmpty
     }
 }

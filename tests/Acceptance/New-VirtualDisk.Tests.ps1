@@ -53,6 +53,56 @@ Describe 'New-VirtualDisk' {
         (New-VirtualDisk Mixed -FriendlyName None -Size 16MB -WriteCacheSize 0).WriteCacheSize | Should -Be 0
     }
 
+    Context 'with tiers' {
+        BeforeAll {
+            $null = New-PhysicalDisk -Path t1.img, t2.img, t3.img, t4.img -Size 256MB -MediaType SSD
+            $null = New-PhysicalDisk -Path u1.img, u2.img, u3.img, u4.img -Size 512MB -MediaType HDD
+            $null = New-StoragePool -FriendlyName Tiers -StorageSubSystemFriendlyName * -PhysicalDisks (Get-PhysicalDisk '[tu]?')
+            $ssd = New-StorageTier Tiers -FriendlyName SSDTier -MediaType SSD
+            $hdd = New-StorageTier Tiers -FriendlyName HDDTier -MediaType HDD
+        }
+
+        It 'makes one of each template, as scripts write it' {
+            $disk = New-VirtualDisk -StoragePoolFriendlyName Tiers -FriendlyName Space -StorageTiers @($ssd, $hdd) -StorageTierSizes @(32MB, 128MB) -ResiliencySettingName Mirror -WriteCacheSize 8MB
+            $disk.IsTiered, $disk.Size, $disk.NumberOfColumns, $disk.SliceSize, $disk.WriteCacheSize | Should -Be $true, 160MB, 2, 1MB, 8MB
+            $tiers = $disk | Get-StorageTier
+            $tiers.FriendlyName | Should -Be 'Space_SSDTier', 'Space_HDDTier'
+            $tiers.TierClass | Should -Be 'Performance', 'Capacity'
+            $tiers.FreeSize | Should -Be 32MB, 128MB
+            (Get-StorageTier -MediaType SSD).FriendlyName | Should -Be 'SSDTier', 'Space_SSDTier'
+            $disk | Remove-VirtualDisk -Confirm:$false
+        }
+
+        It 'gives each tier a layout of its own' {
+            $flash = $ssd, (New-StorageTier Tiers -FriendlyName Wide -MediaType HDD -ResiliencySettingName Simple -NumberOfColumns 4 -Interleave 64KB)
+            $disk = New-VirtualDisk Tiers -FriendlyName Two -StorageTiers $flash -StorageTierSizes 8MB, 8MB -SliceSize 256KB -WarningAction Ignore
+            $disk.ResiliencySettingName | Should -BeNullOrEmpty
+            $disk.NumberOfColumns | Should -BeNullOrEmpty
+            ($disk | Get-StorageTier).NumberOfColumns | Should -Be 2, 4
+            $disk | Remove-VirtualDisk -Confirm:$false
+        }
+
+        It 'refuses <Why> with <Code>' -ForEach @(
+            @{ Why = 'a size beside tiers'; Code = 48010; Given = @{ StorageTierSizes = 8MB, 8MB; Size = 8MB }; Says = '*-Size*' }
+            @{ Why = 'tiers without sizes'; Code = 48010; Given = @{}; Says = '*StorageTierSizes*' }
+            @{ Why = 'a size too few'; Code = 48010; Given = @{ StorageTierSizes = 8MB }; Says = '*2 tiers*1 sizes*' }
+            @{ Why = 'more than there is room for'; Code = 40000; Given = @{ StorageTierSizes = 8MB, 1TB }; Says = '*at most*' }
+            @{ Why = 'slices of no power of two'; Code = 5; Given = @{ StorageTierSizes = 8MB, 8MB; SliceSize = 300KB }; Says = '*307200*' }
+        ) {
+            $failure = Get-WrittenError { New-VirtualDisk Tiers -FriendlyName Refused -StorageTiers $ssd, $hdd @Given }
+            $failure.FullyQualifiedErrorId | Should -Be "StorageWMI $Code,New-VirtualDisk"
+            "$failure" | Should -BeLike $Says
+            Get-VirtualDisk Refuse* | Should -BeNullOrEmpty
+        }
+
+        It 'names the medium that the pool lacks' {
+            $scm = New-StorageTier Tiers -FriendlyName Memory -MediaType SCM
+            $failure = Get-WrittenError { New-VirtualDisk Tiers -FriendlyName Refused -StorageTiers $scm, $hdd -StorageTierSizes 8MB, 8MB }
+            $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 48004,New-VirtualDisk'
+            "$failure" | Should -BeLike '*medium SCM*'
+        }
+    }
+
     It 'changes nothing with -WhatIf' {
         New-VirtualDisk Pool1 -FriendlyName Never -Size 32MB -WhatIf
         Get-VirtualDisk Nev* | Should -BeNullOrEmpty

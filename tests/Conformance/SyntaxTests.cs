@@ -7,7 +7,7 @@ public sealed class SyntaxTests
     private static readonly Dictionary<string, string[]> s_ours = new()
     {
         ["Connect-VirtualDisk"] = ["Force"],
-        ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum"],
+        ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum", "SliceSize"],
         ["Set-StoragePool"] = ["WitnessPath", "ScrubIntervalDays"],
         ["Set-VirtualDisk"] =
             ["WriteCacheSize", "DestageStart", "DestageStop", "DestageIdle", "DestageBytesPerSecond", "DestageHold", "DestageHoldUntil"],
@@ -29,7 +29,7 @@ public sealed class SyntaxTests
 
         Assert.Equal(documented.DefaultSet, compiled.DefaultSet);
         Assert.Equal(AllSets(documented), compiled.Sets.Union(EmptySet(documented)).Order());
-        Assert.Equal(documented.Outputs.Where(o => o != "None").Select(Output), documented.Outputs is [] or ["None"] ? [] : compiled.Outputs);
+        Assert.Equal(documented.Outputs.Where(o => o != "None").Select(o => Output(name, o)), documented.Outputs is [] or ["None"] ? [] : compiled.Outputs);
         Assert.All(documented.Common.Except(["WhatIf", "Confirm"]), common => Assert.Contains(compiled.Parameters, p => p.Name == common));
         Assert.True(compiled.ShouldProcess || !documented.ShouldProcess, "-WhatIf and -Confirm are missing.");
     }
@@ -81,10 +81,10 @@ public sealed class SyntaxTests
 
     // Without the namespace: with it PowerShell looks for the class in the CIM repository when properties are to be completed, and fails
     // where there is none.
-    private static string Output(string documented) => documented switch
+    private static string Output(string cmdlet, string documented) => documented switch
     {
         "PhysicalExtent" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_PhysicalExtent",
-        "System.Management.Automation.PSCustomObject" => "TierSpaces.SupportedSize",
+        "System.Management.Automation.PSCustomObject" => cmdlet == "Get-StorageTierSupportedSize" ? "TierSpaces.StorageTierSupportedSize" : "TierSpaces.SupportedSize",
         "MSFT_StorageTier" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_StorageTier",
         _ => documented.Replace("ROOT/Microsoft/Windows/Storage/", "", StringComparison.OrdinalIgnoreCase),
     };

@@ -1,7 +1,7 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>
-/// Counters of one virtual or physical disk since the host started: what Get-StorageCounter returns. Operations and bytes are
+/// Counters of one virtual disk, of a tier of one, or of a physical disk, since the host started: what Get-StorageCounter returns. Operations and bytes are
 /// whole and never reset; for a physical disk data and pool metadata are counted apart.
 /// </summary>
 [WindowsClass(
@@ -9,13 +9,13 @@ namespace TierSpaces.Contracts;
     "ObjectType", "FriendlyName", "Reads", "ReadBytes", "Writes", "WriteBytes", "Flushes", "QueueLength", "ReadModifyWrites")]
 public sealed record StorageCounterInfo
 {
-    /// <summary>VirtualDisk or PhysicalDisk.</summary>
+    /// <summary>VirtualDisk, StorageTier or PhysicalDisk.</summary>
     public string ObjectType { get; init; } = "";
 
-    /// <summary>Friendly name of the disk.</summary>
+    /// <summary>Friendly name of the disk or tier.</summary>
     public string FriendlyName { get; init; } = "";
 
-    /// <summary>Identifier of the disk.</summary>
+    /// <summary>Identifier of the disk or tier.</summary>
     public string UniqueId { get; init; } = "";
 
     /// <summary>Reads of data completed.</summary>
@@ -65,6 +65,15 @@ public sealed record StorageCounterInfo
 
     /// <summary>Writes smaller than a sector or a checksum block that had to read first.</summary>
     public ulong ReadModifyWrites { get; init; }
+
+    /// <summary>Slices that their first write put on the tier.</summary>
+    public ulong SlicesAllocated { get; init; }
+
+    /// <summary>Slices that came to the tier from another.</summary>
+    public ulong SlicesMovedIn { get; init; }
+
+    /// <summary>Slices that went from the tier to another.</summary>
+    public ulong SlicesMovedOut { get; init; }
 
     /// <summary>Upper bounds of the latency classes in microseconds; the last class has none.</summary>
     public ulong[] LatencyBoundsUs { get; init; } = [];

@@ -64,4 +64,13 @@ public sealed record StorageTierInfo
 
     /// <summary>Ours. Pool the tier is in.</summary>
     public string StoragePoolUniqueId { get; init; } = "";
+
+    /// <summary>Ours. Virtual disk the tier is part of; null of a template.</summary>
+    public string? VirtualDiskUniqueId { get; init; }
+
+    /// <summary>Ours. Bytes of slices that are on the tier; null of a template.</summary>
+    public ulong? MappedSize { get; init; }
+
+    /// <summary>Ours. Bytes of slices that can still be put on the tier; null of a template.</summary>
+    public ulong? FreeSize { get; init; }
 }

@@ -51,7 +51,7 @@ public sealed record VirtualDiskInfo
 
     public string ProvisioningType { get; init; } = "";
 
-    public ushort NumberOfDataCopies { get; init; }
+    public ushort? NumberOfDataCopies { get; init; }
 
     public ushort PhysicalDiskRedundancy { get; init; }
 
@@ -116,6 +116,9 @@ public sealed record VirtualDiskInfo
 
     /// <summary>Ours. Checksum kept of every block: CRC32C or None.</summary>
     public string? Checksum { get; init; }
+
+    /// <summary>Ours. Bytes of the slices that move between its tiers; null without tiers.</summary>
+    public ulong? SliceSize { get; init; }
 
     /// <summary>Ours. Where the virtual disk is served; null while detached.</summary>
     public string? NbdUri { get; init; }

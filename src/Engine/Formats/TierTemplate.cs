@@ -13,6 +13,9 @@ public sealed record TierTemplate
     /// <summary>Most copies.</summary>
     public const int MaxCopies = 3;
 
+    /// <summary>The use of a tier that holds data.</summary>
+    public const ushort UsageData = 1;
+
     /// <summary>Most characters of the description.</summary>
     public const int MaxDescriptionLength = 1024;
 
@@ -48,7 +51,7 @@ public sealed record TierTemplate
     public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
 
     /// <summary>Use, as Windows numbers it: 1 for data.</summary>
-    public ushort Usage { get; init; } = 1;
+    public ushort Usage { get; init; } = UsageData;
 
     /// <summary>Text of the user, at most 1024 characters.</summary>
     public string Description { get; init; } = "";

@@ -19,6 +19,12 @@ internal readonly record struct LayoutWish(string? Name, int? Copies, int? Redun
     /// <summary>Whether nothing is asked for.</summary>
     internal bool IsOpen => this == default;
 
+    /// <summary>The parameters that ask for it.</summary>
+    public override string ToString() => string.Join(" ", new[]
+    {
+        Name is null ? "" : $"-ResiliencySettingName {Name}", Copies is null ? "" : $"-NumberOfDataCopies {Copies}", Redundancy is null ? "" : $"-PhysicalDiskRedundancy {Redundancy}",
+    }.Where(static text => text.Length > 0));
+
     /// <summary>The name of the layout as the pool spells it; copies alone may say that it is Simple.</summary>
     internal string DecideName(PoolState state)
     {

@@ -3,6 +3,7 @@ using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tiering;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
@@ -264,7 +265,7 @@ public sealed record WriteCacheStatus
     private static WriteCount Of(WriteCacheCounters counters, WriteReason reason) => new(counters.Writes(reason), counters.WriteBytes(reason));
 }
 
-/// <summary>A storage tier as it stands now: a template, from which tiers are made. Sizes are bytes.</summary>
+/// <summary>A storage tier as it stands now: a template, from which tiers are made, or a tier of a virtual disk. Sizes are bytes.</summary>
 public sealed record StorageTierStatus
 {
     /// <summary>Identity.</summary>
@@ -275,6 +276,33 @@ public sealed record StorageTierStatus
 
     /// <summary>Pool.</summary>
     public required Guid PoolId { get; init; }
+
+    /// <summary>Virtual disk that it is part of; null for a template.</summary>
+    public Guid? VirtualDisk { get; init; }
+
+    /// <summary>Whether it is a template.</summary>
+    public bool IsTemplate => VirtualDisk is null;
+
+    /// <summary>Whether it is the fastest of several tiers.</summary>
+    public bool IsFastest { get; init; }
+
+    /// <summary>Size; 0 for a template, as are the next.</summary>
+    public long SizeBytes { get; init; }
+
+    /// <summary>Bytes of data that have slabs.</summary>
+    public long AllocatedBytes { get; init; }
+
+    /// <summary>Bytes of slabs in use, redundancy and log included.</summary>
+    public long FootprintBytes { get; init; }
+
+    /// <summary>Bytes of slices that are on it.</summary>
+    public long MappedBytes { get; init; }
+
+    /// <summary>What passed through it; null for a template and while its virtual disk is not open.</summary>
+    public TierCounters? Counters { get; init; }
+
+    /// <summary>Bytes of slices that can still be put on it.</summary>
+    public long FreeBytes => Math.Max(0, SizeBytes - MappedBytes);
 
     /// <summary>Bytes of data in a slab of its pool.</summary>
     public long SlabBytes { get; init; }
@@ -327,4 +355,8 @@ public readonly record struct SupportedSize(long Min, long Max, long Divisor);
 /// <param name="IsMissing">Whether its disk is missing.</param>
 /// <param name="IsStale">Whether the copy missed writes.</param>
 public sealed record PhysicalExtent(
-    Guid VirtualDisk, Guid PhysicalDisk, int Column, int Copy, long VirtualOffset, long PhysicalOffset, long Size, bool IsMissing, bool IsStale);
+    Guid VirtualDisk, Guid PhysicalDisk, int Column, int Copy, long VirtualOffset, long PhysicalOffset, long Size, bool IsMissing, bool IsStale)
+{
+    /// <summary>The tier it belongs to, its offset being one in that; null where the virtual disk has none.</summary>
+    public Guid? Tier { get; init; }
+}

@@ -57,7 +57,7 @@ public sealed partial class StorageSubsystem
         }
 
         return new VirtualDiskPlacement(
-            disk, [.. disk.Parts.SelectMany((part, i) => Place(managed.Pool!, disk, rows.Part(i).Data, 0, part.NumberOfDataCopies))],
+            disk, [.. disk.Parts.SelectMany((part, i) => PlaceIn(managed.Pool!, disk, part, rows.Part(i).Data, 0))],
             [.. rows.Parts.SelectMany(part => Place(managed.Pool!, disk, part.Log, 0, part.Log.Count > 0 ? part.Log[0].Sources.Length : 1))],
             Place(managed.Pool!, disk, rows.Cache, 0, disk.CacheCopies)) { Remarks = remarks };
     });
@@ -189,6 +189,9 @@ public sealed partial class StorageSubsystem
     private static PlannedMember Member(RegisteredDisk disk, SlabGeometry slabs) => DiskLayout.TryCreate(disk.Disk!.Geometry.Length, slabs, out DiskLayout layout, out string reason)
         ? new PlannedMember(disk.FriendlyName, disk.Disk.Geometry.Length, layout.SlabCount)
         : throw new RefusedException(Refusal.PhysicalDiskNotSupported, $"-PhysicalDisks: '{disk.FriendlyName}': {reason}");
+
+    private static PhysicalExtent[] PlaceIn(Pool pool, VirtualDiskDescription disk, TierDescription part, List<RowMapping> rows, int first) =>
+        Array.ConvertAll(Place(pool, disk, rows, first, part.NumberOfDataCopies), extent => extent with { Tier = disk.IsTiered ? part.Id : null });
 
     private static PhysicalExtent[] Place(Pool pool, VirtualDiskDescription disk, List<RowMapping> rows, int first, int copies) =>
         [.. rows.SelectMany((row, index) => Enumerable.Range(0, row.Sources.Length).Select(position =>

@@ -151,9 +151,12 @@ public sealed partial class StorageSubsystem
     private (ManagedPool Pool, ManagedVirtualDisk Disk) TakeTiered(Guid id)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
-        return disk.Open.Tiering is not null ? (managed, disk) : throw new RefusedException(
-            Refusal.NotSupported, $"Virtual disk '{disk.Open.Description.FriendlyName}' has no tiers.", "Only virtual disks made with -StorageTiers have.");
+        return HasSeveralTiers(disk) ? (managed, disk) : throw new RefusedException(
+            Refusal.NotSupported, $"Virtual disk '{disk.Open.Description.FriendlyName}' has {(disk.Open.Tiering is null ? "no tiers" : "one tier, and nowhere to move slices to")}.",
+            "Only virtual disks made with several -StorageTiers can be optimized.");
     }
+
+    private static bool HasSeveralTiers(ManagedVirtualDisk disk) => disk.Open.Tiering is { Store.Tiers: > 1 };
 
     private StorageJob StartOptimizeTiers(Guid virtualDisk)
     {
@@ -195,7 +198,7 @@ public sealed partial class StorageSubsystem
         ManagedVirtualDisk[] disks = [.. managed.VirtualDisks.Values.Where(static disk => disk.Open is { Tiering: not null, Fault: IoError.None })];
         bool isDue = IsTierTime(pool) && !_verbRunning && !pool.State.Pool!.IsReadOnly;
         bool isContinuous = !_verbRunning && !pool.State.Pool!.IsReadOnly && ScheduleOf(pool).IsContinuous;
-        foreach (ManagedVirtualDisk disk in disks)
+        foreach (ManagedVirtualDisk disk in disks.Where(HasSeveralTiers))
         {
             if (isDue && !IsOptimizing(managed, disk))
             {

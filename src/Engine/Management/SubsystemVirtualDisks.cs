@@ -117,6 +117,12 @@ public sealed partial class StorageSubsystem
     /// <summary>The size that a virtual disk is to grow to, in whole rows.</summary>
     private static long NewSize(Pool pool, VirtualDiskDescription description, long sizeBytes)
     {
+        if (description.IsTiered)
+        {
+            throw new RefusedException(
+                Refusal.NotSupported, $"-Size {sizeBytes}: virtual disk '{description.FriendlyName}' has tiers, whose sizes are its size.", "Make a tier larger with Resize-StorageTier.");
+        }
+
         long row = VirtualDiskBuilder.ShapeOf(pool, description).RowSize;
         long size = VirtualDiskPlan.RoundUp(sizeBytes, row, "Size");
         if (size < description.SizeBytes)
@@ -175,14 +181,6 @@ public sealed partial class StorageSubsystem
     /// <summary>Sizes that a new virtual disk of a layout may have.</summary>
     public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName) => Look(() =>
         VirtualDiskPlan.SupportedSize(OpenPool(pool).Pool!, resiliencySettingName));
-
-    /// <summary>Where the bytes of virtual disks are.</summary>
-    public Task<PhysicalExtent[]> PhysicalExtentsAsync(Guid? virtualDisk, Guid? physicalDisk) => Look(() => _pools.Values
-        .Where(managed => managed.Pool is not null)
-        .SelectMany(managed => managed.Pool!.State.VirtualDisks.Values
-            .Where(disk => !disk.IsBeingCreated && (virtualDisk is null || disk.Id.Value == virtualDisk))
-            .SelectMany(disk => ExtentsOf(managed.Pool!, disk)))
-        .Where(extent => physicalDisk is null || extent.PhysicalDisk == physicalDisk).ToArray());
 
     private async LaneTask<Nothing> OpenVirtualDisks(ManagedPool managed)
     {
@@ -387,36 +385,4 @@ public sealed partial class StorageSubsystem
         HealthStatus health = lacks ? HealthStatus.Warning : HealthStatus.Healthy;
         return disk.IsExported ? (health, degraded ? "Degraded" : "OK", "") : (health, "Detached", "By Policy");
     }
-
-    private static IEnumerable<PhysicalExtent> ExtentsOf(Pool pool, VirtualDiskDescription disk) => disk.Parts.SelectMany(part => ExtentsOf(pool, disk, part.DataSpace));
-
-    private static IEnumerable<PhysicalExtent> ExtentsOf(Pool pool, VirtualDiskDescription disk, SpaceId id)
-    {
-        if (pool.State.Space(id) is not { } space)
-        {
-            yield break;
-        }
-
-        foreach ((int index, RowState row) in space.EnumerateRows())
-        {
-            for (int position = 0; position < space.Description.Positions; position++)
-            {
-                yield return ExtentOf(pool, disk.Id, row.Mapping.Sources[position], index, position, space.Description.Columns, space.Description.Copies) with
-                {
-                    IsStale = row.Stale(position) != 0,
-                };
-            }
-        }
-    }
-
-    private static PhysicalExtent ExtentOf(Pool pool, VirtualDiskId disk, SlabRef slab, int row, int position, int columns, int copies) => new(
-        disk.Value,
-        pool.State.Disk(slab.Disk)!.Description.Id.Value,
-        position / copies,
-        position % copies,
-        row * (long)columns * pool.Slabs.DataBytes,
-        pool.Layout(slab.Disk).SlabOffset(slab.Slab) + pool.Slabs.ChecksumBytes,
-        pool.Slabs.DataBytes,
-        pool.Disk(slab.Disk) is null,
-        IsStale: false);
 }

@@ -59,6 +59,27 @@ internal static class TierTemplatePlan
         return WithLayout(state, changed, new LayoutWish(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy));
     }
 
+    /// <summary>A tier of a virtual disk as it is to be: only its name and its description change.</summary>
+    /// <param name="disk">The virtual disk.</param>
+    /// <param name="tier">The tier.</param>
+    /// <param name="request">What is to change.</param>
+    internal static TierDescription Change(VirtualDiskDescription disk, TierDescription tier, TierTemplateRequest request)
+    {
+        if (request != new TierTemplateRequest { FriendlyName = request.FriendlyName, Description = request.Description })
+        {
+            throw new RefusedException(
+                Refusal.NotSupported, $"Storage tier '{tier.FriendlyName}' is a part of virtual disk '{disk.FriendlyName}': its medium and its layout stay as they are.",
+                "Change the template that virtual disks are made of from now on, or make another virtual disk and copy.");
+        }
+
+        string name = request.FriendlyName ?? tier.FriendlyName;
+        RequireName(name, "NewFriendlyName");
+        CheckDescription(request.Description);
+        return disk.Tiers.Any(other => other.Id != tier.Id && string.Equals(other.FriendlyName, name, StringComparison.OrdinalIgnoreCase))
+            ? throw new RefusedException(Refusal.NameTaken, $"-NewFriendlyName '{name}' is the name of another tier of virtual disk '{disk.FriendlyName}'.", "Choose another name.")
+            : tier with { FriendlyName = name, Description = request.Description ?? tier.Description };
+    }
+
     // Copies alone are copies of the layout that the template has; a layout alone that it has already keeps its copies.
     private static TierTemplate WithLayout(PoolState state, TierTemplate template, LayoutWish wish)
     {
@@ -79,16 +100,20 @@ internal static class TierTemplatePlan
     {
         string parameter = template.FriendlyName.Length == 0 ? "FriendlyName" : "NewFriendlyName";
         string name = request.FriendlyName ?? template.FriendlyName;
-        if (name.Length is < 1 or > 256 || name.Any(char.IsControl))
-        {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"-{parameter} has {name.Length} characters; a name has 1 to 256 and no control characters.", "Choose another name.");
-        }
-
+        RequireName(name, parameter);
         if (state.TierTemplates.Values.Any(other => other.Id != template.Id && string.Equals(other.FriendlyName, name, StringComparison.OrdinalIgnoreCase)))
         {
             throw new RefusedException(
                 Refusal.NameTaken, $"-{parameter} '{name}' is the name of another storage tier of storage pool '{state.Pool!.FriendlyName}'.", "Choose another name.");
+        }
+    }
+
+    private static void RequireName(string name, string parameter)
+    {
+        if (name.Length is < 1 or > 256 || name.Any(char.IsControl))
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"-{parameter} has {name.Length} characters; a name has 1 to 256 and no control characters.", "Choose another name.");
         }
     }
 

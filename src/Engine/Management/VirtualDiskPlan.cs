@@ -48,6 +48,12 @@ public sealed record VirtualDiskRequest
     /// <summary>Medium, or null for any.</summary>
     public MediaType? MediaType { get; init; }
 
+    /// <summary>Its tiers, of different media; empty for a disk without. Their sizes are its size.</summary>
+    public IReadOnlyList<TierRequest> Tiers { get; init; } = [];
+
+    /// <summary>Bytes of a slice of a disk with tiers.</summary>
+    public long? SliceSize { get; init; }
+
     /// <summary>Size of one copy of the write cache in bytes, rounded up to whole slabs; 0: none.</summary>
     public long? WriteCacheSize { get; init; }
 
@@ -73,7 +79,7 @@ public sealed record VirtualDiskRequest
 /// </summary>
 internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
 {
-    private const int AutoColumnsMax = 8;
+    internal const int AutoColumnsMax = 8;
 
     private readonly List<string> _remarks = [];
 
@@ -85,33 +91,72 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
     internal NewVirtualDiskSpec Decide()
     {
         CheckName();
+        return request.Tiers.Count > 0 ? DecideTiers() : DecideWhole();
+    }
+
+    private NewVirtualDiskSpec DecideWhole()
+    {
         LayoutWish wish = new(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy);
         string layout = wish.DecideName(State);
         int copies = wish.DecideCopies(State, layout);
-        DiskNumber[] disks = UsableDisks();
+        DiskNumber[] disks = UsableDisks(request.MediaType);
         int columns = Columns(layout, copies, disks.Length);
         long interleave = request.Interleave ?? LayoutWish.SettingOf(State, layout).InterleaveDefault;
-        NewVirtualDiskSpec spec = new()
+        NewVirtualDiskSpec spec = Specify(layout, columns, copies, (int)LayoutWish.CheckedInterleave(State, interleave)) with
         {
-            FriendlyName = request.FriendlyName,
-            ResiliencySettingName = layout,
-            SizeBytes = 0,
-            NumberOfColumns = columns,
-            NumberOfDataCopies = copies,
-            Interleave = (int)LayoutWish.CheckedInterleave(State, interleave),
-            LogicalSectorSize = LogicalSector(),
-            PhysicalSectorSize = 4096,
-            ProvisioningType = request.ProvisioningType ?? State.Pool!.ProvisioningTypeDefault,
-            Checksum = request.Checksum,
             MediaTypeCode = (ushort)(request.MediaType ?? MediaType.Unspecified),
             AllowedDisks = request.PhysicalDisks.Count > 0 ? [.. disks] : [],
-            IsManualAttach = request.IsManualAttach,
-            Usage = request.Usage,
-            OtherUsageDescription = request.OtherUsageDescription,
         };
         spec = spec with { WriteCacheSize = new WriteCachePlan(pool, request, _remarks.Add).Decide(spec, RowsWanted(spec), disks) };
         return spec with { SizeBytes = Size(spec) };
     }
+
+    private NewVirtualDiskSpec DecideTiers()
+    {
+        TieredDiskPlan plan = new(pool, request, medium => UsableDisks(medium));
+        NewVirtualDiskSpec spec = SpecifyTiers(plan, plan.Named());
+        DiskNumber[] disks = [.. spec.Tiers.SelectMany(tier => UsableDisks((MediaType)tier.MediaTypeCode))];
+        long rows = spec.ProvisioningType == ProvisioningType.Fixed ? 1 : 0;
+        spec = spec with { WriteCacheSize = new WriteCachePlan(pool, request, _remarks.Add).Decide(spec, rows, disks) };
+        plan.RequireRoom(spec);
+        return spec;
+    }
+
+    // What tiers agree on is said of the disk too; where they do not, columns and strip are 0 and the layout has no name.
+    private NewVirtualDiskSpec SpecifyTiers(TieredDiskPlan plan, List<(TierTemplate Template, long SizeBytes)> templates)
+    {
+        List<NewTierSpec> tiers = plan.Decide(templates);
+        bool isOneLayout = tiers.TrueForAll(tier => tier.ResiliencySettingName == tiers[0].ResiliencySettingName);
+        bool isOneWidth = tiers.TrueForAll(tier => tier.NumberOfColumns == tiers[0].NumberOfColumns);
+        bool isOneStrip = tiers.TrueForAll(tier => tier.Interleave == tiers[0].Interleave);
+        return Specify(
+            isOneLayout ? tiers[0].ResiliencySettingName : "", isOneWidth ? tiers[0].NumberOfColumns : 0, tiers.Max(static tier => tier.NumberOfDataCopies),
+            isOneStrip ? tiers[0].Interleave : 0) with
+        {
+            Tiers = [.. tiers],
+            SliceSize = (int)plan.SliceSize(),
+            SizeBytes = tiers.Sum(static tier => tier.SizeBytes),
+            ProvisioningType = plan.Provisioning(templates.Select(static named => named.Template)),
+            AllowedDisks = request.PhysicalDisks.Count > 0 ? [.. tiers.SelectMany(tier => UsableDisks((MediaType)tier.MediaTypeCode))] : [],
+        };
+    }
+
+    private NewVirtualDiskSpec Specify(string layout, int columns, int copies, int interleave) => new()
+    {
+        FriendlyName = request.FriendlyName,
+        ResiliencySettingName = layout,
+        SizeBytes = 0,
+        NumberOfColumns = columns,
+        NumberOfDataCopies = copies,
+        Interleave = interleave,
+        LogicalSectorSize = LogicalSector(),
+        PhysicalSectorSize = 4096,
+        ProvisioningType = request.ProvisioningType ?? State.Pool!.ProvisioningTypeDefault,
+        Checksum = request.Checksum,
+        IsManualAttach = request.IsManualAttach,
+        Usage = request.Usage,
+        OtherUsageDescription = request.OtherUsageDescription,
+    };
 
     /// <summary>Rounds a size up to whole rows.</summary>
     internal static long RoundUp(long size, long row, string parameter)
@@ -128,9 +173,26 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
     {
         ResiliencyDefaults setting = LayoutWish.SettingOf(pool.State, layout);
         VirtualDiskPlan plan = new(pool, new VirtualDiskRequest { FriendlyName = "size", ResiliencySettingName = setting.Name, UseMaximumSize = true });
-        NewVirtualDiskSpec spec = plan.Decide();
+        NewVirtualDiskSpec spec = plan.DecideWhole();   // whatever disks there are of that name
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
         return new SupportedSize(row, spec.SizeBytes, row);
+    }
+
+    /// <summary>Sizes of a tier that is made of a template, on a disk that has no other.</summary>
+    /// <param name="pool">The pool.</param>
+    /// <param name="template">The template.</param>
+    /// <param name="layout">Its layout; null: as the template says.</param>
+    internal static SupportedSize SupportedSize(Pool pool, TierTemplate template, string? layout)
+    {
+        VirtualDiskRequest request = new() { FriendlyName = "size", ResiliencySettingName = layout };
+        VirtualDiskPlan plan = new(pool, request);
+        TieredDiskPlan tiers = new(pool, request, medium => plan.UsableDisks(medium));
+        bool isOther = layout is not null && !string.Equals(layout, template.ResiliencySettingName, StringComparison.OrdinalIgnoreCase);
+        TierTemplate meant = isOther ? template with { ResiliencySettingName = "", NumberOfDataCopies = 0 } : template;
+        NewVirtualDiskSpec spec = plan.SpecifyTiers(tiers, [(meant, tiers.SliceSize())]) with { ProvisioningType = ProvisioningType.Fixed };
+        DiskNumber[] disks = plan.UsableDisks((MediaType)meant.MediaTypeCode);
+        spec = spec with { WriteCacheSize = new WriteCachePlan(pool, request, static _ => { }).Decide(spec, 1, disks) };
+        return new SupportedSize(tiers.SliceSize(), VirtualDiskBuilder.LargestTierSize(pool, spec, 0), tiers.SliceSize());
     }
 
     /// <summary>How many disks like the smallest of the pool would make room for this many bytes more.</summary>
@@ -160,7 +222,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
         }
     }
 
-    private DiskNumber[] UsableDisks()
+    private DiskNumber[] UsableDisks(MediaType? medium)
     {
         List<DiskNumber> named = [];
         foreach (Guid id in request.PhysicalDisks)
@@ -174,7 +236,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
             pool.Disk(disk.Number) is not null
             && disk.Usage is DiskUsage.AutoSelect or DiskUsage.ManualSelect
             && (named.Count > 0 ? named.Contains(disk.Number) : disk.Usage == DiskUsage.AutoSelect)
-            && (request.MediaType is null || (MediaType)disk.MediaTypeCode == request.MediaType)).Select(disk => disk.Number)];
+            && (medium is null || (MediaType)disk.MediaTypeCode == medium)).Select(disk => disk.Number)];
     }
 
     private int Columns(string layout, int copies, int disks)

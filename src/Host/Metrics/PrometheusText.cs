@@ -28,6 +28,9 @@ internal static class PrometheusText
         ("queue_length_max", "Most requests under way at once.", "gauge", c => c.QueueLengthMax),
         ("splits_total", "Requests that were taken apart.", "counter", c => c.Splits),
         ("read_modify_writes_total", "Writes that had to read first.", "counter", c => c.ReadModifyWrites),
+        ("slices_allocated_total", "Slices that their first write put on a tier.", "counter", c => c.SlicesAllocated),
+        ("slices_moved_in_total", "Slices that came to a tier from another.", "counter", c => c.SlicesMovedIn),
+        ("slices_moved_out_total", "Slices that went from a tier to another.", "counter", c => c.SlicesMovedOut),
     ];
 
     private static readonly (string Name, string Help, string Type, Func<VirtualDiskWriteCacheInfo, ulong> Value)[] cacheFamilies =
@@ -68,7 +71,7 @@ internal static class PrometheusText
 
         page.Append("# HELP tierspaces_latency_seconds Latency of completed requests.\n");
         page.Append("# TYPE tierspaces_latency_seconds histogram\n");
-        foreach (var counter in counters)
+        foreach (var counter in counters.Where(counter => counter.LatencyBoundsUs.Length > 0))   // a tier has no latency of its own
         {
             var labels = Labels(counter);
             WriteHistogram(page, $"{labels},operation=\"read\"", counter.LatencyBoundsUs, counter.ReadLatency);

@@ -54,6 +54,8 @@ internal static class VerbHandlers
         new GetStorageTierHandler(services),
         new SetStorageTierHandler(services),
         new RemoveStorageTierHandler(services),
+        new ResizeStorageTierHandler(services),
+        new GetStorageTierSupportedSizeHandler(services),
         new GetPhysicalExtentHandler(services),
         new GetStorageJobHandler(services),
         new StopStorageJobHandler(services),

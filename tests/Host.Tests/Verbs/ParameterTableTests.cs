@@ -115,7 +115,8 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
         return parameter.ElementType == typeof(bool) ? true
             : parameter.ElementType != typeof(string) ? 4096
             : parameter.Name == "PhysicalDisks" ? "free"
-            : cmdlet == "Set-StorageTier" && parameter.Name is "UniqueId" ? "*"
+            : cmdlet.Contains("-StorageTier", StringComparison.Ordinal) && parameter.Name is "UniqueId" ? "*"
+            : cmdlet.StartsWith("Get-StorageTier", StringComparison.Ordinal) && parameter.Name is "FriendlyName" ? "t"
             : parameter.Name == "FriendlyName" && cmdlet.StartsWith("New-", StringComparison.Ordinal) ? "new"
             : (parameter.Name + cmdlet).Contains("VirtualDisk", StringComparison.Ordinal) && !parameter.Name.Contains("Pool", StringComparison.Ordinal) ? "v"
             : "p";

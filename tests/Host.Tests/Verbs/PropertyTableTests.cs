@@ -105,6 +105,16 @@ public sealed class PropertyTableTests : IAsyncLifetime
             ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "slow", ["MediaType"] = "HDD", ["ResiliencySettingName"] = "Simple",
             ["NumberOfColumns"] = 2, ["Interleave"] = 65536, ["ProvisioningType"] = "Thin", ["Description"] = "a test",
         });
+        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("tier1") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
+        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("tier2") }, ["Size"] = 128 << 20, ["MediaType"] = "HDD" });
+        await OkAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "tier?" }, ["ResiliencySettingNameDefault"] = "Simple" });
+        await OkAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "upper", ["MediaType"] = "SSD" });
+        await OkAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "lower", ["MediaType"] = "HDD" });
+        await OkAsync("New-VirtualDisk", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "tiered", ["StorageTiers"] = new[] { "upper", "lower" },
+            ["StorageTierSizes"] = new[] { 4 << 20, 8 << 20 }, ["WriteCacheSize"] = 0,
+        });
         await OkAsync("Repair-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } });
         await OkAsync("Optimize-StoragePool", new() { ["FriendlyName"] = new[] { "q" } });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "q", ["IsReadOnly"] = true });

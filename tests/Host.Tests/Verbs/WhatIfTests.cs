@@ -16,20 +16,24 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         ["Disconnect-VirtualDisk"] = new() { ["FriendlyName"] = v },
         ["New-PhysicalDisk"] = new() { ["Size"] = 128 << 20 },
         ["New-StoragePool"] = new() { ["FriendlyName"] = "q", ["PhysicalDisks"] = new[] { "free" } },
+        ["New-StorageTier"] = new() { ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "u" },
         ["New-VirtualDisk"] = new() { ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "w", ["Size"] = 16 << 20 },
         ["Optimize-StoragePool"] = new() { ["FriendlyName"] = p },
         ["Register-PhysicalDisk"] = [],
         ["Remove-PhysicalDisk"] = new() { ["StoragePoolFriendlyName"] = "e", ["PhysicalDisks"] = new[] { "empty" } },
         ["Remove-StoragePool"] = new() { ["FriendlyName"] = new[] { "e" } },
+        ["Remove-StorageTier"] = new() { ["FriendlyName"] = new[] { "t" } },
         ["Remove-VirtualDisk"] = new() { ["FriendlyName"] = v },
         ["Repair-VirtualDisk"] = new() { ["FriendlyName"] = v },
         ["Reset-PhysicalDisk"] = new() { ["FriendlyName"] = "free" },
         ["Reset-StorageReliabilityCounter"] = new() { ["PhysicalDisk"] = "a" },
+        ["Resize-StorageTier"] = new() { ["FriendlyName"] = new[] { "tiered_t" }, ["Size"] = 8 << 20 },
         ["Resize-VirtualDisk"] = new() { ["FriendlyName"] = v, ["Size"] = 64 << 20 },
         ["Set-EmulatedDiskFault"] = new() { ["FriendlyName"] = "emulated", ["Pull"] = true },
         ["Set-PhysicalDisk"] = new() { ["FriendlyName"] = "a", ["NewFriendlyName"] = "first" },
         ["Set-ResiliencySetting"] = new() { ["Name"] = new[] { "Mirror" }, ["StoragePool"] = "p", ["InterleaveDefault"] = 65536 },
         ["Set-StoragePool"] = new() { ["FriendlyName"] = "p", ["NewFriendlyName"] = "q" },
+        ["Set-StorageTier"] = new() { ["FriendlyName"] = "t", ["NewFriendlyName"] = "u" },
         ["Set-VirtualDisk"] = new() { ["FriendlyName"] = "v", ["NewFriendlyName"] = "w" },
         ["Start-TierSpacesHost"] = [],
         ["Stop-StorageJob"] = [],
@@ -47,6 +51,10 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("emulated") }, ["Size"] = 128 << 20, ["LatencyProfile"] = "NVMe" });
         await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("empty"), host.Image("empty2") }, ["Size"] = 128 << 20 });
         await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "e", ["PhysicalDisks"] = new[] { "empty", "empty2" } });
+        await host.SendAsync("New-VirtualDisk", new()
+        {
+            ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "tiered", ["StorageTiers"] = new[] { "t" }, ["StorageTierSizes"] = new[] { 4 << 20 }, ["NumberOfColumns"] = 1,
+        });
         await using var job = verb == "Stop-StorageJob" ? await LongRepair.BeginAsync(host) : null;
 
         var before = await host.StateAsync();

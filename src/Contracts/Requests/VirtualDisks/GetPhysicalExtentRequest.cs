@@ -10,9 +10,8 @@ public sealed record GetPhysicalExtentRequest : StorageRequest<PhysicalExtentInf
     public string? VirtualDisk { get; init; }
 
     [VerbParameter(
-        "Only objects associated with this StorageTier.", Sets = "ByStorageTier", Required = true,
-        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageTier",
-        Refused = "StorageTier objects do not exist here.")]
+        "The storage tier, by friendly name or unique identifier.", Sets = "ByStorageTier", Required = true,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageTier")]
     public string? StorageTier { get; init; }
 
     [VerbParameter(

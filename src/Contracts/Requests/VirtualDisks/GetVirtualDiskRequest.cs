@@ -48,8 +48,8 @@ public sealed record GetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     public string? Disk { get; init; }
 
     [VerbParameter(
-        "Only objects associated with this StorageTier.", Sets = "ByStorageTier", Pipeline = PipelineBinding.ByValue,
-        ObjectClass = "MSFT_StorageTier", Refused = "StorageTier objects do not exist here.")]
+        "The storage tier, by friendly name or unique identifier.", Sets = "ByStorageTier",
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageTier")]
     public string? StorageTier { get; init; }
 
     [VerbParameter(

@@ -89,12 +89,11 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
         "Size of one strip in bytes: a power of two from 16 KB to 16 MB (default 256 KB).", Kind = ParameterKind.Size)]
     public ulong? Interleave { get; init; }
 
-    [VerbParameter("Templates of the tiers.", ObjectClass = "MSFT_StorageTier", Refused = "Storage tiers are not available.")]
+    [VerbParameter("Templates of the tiers, of different media.", ObjectClass = "MSFT_StorageTier")]
     public string[]? StorageTiers { get; init; }
 
     [VerbParameter(
-        "Sizes of the tiers in bytes, in the order of StorageTiers.", Kind = ParameterKind.Size,
-        Refused = "Storage tiers are not available.")]
+        "Sizes of the tiers in bytes, in the order of StorageTiers; each is rounded up to whole slices.", Kind = ParameterKind.Size)]
     public ulong[]? StorageTierSizes { get; init; }
 
     [VerbParameter(
@@ -126,6 +125,11 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
         "Logical sector size in bytes, 512 or 4096; default is the greatest physical sector of the pool.",
         Kind = ParameterKind.Size, IsOurs = true, Suggestions = "512, 4096")]
     public ulong? LogicalSectorSize { get; init; }
+
+    [VerbParameter(
+        "Size in bytes of the slices that move between tiers: a power of two from 256 KB to 16 MB (default 1 MB).",
+        Kind = ParameterKind.Size, IsOurs = true)]
+    public ulong? SliceSize { get; init; }
 
     [VerbParameter("Checksum kept of every block, CRC32C unless said otherwise.", IsOurs = true)]
     public ChecksumKind? Checksum { get; init; }

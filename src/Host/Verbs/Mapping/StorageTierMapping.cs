@@ -15,8 +15,11 @@ internal static class StorageTierMapping
             FriendlyName = tier.FriendlyName,
             UniqueId = uniqueId,
             ObjectId = Identifiers.ObjectId("MSFT_StorageTier", uniqueId),
-            TierClass = DisplayName.Of(StorageTierClass.Unknown),
+            TierClass = DisplayName.Of(ClassOf(tier)),
             MediaType = DisplayName.Of((MediaType)tier.MediaTypeCode),
+            Size = (ulong)tier.SizeBytes,
+            AllocatedSize = (ulong)tier.AllocatedBytes,
+            FootprintOnPool = (ulong)tier.FootprintBytes,
             ResiliencySettingName = tier.ResiliencySettingName,
             NumberOfColumns = tier.NumberOfColumns > 0 ? (ushort)tier.NumberOfColumns : null,
             NumberOfDataCopies = (ushort)tier.NumberOfDataCopies,
@@ -29,6 +32,13 @@ internal static class StorageTierMapping
             Usage = DisplayName.Of((StorageTierUsage)tier.Usage),
             Description = tier.Description,
             StoragePoolUniqueId = Identifiers.OfPoolOrDisk(tier.PoolId),
+            VirtualDiskUniqueId = tier.VirtualDisk is { } disk ? Identifiers.OfVirtualDisk(disk) : null,
+            MappedSize = tier.IsTemplate ? null : (ulong)tier.MappedBytes,
+            FreeSize = tier.IsTemplate ? null : (ulong)tier.FreeBytes,
         };
     }
+
+    // A template has no part in a virtual disk; of the tiers of one the fastest is for performance, when there are others.
+    private static StorageTierClass ClassOf(StorageTierStatus tier) =>
+        tier.IsTemplate ? StorageTierClass.Unknown : tier.IsFastest ? StorageTierClass.Performance : StorageTierClass.Capacity;
 }

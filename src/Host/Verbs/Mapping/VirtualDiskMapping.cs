@@ -1,6 +1,8 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Attaching;
+using TierDescription = TierSpaces.Engine.Formats.TierDescription;
+using VirtualDiskDescription = TierSpaces.Engine.Formats.VirtualDiskDescription;
 
 namespace TierSpaces.Host.Verbs.Mapping;
 
@@ -35,18 +37,18 @@ internal static class VirtualDiskMapping
             LogicalSectorSize = description.LogicalSectorSize,
             PhysicalSectorSize = description.PhysicalSectorSize,
             ProvisioningType = DisplayName.Of((ProvisioningType)description.ProvisioningType),
-            NumberOfDataCopies = description.NumberOfDataCopies,
-            PhysicalDiskRedundancy = description.PhysicalDiskRedundancy,
-            NumberOfColumns = description.NumberOfColumns,
+            NumberOfDataCopies = Common(description, static part => part.NumberOfDataCopies),
+            PhysicalDiskRedundancy = description.Parts.Min(static part => part.PhysicalDiskRedundancy),
+            NumberOfColumns = Common(description, static part => part.NumberOfColumns),
             NumberOfGroups = 1,
-            Interleave = description.Interleave,
-            RequestNoSinglePointOfFailure = description.NumberOfDataCopies > 1,
+            Interleave = Common(description, static part => part.Interleave),
+            RequestNoSinglePointOfFailure = description.Parts.All(static part => part.NumberOfDataCopies > 1),
             Access = DisplayName.Of(description.IsReadOnly ? Access.Readable : Access.ReadWrite),
             IsSnapshot = false,
             IsManualAttach = description.IsManualAttach,
             IsDeduplicationEnabled = false,
             IsEnclosureAware = false,
-            IsTiered = false,
+            IsTiered = description.IsTiered,
             DetachedReason = disk.DetachedReason.Length > 0 ? disk.DetachedReason : DisplayName.Of(DetachedReason.None),
             WriteCacheSize = (ulong)description.WriteCacheSize,
             ReadCacheSize = 0,
@@ -55,6 +57,7 @@ internal static class VirtualDiskMapping
             MediaType = DisplayName.Of((MediaType)description.MediaTypeCode),
             StoragePoolUniqueId = Identifiers.OfPoolOrDisk(disk.PoolId),
             Checksum = description.Checksum.ToString(),
+            SliceSize = description.IsTiered ? description.SliceSize : null,
             NbdUri = isConnected ? NbdUri(description.FriendlyName, disk.SocketPath) : null,
             DevicePath = isConnected ? attached?.DevicePath : null,
             AttachMethod = isConnected ? attached?.Method : null,
@@ -62,6 +65,11 @@ internal static class VirtualDiskMapping
             ReadModifyWrites = (ulong)(disk.Counters?.ReadModifyWrites ?? 0),
         };
     }
+
+    // What all tiers agree on; null where they do not. A disk without tiers is one part.
+    private static T? Common<T>(VirtualDiskDescription disk, Func<TierDescription, T> value)
+        where T : struct =>
+        disk.Parts.Select(value).Distinct().ToArray() is [var one] ? one : null;
 
     /// <summary>Where NBD clients find the export.</summary>
     public static string NbdUri(string exportName, string socket) =>

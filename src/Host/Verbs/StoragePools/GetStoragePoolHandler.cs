@@ -28,6 +28,7 @@ internal sealed class GetStoragePoolHandler(HostServices services) : VerbHandler
 
         return request.VirtualDisk is { } disk ? WithId(all, all.VirtualDisks.One(disk).PoolId)
             : request.PhysicalDisk is { } physical ? WithDisk(all, all.Disks.One(physical).PoolId)
+            : request.StorageTier is { } tier ? WithId(all, all.Tiers.One(tier).PoolId)
             : request.StorageJob is { } job ? WithId(all, all.Jobs.One(job).PoolId)
             : request.ResiliencySetting is { } setting ? WithId(all, all.Settings.One(setting).Pool.UniqueId)
             : all.Pools.Select(request.FriendlyName, request.UniqueId, request.Name, null, fail);

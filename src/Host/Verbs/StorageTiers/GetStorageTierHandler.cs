@@ -21,14 +21,14 @@ internal sealed class GetStorageTierHandler(HostServices services) : VerbHandler
     {
         if (request.VirtualDisk is { } disk)
         {
-            _ = all.VirtualDisks.One(disk);
-            return [];   // virtual disks have no tiers
+            var target = all.VirtualDisks.One(disk).Description.Id.Value;
+            return all.Tiers.All.Where(tier => tier.VirtualDisk == target);
         }
 
         if (request.StoragePool is { } named)
         {
             var pool = all.Pools.One(named);
-            return all.Tiers.All.Where(tier => tier.PoolId == pool.Id);
+            return all.Tiers.All.Where(tier => tier.PoolId == pool.Id && tier.IsTemplate);
         }
 
         return all.Tiers.Select(request.FriendlyName, request.UniqueId, null, null, fail);

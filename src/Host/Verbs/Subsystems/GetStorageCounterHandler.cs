@@ -20,7 +20,11 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         if (request.PhysicalDisk is null)
         {
-            reply.Add(all.VirtualDisks.Select(request.VirtualDisk, reply.Fail).Select(Describe));
+            foreach (var disk in all.VirtualDisks.Select(request.VirtualDisk, reply.Fail))
+            {
+                reply.Add(Describe(disk));
+                reply.Add(all.Tiers.All.Where(tier => tier.VirtualDisk == disk.Description.Id.Value).Select(Describe));
+            }
         }
 
         if (request.VirtualDisk is null)
@@ -43,6 +47,20 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
             ReadModifyWrites = (ulong)counters.ReadModifyWrites,
         };
     }
+
+    private static StorageCounterInfo Describe(StorageTierStatus tier) => new()
+    {
+        ObjectType = "StorageTier",
+        FriendlyName = tier.FriendlyName,
+        UniqueId = Identifiers.OfPoolOrDisk(tier.UniqueId),
+        Reads = (ulong)(tier.Counters?.ReadOperations ?? 0),
+        ReadBytes = (ulong)(tier.Counters?.ReadBytes ?? 0),
+        Writes = (ulong)(tier.Counters?.WriteOperations ?? 0),
+        WriteBytes = (ulong)(tier.Counters?.WriteBytes ?? 0),
+        SlicesAllocated = (ulong)(tier.Counters?.SlicesAllocated ?? 0),
+        SlicesMovedIn = (ulong)(tier.Counters?.SlicesMovedIn ?? 0),
+        SlicesMovedOut = (ulong)(tier.Counters?.SlicesMovedOut ?? 0),
+    };
 
     private static StorageCounterInfo Describe(PhysicalDiskStatus disk) => Describe(disk.Counters ?? new IoCounters()) with
     {

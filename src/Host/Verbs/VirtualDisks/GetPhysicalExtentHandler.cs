@@ -16,7 +16,8 @@ internal sealed class GetPhysicalExtentHandler(HostServices services) : VerbHand
         Guid? virtualDisk = request.VirtualDisk is { } disk ? all.VirtualDisks.One(disk).Description.Id.Value : null;
         Guid? physicalDisk = request.PhysicalDisk is { } physical ? all.Disks.One(physical).UniqueId : null;
         var extents = await services.Subsystem.PhysicalExtentsAsync(virtualDisk, physicalDisk).ConfigureAwait(false);
-        reply.Add(extents.Select(Describe));
+        var tier = request.StorageTier is { } named ? all.Tiers.One(named).UniqueId : (Guid?)null;
+        reply.Add(extents.Where(extent => tier is null || extent.Tier == tier).Select(Describe));
     }
 
     /// <summary>Maps one.</summary>
@@ -29,6 +30,7 @@ internal sealed class GetPhysicalExtentHandler(HostServices services) : VerbHand
         VirtualDiskOffset = (ulong)extent.VirtualOffset,
         PhysicalDiskOffset = (ulong)extent.PhysicalOffset,
         Size = (ulong)extent.Size,
+        StorageTierUniqueId = extent.Tier is { } tier ? Identifiers.OfPoolOrDisk(tier) : null,
         Flags = 0,
         OperationalStatus = [DisplayName.Of(StatusOf(extent))],
         OperationalDetails = extent.IsStale ? ["Stale"] : [],

@@ -33,6 +33,12 @@ internal sealed class GetVirtualDiskHandler(HostServices services) : VerbHandler
             return all.VirtualDisks.All.Where(disk => disk.Description.Id.Value == target);
         }
 
+        if (request.StorageTier is { } tier)
+        {
+            var target = all.Tiers.One(tier).VirtualDisk;
+            return all.VirtualDisks.All.Where(disk => disk.Description.Id.Value == target);
+        }
+
         if (request.StoragePool is { } named)
         {
             var pool = all.Pools.One(named);

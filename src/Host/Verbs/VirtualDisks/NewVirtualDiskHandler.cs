@@ -16,7 +16,7 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         NewVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
-        RequireOneSize(request);
+        TierParameters.RequireOneSize(request);
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         foreach (var pool in all.Pools.Select(
             request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.InputObject, reply.Fail))
@@ -42,16 +42,6 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         }
     }
 
-    private static void RequireOneSize(NewVirtualDiskRequest request)
-    {
-        if (request.Size is not null == request.UseMaximumSize)
-        {
-            throw new StorageException(
-                StorageErrors.SizeOrMaximum, request.UseMaximumSize ? "Both were given." : "Neither was given.",
-                "Give -Size or -UseMaximumSize.", "Size");
-        }
-    }
-
     private static VirtualDiskRequest Translate(Catalogue all, StoragePoolStatus pool, NewVirtualDiskRequest request) => new()
     {
         FriendlyName = request.FriendlyName!,
@@ -70,6 +60,8 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         WriteCacheSize = request.WriteCacheSize is { } cache ? Amount.Bytes(cache, nameof(request.WriteCacheSize), StorageErrors.WriteCacheSizeRange) : null,
         AutoWriteCacheSize = request.AutoWriteCacheSize,
         MediaType = (Engine.Devices.MediaType?)request.MediaType,
+        Tiers = TierParameters.Read(all, pool, request),
+        SliceSize = request.SliceSize is { } slice ? Amount.Bytes(slice, nameof(request.SliceSize), StorageErrors.InvalidParameter) : null,
         PhysicalDisks = Disks(all, request),
         IsManualAttach = request.IsManualAttach ?? false,
         Usage = (ushort)(request.Usage ?? VirtualDiskUsage.Other),

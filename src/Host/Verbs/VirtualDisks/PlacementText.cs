@@ -1,3 +1,5 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
@@ -9,21 +11,30 @@ internal static class PlacementText
     public static IEnumerable<string> OfNew(VirtualDiskPlacement placement, Catalogue all, string pool)
     {
         var disk = placement.Disk;
-        return Lines("Place on", placement, all).Prepend(
-            $"Create virtual disk '{disk.FriendlyName}' in storage pool '{pool}': {disk.ResiliencySettingName}, {disk.NumberOfColumns} columns, "
-            + $"{disk.NumberOfDataCopies} copies, interleave {disk.Interleave}, {disk.SizeBytes} bytes, {disk.ProvisioningType}, "
+        var layout = disk.IsTiered ? $"{disk.Tiers.Length} tiers in slices of {disk.SliceSize} bytes" : Layout(disk.Parts[0]);
+        var head = $"Create virtual disk '{disk.FriendlyName}' in storage pool '{pool}': {layout}, {disk.SizeBytes} bytes, {disk.ProvisioningType}, "
             + $"logical sectors of {disk.LogicalSectorSize} bytes, checksum {disk.Checksum}"
-            + (disk.WriteCacheSize > 0 ? $", write cache {disk.WriteCacheSize} bytes" : ""));
+            + (disk.WriteCacheSize > 0 ? $", write cache {disk.WriteCacheSize} bytes" : "");
+        var tiers = disk.Tiers.Select(tier => $"Create storage tier '{tier.FriendlyName}' on {(MediaType)tier.MediaTypeCode}: {Layout(tier)}, {tier.SizeBytes} bytes");
+        return [head, .. tiers, .. Lines("Place on", placement, all)];
     }
 
     /// <summary>A virtual disk that grows.</summary>
     public static IEnumerable<string> OfGrowth(VirtualDiskPlacement placement, Catalogue all) =>
         Lines("Place on", placement, all).Prepend($"Resize virtual disk '{placement.Disk.FriendlyName}' to {placement.Disk.SizeBytes} bytes");
 
+    /// <summary>A tier that grows.</summary>
+    public static IEnumerable<string> OfGrowth(VirtualDiskPlacement placement, Catalogue all, TierDescription tier) =>
+        Lines("Place on", placement, all).Prepend(
+            $"Resize storage tier '{tier.FriendlyName}' to {tier.SizeBytes} bytes, and virtual disk '{placement.Disk.FriendlyName}' to {placement.Disk.SizeBytes} bytes");
+
     /// <summary>A virtual disk that is removed.</summary>
     public static IEnumerable<string> OfRemoval(VirtualDiskPlacement placement, Catalogue all) =>
         Lines("Free on", placement, all).Prepend(
             $"Remove virtual disk '{placement.Disk.FriendlyName}' with all its data ({placement.Disk.SizeBytes} bytes)");
+
+    private static string Layout(TierDescription part) =>
+        $"{part.ResiliencySettingName}, {part.NumberOfColumns} columns, {part.NumberOfDataCopies} copies, interleave {part.Interleave}";
 
     private static IEnumerable<string> Lines(string doing, VirtualDiskPlacement placement, Catalogue all)
     {
@@ -33,16 +44,17 @@ internal static class PlacementText
         return new[] { data, logs, caches }.SelectMany(extents => extents.Select(group => group.Key)).Distinct()
             .Select(disk => (Name: all.Disks.All.First(known => known.UniqueId == disk).FriendlyName, Id: disk))
             .OrderBy(disk => disk.Name, StringComparer.Ordinal)
-            .Select(disk => $"{doing} physical disk '{disk.Name}': {string.Join(", ", Parts([.. data[disk.Id]], logs[disk.Id].Count(), caches[disk.Id].Count()))}");
+            .Select(disk => $"{doing} physical disk '{disk.Name}': {string.Join(", ", Parts(placement.Disk, [.. data[disk.Id]], logs[disk.Id].Count(), caches[disk.Id].Count()))}");
     }
 
-    private static IEnumerable<string> Parts(PhysicalExtent[] data, int log, int cache)
+    private static IEnumerable<string> Parts(VirtualDiskDescription disk, PhysicalExtent[] data, int log, int cache)
     {
-        if (data.Length > 0)
+        foreach (var part in data.GroupBy(extent => extent.Tier))
         {
-            var columns = data.GroupBy(extent => (extent.Column, extent.Copy)).OrderBy(group => group.Key)
+            var columns = part.GroupBy(extent => (extent.Column, extent.Copy)).OrderBy(group => group.Key)
                 .Select(group => $"column {group.Key.Column} copy {group.Key.Copy}: {group.Count()}");
-            yield return $"{data.Length} slabs of {data[0].Size} bytes ({string.Join("; ", columns)})";
+            var tier = disk.Tiers.FirstOrDefault(tier => tier.Id == part.Key) is { } named ? $" for tier '{named.FriendlyName}'" : "";
+            yield return $"{part.Count()} slabs of {data[0].Size} bytes{tier} ({string.Join("; ", columns)})";
         }
 
         if (log > 0)

@@ -1,0 +1,219 @@
+using System.Numerics;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>What a caller asks of a tier of a new virtual disk.</summary>
+/// <param name="Template">Identity of the template that it is made of.</param>
+/// <param name="SizeBytes">Size in bytes; rounded up to whole slices.</param>
+public sealed record TierRequest(Guid Template, long SizeBytes);
+
+// Turns templates into tiers. What a template says holds; what it leaves open is as the request says of the whole disk, else as the pool has it.
+// A request that says otherwise than a template is refused, with both named. Automatic columns are one number for all tiers that have them: as many as
+// the one with the fewest disks for each copy allows.
+
+/// <summary>Decides the tiers of a new virtual disk, or refuses what cannot be. Changes nothing.</summary>
+/// <param name="pool">The pool.</param>
+/// <param name="request">What was asked for.</param>
+/// <param name="disksOf">Disks of a medium that the virtual disk may lie on.</param>
+internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func<MediaType, DiskNumber[]> disksOf)
+{
+    internal const long SliceSizeDefault = 1 << 20;
+    private const long SliceSizeMin = 256 << 10;
+    private const long SliceSizeMax = 16 << 20;
+    private const int DisksOfThreeWayMirror = 5;   // a majority stays when two of them fail
+
+    private PoolState State => pool.State;
+
+    private string PoolName => State.Pool!.FriendlyName;
+
+    /// <summary>Bytes of a slice.</summary>
+    internal long SliceSize()
+    {
+        long slice = request.SliceSize ?? SliceSizeDefault;
+        long max = Math.Min(SliceSizeMax, pool.Slabs.DataBytes);
+        return slice >= SliceSizeMin && slice <= max && BitOperations.IsPow2(slice) ? slice : throw new RefusedException(
+            Refusal.InvalidParameter, $"-SliceSize {slice} is not a power of two from {SliceSizeMin} to {max} (the slab of this pool has {pool.Slabs.DataBytes} bytes).");
+    }
+
+    /// <summary>The templates that the request names.</summary>
+    internal List<(TierTemplate Template, long SizeBytes)> Named() => [.. request.Tiers.Select(asked =>
+        (State.TierTemplates.GetValueOrDefault(asked.Template) ?? throw new RefusedException(
+            Refusal.ObjectNotFound, $"-StorageTiers names {asked.Template:B}, which is no template of storage pool '{PoolName}'.", "Look at Get-StorageTier."), asked.SizeBytes))];
+
+    /// <summary>The tiers, the fastest first.</summary>
+    /// <param name="templates">What they are made of, with the sizes that are asked for.</param>
+    internal List<NewTierSpec> Decide(IEnumerable<(TierTemplate Template, long SizeBytes)> templates)
+    {
+        if (request.MediaType is { } medium)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"-MediaType {medium} contradicts -StorageTiers: each tier has the medium of its template.", "Leave -MediaType out.");
+        }
+
+        LayoutWish.CheckColumns(request.NumberOfColumns, min: 1);
+        List<Part> parts = [.. templates.Select(PartOf).OrderByDescending(static part => part.Template.MediaTypeCode)];
+        RequireDifferentMedia(parts);
+        parts.ForEach(RequireDisks);
+        RequireMajority(parts);
+        Part[] automatic = [.. parts.Where(static part => part.Columns == 0)];
+        int columns = automatic.Length == 0 ? 0 : automatic.Min(AutomaticColumns);
+        return [.. parts.Select(part => SpecOf(part, part.Columns > 0 ? part.Columns : columns))];
+    }
+
+    /// <summary>When rows get their slabs: as the request says, else as the templates do.</summary>
+    internal ProvisioningType Provisioning(IEnumerable<TierTemplate> templates)
+    {
+        TierTemplate[] saying = [.. templates.Where(static template => template.ProvisioningType is not null)];
+        ProvisioningType decided = request.ProvisioningType ?? saying.FirstOrDefault()?.ProvisioningType ?? State.Pool!.ProvisioningTypeDefault;
+        return saying.FirstOrDefault(template => template.ProvisioningType != decided) is not { } other ? decided : throw new RefusedException(
+            Refusal.InvalidParameter, $"A virtual disk is Thin or Fixed as a whole: storage tier '{other.FriendlyName}' is {other.ProvisioningType}, and {decided} is asked for.",
+            "Change the template with Set-StorageTier -ProvisioningType.");
+    }
+
+    /// <summary>Refuses a disk that the pool has no room for.</summary>
+    internal void RequireRoom(NewVirtualDiskSpec spec)
+    {
+        for (int i = 0; i < spec.Tiers.Length; i++)
+        {
+            NewTierSpec tier = spec.Tiers[i];
+            long most = VirtualDiskBuilder.LargestTierSize(pool, spec, i);
+            if (tier.SizeBytes > most && spec.ProvisioningType == ProvisioningType.Fixed)
+            {
+                string cache = spec.WriteCacheSize > 0 ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
+                throw new RefusedException(
+                    Refusal.NotEnoughCapacity,
+                    $"-StorageTierSizes: storage tier '{tier.FriendlyName}' of {tier.SizeBytes} bytes is more than storage pool '{PoolName}' has room for: at most {most} bytes on {(MediaType)tier.MediaTypeCode} with {tier.NumberOfColumns} columns and {CopiesText(tier.NumberOfDataCopies)}{cache}.",
+                    $"Give a smaller size, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks.");
+            }
+        }
+    }
+
+    private Part PartOf((TierTemplate Template, long SizeBytes) asked)
+    {
+        TierTemplate template = asked.Template;
+        if (template.MediaTypeCode == 0)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"-StorageTiers: storage tier '{template.FriendlyName}' does not say its medium.", "Set it with Set-StorageTier -MediaType.");
+        }
+
+        LayoutWish wish = WishOf(template);
+        string layout = wish.DecideName(State);
+        int copies = wish.DecideCopies(State, layout);
+        long interleave = Agreed(template, "Interleave", template.Interleave, request.Interleave) ?? LayoutWish.SettingOf(State, layout).InterleaveDefault;
+        long columns = Agreed(template, "NumberOfColumns", template.NumberOfColumns, request.NumberOfColumns) ?? 0;
+        return new Part(
+            template, asked.SizeBytes, disksOf((MediaType)template.MediaTypeCode), layout, copies, (int)LayoutWish.CheckedInterleave(State, interleave), (int)columns);
+    }
+
+    private LayoutWish WishOf(TierTemplate template)
+    {
+        LayoutWish disk = new(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy);
+        if (template.NumberOfDataCopies == 0)
+        {
+            return disk;
+        }
+
+        bool agrees = (disk.Name is null || string.Equals(disk.Name, template.ResiliencySettingName, StringComparison.OrdinalIgnoreCase))
+            && (disk.Copies ?? template.NumberOfDataCopies) == template.NumberOfDataCopies
+            && (disk.Redundancy ?? template.PhysicalDiskRedundancy) == template.PhysicalDiskRedundancy;
+        return agrees ? new LayoutWish(template.ResiliencySettingName, template.NumberOfDataCopies, null) : throw new RefusedException(
+            Refusal.InvalidParameter,
+            $"{disk} contradicts storage tier '{template.FriendlyName}', which is {template.ResiliencySettingName} with {CopiesText(template.NumberOfDataCopies)}.",
+            "Leave the layout out, or change the template with Set-StorageTier.");
+    }
+
+    private static long? Agreed(TierTemplate template, string parameter, long own, long? asked) =>
+        own == 0 || asked is null || asked == own ? (own > 0 ? own : asked) : throw new RefusedException(
+            Refusal.InvalidParameter, $"-{parameter} {asked} contradicts storage tier '{template.FriendlyName}', which has {own}.",
+            "Leave the parameter out, or change the template with Set-StorageTier.");
+
+    private static void RequireDifferentMedia(List<Part> parts)
+    {
+        if (parts.GroupBy(static part => part.Template.MediaTypeCode).FirstOrDefault(static same => same.Count() > 1) is { } same)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter,
+                $"-StorageTiers: {string.Join(" and ", same.Select(static part => $"'{part.Template.FriendlyName}'"))} are both of medium {(MediaType)same.Key}.",
+                "Give one template of each medium.");
+        }
+    }
+
+    private void RequireDisks(Part part)
+    {
+        if (part.Disks.Length == 0)
+        {
+            throw new RefusedException(
+                Refusal.NotEnoughPhysicalDisks,
+                $"Storage tier '{part.Template.FriendlyName}' needs physical disks of medium {part.Medium}; storage pool '{PoolName}' has none that can be used.",
+                $"Add such disks, or say what the disks are (Set-PhysicalDisk -MediaType {part.Medium}).");
+        }
+
+        int needed = Math.Max(1, part.Columns) * part.Copies;
+        if (part.Disks.Length < needed)
+        {
+            throw new RefusedException(
+                part.Columns > 1 ? Refusal.ColumnsRange : Refusal.NotEnoughPhysicalDisks,
+                $"Storage tier '{part.Template.FriendlyName}': {part.Layout} with {CopiesText(part.Copies)} and {Math.Max(1, part.Columns)} columns needs {needed} physical disks of medium {part.Medium}; {part.Disks.Length} can be used.",
+                $"Add {needed - part.Disks.Length} such disks, or ask for fewer columns or copies.");
+        }
+    }
+
+    private void RequireMajority(List<Part> parts)
+    {
+        int disks = parts.Sum(static part => part.Disks.Length);
+        if (parts.Exists(static part => part is { Copies: 3, Columns: 0 }) && disks < DisksOfThreeWayMirror)
+        {
+            throw new RefusedException(
+                Refusal.NotEnoughPhysicalDisks,
+                $"Mirror with 3 copies needs {DisksOfThreeWayMirror} physical disks; the tiers can use {disks}.", $"Add {DisksOfThreeWayMirror - disks} disks.");
+        }
+    }
+
+    private int AutomaticColumns(Part part)
+    {
+        int most = Math.Min(VirtualDiskPlan.AutoColumnsMax, part.Disks.Length / part.Copies);
+        int setting = request.AutoNumberOfColumns ? 0 : LayoutWish.SettingOf(State, part.Layout).NumberOfColumnsDefault;
+        return setting > 0 ? Math.Min(setting, part.Disks.Length / part.Copies) : most;
+    }
+
+    private NewTierSpec SpecOf(Part part, int columns)
+    {
+        string name = $"{request.FriendlyName}_{part.Template.FriendlyName}";
+        return name.Length <= 256
+            ? new NewTierSpec
+            {
+                FriendlyName = name,
+                Description = part.Template.Description,
+                MediaTypeCode = part.Template.MediaTypeCode,
+                ResiliencySettingName = part.Layout,
+                NumberOfColumns = columns,
+                NumberOfDataCopies = part.Copies,
+                Interleave = part.Interleave,
+                FaultDomainAwareness = part.Template.FaultDomainAwareness,
+                SizeBytes = VirtualDiskPlan.RoundUp(part.SizeBytes, SliceSize(), "StorageTierSizes"),
+            }
+            : throw new RefusedException(
+                Refusal.InvalidParameter, $"-FriendlyName with the name of storage tier '{part.Template.FriendlyName}' has {name.Length} characters; the name of a tier has at most 256.", "Choose a shorter name.");
+    }
+
+    private static string CopiesText(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";
+
+    /// <summary>A tier in the making.</summary>
+    /// <param name="Template">What it is made of.</param>
+    /// <param name="SizeBytes">Size that was asked for.</param>
+    /// <param name="Disks">Disks that it may lie on.</param>
+    /// <param name="Layout">Its layout.</param>
+    /// <param name="Copies">Its copies.</param>
+    /// <param name="Interleave">Bytes of a strip.</param>
+    /// <param name="Columns">Columns that were asked for; 0: automatic.</param>
+    private sealed record Part(TierTemplate Template, long SizeBytes, DiskNumber[] Disks, string Layout, int Copies, int Interleave, int Columns)
+    {
+        internal MediaType Medium => (MediaType)Template.MediaTypeCode;
+    }
+}

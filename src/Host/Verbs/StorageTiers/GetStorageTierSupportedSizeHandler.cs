@@ -1,0 +1,27 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>Get-StorageTierSupportedSize: smallest and largest size of a tier, and the unit between them.</summary>
+internal sealed class GetStorageTierSupportedSizeHandler(HostServices services)
+    : VerbHandler<GetStorageTierSupportedSizeRequest, StorageTierSupportedSizeInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        GetStorageTierSupportedSizeRequest request, ReplyBuilder<StorageTierSupportedSizeInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (var tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                var size = await services.Subsystem.StorageTierSupportedSizeAsync(tier.UniqueId, request.ResiliencySettingName).ConfigureAwait(false);
+                reply.Add(new StorageTierSupportedSizeInfo
+                {
+                    TierSizeMin = (ulong)size.Min, TierSizeMax = (ulong)size.Max, TierSizeDivisor = (ulong)size.Divisor,
+                });
+            }).ConfigureAwait(false);
+        }
+    }
+}

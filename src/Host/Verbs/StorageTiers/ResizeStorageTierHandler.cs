@@ -1,0 +1,32 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+using TierSpaces.Host.Verbs.VirtualDisks;
+
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>Resize-StorageTier: makes tiers of virtual disks larger.</summary>
+internal sealed class ResizeStorageTierHandler(HostServices services) : VerbHandler<ResizeStorageTierRequest, StorageTierInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        ResizeStorageTierRequest request, ReplyBuilder<StorageTierInfo> reply, CancellationToken cancellation)
+    {
+        var size = Amount.Bytes(
+            request.Size ?? throw new StorageException(StorageErrors.InvalidParameter, "-Size must be given."), nameof(request.Size));
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (var tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                var plan = await services.Subsystem.PlanResizeStorageTierAsync(tier.UniqueId, size).ConfigureAwait(false);
+                reply.Tell(PlacementText.OfGrowth(plan, all, plan.Disk.Tiers.First(part => part.Id == tier.UniqueId)));
+                if (!reply.IsWhatIf)
+                {
+                    var resized = await services.Subsystem.ResizeStorageTierAsync(tier.UniqueId, size).ConfigureAwait(false);
+                    reply.Add(request.PassThru ? [resized.ToInfo()] : []);
+                }
+            }).ConfigureAwait(false);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+using System.Globalization;
+using System.Text.RegularExpressions;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Management;
+
+namespace TierSpaces.Engine.Tests.Management;
+
+/// <summary>Sizes of tiers: what is foretold is what is obtained, on random pools, beside logs, write caches and each other.</summary>
+public sealed partial class TieredDiskPlanTests
+{
+    private const long Mebibyte = 1 << 20;
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    [InlineData(4)]
+    public void The_largest_tier_of_a_template_is_obtained_and_a_slice_more_is_refused(int seed)
+    {
+        Random random = new(seed);
+        for (int i = 0; i < 15; i++)
+        {
+            SubsystemWorld world = RandomWorld(random);
+            foreach (Guid template in RandomTemplates(world, random))
+            {
+                SupportedSize sizes = world.Run(world.Subsystem.StorageTierSupportedSizeAsync(template, null));
+                Assert.Equal((Mebibyte, Mebibyte), (sizes.Min, sizes.Divisor));
+                VirtualDiskRequest request = new() { FriendlyName = "d", Tiers = [new TierRequest(template, sizes.Max + 1)] };
+                Assert.Equal((Refusal.NotEnoughCapacity, sizes.Max), Most(Try(world, request)));
+                if (sizes.Max > 0)
+                {
+                    Assert.Null(Try(world, request with { Tiers = [new TierRequest(template, sizes.Max)] }));
+                }
+            }
+        }
+    }
+
+    // Two tiers with a cache: what a refusal names as possible is possible, and no more is; afterwards each tier grows to its largest size and no
+    // further, and what is in use is the sum of what is shown.
+    [Theory]
+    [InlineData(5)]
+    [InlineData(6)]
+    [InlineData(7)]
+    [InlineData(8)]
+    public void Sizes_that_are_named_are_obtained_and_grow_to_what_is_foretold(int seed)
+    {
+        Random random = new(seed);
+        int made = 0;
+        for (int i = 0; i < 15; i++)
+        {
+            SubsystemWorld world = RandomWorld(random);
+            Guid[] templates = RandomTemplates(world, random);
+            VirtualDiskRequest request = new()
+            {
+                FriendlyName = "d", Tiers = [.. templates.Select(template => new TierRequest(template, random.Next(1, 120) * Mebibyte))],
+                SliceSize = (256 << 10) << random.Next(3), WriteCacheSize = random.Next(2) == 0 ? null : random.Next(30) * Mebibyte,
+            };
+            if (Fitting(world, templates, request) is { } fitting)
+            {
+                VirtualDiskStatus disk = world.Run(world.Subsystem.NewVirtualDiskAsync(world.Pool, fitting));
+                CheckGrowth(world, disk);
+                made++;
+            }
+        }
+
+        Assert.InRange(made, 5, 15);
+    }
+
+    [Fact]
+    public void What_is_written_is_shown_where_it_went()
+    {
+        SubsystemWorld world = new();
+        world.NewPool([(64 * Mebibyte, MediaType.SSD), (64 * Mebibyte, MediaType.HDD)]);
+        TierRequest[] tiers = [.. new[] { (MediaType.SSD, 4), (MediaType.HDD, 8) }.Select(tier => new TierRequest(
+            world.Run(world.Subsystem.NewStorageTierAsync(world.Pool, new TierTemplateRequest { FriendlyName = $"{tier.Item1}", MediaType = tier.Item1 })).UniqueId, tier.Item2 * Mebibyte))];
+        VirtualDiskStatus disk = world.Run(world.Subsystem.NewVirtualDiskAsync(
+            world.Pool, new VirtualDiskRequest { FriendlyName = "d", ResiliencySettingName = "Simple", Tiers = tiers, WriteCacheSize = 0 }));
+        Assert.Equal(["d_SSD 4 0 4 0", "d_HDD 8 0 8 0"], Shown());
+        for (int i = 0; i < 6; i++)
+        {
+            world.Write(disk.Description.Id.Value, i * 2 * Mebibyte, 4096);
+        }
+
+        Assert.Equal(["d_SSD 4 4 0 4", "d_HDD 8 2 6 2"], Shown());
+        world.Restart();
+        Assert.Equal(["d_SSD 4 4 0 0", "d_HDD 8 2 6 0"], Shown());
+
+        IEnumerable<string> Shown() => TiersOf(world, disk).Select(static tier =>
+            $"{tier.FriendlyName} {tier.SizeBytes / Mebibyte} {tier.MappedBytes / Mebibyte} {tier.FreeBytes / Mebibyte} {tier.Counters!.WriteOperations}");
+    }
+
+    private static void CheckGrowth(SubsystemWorld world, VirtualDiskStatus disk)
+    {
+        foreach (StorageTierStatus tier in TiersOf(world, disk))
+        {
+            SupportedSize sizes = world.Run(world.Subsystem.StorageTierSupportedSizeAsync(tier.UniqueId, null));
+            Assert.Equal((tier.SizeBytes, disk.Description.SliceSize), (sizes.Min, sizes.Divisor));
+            Assert.Equal((Refusal.NotEnoughCapacity, sizes.Max), Most(Refused(() => world.Run(world.Subsystem.PlanResizeStorageTierAsync(tier.UniqueId, sizes.Max + 1)))));
+            Assert.Equal(sizes.Max, world.Run(world.Subsystem.ResizeStorageTierAsync(tier.UniqueId, sizes.Max)).SizeBytes);
+        }
+
+        VirtualDiskStatus after = Assert.Single(world.Run(world.Subsystem.VirtualDisksAsync()));
+        StorageTierStatus[] tiers = TiersOf(world, disk);
+        Assert.Equal(after.Description.SizeBytes, tiers.Sum(static tier => tier.SizeBytes));
+        Assert.Equal(after.FootprintBytes, tiers.Sum(static tier => tier.FootprintBytes) + (after.Description.WriteCacheSize * after.Description.CacheCopies));
+        Assert.Equal(after.FootprintBytes, Assert.Single(world.Run(world.Subsystem.PoolsAsync())).AllocatedBytes);
+        world.Restart();
+        Assert.Equal(after.Description.SizeBytes, Assert.Single(world.Run(world.Subsystem.VirtualDisksAsync())).Description.SizeBytes);
+    }
+
+    // The request made smaller to what refusals name; null where a tier has no room at all.
+    private static VirtualDiskRequest? Fitting(SubsystemWorld world, Guid[] templates, VirtualDiskRequest request)
+    {
+        for (int i = 0; i < 8; i++)
+        {
+            RefusedException? refused = Try(world, request);
+            if (refused is null)
+            {
+                return request;
+            }
+
+            (Refusal refusal, long most) = Most(refused);
+            if (refusal == Refusal.WriteCacheSizeRange)
+            {
+                request = request with { WriteCacheSize = most };
+                continue;
+            }
+
+            Assert.Equal(Refusal.NotEnoughCapacity, refusal);
+            if (most == 0)
+            {
+                return null;
+            }
+
+            Guid tier = templates[refused.Message.Contains("'d_fast'", StringComparison.Ordinal) ? 0 : 1];
+            request = request with { Tiers = [.. request.Tiers.Select(asked => asked.Template == tier ? asked with { SizeBytes = most } : asked)] };
+        }
+
+        Assert.Fail("Sizes that refusals name are refused again and again.");
+        return null;
+    }
+
+    private static SubsystemWorld RandomWorld(Random random)
+    {
+        SubsystemWorld world = new((ulong)random.Next());
+        world.NewPool([.. Enumerable.Range(0, random.Next(4, 10)).Select(i =>
+            (random.Next(24, 160) * Mebibyte, i < 2 ? MediaType.SSD : i < 4 ? MediaType.HDD : random.Next(2) == 0 ? MediaType.SSD : MediaType.HDD))]);
+        if (random.Next(3) == 0)
+        {
+            world.AddDisk(DiskUsage.Journal);
+        }
+
+        return world;
+    }
+
+    private static Guid[] RandomTemplates(SubsystemWorld world, Random random) =>
+        [.. new[] { ("fast", MediaType.SSD), ("slow", MediaType.HDD) }.Select(pair => world.Run(world.Subsystem.NewStorageTierAsync(world.Pool, new TierTemplateRequest
+        {
+            FriendlyName = pair.Item1, MediaType = pair.Item2, NumberOfDataCopies = random.Next(1, 3), NumberOfColumns = random.Next(2),
+            Interleave = (16 << 10) << random.Next(5),
+        })).UniqueId)];
+
+    private static StorageTierStatus[] TiersOf(SubsystemWorld world, VirtualDiskStatus disk) =>
+        [.. world.Run(world.Subsystem.StorageTiersAsync()).Where(tier => tier.VirtualDisk == disk.Description.Id.Value)];
+
+    private static RefusedException? Try(SubsystemWorld world, VirtualDiskRequest request) => Refused(() => world.Run(world.Subsystem.PlanVirtualDiskAsync(world.Pool, request)));
+
+    private static RefusedException? Refused(Action verb)
+    {
+        try
+        {
+            verb();
+            return null;
+        }
+        catch (RefusedException refused)
+        {
+            return refused;
+        }
+    }
+
+    private static (Refusal Refusal, long Most) Most(RefusedException? refused)
+    {
+        Assert.NotNull(refused);
+        Match most = AtMost().Match(refused.Message);
+        Assert.True(most.Success, refused.Message);
+        return (refused.Refusal, long.Parse(most.Groups[1].Value, CultureInfo.InvariantCulture));
+    }
+
+    [GeneratedRegex("at most ([0-9]+) bytes")]
+    private static partial Regex AtMost();
+}

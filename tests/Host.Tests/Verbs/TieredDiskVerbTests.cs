@@ -1,0 +1,311 @@
+using System.Text.Json;
+
+namespace TierSpaces.Host.Tests.Verbs;
+
+/// <summary>Virtual disks with tiers as verbs make, show and change them: pool m has the SSDs s1 to s4 and the HDDs h1 to h4, and a template of each.</summary>
+public sealed class TieredDiskVerbTests : IAsyncLifetime
+{
+    private const long Slice = 1 << 20;
+    private InProcessHost host = null!;
+
+    public async ValueTask InitializeAsync()
+    {
+        host = await InProcessHost.StartAsync();
+        await DisksAsync("s", 4, 256 << 20, "SSD");
+        await DisksAsync("h", 4, 512 << 20, "HDD");
+        await ObjectsAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "[sh][1-4]" }, ["WriteCacheSizeDefault"] = 0 });
+        await TemplateAsync("fast", ("MediaType", "SSD"));
+        await TemplateAsync("slow", ("MediaType", "HDD"));
+    }
+
+    public ValueTask DisposeAsync() => host.DisposeAsync();
+
+    [Fact]
+    public async Task Tiers_are_made_of_templates_whatever_their_order()
+    {
+        var made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["slow", "fast"], [(40 * Slice) + 1, 16 * Slice])));
+        Assert.Equal("True 59768832 Mirror 2 2 1 262144 1048576 Fixed", Text(
+            made, "IsTiered", "Size", "ResiliencySettingName", "NumberOfColumns", "NumberOfDataCopies", "PhysicalDiskRedundancy", "Interleave", "SliceSize", "ProvisioningType"));
+        await RestartAsync();
+        var tiers = await ObjectsAsync("Get-StorageTier", new() { ["VirtualDisk"] = "d" });
+        Assert.Equal(["d_fast Performance SSD 16777216 0 16777216", "d_slow Capacity HDD 42991616 0 42991616"], tiers.Select(tier =>
+            Text(tier, "FriendlyName", "TierClass", "MediaType", "Size", "MappedSize", "FreeSize")));
+        Assert.All(tiers, tier => Assert.Equal(made.GetProperty("UniqueId").GetString(), tier.GetProperty("VirtualDiskUniqueId").GetString()));
+        Assert.All(tiers, tier => Assert.True(Number(tier, "AllocatedSize") >= Number(tier, "Size") && Number(tier, "FootprintOnPool") > 2 * Number(tier, "AllocatedSize")));
+        Assert.Equal(Number(made, "FootprintOnPool"), tiers.Sum(tier => Number(tier, "FootprintOnPool")));
+        Assert.Equal(Number(made, "AllocatedSize"), tiers.Sum(tier => Number(tier, "AllocatedSize")));
+    }
+
+    [Fact]
+    public async Task Every_tier_has_the_layout_of_its_template_and_what_that_leaves_open_is_as_the_disk_says()
+    {
+        await TemplateAsync("odd", ("MediaType", "SSD"), ("ResiliencySettingName", "Simple"), ("NumberOfColumns", 3), ("Interleave", 65536), ("Description", "mine"));
+        var made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["odd", "slow"], [16 * Slice, 16 * Slice], ("AutoNumberOfColumns", true))));
+        Assert.Equal("    0 ", Text(made, "ResiliencySettingName", "NumberOfColumns", "NumberOfDataCopies", "Interleave", "PhysicalDiskRedundancy", "WriteCacheReserveSize"));
+        Assert.Equal(["Simple 3 1 0 65536 mine", "Mirror 2 2 1 262144 "], (await TiersAsync("d")).Select(Layout));
+        await ObjectsAsync("New-VirtualDisk", New(
+            "e", ["fast", "slow"], [8 * Slice, 8 * Slice], ("ResiliencySettingName", "Simple"), ("NumberOfColumns", 4), ("Interleave", 65536)));
+        Assert.All((await TiersAsync("e")).Select(Layout), layout => Assert.Equal("Simple 4 1 0 65536 ", layout));
+    }
+
+    [Fact]
+    public async Task Automatic_columns_are_one_number_bounded_by_the_smallest_tier()
+    {
+        await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice], ("PhysicalDisksToUse", new[] { "s[12]", "h*" })));
+        Assert.All((await TiersAsync("d")).Select(Layout), layout => Assert.StartsWith("Mirror 1 2", layout));
+        await ObjectsAsync("New-VirtualDisk", New("e", ["fast", "slow"], [8 * Slice, 8 * Slice], ("ResiliencySettingName", "Simple")));
+        Assert.All((await TiersAsync("e")).Select(Layout), layout => Assert.StartsWith("Simple 4 1", layout));
+    }
+
+    [Fact]
+    public async Task A_tier_lies_on_disks_of_its_medium()
+    {
+        await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
+        foreach (var tier in await TiersAsync("d"))
+        {
+            var extents = await ObjectsAsync("Get-PhysicalExtent", new() { ["StorageTier"] = tier.GetProperty("UniqueId").GetString() });
+            Assert.Equal(Number(tier, "AllocatedSize") * 2, extents.Sum(extent => Number(extent, "Size")));
+            foreach (var disk in extents.Select(extent => extent.GetProperty("PhysicalDiskUniqueId").GetString()).Distinct())
+            {
+                var on = Assert.Single(await ObjectsAsync("Get-PhysicalDisk", new() { ["UniqueId"] = disk }));
+                Assert.Equal(tier.GetProperty("MediaType").GetString(), on.GetProperty("MediaType").GetString());
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData(48010, "-Size was given with tiers.", "Size", 8 << 20)]
+    [InlineData(48010, "-UseMaximumSize was given with tiers.", "UseMaximumSize", true)]
+    [InlineData(48010, "-StorageTiers was given without -StorageTierSizes.", "StorageTierSizes", null)]
+    [InlineData(48010, "-StorageTierSizes was given without -StorageTiers.", "StorageTiers", null)]
+    [InlineData(48010, "-StorageTiers names 2 tiers and -StorageTierSizes has 1 sizes.", "StorageTierSizes", new[] { 8L << 20 })]
+    [InlineData(5, "-MediaType SSD contradicts -StorageTiers: each tier has the medium of its template.", "MediaType", "SSD")]
+    [InlineData(5, "-SliceSize 3145728 is not a power of two from 262144 to 1048576 (the slab of this pool has 1048576 bytes).", "SliceSize", 3 << 20)]
+    [InlineData(4097, "-StorageTierSizes 0 is not supported; it is at least 1048576 and a multiple of that.", "StorageTierSizes", new[] { 8L << 20, 0L })]
+    [InlineData(49006, "-NumberOfColumns 0 is outside 1 to 64.", "NumberOfColumns", 0)]
+    [InlineData(49006, "Storage tier 'fast': Mirror with 2 copies and 3 columns needs 6 physical disks of medium SSD; 4 can be used.", "NumberOfColumns", 3)]
+    [InlineData(1, "-ResiliencySettingName Parity is not available; Simple and Mirror are.", "ResiliencySettingName", "Parity")]
+    [InlineData(5, "-StorageTiers: 'fast' and 'other' are both of medium SSD.", "StorageTiers", new[] { "fast", "other" })]
+    [InlineData(5, "-StorageTiers: storage tier 'blank' does not say its medium.", "StorageTiers", new[] { "fast", "blank" })]
+    [InlineData(48004, "Storage tier 'memory' needs physical disks of medium SCM; storage pool 'm' has none that can be used.", "StorageTiers", new[] { "memory", "slow" })]
+    [InlineData(5, "-ResiliencySettingName Simple contradicts storage tier 'other', which is Mirror with 2 copies.", "StorageTiers", new[] { "other", "slow" }, "ResiliencySettingName", "Simple")]
+    [InlineData(5, "-NumberOfColumns 2 contradicts storage tier 'other', which has 1.", "StorageTiers", new[] { "other", "slow" }, "NumberOfColumns", 2)]
+    [InlineData(5, "-Interleave 131072 contradicts storage tier 'other', which has 65536.", "StorageTiers", new[] { "other", "slow" }, "Interleave", 131072)]
+    [InlineData(5, "A virtual disk is Thin or Fixed as a whole: storage tier 'other' is Thin, and Fixed is asked for.", "StorageTiers", new[] { "other", "slow" }, "ProvisioningType", "Fixed")]
+    [InlineData(5, "-StorageTiers: 't' is a template of storage pool 'p', not of 'm'.", "StorageTiers", new[] { "t", "slow" })]
+    public async Task What_cannot_be_is_refused_and_changes_nothing(int code, string why, string parameter, object? value, string? second = null, object? other = null)
+    {
+        await TemplateAsync(
+            "other", ("MediaType", "SSD"), ("ResiliencySettingName", "Mirror"), ("NumberOfColumns", 1), ("Interleave", 65536), ("ProvisioningType", "Thin"));
+        await TemplateAsync("blank");
+        await TemplateAsync("memory", ("MediaType", "SCM"));
+        var request = New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]);
+        request[parameter] = value;
+        if (second is not null)
+        {
+            request[second] = other;
+        }
+
+        foreach (var whatIf in (bool[])[true, false])
+        {
+            request["WhatIf"] = whatIf;
+            var before = await host.StateAsync();
+            Assert.Equal((code, why), await RefusedAsync("New-VirtualDisk", request));
+            Assert.Equal(before, await host.StateAsync());
+        }
+    }
+
+    [Fact]
+    public async Task Slices_are_only_of_tiers()
+    {
+        Assert.Equal((5, "-SliceSize 1048576 was given without -StorageTiers: only tiers have slices."), await RefusedAsync("New-VirtualDisk", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "d", ["Size"] = 8 << 20, ["SliceSize"] = 1 << 20,
+        }));
+        var made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["fast"], [(8 * Slice) + 1], ("SliceSize", 256 << 10))));
+        Assert.Equal(((8 * Slice) + (256 << 10), 256 << 10), (Number(made, "Size"), Number(made, "SliceSize")));
+    }
+
+    [Theory]
+    [InlineData("fast", null)]
+    [InlineData("slow", null)]
+    [InlineData("fast", "Simple")]
+    [InlineData("slow", "Simple")]
+    public async Task The_largest_size_can_be_had_and_a_slice_more_cannot(string template, string? layout)
+    {
+        await ObjectsAsync("New-VirtualDisk", New("there", ["fast", "slow"], [20 * Slice, 30 * Slice]));
+        var sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { template }, ["ResiliencySettingName"] = layout }));
+        Assert.Equal((Slice, Slice), (Number(sizes, "TierSizeMin"), Number(sizes, "TierSizeDivisor")));
+        var most = Number(sizes, "TierSizeMax");
+        var (code, why) = await RefusedAsync("New-VirtualDisk", New("d", [template], [most + 1], ("ResiliencySettingName", layout)));
+        Assert.Equal(40000, code);
+        Assert.Contains($"at most {most} bytes", why);
+        Assert.Equal(most, Number(Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", [template], [most], ("ResiliencySettingName", layout)))), "Size"));
+    }
+
+    [Fact]
+    public async Task A_tier_grows_to_its_largest_size_and_the_disk_with_it()
+    {
+        await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
+        foreach (var tier in (string[])["d_fast", "d_slow"])
+        {
+            var sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { tier } }));
+            var most = Number(sizes, "TierSizeMax");
+            Assert.Equal(8 * Slice, Number(sizes, "TierSizeMin"));
+            Assert.Equal((4097, $"-Size 1 is smaller than storage tier '{tier}' ({8 * Slice} bytes)."), await RefusedAsync("Resize-StorageTier", Resize(tier, 1)));
+            Assert.Equal((40000, $"-Size {most + 1} of storage tier '{tier}' is more than storage pool 'm' has room for: at most {most} bytes."), await RefusedAsync("Resize-StorageTier", Resize(tier, most + 1)));
+            var planned = (await host.SendAsync("Resize-StorageTier", Resize(tier, most, ("WhatIf", true)))).GetProperty("Steps").ToString();
+            var reply = await host.SendAsync("Resize-StorageTier", Resize(tier, most, ("PassThru", true)));
+            Assert.Equal(planned, reply.GetProperty("Steps").ToString());
+            Assert.Equal(most, Number(Assert.Single(reply.GetProperty("Objects").EnumerateArray().ToArray()), "Size"));
+        }
+
+        var sum = (await TiersAsync("d")).Sum(tier => Number(tier, "Size"));
+        Assert.Equal(sum, Number(Assert.Single(await ObjectsAsync("Get-VirtualDisk", Named("d"))), "Size"));
+        await RestartAsync();
+        Assert.Equal(sum, Number(Assert.Single(await ObjectsAsync("Get-VirtualDisk", Named("d"))), "Size"));
+    }
+
+    [Fact]
+    public async Task Only_tiers_of_virtual_disks_grow_and_only_as_tiers()
+    {
+        await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
+        var (code, why) = await RefusedAsync("Resize-StorageTier", Resize("fast", 16 * Slice));
+        Assert.Equal(5, code);
+        Assert.Contains("it is a template, which has no size", why);
+        Assert.Equal(
+            (1, $"-Size {32 * Slice}: virtual disk 'd' has tiers, whose sizes are its size."),
+            await RefusedAsync("Resize-VirtualDisk", new() { ["FriendlyName"] = new[] { "d" }, ["Size"] = 32 * Slice }));
+        Assert.Equal(
+            (5, "-ResiliencySettingName 'Simple': storage tier 'd_fast' is Mirror and stays so."),
+            await RefusedAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { "d_fast" }, ["ResiliencySettingName"] = "Simple" }));
+    }
+
+    [Fact]
+    public async Task What_would_be_done_is_what_is_done()
+    {
+        var request = New("d", ["fast", "slow"], [8 * Slice, 12 * Slice], ("WriteCacheSize", 4 << 20));
+        request["WhatIf"] = true;
+        var planned = (await host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray().Select(step => step.GetString()!).ToArray();
+        Assert.Equal(
+            [
+                "Create virtual disk 'd' in storage pool 'm': 2 tiers in slices of 1048576 bytes, 20971520 bytes, Fixed, logical sectors of 4096 bytes, checksum CRC32C, write cache 4194304 bytes",
+                "Create storage tier 'd_fast' on SSD: Mirror, 2 columns, 2 copies, interleave 262144, 8388608 bytes",
+                "Create storage tier 'd_slow' on HDD: Mirror, 2 columns, 2 copies, interleave 262144, 12582912 bytes",
+            ], planned[..3]);
+        Assert.Contains(planned, step => step.Contains("for tier 'd_slow' (column"));
+        request["WhatIf"] = false;
+        Assert.Equal(planned, (await host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray().Select(step => step.GetString()!));
+    }
+
+    [Fact]
+    public async Task A_tier_of_a_disk_keeps_its_layout_and_changes_its_name()
+    {
+        await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
+        await ObjectsAsync("Set-StorageTier", new() { ["FriendlyName"] = "d_fast", ["NewFriendlyName"] = "quick" });
+        await ObjectsAsync("Set-StorageTier", new() { ["FriendlyName"] = "quick", ["Description"] = "flash" });
+        await RestartAsync();
+        Assert.Equal("quick flash", Text((await TiersAsync("d"))[0], "FriendlyName", "Description"));
+        Assert.Equal(1, (await RefusedAsync("Set-StorageTier", new() { ["FriendlyName"] = "quick", ["NumberOfColumns"] = 1 })).Code);
+        Assert.Equal(5, (await RefusedAsync("Set-StorageTier", new() { ["FriendlyName"] = "quick", ["NewFriendlyName"] = "d_slow" })).Code);
+        Assert.Equal((6, "Storage tier 'quick' is a part of virtual disk 'd'."), await RefusedAsync("Remove-StorageTier", Named("quick")));
+        Assert.Equal(
+            (5, "-StorageTiers: 'quick' is a tier of virtual disk 'd', not a template."), await RefusedAsync("New-VirtualDisk", New("e", ["quick"], [Slice])));
+    }
+
+    [Fact]
+    public async Task Templates_that_change_or_go_leave_disks_alone()
+    {
+        await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
+        await ObjectsAsync("Set-StorageTier", new() { ["FriendlyName"] = "fast", ["ResiliencySettingName"] = "Simple" });
+        await ObjectsAsync("Remove-StorageTier", Named("slow"));
+        Assert.All((await TiersAsync("d")).Select(Layout), layout => Assert.StartsWith("Mirror 2 2", layout));
+        await ObjectsAsync("Remove-VirtualDisk", Named("d"));
+        Assert.Equal(["fast"], (await ObjectsAsync("Get-StorageTier", new() { ["StoragePool"] = "m" })).Select(tier => Text(tier, "FriendlyName")));
+    }
+
+    [Fact]
+    public async Task Disks_and_pools_are_found_by_their_tiers()
+    {
+        await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
+        Assert.Equal("d", Text(Assert.Single(await ObjectsAsync("Get-VirtualDisk", new() { ["StorageTier"] = "d_slow" })), "FriendlyName"));
+        Assert.Empty(await ObjectsAsync("Get-VirtualDisk", new() { ["StorageTier"] = "fast" }));
+        Assert.Equal("m", Text(Assert.Single(await ObjectsAsync("Get-StoragePool", new() { ["StorageTier"] = "d_slow" })), "FriendlyName"));
+        Assert.Equal("m", Text(Assert.Single(await ObjectsAsync("Get-StoragePool", new() { ["StorageTier"] = "fast" })), "FriendlyName"));
+        Assert.Equal(2, (await ObjectsAsync("Get-StorageTier", new() { ["StoragePool"] = "m" })).Length);
+    }
+
+    [Fact]
+    public async Task Thin_tiers_may_be_larger_than_their_pool()
+    {
+        var made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [1 << 30, 8L << 30], ("ProvisioningType", "Thin"))));
+        Assert.Equal((9L << 30, 0), (Number(made, "Size"), Number(made, "AllocatedSize")));
+    }
+
+    [Fact]
+    public async Task A_disk_of_any_name_stands_in_the_way_of_no_size()
+    {
+        await ObjectsAsync("New-VirtualDisk", New("size", ["fast"], [Slice]));
+        await ObjectsAsync("Get-VirtualDiskSupportedSize", new() { ["StoragePoolFriendlyName"] = new[] { "m" } });
+        await ObjectsAsync("Get-StorageTierSupportedSize", Named("fast"));
+    }
+
+    private static Dictionary<string, object?> New(string name, string[] tiers, long[] sizes, params (string Name, object? Value)[] more)
+    {
+        Dictionary<string, object?> request = new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = name, ["StorageTiers"] = tiers, ["StorageTierSizes"] = sizes,
+        };
+        Array.ForEach(more, pair => request[pair.Name] = pair.Value);
+        return request;
+    }
+
+    private static Dictionary<string, object?> Resize(string tier, long size, params (string Name, object Value)[] more)
+    {
+        Dictionary<string, object?> request = new() { ["FriendlyName"] = new[] { tier }, ["Size"] = size };
+        Array.ForEach(more, pair => request[pair.Name] = pair.Value);
+        return request;
+    }
+
+    private static Dictionary<string, object?> Named(string name) => new() { ["FriendlyName"] = new[] { name } };
+
+    private static string Text(JsonElement info, params string[] properties) => string.Join(' ', properties.Select(property => info.GetProperty(property).ToString()));
+
+    private static long Number(JsonElement info, string property) => info.GetProperty(property).GetInt64();
+
+    private static string Layout(JsonElement tier) =>
+        Text(tier, "ResiliencySettingName", "NumberOfColumns", "NumberOfDataCopies", "PhysicalDiskRedundancy", "Interleave", "Description");
+
+    private Task<JsonElement[]> TiersAsync(string disk) => ObjectsAsync("Get-StorageTier", new() { ["VirtualDisk"] = disk });
+
+    private Task DisksAsync(string prefix, int count, long size, string medium) => ObjectsAsync("New-PhysicalDisk", new()
+    {
+        ["Path"] = Enumerable.Range(1, count).Select(i => host.Image($"{prefix}{i}")), ["Size"] = size, ["MediaType"] = medium,
+    });
+
+    private Task TemplateAsync(string name, params (string Name, object Value)[] more)
+    {
+        Dictionary<string, object?> request = new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = name };
+        Array.ForEach(more, pair => request[pair.Name] = pair.Value);
+        return ObjectsAsync("New-StorageTier", request);
+    }
+
+    private async Task RestartAsync()
+    {
+        await host.CloseAsync();
+        await host.OpenAsync();
+    }
+
+    private async Task<(int Code, string Why)> RefusedAsync(string verb, Dictionary<string, object?> request)
+    {
+        var error = Assert.Single((await host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
+        return (error.GetProperty("Code").GetInt32(), error.GetProperty("ExtendedInformation").GetString()!);
+    }
+
+    private async Task<JsonElement[]> ObjectsAsync(string verb, Dictionary<string, object?> request)
+    {
+        var reply = await host.SendAsync(verb, request);
+        Assert.Equal("[]", reply.GetProperty("Errors").ToString());
+        return [.. reply.GetProperty("Objects").EnumerateArray()];
+    }
+}
