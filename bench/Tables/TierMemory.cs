@@ -122,13 +122,21 @@ internal static class TierMemory
     /// <summary>Bytes that stay on the heap for each of the disks.</summary>
     private static long Kept(int disks, Action<int> make)
     {
-        long before = GC.GetTotalMemory(forceFullCollection: true);
+        long before = HeapBytes();
         for (int disk = 0; disk < disks; disk++)
         {
             make(disk);
         }
 
-        return (GC.GetTotalMemory(forceFullCollection: true) - before) / disks;
+        return (HeapBytes() - before) / disks;
+    }
+
+    /// <summary>What is on the heap when everything that somebody else has left behind is gone.</summary>
+    private static long HeapBytes()
+    {
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        return GC.GetTotalMemory(forceFullCollection: true);
     }
 
     private static PoolState Map(PoolState state, TierMemoryCase one)
