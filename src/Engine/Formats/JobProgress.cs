@@ -15,6 +15,9 @@ public enum JobKind : byte
     /// <summary>The slices of a tiered virtual disk are brought to the tiers that they belong on.</summary>
     OptimizeTiers = 4,
 
+    /// <summary>What is pinned on a tiered virtual disk is brought to its tiers.</summary>
+    PlacePins = 5,
+
     /// <summary>Not a job: when a virtual disk was last verified to its end. Its record has the virtual disk's id.</summary>
     LastScrub = 64,
 

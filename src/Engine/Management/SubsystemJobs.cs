@@ -196,10 +196,10 @@ public sealed partial class StorageSubsystem
                 continue;   // of a later version: kept for it
             }
 
-            if (progress.Kind == JobKind.OptimizeTiers && managed.VirtualDisks.TryGetValue(new VirtualDiskId(progress.Subject), out ManagedVirtualDisk? tiered)
+            if (progress.Kind is JobKind.OptimizeTiers or JobKind.PlacePins && managed.VirtualDisks.TryGetValue(new VirtualDiskId(progress.Subject), out ManagedVirtualDisk? tiered)
                 && tiered.Open is { Tiering: not null, Fault: IoError.None })
             {
-                RunOptimizeTiers(managed, tiered, record.Job, progress);
+                RunOptimizeTiers(managed, tiered, progress.Kind, record.Job, progress);
             }
             else if (progress.Kind == JobKind.Optimize)
             {

@@ -163,19 +163,19 @@ public sealed partial class StorageSubsystem
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
         RequireWritable(managed);
         return _jobs.Running(managed.Id.Value).LastOrDefault(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == virtualDisk)
-            ?? RunOptimizeTiers(managed, disk, _lane.NewGuid(), null);
+            ?? RunOptimizeTiers(managed, disk, JobKind.OptimizeTiers, _lane.NewGuid(), null);
     }
 
     private StorageJob RunOptimizeTiers(
-        ManagedPool managed, ManagedVirtualDisk disk, Guid id, JobProgress? resumed, TierPlanSettings? settings = null) => Run(managed, new JobSpec
+        ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed, TierPlanSettings? settings = null) => Run(managed, new JobSpec
     {
         Id = id,
-        Kind = JobKind.OptimizeTiers,
+        Kind = kind,
         Name = "Storage Tiers Optimization",
-        Description = $"Optimizes the tiers of virtual disk {disk.Open.Description.FriendlyName}",
+        Description = (kind == JobKind.PlacePins ? "Moves what is pinned on" : "Optimizes the tiers of") + $" virtual disk {disk.Open.Description.FriendlyName}",
         Pool = managed.Id.Value,
         VirtualDisk = disk.Open.Description.Id.Value,
-        Steps = [new OptimizeTiersStep(disk.Open, settings ?? SettingsOf(managed.Pool!, disk.Open.Tiering!))],
+        Steps = [new OptimizeTiersStep(disk.Open, settings ?? (kind == JobKind.PlacePins ? TierPlanSettings.PinsOnly : SettingsOf(managed.Pool!, disk.Open.Tiering!)))],
         Resumed = resumed,
         Save = progress => SaveJob(managed, id, progress),
     });
@@ -202,7 +202,7 @@ public sealed partial class StorageSubsystem
         {
             if (isDue && !IsOptimizing(managed, disk))
             {
-                RunOptimizeTiers(managed, disk, _lane.NewGuid(), null);
+                RunOptimizeTiers(managed, disk, JobKind.OptimizeTiers, _lane.NewGuid(), null);
             }
             else if (isContinuous)
             {
@@ -233,7 +233,7 @@ public sealed partial class StorageSubsystem
         bool isRunning = _jobs.Running(managed.Id.Value).Any(job => job.Spec.VirtualDisk == disk.Open.Description.Id.Value);
         if (!isRunning && tiering.Plan(settings).Moves.Count > 0)
         {
-            RunOptimizeTiers(managed, disk, _lane.NewGuid(), null, settings);
+            RunOptimizeTiers(managed, disk, JobKind.OptimizeTiers, _lane.NewGuid(), null, settings);
         }
     }
 

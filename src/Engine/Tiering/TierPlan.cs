@@ -43,6 +43,9 @@ public sealed record TierPlanSettings
     /// <summary>Settings that nobody changed.</summary>
     public static TierPlanSettings Default { get; } = new();
 
+    /// <summary>Nothing is hot enough to be promoted: only what is pinned moves, and what makes room for it.</summary>
+    public static TierPlanSettings PinsOnly { get; } = new() { MinimumHeat = 1e300 };
+
     /// <summary>Largest <see cref="FreeReservePercent"/>.</summary>
     public const int FreeReservePercentMax = 50;
 
