@@ -34,3 +34,33 @@ function Get-WrittenError([scriptblock] $Command) {
     $ErrorActionPreference = 'Continue'
     & $Command 2>&1 | Where-Object { $_ -is [System.Management.Automation.ErrorRecord] }
 }
+
+# Virtual disk Data in Pool1, 16 MB on SSD and 64 MB on HDD, connected. Its ext4 is mounted and 'file', 4 MB, is on the slow tier; returns the mount
+# point, or nothing where this user or this machine cannot mount.
+function New-TestTieredVolume {
+    $null = New-TestPool Pool1 2
+    $null = New-PhysicalDisk -Path slow1.img, slow2.img -Size 512MB -MediaType HDD
+    Add-PhysicalDisk -StoragePoolFriendlyName Pool1 -PhysicalDisks (Get-PhysicalDisk slow?)
+    $tiers = (New-StorageTier Pool1 -FriendlyName Fast -MediaType SSD), (New-StorageTier Pool1 -FriendlyName Slow -MediaType HDD)
+    $null = New-VirtualDisk Pool1 -FriendlyName Data -ResiliencySettingName Simple -StorageTiers $tiers -StorageTierSizes 16MB, 64MB -WarningAction Ignore
+    $disk = Connect-VirtualDisk Data -PassThru
+    if (-not $disk.DevicePath -or (id -u) -ne 0 -or -not (Get-Command mkfs.ext4 -ErrorAction Ignore)) {
+        return
+    }
+
+    $script:TestVolume = (New-Item -ItemType Directory mnt).FullName
+    mkfs.ext4 -q $disk.DevicePath
+    mount $disk.DevicePath $script:TestVolume
+    foreach ($file in @{ Name = 'filler'; Size = 24MB }, @{ Name = 'file'; Size = 4MB }) {
+        $bytes = [byte[]]::new($file.Size)
+        [Random]::new(1).NextBytes($bytes)
+        [IO.File]::WriteAllBytes("$script:TestVolume/$($file.Name)", $bytes)
+        sync -f $script:TestVolume
+    }
+
+    $script:TestVolume
+}
+
+function Remove-TestVolume {
+    if ($script:TestVolume) { umount $script:TestVolume }
+}

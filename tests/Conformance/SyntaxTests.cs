@@ -8,6 +8,7 @@ public sealed class SyntaxTests
     {
         ["Connect-VirtualDisk"] = ["Force"],
         ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum", "SliceSize"],
+        ["Set-FileStorageTier"] = ["Now"],
         ["Set-StoragePool"] = ["WitnessPath", "ScrubIntervalDays"],
         ["Set-VirtualDisk"] =
             ["WriteCacheSize", "DestageStart", "DestageStop", "DestageIdle", "DestageBytesPerSecond", "DestageHold", "DestageHoldUntil"],
@@ -85,6 +86,7 @@ public sealed class SyntaxTests
     {
         "PhysicalExtent" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_PhysicalExtent",
         "System.Management.Automation.PSCustomObject" => cmdlet == "Get-StorageTierSupportedSize" ? "TierSpaces.StorageTierSupportedSize" : "TierSpaces.SupportedSize",
+        "MSFT_FileStorageTier" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_FileStorageTier",
         "MSFT_StorageTier" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_StorageTier",
         _ => documented.Replace("ROOT/Microsoft/Windows/Storage/", "", StringComparison.OrdinalIgnoreCase),
     };

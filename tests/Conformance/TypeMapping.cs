@@ -11,6 +11,7 @@ internal static class TypeMapping
     private static readonly Dictionary<string, string> s_types = new()
     {
         ["Boolean"] = "System.Boolean",
+        ["Char"] = "System.String",   // a drive letter, of which there are none here
         ["String"] = "System.String",
         ["UInt16"] = "System.UInt16",
         ["UInt32"] = "System.UInt32",

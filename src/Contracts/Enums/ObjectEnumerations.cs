@@ -12,6 +12,7 @@ public static class ObjectEnumerations
         ["BusType"] = typeof(BusType),
         ["CannotPoolReason"] = typeof(CannotPoolReason),
         ["ColumnIsolation"] = typeof(FaultDomainType),
+        ["DesiredStorageTierClass"] = typeof(StorageTierClass),
         ["DetachedReason"] = typeof(DetachedReason),
         ["FaultDomainAwareness"] = typeof(FaultDomainType),
         ["FaultDomainAwarenessDefault"] = typeof(FaultDomainType),
@@ -22,6 +23,7 @@ public static class ObjectEnumerations
         ["MediaTypeDefault"] = typeof(MediaType),
         ["OperationalStatus"] = typeof(OperationalStatus),
         ["ParityLayout"] = typeof(ParityLayout),
+        ["PlacementStatus"] = typeof(FilePlacementStatus),
         ["ProvisioningType"] = typeof(ProvisioningType),
         ["ProvisioningTypeDefault"] = typeof(ProvisioningType),
         ["ReadOnlyReason"] = typeof(ReadOnlyReason),
@@ -36,11 +38,13 @@ public static class ObjectEnumerations
 
     /// <summary>The enumerations that objects show, each once.</summary>
     public static IEnumerable<Type> All =>
-        enumerations.Values.Concat([typeof(PhysicalDiskUsage), typeof(StoragePoolUsage), typeof(StorageTierUsage), typeof(VirtualDiskUsage)]).Distinct();
+        enumerations.Values.Concat([typeof(PhysicalDiskUsage), typeof(StoragePoolUsage), typeof(StorageTierUsage), typeof(VirtualDiskUsage), typeof(FileStorageTierState)]).Distinct();
 
     /// <summary>The enumeration of a record's property; null where it holds something else.</summary>
     public static Type? Of(Type record, string property) =>
-        property == "Usage" ? Usage(record) : enumerations.GetValueOrDefault(property);
+        property == "Usage" ? Usage(record)
+        : property == "State" ? (record == typeof(FileStorageTierInfo) ? typeof(FileStorageTierState) : null)
+        : enumerations.GetValueOrDefault(property);
 
     // Four enumerations share the documented name.
     private static Type? Usage(Type record) =>

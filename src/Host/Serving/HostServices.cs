@@ -25,6 +25,7 @@ internal sealed class HostServices : IAsyncDisposable
     {
         (Paths, this.options, this.lane, this.state, Subsystem) = (paths, options, lane, state, subsystem);
         Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(new KernelNbd()), new NbdFuseAttacher()]);
+        Files = new FileMap(Attachments);
     }
 
     /// <summary>Where state and sockets are.</summary>
@@ -35,6 +36,9 @@ internal sealed class HostServices : IAsyncDisposable
 
     /// <summary>Devices of connected virtual disks.</summary>
     public AttachManager Attachments { get; }
+
+    /// <summary>Where files lie on those devices.</summary>
+    public IFileMap Files { get; set; }
 
     /// <summary>Held by whatever changes state: one at a time.</summary>
     public SemaphoreSlim Changes { get; } = new(1, 1);

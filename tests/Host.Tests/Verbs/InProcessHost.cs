@@ -30,9 +30,15 @@ public sealed partial class InProcessHost : IAsyncLifetime
         await SendAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "t", ["MediaType"] = "SSD" });
     }
 
+    /// <summary>Where files are said to lie on connected virtual disks: nowhere, until a test says otherwise.</summary>
+    internal FakeFileMap Files { get; } = new();
+
     /// <summary>Starts the host, again after <see cref="CloseAsync"/>.</summary>
-    public async Task OpenAsync() =>
+    public async Task OpenAsync()
+    {
         host = await HostServices.StartAsync(new HostPaths(root), new ServeOptions(Detach: false, SupervisorKind.None));
+        host.Files = Files;
+    }
 
     /// <summary>Stops the host.</summary>
     public ValueTask CloseAsync() => host.DisposeAsync();

@@ -5,6 +5,7 @@ using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Tiering;
 using TierSpaces.Engine.VirtualDisks;
 using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Verbs.Mapping;
@@ -47,6 +48,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
         await LoseADiskAsync();
         await LookAsync();
         LookAtTroubles();
+        LookAtPins();
 
         var wrong = Classes().SelectMany(type => type.GetProperties().Select(property => (ClassOf(type), property.Name)))
             .Select(key => Complaint(key, seen.GetValueOrDefault(key) ?? [])).Where(complaint => complaint.Length > 0).ToArray();
@@ -167,6 +169,18 @@ public sealed class PropertyTableTests : IAsyncLifetime
             ReadErrors = 1, WriteErrors = 2, FlushErrors = 3, ChecksumMismatches = 4, BlocksHealed = 5, BlocksLost = 6, ReadNsMax = 7 << 20, WriteNsMax = 8 << 20,
             FlushNsMax = 9 << 20,
         }.ToInfo(new PhysicalDiskStatus { UniqueId = Guid.NewGuid(), DeviceId = 77, FriendlyName = "worn" }));
+    }
+
+    /// <summary>A file takes a file system on a connected disk: pins as the engine would tell them.</summary>
+    private void LookAtPins()
+    {
+        var tiers = ((string[])["fast", "slow"]).Select(name => new TierDescription { Id = Guid.NewGuid(), FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
+        var disk = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "z", ResiliencySettingName = "Simple", SizeBytes = 16, Tiers = [.. tiers] };
+        foreach (var (path, tier, bytesOn) in ((string, int, long[])[])[("/f", 0, [0, 5]), ("/g", 1, [2, 6])])
+        {
+            var pin = new Pin(Guid.NewGuid(), tier, path, [new PinnedRange(0, bytesOn.Sum())]);
+            Note("Get-FileStorageTier", new PinStatus(pin, disk with { Id = new VirtualDiskId(Guid.NewGuid()) }, tiers[tier], bytesOn, IsMoving: tier == 0).ToInfo());
+        }
     }
 
     private void Note<TInfo>(string verb, TInfo info)

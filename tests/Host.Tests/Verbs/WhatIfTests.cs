@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
@@ -12,6 +13,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     private static readonly Dictionary<string, Dictionary<string, object?>> requests = new()
     {
         ["Add-PhysicalDisk"] = new() { ["StoragePoolFriendlyName"] = "p", ["PhysicalDisks"] = new[] { "free" } },
+        ["Clear-FileStorageTier"] = new() { ["FilePath"] = "/pinned" },
         ["Connect-VirtualDisk"] = new() { ["FriendlyName"] = v },
         ["Disconnect-VirtualDisk"] = new() { ["FriendlyName"] = v },
         ["New-PhysicalDisk"] = new() { ["Size"] = 128 << 20 },
@@ -30,6 +32,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         ["Resize-StorageTier"] = new() { ["FriendlyName"] = new[] { "tiered_t" }, ["Size"] = 8 << 20 },
         ["Resize-VirtualDisk"] = new() { ["FriendlyName"] = v, ["Size"] = 64 << 20 },
         ["Set-EmulatedDiskFault"] = new() { ["FriendlyName"] = "emulated", ["Pull"] = true },
+        ["Set-FileStorageTier"] = new() { ["FilePath"] = "/file", ["DesiredStorageTierFriendlyName"] = "layered_low", ["Now"] = true },
         ["Set-PhysicalDisk"] = new() { ["FriendlyName"] = "a", ["NewFriendlyName"] = "first" },
         ["Set-ResiliencySetting"] = new() { ["Name"] = new[] { "Mirror" }, ["StoragePool"] = "p", ["InterleaveDefault"] = 65536 },
         ["Set-StoragePool"] = new() { ["FriendlyName"] = "p", ["NewFriendlyName"] = "q" },
@@ -55,6 +58,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         {
             ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "tiered", ["StorageTiers"] = new[] { "t" }, ["StorageTierSizes"] = new[] { 4 << 20 }, ["NumberOfColumns"] = 1,
         });
+        await PinAsync();
         await using var job = verb == "Stop-StorageJob" ? await LongRepair.BeginAsync(host) : null;
 
         var before = await host.StateAsync();
@@ -64,6 +68,24 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         Assert.NotEmpty(Steps(reply));
         Assert.Equal("[]", reply.GetProperty("Objects").ToString());
         Assert.Equal(before, await host.StateAsync());
+    }
+
+    /// <summary>Virtual disk layered of two tiers, with a file pinned and one that is not.</summary>
+    private async Task PinAsync()
+    {
+        await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("upper") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
+        await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("lower") }, ["Size"] = 128 << 20, ["MediaType"] = "HDD" });
+        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "upper", "lower" }, ["ResiliencySettingNameDefault"] = "Simple" });
+        await host.SendAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "up", ["MediaType"] = "SSD" });
+        await host.SendAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "low", ["MediaType"] = "HDD" });
+        await host.SendAsync("New-VirtualDisk", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "layered", ["StorageTiers"] = new[] { "up", "low" }, ["StorageTierSizes"] = new[] { 4 << 20, 8 << 20 },
+        });
+        var layered = (await host.SendAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "layered" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
+        host.Files.Put("/pinned", layered, new PinnedRange(0, 4096));
+        host.Files.Put("/file", layered, new PinnedRange(4096, 4096));
+        await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/pinned", ["DesiredStorageTierFriendlyName"] = "layered_up" });
     }
 
     /// <summary>Paths of this host are known only once it runs.</summary>
