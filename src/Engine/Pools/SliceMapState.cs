@@ -17,7 +17,7 @@ public sealed class SliceMapState
 
     private readonly PersistentArray<SliceEntry> _entries;
     private readonly PersistentArray<ulong>[] _used;   // per tier, bit per slot
-    private readonly int[] _mapped;                    // per tier, slots in use
+    private readonly int[] _mapped;                    // per tier, slots in use by slices of the disk, without those of the store itself
 
     private SliceMapState(PersistentArray<SliceEntry> entries, PersistentArray<ulong>[] used, int[] mapped)
     {
@@ -35,7 +35,7 @@ public sealed class SliceMapState
     /// <summary>Where a slice is.</summary>
     public SliceEntry this[int slice] => _entries[slice];
 
-    /// <summary>Slots in use in a tier.</summary>
+    /// <summary>Slices of the disk that are in a tier; what the store keeps there for itself is not counted.</summary>
     public int Mapped(int tier) => tier < _mapped.Length ? _mapped[tier] : 0;
 
     /// <summary>Whether a slot is in use.</summary>
@@ -68,12 +68,13 @@ public sealed class SliceMapState
         Draft draft = new(this, slots.Length);
         for (int i = 0; i < record.Entries.Length; i++)
         {
-            draft.Free(_entries[record.FirstSlice + i]);
+            draft.Free(record.FirstSlice + i, _entries[record.FirstSlice + i]);
         }
 
-        foreach (SliceEntry entry in record.Entries)
+        for (int i = 0; i < record.Entries.Length; i++)
         {
-            if (entry.IsMapped && (entry.Tier >= slots.Length || entry.Slot >= slots[entry.Tier] || !draft.TryUse(entry)))
+            SliceEntry entry = record.Entries[i];
+            if (entry.IsMapped && (entry.Tier >= slots.Length || entry.Slot >= slots[entry.Tier] || !draft.TryUse(record.FirstSlice + i, entry)))
             {
                 reason = $"slot {entry.Slot} of tier {entry.Tier} is in use or is not there";
                 return null;
@@ -97,24 +98,26 @@ public sealed class SliceMapState
 
         internal int[] Mapped { get; }
 
-        internal void Free(SliceEntry entry)
+        internal void Free(int slice, SliceEntry entry)
         {
             if (entry.IsMapped)
             {
                 Set(entry, Used[entry.Tier][(int)(entry.Slot / 64)] & ~Bit(entry));
-                Mapped[entry.Tier]--;
+                Mapped[entry.Tier] -= Counts(slice);
             }
         }
 
-        internal bool TryUse(SliceEntry entry)
+        internal bool TryUse(int slice, SliceEntry entry)
         {
             ulong word = Used[entry.Tier][(int)(entry.Slot / 64)];
             Set(entry, word | Bit(entry));
-            Mapped[entry.Tier]++;
+            Mapped[entry.Tier] += Counts(slice);
             return (word & Bit(entry)) == 0;
         }
 
         private void Set(SliceEntry entry, ulong word) => Used[entry.Tier] = Used[entry.Tier].Set((int)(entry.Slot / 64), word);
+
+        private static int Counts(int slice) => slice < SlicesMapped.SystemSlices ? 1 : 0;
 
         private static ulong Bit(SliceEntry entry) => 1UL << (int)(entry.Slot % 64);
     }

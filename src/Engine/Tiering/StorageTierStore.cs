@@ -3,7 +3,7 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Tiering;
 
-/// <summary>What passed through one tier of a virtual disk since it was opened.</summary>
+/// <summary>What passed through one tier of a virtual disk since it was opened; what the store keeps for itself is not counted.</summary>
 public sealed class TierCounters
 {
     /// <summary>Reads.</summary>
@@ -26,6 +26,20 @@ public sealed class TierCounters
 
     /// <summary>Slices that went to another tier.</summary>
     public long SlicesMovedOut;
+
+    internal void NoteRead(int slice, int bytes)
+    {
+        bool isClients = slice < TieredStore.SystemSlices;
+        ReadOperations += isClients ? 1 : 0;
+        ReadBytes += isClients ? bytes : 0;
+    }
+
+    internal void NoteWrite(int slice, int bytes)
+    {
+        bool isClients = slice < TieredStore.SystemSlices;
+        WriteOperations += isClients ? 1 : 0;
+        WriteBytes += isClients ? bytes : 0;
+    }
 }
 
 /// <summary>One tier under a tiered store: its space, cut into slots of a slice each.</summary>

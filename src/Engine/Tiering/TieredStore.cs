@@ -182,8 +182,7 @@ public sealed partial class TieredStore : IHomeStore
         int turn = Enter();
         IoError error = await tier.Space.Read(AddressOf(entry, offset), target);
         Leave(turn);
-        tier.Counters.ReadOperations++;
-        tier.Counters.ReadBytes += target.Length;
+        tier.Counters.NoteRead(slice, target.Length);
         return error;
     }
 
@@ -205,8 +204,7 @@ public sealed partial class TieredStore : IHomeStore
         error = MoveOf(slice) is { } move
             ? await WriteBoth(move, offset, source, flags) : await tier.Space.Write(AddressOf(entry, offset), source, flags);
         Leave(turn);
-        tier.Counters.WriteOperations++;
-        tier.Counters.WriteBytes += source.Length;
+        tier.Counters.NoteWrite(slice, source.Length);
         return error;
     }
 

@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Tiering;
 public sealed partial class TieredStore
 {
     /// <summary>First of the slices that belong to the store itself, beyond those of the disk.</summary>
-    internal const int SystemSlices = SlicesMapped.SlicesMax / 2;
+    internal const int SystemSlices = SlicesMapped.SystemSlices;
 
     private const int FreedAtOnce = 64;
     private const long RetryNs = 1_000_000_000;
@@ -91,7 +91,7 @@ public sealed partial class TieredStore
             return error;
         }
 
-        tier.Counters.SlicesAllocated++;
+        tier.Counters.SlicesAllocated += slice < SystemSlices ? 1 : 0;
         return await Enter(slice, new SliceEntry(index, slot, SliceReason.FirstWrite, _lane.UtcNow.UtcTicks));
     }
 
