@@ -18,7 +18,7 @@ public sealed class CrashSimulation
 {
     private const int ChunkBytes = 64 << 10;
     private const int BlockBytes = 4096;
-    private const double RareForks = 0.45;   // moves make many requests: about as many crash states for a seed of a tiered disk as for others
+    private const double RareForks = 0.3;   // moves make many requests: about as many crash states for a seed of a tiered disk as for others
     private const int ExhaustiveWrites = 3;   // up to so many pending writes, every subset of them is tried
 
     private readonly SpaceScenario _scenario;
