@@ -18,8 +18,11 @@ public enum SliceReason : byte
     /// <summary>It had not been used for the time set.</summary>
     Cold = 4,
 
-    /// <summary>It made room for writes to come.</summary>
+    /// <summary>It made room for writes to come: its tier had less free than it is to have.</summary>
     Reserve = 5,
+
+    /// <summary>Its tier held more than it is to hold.</summary>
+    Demoted = 6,
 }
 
 /// <summary>

@@ -128,7 +128,7 @@ public sealed partial class StorageSubsystem
     /// <summary>Runs a verb that changes something, after those that came before it.</summary>
     private Task<T> Change<T>(Func<LaneTask<T>> verb) => _lane.InvokeAsync(() => InTurn(verb));
 
-    private async LaneTask<T> InTurn<T>(Func<LaneTask<T>> verb)
+    internal async LaneTask<T> InTurn<T>(Func<LaneTask<T>> verb)
     {
         while (_verbRunning)
         {

@@ -196,8 +196,9 @@ public sealed partial class StorageSubsystem
         }
 
         ManagedVirtualDisk[] disks = [.. managed.VirtualDisks.Values.Where(static disk => disk.Open is { Tiering: not null, Fault: IoError.None })];
-        bool isDue = IsTierTime(pool) && !_verbRunning && !pool.State.Pool!.IsReadOnly;
-        bool isContinuous = !_verbRunning && !pool.State.Pool!.IsReadOnly && ScheduleOf(pool).IsContinuous;
+        bool mayStart = !_verbRunning && !pool.State.Pool!.IsReadOnly;
+        bool isDue = mayStart && IsTierTime(pool);   // asked only when it can be followed: a time that is passed over now is found the next time
+        bool isContinuous = mayStart && ScheduleOf(pool).IsContinuous;
         foreach (ManagedVirtualDisk disk in disks.Where(HasSeveralTiers))
         {
             if (isDue && !IsOptimizing(managed, disk))

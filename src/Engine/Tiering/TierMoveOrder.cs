@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Engine.Tiering;
 
@@ -100,7 +101,7 @@ internal sealed class TierMoveOrder
         for (int i = _moving.Length - 1; i >= 0; i--)
         {
             TierCandidate candidate = _candidates.All[_moving[i]];
-            if (!_taken[_moving[i]] && filter(candidate) && !TryTake(_moving[i], ReasonOf(candidate, TierMoveReason.MakeRoom)))
+            if (!_taken[_moving[i]] && filter(candidate) && !TryTake(_moving[i], ReasonOf(candidate, SliceReason.MadeRoom)))
             {
                 leftOut++;
             }
@@ -115,8 +116,8 @@ internal sealed class TierMoveOrder
         {
             TierCandidate candidate = _candidates.All[index];
             bool isCold = _candidates.IsCold(candidate.Heat);
-            TierMoveReason reason = isCold ? TierMoveReason.Cold
-                : _occupied[tier] > _request.Capacities[tier] ? TierMoveReason.Demote : TierMoveReason.Reserve;
+            SliceReason reason = isCold ? SliceReason.Cold
+                : _occupied[tier] > _request.Capacities[tier] ? SliceReason.Demoted : SliceReason.Reserve;
             if (!isCold && _occupied[tier] <= _limits[tier])
             {
                 return;
@@ -160,7 +161,7 @@ internal sealed class TierMoveOrder
     }
 
     // Takes a move, and before it what makes room for it, from the far end of the way on.
-    private bool TryTake(int index, TierMoveReason reason)
+    private bool TryTake(int index, SliceReason reason)
     {
         int target = _candidates.All[index].To;
         int free = _isSpent ? -1 : FreeTier(target, isSpare: false);
@@ -185,7 +186,7 @@ internal sealed class TierMoveOrder
         for (int tier = free; tier != target; tier = _cameFrom[tier])
         {
             int making = Head(_cameFrom[tier], tier);
-            Take(making, ReasonOf(_candidates.All[making], TierMoveReason.MakeRoom));
+            Take(making, ReasonOf(_candidates.All[making], SliceReason.MadeRoom));
         }
 
         Take(index, reason);
@@ -227,12 +228,12 @@ internal sealed class TierMoveOrder
 
     private bool HasRoom(int tier, bool isSpare) => _occupied[tier] < _request.Capacities[tier] + (isSpare && !_request.Spare.IsDefaultOrEmpty ? _request.Spare[tier] : 0);
 
-    private TierMoveReason ReasonOf(TierCandidate candidate, TierMoveReason otherwise) =>
-        candidate.IsPinned ? TierMoveReason.Pinned
-        : candidate.To > candidate.From ? _candidates.IsCold(candidate.Heat) ? TierMoveReason.Cold : otherwise
-        : _candidates.IsEligible(candidate.Heat) ? TierMoveReason.Promote : otherwise;
+    private SliceReason ReasonOf(TierCandidate candidate, SliceReason otherwise) =>
+        candidate.IsPinned ? SliceReason.Pinned
+        : candidate.To > candidate.From ? _candidates.IsCold(candidate.Heat) ? SliceReason.Cold : otherwise
+        : _candidates.IsEligible(candidate.Heat) ? SliceReason.Promoted : otherwise;
 
-    private void Take(int index, TierMoveReason reason)
+    private void Take(int index, SliceReason reason)
     {
         TierCandidate candidate = _candidates.All[index];
         _taken[index] = true;

@@ -3,35 +3,13 @@ using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Engine.Tiering;
 
-/// <summary>Why a slice is to move.</summary>
-public enum TierMoveReason : byte
-{
-    /// <summary>It is hot: to a faster tier.</summary>
-    Promote = 1,
-
-    /// <summary>Its tier holds more than it is to hold.</summary>
-    Demote = 2,
-
-    /// <summary>Its place is needed for another slice.</summary>
-    MakeRoom = 3,
-
-    /// <summary>It is pinned to the tier it goes to.</summary>
-    Pinned = 4,
-
-    /// <summary>It has not been touched for <see cref="TierPlanSettings.ColdBelow"/>.</summary>
-    Cold = 5,
-
-    /// <summary>Its tier has less free than it is to have.</summary>
-    Reserve = 6,
-}
-
 /// <summary>A slice on its way from one tier to another; tiers count from 0, the fastest.</summary>
 /// <param name="Slice">The slice.</param>
 /// <param name="Heat">Its heat when the plan was made.</param>
 /// <param name="From">Tier that holds it.</param>
 /// <param name="To">Tier that is to hold it.</param>
 /// <param name="Reason">Why.</param>
-public readonly record struct TierMove(long Slice, float Heat, byte From, byte To, TierMoveReason Reason)
+public readonly record struct TierMove(long Slice, float Heat, byte From, byte To, SliceReason Reason)
 {
     /// <summary>Whether it goes to a faster tier.</summary>
     public bool IsPromotion => To < From;

@@ -34,7 +34,7 @@ public sealed class DiskTiering
     public TieredStore Store { get; }
 
     /// <summary>Heat of its slices.</summary>
-    public HeatMap Heat { get; private set; }
+    public HeatMap Heat { get; }
 
     /// <summary>Its pins.</summary>
     public PinTable Pins { get; private set; } = null!;
@@ -129,18 +129,9 @@ public sealed class DiskTiering
         }
 
         _isMoving = true;
-        RepairEnd end = await Store.Move([.. moves.Select(static move => new SliceOrder((int)move.Slice, move.To, ReasonOf(move.Reason)))], pacer);
+        RepairEnd end = await Store.Move([.. moves.Select(static move => new SliceOrder((int)move.Slice, move.To, move.Reason))], pacer);
         _isMoving = false;
         _moveEnded.NotifyAll();
         return end;
     }
-
-    private static SliceReason ReasonOf(TierMoveReason reason) => reason switch
-    {
-        TierMoveReason.Promote => SliceReason.Promoted,
-        TierMoveReason.Pinned => SliceReason.Pinned,
-        TierMoveReason.Cold => SliceReason.Cold,
-        TierMoveReason.MakeRoom => SliceReason.MadeRoom,
-        _ => SliceReason.Reserve,
-    };
 }

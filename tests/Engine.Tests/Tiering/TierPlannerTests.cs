@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.Tests.Tiering;
@@ -52,8 +53,8 @@ public sealed class TierPlannerTests
             TierWorld world = RandomWorld(random, tiers: 2);
             TierPlanSettings settings = RandomSettings(random);
             TierPlan plan = world.Plan(settings);
-            double[] up = [.. plan.Moves.Where(static move => move.Reason == TierMoveReason.Promote).Select(static move => (double)move.Heat)];
-            double[] down = [.. plan.Moves.Where(static move => move.Reason == TierMoveReason.MakeRoom && !move.IsPromotion).Select(static move => (double)move.Heat)];
+            double[] up = [.. plan.Moves.Where(static move => move.Reason == SliceReason.Promoted).Select(static move => (double)move.Heat)];
+            double[] down = [.. plan.Moves.Where(static move => move.Reason == SliceReason.MadeRoom && !move.IsPromotion).Select(static move => (double)move.Heat)];
             Assert.All(up, heat => Assert.True(heat > settings.MoveCost && heat >= settings.MinimumHeat));
             if (up.Length > 0 && down.Length > 0)
             {
@@ -93,7 +94,7 @@ public sealed class TierPlannerTests
         Array.Fill(world.Heat, 1000);
         Assert.Empty(world.Plan(s_eager).Moves);
         world.Heat[50] = 1001;
-        Assert.Equal([(0, 1, TierMoveReason.MakeRoom), (1, 0, TierMoveReason.Promote)], Shape(world.Plan(s_eager)));
+        Assert.Equal([(0, 1, SliceReason.MadeRoom), (1, 0, SliceReason.Promoted)], Shape(world.Plan(s_eager)));
         Assert.Empty(world.Plan().Moves);   // gains 1, costs 3
     }
 
@@ -109,7 +110,7 @@ public sealed class TierPlannerTests
         Assert.Empty(plan.Moves);
         Assert.Equal([174.0], plan.Thresholds);
         world.Heat[5] = 174.01;
-        Assert.Equal([(0, 1, TierMoveReason.MakeRoom), (1, 0, TierMoveReason.Promote)], Shape(world.Plan(settings)));
+        Assert.Equal([(0, 1, SliceReason.MadeRoom), (1, 0, SliceReason.Promoted)], Shape(world.Plan(settings)));
     }
 
     [Fact]
@@ -134,7 +135,7 @@ public sealed class TierPlannerTests
         (world.Tiers[0], world.Tiers[1]) = (0, 0);
         (world.Heat[0], world.Heat[4]) = (9, 90);
         TierPlan plan = world.Plan(TierPlanSettings.Default with { ColdBelow = 0.5, MaxBytes = 1 << 20 });
-        Assert.Equal((4L, TierMoveReason.Promote), (plan.Moves.Single().Slice, plan.Moves.Single().Reason));
+        Assert.Equal((4L, SliceReason.Promoted), (plan.Moves.Single().Slice, plan.Moves.Single().Reason));
         Assert.Equal(1, plan.MovesLeftOut);   // slice 1, which is cold
     }
 
@@ -149,7 +150,7 @@ public sealed class TierPlannerTests
         }
 
         TierPlan plan = world.Plan(TierPlanSettings.Default with { FreeReservePercent = 25 });
-        Assert.Equal([(9L, TierMoveReason.Reserve), (8L, TierMoveReason.Reserve), (7L, TierMoveReason.Reserve)], plan.Moves.Select(static move => (move.Slice, move.Reason)));
+        Assert.Equal([(9L, SliceReason.Reserve), (8L, SliceReason.Reserve), (7L, SliceReason.Reserve)], plan.Moves.Select(static move => (move.Slice, move.Reason)));
     }
 
     [Fact]
@@ -162,7 +163,7 @@ public sealed class TierPlannerTests
         Assert.Empty(world.Plan().Moves);
         TierPlan plan = world.Plan(TierPlanSettings.Default with { ColdBelow = 0.02 });
         Assert.Equal(13, plan.Moves.Count);
-        Assert.All(plan.Moves, static move => Assert.Equal((2, TierMoveReason.Cold), (move.To, move.Reason)));
+        Assert.All(plan.Moves, static move => Assert.Equal((2, SliceReason.Cold), (move.To, move.Reason)));
         world.Apply(plan);
         Assert.Empty(world.Plan(TierPlanSettings.Default with { ColdBelow = 0.02, MoveCost = 0 }).Moves);
     }
@@ -175,7 +176,7 @@ public sealed class TierPlannerTests
         world.Tiers[8] = 0;
         world.Heat[8] = 1;
         TierPlan plan = world.Plan();
-        Assert.Equal([(0, 1, TierMoveReason.Demote)], Shape(plan));
+        Assert.Equal([(0, 1, SliceReason.Demoted)], Shape(plan));
         Assert.NotEqual(8, plan.Moves[0].Slice);
     }
 
@@ -188,7 +189,7 @@ public sealed class TierPlannerTests
         world.Pins[9] = 0;
         world.Pins[0] = 1;
         world.Heat[9] = 0;
-        Assert.Equal([(0, 1, TierMoveReason.Pinned), (1, 0, TierMoveReason.Pinned)], Shape(world.Plan()).Order());
+        Assert.Equal([(0, 1, SliceReason.Pinned), (1, 0, SliceReason.Pinned)], Shape(world.Plan()).Order());
         world.Spare = [0, 0];
         TierPlan none = world.Plan();
         Assert.Equal((0, 2), (none.Moves.Count, none.MovesLeftOut));
@@ -262,7 +263,7 @@ public sealed class TierPlannerTests
         Assert.Throws<ArgumentException>(() => world.Plan());
     }
 
-    private static IEnumerable<(int From, int To, TierMoveReason Reason)> Shape(TierPlan plan) =>
+    private static IEnumerable<(int From, int To, SliceReason Reason)> Shape(TierPlan plan) =>
         plan.Moves.Select(static move => ((int)move.From, (int)move.To, move.Reason));
 
     private static TierPlanSettings RandomSettings(Random random) => new()

@@ -1,0 +1,124 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tests.Management;
+
+/// <summary>Optimizing a virtual disk of four slices on the fast tier and sixteen on the slow one, sixteen of them written: slices 0 to 3 are on the fast one.</summary>
+public sealed class SubsystemTiersTests
+{
+    private const int Slice = 1 << 20;
+
+    private readonly SubsystemWorld _world = new();
+    private readonly HashSet<Guid> _jobs = [];
+    private readonly Guid _disk;
+
+    public SubsystemTiersTests()
+    {
+        _world.NewPool([(64 << 20, MediaType.SSD), (128 << 20, MediaType.HDD)]);
+        TierRequest[] tiers = [new(Template("fast", MediaType.SSD), 4 * Slice), new(Template("slow", MediaType.HDD), 16 * Slice)];
+        VirtualDiskRequest request = new() { FriendlyName = "d", Tiers = tiers, SliceSize = Slice, ProvisioningType = ProvisioningType.Fixed };
+        _disk = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, request)).Description.Id.Value;
+        for (int slice = 0; slice < 16; slice++)
+        {
+            _world.Write(_disk, (long)slice * Slice, Slice);
+        }
+    }
+
+    [Fact]
+    public void What_is_planned_is_what_is_done_and_leaves_nothing_to_do()
+    {
+        Heat(12, 13);
+        TierOptimization planned = _world.Run(_world.Subsystem.PlanTiersAsync(_disk));
+        Assert.Null(planned.Job);
+        TierOptimization done = _world.Run(_world.Subsystem.OptimizeTiersAsync(_disk));
+        Assert.Equal(planned.Plan.Moves.Select(static move => (move.Slice, move.From, move.To)), done.Plan.Moves.Select(static move => (move.Slice, move.From, move.To)));
+        Assert.Equal((JobState.Completed, 2L * Slice, 2L * Slice), (done.Job!.State, done.Job.BytesPromoted, done.Job.BytesDemoted));
+        Assert.Empty(_world.Run(_world.Subsystem.PlanTiersAsync(_disk)).Plan.Moves);
+
+        SliceStatus[] slices = _world.Run(_world.Subsystem.SlicesAsync(_disk, 12 * Slice, 2 * Slice));
+        Assert.Equal([12, 13], slices.Select(static slice => slice.Slice));
+        Assert.All(slices, static slice => Assert.Equal((0, SliceReason.Promoted), (slice.Entry.Tier, slice.Entry.Reason)));
+        Assert.All(slices, static slice => Assert.InRange(slice.Rank, 0, 1));
+        Assert.True(_world.Run(_world.Subsystem.SlicesAsync(_disk, 0, 1))[0].Rank >= 2);
+        Assert.Equal(16, _world.Run(_world.Subsystem.SlicesAsync(_disk, 0, long.MaxValue)).Length);
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.SlicesAsync(_disk, 20 * Slice, 1)));
+    }
+
+    [Fact]
+    public void Four_times_of_the_day_begin_four_jobs_each_day_and_none_when_it_is_off()
+    {
+        TierSchedule schedule = new(true, [13 * 60, 60, 7 * 60, (23 * 60) + 59]);
+        Assert.Equal([60, 420, 780, 1439], _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, schedule)).Times);
+        _world.Restart();
+        Assert.Equal([60, 420, 780, 1439], _world.Run(_world.Subsystem.TierScheduleAsync(_world.Pool)).Times);
+        _world.Advance(TimeSpan.FromMinutes(2));
+        Assert.Equal(4, JobsBegunIn(24 * 60));
+        Assert.Equal(4, JobsBegunIn(24 * 60));
+        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, schedule with { IsEnabled = false }));
+        Assert.Equal(0, JobsBegunIn(24 * 60));
+    }
+
+    [Fact]
+    public void A_time_that_comes_while_a_verb_runs_is_not_forgotten()
+    {
+        _world.Advance(TimeSpan.FromMinutes(2));
+        int soon = (int)_world.Lane.UtcNow.ToLocalTime().TimeOfDay.TotalMinutes + 3;
+        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, new TierSchedule(true, [soon % (24 * 60)])));
+        Task<bool> verb = _world.Lane.InvokeAsync(() => _world.Subsystem.InTurn(async LaneTask<bool> () =>
+        {
+            await _world.Lane.Delay(600_000_000_000);
+            return true;
+        }));
+        Assert.Equal(0, JobsBegunIn(9));
+        Assert.Equal(1, JobsBegunIn(5));
+        Assert.True(verb.IsCompletedSuccessfully);
+    }
+
+    [Fact]
+    public void The_continuous_mode_keeps_a_part_of_the_fast_tier_free()
+    {
+        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, new TierSchedule(false, [60], IsContinuous: true, FreeReservePercent: 25)));
+        Assert.True(JobsBegunIn(3) >= 1);
+        Assert.Equal(3, _world.Opened(_disk).Tiers!.Map.Mapped(0));
+        Assert.Equal(0, JobsBegunIn(10));   // there is nothing more to do
+    }
+
+    [Fact]
+    public void Impossible_times_and_reserves_are_refused_and_change_nothing()
+    {
+        foreach (TierSchedule wrong in new TierSchedule[] { new(true, []), new(true, [1440]), new(true, [-1]), new(true, [.. Enumerable.Range(0, 49)]), new(true, [1], true, 51) })
+        {
+            Assert.Equal(Refusal.InvalidParameter, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, wrong))).Refusal);
+        }
+
+        Assert.Equal(TierSchedule.Default.Times, _world.Run(_world.Subsystem.TierScheduleAsync(_world.Pool)).Times);
+    }
+
+    private Guid Template(string name, MediaType media) => _world.Run(_world.Subsystem.NewStorageTierAsync(
+        _world.Pool, new TierTemplateRequest { FriendlyName = name, MediaType = media, ResiliencySettingName = "Simple" })).UniqueId;
+
+    private void Heat(params int[] slices)
+    {
+        for (int i = 0; i < 200; i++)
+        {
+            Array.ForEach(slices, slice => _world.Write(_disk, slice * (long)Slice, 4096));
+        }
+    }
+
+    /// <summary>Optimizations that begin within so many minutes; a job is listed for ten minutes after its end.</summary>
+    private int JobsBegunIn(int minutes)
+    {
+        int before = _jobs.Count;
+        for (int minute = 0; minute < minutes; minute++)
+        {
+            _world.Advance(TimeSpan.FromMinutes(1));
+            _jobs.UnionWith(_world.Jobs.Where(static job => job.Name == "Storage Tiers Optimization").Select(static job => job.UniqueId));
+        }
+
+        return _jobs.Count - before;
+    }
+}
