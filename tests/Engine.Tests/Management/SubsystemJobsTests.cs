@@ -184,7 +184,7 @@ public sealed class SubsystemJobsTests
         Assert.InRange(_world.Subsystem.ListedJobs[0].BytesProcessed, before + 1, long.MaxValue);
     }
 
-    // Four clients that read and write at random, one request at a time each.
+    // Four clients that read and write at random, one request at a time each; every 32nd write is followed by a flush, as a file system does.
     private long Requests(Guid disk, TimeSpan time)
     {
         long done = 0;
@@ -202,6 +202,7 @@ public sealed class SubsystemJobsTests
         async LaneTask Client(int number)
         {
             IoBuffer buffer = _world.Lane.Buffers.Rent(8192);
+            int written = 0;
             while (!isOver)
             {
                 long offset = _world.Lane.Next(2560) * 8192L;
@@ -209,6 +210,10 @@ public sealed class SubsystemJobsTests
                     ? await _world.Disk(disk).Read(offset, buffer) : await _world.Disk(disk).Write(offset, buffer, WriteFlags.None);
                 Assert.Equal(IoError.None, error);
                 done += isOver ? 0 : 1;
+                if (number % 2 == 1 && ++written % 32 == 0)
+                {
+                    Assert.Equal(IoError.None, await _world.Disk(disk).Flush());
+                }
             }
 
             _world.Lane.Buffers.Return(buffer);
