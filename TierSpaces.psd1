@@ -44,6 +44,8 @@
         'Clear-FileStorageTier'
         'Get-FileStorageTier'
         'Set-FileStorageTier'
+        'Optimize-StorageTier'
+        'Optimize-Volume'
         'Get-StorageTier'
         'Get-StorageTierSupportedSize'
         'New-StorageTier'

@@ -65,6 +65,7 @@ public sealed partial class StorageSubsystem
     public Task<TierOptimization> PlanTiersAsync(Guid virtualDisk) => Plan(() =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
+        RequireWritable(managed);
         DiskTiering tiering = disk.Open.Tiering!;
         return new TierOptimization(null, tiering.Plan(SettingsOf(managed.Pool!, tiering)), tiering.Report());
     });
@@ -95,6 +96,22 @@ public sealed partial class StorageSubsystem
     /// <exception cref="RefusedException">A time is outside its range, there are none or too many, or the pool is not open; nothing was changed.</exception>
     public Task<TierSchedule> SetTierScheduleAsync(Guid pool, TierSchedule schedule) => Change(async LaneTask<TierSchedule> () =>
     {
+        (ManagedPool managed, int[] times) = PossibleSchedule(pool, schedule);
+        JobProgress setting = new()
+        {
+            Kind = JobKind.TierSchedule, Subject = pool, UtcTicks = _lane.UtcNow.UtcTicks,
+            Cursor = (schedule.IsEnabled ? ScheduleEnabled : 0) | (schedule.IsContinuous ? ScheduleContinuous : 0), BytesProcessed = schedule.FreeReservePercent,
+            Step = string.Join(',', times.Select(static minute => minute.ToString(CultureInfo.InvariantCulture))),
+        };
+        Require(await managed.Pool!.Commit(new JobRecord(ScheduleKey(pool), setting.Encode())), managed.Pool.State.Pool!.FriendlyName);
+        return ScheduleOf(managed.Pool);
+    });
+
+    /// <summary>Refuses what <see cref="SetTierScheduleAsync"/> would refuse.</summary>
+    public Task<bool> CheckSetTierScheduleAsync(Guid pool, TierSchedule schedule) => Check(() => PossibleSchedule(pool, schedule));
+
+    private (ManagedPool Pool, int[] Times) PossibleSchedule(Guid pool, TierSchedule schedule)
+    {
         int[] times = [.. schedule.Times.Distinct().Order()];
         if (times.Length is < 1 or > TimesMax || times.Any(static minute => minute is < 0 or >= 24 * 60))
         {
@@ -108,16 +125,8 @@ public sealed partial class StorageSubsystem
                 Refusal.InvalidParameter, $"A free reserve of {schedule.FreeReservePercent} percent is not possible; 0 to {TierPlanSettings.FreeReservePercentMax} are.", "Give another one.");
         }
 
-        ManagedPool managed = OpenPool(pool);
-        JobProgress setting = new()
-        {
-            Kind = JobKind.TierSchedule, Subject = pool, UtcTicks = _lane.UtcNow.UtcTicks,
-            Cursor = (schedule.IsEnabled ? ScheduleEnabled : 0) | (schedule.IsContinuous ? ScheduleContinuous : 0), BytesProcessed = schedule.FreeReservePercent,
-            Step = string.Join(',', times.Select(static minute => minute.ToString(CultureInfo.InvariantCulture))),
-        };
-        Require(await managed.Pool!.Commit(new JobRecord(ScheduleKey(pool), setting.Encode())), managed.Pool.State.Pool!.FriendlyName);
-        return ScheduleOf(managed.Pool);
-    });
+        return (OpenPool(pool), times);
+    }
 
     private static TierSchedule ScheduleOf(Pool pool)
     {

@@ -34,7 +34,7 @@ public static class TierReportText
     }
 
     /// <summary>A size as Windows' tools print it: whole bytes, or two decimals of the largest unit that is reached; units are powers of 1024.</summary>
-    internal static string Size(long bytes)
+    public static string Size(long bytes)
     {
         if (bytes < 1024)
         {

@@ -97,13 +97,14 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
 
 /// <summary>What the kernel says of an open file.</summary>
 /// <param name="Mode">Kind and permissions.</param>
-/// <param name="Major">Number of its device.</param>
-/// <param name="Minor">Second number of its device.</param>
+/// <param name="Major">Number of the device that it is on; a block device is on itself.</param>
+/// <param name="Minor">Second number of that device.</param>
 /// <param name="Mount">Number of the mount.</param>
 internal sealed record FileStatus(int Mode, uint Major, uint Minor, ulong Mount)
 {
     private const int KindMask = 0xF000;
     private const int RegularFile = 0x8000;
+    private const int Device = 0x6000;
 
     /// <summary>Whether it has data of its own.</summary>
     public bool IsRegular => (Mode & KindMask) == RegularFile;
@@ -118,9 +119,9 @@ internal sealed record FileStatus(int Mode, uint Major, uint Minor, ulong Mount)
                 StorageErrors.Failed, $"The kernel says nothing of '{path}': {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}.", "", path);
         }
 
-        return new FileStatus(
-            MemoryMarshal.Read<ushort>(answer[28..]), MemoryMarshal.Read<uint>(answer[136..]), MemoryMarshal.Read<uint>(answer[140..]),
-            MemoryMarshal.Read<ulong>(answer[144..]));
+        int mode = MemoryMarshal.Read<ushort>(answer[28..]);
+        var device = answer[((mode & KindMask) == Device ? 128 : 136)..];
+        return new FileStatus(mode, MemoryMarshal.Read<uint>(device), MemoryMarshal.Read<uint>(device[4..]), MemoryMarshal.Read<ulong>(answer[144..]));
     }
 }
 

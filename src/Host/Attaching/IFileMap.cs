@@ -19,7 +19,7 @@ internal interface IFileMap
     /// <exception cref="Contracts.StorageException">It is not there, not on a connected virtual disk, or its file system does not tell.</exception>
     FilePlace Find(string path);
 
-    /// <summary>Where the file system of a path lies.</summary>
+    /// <summary>Where the file system of a path lies; the path may be that of a block device.</summary>
     /// <exception cref="Contracts.StorageException">The path is not there, or not on a connected virtual disk.</exception>
     VolumePlace FindVolume(string path);
 }

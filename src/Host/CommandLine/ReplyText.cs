@@ -1,3 +1,4 @@
+using System.Reflection;
 using System.Text;
 using System.Text.Encodings.Web;
 using System.Text.Json;
@@ -22,6 +23,13 @@ internal static class ReplyText
         if (asJson)
         {
             output.WriteLine(ToJson(objects));
+        }
+        else if (verb.OutputType.GetCustomAttribute<WindowsClassAttribute>() is { Text.Length: > 0 } shown)
+        {
+            foreach (var item in objects.EnumerateArray())
+            {
+                output.WriteLine(item.GetProperty(shown.Text).GetString());
+            }
         }
         else
         {

@@ -59,6 +59,8 @@ internal static class VerbHandlers
         new SetFileStorageTierHandler(services),
         new GetFileStorageTierHandler(services),
         new ClearFileStorageTierHandler(services),
+        new OptimizeStorageTierHandler(services),
+        new OptimizeVolumeHandler(services),
         new GetPhysicalExtentHandler(services),
         new GetStorageJobHandler(services),
         new StopStorageJobHandler(services),

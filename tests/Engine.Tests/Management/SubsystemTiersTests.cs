@@ -49,6 +49,15 @@ public sealed class SubsystemTiersTests
     }
 
     [Fact]
+    public void What_a_pool_that_is_read_only_refuses_it_refuses_to_plan()
+    {
+        Heat(12);
+        _world.Run(_world.Subsystem.SetPoolAsync(_world.Pool, static pool => pool with { IsReadOnly = true }));
+        Assert.Equal(Refusal.PoolReadOnly, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.OptimizeTiersAsync(_disk))).Refusal);
+        Assert.Equal(Refusal.PoolReadOnly, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.PlanTiersAsync(_disk))).Refusal);
+    }
+
+    [Fact]
     public void Four_times_of_the_day_begin_four_jobs_each_day_and_none_when_it_is_off()
     {
         TierSchedule schedule = new(true, [13 * 60, 60, 7 * 60, (23 * 60) + 59]);
@@ -93,7 +102,10 @@ public sealed class SubsystemTiersTests
         foreach (TierSchedule wrong in new TierSchedule[] { new(true, []), new(true, [1440]), new(true, [-1]), new(true, [.. Enumerable.Range(0, 49)]), new(true, [1], true, 51) })
         {
             Assert.Equal(Refusal.InvalidParameter, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, wrong))).Refusal);
+            Assert.Equal(Refusal.InvalidParameter, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.CheckSetTierScheduleAsync(_world.Pool, wrong))).Refusal);
         }
+
+        Assert.True(_world.Run(_world.Subsystem.CheckSetTierScheduleAsync(_world.Pool, new TierSchedule(true, [5]))));
 
         Assert.Equal(TierSchedule.Default.Times, _world.Run(_world.Subsystem.TierScheduleAsync(_world.Pool)).Times);
     }

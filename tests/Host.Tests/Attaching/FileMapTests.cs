@@ -56,6 +56,7 @@ public sealed class FileMapTests : IDisposable
 
         var volume = new FileMap(attachments).FindVolume(Mount);
         Assert.Equal(new VolumePlace(Id, new PinnedRange(0, (long)mebibytes << 20)), volume);
+        Assert.Equal(volume, new FileMap(attachments).FindVolume(new AttachStore(state).Read()[0].Device));
     }
 
     [Fact]

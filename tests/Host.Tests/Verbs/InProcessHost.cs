@@ -1,8 +1,10 @@
 using System.Text.Json;
 using System.Text.RegularExpressions;
+using TierSpaces.Acceptance;
 using TierSpaces.Contracts;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs;
+using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
@@ -59,6 +61,20 @@ public sealed partial class InProcessHost : IAsyncLifetime
         var answer = await new VerbDispatcher(VerbHandlers.Create(host), host.Changes)
             .RunAsync(verb, JsonSerializer.SerializeToUtf8Bytes(request), TestContext.Current.CancellationToken);
         return JsonDocument.Parse(answer).RootElement;
+    }
+
+    /// <summary>Writes ones to places of a virtual disk, one after the other, over its socket: no device is made of it.</summary>
+    internal async Task WriteAsync(string virtualDisk, int bytes, IEnumerable<long> offsets)
+    {
+        var disk = (await host.Subsystem.VirtualDisksAsync()).Single(disk => disk.Description.FriendlyName == virtualDisk);
+        var connected = await host.Subsystem.ConnectVirtualDiskAsync(disk.Description.Id.Value);
+        using NbdClient client = new(VirtualDiskMapping.NbdUri(virtualDisk, connected.SocketPath));
+        var ones = Enumerable.Repeat((byte)1, bytes).ToArray();
+        foreach (var offset in offsets)
+        {
+            client.Send(1, NbdClient.Write, 0, offset, bytes, ones);
+            Assert.Equal((1UL, 0U), client.NextAnswer());
+        }
     }
 
     /// <summary>Everything that is listed, masked.</summary>

@@ -1,0 +1,95 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Tiering;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>Optimizes the tiers of virtual disks side by side, or tells what that would do: what two verbs have in common.</summary>
+internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageTierOptimizationInfo> reply)
+{
+    /// <summary>Tells the plan of each disk or, when it is to be done, answers when the last job has ended.</summary>
+    /// <param name="disks">The virtual disks.</param>
+    /// <param name="show">Takes what each came to.</param>
+    public async Task RunAsync(IReadOnlyCollection<VirtualDiskStatus> disks, Action<StorageTierOptimizationInfo> show)
+    {
+        var runs = disks.Select(disk => (disk.Description, run: BeginAsync(disk.Description.Id.Value))).ToArray();
+        foreach (var (disk, run) in runs)
+        {
+            await reply.TryAsync(async () =>
+            {
+                var done = await run.ConfigureAwait(false);
+                reply.Tell(Steps(disk, done.Plan));
+                if (done.Job is { } job)
+                {
+                    show(Describe(disk, job, done));
+                    Judge(disk.FriendlyName, job);
+                }
+            }).ConfigureAwait(false);
+        }
+    }
+
+    private Task<TierOptimization> BeginAsync(Guid disk) =>
+        reply.IsWhatIf ? services.Subsystem.PlanTiersAsync(disk) : services.Subsystem.OptimizeTiersAsync(disk);
+
+    private static IEnumerable<string> Steps(VirtualDiskDescription disk, TierPlan plan)
+    {
+        var promoted = plan.Moves.Count(move => move.IsPromotion);
+        yield return $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move {promoted} slices, {plan.BytesPromoted} bytes, to faster tiers"
+            + $" and {plan.Moves.Count - promoted} slices, {plan.BytesDemoted} bytes, to slower ones";
+        for (var tier = 0; tier < disk.Tiers.Length; tier++)
+        {
+            yield return FormattableString.Invariant(
+                $"Share of the I/O on storage tier '{disk.Tiers[tier].FriendlyName}': {plan.ShareBefore[tier] * 100:0.0} % before, {plan.ShareAfter[tier] * 100:0.0} % after");
+        }
+    }
+
+    private static StorageTierOptimizationInfo Describe(VirtualDiskDescription disk, JobStatus job, TierOptimization done) => new()
+    {
+        VirtualDiskFriendlyName = disk.FriendlyName,
+        VirtualDiskUniqueId = Identifiers.OfVirtualDisk(disk.Id.Value),
+        StorageJobUniqueId = Identifiers.OfPoolOrDisk(job.UniqueId),
+        State = job.State.ToString(),
+        SlicesPlanned = (ulong)done.Plan.Moves.Count,
+        BytesPromoted = (ulong)job.BytesPromoted,
+        BytesDemoted = (ulong)job.BytesDemoted,
+        PerformanceTierSize = (ulong)done.Report.Tiers[0].SizeBytes,
+        PercentOfIoBefore = Percent(done.Plan.ShareBefore[0] * 100),
+        PercentOfIoAfter = Percent(done.Report.Tiers[0].PercentOfIo),
+        Tiers = [.. disk.Tiers.Zip(done.Report.Tiers, ShareOf)],
+        SizesRequired = [.. done.Report.Rows.Select(row => new PerformanceTierSizeInfo { PercentOfIo = row.Percent, SizeRequired = (ulong)row.Bytes })],
+        Report = $"Virtual disk '{disk.FriendlyName}': {TierReportText.Size(job.BytesPromoted)} moved to faster tiers,"
+            + $" {TierReportText.Size(job.BytesDemoted)} to slower ones.\n\n{TierReportText.Format(done.Report)}",
+    };
+
+    private static StorageTierShareInfo ShareOf(TierDescription tier, TierReportTier share) => new()
+    {
+        FriendlyName = tier.FriendlyName,
+        Size = (ulong)share.SizeBytes,
+        MappedSize = (ulong)share.MappedBytes,
+        PercentOfIo = Percent(share.PercentOfIo),
+        PinnedSize = (ulong)share.PinnedBytes,
+        PinnedPercentOfIo = Percent(share.PinnedPercentOfIo),
+    };
+
+    private static double Percent(double percent) => Math.Round(percent, 1);
+
+    private static void Judge(string name, JobStatus job)
+    {
+        if (job.State != JobState.Completed)
+        {
+            throw new StorageException(
+                StorageErrors.Failed,
+                job.State switch
+                {
+                    JobState.Terminated => $"Optimizing the tiers of virtual disk '{name}' was stopped.",
+                    JobState.Suspended => $"The host stops; optimizing the tiers of virtual disk '{name}' goes on when it runs again.",
+                    _ => $"Optimizing the tiers of virtual disk '{name}' could not go on: {job.ErrorDescription}.",
+                },
+                target: name);
+        }
+    }
+}
