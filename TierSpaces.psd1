@@ -46,6 +46,8 @@
         'Set-FileStorageTier'
         'Optimize-StorageTier'
         'Optimize-Volume'
+        'Get-StorageTierSchedule'
+        'Set-StorageTierSchedule'
         'Get-StorageTier'
         'Get-StorageTierSupportedSize'
         'New-StorageTier'

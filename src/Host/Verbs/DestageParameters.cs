@@ -1,4 +1,3 @@
-using System.Globalization;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 
@@ -10,7 +9,6 @@ internal static class DestageParameters
     /// <summary>Nanoseconds of the unit of DestageIdle.</summary>
     public const long NsPerSecond = 1_000_000_000;
 
-    private const int MinutesPerHour = 60;
     private const string NoTime = "None";
 
     /// <summary>The settings after a request; those that it does not name stay.</summary>
@@ -32,7 +30,7 @@ internal static class DestageParameters
 
     /// <summary>A minute of the day as text, or null for none.</summary>
     public static string? TimeText(int minutes) =>
-        minutes < 0 ? null : string.Create(CultureInfo.InvariantCulture, $"{minutes / MinutesPerHour:00}:{minutes % MinutesPerHour:00}");
+        minutes < 0 ? null : TimeOfDay.Text(minutes);
 
     /// <summary>Whether a request names any of them.</summary>
     public static bool AreGiven(SetVirtualDiskRequest request) =>
@@ -59,10 +57,8 @@ internal static class DestageParameters
             return -1;
         }
 
-        return TimeOnly.TryParseExact(text, ["HH:mm", "H:mm"], CultureInfo.InvariantCulture, DateTimeStyles.None, out var time)
-            ? (time.Hour * MinutesPerHour) + time.Minute
-            : throw new StorageException(
-                StorageErrors.InvalidParameter, $"-DestageHoldUntil '{text}' is no time of day; 00:00 to 23:59 and {NoTime} are possible.",
-                $"Give a time as HH:mm, or {NoTime}.", "DestageHoldUntil");
+        return TimeOfDay.Read(text) ?? throw new StorageException(
+            StorageErrors.InvalidParameter, $"-DestageHoldUntil '{text}' is no time of day; 00:00 to 23:59 and {NoTime} are possible.",
+            $"Give a time as HH:mm, or {NoTime}.", "DestageHoldUntil");
     }
 }

@@ -61,6 +61,8 @@ internal static class VerbHandlers
         new ClearFileStorageTierHandler(services),
         new OptimizeStorageTierHandler(services),
         new OptimizeVolumeHandler(services),
+        new GetStorageTierScheduleHandler(services),
+        new SetStorageTierScheduleHandler(services),
         new GetPhysicalExtentHandler(services),
         new GetStorageJobHandler(services),
         new StopStorageJobHandler(services),

@@ -11,7 +11,7 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>A host in this process, without a socket: pool p of the disks a to d, virtual disk v and storage tier t in it, and the disk free beside.</summary>
 public sealed partial class InProcessHost : IAsyncLifetime
 {
-    private static readonly string[] listed = ["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-ResiliencySetting", "Get-StorageTier"];
+    private static readonly string[] listed = ["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-ResiliencySetting", "Get-StorageTier", "Get-StorageTierSchedule"];
     private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
     private HostServices host = null!;
 

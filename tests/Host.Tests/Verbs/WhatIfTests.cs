@@ -39,6 +39,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         ["Set-ResiliencySetting"] = new() { ["Name"] = new[] { "Mirror" }, ["StoragePool"] = "p", ["InterleaveDefault"] = 65536 },
         ["Set-StoragePool"] = new() { ["FriendlyName"] = "p", ["NewFriendlyName"] = "q" },
         ["Set-StorageTier"] = new() { ["FriendlyName"] = "t", ["NewFriendlyName"] = "u" },
+        ["Set-StorageTierSchedule"] = new() { ["StoragePoolFriendlyName"] = p, ["Time"] = new[] { "02:00" } },
         ["Set-VirtualDisk"] = new() { ["FriendlyName"] = "v", ["NewFriendlyName"] = "w" },
         ["Start-TierSpacesHost"] = [],
         ["Stop-StorageJob"] = [],
@@ -120,6 +121,9 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         { "Optimize-StorageTier", """{"VirtualDisk":["v"]}""", 1 },
         { "Optimize-Volume", """{"FileSystemLabel":["v"],"TierOptimize":true}""", 1 },
         { "Optimize-Volume", """{"Path":["/nowhere"]}""", 5 },
+        { "Set-StorageTierSchedule", """{"StoragePoolFriendlyName":["p"],"FreeReservePercent":51}""", 5 },
+        { "Set-StorageTierSchedule", """{"StoragePoolFriendlyName":["p"],"Time":[]}""", 5 },
+        { "Set-StorageTierSchedule", """{"StoragePoolFriendlyName":["Primordial"],"Enabled":true}""", 48000 },
         { "Set-VirtualDisk", """{"FriendlyName":"v","NewFriendlyName":""}""", 5 },
         { "Unregister-PhysicalDisk", """{"FriendlyName":["a"]}""", 51002 },
     };

@@ -1,0 +1,26 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>When the tiers of a pool's virtual disks are optimized without a command: what Get-StorageTierSchedule returns.</summary>
+[WindowsClass(
+    "TierSpaces_StorageTierSchedule", "StoragePool=StoragePoolFriendlyName", "TaskName", "Enabled", "Time", "Continuous", "FreeReservePercent")]
+public sealed record StorageTierScheduleInfo
+{
+    public string StoragePoolFriendlyName { get; init; } = "";
+
+    public string StoragePoolUniqueId { get; init; } = "";
+
+    /// <summary>Name of the storage jobs that it begins.</summary>
+    public string TaskName { get; init; } = "";
+
+    /// <summary>Whether tiers are optimized at the times.</summary>
+    public bool Enabled { get; init; }
+
+    /// <summary>Times of the day, local, as 01:00, ascending.</summary>
+    public string[] Time { get; init; } = [];
+
+    /// <summary>Whether slices also move in between.</summary>
+    public bool Continuous { get; init; }
+
+    /// <summary>Percent of the faster tiers that is kept free then.</summary>
+    public int FreeReservePercent { get; init; }
+}

@@ -1,0 +1,38 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>Get-StorageTierSchedule: lists the schedules of pools.</summary>
+internal sealed class GetStorageTierScheduleHandler(HostServices services) : VerbHandler<GetStorageTierScheduleRequest, StorageTierScheduleInfo>
+{
+    private const string TaskName = "Storage Tiers Optimization";
+
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        GetStorageTierScheduleRequest request, ReplyBuilder<StorageTierScheduleInfo> reply, CancellationToken cancellation)
+    {
+        var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
+        var isEvery = request is { StoragePoolFriendlyName: null, StoragePoolUniqueId: null, InputObject: null };
+        foreach (var pool in pools.Select(request.StoragePoolFriendlyName, request.StoragePoolUniqueId, null, request.InputObject, reply.Fail)
+            .Where(pool => !isEvery || !pool.IsPrimordial))
+        {
+            await reply.TryAsync(async () =>
+                reply.Add(Describe(pool, await services.Subsystem.TierScheduleAsync(pool.Concrete.UniqueId).ConfigureAwait(false)))).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Maps one.</summary>
+    internal static StorageTierScheduleInfo Describe(StoragePoolTarget pool, TierSchedule schedule) => new()
+    {
+        StoragePoolFriendlyName = pool.FriendlyName,
+        StoragePoolUniqueId = Identifiers.OfPoolOrDisk(pool.Id),
+        TaskName = TaskName,
+        Enabled = schedule.IsEnabled,
+        Time = [.. schedule.Times.Select(TimeOfDay.Text)],
+        Continuous = schedule.IsContinuous,
+        FreeReservePercent = schedule.FreeReservePercent,
+    };
+}

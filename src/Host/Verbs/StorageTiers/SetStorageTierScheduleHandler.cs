@@ -1,0 +1,37 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>Set-StorageTierSchedule: changes the schedules of pools; what is not given stays.</summary>
+internal sealed class SetStorageTierScheduleHandler(HostServices services) : VerbHandler<SetStorageTierScheduleRequest, StorageTierScheduleInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        SetStorageTierScheduleRequest request, ReplyBuilder<StorageTierScheduleInfo> reply, CancellationToken cancellation)
+    {
+        int[]? times = request.Time is { } texts ? [.. texts.Select(Minute)] : null;
+        var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
+        foreach (var pool in pools.Select(request.StoragePoolFriendlyName, request.StoragePoolUniqueId, null, request.InputObject, reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                var before = await services.Subsystem.TierScheduleAsync(pool.Concrete.UniqueId).ConfigureAwait(false);
+                var meant = new TierSchedule(
+                    request.Enabled ?? before.IsEnabled, times ?? before.Times, request.Continuous ?? before.IsContinuous, request.FreeReservePercent ?? before.FreeReservePercent);
+                await reply.DoAsync(
+                    $"Set {request.Changes()} of the tier schedule of storage pool '{pool.FriendlyName}'",
+                    async () =>
+                    {
+                        var after = await services.Subsystem.SetTierScheduleAsync(pool.Id, meant).ConfigureAwait(false);
+                        reply.Add(request.PassThru ? [GetStorageTierScheduleHandler.Describe(pool, after)] : []);
+                    },
+                    () => services.Subsystem.CheckSetTierScheduleAsync(pool.Id, meant)).ConfigureAwait(false);
+            }).ConfigureAwait(false);
+        }
+    }
+
+    private static int Minute(string text) => TimeOfDay.Read(text) ?? throw new StorageException(
+        StorageErrors.InvalidParameter, $"-Time '{text}' is no time of day; 00:00 to 23:59 are possible.", "Give times as HH:mm.", "Time");
+}
