@@ -56,6 +56,13 @@ internal sealed class SlotPool(long slots)
         return false;
     }
 
+    /// <summary>Takes a slot that is free.</summary>
+    internal void Take(uint slot)
+    {
+        _taken[(int)(slot / 64)] |= 1UL << (int)(slot % 64);
+        Taken++;
+    }
+
     /// <summary>Gives a slot back.</summary>
     internal void Release(uint slot)
     {

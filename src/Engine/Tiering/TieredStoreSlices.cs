@@ -268,6 +268,30 @@ public sealed partial class TieredStore
         return true;
     }
 
+    /// <summary>
+    /// Gives back, in the background, rows of thin tiers that no slice is in: a crash left them, before a slice came or after it had gone. Once,
+    /// at the opening.
+    /// </summary>
+    internal void GiveLeftoversBack()
+    {
+        List<SliceEntry> places = [];
+        for (byte tier = 0; tier < _tiers.Length; tier++)
+        {
+            places.AddRange(_tiers[tier].Leftovers().Select(slot => new SliceEntry(tier, slot, SliceReason.FirstWrite, 0)));
+        }
+
+        foreach (SliceEntry place in places)
+        {
+            _tiers[place.Tier].Slots.Take(place.Slot);
+            _tiers[place.Tier].Hold(place.Slot, SystemSlices, 1);
+        }
+
+        if (places.Count > 0)
+        {
+            StartVacating(places.ConvertAll(static _ => SystemSlices), places);
+        }
+    }
+
     private void StartVacating(List<int> slices, List<SliceEntry> places)
     {
         _vacating++;

@@ -299,6 +299,11 @@ public static partial class VirtualDiskBuilder
         VirtualDisk top = new(pool.Environment.Lane, home, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
         DiskTiering? tiering = home is TieredStore tiers ? await DiskTiering.Open(pool, disk, tiers, isNew) : null;
         top.Heat = tiering?.Heat;
+        if (!pool.State.Pool!.IsReadOnly)
+        {
+            tiering?.Store.GiveLeftoversBack();
+        }
+
         return new OpenVirtualDisk(pool, disk, top, home, parts, tiering);
     }
 

@@ -208,6 +208,27 @@ public sealed class TieredStoreTests
         int Rows(int tier) => world.Pool!.State.Space(world.VirtualDisk!.Description.Tiers[tier].DataSpace)!.MappedRows;
     }
 
+    // A row that a move was to leave, or to come to, when the power went.
+    [Theory]
+    [InlineData(5)]
+    [InlineData(6)]
+    public void A_thin_tier_gives_back_the_rows_that_a_power_cut_left_without_slices(int atStep)
+    {
+        PoolWorld world = NewWorld([8, 8], thin: true);
+        TieredStore tiers = world.VirtualDisk!.Tiers!;
+        Write(world, 0, Slice, 7);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
+        PoolWorld? cut = null;
+        tiers.StepBegins = step => cut ??= step == atStep ? world.Cut(5, (_, _, _) => true) : null;
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane))));
+        Assert.Equal("", cut!.Lane.Run(cut.Open()));
+        cut.Lane.PumpWhile(() => Rows(0) + Rows(1) > 1, 600_000_000_000);
+        Assert.Equal((atStep - 5, 1), (Rows(1), Rows(0) + Rows(1)));
+        Assert.All(Read(cut, 0, Slice), value => Assert.Equal(7, value));
+
+        int Rows(int tier) => cut.Pool!.State.Space(cut.VirtualDisk!.Description.Tiers[tier].DataSpace)!.MappedRows;
+    }
+
     // Whole slices are given back, others zeroed where they are; a slice may begin to move after it was decided which.
     [Fact]
     public void Zeroing_whole_slices_while_they_begin_to_move_zeroes_them()
