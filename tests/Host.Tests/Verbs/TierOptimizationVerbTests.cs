@@ -1,4 +1,5 @@
 using System.Text.Json;
+using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Host.Tests.Verbs;
@@ -56,7 +57,41 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
         Assert.Contains("* Current size of the Performance tier: 4.00 MB\n", Text(report, "Report"));
         var job = Assert.Single(await ObjectsAsync("Get-StorageJob", new() { ["UniqueId"] = new[] { Text(report, "StorageJobUniqueId") } }));
         Assert.Equal("Storage Tiers Optimization Completed", Text(job, "Name", "JobState"));
+        Assert.All((string[])["Optimize-StorageTier", "Optimize-Volume"], verb => Assert.Equal(Text(job, "Name"), VerbDescription.Find(verb)!.Verb.JobName));   // whose progress is shown
         Assert.Equal("0 0", Text(Assert.Single(await ObjectsAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = d })), "BytesPromoted", "BytesDemoted"));
+    }
+
+    [Fact]
+    public async Task One_that_is_stopped_says_so_and_reports_what_it_did()
+    {
+        await ObjectsAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("f") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
+        await ObjectsAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("e") }, ["Size"] = 128 << 20, ["LatencyProfile"] = "HDD15K" });
+        await ObjectsAsync("New-StoragePool", new() { ["FriendlyName"] = "slowly", ["PhysicalDisks"] = new[] { "[fe]" }, ["ResiliencySettingNameDefault"] = "Simple" });
+        await ObjectsAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "slowly" }, ["FriendlyName"] = "up", ["MediaType"] = "SSD" });
+        await ObjectsAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "slowly" }, ["FriendlyName"] = "low", ["MediaType"] = "HDD" });
+        await ObjectsAsync("New-VirtualDisk", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "slowly" }, ["FriendlyName"] = "e", ["StorageTiers"] = new[] { "up", "low" }, ["StorageTierSizes"] = new[] { 4 * Slice, 12 * Slice }, ["WriteCacheSize"] = 0,
+        });
+        await host.WriteAsync("e", (int)Slice, Enumerable.Range(0, 16).Select(slice => slice * Slice));
+        await host.WriteAsync("e", 4096, Enumerable.Range(0, 80).Select(i => (12 + (i % 2)) * Slice));
+        await ObjectsAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = "e", ["SlowFactor"] = 50 });
+
+        var optimize = SendAsync("Optimize-StorageTier", new() { ["FriendlyName"] = new[] { "e_up" } });
+        JsonElement[] running = [];
+        for (var i = 0; i < 1000 && running.Length == 0 && !optimize.IsCompleted; i++)
+        {
+            await Task.Delay(10, TestContext.Current.CancellationToken);
+            running = await ObjectsAsync("Get-StorageJob", new() { ["JobState"] = new[] { "Running" } });
+        }
+
+        await ObjectsAsync("Stop-StorageJob", new() { ["UniqueId"] = new[] { Text(Assert.Single(running), "UniqueId") } });
+        var stopped = await optimize;
+        await ObjectsAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = "e", ["Clear"] = true });
+        Assert.Contains("Optimizing the tiers of virtual disk 'e' was stopped.", Error(stopped, "ExtendedInformation"));
+        var report = Assert.Single(stopped.GetProperty("Objects").EnumerateArray().ToArray());
+        Assert.Equal("e Terminated", Text(report, "VirtualDiskFriendlyName", "State"));
+        Assert.InRange(report.GetProperty("BytesPromoted").GetInt64(), 0, Slice);
     }
 
     [Fact]
