@@ -34,7 +34,7 @@ Describe 'Optimize-StorageTier' {
         $shown | Should -BeLike '*Storage Tier Optimization Report:*% I/Os Serviced from Perf Tier  Perf Tier Size Required*'
         $shown | Should -BeLike '*`* Current size of the Performance tier: 8.00 MB*Percent of total I/Os serviced from the Performance tier: 0%*'
         $shown | Should -BeLike '*Size of files pinned to the Performance tier: 0 bytes*Size of files pinned to the Capacity tier: 0 bytes*'
-        Optimize-StorageTier Data_Fast | Format-Table | Out-String | Should -BeLike '*VirtualDisk*State*BytesPromoted*'
+        Optimize-StorageTier Data_Fast | Format-Table | Out-String | Should -BeLike '*VirtualDisk*State*Promoted*Demoted*PerfTierSize*%Before*%After*'
     }
 
     It 'tells its plan with -WhatIf, and runs as a job' {

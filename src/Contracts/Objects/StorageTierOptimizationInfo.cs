@@ -5,8 +5,8 @@ namespace TierSpaces.Contracts;
 /// that of the last days, recent requests counting more.
 /// </summary>
 [WindowsClass(
-    "TierSpaces_StorageTierOptimization", "VirtualDisk=VirtualDiskFriendlyName", "State", "BytesPromoted:bytes", "BytesDemoted:bytes",
-    "PerformanceTierSize:bytes", "PercentOfIoBefore", "PercentOfIoAfter", Text = nameof(Report))]
+    "TierSpaces_StorageTierOptimization", "VirtualDisk=VirtualDiskFriendlyName", "State", "Promoted=BytesPromoted:bytes", "Demoted=BytesDemoted:bytes",
+    "PerfTierSize=PerformanceTierSize:bytes", "%Before=PercentOfIoBefore", "%After=PercentOfIoAfter", Text = nameof(Report))]
 public sealed record StorageTierOptimizationInfo
 {
     public string VirtualDiskFriendlyName { get; init; } = "";

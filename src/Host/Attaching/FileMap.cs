@@ -87,7 +87,7 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
         var name = "/dev/" + Path.GetFileName(isPartition ? Path.GetDirectoryName(device) : device);
         var disk = attachments.DiskOn(name) ?? throw new StorageException(
             StorageErrors.InvalidParameter, $"'{path}' is on {name}, which is no connected virtual disk of this host.",
-            "Only what lies directly on a connected virtual disk, or on a partition of one, can be pinned.", path);
+            "Name what lies directly on a connected virtual disk, or on a partition of one.", path);
         return new VolumePlace(disk, new PinnedRange(start, length));
     }
 
