@@ -8,7 +8,7 @@ namespace TierSpaces.Cmdlets;
 /// derive from it are generated and hold parameters only.
 ///
 /// Invariants
-///  1. One pipeline record is one request.
+///  1. One pipeline record is one request, or one for each page of its answer.
 ///  2. Nothing that changes state is sent before ShouldProcess agreed. With -WhatIf the host is asked what it would do.
 ///  3. An error about one object is written and the pipeline goes on; it ends only when the host cannot be asked at all.
 /// </summary>
@@ -101,11 +101,22 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
         }
         else
         {
-            Write(Ask(request));
+            WritePages(request);
         }
     }
 
-    private VerbReply<TInfo> Ask(TRequest request)
+    // What was written is out of our hands: a long list is never held as a whole.
+    private void WritePages(StorageRequest<TInfo>? next)
+    {
+        while (next is not null)
+        {
+            VerbReply<TInfo> page = Ask(next);
+            Write(page);
+            next = page.Next(next);
+        }
+    }
+
+    private VerbReply<TInfo> Ask(StorageRequest<TInfo> request)
     {
         Task<VerbReply<TInfo>> answer = HostConnection.For(s_verb).SendAsync(request, _stopped.Token);
         try

@@ -58,7 +58,12 @@ internal sealed class StorageCommandJob<TRequest, TInfo> : Job
         {
             foreach (TRequest request in _requests)
             {
-                Write(await client.SendAsync(request, _stopped.Token).ConfigureAwait(false));
+                for (StorageRequest<TInfo>? next = request; next is not null;)
+                {
+                    VerbReply<TInfo> page = await client.SendAsync(next, _stopped.Token).ConfigureAwait(false);
+                    Write(page);
+                    next = page.Next(next);
+                }
             }
 
             SetJobState(Error.Count > 0 ? JobState.Failed : JobState.Completed);

@@ -8,6 +8,10 @@ public abstract record StorageRequest
     /// <summary>Whether the host only says what it would do, and does nothing. A verb that changes nothing is not asked so.</summary>
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
     public bool WhatIf { get; init; }
+
+    /// <summary>Which page of a long answer is asked for: what the one before says in <see cref="VerbReply{TInfo}.NextPage"/>; null for the first.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
+    public string? Page { get; init; }
 }
 
 /// <summary>A verb that answers with objects of one kind.</summary>

@@ -1,3 +1,5 @@
+using System.Text.Json.Serialization;
+
 namespace TierSpaces.Contracts;
 
 /// <summary>
@@ -19,4 +21,12 @@ public sealed record VerbReply<TInfo>
 
     /// <summary>What was done or, when the request asked that, would be done: a line each.</summary>
     public string[] Steps { get; init; } = [];
+
+    /// <summary>That there is more to the answer, and how it is asked for (<see cref="StorageRequest.Page"/>); null when this is all.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
+    public string? NextPage { get; init; }
+
+    /// <summary>The request for the next page; null when there is none.</summary>
+    /// <param name="request">The request that this answers.</param>
+    public StorageRequest<TInfo>? Next(StorageRequest<TInfo> request) => NextPage is null ? null : request with { Page = NextPage };
 }

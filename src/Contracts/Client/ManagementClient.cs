@@ -39,16 +39,23 @@ public sealed class ManagementClient : IDisposable
     /// <summary>Home of the host it talks to.</summary>
     public HostPaths Paths => paths;
 
-    /// <summary>Runs a verb and returns its objects.</summary>
+    /// <summary>Runs a verb and returns its objects, of all pages.</summary>
     /// <exception cref="StorageException">The first of its errors; objects that succeeded are lost to the caller.</exception>
     public async Task<TInfo[]> InvokeAsync<TInfo>(StorageRequest<TInfo> request, CancellationToken cancellation = default)
         where TInfo : class
     {
-        var reply = await SendAsync(request, cancellation).ConfigureAwait(false);
-        return reply.Errors is [var first, ..] ? throw new StorageException(first) : reply.Objects;
+        var objects = new List<TInfo>();
+        for (var next = request; next is not null;)
+        {
+            var reply = await SendAsync(next, cancellation).ConfigureAwait(false);
+            objects.AddRange(reply.Errors is [var first, ..] ? throw new StorageException(first) : reply.Objects);
+            next = reply.Next(next);
+        }
+
+        return [.. objects];
     }
 
-    /// <summary>Runs a verb and returns objects, errors and warnings together.</summary>
+    /// <summary>Runs a verb and returns objects, errors and warnings together: all, or a page (<see cref="VerbReply{TInfo}.Next"/>).</summary>
     /// <exception cref="StorageException">The host could not be reached.</exception>
     public async Task<VerbReply<TInfo>> SendAsync<TInfo>(
         StorageRequest<TInfo> request, CancellationToken cancellation = default)

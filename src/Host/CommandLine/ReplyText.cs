@@ -6,8 +6,8 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.CommandLine;
 
-/// <summary>Prints a reply: objects on standard output, warnings and errors on standard error.</summary>
-internal static class ReplyText
+/// <summary>Prints a reply, page by page as they come: objects on standard output, warnings and errors on standard error.</summary>
+internal sealed class ReplyText
 {
     /// <summary>For people and pipes, not for web pages: a plus sign stays one.</summary>
     private static readonly JsonWriterOptions indented = new()
@@ -15,28 +15,67 @@ internal static class ReplyText
         Indented = true, Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
     };
 
-    /// <summary>Prints everything in the reply.</summary>
+    private readonly VerbDescription verb;
+    private readonly TextWriter output;
+    private readonly TextWriter error;
+    private readonly bool asJson;
+    private readonly string shown;
+    private readonly TableText table;
+    private bool isListBegun;
+    private int failed;
+
+    /// <summary>Begins a reply.</summary>
+    public ReplyText(VerbDescription verb, bool asJson, TextWriter output, TextWriter error)
+    {
+        (this.verb, this.asJson, this.output, this.error) = (verb, asJson, output, error);
+        shown = verb.OutputType.GetCustomAttribute<WindowsClassAttribute>()!.Text;
+        table = new TableText(verb.OutputType, output);
+    }
+
+    /// <summary>Prints everything in a reply of one page.</summary>
     /// <returns>Exit code: 1 when there is an error, else 0.</returns>
     public static int Print(VerbDescription verb, JsonElement reply, bool asJson, TextWriter output, TextWriter error)
     {
+        var text = new ReplyText(verb, asJson, output, error);
+        text.Print(reply);
+        return text.End();
+    }
+
+    /// <summary>Prints everything in a page.</summary>
+    public void Print(JsonElement reply)
+    {
         var objects = reply.GetProperty("Objects");
-        if (asJson)
-        {
-            output.WriteLine(ToJson(objects));
-        }
-        else if (verb.OutputType.GetCustomAttribute<WindowsClassAttribute>() is { Text.Length: > 0 } shown)
+        if (!asJson && shown.Length > 0)
         {
             foreach (var item in objects.EnumerateArray())
             {
-                output.WriteLine(item.GetProperty(shown.Text).GetString());
+                output.WriteLine(item.GetProperty(shown).GetString());
             }
         }
-        else
+        else if (!asJson)
         {
-            TableText.Print(verb.OutputType, objects, output);
+            table.Print(objects);
+        }
+        else if (objects.GetArrayLength() > 0)
+        {
+            output.Write((isListBegun ? "," : "[") + ToJson(objects)[1..^2]);
+            isListBegun = true;
         }
 
-        return PrintRemarks(verb, reply, error);
+        failed |= PrintRemarks(verb, reply, error);
+    }
+
+    /// <summary>Ends the reply.</summary>
+    /// <returns>Exit code: 1 when there was an error, else 0.</returns>
+    public int End()
+    {
+        if (asJson)
+        {
+            output.WriteLine(isListBegun ? "\n]" : "[]");
+        }
+
+        table.End();   // prints nothing where it printed nothing
+        return failed;
     }
 
     /// <summary>Prints warnings and errors.</summary>
@@ -65,6 +104,7 @@ internal static class ReplyText
         error.WriteLine($"{verb}: {info.OneLine} [{info.ErrorId}{(shared ? " " + info.Word : "")}]");
     }
 
+    /// <summary>The objects between brackets, the last of which stands in a line of its own.</summary>
     private static string ToJson(JsonElement objects)
     {
         using var stream = new MemoryStream();

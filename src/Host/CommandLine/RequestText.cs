@@ -10,8 +10,12 @@ namespace TierSpaces.Host.CommandLine;
 internal static class RequestText
 {
     /// <summary>The body as UTF-8 JSON.</summary>
+    /// <param name="verb">The verb.</param>
+    /// <param name="arguments">What was typed.</param>
+    /// <param name="isWhatIf">Whether the host is only to say what it would do.</param>
+    /// <param name="page">Which page of the answer; null for the first.</param>
     /// <exception cref="UsageException">A value does not fit its parameter.</exception>
-    public static byte[] Write(VerbDescription verb, VerbArguments arguments, bool isWhatIf = false)
+    public static byte[] Write(VerbDescription verb, VerbArguments arguments, bool isWhatIf = false, string? page = null)
     {
         var buffer = new ArrayBufferWriter<byte>();
         using var json = new Utf8JsonWriter(buffer);
@@ -24,6 +28,11 @@ internal static class RequestText
         if (isWhatIf)
         {
             json.WriteBoolean(nameof(StorageRequest.WhatIf), true);
+        }
+
+        if (page is not null)
+        {
+            json.WriteString(nameof(StorageRequest.Page), page);
         }
 
         json.WriteEndObject();

@@ -7,34 +7,61 @@ namespace TierSpaces.Host.CommandLine;
 
 /// <summary>
 /// Prints objects as a table with the default columns of their class: headings, dashes, numbers to the right, everything else to
-/// the left, columns as wide as their contents. No objects, no output.
+/// the left, columns as wide as their contents. No objects, no output. Of a list in pages the first decides how wide columns are, until a later
+/// one needs more.
 /// </summary>
-internal static class TableText
+/// <param name="type">Type of the objects; carries the columns.</param>
+/// <param name="output">Where to.</param>
+internal sealed class TableText(Type type, TextWriter output)
 {
-    /// <summary>Prints the table, with an empty line after it.</summary>
+    private readonly Column[] columns = [.. type.GetCustomAttribute<WindowsClassAttribute>()!.Columns.Select(Column.Read)];
+    private int[] widths = [];
+    private bool[] right = [];
+
+    /// <summary>Prints a table of one page, with an empty line after it.</summary>
     /// <param name="type">Type of the objects; carries the columns.</param>
     /// <param name="objects">An array of objects.</param>
     /// <param name="output">Where to.</param>
     public static void Print(Type type, JsonElement objects, TextWriter output)
+    {
+        var table = new TableText(type, output);
+        table.Print(objects);
+        table.End();
+    }
+
+    /// <summary>Prints a page.</summary>
+    /// <param name="objects">An array of objects.</param>
+    public void Print(JsonElement objects)
     {
         if (objects.GetArrayLength() == 0)
         {
             return;
         }
 
-        var columns = type.GetCustomAttribute<WindowsClassAttribute>()!.Columns.Select(Column.Read).ToArray();
         var rows = objects.EnumerateArray().Select(item => columns.Select(column => column.Cell(item)).ToArray()).ToArray();
-        var widths = columns
-            .Select((column, i) => Math.Max(column.Heading.Length, rows.Max(row => row[i].Text.Length))).ToArray();
-        var right = columns.Select((_, i) => rows.All(row => row[i].IsNumber)).ToArray();
-        PrintLine(output, columns.Select(column => column.Heading), widths, right);
-        PrintLine(output, columns.Select(column => new string('-', column.Heading.Length)), widths, right);
+        var isFirst = widths.Length == 0;
+        var least = isFirst ? columns.Select(column => column.Heading.Length).ToArray() : widths;
+        widths = columns.Select((_, i) => Math.Max(least[i], rows.Max(row => row[i].Text.Length))).ToArray();
+        if (isFirst)
+        {
+            right = columns.Select((_, i) => rows.All(row => row[i].IsNumber)).ToArray();
+            PrintLine(output, columns.Select(column => column.Heading), widths, right);
+            PrintLine(output, columns.Select(column => new string('-', column.Heading.Length)), widths, right);
+        }
+
         foreach (var row in rows)
         {
             PrintLine(output, row.Select(cell => cell.Text), widths, right);
         }
+    }
 
-        output.WriteLine();
+    /// <summary>Ends the table: an empty line, if there was anything.</summary>
+    public void End()
+    {
+        if (widths.Length > 0)
+        {
+            output.WriteLine();
+        }
     }
 
     private static void PrintLine(TextWriter output, IEnumerable<string> cells, int[] widths, bool[] right) =>

@@ -18,10 +18,9 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
         {
             var arguments = VerbArguments.Read(verb, tokens);
             var isWhatIf = verb.Verb.ChangesState && arguments.IsOn(CommonParameters.WhatIf);
-            var body = RequestText.Write(verb, arguments, isWhatIf);
-            return isWhatIf ? await PlanAsync(body, arguments).ConfigureAwait(false)
+            return isWhatIf ? await PlanAsync(RequestText.Write(verb, arguments, isWhatIf), arguments).ConfigureAwait(false)
                 : IsDeclined(arguments) ? 0
-                : await SendAsync(body, arguments.IsOn(CommonParameters.Json)).ConfigureAwait(false);
+                : await SendAsync(arguments).ConfigureAwait(false);
         }
         catch (UsageException e)
         {
@@ -35,10 +34,20 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
         return 1;
     }
 
-    private async Task<int> SendAsync(byte[] body, bool asJson)
+    private async Task<int> SendAsync(VerbArguments arguments)
     {
-        using var reply = await AskAsync(body).ConfigureAwait(false);
-        return ReplyText.Print(verb, reply.RootElement, asJson, output, error);
+        var text = new ReplyText(verb, arguments.IsOn(CommonParameters.Json), output, error);
+        for (string? page = null, next; ; page = next)
+        {
+            using var reply = await AskAsync(RequestText.Write(verb, arguments, page: page)).ConfigureAwait(false);
+            text.Print(reply.RootElement);
+            if (!reply.RootElement.TryGetProperty(nameof(VerbReply<TierSpacesHostInfo>.NextPage), out var more))
+            {
+                return text.End();
+            }
+
+            next = more.GetString();
+        }
     }
 
     private async Task<JsonDocument> AskAsync(byte[] body)

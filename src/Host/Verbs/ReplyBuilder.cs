@@ -17,6 +17,9 @@ internal sealed class ReplyBuilder<TInfo>
     /// <summary>Whether nothing is to be done: only what would be done is told.</summary>
     public bool IsWhatIf { get; set; }
 
+    /// <summary>How the page after this is asked for; null when there is none.</summary>
+    public string? NextPage { get; set; }
+
     /// <summary>Does a piece of work that changes something, unless the request only asks what would be done, and tells it.</summary>
     /// <param name="step">What it does, in words.</param>
     /// <param name="work">The work.</param>
@@ -80,5 +83,5 @@ internal sealed class ReplyBuilder<TInfo>
     }
 
     /// <summary>The reply as gathered.</summary>
-    public VerbReply<TInfo> ToReply() => new() { Objects = [.. objects], Errors = [.. errors], Warnings = [.. warnings], Steps = [.. steps] };
+    public VerbReply<TInfo> ToReply() => new() { Objects = [.. objects], Errors = [.. errors], Warnings = [.. warnings], Steps = [.. steps], NextPage = NextPage };
 }

@@ -88,6 +88,29 @@ public class TableTextTests
             error.ToString());
     }
 
+    [Fact]
+    public void Pages_are_one_list()
+    {
+        var verb = VerbDescription.Find("Get-VirtualDisk")!;
+        var warned = Reply(new VerbReply<VirtualDiskInfo> { Objects = [disks[1]], Warnings = ["More."] });
+        foreach (var asJson in (bool[])[true, false])
+        {
+            var (whole, output, error) = (new StringWriter(), new StringWriter(), new StringWriter());
+            ReplyText.Print(verb, Reply([disks[1], disks[0], disks[1]]), asJson, whole, error);
+            var text = new ReplyText(verb, asJson, output, error);
+            text.Print(warned);
+            text.Print(Reply([]));
+            text.Print(Reply([disks[0], disks[1]]));
+            Assert.Equal(0, text.End());
+            Assert.Equal(whole.ToString(), output.ToString());
+            Assert.Equal("WARNING: More." + Environment.NewLine, error.ToString());
+        }
+
+        var (none, nothing) = (new StringWriter(), new StringWriter());
+        ReplyText.Print(verb, Reply([]), asJson: true, none, nothing);
+        Assert.Equal("[]" + Environment.NewLine, none.ToString());
+    }
+
     private static JsonElement Reply(VirtualDiskInfo[] objects) => Reply(new VerbReply<VirtualDiskInfo> { Objects = objects });
 
     private static JsonElement Reply(VerbReply<VirtualDiskInfo> reply) =>
