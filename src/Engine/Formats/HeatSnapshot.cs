@@ -25,8 +25,10 @@ public readonly record struct HeatSnapshot(Guid Owner, ulong Sequence, long Half
     /// <summary>Largest heat of a slice.</summary>
     public const float HeatMax = 1e15f;
 
+    /// <summary>Version of a block.</summary>
+    public const ushort Version = 1;
+
     private const uint Magic = 0x48435354;   // "TSCH"
-    private const ushort Version = 1;
     private const ushort Last = 1;
     private const int ChecksumOffset = 72;
     private const int HeatsOffset = 96;
@@ -74,21 +76,30 @@ public readonly record struct HeatSnapshot(Guid Owner, ulong Sequence, long Half
         BinaryPrimitives.WriteUInt32LittleEndian(block[ChecksumOffset..], Crc32c.Compute(block[..BlockSize]));
     }
 
+    /// <summary>Whether a block says that it is one, of whatever version and however damaged.</summary>
+    public static bool IsOne(ReadOnlySpan<byte> block) => BinaryPrimitives.ReadUInt32LittleEndian(block) == Magic;
+
+    /// <summary>The version that a block says it has; <see cref="Version"/> is the one that is read.</summary>
+    public static int VersionOf(ReadOnlySpan<byte> block) => BinaryPrimitives.ReadUInt16LittleEndian(block[4..]);
+
     /// <summary>Reads a block; false when it is not a whole one of <paramref name="owner"/> with nothing impossible in it.</summary>
-    public static bool TryRead(ReadOnlySpan<byte> block, Guid owner, out HeatSnapshot snapshot, out HeatRun run)
+    public static bool TryRead(ReadOnlySpan<byte> block, Guid owner, out HeatSnapshot snapshot, out HeatRun run) =>
+        TryRead(block, out snapshot, out run) && snapshot.Owner == owner;
+
+    /// <summary>Reads a block, whoever's it is; false when it is not a whole one with nothing impossible in it.</summary>
+    public static bool TryRead(ReadOnlySpan<byte> block, out HeatSnapshot snapshot, out HeatRun run)
     {
         snapshot = default;
         run = default;
         uint checksum = BinaryPrimitives.ReadUInt32LittleEndian(block[ChecksumOffset..]);
         uint own = Crc32c.Compute([0, 0, 0, 0], Crc32c.Compute(block[..ChecksumOffset]));
-        if (BinaryPrimitives.ReadUInt32LittleEndian(block) != Magic || BinaryPrimitives.ReadUInt16LittleEndian(block[4..]) != Version
-            || Crc32c.Compute(block[(ChecksumOffset + 4)..BlockSize], own) != checksum || new Guid(block.Slice(8, 16)) != owner)
+        if (!IsOne(block) || VersionOf(block) != Version || Crc32c.Compute(block[(ChecksumOffset + 4)..BlockSize], own) != checksum)
         {
             return false;
         }
 
         snapshot = new HeatSnapshot(
-            owner, BinaryPrimitives.ReadUInt64LittleEndian(block[24..]), BinaryPrimitives.ReadInt64LittleEndian(block[32..]),
+            new Guid(block.Slice(8, 16)), BinaryPrimitives.ReadUInt64LittleEndian(block[24..]), BinaryPrimitives.ReadInt64LittleEndian(block[32..]),
             BinaryPrimitives.ReadInt32LittleEndian(block[48..]), BinaryPrimitives.ReadInt64LittleEndian(block[40..]));
         run = new HeatRun(
             BinaryPrimitives.ReadInt32LittleEndian(block[52..]), BinaryPrimitives.ReadInt64LittleEndian(block[56..]),

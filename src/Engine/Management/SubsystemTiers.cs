@@ -26,16 +26,8 @@ public sealed record TierSchedule(bool IsEnabled, IReadOnlyList<int> Times, bool
 /// <param name="Report">How well the sizes of the tiers fit the load, afterwards.</param>
 public sealed record TierOptimization(JobStatus? Job, TierPlan Plan, TierReport Report);
 
-/// <summary>A stretch of a virtual disk and what is known of it.</summary>
-/// <param name="Slice">Index of the slice.</param>
-/// <param name="Heat">Its heat, in requests.</param>
-/// <param name="Entry">Where it is, since when and why.</param>
-/// <param name="PinnedTier">Tier that it is pinned to; −1: none.</param>
-/// <param name="Rank">How many mapped slices are hotter.</param>
-public readonly record struct SliceStatus(int Slice, double Heat, SliceEntry Entry, int PinnedTier, int Rank);
-
-// Tiers of virtual disks: optimized on command, at times of the day, and looked at slice by slice. The times are a record in the metadata of the
-// pool, as the interval of verifying is.
+// Tiers of virtual disks: optimized on command and at times of the day. The times are a record in the metadata of the pool, as the interval of
+// verifying is.
 public sealed partial class StorageSubsystem
 {
     private const long HeatSaveNs = 600_000_000_000;
@@ -68,25 +60,6 @@ public sealed partial class StorageSubsystem
         RequireWritable(managed);
         DiskTiering tiering = disk.Open.Tiering!;
         return new TierOptimization(null, tiering.Plan(SettingsOf(managed.Pool!, tiering)), tiering.Report());
-    });
-
-    /// <summary>Every mapped or used slice of a tiered virtual disk, or those of a range; ranks count over the whole disk.</summary>
-    /// <param name="virtualDisk">The virtual disk.</param>
-    /// <param name="offset">First byte of the range.</param>
-    /// <param name="length">Its length in bytes; to the end of the disk at most.</param>
-    public Task<SliceStatus[]> SlicesAsync(Guid virtualDisk, long offset, long length) => Look(() =>
-    {
-        DiskTiering tiering = TakeTiered(virtualDisk).Disk.Open.Tiering!;
-        long size = (long)tiering.Store.Slices * tiering.Store.SliceSize;
-        if (offset < 0 || length < 1 || offset >= size)
-        {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"A range of {length} bytes at {offset} is not within the virtual disk; it has {size} bytes.", "Give an offset below that and a length of 1 or more.");
-        }
-
-        int first = (int)(offset / tiering.Store.SliceSize);
-        int last = (int)((Math.Min(offset + length, size) - 1) / tiering.Store.SliceSize);
-        return StatusOf(tiering, first, last);
     });
 
     /// <summary>When the tiers of a pool's virtual disks are optimized.</summary>
@@ -259,44 +232,5 @@ public sealed partial class StorageSubsystem
         return isKnown && schedule.IsEnabled && schedule.Times.Any(time => LastTime(time) > seen);
 
         long LastTime(int time) => minute - ((minute - time) % day);
-    }
-
-    private static SliceStatus[] StatusOf(DiskTiering tiering, int first, int last)
-    {
-        long now = tiering.Now;
-        List<double> heats = [];
-        foreach ((int slice, SliceEntry _) in tiering.Store.Map.Enumerate())
-        {
-            if (slice < tiering.Store.Slices)
-            {
-                heats.Add(tiering.Heat.Heat(slice, now));
-            }
-        }
-
-        heats.Sort();
-        List<SliceStatus> slices = [];
-        for (int slice = first; slice <= last; slice++)
-        {
-            double heat = tiering.Heat.Heat(slice, now);
-            SliceEntry entry = tiering.Store.Map[slice];
-            if (entry.IsMapped || heat > 0)
-            {
-                slices.Add(new SliceStatus(slice, heat, entry, tiering.Pins.TierOf(slice), Hotter(heats, heat)));
-            }
-        }
-
-        return [.. slices];
-    }
-
-    private static int Hotter(List<double> ascending, double heat)
-    {
-        int low = 0;
-        for (int high = ascending.Count; low < high;)
-        {
-            int middle = (low + high) / 2;
-            (low, high) = ascending[middle] <= heat ? (middle + 1, high) : (low, middle);
-        }
-
-        return ascending.Count - low;
     }
 }

@@ -14,6 +14,9 @@ internal sealed class HeatKeeper(ILane lane, TieredStore store, Guid owner)
 
     private ulong _sequence;
 
+    /// <summary>Whether there is a whole map saved, which is to be replaced also by one without heat.</summary>
+    internal bool HasSaved => _sequence > 0;
+
     private long AreaBytes => HeatSnapshot.BlocksFor(store.Slices) * HeatSnapshot.BlockSize;
 
     /// <summary>What was saved last; an empty map when there is nothing whole.</summary>

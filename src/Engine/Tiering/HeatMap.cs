@@ -17,7 +17,7 @@ namespace TierSpaces.Engine.Tiering;
 // Invariants
 //  1. Stored values are finite and not negative. The scale lies between 1 and 2^64 and belongs to a time at most 1/4096 half-life ago.
 //  2. A page exists exactly if one of its slices has been touched since it was last seen to be empty; a slice without one has no heat.
-//  3. Additions are rounded at random to the two nearest floats, fairly: a slice of 100 million hits still grows by one when it is hit.
+//  3. Requests are added rounded at random to the two nearest floats, fairly: a slice of 100 million hits still grows by one when it is hit.
 //
 // It belongs to the lane of its virtual disk.
 
@@ -230,11 +230,26 @@ public sealed class HeatMap
         return Slices;
     }
 
-    /// <summary>Adds heat that was saved.</summary>
+    /// <summary>Adds heat that was saved. What was equally hot is so again: this is not rounded at random.</summary>
     internal void Restore(long slice, double heat, long nowNs)
     {
         Advance(nowNs);
-        Add(slice, Math.Min(heat, HeatSnapshot.HeatMax) * _scale);
+        float[] page = _pages[slice >> PageBits] ?? Touch(slice >> PageBits);
+        ref float at = ref page[slice & (PageSlices - 1)];
+        at = (float)(at + (Math.Min(heat, HeatSnapshot.HeatMax) * _scale));
+    }
+
+    /// <summary>Takes all heat of another map in place of its own; that one is not to be used any more.</summary>
+    /// <exception cref="ArgumentException">It is of slices of another size, of another number of slices, or of another half-life.</exception>
+    internal void Take(HeatMap other)
+    {
+        if (other.Settings != Settings || other.Slices != Slices)
+        {
+            throw new ArgumentException($"A map of {other.Slices} slices, {other.Settings}, in place of one of {Slices} slices, {Settings}.", nameof(other));
+        }
+
+        (_pages, TouchedPages) = (other._pages, other.TouchedPages);
+        (_hasBegun, _baseNs, _nextNs, _scale) = (other._hasBegun, other._baseNs, other._nextNs, other._scale);
     }
 
     private static long CheckedSlices(long slices, long least) => slices >= least && slices <= MaxSlices

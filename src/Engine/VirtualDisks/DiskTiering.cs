@@ -66,7 +66,7 @@ public sealed class DiskTiering
             await _saveEnded.Wait();
         }
 
-        if (_isClosed || Store.Fault != IoError.None || Heat.TouchedPages == 0)
+        if (_isClosed || Store.Fault != IoError.None || (Heat.TouchedPages == 0 && !_keeper.HasSaved))
         {
             return Store.Fault;
         }
@@ -76,6 +76,14 @@ public sealed class DiskTiering
         _isSaving = false;
         _saveEnded.NotifyAll();
         return error;
+    }
+
+    /// <summary>Takes heat in place of what there is, and saves it.</summary>
+    /// <param name="heat">A map of as many slices with the same settings; not to be used any more.</param>
+    internal LaneTask<IoError> ReplaceHeat(HeatMap heat)
+    {
+        Heat.Take(heat);
+        return SaveHeat();
     }
 
     /// <summary>Saves the heat for the last time.</summary>

@@ -71,10 +71,10 @@ internal sealed class SubsystemWorld : IDiskFactory
     internal void NewPool(int disks, long bytes = 64 << 20) => NewPool([.. Enumerable.Repeat((bytes, MediaType.SSD), disks)]);
 
     /// <summary>A pool over new disks of these sizes and media.</summary>
-    internal void NewPool(IReadOnlyList<(long Bytes, MediaType Media)> disks)
+    internal void NewPool(IReadOnlyList<(long Bytes, MediaType Media)> disks, string name = "p")
     {
         List<Guid> ids = [.. disks.Select(disk => NewDisk(disk.Bytes, disk.Media))];
-        Pool = Run(Subsystem.NewPoolAsync(new PoolDescription { FriendlyName = "p", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, ids, DiskUsage.AutoSelect)).UniqueId;
+        Pool = Run(Subsystem.NewPoolAsync(new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, ids, DiskUsage.AutoSelect)).UniqueId;
     }
 
     /// <summary>A new disk that is in no pool.</summary>

@@ -24,6 +24,7 @@ internal static class FormatTargets
         Block("journal-block", static block => Sealing.JournalBlock(block), JournalBlock, JournalBlocks()),
         Block("checksum-sector", static sector => Sealing.ChecksumSector(sector), ChecksumSector, ChecksumSectors()),
         new("heat-snapshot", [HeatSnapshotOf(20, 400), HeatSnapshotOf(900, 1800)], HeatSnapshot) { IsFixedLength = true, Reseal = static blocks => Sealing.HeatSnapshot(blocks) },
+        new("heat-file", [HeatSnapshotOf(20, 400), HeatSnapshotOf(900, 1800)], HeatFile) { IsFixedLength = true, Reseal = static blocks => Sealing.HeatSnapshot(blocks) },
         new("integrity-log", [IntegrityPayload()], Integrity) { MaxLength = Engine.Formats.JournalBlock.PayloadCapacity },
         new("crash-notes", [CrashNotesOf(3, 2), CrashNotesOf(0, 16)], Notes) { IsFixedLength = true },
         new("foreign-signature", [new byte[8192], Signatures()], Signature) { MaxLength = 300 << 10, Weight = 20 },
@@ -186,6 +187,21 @@ internal static class FormatTargets
         writer.Next(area);
         writer.Next(area.AsSpan(Engine.Formats.HeatSnapshot.BlockSize));
         return area;
+    }
+
+    private static string HeatFile(byte[] file)
+    {
+        HeatFileReader reader = new(HeatSettings.Default with { SliceBytes = 4 << 20 }, 500, 639_000_000_000_000_000, 5);
+        string? trouble = null;
+        for (int at = 0; at < file.Length; at += Engine.Formats.HeatSnapshot.BlockSize)
+        {
+            trouble = reader.Add(file.AsSpan(at));
+        }
+
+        double total = reader.Map?.Total(5) ?? 0;
+        return (reader.Map is null || trouble is null) && total is >= 0 and < 1e30
+            ? $"{(reader.Map is null ? "none" : "whole")} {total > 0}"
+            : throw new WrongAnswerException($"a heat of {total}, {trouble}");
     }
 
     private static string HeatSnapshot(byte[] area)

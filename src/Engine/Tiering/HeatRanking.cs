@@ -1,0 +1,33 @@
+namespace TierSpaces.Engine.Tiering;
+
+/// <summary>
+/// The heats of the mapped slices of a virtual disk at one time, to tell the place of each among them: 4 bytes for each slice that has heat.
+/// They are sorted when that is first asked, by whoever asks: a lane has better to do.
+/// </summary>
+/// <param name="nowNs">The time, as the lane's.</param>
+/// <param name="heats">Heats above 0, in any order; they belong to this object.</param>
+public sealed class HeatRanking(long nowNs, float[] heats)
+{
+    private readonly Lazy<float[]> _ascending = new(() =>
+    {
+        Array.Sort(heats);
+        return heats;
+    });
+
+    /// <summary>When they were looked at: heat of this time is comparable with them.</summary>
+    public long NowNs => nowNs;
+
+    /// <summary>How many slices are hotter.</summary>
+    public int Hotter(double heat)
+    {
+        float[] ascending = _ascending.Value;
+        int low = 0;
+        for (int high = ascending.Length; low < high;)
+        {
+            int middle = low + ((high - low) / 2);
+            (low, high) = ascending[middle] <= (float)heat ? (middle + 1, high) : (low, middle);
+        }
+
+        return ascending.Length - low;
+    }
+}
