@@ -25,7 +25,7 @@ public static class Completion
         }
 
         var noun = parameter.Name[..^suffix.Length];
-        return "MSFT_" + (noun.Length > 0 ? noun : parts[1]);
+        return noun.Length == 0 && verb.Verb.SelectedClass.Length > 0 ? verb.Verb.SelectedClass : "MSFT_" + (noun.Length > 0 ? noun : parts[1]);
     }
 
     /// <summary>Whether it takes identifiers rather than names.</summary>

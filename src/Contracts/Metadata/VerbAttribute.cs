@@ -39,6 +39,9 @@ public sealed class VerbAttribute(string name, string help) : Attribute
     /// <summary>Whether it starts or stops the host, which is then not asked what would be done.</summary>
     public bool IsAboutHost { get; init; }
 
+    /// <summary>Class of the objects that its parameters FriendlyName and UniqueId name; empty for that of its noun.</summary>
+    public string SelectedClass { get; init; } = "";
+
     /// <summary>Whether Windows has no such verb.</summary>
     public bool IsOurs { get; init; }
 }

@@ -16,6 +16,8 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         ["Clear-FileStorageTier"] = new() { ["FilePath"] = "/pinned" },
         ["Connect-VirtualDisk"] = new() { ["FriendlyName"] = v },
         ["Disconnect-VirtualDisk"] = new() { ["FriendlyName"] = v },
+        ["Export-StorageTierHeatMap"] = new() { ["FriendlyName"] = "layered" },
+        ["Import-StorageTierHeatMap"] = new() { ["FriendlyName"] = "layered", ["PassThru"] = true },
         ["New-PhysicalDisk"] = new() { ["Size"] = 128 << 20 },
         ["New-StoragePool"] = new() { ["FriendlyName"] = "q", ["PhysicalDisks"] = new[] { "free" } },
         ["New-StorageTier"] = new() { ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "u" },
@@ -89,6 +91,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         host.Files.Put("/pinned", layered, new PinnedRange(0, 4096));
         host.Files.Put("/file", layered, new PinnedRange(4096, 4096));
         await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/pinned", ["DesiredStorageTierFriendlyName"] = "layered_up" });
+        await host.SendAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "layered", ["Path"] = host.Image("exported") });
     }
 
     /// <summary>Paths of this host are known only once it runs.</summary>
@@ -100,7 +103,13 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
             return new() { ["Path"] = new[] { host.Image("old") } };
         }
 
-        return verb == "New-PhysicalDisk" ? new(requests[verb]) { ["Path"] = new[] { host.Image("new") } } : requests[verb];
+        return verb switch
+        {
+            "New-PhysicalDisk" => new(requests[verb]) { ["Path"] = new[] { host.Image("new") } },
+            "Export-StorageTierHeatMap" => new(requests[verb]) { ["Path"] = host.Image("map") },
+            "Import-StorageTierHeatMap" => new(requests[verb]) { ["Path"] = host.Image("exported") },
+            _ => requests[verb],
+        };
     }
 
     public static TheoryData<string, string, int> Refusals => new()

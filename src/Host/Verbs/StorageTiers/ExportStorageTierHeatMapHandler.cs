@@ -1,0 +1,26 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>Export-StorageTierHeatMap: writes the heat of a virtual disk to a file, and reads it back.</summary>
+internal sealed class ExportStorageTierHeatMapHandler(HostServices services)
+    : VerbHandler<ExportStorageTierHeatMapRequest, StorageTierHeatFileInfo>, ILongVerb
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        ExportStorageTierHeatMapRequest request, ReplyBuilder<StorageTierHeatFileInfo> reply, CancellationToken cancellation)
+    {
+        var path = request.Path ?? throw new StorageException(StorageErrors.InvalidParameter, "-Path must be given.");
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        var disk = all.VirtualDisks.SelectOne(request.FriendlyName, request.UniqueId, null, request.InputObject);
+        var file = new HeatFile(services.Subsystem, disk, path);
+        file.CheckFree(request.Force);
+        await services.Subsystem.HeatReaderAsync(disk.Description.Id.Value).ConfigureAwait(false);   // refuses what has no tiers
+        await reply.DoAsync($"Write the heat of virtual disk '{disk.Description.FriendlyName}' to '{path}'", async () =>
+        {
+            await file.WriteAsync().ConfigureAwait(false);
+            reply.Add(file.ToInfo(await file.ReadAsync().ConfigureAwait(false)));
+        }).ConfigureAwait(false);
+    }
+}

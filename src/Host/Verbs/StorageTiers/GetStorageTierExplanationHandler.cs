@@ -1,0 +1,89 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>
+/// Get-StorageTierExplanation: each slice of a range or a file, explained; in pages. Where a file lies is asked of the kernel for each page, what the next
+/// optimization would do once for a list.
+/// </summary>
+internal sealed class GetStorageTierExplanationHandler(HostServices services) : VerbHandler<GetStorageTierExplanationRequest, StorageTierExplanationInfo>
+{
+    /// <summary>Objects of a page.</summary>
+    internal const int PageObjects = 2048;
+
+    private readonly WeakReference<Known?> last = new(null);
+
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        GetStorageTierExplanationRequest request, ReplyBuilder<StorageTierExplanationInfo> reply, CancellationToken cancellation)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        var ranges = request.FilePath is { } path ? OfFile(all, path, request.Page) : OfDisks(all, request, reply);
+        var left = PageObjects;
+        for (var i = 0; i < ranges.Count && reply.NextPage is null; i++)
+        {
+            var range = ranges[i];
+            await reply.TryAsync(async () =>
+            {
+                var explained = await ExplainAsync(range, left, request).ConfigureAwait(false);
+                reply.Add(explained);
+                left -= explained.Count;
+                range = range with { Next = range.Next + ((long)explained.Count * range.Disk.Description.SliceSize) };
+            }).ConfigureAwait(false);
+            reply.NextPage = left > 0 ? null : range.Left > 0 ? range.Page : i + 1 < ranges.Count ? ranges[i + 1].Page : null;
+        }
+    }
+
+    private static List<SliceRange> OfDisks(Catalogue all, GetStorageTierExplanationRequest request, ReplyBuilder<StorageTierExplanationInfo> reply)
+    {
+        var disks = all.VirtualDisks.Select(
+            request.FriendlyName, request.UniqueId, null, request.InputObject, request.Page is null ? reply.Fail : static _ => { });
+        return SliceRange.Of(disks, request.Offset, request.Length ?? 1, request.Page);
+    }
+
+    private List<SliceRange> OfFile(Catalogue all, string path, string? page)
+    {
+        var place = services.Files.Find(path);
+        return SliceRange.Of(all.VirtualDisks.One(place.VirtualDisk), place.Pieces, page);
+    }
+
+    private async Task<List<StorageTierExplanationInfo>> ExplainAsync(SliceRange range, int most, GetStorageTierExplanationRequest request)
+    {
+        range.Check();
+        var why = await KnownAsync(range.Disk.Description, isNew: request.Page is null).ConfigureAwait(false);
+        var slice = range.Disk.Description.SliceSize;
+        var explained = new List<StorageTierExplanationInfo>();
+        for (var next = range.Next; next < range.End && explained.Count < most;)
+        {
+            var piece = await services.Subsystem.SlicesAsync(range.Id, next, Math.Min(range.End - next, (most - explained.Count) * slice), why.Ranking.NowNs).ConfigureAwait(false);
+            var known = piece.Slices.ToDictionary(status => status.Slice);
+            for (; next < piece.Next; next += slice)
+            {
+                var status = known.GetValueOrDefault((int)(next / slice), new SliceStatus((int)(next / slice), 0, SliceEntry.None, -1));
+                explained.Add(why.ToInfo(status, request.FilePath));
+            }
+        }
+
+        return explained;
+    }
+
+    private async Task<SliceExplanation> KnownAsync(VirtualDiskDescription disk, bool isNew)
+    {
+        if (isNew || !last.TryGetTarget(out var known) || known.Disk != disk.Id)
+        {
+            var ranking = await services.Subsystem.HeatRankingAsync(disk.Id.Value).ConfigureAwait(false);
+            var outlook = await services.Subsystem.TierOutlookAsync(disk.Id.Value).ConfigureAwait(false);
+            known = new Known(disk.Id, new SliceExplanation(disk, ranking, outlook));
+            last.SetTarget(known);
+        }
+
+        return known.Why;
+    }
+
+    private sealed record Known(VirtualDiskId Disk, SliceExplanation Why);
+}

@@ -1,0 +1,109 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Tiering;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>
+/// Get-StorageTierHeatMap: the slices that are mapped, pinned or hot, in order and in pages, or the hottest. Places are counted once for a list, not
+/// for each page of it; they are counted again when memory was short.
+/// </summary>
+internal sealed class GetStorageTierHeatMapHandler(HostServices services) : VerbHandler<GetStorageTierHeatMapRequest, StorageTierHeatInfo>
+{
+    /// <summary>Objects of a page, about; the engine gives slices in pieces.</summary>
+    internal const int PageObjects = 4096;
+
+    private const uint HottestMax = 10_000;
+    private readonly WeakReference<Known?> last = new(null);
+
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        GetStorageTierHeatMapRequest request, ReplyBuilder<StorageTierHeatInfo> reply, CancellationToken cancellation)
+    {
+        if (request.Hottest is 0 or > HottestMax)
+        {
+            throw new StorageException(
+                StorageErrors.InvalidParameter, $"-Hottest {request.Hottest} is not possible; 1 to {HottestMax} are.",
+                "Without it all slices are listed, and can be sorted.", nameof(request.Hottest));
+        }
+
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        var disks = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, error => Fail(error, request, reply));
+        var ranges = SliceRange.Of(disks, request.Offset, request.Length, request.Page);
+        var listed = 0;
+        for (var i = 0; i < ranges.Count && reply.NextPage is null; i++)
+        {
+            await reply.TryAsync(async () => listed += await ListAsync(ranges[i], request, PageObjects - listed, reply).ConfigureAwait(false)).ConfigureAwait(false);
+            reply.NextPage ??= listed >= PageObjects && i + 1 < ranges.Count ? ranges[i + 1].Page : null;
+        }
+    }
+
+    /// <summary>What was named and is not there is said once.</summary>
+    private static void Fail(StorageErrorInfo error, GetStorageTierHeatMapRequest request, ReplyBuilder<StorageTierHeatInfo> reply)
+    {
+        if (request.Page is null)
+        {
+            reply.Fail(error);
+        }
+    }
+
+    private async Task<int> ListAsync(SliceRange range, GetStorageTierHeatMapRequest request, int most, ReplyBuilder<StorageTierHeatInfo> reply)
+    {
+        range.Check();
+        var ranking = await RankingAsync(range.Id, isNew: request.Page is null).ConfigureAwait(false);
+        if (request.Hottest is { } count)
+        {
+            var hottest = await HottestAsync(range, ranking, (int)count).ConfigureAwait(false);
+            reply.Add(hottest.Select(slice => slice.ToInfo(range.Disk.Description, ranking)));
+            return hottest.Length;
+        }
+
+        var listed = 0;
+        do
+        {
+            var piece = await services.Subsystem.SlicesAsync(range.Id, range.Next, range.Left, ranking.NowNs).ConfigureAwait(false);
+            reply.Add(piece.Slices.Select(slice => slice.ToInfo(range.Disk.Description, ranking)));
+            listed += piece.Slices.Length;
+            range = range with { Next = piece.Next };
+        }
+        while (listed < most && range.Left > 0);
+        reply.NextPage = range.Left > 0 ? range.Page : null;
+        return listed;
+    }
+
+    private async Task<SliceStatus[]> HottestAsync(SliceRange range, HeatRanking ranking, int count)
+    {
+        var hottest = new PriorityQueue<SliceStatus, double>();
+        do
+        {
+            var piece = await services.Subsystem.SlicesAsync(range.Id, range.Next, range.Left, ranking.NowNs).ConfigureAwait(false);
+            foreach (var slice in piece.Slices.Where(slice => slice.Heat > 0))
+            {
+                hottest.Enqueue(slice, slice.Heat);
+                if (hottest.Count > count)
+                {
+                    hottest.Dequeue();
+                }
+            }
+
+            range = range with { Next = piece.Next };
+        }
+        while (range.Left > 0);
+        return [.. hottest.UnorderedItems.Select(item => item.Element).OrderByDescending(slice => slice.Heat).ThenBy(slice => slice.Slice)];
+    }
+
+    private async Task<HeatRanking> RankingAsync(Guid disk, bool isNew)
+    {
+        if (isNew || !last.TryGetTarget(out var known) || known.Disk != disk)
+        {
+            known = new Known(disk, await services.Subsystem.HeatRankingAsync(disk).ConfigureAwait(false));
+            last.SetTarget(known);
+        }
+
+        return known.Ranking;
+    }
+
+    private sealed record Known(Guid Disk, HeatRanking Ranking);
+}

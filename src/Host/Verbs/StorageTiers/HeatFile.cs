@@ -1,0 +1,115 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Tiering;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>
+/// A file with the heat of a virtual disk: the blocks in which heat is saved on disks, each with a checksum, one behind the other (docs/on-disk-format.md).
+/// It is written beside its place and moved there, so that there is a whole one or none.
+/// </summary>
+/// <param name="subsystem">The engine.</param>
+/// <param name="disk">Virtual disk that heat is written of or read for.</param>
+/// <param name="path">The file.</param>
+internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus disk, string path)
+{
+    private const string PartSuffix = ".part";
+
+    private Guid Id => disk.Description.Id.Value;
+
+    /// <summary>Refuses to write where something is, unless it is to be replaced.</summary>
+    /// <exception cref="StorageException">It exists, or its folder does not.</exception>
+    public void CheckFree(bool replaces)
+    {
+        if (File.Exists(path) && !replaces)
+        {
+            throw new StorageException(StorageErrors.FileExists, $"-Path '{path}' exists.", "Name another file, or give -Force.", path);
+        }
+
+        if (Directory.Exists(path) || !Directory.Exists(Path.GetDirectoryName(path)))
+        {
+            throw new StorageException(StorageErrors.FileNotFound, $"-Path '{path}' is a folder or lies in none.", "Name a file in a folder that is there.", path);
+        }
+    }
+
+    /// <summary>Writes the file.</summary>
+    /// <exception cref="StorageException">It cannot be written; there is none then.</exception>
+    public async Task WriteAsync()
+    {
+        var export = await subsystem.ExportHeatAsync(Id).ConfigureAwait(false);
+        try
+        {
+            await using (var file = new FileStream(path + PartSuffix, FileMode.Create, FileAccess.Write))
+            {
+                for (var piece = await export.NextAsync().ConfigureAwait(false); piece.Length > 0; piece = await export.NextAsync().ConfigureAwait(false))
+                {
+                    await file.WriteAsync(piece).ConfigureAwait(false);
+                }
+
+                file.Flush(flushToDisk: true);
+            }
+
+            File.Move(path + PartSuffix, path, overwrite: true);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            File.Delete(path + PartSuffix);
+            throw Unusable(e);
+        }
+    }
+
+    /// <summary>Reads the file, all of it, for the virtual disk.</summary>
+    /// <exception cref="StorageException">It cannot be read, is damaged, or does not fit the virtual disk.</exception>
+    public async Task<HeatFileReader> ReadAsync()
+    {
+        var reader = await subsystem.HeatReaderAsync(Id).ConfigureAwait(false);
+        try
+        {
+            await using var file = File.OpenRead(path);
+            var block = new byte[HeatSnapshot.BlockSize];
+            while (await file.ReadAtLeastAsync(block, block.Length, throwOnEndOfStream: false).ConfigureAwait(false) is > 0 and var length)
+            {
+                if (length < block.Length)
+                {
+                    throw Wrong("It ends in the middle.");
+                }
+
+                if (reader.Add(block) is { } trouble)
+                {
+                    throw Wrong(trouble);
+                }
+            }
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw Unusable(e);
+        }
+
+        return reader.IsWhole ? reader : throw Wrong("Its end is missing.");
+    }
+
+    /// <summary>The file as the object users see.</summary>
+    public StorageTierHeatFileInfo ToInfo(HeatFileReader read) => new()
+    {
+        Path = path,
+        VirtualDiskFriendlyName = disk.Description.FriendlyName,
+        VirtualDiskUniqueId = Identifiers.OfVirtualDisk(Id),
+        SourceUniqueId = Identifiers.OfVirtualDisk(read.Owner),
+        SliceSize = (ulong)read.SliceBytes,
+        HotSlices = (ulong)read.HotSlices,
+        Size = (ulong)new FileInfo(path).Length,
+        TimeWritten = new DateTime(read.UtcTicks, DateTimeKind.Utc),
+    };
+
+    private StorageException Wrong(string trouble) => new(
+        StorageErrors.InvalidParameter, $"-Path '{path}' cannot be imported into virtual disk '{disk.Description.FriendlyName}'. {trouble}",
+        "Export the heat again, or import it into a virtual disk that it fits.", path);
+
+    private StorageException Unusable(Exception e) => new(
+        e is FileNotFoundException or DirectoryNotFoundException ? StorageErrors.FileNotFound
+        : e is UnauthorizedAccessException ? StorageErrors.AccessDenied
+        : StorageErrors.InvalidParameter,
+        $"-Path '{path}' cannot be used by the host: {e.Message}", "", path, e);
+}

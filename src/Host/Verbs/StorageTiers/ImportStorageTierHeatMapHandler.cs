@@ -1,0 +1,27 @@
+using System.Globalization;
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>Import-StorageTierHeatMap: reads and checks a file, then puts its heat in place of that of a virtual disk.</summary>
+internal sealed class ImportStorageTierHeatMapHandler(HostServices services)
+    : VerbHandler<ImportStorageTierHeatMapRequest, StorageTierHeatFileInfo>, ILongVerb
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        ImportStorageTierHeatMapRequest request, ReplyBuilder<StorageTierHeatFileInfo> reply, CancellationToken cancellation)
+    {
+        var path = request.Path ?? throw new StorageException(StorageErrors.InvalidParameter, "-Path must be given.");
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        var disk = all.VirtualDisks.SelectOne(request.FriendlyName, request.UniqueId, null, request.InputObject);
+        var file = new HeatFile(services.Subsystem, disk, path);
+        var read = await file.ReadAsync().ConfigureAwait(false);
+        var info = file.ToInfo(read);
+        await reply.DoAsync(
+            string.Create(CultureInfo.InvariantCulture, $"Put the heat of {info.HotSlices} slices of {info.SliceSize} bytes, written {info.TimeWritten:yyyy-MM-dd HH:mm} UTC, in place of that of virtual disk '{disk.Description.FriendlyName}'"),
+            () => services.Subsystem.ImportHeatAsync(disk.Description.Id.Value, read),
+            () => services.Subsystem.CheckImportHeatAsync(disk.Description.Id.Value)).ConfigureAwait(false);
+        reply.Add(request.PassThru && !reply.IsWhatIf ? [info] : []);
+    }
+}

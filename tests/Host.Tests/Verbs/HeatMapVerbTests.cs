@@ -1,0 +1,204 @@
+using System.Text.Json;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Tiering;
+using TierSpaces.Host.Verbs.StorageTiers;
+
+namespace TierSpaces.Host.Tests.Verbs;
+
+/// <summary>
+/// Heat maps listed, exported and imported through verbs, and explained. Virtual disk d has 4 slices of 256 KiB on SSD and 12 on HDD, s has 4 and 8
+/// of 1 MiB, l has 4 and 5 000 of 256 KiB. Their heat is imported, since nobody uses them.
+/// </summary>
+public sealed class HeatMapVerbTests : IAsyncLifetime
+{
+    private const int Slice = 256 << 10;
+    private const int Large = 5004;
+    private InProcessHost host = null!;
+
+    public async ValueTask InitializeAsync()
+    {
+        host = await InProcessHost.StartAsync();
+        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("s") }, ["Size"] = 256 << 20, ["MediaType"] = "SSD" });
+        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("h") }, ["Size"] = 2L << 30, ["MediaType"] = "HDD" });
+        await OkAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "[sh]" }, ["ResiliencySettingNameDefault"] = "Simple" });
+        await OkAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "fast", ["MediaType"] = "SSD" });
+        await OkAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "slow", ["MediaType"] = "HDD" });
+        await NewDiskAsync("d", Slice, 12);
+        await NewDiskAsync("s", 4 * Slice, 8);
+        await NewDiskAsync("l", Slice, Large - 4);
+    }
+
+    public ValueTask DisposeAsync() => host.DisposeAsync();
+
+    [Fact]
+    public async Task Heat_is_listed_in_order_the_hottest_or_a_range()
+    {
+        await HeatAsync("d", Slice, 16, (3, 5), (7, 9), (8, 9), (15, 2));
+        Assert.Equal(["3 5", "7 9", "8 9", "15 2"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" } }));
+        Assert.Equal(["7 9", "8 9", "3 5"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" }, ["Hottest"] = 3 }));
+        Assert.Equal(["15 2"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" }, ["Hottest"] = 3, ["Offset"] = 9 * Slice }));
+        Assert.Equal(["8 9"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" }, ["Offset"] = (8 * Slice) + 5, ["Length"] = Slice - 5 }));
+        Assert.Equal(["7 9", "8 9"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" }, ["Offset"] = (8 * Slice) - 1, ["Length"] = 2 }));
+        Assert.Empty(await ListAsync(new() { ["FriendlyName"] = new[] { "s" } }));
+    }
+
+    [Fact]
+    public async Task A_long_list_comes_in_pages_each_slice_once()
+    {
+        await HeatAsync("l", Slice, Large, [.. Enumerable.Range(0, Large).Select(slice => (slice, 1 + (slice % 7)))]);
+        await HeatAsync("d", Slice, 16, (3, 5));
+        var request = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "l", "nobody", "d" } };
+        var first = await host.SendAsync("Get-StorageTierHeatMap", request);
+        Assert.Single(first.GetProperty("Errors").EnumerateArray().ToArray());
+        Assert.InRange(first.GetProperty("Objects").GetArrayLength(), GetStorageTierHeatMapHandler.PageObjects, Large);
+        var slices = Slices(first);
+        while (first.TryGetProperty("NextPage", out var next))
+        {
+            request["Page"] = next.GetString();
+            first = await host.SendAsync("Get-StorageTierHeatMap", request);
+            Assert.Equal("[]", first.GetProperty("Errors").ToString());
+            slices.AddRange(Slices(first));
+        }
+
+        Assert.Equal([.. Enumerable.Range(0, Large).Select(slice => $"l {slice}"), "d 3"], slices);
+        request["Page"] = "nothing:0";
+        Assert.Equal(8, Error(await host.SendAsync("Get-StorageTierHeatMap", request)).GetProperty("Code").GetInt32());
+    }
+
+    [Fact]
+    public async Task An_explanation_goes_over_pages_too()
+    {
+        var request = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "l", "d" }, ["Length"] = 4L << 30 };
+        List<string> slices = [];
+        for (string? page = ""; page is not null;)
+        {
+            var reply = await OkAsync("Get-StorageTierExplanation", request);
+            Assert.InRange(reply.GetProperty("Objects").GetArrayLength(), 1, GetStorageTierExplanationHandler.PageObjects);
+            slices.AddRange(Slices(reply));
+            request["Page"] = page = reply.TryGetProperty("NextPage", out var next) ? next.GetString() : null;
+        }
+
+        Assert.Equal([.. Enumerable.Range(0, Large).Select(slice => $"l {slice}"), .. Enumerable.Range(0, 16).Select(slice => $"d {slice}")], slices);
+    }
+
+    [Fact]
+    public async Task A_file_is_explained_slice_by_slice()
+    {
+        var disk = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
+        host.Files.Put("/v/f", disk, new PinnedRange(9 * Slice, Slice), new PinnedRange((2 * Slice) + 4096, 4096), new PinnedRange((2 * Slice) + 16384, Slice));
+        await OkAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/f", ["DesiredStorageTierFriendlyName"] = "d_slow" });
+        var why = (await OkAsync("Get-StorageTierExplanation", new() { ["FilePath"] = "/v/f" })).GetProperty("Objects").EnumerateArray().ToArray();
+        Assert.Equal([2, 3, 9], why.Select(slice => slice.GetProperty("Slice").GetInt32()));
+        Assert.All(why, slice => Assert.Equal("/v/f d_slow", $"{slice.GetProperty("FilePath")} {slice.GetProperty("PinnedTier")}"));
+        Assert.Contains("nothing has been written to it", why[0].GetProperty("Explanation").GetString());
+        Assert.Contains("brings it to tier 'd_slow', to which it is pinned", why[0].GetProperty("Explanation").GetString());
+        Assert.Equal(["d 0"], Slices(await OkAsync("Get-StorageTierExplanation", new() { ["FriendlyName"] = new[] { "d" } })));
+    }
+
+    [Fact]
+    public async Task Heat_is_exported_and_imported_into_slices_of_the_same_size_and_larger()
+    {
+        await HeatAsync("d", Slice, 16, (3, 5), (6, 2), (7, 9));
+        var file = host.Image("heat");
+        var exported = Assert.Single((await ExportAsync("d", file)).GetProperty("Objects").EnumerateArray().ToArray());
+        Assert.Equal($"d {Slice} 3 {HeatSnapshot.BlockSize}", string.Join(' ', ((string[])["VirtualDiskFriendlyName", "SliceSize", "HotSlices", "Size"]).Select(name => exported.GetProperty(name).ToString())));
+        Assert.Equal(HeatSnapshot.BlockSize, new FileInfo(file).Length);
+        await OkAsync("Import-StorageTierHeatMap", new() { ["FriendlyName"] = "s", ["Path"] = file, ["PassThru"] = true });
+        Assert.Equal(["0 5", "1 11"], await ListAsync(new() { ["FriendlyName"] = new[] { "s" } }));
+
+        await HeatAsync("d", Slice, 16, (1, 1));
+        Assert.Equal(["1 1"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" } }));
+        await OkAsync("Import-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file });
+        await host.CloseAsync();
+        await host.OpenAsync();
+        Assert.Equal(["3 5", "6 2", "7 9"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" } }));
+    }
+
+    [Fact]
+    public async Task What_does_not_fit_is_refused_and_changes_nothing()
+    {
+        await HeatAsync("s", 4 * Slice, 12, (3, 5));
+        await HeatAsync("d", Slice, 16, (2, 4));
+        var file = host.Image("heat");
+        await ExportAsync("s", file);
+        Assert.Contains("where in a larger slice its heat lay is not known", await RefusedAsync("Import-StorageTierHeatMap", "d", file));
+        Assert.Contains("exists", await RefusedAsync("Export-StorageTierHeatMap", "d", file));
+        await OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file, ["Force"] = true });
+        Assert.False(File.Exists(file + ".part"));
+        File.WriteAllBytes(file, File.ReadAllBytes(file)[..^1]);
+        Assert.Contains("It ends in the middle", await RefusedAsync("Import-StorageTierHeatMap", "d", file));
+        File.WriteAllBytes(file, []);
+        Assert.Contains("Its end is missing", await RefusedAsync("Import-StorageTierHeatMap", "d", file));
+        File.WriteAllBytes(file, new byte[HeatSnapshot.BlockSize]);
+        Assert.Contains("It is no heat map", await RefusedAsync("Import-StorageTierHeatMap", "d", file));
+        Assert.Contains("cannot be used by the host", await RefusedAsync("Import-StorageTierHeatMap", "d", "/nowhere/at/all"));
+        Assert.Contains("is a folder or lies in none", await RefusedAsync("Export-StorageTierHeatMap", "d", "/nowhere/at/all"));
+        Assert.Contains("has no tiers", await RefusedAsync("Export-StorageTierHeatMap", "v", host.Image("other")));
+        Assert.Equal(["2 4"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" } }));
+    }
+
+    [Theory]
+    [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["d"],"Hottest":0}""", "-Hottest 0")]
+    [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["d"],"Hottest":10001}""", "1 to 10000")]
+    [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["d"],"Length":0}""", "-Length 0")]
+    [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["d"],"Offset":16777216}""", "-Offset 16777216 is not within virtual disk 'd'")]
+    [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["v"]}""", "has no tiers")]
+    [InlineData("Get-StorageTierExplanation", """{"FriendlyName":["d"],"Offset":16777216}""", "-Offset 16777216 is not within virtual disk 'd'")]
+    [InlineData("Get-StorageTierExplanation", """{"FriendlyName":["v"]}""", "has no tiers")]
+    [InlineData("Get-StorageTierExplanation", """{"FilePath":"/v/none"}""", "cannot be opened")]
+    public async Task Numbers_outside_their_range_are_refused(string verb, string json, string text) => Assert.Contains(
+        text, Error(await host.SendAsync(verb, JsonSerializer.Deserialize<Dictionary<string, object?>>(json)!)).GetProperty("ExtendedInformation").GetString());
+
+    private async Task NewDiskAsync(string name, long slice, int slow) => await OkAsync("New-VirtualDisk", new()
+    {
+        ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = name, ["StorageTiers"] = new[] { "fast", "slow" },
+        ["StorageTierSizes"] = new[] { 4 * slice, slow * slice }, ["SliceSize"] = slice, ["WriteCacheSize"] = 0,
+    });
+
+    /// <summary>Gives a virtual disk so many requests on each of these slices.</summary>
+    private async Task HeatAsync(string disk, int slice, int slices, params (int Slice, int Requests)[] used)
+    {
+        var map = new HeatMap(new HeatSettings { SliceBytes = slice }, slices);
+        foreach (var (at, requests) in used)
+        {
+            for (var i = 0; i < requests; i++)
+            {
+                map.Record((long)at * slice, 4096, isWrite: true, nowNs: 0);
+            }
+        }
+
+        var writer = new HeatSnapshotWriter(map, Guid.NewGuid(), 1, DateTime.UtcNow.Ticks, 0);
+        var block = new byte[HeatSnapshot.BlockSize];
+        using (var file = File.Create(host.Image("made")))
+        {
+            while (writer.Next(block))
+            {
+                file.Write(block);
+            }
+        }
+
+        await OkAsync("Import-StorageTierHeatMap", new() { ["FriendlyName"] = disk, ["Path"] = host.Image("made") });
+    }
+
+    /// <summary>Slice and heat of what is listed, heat to a whole number of requests: time has gone by. What is nowhere has no place among the others.</summary>
+    private async Task<string[]> ListAsync(Dictionary<string, object?> request) =>
+        [.. (await OkAsync("Get-StorageTierHeatMap", request)).GetProperty("Objects").EnumerateArray()
+            .Select(slice => $"{slice.GetProperty("Slice")} {slice.GetProperty("Rank")}{Math.Round(slice.GetProperty("Heat").GetDouble())}")];
+
+    private static List<string> Slices(JsonElement reply) =>
+        [.. reply.GetProperty("Objects").EnumerateArray().Select(slice => $"{slice.GetProperty("VirtualDiskFriendlyName")} {slice.GetProperty("Slice")}")];
+
+    private Task<JsonElement> ExportAsync(string disk, string path) => OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = disk, ["Path"] = path });
+
+    private async Task<string> RefusedAsync(string verb, string disk, string path) =>
+        Error(await host.SendAsync(verb, new() { ["FriendlyName"] = disk, ["Path"] = path })).GetProperty("ExtendedInformation").GetString()!;
+
+    private async Task<JsonElement> OkAsync(string verb, Dictionary<string, object?> request)
+    {
+        var reply = await host.SendAsync(verb, request);
+        Assert.True(reply.GetProperty("Errors").GetArrayLength() == 0, reply.GetProperty("Errors").ToString());
+        return reply;
+    }
+
+    private static JsonElement Error(JsonElement reply) => Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray());
+}
