@@ -51,6 +51,7 @@
         'Get-StorageTier'
         'Get-StorageTierSupportedSize'
         'Get-StorageTierHeatMap'
+        'Show-StorageTierHeatMap'
         'Export-StorageTierHeatMap'
         'Import-StorageTierHeatMap'
         'Get-StorageTierExplanation'

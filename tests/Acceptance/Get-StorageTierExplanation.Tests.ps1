@@ -34,11 +34,13 @@ Describe 'Get-StorageTierExplanation' {
     }
 
     It 'explains ranges of virtual disks by name, identifier and object' {
-        (Get-StorageTierExplanation Data -Offset 79MB).Explanation | Should -BeLike '*nothing has been written to it*fastest tier that has room.'
+        $mapped = @(Get-StorageTierHeatMap Data).Slice
+        $free = (0..79 | Where-Object { $_ -notin $mapped })[0] * 1MB
+        (Get-StorageTierExplanation Data -Offset $free).Explanation | Should -BeLike '*nothing has been written to it*fastest tier that has room.'
         @($data | Get-StorageTierExplanation -Offset 3MB -Length 2MB).Offset | Should -Be 3MB, 4MB
         (Get-StorageTierExplanation -UniqueId $data.UniqueId -Offset 39MB).Offset | Should -Be 39MB
         (Get-StorageTierExplanation -InputObject $data).Offset | Should -Be 0
-        Get-StorageTierExplanation Data -Offset 79MB | Out-String -Width 120 | Should -Match 'VirtualDisk\s+Offset\s+Tier\s+Explanation[\s\S]*nothing has been written'
+        Get-StorageTierExplanation Data -Offset $free | Out-String -Width 120 | Should -Match 'VirtualDisk\s+Offset\s+Tier\s+Explanation[\s\S]*It is on no tier'
     }
 
     It 'refuses what has no tiers, what is beyond the end, and a file elsewhere' {

@@ -22,7 +22,7 @@ Describe 'Get-StorageTierHeatMap' {
         $slow = @($map | Where-Object Tier -eq 'Data_Slow')[0]
         $slow.MediaType, $slow.Reason, $slow.Length | Should -Be 'HDD', 'FirstWrite', 1MB
         $slow.Since | Should -BeGreaterThan ([datetime]::UtcNow.AddHours(-2))
-        ($map | Measure-Object Rank -Minimum).Minimum | Should -Be 1
+        ($map.Rank | Sort-Object)[0] | Should -Be 1
         @($map | Where-Object Rank -eq 1)[0].Heat | Should -Be ($map | Measure-Object Heat -Maximum).Maximum
     }
 

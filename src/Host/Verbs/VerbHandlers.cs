@@ -64,6 +64,7 @@ internal static class VerbHandlers
         new GetStorageTierScheduleHandler(services),
         new SetStorageTierScheduleHandler(services),
         new GetStorageTierHeatMapHandler(services),
+        new ShowStorageTierHeatMapHandler(services),
         new ExportStorageTierHeatMapHandler(services),
         new ImportStorageTierHeatMapHandler(services),
         new GetStorageTierExplanationHandler(services),
