@@ -11,7 +11,8 @@ public sealed class SyntaxTests
         ["Set-FileStorageTier"] = ["Now"],
         ["Set-StoragePool"] = ["WitnessPath", "ScrubIntervalDays"],
         ["Set-VirtualDisk"] =
-            ["WriteCacheSize", "DestageStart", "DestageStop", "DestageIdle", "DestageBytesPerSecond", "DestageHold", "DestageHoldUntil"],
+            ["WriteCacheSize", "DestageStart", "DestageStop", "DestageIdle", "DestageBytesPerSecond", "DestageHold", "DestageHoldUntil",
+                "MinimumHeat", "DemoteColdAfter"],
     };
 
     private static readonly string[] s_common = ["AsJob", "CimSession", "ThrottleLimit"];

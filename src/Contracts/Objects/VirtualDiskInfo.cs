@@ -120,6 +120,12 @@ public sealed record VirtualDiskInfo
     /// <summary>Ours. Bytes of the slices that move between its tiers; null without tiers.</summary>
     public ulong? SliceSize { get; init; }
 
+    /// <summary>Ours. Heat that a slice must have to be brought to a faster tier, in requests; null without tiers.</summary>
+    public uint? MinimumHeat { get; init; }
+
+    /// <summary>Ours. Hours without a request after which a slice goes to the slowest tier, 0 for never; null without tiers.</summary>
+    public uint? DemoteColdAfter { get; init; }
+
     /// <summary>Ours. Where the virtual disk is served; null while detached.</summary>
     public string? NbdUri { get; init; }
 

@@ -93,6 +93,9 @@ public sealed record VirtualDiskDescription
     /// <summary>Bytes of a slice of a tiered disk, a power of two.</summary>
     public uint SliceSize { get; init; } = 1 << 20;
 
+    /// <summary>What its slices have to be to move between its tiers.</summary>
+    public TierSettings TierSettings { get; init; } = TierSettings.Default;
+
     /// <summary>Whether it has tiers.</summary>
     public bool IsTiered => !Tiers.IsDefaultOrEmpty;
 
@@ -162,6 +165,8 @@ public sealed record VirtualDiskDescription
         {
             tier.Encode(to);
         }
+
+        TierSettings.Encode(to);
     }
 
     internal static VirtualDiskDescription Decode(ref ByteReader from) => new()
@@ -195,6 +200,7 @@ public sealed record VirtualDiskDescription
         Destage = from.Remaining > 0 ? DestageSettings.Decode(ref from) : DestageSettings.Default,
         SliceSize = from.Remaining > 0 ? from.U32() : 1 << 20,
         Tiers = from.Remaining > 0 ? DecodeTiers(ref from) : [],
+        TierSettings = from.Remaining > 0 ? TierSettings.Decode(ref from) : TierSettings.Default,
     };
 
     private static ImmutableArray<TierDescription> DecodeTiers(ref ByteReader from)

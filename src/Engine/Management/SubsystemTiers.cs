@@ -166,6 +166,8 @@ public sealed partial class StorageSubsystem
     private static TierPlanSettings SettingsOf(Pool pool, DiskTiering tiering) => TierPlanSettings.Default with
     {
         MoveCost = HeatMap.WeightOf(tiering.Store.SliceSize),
+        MinimumHeat = tiering.Settings.MinimumHeat,
+        ColdBelow = tiering.Settings.DemoteColdAfterNs is > 0 and var after ? tiering.Heat.ColdBelow(after) : 0,
         FreeReservePercent = ScheduleOf(pool) is { IsContinuous: true, FreeReservePercent: var percent } ? percent : 0,
     };
 

@@ -58,6 +58,11 @@ public sealed partial record PoolState
             return $"destage settings of {disk.Destage}";
         }
 
+        if (!disk.TierSettings.IsPossible)
+        {
+            return $"tier settings of {disk.TierSettings}";
+        }
+
         return disk.LogicalSectorSize is 512 or 4096 && Enum.IsDefined(disk.Checksum) && Enum.IsDefined(disk.ProvisioningType)
             ? ""
             : $"sectors of {disk.LogicalSectorSize} bytes, checksums {disk.Checksum}, provisioning {disk.ProvisioningType}";

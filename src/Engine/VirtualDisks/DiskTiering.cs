@@ -39,6 +39,9 @@ public sealed class DiskTiering
     /// <summary>Its pins.</summary>
     public PinTable Pins { get; private set; } = null!;
 
+    /// <summary>What its slices have to be to move, as its user says.</summary>
+    public TierSettings Settings => Disk.TierSettings;
+
     /// <summary>Time that heat is looked at by, in nanoseconds.</summary>
     public long Now => Lane.NowNs;
 

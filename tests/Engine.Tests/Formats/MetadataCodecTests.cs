@@ -79,14 +79,16 @@ public sealed class MetadataCodecTests
     [Fact]
     public void A_virtual_disk_recorded_before_there_were_caches_and_tiers_has_none()
     {
-        const int tierFields = 4 + 4;
+        const int settingFields = 8 + 8;
+        const int tierFields = 4 + 4 + settingFields;
         const int cacheFields = 4 + 1 + 1 + 8 + 8 + 1 + 2 + tierFields;
         byte[] bytes = Shorter(Encode(new VirtualDiskChanged(RecordSamples.VirtualDisk)), cacheFields);
         List<MetadataRecord> read = [];
         Assert.True(MetadataCodec.TryDecodeAll(bytes, read, out string reason), reason);
         VirtualDiskDescription disk = Assert.IsType<VirtualDiskChanged>(read.Single()).VirtualDisk;
-        Assert.Equal((SpaceId.None, DestageSettings.Default, false), (disk.CacheSpace, disk.Destage, disk.IsTiered));
+        Assert.Equal((SpaceId.None, DestageSettings.Default, false, TierSettings.Default), (disk.CacheSpace, disk.Destage, disk.IsTiered, disk.TierSettings));
         Assert.True(MetadataCodec.TryDecodeAll(Shorter(Encode(new VirtualDiskChanged(RecordSamples.VirtualDisk)), tierFields), [], out reason), reason);
+        Assert.True(MetadataCodec.TryDecodeAll(Shorter(Encode(new VirtualDiskChanged(RecordSamples.VirtualDisk)), settingFields), [], out reason), reason);
         Assert.False(MetadataCodec.TryDecodeAll(Shorter(bytes, 1), [], out _));
 
         static byte[] Shorter(byte[] bytes, int by)

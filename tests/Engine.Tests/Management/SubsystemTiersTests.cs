@@ -95,6 +95,32 @@ public sealed class SubsystemTiersTests
     }
 
     [Fact]
+    public void What_is_not_hot_enough_stays_where_it_is()
+    {
+        Heat(12, 13);   // 200 requests each
+        Set(new TierSettings { MinimumHeat = 300 });
+        Assert.Empty(_world.Run(_world.Subsystem.PlanTiersAsync(_disk)).Plan.Moves);
+        _world.Restart();
+        Assert.Empty(_world.Run(_world.Subsystem.PlanTiersAsync(_disk)).Plan.Moves);
+        Set(new TierSettings { MinimumHeat = 100 });
+        Assert.Equal(4, _world.Run(_world.Subsystem.PlanTiersAsync(_disk)).Plan.Moves.Count);
+    }
+
+    [Fact]
+    public void What_is_not_used_for_the_time_set_goes_to_the_slow_tier()
+    {
+        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, TierSchedule.Default with { IsEnabled = false }));
+        Set(new TierSettings { DemoteColdAfterNs = 3 * 24 * 3_600_000_000_000 });
+        Assert.Empty(_world.Run(_world.Subsystem.PlanTiersAsync(_disk)).Plan.Moves);
+        _world.Advance(TimeSpan.FromDays(10));
+        Heat(2);
+        TierOptimization planned = _world.Run(_world.Subsystem.PlanTiersAsync(_disk));
+        Assert.Equal([(0, SliceReason.Cold), (1, SliceReason.Cold), (3, SliceReason.Cold)], planned.Plan.Moves.Select(static move => (move.Slice, move.Reason)).Order());
+        Set(TierSettings.Default);
+        Assert.Empty(_world.Run(_world.Subsystem.PlanTiersAsync(_disk)).Plan.Moves);
+    }
+
+    [Fact]
     public void Impossible_times_and_reserves_are_refused_and_change_nothing()
     {
         foreach (TierSchedule wrong in new TierSchedule[] { new(true, []), new(true, [1440]), new(true, [-1]), new(true, [.. Enumerable.Range(0, 49)]), new(true, [1], true, 51) })
@@ -109,6 +135,8 @@ public sealed class SubsystemTiersTests
     }
 
     private SliceStatus[] Slices(long offset, long length) => _world.Run(_world.Subsystem.SlicesAsync(_disk, offset, length, _world.Lane.NowNs)).Slices;
+
+    private void Set(TierSettings settings) => _world.Run(_world.Subsystem.SetVirtualDiskAsync(_disk, disk => disk with { TierSettings = settings }));
 
     private Guid Template(string name, MediaType media) => _world.Run(_world.Subsystem.NewStorageTierAsync(
         _world.Pool, new TierTemplateRequest { FriendlyName = name, MediaType = media, ResiliencySettingName = "Simple" })).UniqueId;

@@ -149,6 +149,22 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     public async Task Numbers_outside_their_range_are_refused(string verb, string json, string text) => Assert.Contains(
         text, Error(await host.SendAsync(verb, JsonSerializer.Deserialize<Dictionary<string, object?>>(json)!)).GetProperty("ExtendedInformation").GetString());
 
+    [Fact]
+    public async Task What_slices_have_to_be_to_move_is_set_and_kept()
+    {
+        await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["MinimumHeat"] = 40 });
+        await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["DemoteColdAfter"] = 48 });
+        await host.CloseAsync();
+        await host.OpenAsync();
+        var disks = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d", "s", "v" } })).GetProperty("Objects").EnumerateArray();
+        Assert.Equal(["40 48", "0 0", " "], disks.Select(disk => $"{disk.GetProperty("MinimumHeat")} {disk.GetProperty("DemoteColdAfter")}"));
+        await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["DemoteColdAfter"] = 0 });
+        Assert.Contains("-MinimumHeat 1000000001 is outside its range, 0 to 1000000000 requests", await RefusedAsync("MinimumHeat", 1_000_000_001));
+        Assert.Contains("-DemoteColdAfter 8761 is outside its range, 0 to 8760 hours", await RefusedAsync("DemoteColdAfter", 8761));
+        var refused = Error(await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DemoteColdAfter"] = 1 }));
+        Assert.Equal("1 -DemoteColdAfter is for virtual disks with tiers, and 'v' has none.", $"{refused.GetProperty("Code")} {refused.GetProperty("ExtendedInformation")}");
+    }
+
     private async Task NewDiskAsync(string name, long slice, int slow) => await OkAsync("New-VirtualDisk", new()
     {
         ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = name, ["StorageTiers"] = new[] { "fast", "slow" },
@@ -192,6 +208,9 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
 
     private async Task<string> RefusedAsync(string verb, string disk, string path) =>
         Error(await host.SendAsync(verb, new() { ["FriendlyName"] = disk, ["Path"] = path })).GetProperty("ExtendedInformation").GetString()!;
+
+    private async Task<string> RefusedAsync(string parameter, long value) =>
+        Error(await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", [parameter] = value })).GetProperty("ExtendedInformation").GetString()!;
 
     private async Task<JsonElement> OkAsync(string verb, Dictionary<string, object?> request)
     {

@@ -86,6 +86,16 @@ public sealed record SetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     public string? DestageHoldUntil { get; init; }
 
     [VerbParameter(
+        "Heat that a slice must have to be brought to a faster tier, in requests: 0 to 1000000000 (default 0: what is hottest comes).",
+        Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", IsOurs = true)]
+    public uint? MinimumHeat { get; init; }
+
+    [VerbParameter(
+        "Hours without a request after which a slice goes to the slowest tier: 1 to 8760; 0 for never (the default).",
+        Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", IsOurs = true)]
+    public uint? DemoteColdAfter { get; init; }
+
+    [VerbParameter(
         "Ceiling for bytes per second.",
         Sets = "ByObjectProperties, ByUniqueIdProperties, ByFriendlyNameProperties, ByNameProperties",
         Kind = ParameterKind.Size, Refused = "Quality of service is not available.", IsUndocumented = true)]

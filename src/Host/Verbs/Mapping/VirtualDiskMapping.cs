@@ -3,6 +3,7 @@ using TierSpaces.Engine.Management;
 using TierSpaces.Host.Attaching;
 using TierDescription = TierSpaces.Engine.Formats.TierDescription;
 using VirtualDiskDescription = TierSpaces.Engine.Formats.VirtualDiskDescription;
+using TierSpaces.Host.Verbs.VirtualDisks;
 
 namespace TierSpaces.Host.Verbs.Mapping;
 
@@ -58,6 +59,8 @@ internal static class VirtualDiskMapping
             StoragePoolUniqueId = Identifiers.OfPoolOrDisk(disk.PoolId),
             Checksum = description.Checksum.ToString(),
             SliceSize = description.IsTiered ? description.SliceSize : null,
+            MinimumHeat = description.IsTiered ? (uint)description.TierSettings.MinimumHeat : null,
+            DemoteColdAfter = description.IsTiered ? (uint)(description.TierSettings.DemoteColdAfterNs / TierSettingParameters.NsPerHour) : null,
             NbdUri = isConnected ? NbdUri(description.FriendlyName, disk.SocketPath) : null,
             DevicePath = isConnected ? attached?.DevicePath : null,
             AttachMethod = isConnected ? attached?.Method : null,

@@ -54,6 +54,7 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
         IsManualAttach = request.IsManualAttach ?? disk.IsManualAttach,
         IsReadOnly = readOnly ?? disk.IsReadOnly,
         Destage = DestageParameters.Apply(disk.Destage, request),
+        TierSettings = TierSettingParameters.Apply(disk, request),
     };
 
     private static bool? IsReadOnly(Access? access) => access switch

@@ -1,0 +1,34 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
+
+namespace TierSpaces.Host.Verbs.VirtualDisks;
+
+/// <summary>The parameters that say what slices have to be to move between tiers, as the engine takes them.</summary>
+internal static class TierSettingParameters
+{
+    /// <summary>Nanoseconds of the unit of DemoteColdAfter.</summary>
+    public const long NsPerHour = 3_600_000_000_000;
+
+    /// <summary>The settings of a virtual disk after a request; those that it does not name stay.</summary>
+    /// <exception cref="StorageException">A value is outside its range, or the virtual disk has no tiers.</exception>
+    public static TierSettings Apply(VirtualDiskDescription disk, SetVirtualDiskRequest request)
+    {
+        if (request is { MinimumHeat: null, DemoteColdAfter: null })
+        {
+            return disk.TierSettings;
+        }
+
+        var name = request.MinimumHeat is null ? nameof(request.DemoteColdAfter) : nameof(request.MinimumHeat);
+        return disk.IsTiered ? new TierSettings
+        {
+            MinimumHeat = InRange(request.MinimumHeat, TierSettings.MinimumHeatMax, nameof(request.MinimumHeat), "requests") ?? disk.TierSettings.MinimumHeat,
+            DemoteColdAfterNs = InRange(request.DemoteColdAfter, TierSettings.DemoteColdAfterNsMax / NsPerHour, nameof(request.DemoteColdAfter), "hours") * NsPerHour
+                ?? disk.TierSettings.DemoteColdAfterNs,
+        }
+        : throw new StorageException(
+            StorageErrors.NotSupported, $"-{name} is for virtual disks with tiers, and '{disk.FriendlyName}' has none.", "Leave it out.", name);
+    }
+
+    private static long? InRange(long? value, long max, string parameter, string unit) => value is null || value <= max ? value : throw new StorageException(
+        StorageErrors.InvalidParameter, $"-{parameter} {value} is outside its range, 0 to {max} {unit}.", "Give a value in the range.", parameter);
+}
