@@ -48,11 +48,12 @@ public class KillCycleTests
     }
 
     /// <summary>Loads, kills, waits and compares; returns the seconds from the kill to the first block read.</summary>
-    private static double KillOnce(Home home, string uri, VerifiedWriter writer, int milliseconds, int cycle)
+    internal static double KillOnce(Home home, string uri, VerifiedWriter writer, int milliseconds, int cycle, Action? beforeKill = null)
     {
         int victim = home.Host;
         Task load = Task.Factory.StartNew(() => writer.WriteUntilItDies(uri), TaskCreationOptions.LongRunning);
         Assert.False(load.Wait(milliseconds), $"Cycle {cycle}: the load ended before the kill.");
+        beforeKill?.Invoke();
         Stopwatch watch = Stopwatch.StartNew();
         Home.Kill(victim);
         load.Wait();

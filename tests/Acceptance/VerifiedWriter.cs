@@ -26,6 +26,9 @@ internal sealed class VerifiedWriter(int blocks, int seed)
     /// <summary>Writes acknowledged, those of zeros too.</summary>
     internal long Acknowledged { get; private set; }
 
+    /// <summary>Blocks that it writes to, all of them unless said otherwise.</summary>
+    internal (int First, int Count) Window { get; set; } = (0, blocks);
+
     /// <summary>Blocks compared.</summary>
     internal long Compared { get; private set; }
 
@@ -78,7 +81,7 @@ internal sealed class VerifiedWriter(int blocks, int seed)
     {
         int kind = _random.Next(32);
         int count = kind == 0 ? 1 + _random.Next(ZeroedMax) : 1;
-        int first = _random.Next(blocks - count + 1);
+        int first = Window.First + _random.Next(Window.Count - count + 1);
         if (kind == 1)
         {
             _requests[++_lastNumber] = default;

@@ -97,11 +97,25 @@ internal sealed class StorageTierStore
         Array.Resize(ref _mappedInRow, (int)((Space.Length + Space.UnitSize - 1) / Space.UnitSize));
     }
 
-    /// <summary>Slots of rows that no slice is in and that the tier, which is thin, has all the same.</summary>
-    internal IEnumerable<uint> Leftovers() => Enumerable.Range(0, IsThin ? _mappedInRow.Length : 0)
-        .Where(row => _mappedInRow[row] == 0 && Space.IsReserved(row))
-        .SelectMany(row => Enumerable.Range(row * RowSlots, (int)Math.Min(RowSlots, Slots.Count - (row * (long)RowSlots))))
-        .Select(static slot => (uint)slot);
+    /// <summary>Rows of the space.</summary>
+    internal int Rows => _mappedInRow.Length;
+
+    /// <summary>Slots that may hold something although no slice is in their row: what keeps a row of a thin tier from going back to the pool.</summary>
+    internal IEnumerable<uint> LeftoversIn(int row)
+    {
+        if (!IsThin || !Space.Shape.Checksums || _mappedInRow[row] > 0 || !Space.IsReserved(row))
+        {
+            yield break;
+        }
+
+        for (long slot = row * (long)RowSlots; slot < Math.Min((row + 1L) * RowSlots, Slots.Count); slot++)
+        {
+            if (!Slots.IsClean((uint)slot))
+            {
+                yield return (uint)slot;
+            }
+        }
+    }
 
     /// <summary>Counts a slot of a slice: a row with slots in use is not given back to the pool.</summary>
     internal void Hold(uint slot, int slice, int change)

@@ -69,10 +69,8 @@ public sealed partial class TieredStore
         return error;
     }
 
-    /// <summary>Nothing is to be done: a slice without data keeps its place until it is given back as a whole.</summary>
-    public void UnitReleased(int unit)
-    {
-    }
+    /// <summary>The last that was held for it were zeros: a slice without data is given back.</summary>
+    public void UnitReleased(int unit) => FreeIfZero(unit);
 
     /// <inheritdoc/>
     public int LowestRank(int unit, Func<int, int> rankOf)

@@ -125,13 +125,7 @@ public sealed partial class TieredStore
 
     private async LaneTask<IoError> Clean(StorageTierStore tier, uint slot)
     {
-        List<StoreExtent> extents = [];
-        IoError error = await tier.Space.Status(tier.Address(slot), _sliceSize, extents);
-        if (error == IoError.None && !extents.TrueForAll(static extent => (extent.State & ExtentState.Zero) != 0))
-        {
-            error = await tier.Space.Unmap(tier.Address(slot), _sliceSize);
-        }
-
+        IoError error = await IsZero(tier, slot) ? IoError.None : await tier.Space.Unmap(tier.Address(slot), _sliceSize);
         return error == IoError.None ? await tier.Space.Flush() : error;   // zeros that are there already may not be durable yet
     }
 
@@ -215,7 +209,7 @@ public sealed partial class TieredStore
 
     // 1. From here on nobody begins anything in these slices. 2. What began before has ended. 3. They read as zeros where they are. 4. The map
     // leaves them. 5. Their slots are vacated, after the acknowledgement. A crash before 4 leaves slices that read as zeros, or as before.
-    private async LaneTask<IoError> FreeWhole(List<int> slices)
+    private async LaneTask<IoError> FreeWhole(List<int> slices, bool ifZero = false)
     {
         slices.ForEach(slice => _moves.Add(slice, SliceMove.Going));
         List<SliceChange> changes = slices.ConvertAll(static slice => new SliceChange(slice, SliceEntry.None));
@@ -223,12 +217,13 @@ public sealed partial class TieredStore
 
         await Drain();
         IoError error = IoError.None;
-        for (int i = 0; i < places.Count && error == IoError.None; i++)
+        bool mayGo = !ifZero || await IsZero(_tiers[places[0].Tier], places[0].Slot);
+        for (int i = 0; i < places.Count && mayGo && error == IoError.None; i++)
         {
             error = await ZeroAt(places[i], 0, _sliceSize, WriteFlags.None, isUnmap: true);
         }
 
-        bool isLeft = error == IoError.None && await CommitSurely(changes);
+        bool isLeft = mayGo && error == IoError.None && await CommitSurely(changes);
         slices.ForEach(slice => _moves.Remove(slice));
         _changed.NotifyAll();
         if (isLeft)
@@ -240,7 +235,31 @@ public sealed partial class TieredStore
             _vacated.NotifyAll();
         }
 
-        return error == IoError.None && !isLeft ? Fault : error;
+        return error == IoError.None && mayGo && !isLeft ? Fault : error;
+    }
+
+    /// <summary>Gives a slice back in the background if it holds nothing: a move, or something in front, kept it when it was unmapped.</summary>
+    private void FreeIfZero(int slice)
+    {
+        if (Fault == IoError.None && !_closing && CanGo(slice))
+        {
+            _vacating++;
+            Free().Forget();
+        }
+
+        async LaneTask Free()
+        {
+            await FreeWhole([slice], ifZero: true);
+            _vacating--;
+            _vacated.NotifyAll();
+        }
+    }
+
+    private async LaneTask<bool> IsZero(StorageTierStore tier, uint slot)
+    {
+        List<StoreExtent> extents = [];
+        IoError error = await tier.Space.Status(tier.Address(slot), _sliceSize, extents);
+        return error == IoError.None && extents.TrueForAll(static extent => (extent.State & ExtentState.Zero) != 0);
     }
 
     /// <summary>Commits what cannot stay undecided, however long it takes; false: the store has failed.</summary>
@@ -274,12 +293,16 @@ public sealed partial class TieredStore
     /// </summary>
     internal void GiveLeftoversBack()
     {
-        List<SliceEntry> places = [];
-        for (byte tier = 0; tier < _tiers.Length; tier++)
+        for (int tier = 0; tier < _tiers.Length; tier++)
         {
-            places.AddRange(_tiers[tier].Leftovers().Select(slot => new SliceEntry(tier, slot, SliceReason.FirstWrite, 0)));
+            int index = tier;
+            VacateLeftovers(Enumerable.Range(0, _tiers[tier].Rows).Select(row => (index, row)));
         }
+    }
 
+    private void VacateLeftovers(IEnumerable<(int Tier, int Row)> rows)
+    {
+        List<SliceEntry> places = [.. rows.SelectMany(row => _tiers[row.Tier].LeftoversIn(row.Row).Select(slot => new SliceEntry((byte)row.Tier, slot, SliceReason.FirstWrite, 0)))];
         foreach (SliceEntry place in places)
         {
             _tiers[place.Tier].Slots.Take(place.Slot);
@@ -324,6 +347,11 @@ public sealed partial class TieredStore
             tier.Slots.SetClean(places[i].Slot, error == IoError.None && tier.Space.Shape.Checksums);   // else what was punched may read as anything
             tier.Hold(places[i].Slot, slices[i], -1);
             tier.Slots.Release(places[i].Slot);
+        }
+
+        if (error == IoError.None && !_closing)
+        {
+            VacateLeftovers(places.Select(place => (place.Tier, (int)(place.Slot / _tiers[place.Tier].RowSlots))).Distinct());
         }
 
         _vacating--;

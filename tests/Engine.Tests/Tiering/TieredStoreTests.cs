@@ -208,6 +208,37 @@ public sealed class TieredStoreTests
         int Rows(int tier) => world.Pool!.State.Space(world.VirtualDisk!.Description.Tiers[tier].DataSpace)!.MappedRows;
     }
 
+    // A slice that something in front holds data for, or that moves, cannot be given back at once.
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(false, true)]
+    [InlineData(true, false)]
+    [InlineData(true, true)]
+    public void A_slice_unmapped_while_it_is_in_use_is_given_back_afterwards_unless_it_is_written_again(bool moves, bool isWritten)
+    {
+        PoolWorld world = NewWorld([2, 4]);
+        TieredStore tiers = world.VirtualDisk!.Tiers!;
+        Write(world, 0, Slice, 7);
+        bool isInUse = true;
+        tiers.IsUnitHeld = slice => isInUse && !moves && slice == 0;
+        tiers.StepBegins = step => isInUse &= step != 6;
+        LaneTask<RepairEnd> moving = moves ? tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane)) : LaneTask.FromResult(RepairEnd.Done);
+        Assert.Equal(IoError.None, world.Lane.Run(tiers.Unmap(0, Slice)));
+        Assert.True(isInUse && tiers.Map[0].IsMapped);
+        if (isWritten)
+        {
+            Write(world, 8192, 4096, 9);
+        }
+
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(moving));
+        isInUse = false;
+        tiers.UnitReleased(0);
+        world.Lane.Advance(5_000_000_000);
+        Assert.Equal(isWritten, tiers.Map[0].IsMapped);
+        Assert.All(Read(world, 0, 8192), value => Assert.Equal(0, value));
+        Assert.All(Read(world, 8192, 4096), value => Assert.Equal(isWritten ? 9 : 0, value));
+    }
+
     // A row that a move was to leave, or to come to, when the power went.
     [Theory]
     [InlineData(5)]
@@ -225,6 +256,25 @@ public sealed class TieredStoreTests
         cut.Lane.PumpWhile(() => Rows(0) + Rows(1) > 1, 600_000_000_000);
         Assert.Equal((atStep - 5, 1), (Rows(1), Rows(0) + Rows(1)));
         Assert.All(Read(cut, 0, Slice), value => Assert.Equal(7, value));
+
+        int Rows(int tier) => cut.Pool!.State.Space(cut.VirtualDisk!.Description.Tiers[tier].DataSpace)!.MappedRows;
+    }
+
+    // What a move left in a row that others were in keeps the row when they have gone.
+    [Fact]
+    public void A_thin_tier_gives_a_row_back_although_a_power_cut_left_something_in_it()
+    {
+        PoolWorld world = NewWorld([8, 8], thin: true);
+        TieredStore tiers = world.VirtualDisk!.Tiers!;
+        Write(world, 0, 2 * Slice, 7);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
+        PoolWorld? cut = null;
+        tiers.StepBegins = step => cut ??= step == 6 ? world.Cut(5, (_, _, _) => true) : null;
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane))));
+        Assert.Equal("", cut!.Lane.Run(cut.Open()));
+        Assert.Equal((1, 1), (Rows(0), Rows(1)));
+        Assert.Equal(IoError.None, cut.Lane.Run(cut.Store.Unmap(0, 2 * Slice)));
+        cut.Lane.PumpWhile(() => Rows(0) + Rows(1) > 0, 600_000_000_000);
 
         int Rows(int tier) => cut.Pool!.State.Space(cut.VirtualDisk!.Description.Tiers[tier].DataSpace)!.MappedRows;
     }
