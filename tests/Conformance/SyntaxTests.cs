@@ -12,7 +12,7 @@ public sealed class SyntaxTests
         ["Set-StoragePool"] = ["WitnessPath", "ScrubIntervalDays"],
         ["Set-VirtualDisk"] =
             ["WriteCacheSize", "DestageStart", "DestageStop", "DestageIdle", "DestageBytesPerSecond", "DestageHold", "DestageHoldUntil",
-                "MinimumHeat", "DemoteColdAfter"],
+                "MinimumHeat", "DemoteColdAfter", "HeatHalfLife"],
     };
 
     private static readonly string[] s_common = ["AsJob", "CimSession", "ThrottleLimit"];

@@ -126,6 +126,9 @@ public sealed record VirtualDiskInfo
     /// <summary>Ours. Hours without a request after which a slice goes to the slowest tier, 0 for never; null without tiers.</summary>
     public uint? DemoteColdAfter { get; init; }
 
+    /// <summary>Ours. Hours after which a request counts half as heat; null without tiers.</summary>
+    public uint? HeatHalfLife { get; init; }
+
     /// <summary>Ours. Where the virtual disk is served; null while detached.</summary>
     public string? NbdUri { get; init; }
 

@@ -51,15 +51,15 @@ public sealed partial class StorageSubsystem
 
     /// <summary>Puts heat that was read in place of that of a virtual disk, and saves it.</summary>
     /// <exception cref="RefusedException">
-    /// The virtual disk is not there any more, cannot be used, or has been resized meanwhile; its pool takes no changes; the file was not read whole; or the heat counts and could
+    /// The virtual disk is not there any more, cannot be used, or has been changed meanwhile; its pool takes no changes; the file was not read whole; or the heat counts and could
     /// not be saved.
     /// </exception>
     public Task<bool> ImportHeatAsync(Guid virtualDisk, HeatFileReader reader) => Change(async LaneTask<bool> () =>
     {
         DiskTiering tiering = TakeHeat(virtualDisk);
-        if (reader.Map is not { } map || map.Slices != tiering.Heat.Slices)
+        if (reader.Map is not { } map || map.Slices != tiering.Heat.Slices || map.Settings != tiering.Heat.Settings)
         {
-            throw new RefusedException(Refusal.InvalidParameter, "The heat map was not read whole, or the virtual disk has become larger meanwhile.", "Import it again.");
+            throw new RefusedException(Refusal.InvalidParameter, "The heat map was not read whole, or the virtual disk has been changed meanwhile.", "Import it again.");
         }
 
         if (await tiering.ReplaceHeat(map) != IoError.None)

@@ -51,6 +51,7 @@ public sealed partial class StorageSubsystem
         Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
         disk.Open.Description = changed;
         disk.Open.Disk.IsReadOnly = changed.IsReadOnly;
+        disk.Open.Tiering?.LoadSettings();
         if (disk.Open.Cache is { } cache)
         {
             cache.Settings = changed.Destage;

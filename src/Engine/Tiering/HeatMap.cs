@@ -42,7 +42,7 @@ public sealed class HeatMap
     private const long DroppedFloatBits = (1L << 29) - 1;   // bits of a double's mantissa that a float has not
 
     private readonly int _shift;
-    private readonly long _quantumNs;
+    private long _quantumNs;
     private readonly HeatStreams _streams = new();
     private float[]?[] _pages;
     private bool _hasBegun;
@@ -69,8 +69,8 @@ public sealed class HeatMap
         _pages = new float[]?[PagesFor(slices)];
     }
 
-    /// <summary>What it was made with.</summary>
-    public HeatSettings Settings { get; }
+    /// <summary>What it counts by.</summary>
+    public HeatSettings Settings { get; private set; }
 
     /// <summary>Slices of the virtual disk.</summary>
     public long Slices { get; private set; }
@@ -239,15 +239,28 @@ public sealed class HeatMap
         at = (float)(at + (Math.Min(heat, HeatSnapshot.HeatMax) * _scale));
     }
 
+    /// <summary>Counts with another half-life from now on. Heat is a rate times the half-life: what was counted stands for the load that it stood for.</summary>
+    internal void SetHalfLife(long halfLifeNs, long nowNs)
+    {
+        HeatMap after = new(Settings with { HalfLifeNs = halfLifeNs }, Slices);
+        foreach ((long slice, double heat) in Touched(nowNs))
+        {
+            after.Restore(slice, heat * halfLifeNs / Settings.HalfLifeNs, nowNs);
+        }
+
+        Take(after);
+    }
+
     /// <summary>Takes all heat of another map in place of its own; that one is not to be used any more.</summary>
-    /// <exception cref="ArgumentException">It is of slices of another size, of another number of slices, or of another half-life.</exception>
+    /// <exception cref="ArgumentException">It is of slices of another size or of another number of slices.</exception>
     internal void Take(HeatMap other)
     {
-        if (other.Settings != Settings || other.Slices != Slices)
+        if (other.Settings.SliceBytes != Settings.SliceBytes || other.Slices != Slices)
         {
             throw new ArgumentException($"A map of {other.Slices} slices, {other.Settings}, in place of one of {Slices} slices, {Settings}.", nameof(other));
         }
 
+        (Settings, _quantumNs) = (other.Settings, other._quantumNs);
         (_pages, TouchedPages) = (other._pages, other.TouchedPages);
         (_hasBegun, _baseNs, _nextNs, _scale) = (other._hasBegun, other._baseNs, other._nextNs, other._scale);
     }

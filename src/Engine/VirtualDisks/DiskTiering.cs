@@ -39,7 +39,7 @@ public sealed class DiskTiering
     /// <summary>Its pins.</summary>
     public PinTable Pins { get; private set; } = null!;
 
-    /// <summary>What its slices have to be to move, as its user says.</summary>
+    /// <summary>How heat is counted and what slices have to be to move, as its user says.</summary>
     public TierSettings Settings => Disk.TierSettings;
 
     /// <summary>Time that heat is looked at by, in nanoseconds.</summary>
@@ -52,7 +52,7 @@ public sealed class DiskTiering
     /// <summary>For a disk that has just been opened.</summary>
     internal static async LaneTask<DiskTiering> Open(Pool pool, VirtualDiskDescription disk, TieredStore store, bool isNew)
     {
-        HeatSettings settings = new() { SliceBytes = (int)disk.SliceSize };
+        HeatSettings settings = new() { SliceBytes = (int)disk.SliceSize, HalfLifeNs = disk.TierSettings.HalfLifeNs };
         HeatKeeper keeper = new(pool.Environment.Lane, store, disk.Id.Value);
         bool reads = !isNew && store.Fault == IoError.None;
         return new DiskTiering(pool, disk, store, keeper, reads ? await keeper.Load(settings) : new HeatMap(settings, store.Slices));
@@ -60,6 +60,15 @@ public sealed class DiskTiering
 
     /// <summary>Takes the pins as the pool remembers them now.</summary>
     internal void LoadPins() => Pins = PinTable.Load(Disk, _pool.State.Pins.Values);
+
+    /// <summary>Goes by the settings as the pool remembers them now.</summary>
+    internal void LoadSettings()
+    {
+        if (Settings.HalfLifeNs != Heat.Settings.HalfLifeNs)
+        {
+            Heat.SetHalfLife(Settings.HalfLifeNs, Lane.NowNs);
+        }
+    }
 
     /// <summary>Saves the heat, one after the other; an error costs nothing but the heat.</summary>
     public async LaneTask<IoError> SaveHeat()

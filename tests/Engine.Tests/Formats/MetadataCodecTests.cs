@@ -79,7 +79,7 @@ public sealed class MetadataCodecTests
     [Fact]
     public void A_virtual_disk_recorded_before_there_were_caches_and_tiers_has_none()
     {
-        const int settingFields = 8 + 8;
+        const int settingFields = 8 + 8 + 8;
         const int tierFields = 4 + 4 + settingFields;
         const int cacheFields = 4 + 1 + 1 + 8 + 8 + 1 + 2 + tierFields;
         byte[] bytes = Shorter(Encode(new VirtualDiskChanged(RecordSamples.VirtualDisk)), cacheFields);

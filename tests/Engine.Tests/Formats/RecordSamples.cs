@@ -57,8 +57,8 @@ internal static class RecordSamples
             + "data space (4), log space (4), cache space (4), destage: start % (1), stop % (1), idle ns (8), bytes per second (8), hold (1), "
             + "hold until minute of the day (2), 65535 for none, slice size (4), count (4) of tiers: id (16), name, description, media (2), "
             + "resiliency name, columns (2), copies (2), redundancy (2), interleave (4), fault domain (1), size (8), space (8), data space (4), log space (4); "
-            + "minimum heat (8), demote cold after ns (8); a body may end before the cache space: no cache; before the slice size: no tiers; or before the "
-            + "minimum heat: 0 and 0"),
+            + "minimum heat (8), demote cold after ns (8), half-life of heat ns (8); a body may end before the cache space: no cache; before the slice size: no tiers; or before the "
+            + "minimum heat: 0, 0 and a day"),
         (new VirtualDiskChanged(TieredDisk with { IsConnected = true, WriteCacheSize = 1 << 30, CacheSpace = new SpaceId(3), Destage = s_destage }),
             "as VirtualDiskCreated"),
         (new VirtualDiskRemoved(new VirtualDiskId(s_guid)), "id (16)"),
@@ -101,7 +101,7 @@ internal static class RecordSamples
         0 => new PoolChanged(Pool with { FriendlyName = Text(random), ThinProvisioningAlertThreshold = (byte)random.Next(100) }),
         1 => new DiskAdded(MakeDisk((ushort)random.Next(1, 100), random.NextInt64(8 << 20, 1L << 40)) with { SerialNumber = Text(random) }),
         2 => new DiskRemoved(new DiskNumber((ushort)random.Next(20))),
-        3 => new VirtualDiskCreated(VirtualDisk with { Id = new VirtualDiskId(NewGuid(random)), FriendlyName = Text(random), AllowedDisks = Disks(random), Destage = Destage(random), TierSettings = new() { MinimumHeat = random.NextInt64(TierSettings.MinimumHeatMax + 1), DemoteColdAfterNs = random.NextInt64(TierSettings.DemoteColdAfterNsMax + 1) } }),
+        3 => new VirtualDiskCreated(VirtualDisk with { Id = new VirtualDiskId(NewGuid(random)), FriendlyName = Text(random), AllowedDisks = Disks(random), Destage = Destage(random), TierSettings = new() { MinimumHeat = random.NextInt64(TierSettings.MinimumHeatMax + 1), DemoteColdAfterNs = random.NextInt64(TierSettings.DemoteColdAfterNsMax + 1), HalfLifeNs = random.NextInt64(TierSettings.HalfLifeNsMin, TierSettings.HalfLifeNsMax + 1) } }),
         4 => new SpaceCreated(new SpaceDescription(
             new SpaceId((uint)random.Next(1, 50)), VirtualDisk.Id, (SpaceKind)random.Next(1, 4), (ushort)random.Next(1, 9), (ushort)random.Next(1, 4))),
         5 => Rows(random),

@@ -121,6 +121,22 @@ public sealed class SubsystemTiersTests
     }
 
     [Fact]
+    public void Another_half_life_counts_at_once_and_after_a_restart()
+    {
+        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, TierSchedule.Default with { IsEnabled = false }));
+        Heat(12);
+        double before = HeatOf(12);
+        Set(new TierSettings { HalfLifeNs = 12 * 3_600_000_000_000 });
+        Assert.InRange(HeatOf(12), before * 0.49, before * 0.51);   // the same load, counted over half the time
+        _world.Restart();
+        Assert.InRange(HeatOf(12), before * 0.49, before * 0.51);
+        _world.Advance(TimeSpan.FromHours(12));
+        Assert.InRange(HeatOf(12), before * 0.24, before * 0.26);
+        Set(TierSettings.Default);
+        Assert.InRange(HeatOf(12), before * 0.49, before * 0.51);
+    }
+
+    [Fact]
     public void Impossible_times_and_reserves_are_refused_and_change_nothing()
     {
         foreach (TierSchedule wrong in new TierSchedule[] { new(true, []), new(true, [1440]), new(true, [-1]), new(true, [.. Enumerable.Range(0, 49)]), new(true, [1], true, 51) })
@@ -135,6 +151,8 @@ public sealed class SubsystemTiersTests
     }
 
     private SliceStatus[] Slices(long offset, long length) => _world.Run(_world.Subsystem.SlicesAsync(_disk, offset, length, _world.Lane.NowNs)).Slices;
+
+    private double HeatOf(int slice) => Assert.Single(Slices((long)slice * Slice, 1)).Heat;
 
     private void Set(TierSettings settings) => _world.Run(_world.Subsystem.SetVirtualDiskAsync(_disk, disk => disk with { TierSettings = settings }));
 

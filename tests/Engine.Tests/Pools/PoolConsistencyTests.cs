@@ -44,6 +44,7 @@ public sealed class PoolConsistencyTests
         { "destage settings of", static disk => disk with { Destage = new() { IdleNs = DestageSettings.IdleNsMax + 1 } } },
         { "destage settings of", static disk => disk with { Destage = new() { HoldUntil = DestageSettings.HoldUntilMax + 1 } } },
         { "tier settings of", static disk => disk with { TierSettings = new() { MinimumHeat = -1 } } },
+        { "tier settings of", static disk => disk with { TierSettings = new() { HalfLifeNs = 0 } } },
         { "tier settings of", static disk => disk with { TierSettings = new() { DemoteColdAfterNs = TierSettings.DemoteColdAfterNsMax + 1 } } },
     };
 

@@ -153,14 +153,15 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     public async Task What_slices_have_to_be_to_move_is_set_and_kept()
     {
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["MinimumHeat"] = 40 });
-        await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["DemoteColdAfter"] = 48 });
+        await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["DemoteColdAfter"] = 48, ["HeatHalfLife"] = 6 });
         await host.CloseAsync();
         await host.OpenAsync();
         var disks = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d", "s", "v" } })).GetProperty("Objects").EnumerateArray();
-        Assert.Equal(["40 48", "0 0", " "], disks.Select(disk => $"{disk.GetProperty("MinimumHeat")} {disk.GetProperty("DemoteColdAfter")}"));
+        Assert.Equal(["40 48 6", "0 0 24", "  "], disks.Select(disk => $"{disk.GetProperty("MinimumHeat")} {disk.GetProperty("DemoteColdAfter")} {disk.GetProperty("HeatHalfLife")}"));
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["DemoteColdAfter"] = 0 });
         Assert.Contains("-MinimumHeat 1000000001 is outside its range, 0 to 1000000000 requests", await RefusedAsync("MinimumHeat", 1_000_000_001));
         Assert.Contains("-DemoteColdAfter 8761 is outside its range, 0 to 8760 hours", await RefusedAsync("DemoteColdAfter", 8761));
+        Assert.Contains("-HeatHalfLife 0 is outside its range, 1 to 8760 hours", await RefusedAsync("HeatHalfLife", 0));
         var refused = Error(await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DemoteColdAfter"] = 1 }));
         Assert.Equal("1 -DemoteColdAfter is for virtual disks with tiers, and 'v' has none.", $"{refused.GetProperty("Code")} {refused.GetProperty("ExtendedInformation")}");
     }

@@ -117,7 +117,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
             ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "tiered", ["StorageTiers"] = new[] { "upper", "lower" },
             ["StorageTierSizes"] = new[] { 4 << 20, 8 << 20 }, ["WriteCacheSize"] = 0,
         });
-        await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "tiered", ["MinimumHeat"] = 7, ["DemoteColdAfter"] = 24 });
+        await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "tiered", ["MinimumHeat"] = 7, ["DemoteColdAfter"] = 24, ["HeatHalfLife"] = 12 });
         await OkAsync("Repair-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } });
         await OkAsync("Optimize-StoragePool", new() { ["FriendlyName"] = new[] { "q" } });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "q", ["IsReadOnly"] = true });

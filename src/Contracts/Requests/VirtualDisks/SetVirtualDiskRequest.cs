@@ -96,6 +96,11 @@ public sealed record SetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     public uint? DemoteColdAfter { get; init; }
 
     [VerbParameter(
+        "Hours after which a request counts half as heat of its slice: 1 to 8760 (default 24).", Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName",
+        IsOurs = true)]
+    public uint? HeatHalfLife { get; init; }
+
+    [VerbParameter(
         "Ceiling for bytes per second.",
         Sets = "ByObjectProperties, ByUniqueIdProperties, ByFriendlyNameProperties, ByNameProperties",
         Kind = ParameterKind.Size, Refused = "Quality of service is not available.", IsUndocumented = true)]

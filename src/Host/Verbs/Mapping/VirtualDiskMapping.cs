@@ -61,6 +61,7 @@ internal static class VirtualDiskMapping
             SliceSize = description.IsTiered ? description.SliceSize : null,
             MinimumHeat = description.IsTiered ? (uint)description.TierSettings.MinimumHeat : null,
             DemoteColdAfter = description.IsTiered ? (uint)(description.TierSettings.DemoteColdAfterNs / TierSettingParameters.NsPerHour) : null,
+            HeatHalfLife = description.IsTiered ? (uint)(description.TierSettings.HalfLifeNs / TierSettingParameters.NsPerHour) : null,
             NbdUri = isConnected ? NbdUri(description.FriendlyName, disk.SocketPath) : null,
             DevicePath = isConnected ? attached?.DevicePath : null,
             AttachMethod = isConnected ? attached?.Method : null,
