@@ -20,26 +20,28 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
     /// <inheritdoc/>
     public FilePlace Find(string path)
     {
-        using var file = Open(path);
-        var status = FileStatus.Of(file, path);
+        var named = $"-FilePath '{path}'";
+        using var file = Open(path, named);
+        var status = FileStatus.Of(file, named);
         if (!status.IsRegular)
         {
-            throw new StorageException(StorageErrors.InvalidParameter, $"-FilePath '{path}' is no regular file.", "Name a file.", path);
+            throw new StorageException(StorageErrors.InvalidParameter, $"{named} is no regular file.", "Name a file.", path);
         }
 
-        RequireTelling(path, status);
-        var volume = VolumeOf(path, status);
+        RequireTelling(path, named, status);
+        var volume = VolumeOf(path, named, status);
         return new FilePlace(volume.VirtualDisk, [.. FileExtents.Of(file, path).Select(piece => piece with { Offset = piece.Offset + volume.Range.Offset })]);
     }
 
     /// <inheritdoc/>
-    public VolumePlace FindVolume(string path)
+    public VolumePlace FindVolume(string path, string parameter)
     {
-        using var file = Open(path);
-        return VolumeOf(path, FileStatus.Of(file, path));
+        var named = $"-{parameter} '{path}'";
+        using var file = Open(path, named);
+        return VolumeOf(path, named, FileStatus.Of(file, named));
     }
 
-    private static SafeFileHandle Open(string path)
+    private static SafeFileHandle Open(string path, string named)
     {
         var descriptor = Libc.Open(path, Libc.OpenNonBlocking | Libc.OpenCloseOnExec, 0);
         var error = Marshal.GetLastPInvokeError();
@@ -47,10 +49,11 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
             ? new SafeFileHandle(descriptor, ownsHandle: true)
             : throw new StorageException(
                 error == Libc.EACCES ? StorageErrors.AccessDenied : StorageErrors.FileNotFound,
-                $"'{path}' cannot be opened by the host: {Marshal.GetPInvokeErrorMessage(error)}.", "", path);
+                $"{named} cannot be opened by the host: {Marshal.GetPInvokeErrorMessage(error)}.",
+                error == Libc.EACCES ? "Let the user that the host runs as read it." : "Name what is there, on the machine that the host runs on.", path);
     }
 
-    private static void RequireTelling(string path, FileStatus status)
+    private static void RequireTelling(string path, string named, FileStatus status)
     {
         var (type, options) = MountInfo.Of(status);
         if (!fileSystems.Contains(type))
@@ -58,27 +61,27 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
             throw new StorageException(
                 StorageErrors.NotSupported,
                 type == "btrfs"
-                    ? $"'{path}' is on btrfs, whose addresses are its own and no places of the disk."
-                    : $"'{path}' is on {type}, which does not tell where on the disk a file lies.",
+                    ? $"{named} is on btrfs, whose addresses are its own and no places of the disk."
+                    : $"{named} is on {type}, which does not tell where on the disk a file lies.",
                 "Files on ext4 and XFS can be pinned.", path);
         }
 
         if (options.Contains("rtdev=", StringComparison.Ordinal))
         {
             throw new StorageException(
-                StorageErrors.NotSupported, $"'{path}' is on XFS with a real-time device; which of the two devices it is on is not told.",
+                StorageErrors.NotSupported, $"{named} is on XFS with a real-time device; which of the two devices it is on is not told.",
                 "Files on ext4 and on XFS of one device can be pinned.", path);
         }
     }
 
-    private VolumePlace VolumeOf(string path, FileStatus status)
+    private VolumePlace VolumeOf(string path, string named, FileStatus status)
     {
         var link = string.Create(CultureInfo.InvariantCulture, $"/sys/dev/block/{status.Major}:{status.Minor}");
         var device = Directory.Exists(link) ? Directory.ResolveLinkTarget(link, returnFinalTarget: true)?.FullName : null;
         if (device is null)
         {
             throw new StorageException(
-                StorageErrors.InvalidParameter, $"'{path}' is on no block device.", "Name a path on a connected virtual disk.", path);
+                StorageErrors.InvalidParameter, $"{named} is on no block device.", "Name a path on a connected virtual disk.", path);
         }
 
         var isPartition = File.Exists(Path.Combine(device, "partition"));
@@ -86,7 +89,7 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
         var length = NumberIn(device, "size");
         var name = "/dev/" + Path.GetFileName(isPartition ? Path.GetDirectoryName(device) : device);
         var disk = attachments.DiskOn(name) ?? throw new StorageException(
-            StorageErrors.InvalidParameter, $"'{path}' is on {name}, which is no connected virtual disk of this host.",
+            StorageErrors.InvalidParameter, $"{named} is on {name}, which is no connected virtual disk of this host.",
             "Name what lies directly on a connected virtual disk, or on a partition of one.", path);
         return new VolumePlace(disk, new PinnedRange(start, length));
     }
@@ -110,15 +113,33 @@ internal sealed record FileStatus(int Mode, uint Major, uint Minor, ulong Mount)
     public bool IsRegular => (Mode & KindMask) == RegularFile;
 
     /// <summary>Asks.</summary>
-    public static FileStatus Of(SafeFileHandle file, string path)
+    /// <param name="file">The open file.</param>
+    /// <param name="parameter">What named it, with its value, for errors.</param>
+    /// <exception cref="StorageException">The kernel does not tell.</exception>
+    public static FileStatus Of(SafeFileHandle file, string parameter)
     {
         Span<byte> answer = stackalloc byte[Libc.StatusBytes];
         if (Libc.Status(file, "", Libc.EmptyPath, Libc.BasicAndMount, answer) != 0)
         {
             throw new StorageException(
-                StorageErrors.Failed, $"The kernel says nothing of '{path}': {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}.", "", path);
+                StorageErrors.Failed, $"The kernel says nothing of {parameter}: {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}.",
+                "Name a file of a local file system.", parameter);
         }
 
+        return Read(answer);
+    }
+
+    /// <summary>Asks of what is at a path, without opening it; null when nothing is there, or the host may not look.</summary>
+    /// <param name="path">The path.</param>
+    /// <param name="follows">Whether a symbolic link stands for what it leads to.</param>
+    public static FileStatus? Of(string path, bool follows)
+    {
+        Span<byte> answer = stackalloc byte[Libc.StatusBytes];
+        return Libc.Status(Libc.CurrentFolder, path, follows ? 0 : Libc.NoFollow, Libc.BasicAndMount, answer) == 0 ? Read(answer) : null;
+    }
+
+    private static FileStatus Read(ReadOnlySpan<byte> answer)
+    {
         int mode = MemoryMarshal.Read<ushort>(answer[28..]);
         var device = answer[((mode & KindMask) == Device ? 128 : 136)..];
         return new FileStatus(mode, MemoryMarshal.Read<uint>(device), MemoryMarshal.Read<uint>(device[4..]), MemoryMarshal.Read<ulong>(answer[144..]));
@@ -172,7 +193,7 @@ internal static class FileExtents
         }
 
         return pieces.Count > 0 ? pieces : throw new StorageException(
-            StorageErrors.InvalidParameter, $"'{path}' has no data on the disk: it is empty, or a hole.", "Write the file first.", path);
+            StorageErrors.InvalidParameter, $"-FilePath '{path}' has no data on the disk: it is empty, or a hole.", "Write the file first.", path);
     }
 
     private static void Ask(SafeFileHandle file, string path, ulong start, byte[] buffer)
@@ -186,7 +207,8 @@ internal static class FileExtents
         {
             throw new StorageException(
                 StorageErrors.NotSupported,
-                $"Where '{path}' lies is not told: {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}.", "", path);
+                $"Where -FilePath '{path}' lies is not told: {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}.",
+                "Name a file on ext4 or XFS.", path);
         }
     }
 
@@ -221,7 +243,7 @@ internal static class FileExtents
             : ("", "");
         if (reason.Length > 0)
         {
-            throw new StorageException(StorageErrors.NotSupported, $"'{path}' {reason}.", action, path);
+            throw new StorageException(StorageErrors.NotSupported, $"-FilePath '{path}' {reason}.", action, path);
         }
     }
 }

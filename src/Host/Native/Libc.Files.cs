@@ -12,6 +12,12 @@ internal static partial class Libc
     /// <summary>statx: of the descriptor itself.</summary>
     public const int EmptyPath = 0x1000;
 
+    /// <summary>statx: of a symbolic link itself.</summary>
+    public const int NoFollow = 0x100;
+
+    /// <summary>statx: of a path from the current folder on.</summary>
+    public const int CurrentFolder = -100;
+
     /// <summary>statx: everything that stat knows, and the mount.</summary>
     public const uint BasicAndMount = 0x7ff | 0x1000;
 
@@ -28,4 +34,8 @@ internal static partial class Libc
     /// <summary>What the file system says of an open file; the structure is the same on every architecture.</summary>
     [LibraryImport("libc", EntryPoint = "statx", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     public static partial int Status(SafeFileHandle file, string path, int flags, uint mask, Span<byte> buffer);
+
+    /// <summary>The same of a path.</summary>
+    [LibraryImport("libc", EntryPoint = "statx", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    public static partial int Status(int folder, string path, int flags, uint mask, Span<byte> buffer);
 }

@@ -54,9 +54,9 @@ public sealed class FileMapTests : IDisposable
         });
         Assert.True(found.SequenceEqual(content.Take(1 << 20).Concat(content.Skip(2 << 20))));
 
-        var volume = new FileMap(attachments).FindVolume(Mount);
+        var volume = new FileMap(attachments).FindVolume(Mount, "Path");
         Assert.Equal(new VolumePlace(Id, new PinnedRange(0, (long)mebibytes << 20)), volume);
-        Assert.Equal(volume, new FileMap(attachments).FindVolume(new AttachStore(state).Read()[0].Device));
+        Assert.Equal(volume, new FileMap(attachments).FindVolume(new AttachStore(state).Read()[0].Device, "Path"));
     }
 
     [Fact]
@@ -88,6 +88,16 @@ public sealed class FileMapTests : IDisposable
         File.WriteAllBytes(path, new byte[1 << 20]);
         var refusal = Assert.Throws<StorageException>(() => new FileMap(attachments).Find(path)).Error;
         Assert.Matches("is on /dev/.*, which is no connected virtual disk|is on no block device|which does not tell where", refusal.ExtendedInformation);
+    }
+
+    [Fact]
+    public void A_path_that_is_not_there_is_refused_with_its_parameter_and_what_to_do()
+    {
+        var path = Path.Combine(root, "none");
+        var volume = Assert.Throws<StorageException>(() => new FileMap(attachments).FindVolume(path, "VolumePath")).Error;
+        Assert.StartsWith($"-VolumePath '{path}' cannot be opened by the host", volume.ExtendedInformation, StringComparison.Ordinal);
+        Assert.NotEmpty(volume.RecommendedAction);
+        Assert.StartsWith($"-FilePath '{path}' cannot be opened", Assert.Throws<StorageException>(() => new FileMap(attachments).Find(path)).Error.ExtendedInformation, StringComparison.Ordinal);
     }
 
     [Theory]

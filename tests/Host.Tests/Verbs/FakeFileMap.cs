@@ -13,10 +13,10 @@ internal sealed class FakeFileMap : IFileMap
     public void Put(string path, string virtualDisk, params PinnedRange[] pieces) => places[path] = new FilePlace(virtualDisk, pieces);
 
     public FilePlace Find(string path) =>
-        places.GetValueOrDefault(path) ?? throw new StorageException(StorageErrors.FileNotFound, $"'{path}' cannot be opened by the host.", target: path);
+        places.GetValueOrDefault(path) ?? throw new StorageException(StorageErrors.FileNotFound, $"-FilePath '{path}' cannot be opened by the host.", target: path);
 
     /// <summary>Every path with a file below it is a volume from the first byte of its virtual disk on, of 8 MiB.</summary>
-    public VolumePlace FindVolume(string path) => places.FirstOrDefault(place => place.Key.StartsWith(path + "/", StringComparison.Ordinal)).Value is { } place
+    public VolumePlace FindVolume(string path, string parameter) => places.FirstOrDefault(place => place.Key.StartsWith(path + "/", StringComparison.Ordinal)).Value is { } place
         ? new VolumePlace(place.VirtualDisk, new PinnedRange(0, 8 << 20))
-        : throw new StorageException(StorageErrors.FileNotFound, $"'{path}' cannot be opened by the host.", target: path);
+        : throw new StorageException(StorageErrors.FileNotFound, $"-{parameter} '{path}' cannot be opened by the host.", target: path);
 }

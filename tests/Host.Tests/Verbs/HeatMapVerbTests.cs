@@ -137,6 +137,30 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         Assert.Equal(["2 4"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" } }));
     }
 
+    [Fact]
+    public async Task An_export_touches_no_other_file_and_none_without_force()
+    {
+        var file = host.Image("heat");
+        var other = file + ".part";
+        File.WriteAllText(other, "mine");
+        await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file, ["Force"] = true })));
+        await OkAsync("Import-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file });
+        Assert.Equal("mine", File.ReadAllText(other));
+        Assert.Contains("exists", await RefusedAsync("Export-StorageTierHeatMap", "d", other));
+
+        var link = host.Image("link");
+        File.CreateSymbolicLink(link, other);
+        foreach (var path in ((string[])["/dev/null", link]))
+        {
+            var refused = Error(await host.SendAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = path, ["Force"] = true }));
+            Assert.Contains($"-Path '{path}' is no regular file", refused.GetProperty("ExtendedInformation").GetString());
+        }
+
+        Assert.Contains("is no regular file", await RefusedAsync("Import-StorageTierHeatMap", "d", "/dev/zero"));
+        Assert.Equal("mine", File.ReadAllText(link));
+        Assert.Equal(["heat.img", "heat.img.part", "link.img"], Directory.GetFiles(Path.GetDirectoryName(file)!).Select(Path.GetFileName).Where(name => name!.Contains("heat") || name.Contains("link") || name.EndsWith(".part")).Order());
+    }
+
     [Theory]
     [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["d"],"Hottest":0}""", "-Hottest 0")]
     [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["d"],"Hottest":10001}""", "1 to 10000")]
@@ -145,7 +169,9 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["v"]}""", "has no tiers")]
     [InlineData("Get-StorageTierExplanation", """{"FriendlyName":["d"],"Offset":16777216}""", "-Offset 16777216 is not within virtual disk 'd'")]
     [InlineData("Get-StorageTierExplanation", """{"FriendlyName":["v"]}""", "has no tiers")]
-    [InlineData("Get-StorageTierExplanation", """{"FilePath":"/v/none"}""", "cannot be opened")]
+    [InlineData("Get-StorageTierExplanation", """{"FilePath":"/v/none"}""", "-FilePath '/v/none' cannot be opened")]
+    [InlineData("Optimize-Volume", """{"Path":["/v/none"]}""", "-Path '/v/none' cannot be opened")]
+    [InlineData("Get-FileStorageTier", """{"VolumePath":"/v/none"}""", "-VolumePath '/v/none' cannot be opened")]
     public async Task Numbers_outside_their_range_are_refused(string verb, string json, string text) => Assert.Contains(
         text, Error(await host.SendAsync(verb, JsonSerializer.Deserialize<Dictionary<string, object?>>(json)!)).GetProperty("ExtendedInformation").GetString());
 

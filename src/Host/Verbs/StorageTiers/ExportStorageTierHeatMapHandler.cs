@@ -11,7 +11,7 @@ internal sealed class ExportStorageTierHeatMapHandler(HostServices services)
     protected override async Task HandleAsync(
         ExportStorageTierHeatMapRequest request, ReplyBuilder<StorageTierHeatFileInfo> reply, CancellationToken cancellation)
     {
-        var path = request.Path ?? throw new StorageException(StorageErrors.InvalidParameter, "-Path must be given.");
+        var path = request.Path ?? throw new StorageException(StorageErrors.InvalidParameter, "-Path must be given.", "Name the file to write.", nameof(request.Path));
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         var disk = all.VirtualDisks.SelectOne(request.FriendlyName, request.UniqueId, null, request.InputObject);
         var file = new HeatFile(services.Subsystem, disk, path);
@@ -19,7 +19,7 @@ internal sealed class ExportStorageTierHeatMapHandler(HostServices services)
         await services.Subsystem.HeatReaderAsync(disk.Description.Id.Value).ConfigureAwait(false);   // refuses what has no tiers
         await reply.DoAsync($"Write the heat of virtual disk '{disk.Description.FriendlyName}' to '{path}'", async () =>
         {
-            await file.WriteAsync().ConfigureAwait(false);
+            await file.WriteAsync(request.Force).ConfigureAwait(false);
             reply.Add(file.ToInfo(await file.ReadAsync().ConfigureAwait(false)));
         }).ConfigureAwait(false);
     }

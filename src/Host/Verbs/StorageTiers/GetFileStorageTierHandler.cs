@@ -29,7 +29,7 @@ internal sealed class GetFileStorageTierHandler(HostServices services) : VerbHan
 
     private static async Task<PinStatus[]> OnVolumeAsync(HostServices services, string path)
     {
-        var place = services.Files.FindVolume(path);
+        var place = services.Files.FindVolume(path, nameof(GetFileStorageTierRequest.VolumePath));
         var all = await services.Subsystem.PinsAsync(null).ConfigureAwait(false);
         return [.. all.Where(pin => Identifiers.OfVirtualDisk(pin.VirtualDisk.Id.Value) == place.VirtualDisk && pin.Pin.Label.Length > 0
             && pin.Pin.Ranges[0].Offset >= place.Range.Offset && pin.Pin.Ranges[0].Offset < place.Range.End)];

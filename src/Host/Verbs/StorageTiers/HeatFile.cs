@@ -2,6 +2,7 @@ using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Tiering;
+using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
@@ -15,48 +16,56 @@ namespace TierSpaces.Host.Verbs.StorageTiers;
 /// <param name="path">The file.</param>
 internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus disk, string path)
 {
-    private const string PartSuffix = ".part";
-
     private Guid Id => disk.Description.Id.Value;
 
-    /// <summary>Refuses to write where something is, unless it is to be replaced.</summary>
-    /// <exception cref="StorageException">It exists, or its folder does not.</exception>
+    /// <summary>Refuses to write where something is, unless it is a file that is to be replaced.</summary>
+    /// <exception cref="StorageException">There is, or its folder is not there.</exception>
     public void CheckFree(bool replaces)
     {
-        if (File.Exists(path) && !replaces)
-        {
-            throw new StorageException(StorageErrors.FileExists, $"-Path '{path}' exists.", "Name another file, or give -Force.", path);
-        }
-
         if (Directory.Exists(path) || !Directory.Exists(Path.GetDirectoryName(path)))
         {
             throw new StorageException(StorageErrors.FileNotFound, $"-Path '{path}' is a folder or lies in none.", "Name a file in a folder that is there.", path);
         }
+
+        if (FileStatus.Of(path, follows: false) is { } there)
+        {
+            RequireRegular(there);
+            if (!replaces)
+            {
+                throw new StorageException(StorageErrors.FileExists, $"-Path '{path}' exists.", "Name another file, or give -Force.", path);
+            }
+        }
     }
 
-    /// <summary>Writes the file.</summary>
-    /// <exception cref="StorageException">It cannot be written; there is none then.</exception>
-    public async Task WriteAsync()
+    /// <summary>Writes the file: under a name of its own in the same folder, then to its place.</summary>
+    /// <param name="replaces">Whether a file that is there is replaced; otherwise one that came meanwhile stays.</param>
+    /// <exception cref="StorageException">It cannot be written; what was there is there still.</exception>
+    public async Task WriteAsync(bool replaces)
     {
         var export = await subsystem.ExportHeatAsync(Id).ConfigureAwait(false);
+        var part = Path.Combine(Path.GetDirectoryName(path)!, $".{Guid.NewGuid():N}.part");
+        var isMade = false;   // from then on that name is nobody else's
         try
         {
-            await using (var file = new FileStream(path + PartSuffix, FileMode.Create, FileAccess.Write))
+            await using (var file = new FileStream(part, FileMode.CreateNew, FileAccess.Write))
             {
-                for (var piece = await export.NextAsync().ConfigureAwait(false); piece.Length > 0; piece = await export.NextAsync().ConfigureAwait(false))
-                {
-                    await file.WriteAsync(piece).ConfigureAwait(false);
-                }
-
-                file.Flush(flushToDisk: true);
+                isMade = true;
+                await WriteAsync(file, export).ConfigureAwait(false);
             }
 
-            File.Move(path + PartSuffix, path, overwrite: true);
+            CheckFree(replaces);
+            File.Move(part, path, replaces);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            File.Delete(path + PartSuffix);
             throw Unusable(e);
+        }
+        finally
+        {
+            if (isMade)
+            {
+                File.Delete(part);   // it is not there any more when all went well
+            }
         }
     }
 
@@ -67,6 +76,7 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
         var reader = await subsystem.HeatReaderAsync(Id).ConfigureAwait(false);
         try
         {
+            RequireRegular(FileStatus.Of(path, follows: true));   // to open a pipe is to wait for who writes to it
             await using var file = File.OpenRead(path);
             var block = new byte[HeatSnapshot.BlockSize];
             while (await file.ReadAtLeastAsync(block, block.Length, throwOnEndOfStream: false).ConfigureAwait(false) is > 0 and var length)
@@ -103,6 +113,25 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
         TimeWritten = new DateTime(read.UtcTicks, DateTimeKind.Utc),
     };
 
+    private static async Task WriteAsync(FileStream file, HeatExport export)
+    {
+        for (var piece = await export.NextAsync().ConfigureAwait(false); piece.Length > 0; piece = await export.NextAsync().ConfigureAwait(false))
+        {
+            await file.WriteAsync(piece).ConfigureAwait(false);
+        }
+
+        file.Flush(flushToDisk: true);
+    }
+
+    private void RequireRegular(FileStatus? status)
+    {
+        if (status is { IsRegular: false })
+        {
+            throw new StorageException(
+                StorageErrors.InvalidParameter, $"-Path '{path}' is no regular file, but a device, a pipe, a folder or a link.", "Name a regular file.", path);
+        }
+    }
+
     private StorageException Wrong(string trouble) => new(
         StorageErrors.InvalidParameter, $"-Path '{path}' cannot be imported into virtual disk '{disk.Description.FriendlyName}'. {trouble}",
         "Export the heat again, or import it into a virtual disk that it fits.", path);
@@ -111,5 +140,6 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
         e is FileNotFoundException or DirectoryNotFoundException ? StorageErrors.FileNotFound
         : e is UnauthorizedAccessException ? StorageErrors.AccessDenied
         : StorageErrors.InvalidParameter,
-        $"-Path '{path}' cannot be used by the host: {e.Message}", "", path, e);
+        $"-Path '{path}' cannot be used by the host: {e.Message}",
+        "Name a file in a folder that is there, which the host may use and whose file system has room.", path, e);
 }

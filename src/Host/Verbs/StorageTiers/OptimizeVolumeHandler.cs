@@ -31,7 +31,7 @@ internal sealed class OptimizeVolumeHandler(HostServices services) : VerbHandler
         {
             await reply.TryAsync(() =>
             {
-                found.Add(disks.One(services.Files.FindVolume(path).VirtualDisk));
+                found.Add(disks.One(services.Files.FindVolume(path, nameof(OptimizeVolumeRequest.Path)).VirtualDisk));
                 return Task.CompletedTask;
             }).ConfigureAwait(false);
         }
