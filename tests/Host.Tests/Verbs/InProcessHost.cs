@@ -14,6 +14,7 @@ public sealed partial class InProcessHost : IAsyncLifetime
     private static readonly string[] listed = ["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-ResiliencySetting", "Get-StorageTier", "Get-StorageTierSchedule"];
     private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
     private HostServices host = null!;
+    private VerbDispatcher verbs = null!;
 
     /// <summary>Starts one.</summary>
     public static async Task<InProcessHost> StartAsync()
@@ -40,6 +41,7 @@ public sealed partial class InProcessHost : IAsyncLifetime
     {
         host = await HostServices.StartAsync(new HostPaths(root), new ServeOptions(Detach: false, SupervisorKind.None));
         host.Files = Files;
+        verbs = new VerbDispatcher(VerbHandlers.Create(host), host.Changes);
     }
 
     /// <summary>Stops the host.</summary>
@@ -58,8 +60,7 @@ public sealed partial class InProcessHost : IAsyncLifetime
     /// <summary>Sends a request and returns the reply.</summary>
     public async Task<JsonElement> SendAsync(string verb, Dictionary<string, object?> request)
     {
-        var answer = await new VerbDispatcher(VerbHandlers.Create(host), host.Changes)
-            .RunAsync(verb, JsonSerializer.SerializeToUtf8Bytes(request), TestContext.Current.CancellationToken);
+        var answer = await verbs.RunAsync(verb, JsonSerializer.SerializeToUtf8Bytes(request), TestContext.Current.CancellationToken);
         return JsonDocument.Parse(answer).RootElement;
     }
 

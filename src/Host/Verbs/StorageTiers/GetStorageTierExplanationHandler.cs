@@ -1,7 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
-using TierSpaces.Engine.Primitives;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -16,7 +15,7 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
     /// <summary>Objects of a page.</summary>
     internal const int PageObjects = 2048;
 
-    private readonly WeakReference<Known?> last = new(null);
+    private readonly PageMemory<SliceExplanation> memory = new(TimeProvider.System);
 
     /// <inheritdoc/>
     protected override async Task HandleAsync(
@@ -24,19 +23,22 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
     {
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         var ranges = request.FilePath is { } path ? OfFile(all, path, request.Page) : OfDisks(all, request, reply);
+        var listing = memory.Begin(request.Page);
         var left = PageObjects;
         for (var i = 0; i < ranges.Count && reply.NextPage is null; i++)
         {
             var range = ranges[i];
             await reply.TryAsync(async () =>
             {
-                var explained = await ExplainAsync(range, left, request).ConfigureAwait(false);
+                var explained = await ExplainAsync(range, left, listing, request.FilePath).ConfigureAwait(false);
                 reply.Add(explained);
                 left -= explained.Count;
                 range = range with { Next = range.Next + ((long)explained.Count * range.Disk.Description.SliceSize) };
             }).ConfigureAwait(false);
             reply.NextPage = left > 0 ? null : range.Left > 0 ? range.Page : i + 1 < ranges.Count ? ranges[i + 1].Page : null;
         }
+
+        reply.NextPage = listing.End(reply.NextPage);
     }
 
     private static List<SliceRange> OfDisks(Catalogue all, GetStorageTierExplanationRequest request, ReplyBuilder<StorageTierExplanationInfo> reply)
@@ -52,10 +54,11 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
         return SliceRange.Of(all.VirtualDisks.One(place.VirtualDisk), place.Pieces, page);
     }
 
-    private async Task<List<StorageTierExplanationInfo>> ExplainAsync(SliceRange range, int most, GetStorageTierExplanationRequest request)
+    private async Task<List<StorageTierExplanationInfo>> ExplainAsync(
+        SliceRange range, int most, PageMemory<SliceExplanation>.Listing listing, string? file)
     {
         range.Check();
-        var why = await KnownAsync(range.Disk.Description, isNew: request.Page is null).ConfigureAwait(false);
+        var why = await listing.OfAsync(range.Id, () => WorkOutAsync(range.Disk.Description)).ConfigureAwait(false);
         var slice = range.Disk.Description.SliceSize;
         var explained = new List<StorageTierExplanationInfo>();
         for (var next = range.Next; next < range.End && explained.Count < most;)
@@ -65,25 +68,17 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
             for (; next < piece.Next; next += slice)
             {
                 var status = known.GetValueOrDefault((int)(next / slice), new SliceStatus((int)(next / slice), 0, SliceEntry.None, -1));
-                explained.Add(why.ToInfo(status, request.FilePath));
+                explained.Add(why.ToInfo(status, file));
             }
         }
 
         return explained;
     }
 
-    private async Task<SliceExplanation> KnownAsync(VirtualDiskDescription disk, bool isNew)
+    private async Task<SliceExplanation> WorkOutAsync(VirtualDiskDescription disk)
     {
-        if (isNew || !last.TryGetTarget(out var known) || known.Disk != disk.Id)
-        {
-            var ranking = await services.Subsystem.HeatRankingAsync(disk.Id.Value).ConfigureAwait(false);
-            var outlook = await services.Subsystem.TierOutlookAsync(disk.Id.Value).ConfigureAwait(false);
-            known = new Known(disk.Id, new SliceExplanation(disk, ranking, outlook));
-            last.SetTarget(known);
-        }
-
-        return known.Why;
+        var ranking = await services.Subsystem.HeatRankingAsync(disk.Id.Value).ConfigureAwait(false);
+        var outlook = await services.Subsystem.TierOutlookAsync(disk.Id.Value).ConfigureAwait(false);
+        return new SliceExplanation(disk, ranking, outlook);
     }
-
-    private sealed record Known(VirtualDiskId Disk, SliceExplanation Why);
 }

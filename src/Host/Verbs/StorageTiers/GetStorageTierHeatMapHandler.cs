@@ -8,7 +8,7 @@ namespace TierSpaces.Host.Verbs.StorageTiers;
 
 /// <summary>
 /// Get-StorageTierHeatMap: the slices that are mapped, pinned or hot, in order and in pages, or the hottest. Places are counted once for a list, not
-/// for each page of it; they are counted again when memory was short.
+/// for each page of it.
 /// </summary>
 internal sealed class GetStorageTierHeatMapHandler(HostServices services) : VerbHandler<GetStorageTierHeatMapRequest, StorageTierHeatInfo>
 {
@@ -16,7 +16,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
     internal const int PageObjects = 4096;
 
     private const uint HottestMax = 10_000;
-    private readonly WeakReference<Known?> last = new(null);
+    private readonly PageMemory<HeatRanking> memory = new(TimeProvider.System);
 
     /// <inheritdoc/>
     protected override async Task HandleAsync(
@@ -32,12 +32,15 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         var disks = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, error => Fail(error, request, reply));
         var ranges = SliceRange.Of(disks, request.Offset, request.Length, request.Page);
+        var listing = memory.Begin(request.Page);
         var listed = 0;
         for (var i = 0; i < ranges.Count && reply.NextPage is null; i++)
         {
-            await reply.TryAsync(async () => listed += await ListAsync(ranges[i], request, PageObjects - listed, reply).ConfigureAwait(false)).ConfigureAwait(false);
+            await reply.TryAsync(async () => listed += await ListAsync(ranges[i], request, listing, PageObjects - listed, reply).ConfigureAwait(false)).ConfigureAwait(false);
             reply.NextPage ??= listed >= PageObjects && i + 1 < ranges.Count ? ranges[i + 1].Page : null;
         }
+
+        reply.NextPage = listing.End(reply.NextPage);
     }
 
     /// <summary>What was named and is not there is said once.</summary>
@@ -49,10 +52,11 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         }
     }
 
-    private async Task<int> ListAsync(SliceRange range, GetStorageTierHeatMapRequest request, int most, ReplyBuilder<StorageTierHeatInfo> reply)
+    private async Task<int> ListAsync(
+        SliceRange range, GetStorageTierHeatMapRequest request, PageMemory<HeatRanking>.Listing listing, int most, ReplyBuilder<StorageTierHeatInfo> reply)
     {
         range.Check();
-        var ranking = await RankingAsync(range.Id, isNew: request.Page is null).ConfigureAwait(false);
+        var ranking = await listing.OfAsync(range.Id, () => services.Subsystem.HeatRankingAsync(range.Id)).ConfigureAwait(false);
         if (request.Hottest is { } count)
         {
             var hottest = await HottestAsync(range, ranking, (int)count).ConfigureAwait(false);
@@ -93,17 +97,4 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         while (range.Left > 0);
         return [.. hottest.UnorderedItems.Select(item => item.Element).OrderByDescending(slice => slice.Heat).ThenBy(slice => slice.Slice)];
     }
-
-    private async Task<HeatRanking> RankingAsync(Guid disk, bool isNew)
-    {
-        if (isNew || !last.TryGetTarget(out var known) || known.Disk != disk)
-        {
-            known = new Known(disk, await services.Subsystem.HeatRankingAsync(disk).ConfigureAwait(false));
-            last.SetTarget(known);
-        }
-
-        return known.Ranking;
-    }
-
-    private sealed record Known(Guid Disk, HeatRanking Ranking);
 }

@@ -18,7 +18,7 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
     /// <summary>Bytes that are to be listed.</summary>
     public long Left => End - Next;
 
-    /// <summary>How this range is asked for as the first of a page.</summary>
+    /// <summary>How this range is asked for as the first of a page; a third part, behind another colon, is left to <see cref="PageMemory{T}"/>.</summary>
     public string Page => string.Create(CultureInfo.InvariantCulture, $"{Identifiers.OfVirtualDisk(Id)}:{Next}");
 
     /// <summary>The same range of each of several virtual disks.</summary>
@@ -84,7 +84,7 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
     {
         var parts = page?.Split(':');
         var next = 0L;
-        if (parts is not null && !(parts.Length == 2 && long.TryParse(parts[1], NumberStyles.None, CultureInfo.InvariantCulture, out next)))
+        if (parts is not null && !(parts.Length is 2 or 3 && long.TryParse(parts[1], NumberStyles.None, CultureInfo.InvariantCulture, out next)))
         {
             throw NoPage(page!);
         }

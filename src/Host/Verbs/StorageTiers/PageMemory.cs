@@ -1,0 +1,134 @@
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>
+/// What was worked out for the first page of a list, kept for the pages that follow: under a token that travels in the name of the next page, so that
+/// lists do not disturb each other. A list that is given up is forgotten a minute later, and the one longest unused when there are too many; a page
+/// that comes after that works it out again.
+/// </summary>
+/// <typeparam name="T">What is kept; read only.</typeparam>
+/// <param name="time">The clock.</param>
+internal sealed class PageMemory<T>(TimeProvider time)
+    where T : class
+{
+    /// <summary>Most lists that are remembered.</summary>
+    internal const int Most = 4;
+
+    /// <summary>How long one is remembered after it was last used.</summary>
+    internal static readonly TimeSpan Lifetime = TimeSpan.FromMinutes(1);
+
+    private readonly Dictionary<string, Entry> entries = [];   // guarded by itself
+    private bool isForgetting;                                 // guarded by entries: true while something will look for what is too old
+
+    /// <summary>Lists that are remembered.</summary>
+    internal int Count
+    {
+        get
+        {
+            lock (entries)
+            {
+                return entries.Count;
+            }
+        }
+    }
+
+    /// <summary>Begins a page.</summary>
+    /// <param name="page">Which one; null for the first.</param>
+    public Listing Begin(string? page) => new(this, page?.Split(':') is [_, _, var token] ? token : null);
+
+    private (Guid Disk, T Value)? Find(string token)
+    {
+        lock (entries)
+        {
+            Forget();
+            return entries.TryGetValue(token, out var entry) ? (entry.Disk, entry.Value) : null;
+        }
+    }
+
+    private void Keep(string token, Guid disk, T value)
+    {
+        lock (entries)
+        {
+            entries[token] = new Entry(disk, value, time.GetTimestamp());
+            Forget();
+            if (entries.Count > Most)
+            {
+                entries.Remove(entries.MinBy(entry => entry.Value.LastUse).Key);
+            }
+
+            if (!isForgetting)
+            {
+                isForgetting = true;
+                _ = ForgetLaterAsync();
+            }
+        }
+    }
+
+    private void Drop(string token)
+    {
+        lock (entries)
+        {
+            entries.Remove(token);
+        }
+    }
+
+    private async Task ForgetLaterAsync()
+    {
+        for (var isEmpty = false; !isEmpty;)
+        {
+            await Task.Delay(Lifetime, time).ConfigureAwait(false);
+            lock (entries)
+            {
+                Forget();
+                isEmpty = entries.Count == 0;
+                isForgetting = !isEmpty;
+            }
+        }
+    }
+
+    private void Forget()
+    {
+        foreach (var (token, entry) in entries)
+        {
+            if (time.GetElapsedTime(entry.LastUse) >= Lifetime)
+            {
+                entries.Remove(token);
+            }
+        }
+    }
+
+    private sealed record Entry(Guid Disk, T Value, long LastUse);
+
+    /// <summary>One page of a list.</summary>
+    /// <param name="memory">Where it is remembered.</param>
+    /// <param name="known">The token of the list; null for one that begins, or whose page names none.</param>
+    internal sealed class Listing(PageMemory<T> memory, string? known)
+    {
+        private readonly string token = known ?? Guid.NewGuid().ToString("N");
+        private (Guid Disk, T Value)? current = known is null ? null : memory.Find(known);
+
+        /// <summary>What is known of a virtual disk of the list; worked out unless the page before left it.</summary>
+        public async Task<T> OfAsync(Guid disk, Func<Task<T>> work)
+        {
+            if (current is not { } there || there.Disk != disk)
+            {
+                current = there = (disk, await work().ConfigureAwait(false));
+            }
+
+            return there.Value;
+        }
+
+        /// <summary>Ends the page: keeps what is known when there is another one, and names that.</summary>
+        /// <param name="page">Where the next page begins; null when this is the last.</param>
+        public string? End(string? page)
+        {
+            if (page is null || current is not { } kept)
+            {
+                memory.Drop(token);
+                return page;
+            }
+
+            memory.Keep(token, kept.Disk, kept.Value);
+            return $"{page}:{token}";
+        }
+    }
+}

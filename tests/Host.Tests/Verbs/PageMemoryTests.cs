@@ -1,0 +1,126 @@
+using TierSpaces.Host.Verbs.StorageTiers;
+
+namespace TierSpaces.Host.Tests.Verbs;
+
+/// <summary>What pages of a list leave to the next: each list its own, a few of them, for a minute.</summary>
+public sealed class PageMemoryTests
+{
+    private readonly Guid disk = Guid.NewGuid();
+    private readonly Clock clock = new();
+    private readonly PageMemory<string> memory;
+
+    public PageMemoryTests() => memory = new PageMemory<string>(clock);
+
+    [Fact]
+    public async Task Lists_at_one_time_keep_what_is_theirs_over_collections()
+    {
+        var one = await PageAsync(null, "one");
+        var two = await PageAsync(null, "two");
+        GC.Collect();
+        Assert.Equal("one", await ValueAsync(one));
+        Assert.Equal("two", await ValueAsync(two));
+        Assert.Equal("one", await ValueAsync(await PageAsync(one, "again")));
+    }
+
+    [Fact]
+    public async Task Another_virtual_disk_is_worked_out_anew()
+    {
+        var page = await PageAsync(null, "one");
+        Assert.Equal("other", await memory.Begin(page).OfAsync(Guid.NewGuid(), () => Task.FromResult("other")));
+    }
+
+    [Fact]
+    public async Task A_list_at_its_end_is_forgotten_at_once()
+    {
+        var listing = memory.Begin(await PageAsync(null, "one"));
+        await listing.OfAsync(disk, () => Task.FromResult("again"));
+        Assert.Null(listing.End(null));
+        Assert.Equal(0, memory.Count);
+    }
+
+    [Fact]
+    public async Task A_list_is_forgotten_a_minute_after_its_last_use()
+    {
+        var page = await PageAsync(null, "one");
+        clock.Seconds = 59;
+        await PageAsync(page, "again");
+        clock.Seconds = 118;
+        Assert.Equal("one", await ValueAsync(page));
+        clock.Seconds = 119;
+        Assert.Equal("anew", await ValueAsync(page));
+        Assert.Equal(0, memory.Count);
+    }
+
+    [Fact]
+    public async Task Nobody_need_ask_for_it_to_be_forgotten()
+    {
+        await PageAsync(null, "one");
+        clock.Seconds = 60;
+        clock.Fire();
+        Assert.Equal(0, memory.Count);
+        await PageAsync(null, "two");   // it begins again
+        clock.Seconds = 120;
+        clock.Fire();
+        Assert.Equal(0, memory.Count);
+    }
+
+    [Fact]
+    public async Task Of_too_many_lists_the_longest_unused_is_forgotten()
+    {
+        List<string> pages = [];
+        for (var i = 0; i <= PageMemory<string>.Most; i++)
+        {
+            clock.Seconds = i;
+            pages.Add(await PageAsync(null, $"{i}"));
+        }
+
+        Assert.Equal(PageMemory<string>.Most, memory.Count);
+        Assert.Equal("anew", await ValueAsync(pages[0]));
+        Assert.Equal("1", await ValueAsync(pages[1]));
+    }
+
+    private async Task<string> PageAsync(string? page, string value)
+    {
+        var listing = memory.Begin(page);
+        await listing.OfAsync(disk, () => Task.FromResult(value));
+        return listing.End("disk:0")!;
+    }
+
+    private Task<string> ValueAsync(string page) => memory.Begin(page).OfAsync(disk, () => Task.FromResult("anew"));
+
+    /// <summary>A clock that stands still until it is set, with timers that wait to be fired.</summary>
+    private sealed class Clock : TimeProvider
+    {
+        private readonly List<Action> due = [];
+
+        public long Seconds { get; set; }
+
+        public override long TimestampFrequency => 1;
+
+        public override long GetTimestamp() => Seconds;
+
+        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+        {
+            due.Add(() => callback(state));
+            return new Timer();
+        }
+
+        public void Fire()
+        {
+            Action[] now = [.. due];
+            due.Clear();
+            Array.ForEach(now, action => action());
+        }
+
+        private sealed class Timer : ITimer
+        {
+            public bool Change(TimeSpan dueTime, TimeSpan period) => true;
+
+            public void Dispose()
+            {
+            }
+
+            public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+        }
+    }
+}
