@@ -35,7 +35,7 @@ public sealed record StorageTierExplanationInfo
     /// <summary>Its place among the slices that are on a tier, 1 for the hottest; null while it is nowhere.</summary>
     public uint? Rank { get; init; }
 
-    /// <summary>How many slices the tiers take that are faster than its own; on the fastest, how many that one takes.</summary>
+    /// <summary>How many slices the tiers take that are faster than its own; on the fastest, how many that one takes. Without what is kept free.</summary>
     public ulong Fitting { get; init; }
 
     /// <summary>Heat above which a slice comes to the next faster tier; null on the fastest and of one that is nowhere.</summary>

@@ -24,13 +24,13 @@ public sealed class SliceExplanationTests
 
     [Fact]
     public void On_the_fast_tier_though_others_are_hotter() => Assert.EndsWith(
-        "Its heat is 50, the 3rd hottest of the virtual disk. It stays there: 2 slices fit, and no hotter one is worth the exchange. A tier is not emptied for being cold.",
+        "Its heat is 50, the 3rd hottest of the virtual disk. It stays there: 2 slices fit, and no hotter one is worth the exchange. A tier is not emptied for being cold unless -DemoteColdAfter is set.",
         Explain(1), StringComparison.Ordinal);
 
     [Fact]
     public void On_the_slow_tier_hot_but_not_hot_enough_for_an_exchange()
     {
-        Assert.Contains("It stays there: it is the 2nd hottest of 2 that would fit on faster tiers, but tier 'fast' is taken, and only heat of more than ", Explain(5), StringComparison.Ordinal);
+        Assert.Contains("It stays there: it is the 2nd hottest of 2 that fit on faster tiers, but the places of tier 'fast' are taken by slices that are pinned or about as hot, and only heat of more than ", Explain(5), StringComparison.Ordinal);
         Assert.Contains("It stays there: 2 slices fit on faster tiers, and it is the 4th hottest. Tier 'fast' takes what is hotter than ", Explain(2), StringComparison.Ordinal);
     }
 
@@ -44,9 +44,47 @@ public sealed class SliceExplanationTests
         slices.Remove(1);
         slices.Remove(2);
         slices.Remove(5);
-        Assert.EndsWith("It stays there: tier 'fast' has room, but heat of more than 1.5 is needed for a move to gain what it costs.", Explain(4), StringComparison.Ordinal);
+        Assert.EndsWith("It stays there: heat of more than 1.5 is needed for tier 'fast', for a move to gain what it costs.", Explain(4), StringComparison.Ordinal);
         slices[2] = (1, 2, -1);
         Assert.EndsWith("The next optimization moves it to tier 'fast', because it is hot enough.", Explain(2), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void With_a_floor_that_is_set()
+    {
+        slices.Remove(1);
+        slices.Remove(5);
+        Assert.EndsWith("It stays there: heat of more than 45 is needed for tier 'fast', though it have room (-MinimumHeat).", Explain(2, new TierPlanSettings { MinimumHeat = 45 }), StringComparison.Ordinal);
+        Assert.EndsWith("It stays there: heat of more than 45 is needed for tier 'fast', since less is cold (-DemoteColdAfter).", Explain(2, new TierPlanSettings { ColdBelow = 45 }), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void With_a_setting_for_cold_slices()
+    {
+        var cold = new TierPlanSettings { ColdBelow = 45 };
+        Assert.EndsWith("no hotter one is worth the exchange. It is not cold: that is what has less heat than 45 (-DemoteColdAfter).", Explain(1, cold), StringComparison.Ordinal);
+        slices[1] = (0, 44, -1);
+        slices.Remove(5);
+        Assert.EndsWith("The next optimization moves it to tier 'slow', because it is cold.", Explain(1, cold), StringComparison.Ordinal);
+        Assert.Matches("It stays there: it is cold, with less heat than 45 .-DemoteColdAfter., but [1-9] moves are left to a later optimization", Explain(1, cold with { MaxBytes = 0 }));
+    }
+
+    [Fact]
+    public void With_a_reserve_that_is_kept_free()
+    {
+        var reserve = new TierPlanSettings { FreeReservePercent = 50 };
+        const string Told = " (50 percent are kept free: Set-StorageTierSchedule -FreeReservePercent)";
+        Assert.EndsWith($"It stays there: it is the hottest of 1 that fit{Told}.", Explain(0, reserve), StringComparison.Ordinal);
+        Assert.Contains($"It stays there: 1 slices fit on faster tiers{Told}, and it is the 2nd hottest. Tier 'fast' takes", Explain(5, reserve), StringComparison.Ordinal);
+        Assert.Equal(1UL, Make(reserve).ToInfo(Status(5, SliceReason.FirstWrite), null).Fitting);
+    }
+
+    [Fact]
+    public void With_pins_on_every_place()
+    {
+        slices[0] = (0, 0, 0);
+        slices[1] = (0, 0, 0);
+        Assert.EndsWith("It stays there: it is hot enough, but tier 'fast' has no place beside what is pinned to it.", Explain(5), StringComparison.Ordinal);
     }
 
     [Fact]

@@ -42,8 +42,16 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
         };
     }
 
-    /// <summary>Slices that fit where it would be promoted to, or on the fastest tier when it is there.</summary>
-    private long Fitting(SliceStatus slice) => outlook.Capacities.Take(Math.Max(1, slice.Entry.Tier)).Sum();
+    /// <summary>Heat that a slice must have to be promoted, room or not.</summary>
+    private double Floor => Math.Max(outlook.Settings.MoveCost, Math.Max(outlook.Settings.MinimumHeat, outlook.Settings.ColdBelow));
+
+    /// <summary>What of the tiers is not to be filled, as part of a sentence.</summary>
+    private string Reserve => outlook.Settings.FreeReservePercent > 0
+        ? Text($" ({outlook.Settings.FreeReservePercent} percent are kept free: Set-StorageTierSchedule -FreeReservePercent)") : "";
+
+    /// <summary>Slices that fit, beside what is kept free, where it would be promoted to, or on the fastest tier when it is there.</summary>
+    private long Fitting(SliceStatus slice) => outlook.Capacities.Take(Math.Max(1, slice.Entry.Tier))
+        .Sum(capacity => capacity - (((capacity * outlook.Settings.FreeReservePercent) + 99) / 100));
 
     private double ThresholdOf(SliceStatus slice) => outlook.Plan.Thresholds[slice.Entry.Tier - 1];
 
@@ -85,21 +93,32 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
         _ => "because its tier holds more than it is to hold",
     };
 
-    private string WhyFast(SliceStatus slice, uint rank) => rank <= Fitting(slice) && slice.Heat > 0
-        ? Text($"it is the {Hottest(rank)} of {Fitting(slice)} that fit.")
-        : Text($"{Fitting(slice)} slices fit, and no hotter one is worth the exchange. A tier is not emptied for being cold.");
+    private string WhyFast(SliceStatus slice, uint rank) =>
+        slice.Heat < outlook.Settings.ColdBelow ? WhyColdStays()
+        : rank <= Fitting(slice) && slice.Heat > 0 ? Text($"it is the {Hottest(rank)} of {Fitting(slice)} that fit{Reserve}.")
+        : Text($"{Fitting(slice)} slices fit{Reserve}, and no hotter one is worth the exchange. ") + (outlook.Settings.ColdBelow > 0
+            ? Text($"It is not cold: that is what has less heat than {SliceMapping.Shown(outlook.Settings.ColdBelow)} (-DemoteColdAfter).")
+            : "A tier is not emptied for being cold unless -DemoteColdAfter is set.");
+
+    private string WhyColdStays() =>
+        Text($"it is cold, with less heat than {SliceMapping.Shown(outlook.Settings.ColdBelow)} (-DemoteColdAfter), but ") + (outlook.Plan.MovesLeftOut > 0
+            ? Text($"{outlook.Plan.MovesLeftOut} moves are left to a later optimization, perhaps its own.") : "slower tiers have no room for it.");
 
     private string WhySlow(SliceStatus slice, uint rank)
     {
         var (threshold, faster) = (ThresholdOf(slice), NameOf(slice.Entry.Tier - 1));
-        var floor = Math.Max(outlook.Settings.MoveCost, Math.Max(outlook.Settings.MinimumHeat, outlook.Settings.ColdBelow));
         return slice.Heat <= 0 ? "what is not used has no need of a faster tier."
-            : outlook.Plan.MovesLeftOut > 0 && slice.Heat > floor && rank <= Fitting(slice)
+            : outlook.Plan.MovesLeftOut > 0 && slice.Heat > Floor && rank <= Fitting(slice)
                 ? Text($"{outlook.Plan.MovesLeftOut} moves that are worth it are left to a later optimization, perhaps its own.")
-            : threshold <= floor ? Text($"tier '{faster}' has room, but heat of more than {SliceMapping.Shown(threshold)} is needed for a move to gain what it costs.")
-            : rank > Fitting(slice) ? Text($"{Fitting(slice)} slices fit on faster tiers, and it is the {Hottest(rank)}. Tier '{faster}' takes what is hotter than {SliceMapping.Shown(threshold)}.")
-            : Text($"it is the {Hottest(rank)} of {Fitting(slice)} that would fit on faster tiers, but tier '{faster}' is taken, and only heat of more than {SliceMapping.Shown(threshold)} gains what the exchange of two slices costs.");
+            : threshold <= Floor && slice.Heat > Floor ? $"it is hot enough, but tier '{faster}' has no place beside what is pinned to it{Reserve}."
+            : threshold <= Floor ? Text($"heat of more than {SliceMapping.Shown(threshold)} is needed for tier '{faster}', {WhyFloor()}.")
+            : rank > Fitting(slice) ? Text($"{Fitting(slice)} slices fit on faster tiers{Reserve}, and it is the {Hottest(rank)}. Tier '{faster}' takes what is hotter than {SliceMapping.Shown(threshold)}.")
+            : Text($"it is the {Hottest(rank)} of {Fitting(slice)} that fit on faster tiers{Reserve}, but the places of tier '{faster}' are taken by slices that are pinned or about as hot, and only heat of more than {SliceMapping.Shown(threshold)} gains what the exchange of two slices costs.");
     }
+
+    private string WhyFloor() =>
+        Floor <= outlook.Settings.MoveCost ? "for a move to gain what it costs"
+        : Floor <= outlook.Settings.MinimumHeat ? "though it have room (-MinimumHeat)" : "since less is cold (-DemoteColdAfter)";
 
     private static string Hottest(uint rank) => rank == 1 ? "hottest" : Ordinal(rank) + " hottest";
 
