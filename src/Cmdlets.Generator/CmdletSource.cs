@@ -25,9 +25,7 @@ internal static class CmdletSource
 
             /// <summary>{{Xml(verb.Verb.Help)}}</summary>
             [Cmdlet("{{name[0]}}", "{{name[1]}}"{{Options(verb)}})]
-            [OutputType({{Text(TypeNames.Declared(verb.OutputType))}})]
-            [OutputType(typeof({{verb.OutputType.Name}}))]
-            public sealed class {{ClassName(verb)}} : StorageCommand<{{verb.RequestType.Name}}, {{verb.OutputType.Name}}>
+            {{Outputs(verb)}}public sealed class {{ClassName(verb)}} : StorageCommand<{{verb.RequestType.Name}}, {{verb.OutputType.Name}}>
             {
 
             """);
@@ -38,6 +36,10 @@ internal static class CmdletSource
 
         return source.Append("}\n").ToString();
     }
+
+    private static string Outputs(VerbDescription verb) => verb.Verb.ReturnsNothing
+        ? ""
+        : $"[OutputType({Text(TypeNames.Declared(verb.OutputType))})]\n[OutputType(typeof({verb.OutputType.Name}))]\n";
 
     private static string Options(VerbDescription verb) =>
         (verb.Verb.DefaultSet.Length > 0 ? $", DefaultParameterSetName = {Text(verb.Verb.DefaultSet)}" : "")

@@ -23,6 +23,6 @@ internal static class PipelineTypes
         }
     }
 
-    /// <summary>The type of what comes out.</summary>
-    internal static string Output(CmdletHelp cmdlet) => TypeNames.Of(cmdlet.Verb.OutputType)[0];
+    /// <summary>The type of what comes out, in the word of Windows when nothing does.</summary>
+    internal static string Output(CmdletHelp cmdlet) => cmdlet.Verb.Verb.ReturnsNothing ? "None" : TypeNames.Of(cmdlet.Verb.OutputType)[0];
 }

@@ -1,3 +1,5 @@
+using TierSpaces.Contracts;
+
 namespace TierSpaces.Conformance;
 
 /// <summary>Every cmdlet's declaration against the documented syntax.</summary>
@@ -35,6 +37,10 @@ public sealed class SyntaxTests
         Assert.All(documented.Common.Except(["WhatIf", "Confirm"]), common => Assert.Contains(compiled.Parameters, p => p.Name == common));
         Assert.True(compiled.ShouldProcess || !documented.ShouldProcess, "-WhatIf and -Confirm are missing.");
     }
+
+    [Fact]
+    public void A_cmdlet_that_writes_no_objects_declares_none() =>
+        Assert.All(VerbDescription.All, verb => Assert.Equal(verb.Name == "Optimize-Volume", CompiledCmdlets.All[verb.Name].Outputs.Length == 0));
 
     [Theory]
     [MemberData(nameof(Parameters))]

@@ -42,6 +42,9 @@ public sealed class VerbAttribute(string name, string help) : Attribute
     /// <summary>Class of the objects that its parameters FriendlyName and UniqueId name; empty for that of its noun.</summary>
     public string SelectedClass { get; init; } = "";
 
+    /// <summary>Whether it answers in words only and writes no objects.</summary>
+    public bool ReturnsNothing { get; init; }
+
     /// <summary>Whether Windows has no such verb.</summary>
     public bool IsOurs { get; init; }
 }

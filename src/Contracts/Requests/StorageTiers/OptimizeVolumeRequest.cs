@@ -3,7 +3,7 @@ namespace TierSpaces.Contracts;
 /// <summary>Optimizes the tiers of the virtual disk that a volume is on: the spelling that Windows has for it.</summary>
 [Verb(
     "Optimize-Volume", "Optimizes the tiers of the virtual disks that volumes are on.", DefaultSet = "ByDriveLetter",
-    ChangesState = true, IsIdempotent = true, JobName = "Storage Tiers Optimization")]
+    ChangesState = true, IsIdempotent = true, ReturnsNothing = true, JobName = "Storage Tiers Optimization")]
 public sealed record OptimizeVolumeRequest : StorageRequest<StorageTierOptimizationInfo>
 {
     [VerbParameter(
