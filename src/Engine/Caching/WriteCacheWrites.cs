@@ -159,8 +159,18 @@ public sealed partial class WriteCache
         bool keepsRoom = (flags & WriteFlags.NoHole) != 0;
         error = await ZeroCached(offset, length, keepsRoom);
         error = error == IoError.None ? await ZeroHome(offset, length, flags & ~WriteFlags.ForceUnitAccess, isUnmap) : error;
+        NoteUnits(offset, error == IoError.None && !keepsRoom ? offset + length : offset);
         _locks.Release(offset, offset + length);
         return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : error;
+    }
+
+    /// <summary>The home sees only the parts that the ring does not hold: it is told of units that were zeroed as a whole.</summary>
+    private void NoteUnits(long offset, long end)
+    {
+        for (long unit = (offset + _home.UnitSize - 1) / _home.UnitSize; (unit + 1) * _home.UnitSize <= end; unit++)
+        {
+            _home.UnitUnmapped((int)unit);
+        }
     }
 
     /// <summary>

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.Tiering;
@@ -25,6 +26,9 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
 
     /// <summary>What it does; null before it began.</summary>
     public TierPlan? Plan => _plan;
+
+    /// <summary>Whether it may leave something undone, for its plan may have only so many bytes.</summary>
+    public bool IsLimited => settings.MaxBytes < long.MaxValue;
 
     /// <summary>Bytes brought to a faster tier.</summary>
     public long BytesPromoted { get; private set; }
@@ -57,17 +61,12 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
             return new JobAdvance(cursor, 0, true);
         }
 
-        if (await disk.Tiering!.Move(moves, Breaks) == RepairEnd.Stopped)
+        TierMove[] open = Array.FindAll(moves, move => !IsThere(move));   // some may have moved before the piece was stopped
+        RepairEnd end = await disk.Tiering!.Move(open, Breaks);
+        Count(open, end);
+        if (end == RepairEnd.Stopped)
         {
-            return new JobAdvance(cursor, 0, false);   // the piece is done again, what has moved of it is passed over
-        }
-
-        foreach (TierMove move in moves)
-        {
-            bool isThere = disk.Tiers!.Map[(int)move.Slice].Tier == move.To;
-            BytesPromoted += isThere && move.IsPromotion ? disk.Tiers.SliceSize : 0;
-            BytesDemoted += isThere && !move.IsPromotion ? disk.Tiers.SliceSize : 0;
-            _failed += isThere ? 0 : 1;
+            return new JobAdvance(cursor, 0, false);
         }
 
         _next += moves.Length;
@@ -75,4 +74,17 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
             ? new JobAdvance(cursor + moves.Length, moves.Length * (long)disk.Tiers!.SliceSize, false)
             : new JobAdvance(cursor, 0, false, disk.Fault, disk.FaultReason);
     }
+
+    // A slice that is nowhere any more was given back meanwhile.
+    private void Count(TierMove[] moves, RepairEnd end)
+    {
+        foreach (TierMove move in moves)
+        {
+            BytesPromoted += IsThere(move) && move.IsPromotion ? disk.Tiers!.SliceSize : 0;
+            BytesDemoted += IsThere(move) && !move.IsPromotion ? disk.Tiers!.SliceSize : 0;
+            _failed += IsThere(move) || end == RepairEnd.Stopped || !disk.Tiers!.Map[(int)move.Slice].IsMapped ? 0 : 1;
+        }
+    }
+
+    private bool IsThere(TierMove move) => disk.Tiers!.Map[(int)move.Slice] is { IsMapped: true } entry && entry.Tier == move.To;
 }

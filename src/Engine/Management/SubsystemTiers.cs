@@ -37,6 +37,7 @@ public sealed partial class StorageSubsystem
     private const long ContinuousBytes = 1L << 30;   // planned at once, so that the plan stays young
 
     private readonly Dictionary<Guid, long> _tierTimes = [];   // per pool: minute, since year 1, up to which its schedule has been looked at
+    private readonly HashSet<Guid> _tiersDue = [];             // virtual disks whose time has come and whose optimization has not begun
     private readonly Dictionary<Guid, long> _heatSaved = [];   // per pool, on the lane's clock
 
     /// <summary>
@@ -46,8 +47,14 @@ public sealed partial class StorageSubsystem
     /// <exception cref="RefusedException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
     public Task<TierOptimization> OptimizeTiersAsync(Guid virtualDisk) => _lane.InvokeAsync(async LaneTask<TierOptimization> () =>
     {
-        StorageJob job = await InTurn(() => LaneTask.FromResult(StartOptimizeTiers(virtualDisk)));   // the wait holds up no other verb
-        await job.WaitForEnd();
+        StorageJob job;
+        do
+        {
+            job = await InTurn(() => LaneTask.FromResult(StartOptimizeTiers(virtualDisk)));   // the wait holds up no other verb
+            await job.WaitForEnd();
+        }
+        while (job.Spec.Steps.OfType<OptimizeTiersStep>().Any(static step => step.IsLimited));   // the continuous mode's, which does a part
+
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
         return new TierOptimization(
             JobStatus.Of(job), job.Spec.Steps.OfType<OptimizeTiersStep>().Single().Plan ?? disk.Open.Tiering!.Plan(SettingsOf(managed.Pool!, disk.Open.Tiering)), disk.Open.Tiering!.Report());
@@ -185,7 +192,13 @@ public sealed partial class StorageSubsystem
         bool isContinuous = mayStart && ScheduleOf(pool).IsContinuous;
         foreach (ManagedVirtualDisk disk in disks.Where(HasSeveralTiers))
         {
-            if (isDue && !IsOptimizing(managed, disk))
+            Guid id = disk.Open.Description.Id.Value;
+            if (isDue)
+            {
+                _tiersDue.Add(id);
+            }
+
+            if (mayStart && !IsOptimizing(managed, disk) && _tiersDue.Remove(id))
             {
                 RunOptimizeTiers(managed, disk, JobKind.OptimizeTiers, _lane.NewGuid(), null);
             }

@@ -36,6 +36,11 @@ internal interface IHomeStore : IBlockStore
     /// <summary>Gives a unit, durably, room of its own when it has none.</summary>
     LaneTask<IoError> Reserve(int unit);
 
+    /// <summary>
+    /// All of a unit was unmapped by a client; parts of that may have to come yet, as long as something in front holds the unit.
+    /// </summary>
+    void UnitUnmapped(int unit);
+
     /// <summary>A unit is held no more: an empty one of a thin disk goes back to the pool.</summary>
     void UnitReleased(int unit);
 

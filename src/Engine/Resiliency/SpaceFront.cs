@@ -55,6 +55,11 @@ public sealed partial class Space
     /// <inheritdoc/>
     public LaneTask<IoError> Reserve(int unit) => PrepareRow(unit);
 
+    /// <summary>Nothing is to be done: a row that holds nothing is found when its last block is unmapped.</summary>
+    public void UnitUnmapped(int unit)
+    {
+    }
+
     /// <inheritdoc/>
     public void UnitReleased(int unit)
     {

@@ -27,9 +27,6 @@ internal sealed class SliceMove(int slice, SliceEntry source, SliceEntry target)
     /// <summary>Something could not be copied or written to the target: the slice stays where it is.</summary>
     internal bool HasFailed { get; set; }
 
-    /// <summary>All of it was unmapped while it moved: it can be given back afterwards.</summary>
-    internal bool IsZeroed { get; set; }
-
     /// <summary>The change of the map is on its way: which of the two places is true is not known.</summary>
     internal bool IsCommitting { get; set; }
 }

@@ -69,8 +69,11 @@ public sealed partial class TieredStore
         return error;
     }
 
-    /// <summary>The last that was held for it were zeros: a slice without data is given back.</summary>
-    public void UnitReleased(int unit) => FreeIfZero(unit);
+    /// <inheritdoc/>
+    public void UnitUnmapped(int unit) => NoteWhole(unit, _sliceSize, WriteFlags.None);
+
+    /// <summary>A slice that was unmapped while it was held is given back; another one without data keeps its place.</summary>
+    public void UnitReleased(int unit) => LeaveNow(unit);
 
     /// <inheritdoc/>
     public int LowestRank(int unit, Func<int, int> rankOf)

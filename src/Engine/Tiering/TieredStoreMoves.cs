@@ -153,7 +153,7 @@ public sealed partial class TieredStore
         batch.ForEach(move => _moves.Remove(move.Slice));
         _changed.NotifyAll();
         StartVacating(batch.ConvertAll(static move => move.Slice), batch.ConvertAll(static move => move.HasFailed ? move.Target : move.Source));
-        batch.FindAll(static move => move.IsZeroed).ForEach(move => FreeIfZero(move.Slice));
+        batch.ForEach(move => LeaveNow(move.Slice));
         return default;
     }
 
@@ -211,7 +211,6 @@ public sealed partial class TieredStore
     private async LaneTask<IoError> ZeroBoth(SliceMove move, long offset, long length, WriteFlags flags, bool isUnmap)
     {
         await _locks.Acquire(offset, offset + length);
-        move.IsZeroed |= length == _sliceSize && (flags & WriteFlags.NoHole) == 0;
         IoError first = await ZeroAt(move.Source, offset, length, flags, isUnmap);
         IoError error = Outcome(move, first, await ZeroAt(move.Target, offset, length, flags, isUnmap));
         _locks.Release(offset, offset + length);

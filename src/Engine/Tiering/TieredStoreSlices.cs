@@ -13,6 +13,9 @@ public sealed partial class TieredStore
 
     private readonly HashSet<int> _allocating = [];                       // slices being given a place
     private readonly Dictionary<int, SliceEntry> _uncertain = [];         // places whose commit may still come about
+    private readonly HashSet<int> _leaving = [];                          // slices unmapped as a whole while they could not go
+    private readonly Queue<int> _mayLeave = new();                        // those of them that may be able to now
+    private bool _isLeaving;
     private readonly LaneSignal _vacated = new();
     private int _vacating;                                                // batches of slots on their way to being free
 
@@ -144,6 +147,7 @@ public sealed partial class TieredStore
             else
             {
                 error = await ZeroPart(slice, at, end - at, flags, isUnmap);
+                NoteWhole(slice, end - at, flags);
             }
 
             if (whole.Count == FreedAtOnce)
@@ -202,6 +206,7 @@ public sealed partial class TieredStore
         for (int i = 0; i < staying.Count && error == IoError.None; i++)
         {
             error = await ZeroPart(staying[i], (long)staying[i] << _sliceShift, _sliceSize, WriteFlags.None, isUnmap: true);
+            NoteWhole(staying[i], _sliceSize, WriteFlags.None);
         }
 
         return error;
@@ -212,18 +217,21 @@ public sealed partial class TieredStore
     private async LaneTask<IoError> FreeWhole(List<int> slices, bool ifZero = false)
     {
         slices.ForEach(slice => _moves.Add(slice, SliceMove.Going));
+        await Drain();
+        if (ifZero)
+        {
+            await LeaveOutUsed(slices);
+        }
+
         List<SliceChange> changes = slices.ConvertAll(static slice => new SliceChange(slice, SliceEntry.None));
         List<SliceEntry> places = slices.ConvertAll(slice => _map[slice]);
-
-        await Drain();
         IoError error = IoError.None;
-        bool mayGo = !ifZero || await IsZero(_tiers[places[0].Tier], places[0].Slot);
-        for (int i = 0; i < places.Count && mayGo && error == IoError.None; i++)
+        for (int i = 0; i < places.Count && error == IoError.None; i++)
         {
             error = await ZeroAt(places[i], 0, _sliceSize, WriteFlags.None, isUnmap: true);
         }
 
-        bool isLeft = mayGo && error == IoError.None && await CommitSurely(changes);
+        bool isLeft = error == IoError.None && await CommitSurely(changes);
         slices.ForEach(slice => _moves.Remove(slice));
         _changed.NotifyAll();
         if (isLeft)
@@ -235,24 +243,74 @@ public sealed partial class TieredStore
             _vacated.NotifyAll();
         }
 
-        return error == IoError.None && mayGo && !isLeft ? Fault : error;
+        return error == IoError.None && !isLeft ? Fault : error;
     }
 
-    /// <summary>Gives a slice back in the background if it holds nothing: a move, or something in front, kept it when it was unmapped.</summary>
-    private void FreeIfZero(int slice)
+    private async LaneTask<Nothing> LeaveOutUsed(List<int> slices)
     {
-        if (Fault == IoError.None && !_closing && CanGo(slice))
+        for (int i = slices.Count - 1; i >= 0; i--)
         {
-            _vacating++;
-            Free().Forget();
+            SliceEntry place = _map[slices[i]];
+            if (!await IsZero(_tiers[place.Tier], place.Slot))
+            {
+                _moves.Remove(slices[i]);
+                slices.RemoveAt(i);
+            }
         }
 
-        async LaneTask Free()
+        _changed.NotifyAll();
+        return default;
+    }
+
+    /// <summary>Remembers a slice that was unmapped as a whole and has kept its place, and forgets one that is to keep it.</summary>
+    private void NoteWhole(int slice, long length, WriteFlags flags)
+    {
+        if ((flags & WriteFlags.NoHole) != 0)
         {
-            await FreeWhole([slice], ifZero: true);
-            _vacating--;
-            _vacated.NotifyAll();
+            _leaving.Remove(slice);
         }
+        else if (length == _sliceSize && _map[slice].IsMapped)
+        {
+            _leaving.Add(slice);
+            LeaveNow(slice);
+        }
+    }
+
+    /// <summary>What kept a slice in its place has ended, perhaps: if it was unmapped as a whole meanwhile, and holds nothing, it is given back.</summary>
+    private void LeaveNow(int slice)
+    {
+        if (_leaving.Contains(slice))
+        {
+            _mayLeave.Enqueue(slice);
+            if (!_isLeaving)
+            {
+                _isLeaving = true;
+                _vacating++;
+                Leave().Forget();
+            }
+        }
+    }
+
+    private async LaneTask Leave()
+    {
+        while (_mayLeave.Count > 0 && Fault == IoError.None && !_closing)
+        {
+            List<int> slices = [];
+            while (slices.Count < FreedAtOnce && _mayLeave.TryDequeue(out int slice))
+            {
+                if (_leaving.Contains(slice) && CanGo(slice))
+                {
+                    _leaving.Remove(slice);
+                    slices.Add(slice);
+                }
+            }
+
+            await FreeWhole(slices, ifZero: true);
+        }
+
+        _isLeaving = false;
+        _vacating--;
+        _vacated.NotifyAll();
     }
 
     private async LaneTask<bool> IsZero(StorageTierStore tier, uint slot)
@@ -300,13 +358,20 @@ public sealed partial class TieredStore
         }
     }
 
+    // Not where a first write would find no other slot meanwhile and go to a slower tier.
     private void VacateLeftovers(IEnumerable<(int Tier, int Row)> rows)
     {
-        List<SliceEntry> places = [.. rows.SelectMany(row => _tiers[row.Tier].LeftoversIn(row.Row).Select(slot => new SliceEntry((byte)row.Tier, slot, SliceReason.FirstWrite, 0)))];
-        foreach (SliceEntry place in places)
+        List<SliceEntry> places = [];
+        foreach ((int index, int row) in rows)
         {
-            _tiers[place.Tier].Slots.Take(place.Slot);
-            _tiers[place.Tier].Hold(place.Slot, SystemSlices, 1);
+            StorageTierStore tier = _tiers[index];
+            List<uint> slots = [.. tier.LeftoversIn(row)];
+            if (tier.Slots.Count - tier.Slots.Taken - slots.Count >= tier.RowSlots)
+            {
+                slots.ForEach(tier.Slots.Take);
+                slots.ForEach(slot => tier.Hold(slot, SystemSlices, 1));
+                places.AddRange(slots.Select(slot => new SliceEntry((byte)index, slot, SliceReason.FirstWrite, 0)));
+            }
         }
 
         if (places.Count > 0)

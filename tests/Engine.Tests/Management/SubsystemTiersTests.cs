@@ -137,6 +137,19 @@ public sealed class SubsystemTiersTests
     }
 
     [Fact]
+    public void A_command_waits_for_a_job_of_the_continuous_mode_and_runs_after_it()
+    {
+        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, new TierSchedule(false, [60], IsContinuous: true, FreeReservePercent: 25)));
+        while (!_world.Jobs.Any(static job => job.Name == "Storage Tiers Optimization"))
+        {
+            _world.Advance(TimeSpan.FromMilliseconds(1));
+        }
+
+        Guid continuous = Assert.Single(_world.Jobs, static job => job.Name == "Storage Tiers Optimization").UniqueId;
+        Assert.NotEqual(continuous, _world.Run(_world.Subsystem.OptimizeTiersAsync(_disk)).Job!.UniqueId);
+    }
+
+    [Fact]
     public void Impossible_times_and_reserves_are_refused_and_change_nothing()
     {
         foreach (TierSchedule wrong in new TierSchedule[] { new(true, []), new(true, [1440]), new(true, [-1]), new(true, [.. Enumerable.Range(0, 49)]), new(true, [1], true, 51) })
