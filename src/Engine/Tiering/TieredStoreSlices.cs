@@ -15,7 +15,7 @@ public sealed partial class TieredStore
     private readonly Dictionary<int, SliceEntry> _uncertain = [];         // places whose commit may still come about
     private readonly HashSet<int> _leaving = [];                          // slices unmapped as a whole while they could not go
     private readonly Queue<int> _mayLeave = new();                        // those of them that may be able to now
-    private bool _isLeaving;
+    private bool _isLeaving;                                              // one task gives them back
     private readonly LaneSignal _vacated = new();
     private int _vacating;                                                // batches of slots on their way to being free
 
@@ -279,7 +279,7 @@ public sealed partial class TieredStore
     /// <summary>What kept a slice in its place has ended, perhaps: if it was unmapped as a whole meanwhile, and holds nothing, it is given back.</summary>
     private void LeaveNow(int slice)
     {
-        if (_leaving.Contains(slice))
+        if (_leaving.Contains(slice) && CanGo(slice))
         {
             _mayLeave.Enqueue(slice);
             if (!_isLeaving)
@@ -305,7 +305,10 @@ public sealed partial class TieredStore
                 }
             }
 
-            await FreeWhole(slices, ifZero: true);
+            if (slices.Count > 0)
+            {
+                await FreeWhole(slices, ifZero: true);
+            }
         }
 
         _isLeaving = false;
@@ -351,11 +354,7 @@ public sealed partial class TieredStore
     /// </summary>
     internal void GiveLeftoversBack()
     {
-        for (int tier = 0; tier < _tiers.Length; tier++)
-        {
-            int index = tier;
-            VacateLeftovers(Enumerable.Range(0, _tiers[tier].Rows).Select(row => (index, row)));
-        }
+        VacateLeftovers(Enumerable.Range(0, _tiers.Length).SelectMany(tier => Enumerable.Range(0, _tiers[tier].Rows).Select(row => (tier, row))));
     }
 
     // Not where a first write would find no other slot meanwhile and go to a slower tier.
