@@ -8,7 +8,7 @@ namespace TierSpaces.Acceptance;
 /// <summary>
 /// kill -9 of the host again and again under a verified load through NBD: every write that was acknowledged, flushed or not, is there when
 /// the host is back, which takes at most 5 s; at the end no slab is leaked. A few cycles, or 300 in the long run. A host that dies within
-/// two seconds of its start is started again later and later, so each of them is left to serve for longer.
+/// two seconds of its start again and again is started later and later, so each of them is left to serve for longer.
 /// </summary>
 public class KillCycleTests
 {

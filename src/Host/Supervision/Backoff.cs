@@ -1,27 +1,36 @@
 namespace TierSpaces.Host.Supervision;
 
 /// <summary>
-/// How long to wait before the next start: nothing the first time, then 0.5 s doubling to 30 s; forgotten once a start has
-/// served for 2 s: whoever dies later than that is not dying of its own start, and a mounted file system waits for it.
+/// How long to wait before the next start. Nothing after one that has served for 2 s: it did not die of its own start, and a mounted file
+/// system waits for it. Nothing either the first four times in a row that one dies sooner after it was ready: it may have been killed from
+/// outside. Else 0.5 s doubling to 30 s.
 /// </summary>
 internal sealed class Backoff
 {
+    private const int SoonMax = 4;
     private static readonly TimeSpan first = TimeSpan.FromSeconds(0.5);
     private static readonly TimeSpan last = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan healthy = TimeSpan.FromSeconds(2);
-    private TimeSpan next = TimeSpan.Zero;
+    private TimeSpan next = first;
+    private int soon;   // starts in a row that were ready and died too early
 
     /// <summary>The wait before the next start.</summary>
-    /// <param name="lived">How long the last start served, from when it was ready; null for the first.</param>
-    public TimeSpan Next(TimeSpan? lived)
+    /// <param name="served">How long the last start served, from when it was ready; zero when it never was; null for the first.</param>
+    public TimeSpan Next(TimeSpan? served)
     {
-        if (lived is null || lived > healthy)
+        if (served is null || served > healthy)
         {
-            next = TimeSpan.Zero;
+            (next, soon) = (first, 0);
+            return TimeSpan.Zero;
+        }
+
+        if (served > TimeSpan.Zero && soon++ < SoonMax)
+        {
+            return TimeSpan.Zero;
         }
 
         var wait = next;
-        next = next == TimeSpan.Zero ? first : next * 2 < last ? next * 2 : last;
+        next = next * 2 < last ? next * 2 : last;
         return wait;
     }
 }

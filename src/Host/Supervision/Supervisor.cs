@@ -40,17 +40,21 @@ internal static class Supervisor
     private static void Watch(HostPaths paths)
     {
         var backoff = new Backoff();
-        var sinceStart = new Stopwatch();
+        Stopwatch? served = null;   // since the last start was ready; stands still where it never was
         while (HostDied(paths))
         {
-            HostLog.Write("supervisor: the host died; it is started again");
-            Thread.Sleep(backoff.Next(sinceStart.IsRunning ? sinceStart.Elapsed : null));
+            var wait = backoff.Next(served?.Elapsed);
+            HostLog.Write($"supervisor: the host died; it is started again{(wait > TimeSpan.Zero ? $" in {wait.TotalSeconds} s" : "")}");
+            Thread.Sleep(wait);
+            served = new Stopwatch();
             if (ChildProcess.Start(paths, "serve", ProcessHostLauncher.DetachOption) is { Length: > 0 } complaint)
             {
                 HostLog.Write($"supervisor: the host did not start: {complaint}");
             }
-
-            sinceStart.Restart();
+            else
+            {
+                served.Start();
+            }
         }
     }
 

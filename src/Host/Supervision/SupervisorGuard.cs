@@ -20,22 +20,25 @@ internal sealed class SupervisorGuard(HostPaths paths)
     private void Watch()
     {
         var backoff = new Backoff();
-        var sinceStart = new Stopwatch();
+        Stopwatch? served = null;   // since the last start was ready; stands still where it never was
         while (true)
         {
             FileLock.Wait(paths.SupervisorLock).Dispose();
-            Thread.Sleep(backoff.Next(sinceStart.IsRunning ? sinceStart.Elapsed : null));
+            Thread.Sleep(backoff.Next(served?.Elapsed));
             if (stopping)
             {
                 return;
             }
 
+            served = new Stopwatch();
             if (ChildProcess.Start(paths, Supervisor.Command) is { Length: > 0 } complaint)
             {
                 HostLog.Write($"the supervisor did not start: {complaint}");
             }
-
-            sinceStart.Restart();
+            else
+            {
+                served.Start();
+            }
         }
     }
 }
