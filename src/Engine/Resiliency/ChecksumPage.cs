@@ -17,6 +17,9 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. A block is Changed (not captured since it changed), Flushing (captured, not yet in the log), or current = last appended.
 //  2. The pair kept aside exists while any block is Changed, Flushing or appended but not durable (Pending).
 //  3. A page leaves memory only when nothing of it is newer than its copies on disk and nobody uses it.
+//
+// Entries lie inside the object: a request on a page that has not been used for a while waits for memory once, not once for each of
+// several arrays and their lengths.
 
 /// <summary>One checksum page in memory.</summary>
 internal sealed class ChecksumPage
@@ -26,11 +29,13 @@ internal sealed class ChecksumPage
     [ThreadStatic]
     private static Stack<(uint[] Checksums, ushort[] Generations)>? s_pairs;
 
-    private readonly ulong[] _changed = new ulong[Blocks / 64];
-    private readonly ulong[] _flushing = new ulong[Blocks / 64];
     private uint[]? _loggedChecksums;
     private ushort[]? _loggedGenerations;
     private ushort[]? _zerosPending;   // per block, zeroed runs appended and not durable
+    private BlockBits _changed;
+    private BlockBits _flushing;
+    private BlockGenerations _generations;
+    private BlockChecksums _checksums;
 
     internal SpaceRow Row { get; private set; } = null!;
 
@@ -38,9 +43,9 @@ internal sealed class ChecksumPage
 
     internal int Index { get; private set; }
 
-    internal uint[] Checksums { get; } = new uint[Blocks];
+    internal Span<uint> Checksums => _checksums;
 
-    internal ushort[] Generations { get; } = new ushort[Blocks];
+    internal Span<ushort> Generations => _generations;
 
     /// <summary>Requests that use the page; it stays in memory meanwhile.</summary>
     internal int Pins { get; set; }
@@ -74,9 +79,9 @@ internal sealed class ChecksumPage
 
     internal bool IsEvictable => Pins == 0 && IsLoaded && OldestUnwritten == 0 && ChangedCount == 0 && FlushingCount == 0 && PendingCount == 0;
 
-    internal ReadOnlySpan<uint> LoggedChecksums => _loggedChecksums ?? Checksums;
+    internal ReadOnlySpan<uint> LoggedChecksums => _loggedChecksums is { } logged ? logged : _checksums;
 
-    internal ReadOnlySpan<ushort> LoggedGenerations => _loggedGenerations ?? Generations;
+    internal ReadOnlySpan<ushort> LoggedGenerations => _loggedGenerations is { } logged ? logged : _generations;
 
     internal void Assign(SpaceRow row, int column, int index)
     {
@@ -87,8 +92,8 @@ internal sealed class ChecksumPage
         OldestUnwritten = LatestLogged = 0;
         Unknown = 0;
         IsLoaded = false;
-        Array.Clear(Checksums);
-        Array.Clear(Generations);
+        Checksums.Clear();
+        Generations.Clear();
     }
 
     /// <summary>Sends for the entries of a block, so that they are near when the work in between is done.</summary>
@@ -96,8 +101,8 @@ internal sealed class ChecksumPage
     {
         if (Sse.IsSupported)
         {
-            Touch(ref Generations[block]);
-            Touch(ref Checksums[block]);
+            Touch(ref _generations[block]);
+            Touch(ref _checksums[block]);
             Touch(ref _changed[block >> 6]);
             if (_loggedGenerations is { } logged)
             {
@@ -115,11 +120,11 @@ internal sealed class ChecksumPage
     /// former owner's, and its next entry is a first one.
     /// </summary>
     internal bool IsUnlogged(int block) =>
-        (_loggedGenerations ?? Generations)[block] == ChecksumSector.NeverWritten || (_zerosPending is not null && _zerosPending[block] != 0);
+        LoggedGenerations[block] == ChecksumSector.NeverWritten || (_zerosPending is not null && _zerosPending[block] != 0);
 
-    internal bool IsChanged(int block) => Bit(_changed, block);
+    internal bool IsChanged(int block) => Bit(in _changed, block);
 
-    internal bool IsFlushing(int block) => Bit(_flushing, block);
+    internal bool IsFlushing(int block) => Bit(in _flushing, block);
 
     /// <summary>A write has completed: the block's data is now this.</summary>
     internal void Set(int block, uint checksum)
@@ -128,7 +133,7 @@ internal sealed class ChecksumPage
         Checksums[block] = checksum;
         ushort next = (ushort)(Generations[block] + 1);
         Generations[block] = next is ChecksumSector.NeverWritten or ChecksumSector.Poisoned ? (ushort)1 : next;
-        if (!Bit(_changed, block))
+        if (!Bit(in _changed, block))
         {
             _changed[block >> 6] |= 1UL << (block & 63);
             ChangedCount++;
@@ -141,8 +146,8 @@ internal sealed class ChecksumPage
         KeepLogged();
         Checksums[block] = 0;
         Generations[block] = generation;
-        ChangedCount -= ClearBit(_changed, block);
-        FlushingCount -= ClearBit(_flushing, block);
+        ChangedCount -= ClearBit(ref _changed, block);
+        FlushingCount -= ClearBit(ref _flushing, block);
     }
 
     /// <summary>A zeroed run of these blocks was appended.</summary>
@@ -158,13 +163,13 @@ internal sealed class ChecksumPage
     /// <summary>Moves every changed block to flushing and hands it to <paramref name="capture"/>.</summary>
     internal void Capture(List<CapturedEntry> capture)
     {
-        for (int word = 0; word < _changed.Length; word++)
+        for (int word = 0; word < Blocks / 64; word++)
         {
             for (ulong bits = _changed[word]; bits != 0; bits &= bits - 1)
             {
                 int block = (word * 64) + BitOperations.TrailingZeroCount(bits);
                 capture.Add(new CapturedEntry(this, (ushort)block, Generations[block], Checksums[block]));
-                FlushingCount += Bit(_flushing, block) ? 0 : 1;
+                FlushingCount += Bit(in _flushing, block) ? 0 : 1;
             }
 
             _flushing[word] |= _changed[word];
@@ -175,7 +180,7 @@ internal sealed class ChecksumPage
     }
 
     /// <summary>A captured block was appended, or taken back.</summary>
-    internal void EndFlushing(int block) => FlushingCount -= ClearBit(_flushing, block);
+    internal void EndFlushing(int block) => FlushingCount -= ClearBit(ref _flushing, block);
 
     /// <summary>An appended entry is durable.</summary>
     internal void NoteLogged(int block, int count, ushort generation, uint checksum)
@@ -220,8 +225,7 @@ internal sealed class ChecksumPage
     /// <summary>Forgets everything: the row is gone.</summary>
     internal void Abandon()
     {
-        Array.Clear(_changed);
-        Array.Clear(_flushing);
+        _changed = _flushing = default;
         ChangedCount = FlushingCount = 0;
         OldestUnwritten = 0;
         DropLoggedWhenEqual();
@@ -245,17 +249,35 @@ internal sealed class ChecksumPage
         }
 
         (_loggedChecksums, _loggedGenerations) = s_pairs is { Count: > 0 } pairs ? pairs.Pop() : (new uint[Blocks], new ushort[Blocks]);
-        Checksums.CopyTo(_loggedChecksums, 0);
-        Generations.CopyTo(_loggedGenerations, 0);
+        Checksums.CopyTo(_loggedChecksums);
+        Generations.CopyTo(_loggedGenerations);
     }
 
-    private static bool Bit(ulong[] bits, int index) => ((bits[index >> 6] >> (index & 63)) & 1) != 0;
+    private static bool Bit(in BlockBits bits, int index) => ((bits[index >> 6] >> (index & 63)) & 1) != 0;
 
-    private static int ClearBit(ulong[] bits, int index)
+    private static int ClearBit(ref BlockBits bits, int index)
     {
         int was = (int)((bits[index >> 6] >> (index & 63)) & 1);
         bits[index >> 6] &= ~(1UL << (index & 63));
         return was;
+    }
+
+    [InlineArray(Blocks / 64)]
+    private struct BlockBits
+    {
+        private ulong _first;
+    }
+
+    [InlineArray(Blocks)]
+    private struct BlockGenerations
+    {
+        private ushort _first;
+    }
+
+    [InlineArray(Blocks)]
+    private struct BlockChecksums
+    {
+        private uint _first;
     }
 }
 

@@ -32,7 +32,7 @@ internal sealed class ChecksumPageCache(int pagesMax)
     internal static ChecksumPage? Find(SpaceRow row, int column, int index)
     {
         ChecksumPage? found = row.Pages.Find(column, index);
-        if (found is not null)
+        if (found is { IsReferenced: false })
         {
             found.IsReferenced = true;
         }

@@ -142,7 +142,7 @@ public sealed partial class Space
     private int FirstBlock(StripPiece piece) => piece.SlabOffset % _shape.PageSpan / BlockSize;
 
     private static bool AllNeverWritten(ChecksumPage page, int first, int count) =>
-        page.Generations[first] == ChecksumSector.NeverWritten && !page.Generations.AsSpan(first, count).ContainsAnyExcept(ChecksumSector.NeverWritten);
+        page.Generations[first] == ChecksumSector.NeverWritten && !page.Generations.Slice(first, count).ContainsAnyExcept(ChecksumSector.NeverWritten);
 
     /// <summary>Judges what was read by the entries; never-written blocks become zeros.</summary>
     private static bool Verify(ChecksumPage page, int first, IoBuffer data)

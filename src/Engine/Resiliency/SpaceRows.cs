@@ -128,7 +128,7 @@ public sealed partial class Space
                     return IoError.Io;
                 }
 
-                foreach (ushort generation in page.Generations.AsSpan(0, _shape.PageSpan / BlockSize))
+                foreach (ushort generation in page.Generations.Slice(0, _shape.PageSpan / BlockSize))
                 {
                     count += generation != ChecksumSector.NeverWritten ? 1 : 0;
                 }

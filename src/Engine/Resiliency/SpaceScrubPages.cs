@@ -125,7 +125,7 @@ public sealed partial class Space
         int count = 0;
         for (int sector = 0; sector < ChecksumSector.PerPage; sector++)
         {
-            ReadOnlySpan<ushort> generations = page.Generations.AsSpan(sector * ChecksumSector.Entries, ChecksumSector.Entries);
+            ReadOnlySpan<ushort> generations = page.Generations.Slice(sector * ChecksumSector.Entries, ChecksumSector.Entries);
             count += (sectors >> sector & 1) != 0 && !generations.ContainsAnyExcept(ChecksumSector.Poisoned) ? 1 : 0;
         }
 
