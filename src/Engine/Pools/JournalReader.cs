@@ -1,3 +1,4 @@
+using System.Buffers;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 
@@ -12,7 +13,7 @@ internal static class JournalReader
     internal static async LaneTask<List<FoundBlock>> ReadAll(MemberDisk disk)
     {
         List<FoundBlock> found = [];
-        byte[] piece = new byte[PieceBlocks * PoolBlock.Size];
+        byte[] piece = ArrayPool<byte>.Shared.Rent(PieceBlocks * PoolBlock.Size);
         for (int first = 0; first < disk.Layout.JournalBlocks; first += PieceBlocks)
         {
             int blocks = Math.Min(PieceBlocks, disk.Layout.JournalBlocks - first);
@@ -29,6 +30,7 @@ internal static class JournalReader
             }
         }
 
+        ArrayPool<byte>.Shared.Return(piece);
         return found;
     }
 

@@ -1,3 +1,4 @@
+using System.Buffers;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
@@ -144,10 +145,10 @@ public sealed record PoolScan(IDisk Disk, ScanKind Kind, string Reason)
     {
         DiskLayout.TryCreate(label.DiskBytes, label.Slabs, out DiskLayout layout, out _);
         Superblock? newest = null;
+        byte[] slots = ArrayPool<byte>.Shared.Rent(DiskLayout.SuperblockSlots * PoolBlock.Size);
         foreach (long ring in (long[])[DiskLayout.SuperblockRingA, layout.SuperblockRingB])
         {
-            byte[] slots = new byte[DiskLayout.SuperblockSlots * PoolBlock.Size];
-            bool isWhole = await MetadataIo.Read(lane, disk, ring, slots) == IoError.None;
+            bool isWhole = await MetadataIo.Read(lane, disk, ring, slots.AsMemory(0, DiskLayout.SuperblockSlots * PoolBlock.Size)) == IoError.None;
             for (ulong slot = 0; slot < DiskLayout.SuperblockSlots; slot++)
             {
                 long offset = DiskLayout.SuperblockSlot(ring, slot);
@@ -164,6 +165,7 @@ public sealed record PoolScan(IDisk Disk, ScanKind Kind, string Reason)
             }
         }
 
+        ArrayPool<byte>.Shared.Return(slots);
         return newest;
     }
 }

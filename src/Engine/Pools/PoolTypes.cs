@@ -10,7 +10,11 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="HostState">Holds the witness file.</param>
 /// <param name="NodeId">Identity of this host, kept in session records.</param>
 /// <param name="Deadlines">How long its disks may take; null for what is usual.</param>
-public sealed record PoolEnvironment(ILane Lane, IHostState HostState, Guid NodeId, IoDeadlines? Deadlines = null);
+public sealed record PoolEnvironment(ILane Lane, IHostState HostState, Guid NodeId, IoDeadlines? Deadlines = null)
+{
+    /// <summary>Memory for the crash notes of each space with checksums, in bytes, at least 64 KiB: first writes beyond what half of it takes wait for a flush.</summary>
+    public int CrashNotesBytes { get; init; } = 8 << 20;
+}
 
 /// <summary>A pool to be made. The slab size follows from the smallest disk.</summary>
 public sealed record NewPoolSpec

@@ -1,3 +1,5 @@
+using System.Runtime.InteropServices;
+
 namespace TierSpaces.Engine.Verification;
 
 /// <summary>
@@ -9,33 +11,33 @@ public sealed class BlockOracle
 {
     private const int Sector = 512;
 
-    private readonly List<Issued>[] _allowed;     // durable value first, then every later one issued, in order of issue
+    private static readonly Issued[] s_blank = [default];
+    private static readonly List<uint> s_none = [];
+
+    private readonly Issued[][] _allowed;         // durable value first, then every later one issued, in order of issue; clones share the inner arrays, which never change
     private readonly uint[] _acknowledged;      // last acknowledged value
     private readonly HashSet<long> _lost = [];    // sectors whose contents a sick disk and a crash together may have made anything
     private readonly List<(long First, int Count, uint Value)> _inFlight = [];
     private readonly Dictionary<long, List<uint>> _refused;   // by sector: requests that failed may have been carried out there all the same
     private long _issues;                       // requests issued so far
-    private List<Issued>?[]? _afterKill;          // stricter: what a crash of the process alone may leave; dropped at a power cut
+    private Issued[]?[]? _afterKill;          // stricter: what a crash of the process alone may leave; dropped at a power cut
 
     /// <summary>A store of zeros.</summary>
     public BlockOracle(long length)
     {
         _refused = [];
         _acknowledged = new uint[length / Sector];
-        _allowed = new List<Issued>[_acknowledged.Length];
-        for (int i = 0; i < _allowed.Length; i++)
-        {
-            _allowed[i] = [default];
-        }
+        _allowed = new Issued[_acknowledged.Length][];
+        Array.Fill(_allowed, s_blank);
     }
 
     private BlockOracle(BlockOracle other)
     {
         _acknowledged = (uint[])other._acknowledged.Clone();
-        _allowed = Array.ConvertAll(other._allowed, values => new List<Issued>(values));
+        _allowed = (Issued[][])other._allowed.Clone();
         _inFlight = [.. other._inFlight];
         _refused = other._refused.ToDictionary(pair => pair.Key, pair => new List<uint>(pair.Value));
-        _afterKill = (List<Issued>?[]?)other._afterKill?.Clone();
+        _afterKill = (Issued[]?[]?)other._afterKill?.Clone();
         _issues = other._issues;
         _lost = [.. other._lost];
         HasSickDisk = other.HasSickDisk;
@@ -84,7 +86,7 @@ public sealed class BlockOracle
         _issues++;
         for (long i = offset / Sector; i < (offset + length) / Sector; i++)
         {
-            _allowed[i].Add(new Issued(value, _issues));
+            _allowed[i] = [.. _allowed[i], new Issued(value, _issues)];
         }
     }
 
@@ -117,11 +119,12 @@ public sealed class BlockOracle
     /// <summary>That flush was acknowledged: of what was issued before it, the last acknowledged value remains; later ones stay possible.</summary>
     public void EndFlush((uint[] Values, long Issues) begun, List<(long First, int Count, uint Value)> inFlightAtBegin)
     {
+        List<Issued> kept = [];
         for (int i = 0; i < _allowed.Length; i++)
         {
-            List<Issued> values = _allowed[i];
-            List<Issued> kept = [];
-            for (int k = 0; k < values.Count; k++)
+            Issued[] values = _allowed[i];
+            kept.Clear();
+            for (int k = 0; k < values.Length; k++)
             {
                 if (values[k].Issue > begun.Issues || WasInFlight(inFlightAtBegin, i, values[k].Value))
                 {
@@ -129,12 +132,15 @@ public sealed class BlockOracle
                 }
                 else if (values[k].Value == begun.Values[i])
                 {
-                    kept.RemoveAll(older => older.Value == begun.Values[i] && older.Issue <= begun.Issues);
+                    RemoveOlder(kept, values[k].Value, begun.Issues);
                     kept.Insert(0, values[k]);
                 }
             }
 
-            _allowed[i] = kept;
+            if (!CollectionsMarshal.AsSpan(kept).SequenceEqual(values))
+            {
+                _allowed[i] = [.. kept];
+            }
         }
     }
 
@@ -143,7 +149,7 @@ public sealed class BlockOracle
     {
         for (long i = offset / Sector; i < (offset + length) / Sector; i++)
         {
-            _allowed[i].RemoveRange(0, Math.Max(0, _allowed[i].FindLastIndex(issued => issued.Value == value)));
+            _allowed[i] = _allowed[i][Math.Max(0, Array.FindLastIndex(_allowed[i], issued => issued.Value == value))..];
         }
     }
 
@@ -160,10 +166,12 @@ public sealed class BlockOracle
             return;
         }
 
-        _afterKill = new List<Issued>?[_allowed.Length];
+        _afterKill = new Issued[_allowed.Length][];
+        List<Issued> kept = [];
         for (int i = 0; i < _allowed.Length; i++)
         {
-            List<Issued> kept = [new Issued(_acknowledged[i], 0)];
+            kept.Clear();
+            kept.Add(new Issued(_acknowledged[i], 0));
             foreach ((long first, int count, uint value) in _inFlight)
             {
                 if (i >= first && i < first + count)
@@ -172,9 +180,8 @@ public sealed class BlockOracle
                 }
             }
 
-            kept.AddRange(_refused.GetValueOrDefault(i, []).Select(value => new Issued(value, 0)));
-
-            _afterKill[i] = kept;
+            kept.AddRange((_refused.GetValueOrDefault(i) ?? s_none).Select(static value => new Issued(value, 0)));
+            _afterKill[i] = [.. kept];
         }
 
         _inFlight.Clear();
@@ -195,28 +202,25 @@ public sealed class BlockOracle
         {
             long index = (offset + at) / Sector;
             bool found = false;
-            List<Issued> allowed = _afterKill?[index] ?? _allowed[index];
+            Issued[] allowed = _afterKill?[index] ?? _allowed[index];
             foreach ((uint value, long _) in allowed)
             {
                 Fill(expected, value, index);
                 if (data.Slice(at, Sector).SequenceEqual(expected))
                 {
-                    _allowed[index] = [new Issued(value, 0)];
-                    _acknowledged[index] = value;
-                    _refused.Remove(index);
-                    _afterKill?.SetValue(null, index);
+                    Pin(index, value);
                     found = true;
                     break;
                 }
             }
 
-            if (!found && HasSickDisk && allowed.Count > 1)
+            if (!found && HasSickDisk && allowed.Length > 1)
             {
                 _lost.Add(index);
             }
             else if (!found && !_lost.Contains(index))
             {
-                return $"sector {index} reads as write {BitConverter.ToUInt32(data[at..])} of sector {BitConverter.ToUInt32(data[(at + 4)..])}, allowed: {string.Join(", ", allowed.ConvertAll(issued => issued.Value))}";
+                return $"sector {index} reads as write {BitConverter.ToUInt32(data[at..])} of sector {BitConverter.ToUInt32(data[(at + 4)..])}, allowed: {string.Join(", ", allowed.Select(issued => issued.Value))}";
             }
         }
 
@@ -239,9 +243,23 @@ public sealed class BlockOracle
         return null;
     }
 
+    private void Pin(long index, uint value)
+    {
+        _allowed[index] = [new Issued(value, 0)];
+        _acknowledged[index] = value;
+        _refused.Remove(index);
+        if (_afterKill is not null)
+        {
+            _afterKill[index] = null;
+        }
+    }
+
+    private static void RemoveOlder(List<Issued> values, uint value, long issuesMax) =>
+        values.RemoveAll(older => older.Value == value && older.Issue <= issuesMax);
+
     private bool IsRefused(ReadOnlySpan<byte> sector, long index)
     {
-        foreach (uint value in _refused.GetValueOrDefault(index, []))
+        foreach (uint value in _refused.GetValueOrDefault(index) ?? s_none)
         {
             if (Holds(sector, index, value))
             {

@@ -14,6 +14,8 @@ namespace TierSpaces.Engine.Verification;
 /// </summary>
 public sealed class PoolWorld : ISimWorld
 {
+    private const int CrashNotesBytes = 64 << 10;   // copied and cleared at every fork: no more than a load of seconds fills
+
     private readonly NewVirtualDiskSpec? _spec;
     private readonly DiskWatch _watch;
     private int _moveStep;   // of slices that move now; 0: none
@@ -27,7 +29,7 @@ public sealed class PoolWorld : ISimWorld
         Disks = Array.ConvertAll(media, medium => new SimDisk(Lane, medium));
         _watch = new DiskWatch(Lane);
         _members = Array.ConvertAll(Disks, disk => new MeteredDisk(Lane, disk, _watch));
-        Environment = new PoolEnvironment(Lane, state, new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+        Environment = new PoolEnvironment(Lane, state, new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) { CrashNotesBytes = CrashNotesBytes };
     }
 
     /// <summary>Lane.</summary>

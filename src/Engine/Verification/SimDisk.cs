@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Verification;
 public sealed class SimDisk : IDisk
 {
     private readonly SimLane _lane;
-    private readonly List<(long Offset, byte[] Data)> _writesInFlight = [];
+    private readonly List<(long Offset, byte[][] Sectors)> _writesInFlight = [];
     private long _requests;
 
     /// <summary>Attaches a medium to a lane.</summary>
@@ -102,9 +102,9 @@ public sealed class SimDisk : IDisk
     public SimMedia SnapshotWithInFlight()
     {
         SimMedia copy = Media.Snapshot();
-        foreach ((long offset, byte[] data) in _writesInFlight)
+        foreach ((long offset, byte[][] sectors) in _writesInFlight)
         {
-            copy.Write(offset, data);
+            copy.Write(offset, sectors);
         }
 
         return copy;
@@ -113,13 +113,13 @@ public sealed class SimDisk : IDisk
     /// <summary>Applies parts of the writes in flight, sector by sector, as a dying process may leave them.</summary>
     public void ApplyInFlight(SimMedia target, Func<bool> arrived)
     {
-        foreach ((long offset, byte[] data) in _writesInFlight)
+        foreach ((long offset, byte[][] sectors) in _writesInFlight)
         {
-            for (int at = 0; at < data.Length; at += Media.SectorSize)
+            for (int i = 0; i < sectors.Length; i++)
             {
                 if (arrived())
                 {
-                    target.Write(offset + at, data.AsSpan(at, Media.SectorSize));
+                    target.Write(offset + (i * Media.SectorSize), [sectors[i]]);
                 }
             }
         }
@@ -156,11 +156,11 @@ public sealed class SimDisk : IDisk
             return IoError.InvalidArgument;
         }
 
-        (long Offset, byte[] Data) pending = (offset, source.Span.ToArray());
+        (long Offset, byte[][] Sectors) pending = (offset, SimMedia.SectorsOf(source.Span, Media.SectorSize));
         _writesInFlight.Add(pending);
         bool wasHung = await Latency(SimOperation.Write, offset, source.Length);
         _writesInFlight.Remove(pending);
-        if (wasHung && !source.Span.SequenceEqual(pending.Data))
+        if (wasHung && !Holds(source.Span, pending.Sectors))
         {
             ReusedBuffers++;   // a device reads the memory when it comes to it
         }
@@ -182,7 +182,7 @@ public sealed class SimDisk : IDisk
 
         if (WriteLost?.Invoke(offset, source.Length) != true)
         {
-            Media.Write(offset, pending.Data);
+            Media.Write(offset, pending.Sectors);
         }
 
         return (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : IoError.None;
@@ -278,6 +278,19 @@ public sealed class SimDisk : IDisk
 
     private bool Valid(long offset, long length) =>
         offset >= 0 && length >= 0 && offset <= Media.Length - length && (offset | length) % Media.SectorSize == 0;
+
+    private bool Holds(ReadOnlySpan<byte> data, byte[][] sectors)
+    {
+        for (int i = 0; i < sectors.Length; i++)
+        {
+            if (!data.Slice(i * Media.SectorSize, Media.SectorSize).SequenceEqual(sectors[i]))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
 
     private readonly LaneSignal _woken = new();
 

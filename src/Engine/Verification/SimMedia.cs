@@ -6,6 +6,9 @@ namespace TierSpaces.Engine.Verification;
 /// </summary>
 public sealed class SimMedia
 {
+    private static readonly byte[] s_smallZeros = new byte[512];
+    private static readonly byte[] s_largeZeros = new byte[4096];
+
     private readonly SectorMap _durable;
     private readonly List<CachedWrite> _cache;
 
@@ -71,13 +74,24 @@ public sealed class SimMedia
     /// <summary>Puts a write into the cache.</summary>
     public void Write(long offset, ReadOnlySpan<byte> data)
     {
-        byte[][] sectors = new byte[data.Length / SectorSize][];
+        _cache.Add(new CachedWrite(offset / SectorSize, SectorsOf(data, SectorSize)));
+    }
+
+    /// <summary>Puts a write into the cache whose sectors are never changed any more.</summary>
+    internal void Write(long offset, byte[][] sectors) => _cache.Add(new CachedWrite(offset / SectorSize, sectors));
+
+    /// <summary>A copy of data in sectors; those that are all zero are one and the same.</summary>
+    internal static byte[][] SectorsOf(ReadOnlySpan<byte> data, int sectorSize)
+    {
+        byte[] zeros = sectorSize == s_smallZeros.Length ? s_smallZeros : s_largeZeros;
+        byte[][] sectors = new byte[data.Length / sectorSize][];
         for (int i = 0; i < sectors.Length; i++)
         {
-            sectors[i] = data.Slice(i * SectorSize, SectorSize).ToArray();
+            ReadOnlySpan<byte> sector = data.Slice(i * sectorSize, sectorSize);
+            sectors[i] = sector.ContainsAnyExcept((byte)0) ? sector.ToArray() : zeros;
         }
 
-        _cache.Add(new CachedWrite(offset / SectorSize, sectors));
+        return sectors;
     }
 
     /// <summary>Makes the oldest <paramref name="count"/> cached writes durable.</summary>

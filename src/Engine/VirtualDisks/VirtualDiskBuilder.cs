@@ -28,7 +28,6 @@ public static partial class VirtualDiskBuilder
 {
     private const long LogBytes = 4 << 20;
     private const int LogBlocksMax = 4096;
-    private const int CrashNotesBytes = 8 << 20;
 
     /// <summary>Slabs on each log copy that a disk with this slab size needs.</summary>
     public static int LogRows(SlabGeometry slabs) => (int)Math.Max(1, LogBytes / slabs.DataBytes);
@@ -325,7 +324,7 @@ public static partial class VirtualDiskBuilder
             LogOwner = OwnerOf(pool, part.LogSpace),
             LogBlocksMax = LogBlocksMax,
             HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
-            CrashNotes = shape.Checksums ? notes ?? pool.Environment.HostState.MapMemory(NotesName(pool, part), CrashNotesBytes) : null,
+            CrashNotes = shape.Checksums ? notes ?? pool.Environment.HostState.MapMemory(NotesName(pool, part), pool.Environment.CrashNotesBytes) : null,
         };
         host.Space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
         return new OpenPart(index, host.Space, host, NotesName(pool, part)) { CrashNotes = options.CrashNotes };
