@@ -449,6 +449,8 @@ public sealed class CrashSimulation
             ISimWorld cut = world.Cut(world.Lane.Seed + 77, (_, _, _) => random.Next(2) == 0);
             Carry(world, cut);
             LoseOneToo(cut, new Random((int)world.Lane.Seed));
+            CrashStates++;
+            Count("power cut again after serving");
             if (cut.Lane.Run(cut.Open(isNew: false)) is { Length: > 0 } shut)
             {
                 Report(where, $"does not open once more: {shut}");
