@@ -20,19 +20,28 @@ internal enum CacheChainState
 // Finds the records of a ring that are still needed.
 //
 //  1. The copies are flushed; the newest anchor of any of them names the tail.
-//  2. From there record after record, each linked to the one before by its checksum, a header good on any copy is enough below the durable
-//     position; above it the payload is verified too, and the chain ends at the first record that is bad on every copy.
-//  3. The records above the durable position are written again to every live copy, the place behind them is cleared, and both are flushed.
+//  2. From there header after header, each linked to the one before by its checksum, good on any copy. Each says up to where the records before
+//     it are durable: for those the header is enough.
+//  3. The payload of those after them is verified too, and the chain ends at the first record that is bad on every copy. They are written again to
+//     every live copy, the place behind them is cleared, and both are flushed.
 
 /// <summary>The chain of records between tail and head, as an opening finds it.</summary>
 internal sealed class CacheChain
 {
+    private const int HeadersMax = 16384;   // kept while nothing says that they are durable: 64 MiB; then the oldest is verified
+    private const int FarBlocks = 64;       // from records of this length on reading headers one by one is faster than all that lies between them
+
     private readonly BufferPool _buffers;
     private readonly RingMedium _medium;
     private readonly Guid _owner;
     private readonly long _length;
     private readonly RingWindow _window;
+    private readonly Queue<FoundHeader> _headers = new();   // linked, and not yet known to be durable
+    private readonly Stack<byte[]> _spare = new();
     private long _durable;
+    private long _linked;             // where the last of them ends
+    private uint _linkedChecksum;     // of the last of them
+    private int _lastBlocks = FarBlocks;   // of that one: the next is likely to be as long
 
     private CacheChain(BufferPool buffers, RingMedium medium, Guid owner)
     {
@@ -95,8 +104,8 @@ internal sealed class CacheChain
         }
 
         _buffers.Return(slots);
-        Tail = Head = best.Tail;
-        TailChecksum = HeadChecksum = best.PreviousChecksum;
+        Tail = Head = _linked = best.Tail;
+        TailChecksum = HeadChecksum = _linkedChecksum = best.PreviousChecksum;
         AnchorNumber = best.Number;
         _durable = best.Durable;
         return best.Number > 0;
@@ -106,39 +115,89 @@ internal sealed class CacheChain
     {
         IoBuffer record = _buffers.Rent((1 + CacheRing.PayloadMaxOf(_length)) * CacheRecord.BlockSize);
         CacheChainState state = CacheChainState.Recovered;
-        while (await FindRecord(Head, record, diskBlocks) is { } found)
+        while (state == CacheChainState.Recovered && await FindRecord(_linked, record, diskBlocks) is { } found)
         {
-            (CacheRecord header, uint checksum) = found;
-            if (header.Position + header.Blocks > Tail + _length)
+            if (found.Header.Position + found.Header.Blocks > Tail + _length)
             {
                 break;   // it would lie over records that are still needed: no record of this lap
             }
 
-            _durable = Math.Max(_durable, header.Durable);
-            if (header.Position + header.Blocks > _durable && !await MakeWhole(header, record))
+            Link(found, record);
+            while (_headers.TryPeek(out FoundHeader next) && next.End <= _durable)
             {
-                state = CacheChainState.Unreadable;
-                break;
+                Take(_headers.Dequeue(), take);
             }
 
-            CacheRecord.Checksums(record.Span[..CacheRecord.BlockSize])[..header.PayloadBlocks]
-                .CopyTo(Checksums.AsSpan((int)((header.Position + 1) % _length)));
-            take(record.Span[..CacheRecord.BlockSize], header, checksum);
-            Head = header.Position + header.Blocks;
-            HeadChecksum = checksum;
+            state = _headers.Count > HeadersMax ? await TakeVerified(record, take) ?? CacheChainState.Damaged : state;
         }
 
-        if (state == CacheChainState.Recovered && Head - Tail < _length)
+        while (state == CacheChainState.Recovered && _headers.Count > 0 && await TakeVerified(record, take) is { } taken)
         {
-            // What an abandoned record left here would join the chain again if the next one, larger, begins at the ring's start.
-            record.Span[..CacheRecord.BlockSize].Clear();
-            IoError error = await _medium.Write(CacheRing.OffsetOf(Head, _length), record.Slice(0, CacheRecord.BlockSize));
-            state = error == IoError.None ? state : CacheChainState.Unreadable;
+            state = taken;
         }
 
+        state = state == CacheChainState.Recovered && Head - Tail < _length ? await ClearBehind(record) : state;
         _buffers.Return(record);
         state = state == CacheChainState.Recovered && Head < _durable ? CacheChainState.Damaged : state;
         return state != CacheChainState.Recovered || await _medium.Flush() == IoError.None ? state : CacheChainState.Unreadable;
+    }
+
+    /// <summary>A header that continues the chain: what it says of durability holds for those before it.</summary>
+    private void Link((CacheRecord Header, uint Checksum) found, IoBuffer record)
+    {
+        byte[] copy = _spare.TryPop(out byte[]? spare) ? spare : new byte[CacheRecord.BlockSize];
+        record.Span[..CacheRecord.BlockSize].CopyTo(copy);
+        _headers.Enqueue(new FoundHeader(found.Header, found.Checksum, copy));
+        _durable = Math.Max(_durable, found.Header.Durable);
+        _linked = found.Header.Position + found.Header.Blocks;
+        _linkedChecksum = found.Checksum;
+        _lastBlocks = found.Header.Blocks;
+    }
+
+    /// <summary>
+    /// The oldest record that no header says to be durable: taken when it is whole on a copy, and written to every copy. Null: the chain ends
+    /// before it, or no copy takes it.
+    /// </summary>
+    private async LaneTask<CacheChainState?> TakeVerified(IoBuffer record, TakeRecord take)
+    {
+        FoundHeader oldest = _headers.Dequeue();
+        oldest.Bytes.CopyTo(record.Span);
+        bool isWhole = false;
+        for (int copy = 0; copy < _medium.Copies && !isWhole; copy++)
+        {
+            isWhole = await IsWhole(copy, oldest.Header, record);
+        }
+
+        if (!isWhole)
+        {
+            _headers.Clear();
+            return null;
+        }
+
+        if (!await MakeWhole(oldest.Header, record))
+        {
+            return CacheChainState.Unreadable;
+        }
+
+        Take(oldest, take);
+        return CacheChainState.Recovered;
+    }
+
+    private void Take(FoundHeader found, TakeRecord take)
+    {
+        CacheRecord.Checksums(found.Bytes)[..found.Header.PayloadBlocks].CopyTo(Checksums.AsSpan((int)((found.Header.Position + 1) % _length)));
+        take(found.Bytes, found.Header, found.Checksum);
+        Head = found.End;
+        HeadChecksum = found.Checksum;
+        _spare.Push(found.Bytes);
+    }
+
+    /// <summary>What an abandoned record left behind the end would join the chain again if the next one, larger, begins at the ring's start.</summary>
+    private async LaneTask<CacheChainState> ClearBehind(IoBuffer record)
+    {
+        record.Span[..CacheRecord.BlockSize].Clear();
+        IoError error = await _medium.Write(CacheRing.OffsetOf(Head, _length), record.Slice(0, CacheRecord.BlockSize));
+        return error == IoError.None ? CacheChainState.Recovered : CacheChainState.Unreadable;
     }
 
     /// <summary>The record that follows a position: right there, or at the start of the ring when it did not fit before its end.</summary>
@@ -152,15 +211,14 @@ internal sealed class CacheChain
     {
         IoBuffer header = record.Slice(0, CacheRecord.BlockSize);
         long offset = CacheRing.OffsetOf(position, _length);
-        int first = await _window.CopyAt(offset);
+        int first = await _window.CopyAt(offset, isAlone: _lastBlocks >= FarBlocks);
         for (int i = 0; i < _medium.Copies; i++)
         {
             int copy = (first + i) % _medium.Copies;
             if (await _window.Read(copy, offset, header)
                 && CacheRecord.TryRead(header.Span, _owner, position, out CacheRecord found, out uint checksum)
-                && found.PreviousChecksum == HeadChecksum && found.IsSound(header.Span, diskBlocks, _length)
-                && found.PayloadBlocks <= CacheRing.PayloadMaxOf(_length) && (position % _length) + found.Blocks <= _length
-                && (position + found.Blocks <= Math.Max(_durable, found.Durable) || await IsWhole(copy, found, record)))
+                && found.PreviousChecksum == _linkedChecksum && found.IsSound(header.Span, diskBlocks, _length)
+                && found.PayloadBlocks <= CacheRing.PayloadMaxOf(_length) && (position % _length) + found.Blocks <= _length)
             {
                 return (found, checksum);
             }
@@ -190,4 +248,9 @@ internal sealed class CacheChain
     /// <summary>The record in memory goes to every live copy again: which of them has it already is not asked.</summary>
     private async LaneTask<bool> MakeWhole(CacheRecord header, IoBuffer record) =>
         await _medium.Write(CacheRing.OffsetOf(header.Position, _length), record.Slice(0, header.Blocks * CacheRecord.BlockSize)) == IoError.None;
+
+    private readonly record struct FoundHeader(CacheRecord Header, uint Checksum, byte[] Bytes)
+    {
+        internal long End => Header.Position + Header.Blocks;
+    }
 }

@@ -5,7 +5,7 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.Caching;
 
 // Reads a ring in windows, the next ones while the current one is looked at, copies by turns: a full ring is read about as fast as its
-// disks stream together. Another copy than the window's is read block by block.
+// disks stream together. Another copy than the window's is read block by block, and so are headers that lie far apart.
 
 /// <summary>Gives single blocks of a ring while it is read from front to back.</summary>
 internal sealed class RingWindow(BufferPool buffers, RingMedium medium)
@@ -19,10 +19,16 @@ internal sealed class RingWindow(BufferPool buffers, RingMedium medium)
     private readonly Queue<Window> _ahead = new(AheadMax);
     private Window? _current;
 
-    /// <summary>Brings the window to an offset of the ring; the copy that it is of.</summary>
-    internal async LaneTask<int> CopyAt(long offset)
+    /// <summary>Brings the window to an offset of the ring, or closes it for a block that stands alone; the copy to begin with.</summary>
+    internal async LaneTask<int> CopyAt(long offset, bool isAlone)
     {
         long start = offset - (offset % _windowBytes);
+        if (isAlone)
+        {
+            await Release();
+            return FirstLive((int)(start / _windowBytes % medium.Copies));
+        }
+
         if (_current?.Start != start)
         {
             await Advance(start);
@@ -31,10 +37,10 @@ internal sealed class RingWindow(BufferPool buffers, RingMedium medium)
         return _current!.Copy;
     }
 
-    /// <summary>Reads a block of a copy at the offset that the window was brought to; false when it cannot be read.</summary>
+    /// <summary>Reads a block of a copy at the offset that was named last; false when it cannot be read.</summary>
     internal async LaneTask<bool> Read(int copy, long offset, IoBuffer block)
     {
-        if (_current!.Copy != copy)
+        if (_current?.Copy != copy)
         {
             return await medium.Read(copy, offset, block) == IoError.None;
         }
