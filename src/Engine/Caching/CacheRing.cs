@@ -189,6 +189,30 @@ internal sealed class CacheRing
         return target.Length == BlockSize ? Lost(counters) : await ReadSingly(position, target, counters);
     }
 
+    /// <summary>
+    /// Whether every copy that takes part gives an anchor: then what none of them gives is lost. A disk that gives nothing at all is only out of
+    /// reach, or is about to leave.
+    /// </summary>
+    internal async LaneTask<bool> IsWithinReach()
+    {
+        bool all = _medium.HasSource;
+        IoBuffer block = _lane.Buffers.Rent(BlockSize);
+        for (int copy = 0; copy < _medium.Copies && all; copy++)
+        {
+            bool found = _medium.IsStale(copy);
+            for (int slot = 0; slot < CacheAnchor.Slots && !found; slot++)
+            {
+                found = await _medium.Read(copy, slot * BlockSize, block.ForbidKeeping()) == IoError.None
+                    && CacheAnchor.TryRead(block.Span, _owner, out CacheAnchor anchor) && anchor.Session == _session;
+            }
+
+            all = found;
+        }
+
+        _lane.Buffers.Return(block);
+        return all;
+    }
+
     internal void Release()
     {
         _open.Release();

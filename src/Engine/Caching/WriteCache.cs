@@ -39,6 +39,7 @@ public sealed partial class WriteCache : IBlockStore
     private int[] _heldBlocks = [];               // per row of the home: blocks in the index, and writes on their way
     private long _homeWritten;                    // writes and unmaps that passed by
     private long _homeFlushed;                    // how many of them are durable
+    private string _reason = "";                  // why it is not active, or why it cannot empty itself
     private bool _closing;
 
     private WriteCache(ILane lane, IHomeStore home, WriteCacheOptions options)
@@ -53,8 +54,8 @@ public sealed partial class WriteCache : IBlockStore
     /// <summary>What it does with writes.</summary>
     public WriteCacheState State { get; private set; }
 
-    /// <summary>Why it is not active, or why it cannot empty itself; else empty.</summary>
-    public string StateReason { get; private set; } = "";
+    /// <summary>Why it is not active, why it cannot empty itself, or what of it was lost and has not been written since; else empty.</summary>
+    public string StateReason => _reason.Length > 0 ? _reason : LossReason();
 
     /// <summary>What happened.</summary>
     public WriteCacheCounters Counters { get; } = new();
@@ -143,7 +144,7 @@ public sealed partial class WriteCache : IBlockStore
         if (State != WriteCacheState.Lost)
         {
             State = WriteCacheState.Lost;
-            StateReason = reason;
+            _reason = reason;
             _home.FailFront(error, $"the write cache is lost: {reason}; {DirtyBytes} bytes of it were not home");
             _freed.NotifyAll();
         }

@@ -52,8 +52,11 @@ public sealed class WriteCacheCounters
     /// <summary>Blocks of the ring rewritten on one copy from another.</summary>
     public long BlocksHealed { get; internal set; }
 
-    /// <summary>Blocks of the ring that no copy could give.</summary>
+    /// <summary>Times that no copy could give a block of the ring.</summary>
     public long BlocksLost { get; internal set; }
+
+    /// <summary>Bytes of them that were taken home as lost: errors there until they are written or unmapped.</summary>
+    public long LostBytes { get; internal set; }
 
     /// <summary>Writes that went somewhere for a reason.</summary>
     public long Writes(WriteReason reason) => _writes[(int)reason];

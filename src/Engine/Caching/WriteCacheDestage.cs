@@ -125,6 +125,7 @@ public sealed partial class WriteCache
     private async LaneTask<Nothing> Round(CacheRing ring, long goal)
     {
         (int records, long end, uint checksum) = Choose(ring, goal);
+        _unsaid = -1;
         bool isRetiring = State == WriteCacheState.Retiring;   // nothing is written to the ring any more, and nothing of it used again
         IoError error = ring.Durable < end && !isRetiring ? await FlushRing(ring) : IoError.None;
         if (error == IoError.None)
@@ -137,7 +138,7 @@ public sealed partial class WriteCache
         error = error == IoError.None && !isRetiring ? await ring.WriteAnchor(end, checksum) : error;
         if (error == IoError.None)
         {
-            StateReason = State == WriteCacheState.Active ? "" : StateReason;
+            _reason = State == WriteCacheState.Active ? "" : _reason;
             await Forget(ring, records, end, checksum);
         }
         else if (!_closing && _home.Fault == IoError.None && (ring.FlushFault != IoError.None || !_medium!.HasSource))
@@ -148,7 +149,7 @@ public sealed partial class WriteCache
         {
             _failedRounds++;
             _freed.NotifyAll();
-            StateReason = $"data cannot be taken home: {error}";
+            _reason = _unsaid >= 0 ? UnsaidReason() : $"data cannot be taken home: {error}";
             await _lane.Delay(RetryNs);
         }
 
@@ -255,7 +256,8 @@ public sealed partial class WriteCache
     private async LaneTask TakeRun(CacheRing ring, int at, int count)
     {
         long offset = _plan[at].Block * BlockSize;
-        IoError error = _plan[at].Place.IsZero ? await _home.Unmap(offset, (long)count * BlockSize) : await TakeData(ring, at, count, offset);
+        IoError error = _plan[at].Place.IsZero
+            ? NoteHome(await _home.Unmap(offset, (long)count * BlockSize), offset, (long)count * BlockSize) : await TakeData(ring, at, count, offset);
         Counters.DestagedBytes += error == IoError.None ? count * BlockSize : 0;
         _runError = _runError == IoError.None ? error : _runError;
         _runsInFlight--;
@@ -279,7 +281,8 @@ public sealed partial class WriteCache
         }
 
         IoError error = await reads.Wait();
-        error = error == IoError.None ? await _home.Write(offset, data, WriteFlags.None) : error;
+        error = error == IoError.None
+            ? NoteHome(await _home.Write(offset, data, WriteFlags.None), offset, data.Length) : await TakeSingly(ring, at, data, offset);
         _lane.Buffers.Return(data);
         return error;
     }

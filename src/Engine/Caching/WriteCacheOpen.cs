@@ -15,7 +15,7 @@ public sealed partial class WriteCache
         {
             await home.RemoveRing(medium);
             cache.State = WriteCacheState.Lost;
-            cache.StateReason = "its ring could not be made";
+            cache._reason = "its ring could not be made";
         }
 
         return cache;
@@ -31,7 +31,7 @@ public sealed partial class WriteCache
         if (options.StaleCopies == (1 << options.Copies.Count) - 1)
         {
             cache.State = WriteCacheState.WriteThrough;
-            cache.StateReason = "the write cache was given up";
+            cache._reason = "the write cache was given up";
             return cache;
         }
 
@@ -170,7 +170,7 @@ public sealed partial class WriteCache
         if (State == WriteCacheState.Active)
         {
             State = WriteCacheState.Retiring;
-            StateReason = reason;
+            _reason = reason;
             if (_ring!.Used > 0 && !_medium!.HasSource)
             {
                 Lose(IoError.Io, $"no copy of it is left; {reason}");

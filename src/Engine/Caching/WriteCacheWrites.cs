@@ -93,7 +93,7 @@ public sealed partial class WriteCache
         Counters.NoteWrite(reason, source.Length);
         IoError error = await _home.Write(offset, source, flags);
         _homeWritten++;
-        return error;
+        return NoteHome(error, offset, source.Length);
     }
 
     /// <summary>Brings a write into the ring, a large one in parts; TryAgain when there is no room any more or the ring takes nothing.</summary>
@@ -282,7 +282,7 @@ public sealed partial class WriteCache
             long stop = i < cached.Count ? cached[i].Block * BlockSize : offset + length;
             if (stop > at)
             {
-                error = isUnmap ? await _home.Unmap(at, stop - at) : await _home.WriteZeroes(at, stop - at, flags);
+                error = NoteHome(isUnmap ? await _home.Unmap(at, stop - at) : await _home.WriteZeroes(at, stop - at, flags), at, stop - at);
                 _homeWritten++;
             }
 

@@ -235,6 +235,9 @@ public sealed record WriteCacheStatus
     /// <summary>Writes and unmaps that waited for their range to leave it.</summary>
     public long WaitOverlaps { get; init; }
 
+    /// <summary>Bytes that no copy could give: errors until they are written or unmapped.</summary>
+    public long LostBytes { get; init; }
+
     /// <summary>Time that reading it took at the opening, in nanoseconds.</summary>
     public long ReplayNs { get; init; }
 
@@ -258,6 +261,7 @@ public sealed record WriteCacheStatus
             BypassFull = Of(counters, WriteReason.BypassFull),
             WriteThrough = Of(counters, WriteReason.WriteThrough),
             WaitOverlaps = counters.WaitOverlap,
+            LostBytes = counters.LostBytes,
             ReplayNs = cache.ReplayNs,
         };
     }

@@ -359,6 +359,11 @@ public sealed partial class StorageSubsystem
             return $"Its write cache takes no writes: {disk.Open.Cache!.StateReason}. Set-VirtualDisk -WriteCacheSize gives it another, or none.";
         }
 
+        if (disk.Open.Cache is { HasLostBlocks: true } losing)
+        {
+            return $"Its write cache has lost data: {losing.StateReason}.";
+        }
+
         int hung = pool.State.Disks.Keys.Select(number => (int)number.Value)
             .FirstOrDefault(number => pool.Disk(new DiskNumber((ushort)number)) is MeteredDisk { IsHung: true });
         return hung > 0 ? $"Physical disk '{NameOf(hung)}' does not answer: what needs it fails until it does." : "";
@@ -382,7 +387,7 @@ public sealed partial class StorageSubsystem
         }
 
         bool degraded = disk.Open.IsDegraded;
-        bool lacks = degraded || disk.Open.FullDisk >= 0 || HasLostCache(disk);
+        bool lacks = degraded || disk.Open.FullDisk >= 0 || HasLostCache(disk) || disk.Open.Cache is { HasLostBlocks: true };
         HealthStatus health = lacks ? HealthStatus.Warning : HealthStatus.Healthy;
         return disk.IsExported ? (health, degraded ? "Degraded" : "OK", "") : (health, "Detached", "By Policy");
     }

@@ -116,11 +116,12 @@ internal sealed class ChecksumPage
     }
 
     /// <summary>
-    /// Whether the log, as far as any crash may leave it, can say that the block was never written: then its bytes may be a
-    /// former owner's, and its next entry is a first one.
+    /// Whether the log, as far as any crash may leave it, can say that the block was never written, or is lost: then its bytes may be a
+    /// former owner's or outdated, and its next entry is a first one.
     /// </summary>
     internal bool IsUnlogged(int block) =>
-        LoggedGenerations[block] == ChecksumSector.NeverWritten || (_zerosPending is not null && _zerosPending[block] != 0);
+        LoggedGenerations[block] is ChecksumSector.NeverWritten or ChecksumSector.Poisoned
+        || (_zerosPending is not null && _zerosPending[block] != 0);
 
     internal bool IsChanged(int block) => Bit(in _changed, block);
 
@@ -133,19 +134,24 @@ internal sealed class ChecksumPage
         Checksums[block] = checksum;
         ushort next = (ushort)(Generations[block] + 1);
         Generations[block] = next is ChecksumSector.NeverWritten or ChecksumSector.Poisoned ? (ushort)1 : next;
-        if (!Bit(in _changed, block))
-        {
-            _changed[block >> 6] |= 1UL << (block & 63);
-            ChangedCount++;
-        }
+        NoteChanged(block);
     }
 
-    /// <summary>The block is never-written from now on (or poisoned); whatever was to be logged of it is not.</summary>
-    internal void Reset(int block, ushort generation)
+    /// <summary>What the block held is lost: an error from now on, until it is written or zeroed.</summary>
+    internal void Poison(int block)
     {
         KeepLogged();
         Checksums[block] = 0;
-        Generations[block] = generation;
+        Generations[block] = ChecksumSector.Poisoned;
+        NoteChanged(block);
+    }
+
+    /// <summary>The block is never-written from now on; whatever was to be logged of it is not.</summary>
+    internal void Reset(int block)
+    {
+        KeepLogged();
+        Checksums[block] = 0;
+        Generations[block] = ChecksumSector.NeverWritten;
         ChangedCount -= ClearBit(ref _changed, block);
         FlushingCount -= ClearBit(ref _flushing, block);
     }
@@ -238,6 +244,15 @@ internal sealed class ChecksumPage
             (s_pairs ??= new()).Push((_loggedChecksums!, _loggedGenerations));
             _loggedChecksums = null;
             _loggedGenerations = null;
+        }
+    }
+
+    private void NoteChanged(int block)
+    {
+        if (!Bit(in _changed, block))
+        {
+            _changed[block >> 6] |= 1UL << (block & 63);
+            ChangedCount++;
         }
     }
 

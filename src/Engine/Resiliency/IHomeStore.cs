@@ -44,6 +44,12 @@ internal interface IHomeStore : IBlockStore
     /// <summary>A unit is held no more: an empty one of a thin disk goes back to the pool.</summary>
     void UnitReleased(int unit);
 
+    /// <summary>
+    /// What a range held is lost for good: reading a block of it fails until that block is written or unmapped. Durable with the next flush.
+    /// <see cref="IoError.NotSupported"/>: without checksums there is nothing that could say so.
+    /// </summary>
+    LaneTask<IoError> Poison(long offset, long length);
+
     /// <summary>The lowest rank among the disks under a unit; high for one without room.</summary>
     int LowestRank(int unit, Func<int, int> rankOf);
 

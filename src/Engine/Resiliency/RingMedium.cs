@@ -51,6 +51,9 @@ internal sealed class RingMedium : IJournalMedium
     /// <summary>What it is, for messages.</summary>
     internal required string Name { get; init; }
 
+    /// <summary>Takes what was found on a disk: number of the disk, finding, blocks.</summary>
+    internal Action<int, DiskFinding, int>? Report { get; init; }
+
     /// <summary>Whether the last copy stays readable when a write to it fails: its owner writes nothing more then.</summary>
     internal bool KeepsLastCopy { get; init; }
 
@@ -208,6 +211,18 @@ internal sealed class RingMedium : IJournalMedium
 
     /// <summary>Reads requests of a copy's disk in flight, for the choice among copies; the most there can be for one that takes no part.</summary>
     internal int Load(int copy) => IsLive(copy) ? _members.Load(_copies[copy][0].Disk) : int.MaxValue;
+
+    /// <summary>A block is lost: no copy that takes part could give it.</summary>
+    internal void ReportLost()
+    {
+        for (int copy = 0; copy < Copies; copy++)
+        {
+            if (IsLive(copy))
+            {
+                Report?.Invoke(DiskOf(copy), DiskFinding.Lost, 1);
+            }
+        }
+    }
 
     /// <summary>Number of the disk that a copy is on.</summary>
     internal int DiskOf(int copy) => _copies[copy][0].Disk;

@@ -26,6 +26,7 @@ public sealed partial class Space
         {
             Name = "the write cache",
             KeepsLastCopy = true,
+            Report = _host.Report,
             PutOut = (disk, error, other) => PutOut(disk, error, other, "the write cache"),
             MarkStale = mark,
             ClearStale = clear,

@@ -274,7 +274,7 @@ public sealed partial class Space
     }
 
     /// <summary>
-    /// Blocks that the log calls never written although a process that died had written them: the newest note that a copy
+    /// Blocks that the log calls never written, or lost, although a process that died had written them: the newest note that a copy
     /// matches counts. Copies first, then the entries, both durable, before anything is served.
     /// </summary>
     private async LaneTask<IoError> JudgeNotes(ulong lastSession)
@@ -326,7 +326,7 @@ public sealed partial class Space
         StripPiece block = new((int)(slab / _shape.Columns), (int)(slab % _shape.Columns), (int)(address % _shape.SlabSize), BlockSize);
         if (block.Row >= _rows.Length || _rows[block.Row] is not { IsInitialized: true } row
             || await LoadPage(row, block.Column, block.SlabOffset / _shape.PageSpan) is not { } page
-            || page.Generations[FirstBlock(block)] != ChecksumSector.NeverWritten)
+            || page.Generations[FirstBlock(block)] is not (ChecksumSector.NeverWritten or ChecksumSector.Poisoned))
         {
             return IoError.None;
         }

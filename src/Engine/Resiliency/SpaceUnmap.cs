@@ -197,13 +197,18 @@ public sealed partial class Space
             }
 
             row.WrittenBlocks -= row.WrittenBlocks > 0 ? 1 : 0;
-            // Notes of a block may stand while it is unlogged, changed since the last capture, or until a running flush ends.
-            if (page.IsUnlogged(first + i) || page.IsChanged(first + i) || _roundRunning)
-            {
-                _notes?.AddZeroed(BlockKey(piece) + i);
-            }
+            TakeBackNotes(piece, page, i);
+            page.Reset(first + i);
+        }
+    }
 
-            page.Reset(first + i, ChecksumSector.NeverWritten);
+    /// <summary>Notes of a block may stand while it is unlogged, changed since the last capture, or until a running flush ends.</summary>
+    private void TakeBackNotes(StripPiece piece, ChecksumPage page, int at)
+    {
+        int block = FirstBlock(piece) + at;
+        if (page.IsUnlogged(block) || page.IsChanged(block) || _roundRunning)
+        {
+            _notes?.AddZeroed(BlockKey(piece) + at);
         }
     }
 

@@ -217,6 +217,15 @@ public sealed partial class TieredStore
         return error;
     }
 
+    private async LaneTask<IoError> PoisonBoth(SliceMove move, long offset, long length)
+    {
+        await _locks.Acquire(offset, offset + length);
+        IoError first = await PoisonAt(move.Source, offset, length);
+        IoError error = Outcome(move, first, await PoisonAt(move.Target, offset, length));
+        _locks.Release(offset, offset + length);
+        return error;
+    }
+
     /// <summary>What both places make of a request: what the target misses ends the move, or, when it may be the true one already, the request.</summary>
     private static IoError Outcome(SliceMove move, IoError source, IoError target)
     {

@@ -190,6 +190,38 @@ public sealed partial class TieredStore
         return error;
     }
 
+    /// <inheritdoc/>
+    public async LaneTask<IoError> Poison(long offset, long length)
+    {
+        IoError error = Refusal(offset, length);
+        for (long at = offset; at < offset + length && error == IoError.None;)
+        {
+            int slice = (int)(at >> _sliceShift);
+            long end = Math.Min((slice + 1L) << _sliceShift, offset + length);
+            while (error == IoError.None && !IsSettled(slice))
+            {
+                error = await Settle(slice);
+            }
+
+            error = error == IoError.None ? await PoisonSlice(slice, at, end - at) : error;
+            at = end;
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> PoisonSlice(int slice, long offset, long length)
+    {
+        SliceEntry entry = _map[slice];
+        int turn = Enter();
+        IoError error = MoveOf(slice) is { } move ? await PoisonBoth(move, offset, length) : await PoisonAt(entry, offset, length);
+        Leave(turn);
+        return error;
+    }
+
+    private LaneTask<IoError> PoisonAt(SliceEntry entry, long offset, long length) =>
+        _tiers[entry.Tier].Space.Poison(AddressOf(entry, offset), length);
+
     private LaneTask<IoError> ZeroAt(SliceEntry entry, long offset, long length, WriteFlags flags, bool isUnmap)
     {
         long address = AddressOf(entry, offset);

@@ -44,6 +44,7 @@ internal static class PrometheusText
         ("evicted_bytes_total", "Bytes of the write cache given free.", "counter", c => c.EvictedBytes),
         ("hit_bytes_total", "Bytes read from the write cache.", "counter", c => c.HitBytes),
         ("miss_bytes_total", "Bytes read from the home.", "counter", c => c.MissBytes),
+        ("lost_bytes_total", "Bytes that no copy of the write cache could give: errors until they are written or unmapped.", "counter", c => c.LostBytes),
         ("wait_overlaps_total", "Writes and unmaps that waited for their range to leave the write cache.", "counter", c => c.WaitOverlaps),
     ];
 

@@ -420,6 +420,33 @@ public sealed class TieredStoreTests
         }
     }
 
+    // While its slice moves, and has been copied already: lost at both places, whichever becomes the true one.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_lost_block_is_an_error_wherever_its_slice_goes(bool moves)
+    {
+        PoolWorld world = NewWorld([2, 2]);
+        TieredStore tiers = world.VirtualDisk!.Tiers!;
+        Write(world, 0, 2 * Slice, 7);
+        LaneTask<IoError>? poisoned = null;
+        tiers.StepBegins = step => poisoned ??= step == 4 ? tiers.Poison(Slice - 4096, 8192) : null;
+        RepairEnd end = moves ? world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane))) : RepairEnd.Done;
+        Assert.Equal((RepairEnd.Done, IoError.None), (end, world.Lane.Run(poisoned ?? tiers.Poison(Slice - 4096, 8192))));
+        Assert.Equal(moves ? 1 : 0, tiers.Map[0].Tier);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
+        world = world.Cut(5, (_, _, _) => false);
+        Assert.Equal("", world.Lane.Run(world.Open()));
+        foreach (long offset in (long[])[Slice - 4096, Slice])
+        {
+            IoBuffer buffer = world.Lane.Buffers.Rent(4096);
+            Assert.Equal(IoError.Io, world.Lane.Run(world.Store.Read(offset, buffer)));
+            Write(world, offset, 4096, 7);
+        }
+
+        Assert.All(Read(world, 0, 2 * Slice), value => Assert.Equal(7, value));
+    }
+
     private static PoolWorld NewWorld(int[] tiers, bool checksums = true, bool thin = false)
     {
         SpaceScenario scenario = new(1, 1, checksums, 4096, 0, IsWholePool: true) { TierSlices = tiers };

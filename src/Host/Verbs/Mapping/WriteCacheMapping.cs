@@ -35,6 +35,7 @@ internal static class WriteCacheMapping
             WriteThroughWrites = (ulong)cache.WriteThrough.Writes,
             WriteThroughBytes = (ulong)cache.WriteThrough.Bytes,
             WaitOverlaps = (ulong)cache.WaitOverlaps,
+            LostBytes = (ulong)cache.LostBytes,
             ReplayTime = TimeSpan.FromTicks(cache.ReplayNs / 100).ToString(@"hh\:mm\:ss\.fff", CultureInfo.InvariantCulture),
             State = cache.State,
             StateReason = cache.StateReason.Length > 0 ? cache.StateReason : null,
