@@ -55,6 +55,7 @@
         'Export-StorageTierHeatMap'
         'Import-StorageTierHeatMap'
         'Get-StorageTierExplanation'
+        'Add-StorageTier'
         'New-StorageTier'
         'Remove-StorageTier'
         'Resize-StorageTier'

@@ -73,8 +73,8 @@ internal sealed class TieredDisk : IDisposable
 
     /// <summary>Where its writes went so far.</summary>
     internal WritePlaces Places => OnLane(() => LaneTask.FromResult(new WritePlaces(
-        _disk.Tiers!.CountersOf(Fast).WriteOperations,
-        _disk.Tiers.CountersOf(Slow).WriteOperations,
+        _disk.Tiers!.CountersOf(Fast)!.WriteOperations,
+        _disk.Tiers.CountersOf(Slow)!.WriteOperations,
         Cached(WriteReason.Cache),
         Cached(WriteReason.SsdResident),
         Cached(WriteReason.BypassFull) + Cached(WriteReason.BypassLarge) + Cached(WriteReason.WriteThrough))));

@@ -32,6 +32,7 @@ namespace TierSpaces.Contracts;
 [JsonSerializable(typeof(GetVirtualDiskSupportedSizeRequest))]
 [JsonSerializable(typeof(GetVirtualDiskWriteCacheRequest))]
 [JsonSerializable(typeof(NewStorageTierRequest))]
+[JsonSerializable(typeof(AddStorageTierRequest))]
 [JsonSerializable(typeof(GetStorageTierRequest))]
 [JsonSerializable(typeof(SetStorageTierRequest))]
 [JsonSerializable(typeof(RemoveStorageTierRequest))]

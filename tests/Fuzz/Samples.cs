@@ -14,7 +14,7 @@ internal static class Samples
     private static readonly VirtualDiskDescription s_tiered = VirtualDiskOf(isConnected: false) with
     {
         Id = new VirtualDiskId(new Guid("1f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0")), FriendlyName = "tiered", SizeBytes = 20 << 20, CacheSpace = SpaceId.None, WriteCacheSize = 0,
-        Tiers = [TierOf("fast", 8), TierOf("slow", 12)],
+        Tiers = [TierOf("fast", 8), TierOf("slow", 12) with { Number = 1 }],
     };
 
     internal static PoolView View { get; } = new()

@@ -26,7 +26,7 @@ public enum SliceReason : byte
 }
 
 /// <summary>
-/// Where a slice is, in eight bytes: slot (bits 0–31), tier + 1 (32–35; 0: nowhere), reason of the last move (36–39), its hour since 2020
+/// Where a slice is, in eight bytes: slot (bits 0–31), number of the tier + 1 (32–35; 0: nowhere), reason of the last move (36–39), its hour since 2020
 /// in UTC (40–63).
 /// </summary>
 /// <param name="Bits">The eight bytes.</param>
@@ -39,7 +39,7 @@ public readonly record struct SliceEntry(ulong Bits)
     private const long Hour2020 = 637_134_336_000_000_000 / TicksPerHour;   // hours from year 1 to 2020-01-01
 
     /// <summary>A slice that is somewhere.</summary>
-    /// <param name="tier">Index of the tier, 0 to 14.</param>
+    /// <param name="tier">Number of the tier, 0 to 14.</param>
     /// <param name="slot">Slot in it.</param>
     /// <param name="reason">Why it is there.</param>
     /// <param name="utcTicks">When it came there, in 100 ns ticks of UTC.</param>
@@ -54,8 +54,11 @@ public readonly record struct SliceEntry(ulong Bits)
     /// <summary>Whether it is somewhere.</summary>
     public bool IsMapped => (Bits >> 32 & 15) != 0;
 
-    /// <summary>Index of its tier; −1: nowhere.</summary>
+    /// <summary>Number of its tier; −1: nowhere.</summary>
     public int Tier => (int)(Bits >> 32 & 15) - 1;
+
+    /// <summary>The same with its tier called by another number.</summary>
+    internal SliceEntry WithTier(int tier) => new((Bits & ~(15UL << 32)) | ((ulong)(tier + 1) << 32));
 
     /// <summary>Slot in its tier.</summary>
     public uint Slot => (uint)Bits;

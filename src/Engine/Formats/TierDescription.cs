@@ -11,6 +11,9 @@ public sealed record TierDescription
     /// <summary>Identity.</summary>
     public required Guid Id { get; init; }
 
+    /// <summary>What the slice map calls it, from 0: how many tiers its virtual disk had before it. Never changes; on disk it is its place in the list.</summary>
+    public int Number { get; init; }
+
     /// <summary>Name shown to users, 1 to 256 characters.</summary>
     public required string FriendlyName { get; init; }
 
@@ -68,8 +71,9 @@ public sealed record TierDescription
         to.U32(LogSpace.Value);
     }
 
-    internal static TierDescription Decode(ref ByteReader from) => new()
+    internal static TierDescription Decode(ref ByteReader from, int number) => new()
     {
+        Number = number,
         Id = from.Guid(),
         FriendlyName = from.Text(),
         Description = from.Text(),

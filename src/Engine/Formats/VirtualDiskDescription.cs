@@ -99,6 +99,12 @@ public sealed record VirtualDiskDescription
     /// <summary>Whether it has tiers.</summary>
     public bool IsTiered => !Tiers.IsDefaultOrEmpty;
 
+    /// <summary>How many tiers are faster than the one with a number; −1: there is no such tier.</summary>
+    public int RankOf(int number) => Tiers.IsDefault ? -1 : Tiers.ToList().FindIndex(tier => tier.Number == number);
+
+    /// <summary>The part with a number; null: there is none.</summary>
+    public TierDescription? Part(int number) => Parts.FirstOrDefault(part => part.Number == number);
+
     /// <summary>What its data consists of: its tiers, or the one stretch that a disk without tiers is.</summary>
     public ImmutableArray<TierDescription> Parts => IsTiered ? Tiers : [Whole];
 
@@ -161,7 +167,7 @@ public sealed record VirtualDiskDescription
         Destage.Encode(to);
         to.U32(SliceSize);
         to.U32((uint)Tiers.Length);
-        foreach (TierDescription tier in Tiers)
+        foreach (TierDescription tier in Tiers.OrderBy(static tier => tier.Number))
         {
             tier.Encode(to);
         }
@@ -209,10 +215,10 @@ public sealed record VirtualDiskDescription
         ImmutableArray<TierDescription>.Builder tiers = ImmutableArray.CreateBuilder<TierDescription>(count);
         for (int i = 0; i < count; i++)
         {
-            tiers.Add(TierDescription.Decode(ref from));
+            tiers.Add(TierDescription.Decode(ref from, i));
         }
 
-        return tiers.MoveToImmutable();
+        return [.. tiers.OrderByDescending(static tier => tier.MediaTypeCode)];
     }
 
     private static ImmutableArray<DiskNumber> DecodeDisks(ref ByteReader from)

@@ -30,6 +30,11 @@ public interface IJobStep
     void Reset()
     {
     }
+
+    /// <summary>The job ends, however it does; what it works on is still there.</summary>
+    void Ended()
+    {
+    }
 }
 
 /// <summary>What one piece came to.</summary>

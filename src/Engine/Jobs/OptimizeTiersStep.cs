@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
@@ -15,6 +16,7 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
     private const int MovesAtOnce = 8;
 
     private TierPlan? _plan;
+    private ImmutableArray<int> _order;   // of the tiers that the plan counts
     private int _next;
     private int _failed;
 
@@ -26,6 +28,12 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
 
     /// <summary>What it does; null before it began.</summary>
     public TierPlan? Plan => _plan;
+
+    /// <summary>The tiers that the plan counts, fastest first.</summary>
+    public ImmutableArray<TierDescription> Tiers { get; private set; } = [];
+
+    /// <summary>How well the sizes of the tiers fit the load, when it ended; null before that.</summary>
+    public TierReport? Report { get; private set; }
 
     /// <summary>Whether it may leave something undone, for its plan may have only so many bytes.</summary>
     public bool IsLimited => settings.MaxBytes < long.MaxValue;
@@ -49,20 +57,15 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
     /// <inheritdoc/>
     public async LaneTask<JobAdvance> Advance(long cursor)
     {
-        if (_plan is null)
-        {
-            _plan = disk.Tiering!.Plan(settings);
-            _next = 0;
-        }
-
-        TierMove[] moves = [.. _plan.Moves.Skip(_next).Take(MovesAtOnce)];
+        TierPlan plan = PlanOfNow();
+        TierMove[] moves = [.. plan.Moves.Skip(_next).Take(MovesAtOnce)];
         if (moves.Length == 0)
         {
             return new JobAdvance(cursor, 0, true);
         }
 
         TierMove[] open = Array.FindAll(moves, move => !IsThere(move));   // some may have moved before the piece was stopped
-        RepairEnd end = await disk.Tiering!.Move(open, Breaks);
+        RepairEnd end = await disk.Tiering!.Move(Array.ConvertAll(open, move => new SliceOrder((int)move.Slice, _order[move.To], move.Reason)), Breaks);
         Count(open, end);
         if (end == RepairEnd.Stopped)
         {
@@ -73,6 +76,30 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
         return disk.Fault == IoError.None
             ? new JobAdvance(cursor + moves.Length, moves.Length * (long)disk.Tiers!.SliceSize, false)
             : new JobAdvance(cursor, 0, false, disk.Fault, disk.FaultReason);
+    }
+
+    /// <inheritdoc/>
+    public void Ended()
+    {
+        if (_plan is not null)
+        {
+            PlanOfNow();
+            Report = disk.Tiering!.Report();
+        }
+    }
+
+    // A tier that was added meanwhile makes another plan.
+    private TierPlan PlanOfNow()
+    {
+        if (_plan is null || !_order.SequenceEqual(disk.Tiers!.Order))
+        {
+            _order = disk.Tiers!.Order;
+            _plan = disk.Tiering!.Plan(settings);
+            Tiers = disk.Tiering.Tiers;
+            _next = 0;
+        }
+
+        return _plan;
     }
 
     // A slice that is nowhere any more was given back meanwhile.
@@ -86,5 +113,5 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
         }
     }
 
-    private bool IsThere(TierMove move) => disk.Tiers!.Map[(int)move.Slice] is { IsMapped: true } entry && entry.Tier == move.To;
+    private bool IsThere(TierMove move) => disk.Tiers!.Map[(int)move.Slice] is { IsMapped: true } entry && entry.Tier == _order[move.To];
 }

@@ -276,11 +276,27 @@ public sealed class StorageJob
             await _spec.Save(null);
         }
 
+        EndSteps();
         _endNs = _lane.NowNs;
         Status = end == JobState.Completed ? string.Join("; ", _spec.Steps.Select(step => step.Outcome).Where(text => text.Length > 0)) : Status;
         Enter(end);
         _ended.NotifyAll();
         return default;
+    }
+
+    private void EndSteps()
+    {
+        try
+        {
+            foreach (IJobStep step in _spec.Steps)
+            {
+                step.Ended();
+            }
+        }
+        catch (Exception failure)
+        {
+            ErrorDescription = ErrorDescription.Length > 0 ? ErrorDescription : failure.Message;   // it has ended all the same
+        }
     }
 
     private void Enter(JobState state)

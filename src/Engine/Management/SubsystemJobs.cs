@@ -96,7 +96,7 @@ public sealed partial class StorageSubsystem
         return [.. scrubs, new MetadataScrubStep(managed.Pool!, scrubs[^1].Findings, (found, finding, count) => _reliability.Note(found.Id.Value, finding, count))];
     }
 
-    private static string TierOf(ManagedVirtualDisk disk, OpenPart part) => disk.Open.Description.IsTiered ? disk.Open.Description.Tiers[part.Index].FriendlyName : "";
+    private static string TierOf(ManagedVirtualDisk disk, OpenPart part) => disk.Open.Description.IsTiered ? disk.Open.Description.Part(part.Number)!.FriendlyName : "";
 
     private StorageJob StartRepair(Guid virtualDisk)
     {

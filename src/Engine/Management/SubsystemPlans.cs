@@ -19,6 +19,11 @@ public sealed record VirtualDiskPlacement(VirtualDiskDescription Disk, PhysicalE
     public IReadOnlyList<string> Remarks { get; init; } = [];
 }
 
+/// <summary>A tier that a virtual disk would be given.</summary>
+/// <param name="Tier">The tier.</param>
+/// <param name="Placement">The virtual disk with it, and where it would lie.</param>
+public sealed record AddedTierPlacement(TierDescription Tier, VirtualDiskPlacement Placement);
+
 /// <summary>A disk that would be a member of a new pool.</summary>
 /// <param name="FriendlyName">Its name.</param>
 /// <param name="SizeBytes">Its size.</param>
@@ -171,7 +176,7 @@ public sealed partial class StorageSubsystem
             .GroupBy(planned => (planned.Move.From, planned.To, planned.Move.Part, IsLog: planned.Move.Row < 0))
             .Select(group => new PlannedMoves(
                 NameOf(group.Key.From), group.Key.To is { } to ? NameOf(to) : null,
-                group.Key.IsLog ? group.Count() * state.Space(disk.Open.Description.Parts[group.Key.Part].LogSpace)!.MappedRows : group.Count(), group.Key.IsLog));
+                group.Key.IsLog ? group.Count() * state.Space(disk.Open.Description.Part(group.Key.Part)!.LogSpace)!.MappedRows : group.Count(), group.Key.IsLog));
         return new RepairPlacement(disk.Open.BytesToResync, managed.Pool!.Slabs.DataBytes, [.. moves]);
 
         string NameOf(DiskNumber number) => state.Disk(number)!.Description.FriendlyName;

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Management;
 /// <summary>A stretch of a virtual disk and what is known of it.</summary>
 /// <param name="Slice">Index of the slice.</param>
 /// <param name="Heat">Its heat, in requests.</param>
-/// <param name="Entry">Where it is, since when and why.</param>
+/// <param name="Entry">Where it is, its tier counted from the fastest, since when and why.</param>
 /// <param name="PinnedTier">Tier that it is pinned to; −1: none.</param>
 public readonly record struct SliceStatus(int Slice, double Heat, SliceEntry Entry, int PinnedTier);
 
@@ -85,7 +85,7 @@ public sealed partial class StorageSubsystem
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
         DiskTiering tiering = disk.Open.Tiering!;
         TierPlanSettings settings = SettingsOf(managed.Pool!, tiering);
-        return new TierOutlook(tiering.Plan(settings), [.. Enumerable.Range(0, tiering.Store.Tiers).Select(tiering.Store.SizeOf)], settings);
+        return new TierOutlook(tiering.Plan(settings), [.. tiering.Store.Order.Select(tiering.Store.SizeOf)], settings);
     });
 
     private static SliceStatus[] StatusOf(DiskTiering tiering, int first, int last, long nowNs)
@@ -93,7 +93,7 @@ public sealed partial class StorageSubsystem
         List<SliceStatus> slices = [];
         for (int slice = first; slice <= last; slice++)
         {
-            SliceStatus status = new(slice, tiering.Heat.Heat(slice, nowNs), tiering.Store.Map[slice], tiering.Pins.TierOf(slice));
+            SliceStatus status = new(slice, tiering.Heat.Heat(slice, nowNs), tiering.PlaceOf(slice), tiering.Pins.TierOf(slice));
             if (status.Entry.IsMapped || status.Heat > 0 || status.PinnedTier >= 0)
             {
                 slices.Add(status);

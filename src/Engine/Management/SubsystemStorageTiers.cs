@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -100,6 +101,40 @@ public sealed partial class StorageSubsystem
         int first = (int)(description.Tiers[index].SpaceBytes / VirtualDiskBuilder.ShapeOf(managed.Pool!, description, description.Tiers[index]).RowSize);
         return new VirtualDiskPlacement(after, PlaceIn(managed.Pool!, after, after.Tiers[index], rows, first), [], []);
     });
+
+    /// <summary>Gives a virtual disk with tiers one more, and grows it by that.</summary>
+    /// <exception cref="RefusedException">The virtual disk cannot have that tier, or the pool has no room for it; nothing was changed.</exception>
+    public Task<StorageTierStatus> AddStorageTierAsync(Guid virtualDisk, TierRequest tier) => Change(async LaneTask<StorageTierStatus> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk, NewTierSpec spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
+        Require(await VirtualDiskBuilder.AddTier(managed.Pool!, disk.Open, spec, disks), spec.FriendlyName);
+        await disk.Open.Tiering!.SaveHeat();   // where it is kept depends on the size of the disk
+        VirtualDiskDescription after = disk.Open.Description;
+        return StatusOf(managed, after, after.RankOf(after.Tiers.Length - 1));
+    });
+
+    /// <summary>The rows that <see cref="AddStorageTierAsync"/> would add.</summary>
+    public Task<AddedTierPlacement> PlanAddStorageTierAsync(Guid virtualDisk, TierRequest tier) => Plan(() =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk, NewTierSpec spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
+        if (!VirtualDiskBuilder.TryPlanTier(
+            managed.Pool!, disk.Open.Description, spec, disks, out VirtualDiskDescription after, out TierDescription added, out NewPartRows rows, out string reason))
+        {
+            throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {tier.SizeBytes} of storage tier '{added.FriendlyName}': {reason}", "Give a smaller size, or add disks.");
+        }
+
+        return new AddedTierPlacement(added, new VirtualDiskPlacement(
+            after, PlaceIn(managed.Pool!, after, added, rows.Data, 0),
+            Place(managed.Pool!, after, rows.Log, 0, rows.Log.Count > 0 ? rows.Log[0].Sources.Length : 1), []));
+    });
+
+    private (ManagedPool Pool, ManagedVirtualDisk Disk, NewTierSpec Spec, ImmutableArray<DiskNumber> Disks) NewTierOf(Guid virtualDisk, TierRequest tier)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(virtualDisk);
+        RequireWritable(managed);
+        (NewTierSpec spec, ImmutableArray<DiskNumber> disks) = new AddedTierPlan(managed.Pool!, disk.Open.Description).Decide(tier);
+        return (managed, disk, spec, disks);
+    }
 
     private static long NewTierSize(Pool pool, VirtualDiskDescription disk, int index, long sizeBytes)
     {
@@ -231,8 +266,8 @@ public sealed partial class StorageSubsystem
             SizeBytes = tier.SizeBytes,
             AllocatedBytes = (spaces[0]?.MappedRows ?? 0) * tier.NumberOfColumns * slab,
             FootprintBytes = spaces.Sum(static space => (space?.MappedRows ?? 0) * (long)(space?.Description.Positions ?? 0)) * slab,
-            MappedBytes = state.SliceMap(disk.Id).Mapped(index) * (long)disk.SliceSize,
-            Counters = managed.VirtualDisks.GetValueOrDefault(disk.Id)?.Open.Tiers?.CountersOf(index),
+            MappedBytes = state.SliceMap(disk.Id).Mapped(tier.Number) * (long)disk.SliceSize,
+            Counters = managed.VirtualDisks.GetValueOrDefault(disk.Id)?.Open.Tiers?.CountersOf(tier.Number),
             SlabBytes = slab,
             MediaTypeCode = tier.MediaTypeCode,
             ResiliencySettingName = tier.ResiliencySettingName,

@@ -169,14 +169,13 @@ public sealed partial class StorageSubsystem
     private PinStatus StatusOf(ManagedVirtualDisk disk, Pin pin)
     {
         VirtualDiskDescription description = disk.Open.Description;
-        SliceMapState map = disk.Open.Tiers!.Map;
         long[] bytes = new long[description.Tiers.Length];
         foreach (PinnedRange range in pin.Ranges)
         {
             for (long at = range.Offset, end; at < range.End; at = end)
             {
                 end = Math.Min(range.End, ((at / description.SliceSize) + 1) * description.SliceSize);
-                SliceEntry entry = map[(int)(at / description.SliceSize)];
+                SliceEntry entry = disk.Open.Tiering!.PlaceOf((int)(at / description.SliceSize));
                 bytes[entry.IsMapped ? entry.Tier : 0] += entry.IsMapped ? end - at : 0;
             }
         }

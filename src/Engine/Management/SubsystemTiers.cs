@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Globalization;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
@@ -24,7 +25,8 @@ public sealed record TierSchedule(bool IsEnabled, IReadOnlyList<int> Times, bool
 /// <param name="Job">The job; null for a plan.</param>
 /// <param name="Plan">What was to move.</param>
 /// <param name="Report">How well the sizes of the tiers fit the load, afterwards.</param>
-public sealed record TierOptimization(JobStatus? Job, TierPlan Plan, TierReport Report);
+/// <param name="Tiers">The tiers that both count, fastest first.</param>
+public sealed record TierOptimization(JobStatus? Job, TierPlan Plan, TierReport Report, ImmutableArray<TierDescription> Tiers);
 
 // Tiers of virtual disks: optimized on command and at times of the day. The times are a record in the metadata of the pool, as the interval of
 // verifying is.
@@ -55,18 +57,17 @@ public sealed partial class StorageSubsystem
         }
         while (job.Spec.Steps.OfType<OptimizeTiersStep>().Any(static step => step.IsLimited));   // the continuous mode's, which does a part
 
-        (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
-        return new TierOptimization(
-            JobStatus.Of(job), job.Spec.Steps.OfType<OptimizeTiersStep>().Single().Plan ?? disk.Open.Tiering!.Plan(SettingsOf(managed.Pool!, disk.Open.Tiering)), disk.Open.Tiering!.Report());
+        OptimizeTiersStep step = job.Spec.Steps.OfType<OptimizeTiersStep>().Single();
+        return step is { Plan: { } plan, Report: { } report }
+            ? new TierOptimization(JobStatus.Of(job), plan, report, step.Tiers)   // from the job: the disk may be gone by now
+            : PlanOf(virtualDisk) with { Job = JobStatus.Of(job) };
     });
 
     /// <summary>What <see cref="OptimizeTiersAsync"/> would do now.</summary>
     public Task<TierOptimization> PlanTiersAsync(Guid virtualDisk) => Plan(() =>
     {
-        (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
-        RequireWritable(managed);
-        DiskTiering tiering = disk.Open.Tiering!;
-        return new TierOptimization(null, tiering.Plan(SettingsOf(managed.Pool!, tiering)), tiering.Report());
+        RequireWritable(TakeTiered(virtualDisk).Pool);
+        return PlanOf(virtualDisk);
     });
 
     /// <summary>When the tiers of a pool's virtual disks are optimized.</summary>
@@ -89,6 +90,13 @@ public sealed partial class StorageSubsystem
 
     /// <summary>Refuses what <see cref="SetTierScheduleAsync"/> would refuse.</summary>
     public Task<bool> CheckSetTierScheduleAsync(Guid pool, TierSchedule schedule) => Check(() => PossibleSchedule(pool, schedule));
+
+    private TierOptimization PlanOf(Guid virtualDisk)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
+        DiskTiering tiering = disk.Open.Tiering!;
+        return new TierOptimization(null, tiering.Plan(SettingsOf(managed.Pool!, tiering)), tiering.Report(), tiering.Tiers);
+    }
 
     private (ManagedPool Pool, int[] Times) PossibleSchedule(Guid pool, TierSchedule schedule)
     {
@@ -189,7 +197,8 @@ public sealed partial class StorageSubsystem
         ManagedVirtualDisk[] disks = [.. managed.VirtualDisks.Values.Where(static disk => disk.Open is { Tiering: not null, Fault: IoError.None })];
         bool mayStart = !_verbRunning && !pool.State.Pool!.IsReadOnly;
         bool isDue = mayStart && IsTierTime(pool);   // asked only when it can be followed: a time that is passed over now is found the next time
-        bool isContinuous = mayStart && ScheduleOf(pool).IsContinuous;
+        TierSchedule schedule = ScheduleOf(pool);
+        bool isContinuous = mayStart && schedule.IsContinuous;
         foreach (ManagedVirtualDisk disk in disks.Where(HasSeveralTiers))
         {
             Guid id = disk.Open.Description.Id.Value;

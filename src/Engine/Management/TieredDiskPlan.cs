@@ -14,9 +14,9 @@ public sealed record TierRequest(Guid Template, long SizeBytes);
 
 // Turns templates into tiers. What a template says holds; what it leaves open is as the request says of the whole disk, else as the pool has it.
 // A request that says otherwise than a template is refused, with both named. Automatic columns are one number for all tiers that have them: as many as
-// the one with the fewest disks for each copy allows.
+// the one with the fewest disks for each copy allows; a tier that comes later has no more than those that are there agree on.
 
-/// <summary>Decides the tiers of a new virtual disk, or refuses what cannot be. Changes nothing.</summary>
+/// <summary>Decides the tiers of a new virtual disk, or one more of a disk, or refuses what cannot be. Changes nothing.</summary>
 /// <param name="pool">The pool.</param>
 /// <param name="request">What was asked for.</param>
 /// <param name="disksOf">Disks of a medium that the virtual disk may lie on.</param>
@@ -26,6 +26,15 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     private const long SliceSizeMin = 256 << 10;
     private const long SliceSizeMax = 16 << 20;
     private const int DisksOfThreeWayMirror = 5;   // a majority stays when two of them fail
+
+    /// <summary>The parameter that names the templates, for refusals.</summary>
+    internal string TierParameter { get; init; } = "StorageTiers";
+
+    /// <summary>The parameter that has their sizes.</summary>
+    internal string SizeParameter { get; init; } = "StorageTierSizes";
+
+    /// <summary>Tiers that the virtual disk has already.</summary>
+    internal IReadOnlyList<TierDescription> Existing { get; init; } = [];
 
     private PoolState State => pool.State;
 
@@ -43,7 +52,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     /// <summary>The templates that the request names.</summary>
     internal List<(TierTemplate Template, long SizeBytes)> Named() => [.. request.Tiers.Select(asked =>
         (State.TierTemplates.GetValueOrDefault(asked.Template) ?? throw new RefusedException(
-            Refusal.ObjectNotFound, $"-StorageTiers names {asked.Template:B}, which is no template of storage pool '{PoolName}'.", "Look at Get-StorageTier."), asked.SizeBytes))];
+            Refusal.ObjectNotFound, $"-{TierParameter} names {asked.Template:B}, which is no template of storage pool '{PoolName}'.", "Look at Get-StorageTier."), asked.SizeBytes))];
 
     /// <summary>The tiers, the fastest first.</summary>
     /// <param name="templates">What they are made of, with the sizes that are asked for.</param>
@@ -61,7 +70,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         parts.ForEach(RequireDisks);
         RequireMajority(parts);
         Part[] automatic = [.. parts.Where(static part => part.Columns == 0)];
-        int columns = automatic.Length == 0 ? 0 : automatic.Min(AutomaticColumns);
+        int columns = automatic.Length == 0 ? 0 : Math.Min(automatic.Min(AutomaticColumns), ColumnsOfExisting());
         return [.. parts.Select(part => SpecOf(part, part.Columns > 0 ? part.Columns : columns))];
     }
 
@@ -99,7 +108,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         if (template.MediaTypeCode == 0)
         {
             throw new RefusedException(
-                Refusal.InvalidParameter, $"-StorageTiers: storage tier '{template.FriendlyName}' does not say its medium.", "Set it with Set-StorageTier -MediaType.");
+                Refusal.InvalidParameter, $"-{TierParameter}: storage tier '{template.FriendlyName}' does not say its medium.", "Set it with Set-StorageTier -MediaType.");
         }
 
         LayoutWish wish = WishOf(template);
@@ -166,7 +175,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
 
     private void RequireMajority(List<Part> parts)
     {
-        int disks = parts.Sum(static part => part.Disks.Length);
+        int disks = parts.Sum(static part => part.Disks.Length) + Existing.Sum(tier => disksOf((MediaType)tier.MediaTypeCode).Length);
         if (parts.Exists(static part => part is { Copies: 3, Columns: 0 }) && disks < DisksOfThreeWayMirror)
         {
             throw new RefusedException(
@@ -182,6 +191,9 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         return setting > 0 ? Math.Min(setting, part.Disks.Length / part.Copies) : most;
     }
 
+    private int ColumnsOfExisting() =>
+        Existing.Select(static tier => (int)tier.NumberOfColumns).Distinct().ToArray() is [var one] ? one : int.MaxValue;
+
     private NewTierSpec SpecOf(Part part, int columns)
     {
         string name = $"{request.FriendlyName}_{part.Template.FriendlyName}";
@@ -196,7 +208,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
                 NumberOfDataCopies = part.Copies,
                 Interleave = part.Interleave,
                 FaultDomainAwareness = part.Template.FaultDomainAwareness,
-                SizeBytes = VirtualDiskPlan.RoundUp(part.SizeBytes, SliceSize(), "StorageTierSizes"),
+                SizeBytes = VirtualDiskPlan.RoundUp(part.SizeBytes, SliceSize(), SizeParameter),
             }
             : throw new RefusedException(
                 Refusal.InvalidParameter, $"-FriendlyName with the name of storage tier '{part.Template.FriendlyName}' has {name.Length} characters; the name of a tier has at most 256.", "Choose a shorter name.");

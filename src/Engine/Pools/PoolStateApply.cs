@@ -192,7 +192,7 @@ public sealed partial record PoolState
 
     private bool HoldsSlicesOf(VirtualDiskDescription before, VirtualDiskDescription after) => !SliceMaps.ContainsKey(before.Id)
         || (after.SliceSize == before.SliceSize && after.Tiers.Length >= before.Tiers.Length
-            && before.Tiers.Zip(after.Tiers).All(static pair => pair.First.DataSpace == pair.Second.DataSpace && pair.First.SpaceBytes <= pair.Second.SpaceBytes));
+            && before.Tiers.All(tier => after.Part(tier.Number) is { } same && tier.DataSpace == same.DataSpace && tier.SpaceBytes <= same.SpaceBytes));
 
     private PoolState? RemoveVirtualDisk(VirtualDiskId id, ref string reason)
     {
@@ -218,7 +218,7 @@ public sealed partial record PoolState
             return Refuse($"slice {record.FirstSlice}+{record.Entries.Length} is beyond the last", out reason);
         }
 
-        long[] slots = [.. disk.Tiers.Select(tier => tier.SpaceBytes / disk.SliceSize)];
+        long[] slots = [.. disk.Tiers.OrderBy(static tier => tier.Number).Select(tier => tier.SpaceBytes / disk.SliceSize)];
         return SliceMap(disk.Id).Apply(record, slots, ref reason) is { } map ? this with { SliceMaps = SliceMaps.SetItem(disk.Id, map) } : null;
     }
 

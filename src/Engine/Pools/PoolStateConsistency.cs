@@ -95,7 +95,10 @@ public sealed partial record PoolState
         bool fits = disk.Tiers.Length <= SliceEntry.TiersMax && disk.SizeBytes / disk.SliceSize < SlicesMapped.SlicesMax / 2
             && disk.SizeBytes == disk.Tiers.Sum(static tier => (decimal)tier.SizeBytes)
             && disk.Tiers.All(tier => tier.SizeBytes % disk.SliceSize == 0 && tier.SpaceBytes % disk.SliceSize == 0 && tier.SpaceBytes / disk.SliceSize <= uint.MaxValue);
-        return fits ? "" : $"{disk.Tiers.Length} tiers for {disk.SizeBytes} bytes in slices of {disk.SliceSize}";
+        bool isNumbered = disk.Tiers.Select(static tier => tier.Number).Order().SequenceEqual(Enumerable.Range(0, disk.Tiers.Length))
+            && disk.Tiers.Zip(disk.Tiers.Skip(1)).All(static pair => pair.First.MediaTypeCode >= pair.Second.MediaTypeCode);
+        return !isNumbered ? "tiers that are not numbered from 0, or not the fastest first"
+            : fits ? "" : $"{disk.Tiers.Length} tiers for {disk.SizeBytes} bytes in slices of {disk.SliceSize}";
     }
 
     private string WhySpacesUnfit(VirtualDiskDescription disk)

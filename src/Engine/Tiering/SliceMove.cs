@@ -4,7 +4,7 @@ namespace TierSpaces.Engine.Tiering;
 
 /// <summary>An order to bring a slice to another tier.</summary>
 /// <param name="Slice">The slice.</param>
-/// <param name="Tier">Index of the tier.</param>
+/// <param name="Tier">Number of the tier.</param>
 /// <param name="Reason">Why.</param>
 public readonly record struct SliceOrder(int Slice, int Tier, SliceReason Reason);
 

@@ -118,6 +118,9 @@ public sealed record TierPlan
     /// <summary>For each tier but the slowest: the heat above which a slice of a slower tier comes to it.</summary>
     public required ImmutableArray<double> Thresholds { get; init; }
 
+    /// <summary>Slices that each tier holds, or is to hold, because they are pinned to it; empty: none.</summary>
+    public ImmutableArray<long> Pinned { get; init; } = [];
+
     /// <summary>Moves that would be worth it and are not in the plan, for want of budget or of a free slice to begin with.</summary>
     public required long MovesLeftOut { get; init; }
 }

@@ -40,6 +40,7 @@ public static class TierPlanner
             ShareBefore = Shares(candidates.Heat),
             ShareAfter = Shares(after),
             Thresholds = [.. choice.Thresholds],
+            Pinned = [.. candidates.Held],
             MovesLeftOut = order.LeftOut,
         };
     }

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
@@ -6,7 +7,10 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Tiering;
 
-// Slices of one address space placed on the spaces of several tiers, fastest first.
+// Slices of one address space placed on the spaces of several tiers.
+//
+// Tiers have numbers, which the map names them by and which stay as they are when a tier is added; how fast they are, one beside the other, the
+// order says. Whoever plans counts tiers from the fastest instead (DiskTiering).
 //
 // A request is cut at slices; the map says in which slot of which tier each of them is. A slice that was never written is nowhere and reads
 // as zeros; its first write gives it a slot of the fastest tier that has room. Requests take no lock: whoever changes where a slice is
@@ -28,7 +32,7 @@ public sealed partial class TieredStore : IHomeStore
 
     private readonly ILane _lane;
     private readonly ISliceHost _host;
-    private readonly StorageTierStore[] _tiers;
+    private StorageTierStore[] _tiers;                               // by number; a tier that is added is a longer array
     private readonly int _sliceSize;
     private readonly int _sliceShift;
     private readonly RangeLock _locks = new();                       // ranges of slices that move
@@ -40,11 +44,12 @@ public sealed partial class TieredStore : IHomeStore
     private int _turn;
     private bool _closing;
 
-    internal TieredStore(ILane lane, ISliceHost host, IReadOnlyList<StorageTierStore> tiers, int sliceSize, long length)
+    internal TieredStore(ILane lane, ISliceHost host, IReadOnlyList<StorageTierStore> tiers, IReadOnlyList<int> order, int sliceSize, long length)
     {
         _lane = lane;
         _host = host;
         _tiers = [.. tiers];
+        Order = [.. order];
         _sliceSize = sliceSize;
         _sliceShift = System.Numerics.BitOperations.Log2((uint)sliceSize);
         _map = host.Map;
@@ -64,8 +69,11 @@ public sealed partial class TieredStore : IHomeStore
     /// <summary>Slices of the disk.</summary>
     public int Slices => (int)(Length >> _sliceShift);
 
-    /// <summary>Tiers, fastest first.</summary>
+    /// <summary>Tiers there are.</summary>
     public int Tiers => _tiers.Length;
+
+    /// <summary>Numbers of the tiers, that of the fastest first.</summary>
+    public ImmutableArray<int> Order { get; private set; }
 
     /// <summary>The map in force.</summary>
     public SliceMapState Map => _map;
@@ -73,8 +81,8 @@ public sealed partial class TieredStore : IHomeStore
     /// <inheritdoc/>
     public StoreGeometry Geometry => new(Length, BlockSize, BlockSize, 32 << 20);
 
-    /// <summary>What passed through a tier.</summary>
-    public TierCounters CountersOf(int tier) => _tiers[tier].Counters;
+    /// <summary>What passed through a tier; null for one that is being added.</summary>
+    public TierCounters? CountersOf(int tier) => tier < _tiers.Length ? _tiers[tier].Counters : null;
 
     /// <summary>Slots of a tier beyond those, at least: room for slices while they move.</summary>
     public long SpareOf(int tier) => Math.Max(0, Math.Min(MovesAtOnce, _tiers[tier].Slots.Count - _tiers[tier].SizeSlices));

@@ -4,7 +4,8 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Tiering;
 
-// The store as the home of what stands in front of it: slices are its units of room. A ring of a write cache lies beside the fastest tier.
+// The store as the home of what stands in front of it: slices are its units of room. The ring of a write cache is told of disks that come and go by
+// the first tier that there was, which stays the first.
 
 public sealed partial class TieredStore
 {
@@ -42,10 +43,18 @@ public sealed partial class TieredStore
     /// <summary>Whether slots are on their way to being free.</summary>
     internal bool IsVacating => _vacating > 0;
 
-    private IHomeStore Fastest => _tiers[0].Space;
+    private IHomeStore First => _tiers[0].Space;
 
     /// <inheritdoc/>
     public void Grow(long length) => Length = Math.Max(Length, length);
+
+    /// <summary>A tier has been added: the pool knows it already. Its number is the next, its rank how many others are faster.</summary>
+    internal void AddTier(StorageTierStore tier, int rank)
+    {
+        _tiers = [.. _tiers, tier];
+        Order = Order.Insert(rank, _tiers.Length - 1);
+        _changed.NotifyAll();
+    }
 
     /// <summary>A tier has become longer: its space has its new length already.</summary>
     internal void GrowTier(int tier, long sizeBytes)
@@ -85,14 +94,14 @@ public sealed partial class TieredStore
     /// <inheritdoc/>
     RingMedium IHomeStore.AddRing(
         IReadOnlyList<IReadOnlyList<SlabPlace>> copies, long length, int staleCopies, Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear) =>
-        Fastest.AddRing(copies, length, staleCopies, mark, clear);
+        First.AddRing(copies, length, staleCopies, mark, clear);
 
     /// <inheritdoc/>
-    LaneTask<Nothing> IHomeStore.RemoveRing(RingMedium ring) => Fastest.RemoveRing(ring);
+    LaneTask<Nothing> IHomeStore.RemoveRing(RingMedium ring) => First.RemoveRing(ring);
 
     /// <inheritdoc/>
     LaneTask<RepairEnd> IHomeStore.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
-        Fastest.Move(ring, copy, places, commit, pacer);
+        First.Move(ring, copy, places, commit, pacer);
 
     /// <inheritdoc/>
     public void FailFront(IoError error, string reason) => Fail(error, reason);

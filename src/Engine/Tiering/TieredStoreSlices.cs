@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 
@@ -69,13 +70,15 @@ public sealed partial class TieredStore
     private async LaneTask<IoError> AllocateNew(int slice)
     {
         IoError error = IoError.NoSpace;
-        for (int i = 0; i < 2 * _tiers.Length && error == IoError.NoSpace && !_uncertain.ContainsKey(slice); i++)
+        ImmutableArray<int> order = Order;
+        for (int i = 0; i < 2 * order.Length && error == IoError.NoSpace && !_uncertain.ContainsKey(slice); i++)
         {
-            StorageTierStore tier = _tiers[i % _tiers.Length];
-            bool hasRoom = slice >= SystemSlices ? tier.HasRoomBeside : tier.Users < tier.SizeSlices || i >= _tiers.Length;
+            int number = order[i % order.Length];
+            StorageTierStore tier = _tiers[number];
+            bool hasRoom = slice >= SystemSlices ? tier.HasRoomBeside : tier.Users < tier.SizeSlices || i >= order.Length;
             if (hasRoom && tier.Slots.TryTake(out uint slot))
             {
-                error = await AllocateAt(slice, i % _tiers.Length, slot);
+                error = await AllocateAt(slice, number, slot);
             }
         }
 

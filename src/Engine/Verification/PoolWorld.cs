@@ -93,8 +93,8 @@ public sealed class PoolWorld : ISimWorld
     /// <inheritdoc/>
     public LaneTask<RepairEnd> MoveSome(IWorkPacer pacer)
     {
-        SlabMove[] slabs = [.. VirtualDisk!.Parts.SelectMany(part => Pool!.State.Space(VirtualDisk.Description.Parts[part.Index].DataSpace)!.EnumerateRows()
-            .SelectMany(row => row.Row.Mapping.Sources.ToArray().Select((slab, position) => new SlabMove(row.Index, position, slab.Disk, part.Index))))];
+        SlabMove[] slabs = [.. VirtualDisk!.Parts.SelectMany(part => Pool!.State.Space(VirtualDisk.Description.Part(part.Number)!.DataSpace)!.EnumerateRows()
+            .SelectMany(row => row.Row.Mapping.Sources.ToArray().Select((slab, position) => new SlabMove(row.Index, position, slab.Disk, part.Number))))];
         return slabs.Length == 0 ? LaneTask.FromResult(RepairEnd.Incomplete)
             : new SlabMover(Pool!, VirtualDisk).Move(slabs[Lane.Next(slabs.Length)], [], pacer);
     }

@@ -8,6 +8,8 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
+// Plans, reports and pins count tiers from the fastest, 0; the store and its map know them by numbers. This is where one becomes the other.
+
 /// <summary>What decides where the slices of an open tiered disk belong: their heat, pins, the sizes of its tiers. Plans moves and makes them.</summary>
 public sealed class DiskTiering
 {
@@ -111,18 +113,27 @@ public sealed class DiskTiering
         return default;
     }
 
+    /// <summary>Its tiers, fastest first.</summary>
+    public ImmutableArray<TierDescription> Tiers => [.. Store.Order.Select(number => Disk.Part(number)!)];
+
+    /// <summary>Where a slice is, its tier counted from the fastest.</summary>
+    public SliceEntry PlaceOf(int slice)
+    {
+        SliceEntry entry = Store.Map[slice];
+        return entry.IsMapped ? entry.WithTier(Store.Order.IndexOf(entry.Tier)) : entry;
+    }
+
     /// <summary>The moves that are worth it now.</summary>
     public TierPlan Plan(TierPlanSettings settings)
     {
         long now = Lane.NowNs;
-        SliceMapState map = Store.Map;
         return TierPlanner.Make(new TierPlanRequest
         {
-            Capacities = [.. Enumerable.Range(0, Store.Tiers).Select(Store.SizeOf)],
-            Spare = [.. Enumerable.Range(0, Store.Tiers).Select(Store.SpareOf)],
+            Capacities = [.. Store.Order.Select(Store.SizeOf)],
+            Spare = [.. Store.Order.Select(Store.SpareOf)],
             Slices = Store.Slices,
             SliceBytes = Store.SliceSize,
-            TierOf = slice => map[(int)slice].Tier,
+            TierOf = RankOf(),
             HeatOf = slice => Heat.Heat(slice, now),
             PinOf = slice => Pins.TierOf(slice),
             Settings = settings,
@@ -133,15 +144,14 @@ public sealed class DiskTiering
     public TierReport Report()
     {
         long now = Lane.NowNs;
-        SliceMapState map = Store.Map;
-        ImmutableArray<TierDescription> tiers = Disk.Tiers;
+        ImmutableArray<TierDescription> tiers = Tiers;
         return TierReport.Make(
             Store.Slices, Store.SliceSize, [.. tiers.Select((tier, i) => (i > 0 && i < tiers.Length - 1 ? tier.FriendlyName : null, tier.SizeBytes))],
-            slice => map[(int)slice].Tier, slice => Heat.Heat(slice, now), slice => Pins.TierOf(slice));
+            RankOf(), slice => Heat.Heat(slice, now), slice => Pins.TierOf(slice));
     }
 
-    /// <summary>Makes moves of a plan, in order; one call after the other.</summary>
-    public async LaneTask<RepairEnd> Move(IEnumerable<TierMove> moves, IWorkPacer pacer)
+    /// <summary>Moves slices, in order; one call after the other.</summary>
+    public async LaneTask<RepairEnd> Move(IReadOnlyList<SliceOrder> orders, IWorkPacer pacer)
     {
         while (_isMoving)
         {
@@ -149,9 +159,22 @@ public sealed class DiskTiering
         }
 
         _isMoving = true;
-        RepairEnd end = await Store.Move([.. moves.Select(static move => new SliceOrder((int)move.Slice, move.To, move.Reason))], pacer);
+        RepairEnd end = await Store.Move(orders, pacer);
         _isMoving = false;
         _moveEnded.NotifyAll();
         return end;
+    }
+
+    /// <summary>Tells of each slice how many tiers are faster than the one that it is on now; −1: it is nowhere.</summary>
+    private Func<long, int> RankOf()
+    {
+        SliceMapState map = Store.Map;
+        int[] ranks = new int[Store.Tiers];
+        for (int rank = 0; rank < ranks.Length; rank++)
+        {
+            ranks[Store.Order[rank]] = rank;
+        }
+
+        return slice => map[(int)slice] is { IsMapped: true } entry ? ranks[entry.Tier] : -1;
     }
 }

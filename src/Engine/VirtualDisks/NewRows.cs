@@ -32,12 +32,20 @@ internal sealed class NewRows
         for (int i = 0; i < disk.Parts.Length && fits; i++)
         {
             TierDescription part = disk.Parts[i];
-            int count = disk.ProvisioningType == ProvisioningType.Fixed ? (int)(part.SpaceBytes / VirtualDiskBuilder.ShapeOf(pool, disk, part).RowSize) : 0;
-            fits = TryReserveData(pool, disk, i, count, out reason);
+            fits = TryReserveData(pool, disk, i, RowsAtOnce(pool, disk, part), out reason);
             reason = fits || !disk.IsTiered ? reason : $"Tier '{part.FriendlyName}': {reason}";
         }
 
         return fits;
+    }
+
+    /// <summary>Everything that a tier of an existing disk needs.</summary>
+    internal bool TryReserveTier(Pool pool, VirtualDiskDescription disk, int index, out string reason)
+    {
+        TierDescription tier = disk.Tiers[index];
+        reason = "";
+        return (tier.LogSpace == SpaceId.None || TryReserveLog(pool, index, tier.NumberOfDataCopies, out reason))
+            && TryReserveData(pool, disk, index, RowsAtOnce(pool, disk, tier), out reason);
     }
 
     // In this order: logs are small and the disk cannot be without them, and what the cache takes is what data does not get.
@@ -104,6 +112,9 @@ internal sealed class NewRows
 
     /// <summary>Gives the reservations back; the rows stay, as a plan.</summary>
     internal void Release(Pool pool) => pool.Allocator.Release(_reserved.ToArray());
+
+    private static int RowsAtOnce(Pool pool, VirtualDiskDescription disk, TierDescription part) =>
+        disk.ProvisioningType == ProvisioningType.Fixed ? (int)(part.SpaceBytes / VirtualDiskBuilder.ShapeOf(pool, disk, part).RowSize) : 0;
 
     private bool TryReserveRun(Pool pool, AllocationPurpose purpose, int copies, int count, List<RowMapping> rows, out string reason)
     {

@@ -6,16 +6,16 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// <summary>The open space of one part of a virtual disk: a tier, or all of a disk without tiers.</summary>
 public sealed class OpenPart
 {
-    internal OpenPart(int index, Space space, PoolSpaceHost host, string notesName)
+    internal OpenPart(int number, Space space, PoolSpaceHost host, string notesName)
     {
-        Index = index;
+        Number = number;
         Space = space;
         Host = host;
         NotesName = notesName;
     }
 
-    /// <summary>Index of the part in the description of its disk.</summary>
-    public int Index { get; }
+    /// <summary>Number of the part in the description of its disk.</summary>
+    public int Number { get; }
 
     /// <summary>Its space.</summary>
     public Space Space { get; }

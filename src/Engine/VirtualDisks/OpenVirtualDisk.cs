@@ -31,8 +31,8 @@ public sealed class OpenVirtualDisk
     /// <summary>The top storey.</summary>
     public VirtualDisk Disk { get; }
 
-    /// <summary>Its spaces: one per tier, or one.</summary>
-    public IReadOnlyList<OpenPart> Parts { get; }
+    /// <summary>Its spaces: one per tier, by its number, or one.</summary>
+    public IReadOnlyList<OpenPart> Parts { get; private set; }
 
     /// <summary>Its tiers as one store; null for a disk without tiers.</summary>
     public TieredStore? Tiers => _home as TieredStore;
@@ -40,7 +40,7 @@ public sealed class OpenVirtualDisk
     /// <summary>What decides where its slices belong; null for a disk without tiers.</summary>
     public DiskTiering? Tiering { get; }
 
-    /// <summary>The only space of a disk without tiers; else that of the fastest tier.</summary>
+    /// <summary>The only space of a disk without tiers; else that of the first tier that it had.</summary>
     public Space Space => Parts[0].Space;
 
     /// <summary>Why it takes no more requests; <see cref="IoError.None"/> while it does.</summary>
@@ -89,6 +89,18 @@ public sealed class OpenVirtualDisk
 
     /// <summary>What its spaces found out about disks, by number, since this was last asked.</summary>
     internal IEnumerable<KeyValuePair<(int Disk, DiskFinding Finding), long>> TakeFindings() => Parts.SelectMany(static part => part.Host.TakeFindings());
+
+    /// <summary>A tier has been added to it.</summary>
+    internal void Add(OpenPart part) => Parts = [.. Parts, part];
+
+    /// <summary>Tells a part of disks that have left before it was there to be told.</summary>
+    internal void NoteMissing(OpenPart part)
+    {
+        foreach (DiskNumber disk in _pool.MissingDisks.ToArray())
+        {
+            Note(part.Space.OnDiskLost(disk.Value)).Forget();
+        }
+    }
 
     /// <summary>Stops it; a clean stop leaves nothing to do at the next opening.</summary>
     public async LaneTask<IoError> Close()
@@ -151,7 +163,7 @@ public sealed class OpenVirtualDisk
                 part.Space.OnDiskJoined();
             }
         }
-
-        static async LaneTask Note(LaneTask<IoError> task) => await task;
     }
+
+    private static async LaneTask Note(LaneTask<IoError> task) => await task;
 }

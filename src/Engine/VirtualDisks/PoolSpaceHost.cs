@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// What one space, a part of a virtual disk, sees of its pool: rows are reserved, committed and given back through the pool's metadata; a disk leaves the view
 /// and the space's dirty regions become stale on it before anyone goes on.
 /// </summary>
-internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, int part) : ISpaceHost
+internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, TierDescription part) : ISpaceHost
 {
     private const int FreeRowTries = 60;
     private const long RetryNs = 1_000_000_000;
@@ -153,7 +153,7 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, int part) : 
         return error;
     }
 
-    private TierDescription Part => pool.State.VirtualDisk(owner)!.Parts[part];
+    private TierDescription Part => pool.State.VirtualDisk(owner)!.Part(part.Number) ?? part;   // a tier that is being added is not in it yet
 
     private SpaceId LogSpace => Part.LogSpace;
 

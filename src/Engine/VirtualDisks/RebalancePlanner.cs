@@ -63,7 +63,7 @@ public static class RebalancePlanner
         Pool pool, OpenVirtualDisk disk, OpenPart part, DiskNumber from, DiskNumber to, Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove)
     {
         SlabMover mover = new(pool, disk);
-        TierDescription description = disk.Description.Parts[part.Index];
+        TierDescription description = disk.Description.Part(part.Number)!;
         AllocationPreferences preferences = AllocationPreferences.For(disk.Description, description);
         DiskDescription target = pool.State.Disks[to].Description;
         if ((preferences.Media is { } media && target.Media() != media)
@@ -76,7 +76,7 @@ public static class RebalancePlanner
         {
             for (int position = 0; position < row.Mapping.Sources.Length; position++)
             {
-                SlabMove move = new(index, position, from, part.Index);
+                SlabMove move = new(index, position, from, part.Number);
                 if (row.Mapping.Sources[position].Disk == from && mover.Fits(move, to) && part.Space.CanMove(index, position)
                     && mayMove?.Invoke(disk, move, to) != false)
                 {

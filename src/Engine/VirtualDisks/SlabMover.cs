@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// <param name="Row">Row of the virtual disk's data; −1: a copy of its integrity log, −2: of its write cache, which move as a whole.</param>
 /// <param name="Position">Position in the row, or copy of the ring.</param>
 /// <param name="From">Disk it is on.</param>
-/// <param name="Part">Part of the virtual disk: index of its tier, 0 for a disk without tiers.</param>
+/// <param name="Part">Part of the virtual disk: number of its tier, 0 for a disk without tiers.</param>
 public readonly record struct SlabMove(int Row, int Position, DiskNumber From, int Part = 0)
 {
     internal const int Log = -1;
@@ -117,7 +117,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     }
 
     private AllocationPreferences DataPreferences(SlabMove move, IEnumerable<DiskNumber>? taken = null) =>
-        AllocationPreferences.For(open.Description, open.Description.Parts[move.Part]) with { ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
+        AllocationPreferences.For(open.Description, open.Description.Part(move.Part)!) with { ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
 
     /// <summary>Does one move, to a disk of <paramref name="targets"/> or (empty) to any that fits.</summary>
     public LaneTask<RepairEnd> Move(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer) =>
@@ -126,12 +126,12 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     /// <summary>Whether a disk may take a slab: none of the row is on it, and no other copy is in its fault domain.</summary>
     public bool Fits(SlabMove move, DiskNumber target) => !Excluded(move).Contains(target);
 
-    private SpaceState Data(SlabMove move) => pool.State.Space(open.Description.Parts[move.Part].DataSpace)!;
+    private SpaceState Data(SlabMove move) => pool.State.Space(open.Description.Part(move.Part)!.DataSpace)!;
 
     private Space SpaceOf(SlabMove move) => open.Parts[move.Part].Space;
 
     private SpaceState? RingOf(SlabMove move) =>
-        pool.State.Space(move.Row == SlabMove.Log ? open.Description.Parts[move.Part].LogSpace : open.Description.CacheSpace);
+        pool.State.Space(move.Row == SlabMove.Log ? open.Description.Part(move.Part)!.LogSpace : open.Description.CacheSpace);
 
     private async LaneTask<RepairEnd> MoveData(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer)
     {
@@ -248,7 +248,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     private ImmutableArray<DiskNumber> Excluded(SlabMove move)
     {
         SlabRef[] sources = [.. move.IsRing ? RingOf(move)!.Row(0)!.Mapping.Sources : Data(move).Row(move.Row)!.Mapping.Sources];
-        TierDescription part = open.Description.Parts[move.Part];
+        TierDescription part = open.Description.Part(move.Part)!;
         FaultDomainLevel level = move.IsRing ? FaultDomainLevel.PhysicalDisk : part.FaultDomainAwareness;
         int copies = move.IsRing ? sources.Length : part.NumberOfDataCopies;
         HashSet<string> domains = [];

@@ -15,14 +15,15 @@ public static partial class VirtualDiskBuilder
         NewRows rows = new();
         long count = rows.TryReserveLogsAndCache(pool, disk, out _) ? RowsFor(pool, disk, index) : -1;
         rows.Release(pool);
-        return LargestSize(pool, disk, index, count);
+        return LargestSize(pool, disk, index, count, hasHeat: index == 0);
     }
 
     /// <summary>The size that a tier of an open disk can grow to, in bytes; its present one where there is no room. Exact.</summary>
     internal static long LargestTierSize(Pool pool, VirtualDiskDescription disk, int index)
     {
         long rowSize = ShapeOf(pool, disk, disk.Tiers[index]).RowSize;
-        return LargestSize(pool, disk, index, (disk.Tiers[index].SpaceBytes / rowSize) + RowsFor(pool, disk, index));
+        long rows = (disk.Tiers[index].SpaceBytes / rowSize) + RowsFor(pool, disk, index);
+        return Math.Max(LargestSize(pool, disk, index, rows, hasHeat: index == 0), disk.Tiers[index].SizeBytes);   // the heat of a disk that grew elsewhere takes nothing from it
     }
 
     /// <summary>Whether the tiers of a new disk have room: 1; not all of them: 0; not even its logs and its cache: −1.</summary>
@@ -59,7 +60,7 @@ public static partial class VirtualDiskBuilder
     }
 
     // Of the sizes whose space has at most so many rows the largest; the space grows with the size.
-    private static long LargestSize(Pool pool, VirtualDiskDescription disk, int index, long rows)
+    private static long LargestSize(Pool pool, VirtualDiskDescription disk, int index, long rows, bool hasHeat)
     {
         long slice = disk.SliceSize;
         long others = disk.SizeBytes - disk.Tiers[index].SizeBytes;
@@ -69,7 +70,7 @@ public static partial class VirtualDiskBuilder
         while (low < high)
         {
             long middle = low + ((high - low + 1) / 2);
-            long space = TierSpaceBytes(ShapeOf(pool, disk, disk.Tiers[index]).RowSize, (int)slice, middle * slice, index == 0 ? others + (middle * slice) : 0);
+            long space = TierSpaceBytes(ShapeOf(pool, disk, disk.Tiers[index]).RowSize, (int)slice, middle * slice, hasHeat ? others + (middle * slice) : 0);
             (low, high) = space <= room ? (middle, high) : (low, middle - 1);
         }
 

@@ -6,8 +6,8 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-// The tiers of a virtual disk. The space of a tier is longer than the tier: slots that slices move to while their old ones are in use, in the
-// fastest tier also slots that the heat of all slices is kept in, and what is left of the last row.
+// The tiers of a virtual disk. The space of a tier is longer than the tier: slots that slices move to while their old ones are in use; in the
+// fastest tier, and in one that came later, also slots that the heat of all slices is kept in; and what is left of the last row.
 
 public static partial class VirtualDiskBuilder
 {
@@ -18,7 +18,7 @@ public static partial class VirtualDiskBuilder
     /// <param name="rowSize">Bytes of a row of its space.</param>
     /// <param name="sliceSize">Bytes of a slice.</param>
     /// <param name="sizeBytes">Size of the tier.</param>
-    /// <param name="diskBytes">Size of the disk when the tier is the fastest, else 0.</param>
+    /// <param name="diskBytes">Size of the disk when its heat is to have room in the tier, else 0.</param>
     public static long TierSpaceBytes(long rowSize, int sliceSize, long sizeBytes, long diskBytes)
     {
         long bytes = sizeBytes + TierReserveBytes(sliceSize, diskBytes);
@@ -53,28 +53,31 @@ public static partial class VirtualDiskBuilder
     {
         NewTierSpec tier = spec.Tiers[index];
         long diskBytes = index == 0 ? spec.Tiers.Sum(static tier => tier.SizeBytes) : 0;
-        return new TierDescription
-        {
-            Id = pool.Environment.Lane.NewGuid(),
-            FriendlyName = tier.FriendlyName,
-            Description = tier.Description,
-            MediaTypeCode = tier.MediaTypeCode,
-            ResiliencySettingName = tier.ResiliencySettingName,
-            NumberOfColumns = (ushort)tier.NumberOfColumns,
-            NumberOfDataCopies = (ushort)tier.NumberOfDataCopies,
-            PhysicalDiskRedundancy = (ushort)(tier.NumberOfDataCopies - 1),
-            Interleave = (uint)tier.Interleave,
-            FaultDomainAwareness = tier.FaultDomainAwareness,
-            SizeBytes = tier.SizeBytes,
-            SpaceBytes = TierSpaceBytes(tier.NumberOfColumns * pool.Slabs.DataBytes, spec.SliceSize, tier.SizeBytes, diskBytes),
-        };
+        return DescribeNew(pool, tier, TierSpaceBytes(tier.NumberOfColumns * pool.Slabs.DataBytes, spec.SliceSize, tier.SizeBytes, diskBytes));
     }
+
+    private static TierDescription DescribeNew(Pool pool, NewTierSpec tier, long spaceBytes) => new()
+    {
+        Id = pool.Environment.Lane.NewGuid(),
+        FriendlyName = tier.FriendlyName,
+        Description = tier.Description,
+        MediaTypeCode = tier.MediaTypeCode,
+        ResiliencySettingName = tier.ResiliencySettingName,
+        NumberOfColumns = (ushort)tier.NumberOfColumns,
+        NumberOfDataCopies = (ushort)tier.NumberOfDataCopies,
+        PhysicalDiskRedundancy = (ushort)(tier.NumberOfDataCopies - 1),
+        Interleave = (uint)tier.Interleave,
+        FaultDomainAwareness = tier.FaultDomainAwareness,
+        SizeBytes = tier.SizeBytes,
+        SpaceBytes = spaceBytes,
+    };
 
     private static TieredStore TiersOf(Pool pool, VirtualDiskDescription disk, List<OpenPart> parts)
     {
         bool isThin = disk.ProvisioningType == ProvisioningType.Thin;
         List<StorageTierStore> tiers = parts.ConvertAll(part =>
-            new StorageTierStore(part.Space, disk.Tiers[part.Index].SizeBytes, (int)disk.SliceSize, isThin));
-        return new TieredStore(pool.Environment.Lane, new PoolSliceHost(pool, disk.Id), tiers, (int)disk.SliceSize, disk.SizeBytes);
+            new StorageTierStore(part.Space, disk.Part(part.Number)!.SizeBytes, (int)disk.SliceSize, isThin));
+        int[] order = [.. disk.Tiers.Select(static tier => tier.Number)];
+        return new TieredStore(pool.Environment.Lane, new PoolSliceHost(pool, disk.Id), tiers, order, (int)disk.SliceSize, disk.SizeBytes);
     }
 }

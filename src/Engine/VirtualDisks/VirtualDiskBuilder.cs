@@ -121,7 +121,15 @@ public static partial class VirtualDiskBuilder
     }
 
     /// <summary>Opens a virtual disk of the pool; its space says in Fault whether it can be used.</summary>
-    public static LaneTask<OpenVirtualDisk> Open(Pool pool, VirtualDiskId id) => Stack(pool, pool.State.VirtualDisk(id)!, isNew: false);
+    public static async LaneTask<OpenVirtualDisk> Open(Pool pool, VirtualDiskId id)
+    {
+        if (!pool.State.Pool!.IsReadOnly)
+        {
+            await RemoveUnnamedSpaces(pool, id);   // where that is not possible now, the next opening does it
+        }
+
+        return await Stack(pool, pool.State.VirtualDisk(id)!, isNew: false);
+    }
 
     /// <summary>Takes a virtual disk out of the metadata, punches its slabs and gives them back. It is not open any more.</summary>
     public static async LaneTask<CommitResult> Remove(Pool pool, VirtualDiskId id)
@@ -148,7 +156,7 @@ public static partial class VirtualDiskBuilder
             await PoolSpaceHost.Punch(pool, freed);
             foreach (TierDescription part in disk.Parts)
             {
-                pool.Environment.HostState.ReleaseMemory(NotesName(pool, part));
+                pool.Environment.HostState.ReleaseMemory(NotesName(pool, part.DataSpace));
             }
         }
 
@@ -166,6 +174,7 @@ public static partial class VirtualDiskBuilder
     {
         VirtualDiskDescription before = open.Description;
         TierDescription part = after.Parts[index];
+        OpenPart opened = open.Parts[part.Number];
         long rowSize = ShapeOf(pool, after, part).RowSize;
         int from = (int)((before.Parts[index].SpaceBytes + rowSize - 1) / rowSize);
         int count = (int)((part.SpaceBytes + rowSize - 1) / rowSize) - from;
@@ -186,13 +195,13 @@ public static partial class VirtualDiskBuilder
         }
 
         open.Description = pool.State.VirtualDisk(after.Id)!;
-        open.Parts[index].Space.Grow(part.SpaceBytes);
+        opened.Space.Grow(part.SpaceBytes);
         for (int i = 0; i < data.Count; i++)
         {
-            open.Parts[index].Space.AddOwnedRow(RowOf(pool, from + i, pool.State.Space(part.DataSpace)!.Row(from + i)!));
+            opened.Space.AddOwnedRow(RowOf(pool, from + i, pool.State.Space(part.DataSpace)!.Row(from + i)!));
         }
 
-        open.Tiers?.GrowTier(index, part.SizeBytes);
+        open.Tiers?.GrowTier(part.Number, part.SizeBytes);
         open.Disk.Grow(after.SizeBytes);
         return result;
     }
@@ -226,35 +235,28 @@ public static partial class VirtualDiskBuilder
             CreatedUtcTicks = pool.Environment.Lane.UtcNow.UtcTicks,
             SliceSize = (uint)spec.SliceSize,
         };
-        disk = spec.Tiers.IsDefaultOrEmpty ? disk with { DataSpace = NewSpace(true), LogSpace = NewSpace(HasLog(spec.NumberOfDataCopies)) }
+        disk = spec.Tiers.IsDefaultOrEmpty ? disk with { DataSpace = NewSpace(true), LogSpace = NewSpace(HasLog(spec.Checksum, spec.NumberOfDataCopies)) }
             : disk with { SizeBytes = spec.Tiers.Sum(static tier => tier.SizeBytes), Tiers = [.. spec.Tiers.Select(DescribeTier)] };
         return disk with { CacheSpace = NewSpace(spec.WriteCacheSize > 0) };
-
-        bool HasLog(int copies) => spec.Checksum == ChecksumKind.CRC32C || copies > 1;
 
         SpaceId NewSpace(bool isWanted) => isWanted ? new SpaceId(next++) : SpaceId.None;
 
         TierDescription DescribeTier(NewTierSpec tier, int index) => DescribeNew(pool, spec, index) with
         {
+            Number = index,
             DataSpace = NewSpace(true),
-            LogSpace = NewSpace(HasLog(tier.NumberOfDataCopies)),
+            LogSpace = NewSpace(HasLog(spec.Checksum, tier.NumberOfDataCopies)),
         };
     }
+
+    private static bool HasLog(ChecksumKind checksum, int copies) => checksum == ChecksumKind.CRC32C || copies > 1;
 
     private static async LaneTask<CommitResult> CommitNew(Pool pool, VirtualDiskDescription disk, NewRows rows)
     {
         List<MetadataRecord> records = [new VirtualDiskCreated(disk)];
         for (int i = 0; i < disk.Parts.Length; i++)
         {
-            TierDescription part = disk.Parts[i];
-            records.Add(new SpaceCreated(new SpaceDescription(part.DataSpace, disk.Id, SpaceKind.Data, part.NumberOfColumns, part.NumberOfDataCopies)));
-            if (part.LogSpace != SpaceId.None)
-            {
-                RowMapping[] log = [.. rows.Part(i).Log];
-                ushort copies = (ushort)log[0].Sources.Length;
-                records.Add(new SpaceCreated(new SpaceDescription(part.LogSpace, disk.Id, SpaceKind.IntegrityLog, 1, copies)));
-                records.Add(new RowsMapped(part.LogSpace, 0, copies, log));
-            }
+            records.AddRange(RecordsOf(disk.Id, disk.Parts[i], rows.Part(i).Log));
         }
 
         if (disk.CacheSpace != SpaceId.None)
@@ -263,6 +265,18 @@ public static partial class VirtualDiskBuilder
         }
 
         return await pool.Commit([.. records]);
+    }
+
+    /// <summary>The spaces of a part, and the rows of its log.</summary>
+    private static IEnumerable<MetadataRecord> RecordsOf(VirtualDiskId owner, TierDescription part, List<RowMapping> log)
+    {
+        yield return new SpaceCreated(new SpaceDescription(part.DataSpace, owner, SpaceKind.Data, part.NumberOfColumns, part.NumberOfDataCopies));
+        if (part.LogSpace != SpaceId.None)
+        {
+            ushort copies = (ushort)log[0].Sources.Length;
+            yield return new SpaceCreated(new SpaceDescription(part.LogSpace, owner, SpaceKind.IntegrityLog, 1, copies));
+            yield return new RowsMapped(part.LogSpace, 0, copies, [.. log]);
+        }
     }
 
     private static async LaneTask<CommitResult> MapRows(Pool pool, SpaceId space, int first, List<RowMapping> rows)
@@ -286,9 +300,9 @@ public static partial class VirtualDiskBuilder
     private static async LaneTask<OpenVirtualDisk> Stack(Pool pool, VirtualDiskDescription disk, bool isNew, IReadOnlyList<OpenPart>? former = null)
     {
         List<OpenPart> parts = [];
-        for (int i = 0; i < disk.Parts.Length; i++)
+        foreach (TierDescription part in disk.Parts.OrderBy(static part => part.Number))
         {
-            parts.Add(await OpenSpace(pool, disk, i, isNew, former?[i].CrashNotes));
+            parts.Add(await OpenSpace(pool, disk, part, isNew, former?[part.Number].CrashNotes));
         }
 
         IHomeStore home = disk.IsTiered ? TiersOf(pool, disk, parts) : parts[0].Space;
@@ -306,11 +320,10 @@ public static partial class VirtualDiskBuilder
         return new OpenVirtualDisk(pool, disk, top, home, parts, tiering);
     }
 
-    private static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, int index, bool isNew, IoBuffer? notes)
+    private static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, TierDescription part, bool isNew, IoBuffer? notes)
     {
-        TierDescription part = disk.Parts[index];
         SpaceShape shape = ShapeOf(pool, disk, part);
-        PoolSpaceHost host = new(pool, disk.Id, index);
+        PoolSpaceHost host = new(pool, disk.Id, part);
         SpaceOptions options = new()
         {
             Space = part.DataSpace.Value,
@@ -324,10 +337,10 @@ public static partial class VirtualDiskBuilder
             LogOwner = OwnerOf(pool, part.LogSpace),
             LogBlocksMax = LogBlocksMax,
             HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
-            CrashNotes = shape.Checksums ? notes ?? pool.Environment.HostState.MapMemory(NotesName(pool, part), pool.Environment.CrashNotesBytes) : null,
+            CrashNotes = shape.Checksums ? notes ?? pool.Environment.HostState.MapMemory(NotesName(pool, part.DataSpace), pool.Environment.CrashNotesBytes) : null,
         };
         host.Space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
-        return new OpenPart(index, host.Space, host, NotesName(pool, part)) { CrashNotes = options.CrashNotes };
+        return new OpenPart(part.Number, host.Space, host, NotesName(pool, part.DataSpace)) { CrashNotes = options.CrashNotes };
     }
 
     private static SpaceRowMap RowOf(Pool pool, int index, RowState row)
@@ -376,5 +389,5 @@ public static partial class VirtualDiskBuilder
         return new Guid(owner);
     }
 
-    private static string NotesName(Pool pool, TierDescription part) => $"notes-{pool.Id.Value:N}-{part.DataSpace.Value}";
+    private static string NotesName(Pool pool, SpaceId data) => $"notes-{pool.Id.Value:N}-{data.Value}";
 }

@@ -54,6 +54,7 @@ internal static class VerbHandlers
         new GetStorageTierHandler(services),
         new SetStorageTierHandler(services),
         new RemoveStorageTierHandler(services),
+        new AddStorageTierHandler(services),
         new ResizeStorageTierHandler(services),
         new GetStorageTierSupportedSizeHandler(services),
         new SetFileStorageTierHandler(services),

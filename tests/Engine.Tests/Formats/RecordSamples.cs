@@ -37,7 +37,7 @@ internal static class RecordSamples
     internal static VirtualDiskDescription TieredDisk { get; } = VirtualDisk with
     {
         Id = new VirtualDiskId(new Guid("1f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0")), FriendlyName = "tiered", SizeBytes = 20 << 20,
-        DataSpace = SpaceId.None, LogSpace = SpaceId.None, Tiers = [Tier("fast", 4, 8, 2), Tier("slow", 3, 12, 4)],
+        DataSpace = SpaceId.None, LogSpace = SpaceId.None, Tiers = [Tier("fast", 4, 8, 2), Tier("slow", 3, 12, 4) with { Number = 1 }],
     };
 
     internal static IReadOnlyList<(MetadataRecord Record, string Body)> All { get; } =
@@ -55,7 +55,7 @@ internal static class RecordSamples
             + "logical sector (2), physical sector (2), provisioning (1), checksum (1), media (2), fault domain (1), count (4) of disk numbers (2), "
             + "write cache (8), manual attach (1), connected (1), read-only (1), being created (1), usage (2), usage text, created (8), "
             + "data space (4), log space (4), cache space (4), destage: start % (1), stop % (1), idle ns (8), bytes per second (8), hold (1), "
-            + "hold until minute of the day (2), 65535 for none, slice size (4), count (4) of tiers: id (16), name, description, media (2), "
+            + "hold until minute of the day (2), 65535 for none, slice size (4), count (4) of tiers, by number from 0: id (16), name, description, media (2), "
             + "resiliency name, columns (2), copies (2), redundancy (2), interleave (4), fault domain (1), size (8), space (8), data space (4), log space (4); "
             + "minimum heat (8), demote cold after ns (8), half-life of heat ns (8); a body may end before the cache space: no cache; before the slice size: no tiers; or before the "
             + "minimum heat: 0, 0 and a day"),
@@ -74,7 +74,7 @@ internal static class RecordSamples
         (new DiskStale(new SpaceId(1), new DiskNumber(2)), "space (4), disk (2)"),
         (new JobRecord(s_guid, [1, 2, 3]), "job (16), length (4), bytes; empty: the job has ended"),
         (new SlicesMapped(VirtualDisk.Id, 7, [new SliceEntry(1, 9, SliceReason.Promoted, 638_000_000_000_000_000), SliceEntry.None]),
-            "virtual disk (16), first slice (4), count (4) of slices (8): slot (bits 0-31), tier + 1 (32-35; 0: nowhere), reason of the last move (36-39), its hour since 2020 (40-63)"),
+            "virtual disk (16), first slice (4), count (4) of slices (8): slot (bits 0-31), number of the tier + 1 (32-35; 0: nowhere), reason of the last move (36-39), its hour since 2020 (40-63)"),
         (new SessionOpened(4, s_guid, 0x0123456789abcdef, 638_000_000_000_000_000), "session (8), node (16), fencing token (8), time (8)"),
         (new TierTemplateSet(TierTemplate), "id (16), name, media (2), resiliency name, empty when open, columns (2), 0 automatic, copies (2), 0 open, "
             + "redundancy (2), interleave (4), 0 open, fault domain (1), usage (2), description, provisioning (1), 0 open"),

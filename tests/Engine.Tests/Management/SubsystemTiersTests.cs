@@ -46,6 +46,29 @@ public sealed class SubsystemTiersTests
         Assert.Throws<RefusedException>(() => Slices(20 * Slice, 1));
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void What_an_optimization_came_to_is_told_though_its_disk_has_gone_meanwhile(bool isLost)
+    {
+        Task<TierOptimization> run = BeginSlowly();
+        if (isLost)
+        {
+            _world.Pull(0);
+            _world.Pull(1);
+        }
+        else
+        {
+            Assert.True(_world.Run(_world.Subsystem.RemoveVirtualDiskAsync(_disk)));
+        }
+
+        TierOptimization done = _world.Run(run);
+        Assert.NotEmpty(done.Plan.Moves);
+        Assert.Equal(["d_fast", "d_slow"], done.Tiers.Select(static tier => tier.FriendlyName));
+        Assert.Equal(4L * Slice, done.Report.Tiers[0].SizeBytes);
+        Assert.NotEqual(JobState.Running, done.Job!.State);
+    }
+
     [Fact]
     public void What_a_pool_that_is_read_only_refuses_it_refuses_to_plan()
     {
@@ -161,6 +184,17 @@ public sealed class SubsystemTiersTests
         Assert.True(_world.Run(_world.Subsystem.CheckSetTierScheduleAsync(_world.Pool, new TierSchedule(true, [5]))));
 
         Assert.Equal(TierSchedule.Default.Times, _world.Run(_world.Subsystem.TierScheduleAsync(_world.Pool)).Times);
+    }
+
+    /// <summary>An optimization that moves eight slices and takes about nine minutes.</summary>
+    private Task<TierOptimization> BeginSlowly()
+    {
+        Heat(12, 13, 14, 15);
+        _world.Pacing = new JobPacing { BytesPerSecondMax = 16 << 10 };
+        _world.Restart();
+        Task<TierOptimization> run = _world.Subsystem.OptimizeTiersAsync(_disk);
+        _world.Until(() => _world.Jobs.Any(static job => job is { Name: "Storage Tiers Optimization", State: JobState.Running, BytesTotal: > 0 }));
+        return run;
     }
 
     private SliceStatus[] Slices(long offset, long length) => _world.Run(_world.Subsystem.SlicesAsync(_disk, offset, length, _world.Lane.NowNs)).Slices;

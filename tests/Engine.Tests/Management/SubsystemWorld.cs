@@ -30,7 +30,7 @@ internal sealed class SubsystemWorld : IDiskFactory
 
     internal List<string> Notices { get; } = [];
 
-    internal JobPacing Pacing { get; init; } = new();
+    internal JobPacing Pacing { get; set; } = new();
 
     internal HealingTimes Healing { get; set; } = HealingTimes.Default;
 

@@ -25,7 +25,7 @@ public sealed class TieredStoreTests
 
         Assert.Equal((3, 5), (tiers.Map.Mapped(0), tiers.Map.Mapped(1)));
         Assert.All(new[] { 7, 6, 5 }, slice => Assert.Equal(0, tiers.Map[slice].Tier));
-        Assert.Equal((3L, 5L), (tiers.CountersOf(0).WriteOperations, tiers.CountersOf(1).WriteOperations));
+        Assert.Equal((3L, 5L), (tiers.CountersOf(0)!.WriteOperations, tiers.CountersOf(1)!.WriteOperations));
         CheckAll(world, slice => (byte)(slice + 1));
     }
 
@@ -379,10 +379,7 @@ public sealed class TieredStoreTests
     public void A_first_write_that_the_metadata_have_no_room_for_keeps_one_slot_and_is_repeated_there()
     {
         PoolWorld world = NewWorld([3, 5]);
-        Host host = new(new PoolSliceHost(world.Pool!, world.VirtualDisk!.Description.Id));
-        TieredStore store = new(
-            world.Lane, host, [.. world.VirtualDisk.Parts.Select(part => new StorageTierStore(part.Space, world.VirtualDisk.Description.Tiers[part.Index].SizeBytes, Slice, isThin: false))],
-            Slice, 8 * Slice);
+        (TieredStore store, Host host) = StoreOf(world);
         IoBuffer buffer = world.Lane.Buffers.Rent(4096);
         host.IsFull = true;
         for (int i = 0; i < 50; i++)
@@ -402,6 +399,15 @@ public sealed class TieredStoreTests
 
         Assert.Equal((3, 5), (store.Map.Mapped(0), store.Map.Mapped(1)));
         world.Lane.Buffers.Return(buffer);
+    }
+
+    private static (TieredStore Store, Host Host) StoreOf(PoolWorld world)
+    {
+        VirtualDiskDescription disk = world.VirtualDisk!.Description;
+        Host host = new(new PoolSliceHost(world.Pool!, disk.Id));
+        return (new TieredStore(
+            world.Lane, host, [.. world.VirtualDisk.Parts.Select(part => new StorageTierStore(part.Space, disk.Part(part.Number)!.SizeBytes, Slice, isThin: false))],
+            [0, 1], Slice, 8 * Slice), host);
     }
 
     /// <summary>The pool's host, whose metadata are full at times.</summary>

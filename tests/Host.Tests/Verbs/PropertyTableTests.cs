@@ -175,7 +175,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
     /// <summary>A file takes a file system on a connected disk: pins as the engine would tell them.</summary>
     private void LookAtPins()
     {
-        var tiers = ((string[])["fast", "slow"]).Select(name => new TierDescription { Id = Guid.NewGuid(), FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
+        var tiers = ((string[])["fast", "slow"]).Select((name, number) => new TierDescription { Id = Guid.NewGuid(), Number = number, FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
         var disk = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "z", ResiliencySettingName = "Simple", SizeBytes = 16, Tiers = [.. tiers] };
         foreach (var (path, tier, bytesOn) in ((string, int, long[])[])[("/f", 0, [0, 5]), ("/g", 1, [2, 6])])
         {

@@ -167,6 +167,30 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_disk_is_given_a_tier_that_was_foretold()
+    {
+        await ObjectsAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("t1"), host.Image("t2") }, ["Size"] = 128 << 20, ["MediaType"] = "SCM" });
+        await ObjectsAsync("Add-PhysicalDisk", new() { ["StoragePoolFriendlyName"] = "m", ["PhysicalDisks"] = new[] { "t1", "t2" } });
+        await TemplateAsync("memory", ("MediaType", "SCM"));
+        await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
+        Dictionary<string, object?> request = new() { ["VirtualDiskFriendlyName"] = new[] { "d" }, ["StorageTier"] = "memory", ["Size"] = 4 * Slice, ["PassThru"] = true };
+        var planned = (await host.SendAsync("Add-StorageTier", new(request) { ["WhatIf"] = true })).GetProperty("Steps");
+        Assert.Equal(
+            $"Add storage tier 'd_memory' on SCM: Mirror, 1 columns, 2 copies, interleave 262144, {4 * Slice} bytes; resize virtual disk 'd' to {20 * Slice} bytes", planned[0].GetString());
+        Assert.Contains(planned.EnumerateArray(), step => step.GetString()!.StartsWith("Place on physical disk 't1': ", StringComparison.Ordinal));
+        var reply = await host.SendAsync("Add-StorageTier", request);
+        Assert.Equal(planned.ToString(), reply.GetProperty("Steps").ToString());
+        Assert.Equal($"d_memory Performance SCM {4 * Slice}", Text(Assert.Single(reply.GetProperty("Objects").EnumerateArray().ToArray()), "FriendlyName", "TierClass", "MediaType", "Size"));
+        await RestartAsync();
+        Assert.Equal(["d_memory Performance", "d_fast Capacity", "d_slow Capacity"], (await TiersAsync("d")).Select(tier => Text(tier, "FriendlyName", "TierClass")));
+        Assert.Equal(20 * Slice, Number(Assert.Single(await ObjectsAsync("Get-VirtualDisk", Named("d"))), "Size"));
+        Assert.Equal(
+            (5, "-StorageTier 'memory' is of medium SCM, of which virtual disk 'd' has storage tier 'd_memory'."), await RefusedAsync("Add-StorageTier", request));
+        Assert.Equal(
+            (5, "-StorageTier: 'd_fast' is a tier of virtual disk 'd', not a template."), await RefusedAsync("Add-StorageTier", new(request) { ["StorageTier"] = "d_fast" }));
+    }
+
+    [Fact]
     public async Task Only_tiers_of_virtual_disks_grow_and_only_as_tiers()
     {
         await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));

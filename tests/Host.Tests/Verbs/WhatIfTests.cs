@@ -13,6 +13,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     private static readonly Dictionary<string, Dictionary<string, object?>> requests = new()
     {
         ["Add-PhysicalDisk"] = new() { ["StoragePoolFriendlyName"] = "p", ["PhysicalDisks"] = new[] { "free" } },
+        ["Add-StorageTier"] = new() { ["VirtualDiskFriendlyName"] = new[] { "layered" }, ["StorageTier"] = "memory", ["Size"] = 2 << 20 },
         ["Clear-FileStorageTier"] = new() { ["FilePath"] = "/pinned" },
         ["Connect-VirtualDisk"] = new() { ["FriendlyName"] = v },
         ["Disconnect-VirtualDisk"] = new() { ["FriendlyName"] = v },
@@ -80,9 +81,11 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     {
         await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("upper") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
         await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("lower") }, ["Size"] = 128 << 20, ["MediaType"] = "HDD" });
-        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "upper", "lower" }, ["ResiliencySettingNameDefault"] = "Simple" });
+        await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("top") }, ["Size"] = 128 << 20, ["MediaType"] = "SCM" });
+        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "upper", "lower", "top" }, ["ResiliencySettingNameDefault"] = "Simple" });
         await host.SendAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "up", ["MediaType"] = "SSD" });
         await host.SendAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "low", ["MediaType"] = "HDD" });
+        await host.SendAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "memory", ["MediaType"] = "SCM" });
         await host.SendAsync("New-VirtualDisk", new()
         {
             ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "layered", ["StorageTiers"] = new[] { "up", "low" }, ["StorageTierSizes"] = new[] { 4 << 20, 8 << 20 },
@@ -115,6 +118,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     public static TheoryData<string, string, int> Refusals => new()
     {
         { "Add-PhysicalDisk", """{"StoragePoolFriendlyName":"p","PhysicalDisks":["a"]}""", 51002 },
+        { "Add-StorageTier", """{"VirtualDiskFriendlyName":["v"],"StorageTier":"t","Size":1048576}""", 1 },
         { "New-PhysicalDisk", """{"Path":["/nowhere/new.img"],"Size":134217728}""", 5 },
         { "New-PhysicalDisk", """{"Path":["/etc/hostname"],"Size":134217728}""", 5 },
         { "New-PhysicalDisk", """{"Path":["/tmp/never.img"],"Size":5000}""", 4097 },

@@ -22,7 +22,7 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
             await reply.TryAsync(async () =>
             {
                 var done = await run.ConfigureAwait(false);
-                reply.Tell(Steps(disk, done.Plan));
+                reply.Tell(Steps(disk, done));
                 if (done.Job is { } job)
                 {
                     show(Describe(disk, job, done));
@@ -35,15 +35,16 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
     private Task<TierOptimization> BeginAsync(Guid disk) =>
         reply.IsWhatIf ? services.Subsystem.PlanTiersAsync(disk) : services.Subsystem.OptimizeTiersAsync(disk);
 
-    private static IEnumerable<string> Steps(VirtualDiskDescription disk, TierPlan plan)
+    private static IEnumerable<string> Steps(VirtualDiskDescription disk, TierOptimization done)
     {
+        var plan = done.Plan;
         var promoted = plan.Moves.Count(move => move.IsPromotion);
         yield return $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move {promoted} slices, {plan.BytesPromoted} bytes, to faster tiers"
             + $" and {plan.Moves.Count - promoted} slices, {plan.BytesDemoted} bytes, to slower ones";
-        for (var tier = 0; tier < disk.Tiers.Length; tier++)
+        for (var tier = 0; tier < done.Tiers.Length; tier++)
         {
             yield return FormattableString.Invariant(
-                $"Share of the I/O on storage tier '{disk.Tiers[tier].FriendlyName}': {plan.ShareBefore[tier] * 100:0.0} % before, {plan.ShareAfter[tier] * 100:0.0} % after");
+                $"Share of the I/O on storage tier '{done.Tiers[tier].FriendlyName}': {plan.ShareBefore[tier] * 100:0.0} % before, {plan.ShareAfter[tier] * 100:0.0} % after");
         }
     }
 
@@ -59,7 +60,7 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
         PerformanceTierSize = (ulong)done.Report.Tiers[0].SizeBytes,
         PercentOfIoBefore = Percent(done.Plan.ShareBefore[0] * 100),
         PercentOfIoAfter = Percent(done.Report.Tiers[0].PercentOfIo),
-        Tiers = [.. disk.Tiers.Zip(done.Report.Tiers, ShareOf)],
+        Tiers = [.. done.Tiers.Zip(done.Report.Tiers, ShareOf)],
         SizesRequired = [.. done.Report.Rows.Select(row => new PerformanceTierSizeInfo { PercentOfIo = row.Percent, SizeRequired = (ulong)row.Bytes })],
         Report = $"Virtual disk '{disk.FriendlyName}': {TierReportText.Size(job.BytesPromoted)} moved to faster tiers,"
             + $" {TierReportText.Size(job.BytesDemoted)} to slower ones.\n\n{TierReportText.Format(done.Report)}",

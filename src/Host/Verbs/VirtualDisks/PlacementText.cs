@@ -28,6 +28,12 @@ internal static class PlacementText
         Lines("Place on", placement, all).Prepend(
             $"Resize storage tier '{tier.FriendlyName}' to {tier.SizeBytes} bytes, and virtual disk '{placement.Disk.FriendlyName}' to {placement.Disk.SizeBytes} bytes");
 
+    /// <summary>A tier that is added.</summary>
+    public static IEnumerable<string> OfAddedTier(AddedTierPlacement added, Catalogue all) =>
+        Lines("Place on", added.Placement, all).Prepend(
+            $"Add storage tier '{added.Tier.FriendlyName}' on {(MediaType)added.Tier.MediaTypeCode}: {Layout(added.Tier)}, {added.Tier.SizeBytes} bytes; "
+            + $"resize virtual disk '{added.Placement.Disk.FriendlyName}' to {added.Placement.Disk.SizeBytes} bytes");
+
     /// <summary>A virtual disk that is removed.</summary>
     public static IEnumerable<string> OfRemoval(VirtualDiskPlacement placement, Catalogue all) =>
         Lines("Free on", placement, all).Prepend(

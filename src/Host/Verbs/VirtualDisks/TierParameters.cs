@@ -41,9 +41,11 @@ internal static class TierParameters
     /// <exception cref="StorageException">A tier is not there, not a template, or one of another pool.</exception>
     public static TierRequest[] Read(Catalogue all, StoragePoolStatus pool, NewVirtualDiskRequest request) =>
         [.. (request.StorageTiers ?? []).Zip(request.StorageTierSizes ?? [], (tier, size) =>
-            new TierRequest(Template(all, pool, tier).UniqueId, Amount.Bytes(size, nameof(request.StorageTierSizes))))];
+            new TierRequest(Template(all, pool, tier, nameof(request.StorageTiers)).UniqueId, Amount.Bytes(size, nameof(request.StorageTierSizes))))];
 
-    private static StorageTierStatus Template(Catalogue all, StoragePoolStatus pool, string reference)
+    /// <summary>The template of a pool that a parameter names.</summary>
+    /// <exception cref="StorageException">The tier is not there, not a template, or one of another pool.</exception>
+    public static StorageTierStatus Template(Catalogue all, StoragePoolStatus pool, string reference, string parameter)
     {
         var templates = new Selector<StorageTierStatus>(
             "MSFT_StorageTier", [.. all.Tiers.All.Where(tier => tier.IsTemplate && tier.PoolId == pool.UniqueId)], all.Tiers.IdOf, tier => tier.FriendlyName);
@@ -57,7 +59,7 @@ internal static class TierParameters
             ? $"a tier of virtual disk '{all.VirtualDisks.All.First(disk => disk.Description.Id.Value == id).Description.FriendlyName}', not a template"
             : $"a template of storage pool '{all.Pools.All.First(known => known.Id == other.PoolId).FriendlyName}', not of '{pool.Description.FriendlyName}'";
         throw new StorageException(
-            StorageErrors.InvalidParameter, $"-StorageTiers: '{other.FriendlyName}' is {what}.", "Name templates of the pool: Get-StoragePool … | Get-StorageTier.", "StorageTiers");
+            StorageErrors.InvalidParameter, $"-{parameter}: '{other.FriendlyName}' is {what}.", "Name templates of the pool: Get-StoragePool … | Get-StorageTier.", parameter);
     }
 
     private static void RequireNoSlices(NewVirtualDiskRequest request)

@@ -1,0 +1,36 @@
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
+using TierSpaces.Host.Verbs.VirtualDisks;
+
+namespace TierSpaces.Host.Verbs.StorageTiers;
+
+/// <summary>Add-StorageTier: gives virtual disks with tiers one more.</summary>
+internal sealed class AddStorageTierHandler(HostServices services) : VerbHandler<AddStorageTierRequest, StorageTierInfo>
+{
+    /// <inheritdoc/>
+    protected override async Task HandleAsync(
+        AddStorageTierRequest request, ReplyBuilder<StorageTierInfo> reply, CancellationToken cancellation)
+    {
+        var size = Amount.Bytes(request.Size!.Value, nameof(request.Size));
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (var disk in all.VirtualDisks.Select(
+            request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk, reply.Fail))
+        {
+            await reply.TryAsync(async () =>
+            {
+                var pool = all.Pools.All.First(pool => pool.Id == disk.PoolId);
+                var tier = new TierRequest(TierParameters.Template(all, pool.Concrete, request.StorageTier!, nameof(request.StorageTier)).UniqueId, size);
+                var plan = await services.Subsystem.PlanAddStorageTierAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
+                if (!reply.IsWhatIf)
+                {
+                    var added = await services.Subsystem.AddStorageTierAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
+                    reply.Add(request.PassThru ? [added.ToInfo()] : []);
+                }
+
+                reply.Tell(PlacementText.OfAddedTier(plan, all));
+            }).ConfigureAwait(false);
+        }
+    }
+}
