@@ -69,7 +69,7 @@ public sealed partial class TieredStore
     private bool Goes(MovePace pace) => !pace.IsStopped && !_closing && Fault == IoError.None;
 
     private bool IsPossible(SliceOrder order) =>
-        _map[order.Slice] is { IsMapped: true } entry && entry.Tier != order.Tier && MoveOf(order.Slice) is null && !_allocating.Contains(order.Slice);
+        _map[order.Slice] is { IsMapped: true } entry && entry.Tier != order.Tier && MoveOf(order.Slice) is null && !_allocating.Contains(order.Slice) && !IsUncertain(order.Slice);
 
     /// <summary>Waits for slots that are being vacated; false: none is.</summary>
     private async LaneTask<bool> AwaitVacated()

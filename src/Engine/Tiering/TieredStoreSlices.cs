@@ -13,7 +13,7 @@ public sealed partial class TieredStore
     private const long RetryNs = 1_000_000_000;
 
     private readonly HashSet<int> _allocating = [];                       // slices being given a place
-    private readonly Dictionary<int, SliceEntry> _uncertain = [];         // places whose commit may still come about
+    private readonly Dictionary<int, SliceEntry> _uncertain = [];         // slices that no commit is known of to have given or to have left them this place
     private readonly HashSet<int> _leaving = [];                          // slices unmapped as a whole while they could not go
     private readonly Queue<int> _mayLeave = new();                        // those of them that may be able to now
     private bool _isLeaving;                                              // one task gives them back
@@ -26,7 +26,9 @@ public sealed partial class TieredStore
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => Zero(offset, length, flags, isUnmap: false);
 
-    private bool IsSettled(int slice) => _map[slice].IsMapped && MoveOf(slice) is not { IsGoing: true };
+    private bool IsSettled(int slice) => _map[slice].IsMapped && MoveOf(slice) is not { IsGoing: true } && !IsUncertain(slice);
+
+    private bool IsUncertain(int slice) => _uncertain.Count > 0 && _uncertain.ContainsKey(slice);
 
     /// <summary>A step towards a slice having a place that stays: gives it one, or waits for whoever is about it.</summary>
     private async LaneTask<IoError> Settle(int slice)
@@ -42,7 +44,7 @@ public sealed partial class TieredStore
             return IoError.None;
         }
 
-        IoError error = _map[slice].IsMapped ? IoError.None : await Allocate(slice);
+        IoError error = _map[slice].IsMapped && !IsUncertain(slice) ? IoError.None : await Allocate(slice);
         _allocating.Remove(slice);
         _changed.NotifyAll();
         return error;
@@ -101,7 +103,7 @@ public sealed partial class TieredStore
         return await Enter(slice, new SliceEntry(index, slot, SliceReason.FirstWrite, _lane.UtcNow.UtcTicks));
     }
 
-    /// <summary>Enters a slice that was nowhere in the map.</summary>
+    /// <summary>Enters a slice in the map that was nowhere, or may be.</summary>
     private async LaneTask<IoError> Enter(int slice, SliceEntry entry)
     {
         SliceCommit end = await _host.Commit([new SliceChange(slice, entry)]);
@@ -167,7 +169,7 @@ public sealed partial class TieredStore
     }
 
     /// <summary>Whether a slice can be given back as a whole: it is somewhere, stays there, and nothing in front holds data for it.</summary>
-    private bool CanGo(int slice) => _map[slice].IsMapped && MoveOf(slice) is null && IsUnitHeld?.Invoke(slice) != true;
+    private bool CanGo(int slice) => _map[slice].IsMapped && MoveOf(slice) is null && !IsUncertain(slice) && IsUnitHeld?.Invoke(slice) != true;
 
     private async LaneTask<IoError> ZeroPart(int slice, long offset, long length, WriteFlags flags, bool isUnmap)
     {
@@ -266,7 +268,7 @@ public sealed partial class TieredStore
             error = await ZeroAt(places[i], 0, _sliceSize, WriteFlags.None, isUnmap: true);
         }
 
-        bool isLeft = error == IoError.None && await CommitSurely(changes);
+        bool isLeft = error == IoError.None && (ifZero ? await CommitIfRoom(changes, places) : await CommitSurely(changes));
         slices.ForEach(slice => _moves.Remove(slice));
         _changed.NotifyAll();
         if (isLeft)
@@ -356,6 +358,27 @@ public sealed partial class TieredStore
         List<StoreExtent> extents = [];
         IoError error = await tier.Space.Status(tier.Address(slot), _sliceSize, extents);
         return error == IoError.None && extents.TrueForAll(static extent => (extent.State & ExtentState.Zero) != 0);
+    }
+
+    /// <summary>
+    /// Gives slices without data back if the metadata have room for that. Where they have not, it may still come about: their places stay theirs, and
+    /// the next write into one of them enters it there again.
+    /// </summary>
+    private async LaneTask<bool> CommitIfRoom(List<SliceChange> changes, List<SliceEntry> places)
+    {
+        SliceCommit end = changes.Count == 0 ? SliceCommit.Committed : await _host.Commit(changes);
+        _map = _host.Map;
+        for (int i = 0; i < changes.Count && end == SliceCommit.NoRoom; i++)
+        {
+            _uncertain[changes[i].Slice] = places[i];
+        }
+
+        if (end == SliceCommit.Unknown)
+        {
+            Fail(IoError.Io, "it is not known where slices are");
+        }
+
+        return end == SliceCommit.Committed;
     }
 
     /// <summary>Commits what cannot stay undecided, however long it takes; false: the store has failed.</summary>
