@@ -9,6 +9,10 @@ AfterAll {
 }
 
 Describe 'Set-StorageTierSchedule' {
+    It 'refuses to set nothing' {
+        (Get-WrittenError { Set-StorageTierSchedule Pool1 }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Set-StorageTierSchedule'
+    }
+
     It 'sets times and switches off, each by itself' {
         (Set-StorageTierSchedule Pool1 -Time 22:00, 4:30 -PassThru -Confirm:$false).Time | Should -Be '04:30', '22:00'
         Set-StorageTierSchedule -StoragePoolUniqueId $pool.UniqueId -Enabled $false | Should -BeNullOrEmpty

@@ -206,6 +206,10 @@ public sealed partial class StorageSubsystem
             {
                 _tiersDue.Add(id);
             }
+            else if (!schedule.IsEnabled)
+            {
+                _tiersDue.Remove(id);   // switched off before it began
+            }
 
             if (mayStart && !IsOptimizing(managed, disk) && _tiersDue.Remove(id))
             {

@@ -70,6 +70,19 @@ public sealed class SubsystemTiersTests
     }
 
     [Fact]
+    public void A_time_that_came_before_the_schedule_was_switched_off_begins_nothing()
+    {
+        Task<TierOptimization> slow = BeginSlowly();
+        int soon = (int)_world.Lane.UtcNow.ToLocalTime().TimeOfDay.TotalMinutes + 4;
+        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, new TierSchedule(true, [soon % (24 * 60)])));
+        Assert.Equal(1, JobsBegunIn(6));
+        Assert.False(slow.IsCompleted);   // the time has come meanwhile, and what it is to begin waits
+        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, new TierSchedule(false, [soon % (24 * 60)])));
+        Assert.Equal(0, JobsBegunIn(60));
+        Assert.True(slow.IsCompletedSuccessfully);
+    }
+
+    [Fact]
     public void What_a_pool_that_is_read_only_refuses_it_refuses_to_plan()
     {
         Heat(12);

@@ -136,6 +136,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         { "Optimize-Volume", """{"Path":["/nowhere"]}""", 5 },
         { "Set-StorageTierSchedule", """{"StoragePoolFriendlyName":["p"],"FreeReservePercent":51}""", 5 },
         { "Set-StorageTierSchedule", """{"StoragePoolFriendlyName":["p"],"Time":[]}""", 5 },
+        { "Set-StorageTierSchedule", """{"StoragePoolFriendlyName":["p"]}""", 5 },
         { "Set-StorageTierSchedule", """{"StoragePoolFriendlyName":["Primordial"],"Enabled":true}""", 48000 },
         { "Set-VirtualDisk", """{"FriendlyName":"v","NewFriendlyName":""}""", 5 },
         { "Unregister-PhysicalDisk", """{"FriendlyName":["a"]}""", 51002 },

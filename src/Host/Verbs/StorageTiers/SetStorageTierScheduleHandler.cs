@@ -11,6 +11,12 @@ internal sealed class SetStorageTierScheduleHandler(HostServices services) : Ver
     protected override async Task HandleAsync(
         SetStorageTierScheduleRequest request, ReplyBuilder<StorageTierScheduleInfo> reply, CancellationToken cancellation)
     {
+        if (request is { Time: null, Enabled: null, Continuous: null, FreeReservePercent: null })
+        {
+            throw new StorageException(
+                StorageErrors.InvalidParameter, "There is nothing to set.", "Give -Time, -Enabled, -Continuous or -FreeReservePercent.", "Time");
+        }
+
         int[]? times = request.Time is { } texts ? [.. texts.Select(Minute)] : null;
         var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
         foreach (var pool in pools.Select(request.StoragePoolFriendlyName, request.StoragePoolUniqueId, null, request.InputObject, reply.Fail))
