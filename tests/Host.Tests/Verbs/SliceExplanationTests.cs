@@ -80,6 +80,15 @@ public sealed class SliceExplanationTests
     }
 
     [Fact]
+    public void With_a_pin_on_one_of_the_places()
+    {
+        slices[1] = (0, 50, 0);
+        Assert.EndsWith("It stays there: it is the hottest of 1 that fit beside 1 that is pinned there.", Explain(0), StringComparison.Ordinal);
+        Assert.Contains("It stays there: 1 slices fit on faster tiers beside 1 that is pinned there, and it is the 2nd hottest. Tier 'fast' takes", Explain(5), StringComparison.Ordinal);
+        Assert.Equal(1UL, Make(TierPlanSettings.Default).ToInfo(Status(5, SliceReason.FirstWrite), null).Fitting);
+    }
+
+    [Fact]
     public void With_pins_on_every_place()
     {
         slices[0] = (0, 0, 0);
@@ -151,7 +160,7 @@ public sealed class SliceExplanationTests
 
     private SliceExplanation Make(TierPlanSettings settings)
     {
-        var tiers = ((string[])["fast", "slow"]).Select(name => new TierDescription { Id = Guid.NewGuid(), FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
+        var tiers = ((string[])["fast", "slow"]).Select((name, number) => new TierDescription { Id = Guid.NewGuid(), Number = number, FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
         var disk = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "z", ResiliencySettingName = "Simple", SizeBytes = 16, SliceSize = 1 << 20, Tiers = [.. tiers] };
         var plan = TierPlanner.Make(new TierPlanRequest
         {

@@ -49,9 +49,13 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
     private string Reserve => outlook.Settings.FreeReservePercent > 0
         ? Text($" ({outlook.Settings.FreeReservePercent} percent are kept free: Set-StorageTierSchedule -FreeReservePercent)") : "";
 
-    /// <summary>Slices that fit, beside what is kept free, where it would be promoted to, or on the fastest tier when it is there.</summary>
+    /// <summary>Slices that fit, beside what is pinned and what is kept free, where it would be promoted to, or on the fastest tier when it is there.</summary>
     private long Fitting(SliceStatus slice) => outlook.Capacities.Take(Math.Max(1, slice.Entry.Tier))
-        .Sum(capacity => capacity - (((capacity * outlook.Settings.FreeReservePercent) + 99) / 100));
+        .Select((capacity, tier) => Math.Max(0, capacity - (((capacity * outlook.Settings.FreeReservePercent) + 99) / 100) - outlook.Plan.Pinned.ElementAtOrDefault(tier))).Sum();
+
+    /// <summary>What takes places there from those that fit, as part of a sentence.</summary>
+    private string Beside(SliceStatus slice) => outlook.Plan.Pinned.Take(Math.Max(1, slice.Entry.Tier)).Sum() is > 0 and var pinned
+        ? Text($" beside {pinned} that {(pinned == 1 ? "is" : "are")} pinned there{Reserve}") : Reserve;
 
     private double ThresholdOf(SliceStatus slice) => outlook.Plan.Thresholds[slice.Entry.Tier - 1];
 
@@ -95,8 +99,8 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
 
     private string WhyFast(SliceStatus slice, uint rank) =>
         slice.Heat < outlook.Settings.ColdBelow ? WhyColdStays()
-        : rank <= Fitting(slice) && slice.Heat > 0 ? Text($"it is the {Hottest(rank)} of {Fitting(slice)} that fit{Reserve}.")
-        : Text($"{Fitting(slice)} slices fit{Reserve}, and no hotter one is worth the exchange. ") + (outlook.Settings.ColdBelow > 0
+        : rank <= Fitting(slice) && slice.Heat > 0 ? Text($"it is the {Hottest(rank)} of {Fitting(slice)} that fit{Beside(slice)}.")
+        : Text($"{Fitting(slice)} slices fit{Beside(slice)}, and no hotter one is worth the exchange. ") + (outlook.Settings.ColdBelow > 0
             ? Text($"It is not cold: that is what has less heat than {SliceMapping.Shown(outlook.Settings.ColdBelow)} (-DemoteColdAfter).")
             : "A tier is not emptied for being cold unless -DemoteColdAfter is set.");
 
@@ -112,8 +116,8 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
                 ? Text($"{outlook.Plan.MovesLeftOut} moves that are worth it are left to a later optimization, perhaps its own.")
             : threshold <= Floor && slice.Heat > Floor ? $"it is hot enough, but tier '{faster}' has no place beside what is pinned to it{Reserve}."
             : threshold <= Floor ? Text($"heat of more than {SliceMapping.Shown(threshold)} is needed for tier '{faster}', {WhyFloor()}.")
-            : rank > Fitting(slice) ? Text($"{Fitting(slice)} slices fit on faster tiers{Reserve}, and it is the {Hottest(rank)}. Tier '{faster}' takes what is hotter than {SliceMapping.Shown(threshold)}.")
-            : Text($"it is the {Hottest(rank)} of {Fitting(slice)} that fit on faster tiers{Reserve}, but the places of tier '{faster}' are taken by slices that are pinned or about as hot, and only heat of more than {SliceMapping.Shown(threshold)} gains what the exchange of two slices costs.");
+            : rank > Fitting(slice) ? Text($"{Fitting(slice)} slices fit on faster tiers{Beside(slice)}, and it is the {Hottest(rank)}. Tier '{faster}' takes what is hotter than {SliceMapping.Shown(threshold)}.")
+            : Text($"it is the {Hottest(rank)} of {Fitting(slice)} that fit on faster tiers{Beside(slice)}, but the places of tier '{faster}' are taken by slices that are pinned or about as hot, and only heat of more than {SliceMapping.Shown(threshold)} gains what the exchange of two slices costs.");
     }
 
     private string WhyFloor() =>

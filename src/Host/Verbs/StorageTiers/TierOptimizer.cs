@@ -41,6 +41,11 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
         var promoted = plan.Moves.Count(move => move.IsPromotion);
         yield return $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move {promoted} slices, {plan.BytesPromoted} bytes, to faster tiers"
             + $" and {plan.Moves.Count - promoted} slices, {plan.BytesDemoted} bytes, to slower ones";
+        if (plan.MovesLeftOut > 0)
+        {
+            yield return $"Leave {plan.MovesLeftOut} moves that are worth it to a later optimization: there is no free place to begin them with";
+        }
+
         for (var tier = 0; tier < done.Tiers.Length; tier++)
         {
             yield return FormattableString.Invariant(
