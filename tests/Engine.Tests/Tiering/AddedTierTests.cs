@@ -74,6 +74,21 @@ public sealed class AddedTierTests
         }
     }
 
+    [Theory]
+    [InlineData(Scm, new[] { 2, 2, 2, 2, 0, 0, 0, 1, 1, 1, 1, 1 })]
+    [InlineData(0, new[] { 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2 })]
+    public void First_writes_fill_it_before_slower_tiers_and_after_faster_ones(int medium, int[] expected)
+    {
+        PoolWorld world = NewWorld();
+        Add(world, medium, 4);
+        for (int slice = 0; slice < 12; slice++)
+        {
+            Write(world, slice, 1);
+        }
+
+        Assert.Equal(expected, Enumerable.Range(0, 12).Select(slice => world.VirtualDisk!.Tiers!.Map[slice].Tier));
+    }
+
     [Fact]
     public void Heat_pins_plans_and_the_report_count_it_as_the_fastest()
     {
