@@ -29,7 +29,9 @@ internal enum CacheChainState
 internal sealed class CacheChain
 {
     private const int HeadersMax = 16384;   // kept while nothing says that they are durable: 64 MiB; then the oldest is verified
-    private const int FarBlocks = 64;       // from records of this length on reading headers one by one is faster than all that lies between them
+    private const int FarBlocks = 64;       // from records of this length on reading headers one by one is faster than all that lies between them,
+    private const int NearBlocks = 32;      // and down to this length not slower: what is read ahead is not thrown away at every change
+    private const int Smoothing = 8;        // records that the typical length is made of
 
     private readonly BufferPool _buffers;
     private readonly RingMedium _medium;
@@ -41,7 +43,8 @@ internal sealed class CacheChain
     private long _durable;
     private long _linked;             // where the last of them ends
     private uint _linkedChecksum;     // of the last of them
-    private int _lastBlocks = FarBlocks;   // of that one: the next is likely to be as long
+    private int _typicalBlocks = FarBlocks * Smoothing;   // length of records lately, times the smoothing
+    private bool _isFar = true;       // headers are read one by one
 
     private CacheChain(BufferPool buffers, RingMedium medium, Guid owner)
     {
@@ -151,7 +154,8 @@ internal sealed class CacheChain
         _durable = Math.Max(_durable, found.Header.Durable);
         _linked = found.Header.Position + found.Header.Blocks;
         _linkedChecksum = found.Checksum;
-        _lastBlocks = found.Header.Blocks;
+        _typicalBlocks += found.Header.Blocks - (_typicalBlocks / Smoothing);
+        _isFar = _typicalBlocks >= (_isFar ? NearBlocks : FarBlocks) * Smoothing;
     }
 
     /// <summary>
@@ -211,7 +215,7 @@ internal sealed class CacheChain
     {
         IoBuffer header = record.Slice(0, CacheRecord.BlockSize);
         long offset = CacheRing.OffsetOf(position, _length);
-        int first = await _window.CopyAt(offset, isAlone: _lastBlocks >= FarBlocks);
+        int first = await _window.CopyAt(offset, isAlone: _isFar);
         for (int i = 0; i < _medium.Copies; i++)
         {
             int copy = (first + i) % _medium.Copies;
