@@ -30,6 +30,9 @@ public enum DiskOpenFailure
     /// <summary>Another process, or this one, has it open exclusively.</summary>
     InUse,
 
+    /// <summary>A process that has ended has it open still: the kernel is about to let go of it.</summary>
+    StillHeld,
+
     /// <summary>Not a regular file or block device, a bad URI, or an unusable size.</summary>
     Unsuitable,
 

@@ -75,6 +75,10 @@ public sealed class RegisteredDisk
     /// <summary>Why it could not be opened or used.</summary>
     [JsonIgnore]
     public string Problem { get; set; } = "";
+
+    /// <summary>A process that has ended has it open still.</summary>
+    [JsonIgnore]
+    public bool IsStillHeld { get; set; }
 }
 
 /// <summary>The list of registered disks in the host's state: a convenience for finding members again, never truth about a pool.</summary>

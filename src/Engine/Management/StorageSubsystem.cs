@@ -81,7 +81,8 @@ public sealed partial class StorageSubsystem
                 await subsystem.OpenRegistered(disk);
             }
 
-            await subsystem.OpenPools();
+            await subsystem.OpenPools(onlyWhole: subsystem.HasHeldDisks);
+            subsystem.AwaitHeldDisks().Forget();
             subsystem.WatchMembers().Forget();
             subsystem.WatchSchedule().Forget();
             subsystem.TendPools().Forget();

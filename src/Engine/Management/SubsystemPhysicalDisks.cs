@@ -202,6 +202,7 @@ public sealed partial class StorageSubsystem
     private async LaneTask<Nothing> OpenRegistered(RegisteredDisk disk, bool mustOpen = false)
     {
         disk.Problem = "";
+        disk.IsStillHeld = false;
         try
         {
             disk.Disk ??= Open(disk);
@@ -211,6 +212,7 @@ public sealed partial class StorageSubsystem
         catch (DiskOpenException failure)
         {
             disk.Problem = failure.Message;
+            disk.IsStillHeld = failure.Failure == DiskOpenFailure.StillHeld;
             disk.Scan = null;
             if (mustOpen)
             {
@@ -219,7 +221,7 @@ public sealed partial class StorageSubsystem
                     {
                         DiskOpenFailure.NotFound => Refusal.FileNotFound,
                         DiskOpenFailure.PermissionDenied => Refusal.AccessDenied,
-                        DiskOpenFailure.InUse => Refusal.InUse,
+                        DiskOpenFailure.InUse or DiskOpenFailure.StillHeld => Refusal.InUse,
                         DiskOpenFailure.Unsuitable => Refusal.PhysicalDiskNotSupported,
                         _ => Refusal.Failed,
                     },

@@ -106,7 +106,7 @@ internal static class OfflineCommands
                 {
                     DiskOpenFailure.NotFound => StorageErrors.FileNotFound,
                     DiskOpenFailure.PermissionDenied => StorageErrors.AccessDenied,
-                    DiskOpenFailure.InUse => StorageErrors.InUse,
+                    DiskOpenFailure.InUse or DiskOpenFailure.StillHeld => StorageErrors.InUse,
                     _ => StorageErrors.Failed,
                 },
                 e.Message, inner: e);

@@ -37,6 +37,9 @@ internal sealed class SubsystemWorld : IDiskFactory
     /// <summary>Disks that cannot be opened: nothing is where they were.</summary>
     internal HashSet<int> Away { get; } = [];
 
+    /// <summary>Disks that a process which has ended holds still.</summary>
+    internal HashSet<int> Held { get; } = [];
+
     /// <summary>Disks that can be opened and read, and take no writes.</summary>
     internal HashSet<int> Refusing { get; } = [];
 
@@ -62,6 +65,11 @@ internal sealed class SubsystemWorld : IDiskFactory
         if (Away.Contains(number))
         {
             throw new DiskOpenException(DiskOpenFailure.NotFound, $"{uri} is not there.");
+        }
+
+        if (Held.Contains(number))
+        {
+            throw new DiskOpenException(DiskOpenFailure.StillHeld, $"{uri} is still held.");
         }
 
         return Disks[number] = new SimDisk(Lane, _media[number]) { WriteFails = (_, _) => Refusing.Contains(number), CannotPoolReason = Obstacles.GetValueOrDefault(number, "") };

@@ -143,6 +143,8 @@ internal static unsafe class DeviceOpener
             DiskOpenFailure.PermissionDenied, $"You may not write to '{uri}': {Errno.Describe(errno)}. A disk is opened for reading and writing."),
         Errno.EBUSY or Errno.EAGAIN or Errno.ETXTBSY => new(
             DiskOpenFailure.InUse, $"'{uri}' is in use: this or another process has it open, or it is mounted. Release it there first."),
+        Errno.ETIMEDOUT => new(
+            DiskOpenFailure.StillHeld, $"'{uri}' is still held by a process that has ended: the kernel has not come to let go of it. That takes a minute at most, mostly."),
         _ => new(DiskOpenFailure.Failed, $"Cannot {attempt} '{uri}': {Errno.Describe(errno)}."),
     };
 }

@@ -8,9 +8,10 @@ namespace TierSpaces.Engine.Devices.Raw;
 // this process, and it lasts until every request in flight on it has ended: a killed host's last writes cannot land after
 // the next host has the disk.
 //
-// A killed process leaves the lock behind for some 50 ms more, until the kernel has taken its ring apart. /proc/locks
-// names the holder: while that is no living process, the lock is about to fall and is waited for. In a container the dead
-// are not listed, nor are holders outside it: then the wait is short.
+// A killed process leaves the lock behind for some 50 ms more, until the kernel has taken its ring apart; for a minute where the kernel is
+// busy with files that others have deleted. /proc/locks names the holder: while that is no living process, the lock is about to fall and is
+// waited for, two seconds for all disks of one process; then whoever asks has to come again. In a container the dead are not listed, nor are
+// holders outside it: then the wait is short.
 
 /// <summary>The exclusive lock of a disk.</summary>
 internal static class FileLock
@@ -19,7 +20,10 @@ internal static class FileLock
     private const int PatienceWithUnknownMs = 300;
     private const int StepMs = 5;
 
-    /// <summary>Takes the lock: 0 or a negative errno. Does not wait for a holder that lives.</summary>
+    [ThreadStatic]
+    private static string? s_awaited;   // a dead holder that has been waited for
+
+    /// <summary>Takes the lock: 0 or a negative errno, ETIMEDOUT where the holder is dead. Does not wait for one that lives.</summary>
     internal static int Take(int descriptor) => Take(descriptor, Holder);
 
     /// <inheritdoc cref="Take(int)"/>
@@ -37,9 +41,12 @@ internal static class FileLock
             }
 
             holder = holderOf(descriptor) ?? holder;
-            if (waitedMs >= PatienceFor(holder))
+            bool isDead = int.TryParse(holder, CultureInfo.InvariantCulture, out int process) && IsDead(process);
+            if (waitedMs >= (holder is null ? PatienceWithUnknownMs : isDead && holder != s_awaited ? PatienceMs : 0))
             {
-                return Try(descriptor);   // nobody may be named because it has fallen since
+                s_awaited = isDead ? holder : s_awaited;
+                result = Try(descriptor);   // nobody may be named because it has fallen since
+                return result == -Errno.EAGAIN && isDead ? -Errno.ETIMEDOUT : result;
             }
 
             Pause();
@@ -69,11 +76,6 @@ internal static class FileLock
 #pragma warning disable RS0030 // only right after a crash, and a disk that is being opened serves nobody yet
     private static void Pause() => Thread.Sleep(StepMs);
 #pragma warning restore RS0030
-
-    private static int PatienceFor(string? holder) =>
-        !int.TryParse(holder, CultureInfo.InvariantCulture, out int process) ? PatienceWithUnknownMs
-        : IsDead(process) ? PatienceMs
-        : 0;
 
     private static string? Holder(int descriptor)
     {
