@@ -106,20 +106,15 @@ internal sealed class CacheRing
     /// <summary>The group that takes such a write now, or null when it has to wait for <see cref="GroupBegun"/>.</summary>
     internal CacheGroup? Join(int payloadBlocks, int extents) => _open.HasRoom(payloadBlocks, extents) ? _open : null;
 
-    /// <summary>Completes when a group that was joined stands on every live copy.</summary>
-    internal async LaneTask<IoError> Written(CacheGroup group)
+    /// <summary>Completes when a group that was joined stands on every live copy, or cannot: then there is a <see cref="Fault"/>.</summary>
+    internal LaneTask<Nothing> Written(CacheGroup group)
     {
         if (!_isWriting)
         {
             WriteGroups().Forget();
         }
 
-        if (group.Extents > 0)
-        {
-            await group.Written.Wait();
-        }
-
-        return Fault;
+        return group.Extents > 0 ? group.Written.Wait() : LaneTask.FromResult(default(Nothing));
     }
 
     /// <summary>Makes every complete record durable.</summary>
@@ -292,7 +287,13 @@ internal sealed class CacheRing
             long position = PlaceFor(_writingEnd, group.Blocks);
             _writingEnd = position + group.Blocks;
             GroupBegun.NotifyAll();
-            Fault = Fault != IoError.None ? Fault : await WriteGroup(group, position);
+            if (Fault == IoError.None)
+            {
+                uint checksum = new CacheRecord(_owner, _session, position, Durable, _headChecksum, group.Extents, group.PayloadBlocks).Seal(group.Header);
+                Fault = await _medium.Write(OffsetOf(position, Length), group.Record);
+                Complete(group, position, checksum);
+            }
+
             group.Written.NotifyAll();
             group.Reset();
         }
@@ -300,15 +301,12 @@ internal sealed class CacheRing
         _isWriting = false;
     }
 
-    private async LaneTask<IoError> WriteGroup(CacheGroup group, long position)
+    private void Complete(CacheGroup group, long position, uint checksum)
     {
-        CacheRecord record = new(_owner, _session, position, Durable, _headChecksum, group.Extents, group.PayloadBlocks);
-        uint checksum = record.Seal(group.Header);
-        IoError error = await _medium.Write(OffsetOf(position, Length), group.Record);
-        if (error != IoError.None)
+        if (Fault != IoError.None)
         {
             _writingEnd = Head;
-            return error;
+            return;
         }
 
         CacheRecord.Checksums(group.Header)[..group.PayloadBlocks].CopyTo(_checksums.AsSpan((int)((position + 1) % Length)));
@@ -319,8 +317,6 @@ internal sealed class CacheRing
         {
             FlushBehind().Forget();
         }
-
-        return IoError.None;
     }
 
     private async LaneTask FlushBehind()

@@ -24,7 +24,8 @@ public sealed partial class WriteCache
         error = Hold(offset, end) ? IoError.None : await ReserveRows(offset, end);
         if (error == IoError.None)
         {
-            error = await Place(offset, source, flags);
+            error = BelongsInRing(offset, source.Length) ? await Append(offset, source, flags) : IoError.TryAgain;
+            error = error == IoError.TryAgain ? await Place(offset, source, flags) : error;
         }
 
         Unhold(offset, end);
@@ -65,6 +66,8 @@ public sealed partial class WriteCache
 
         return _home.Fault;
     }
+
+    private bool BelongsInRing(long offset, int length) => _home.Fault == IoError.None && ReasonFor(offset, length) == WriteReason.Cache;
 
     /// <summary>Where a write should go. What overlaps the ring belongs there, however large it is.</summary>
     private WriteReason ReasonFor(long offset, int length)
@@ -117,7 +120,8 @@ public sealed partial class WriteCache
 
             group.Add((offset + at) / BlockSize, source.Slice(at, length));
             at += length;
-            error = await ring.Written(group);
+            await ring.Written(group);
+            error = ring.Fault;
         }
 
         if (error != IoError.None)
@@ -228,10 +232,10 @@ public sealed partial class WriteCache
                 at += count;
             }
 
-            IoError error = await ring.Written(group);
-            if (error != IoError.None)
+            await ring.Written(group);
+            if (ring.Fault != IoError.None)
             {
-                StartRetiring($"a record could not be written: {error}");
+                StartRetiring($"a record could not be written: {ring.Fault}");
                 return IoError.TryAgain;
             }
         }

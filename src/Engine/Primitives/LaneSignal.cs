@@ -4,7 +4,7 @@ namespace TierSpaces.Engine.Primitives;
 public sealed class LaneSignal
 {
     private List<LaneCompletion<Nothing>> _waiting = [];
-    private List<LaneCompletion<Nothing>> _spare = [];
+    private List<LaneCompletion<Nothing>>? _spare;   // empty; null while those of the last call are still being let go
 
     /// <summary>Completes at the next <see cref="NotifyAll"/>.</summary>
     public LaneTask<Nothing> Wait()
@@ -24,8 +24,8 @@ public sealed class LaneSignal
         }
 
         List<LaneCompletion<Nothing>> released = _waiting;
-        _waiting = _spare;
-        _spare = [];
+        _waiting = _spare ?? [];
+        _spare = null;
         foreach (LaneCompletion<Nothing> gate in released)
         {
             gate.Complete(default);

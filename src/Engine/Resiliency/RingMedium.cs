@@ -264,7 +264,14 @@ internal sealed class RingMedium : IJournalMedium
         return error;
     }
 
-    private async LaneTask<Nothing> TakeTurn()
+    private LaneTask<Nothing> TakeTurn()
+    {
+        bool waits = _turnTaken;
+        _turnTaken = true;
+        return waits ? AwaitTurn() : LaneTask.FromResult(default(Nothing));
+    }
+
+    private async LaneTask<Nothing> AwaitTurn()
     {
         while (_turnTaken)
         {
@@ -290,23 +297,29 @@ internal sealed class RingMedium : IJournalMedium
     private LaneTask<IoError> WriteCopy(int copy, long offset, IoBuffer source) =>
         IsLive(copy) ? WriteTo(_copies[copy], offset, source) : LaneTask.FromResult(IoError.DeviceGone);
 
-    private async LaneTask<IoError> WriteTo(SlabPlace[] places, long offset, IoBuffer source)
+    private LaneTask<IoError> WriteTo(SlabPlace[] places, long offset, IoBuffer source)
     {
-        for (int at = 0; at < source.Length;)
+        (SlabPlace place, int within) = Locate(places, offset);
+        if (source.Length > _slabSize - within)
         {
-            (SlabPlace place, int within) = Locate(places, offset + at);
-            int length = Math.Min(source.Length - at, _slabSize - within);
-            IoError error = await _members.Write(place.Disk, place.DataOffset + within, source.Slice(at, length));
-            if (error != IoError.None)
-            {
-                return error;
-            }
-
-            at += length;
-            BytesWritten += length;
+            return WriteAcross(places, offset, source);
         }
 
-        return IoError.None;
+        BytesWritten += source.Length;
+        return _members.Write(place.Disk, place.DataOffset + within, source);
+    }
+
+    private async LaneTask<IoError> WriteAcross(SlabPlace[] places, long offset, IoBuffer source)
+    {
+        IoError error = IoError.None;
+        for (int at = 0; at < source.Length && error == IoError.None;)
+        {
+            int length = Math.Min(source.Length - at, _slabSize - Locate(places, offset + at).Within);
+            error = await WriteTo(places, offset + at, source.Slice(at, length));
+            at += length;
+        }
+
+        return error;
     }
 
     private async LaneTask<IoError> ReadFrom(SlabPlace[] places, long offset, IoBuffer target)
@@ -330,8 +343,13 @@ internal sealed class RingMedium : IJournalMedium
     private async LaneTask<IoError> FlushCopy(int copy) =>
         copy >= Copies || !IsLive(copy) ? IoError.None : await _members.FlushDisk(_copies[copy][0].Disk) ? IoError.None : IoError.Io;
 
+    private LaneTask<IoError> Settle(int version, IoError error0, IoError error1, IoError error2) =>
+        error0 == IoError.None && (error1 == IoError.None || Copies < 2) && (error2 == IoError.None || Copies < 3)
+            ? MarkDropped()
+            : SettleFailed(version, error0, error1, error2);
+
     /// <summary>Copies that failed leave, if another is left, and are marked before anyone relies on the others.</summary>
-    private async LaneTask<IoError> Settle(int version, IoError error0, IoError error1, IoError error2)
+    private async LaneTask<IoError> SettleFailed(int version, IoError error0, IoError error1, IoError error2)
     {
         for (int copy = 0; copy < Copies; copy++)
         {

@@ -40,17 +40,27 @@ public sealed class VirtualDiskAllocationTests : IDisposable
     [InlineData(LaneBackend.Threads, true, 1, ChecksumKind.CRC32C)]
     [InlineData(LaneBackend.Threads, true, 2, ChecksumKind.CRC32C)]
     [InlineData(LaneBackend.Threads, false, 2, ChecksumKind.None)]
-    public void Steady_state_allocates_nothing(LaneBackend backend, bool onDisk, int copies, ChecksumKind checksum)
+    public void Steady_state_allocates_nothing(LaneBackend backend, bool onDisk, int copies, ChecksumKind checksum) =>
+        AssertNothing(backend, copies, checksum, _ => onDisk ? TemporaryImage.OnDisk(64 << 20) : TemporaryImage.InMemory(64 << 20), cacheBytes: 0);
+
+    /// <summary>Everything goes through the ring of a write cache, which is large enough for many windows between two rounds of destaging.</summary>
+    [Theory]
+    [InlineData(LaneBackend.Uring)]
+    [InlineData(LaneBackend.Threads)]
+    public void Cached_writes_and_reads_allocate_nothing(LaneBackend backend) =>
+        AssertNothing(backend, 2, ChecksumKind.CRC32C, _ => TemporaryImage.OnDisk(256 << 20), cacheBytes: 64 << 20);
+
+    private void AssertNothing(LaneBackend backend, int copies, ChecksumKind checksum, Func<int, TemporaryImage> newImage, long cacheBytes)
     {
         Assert.SkipWhen(
             typeof(VirtualDisk).Assembly.GetCustomAttribute<DebuggableAttribute>() is { IsJITOptimizerDisabled: true },
             "Debug builds allocate every async frame; build with --configuration Release.");
-        TemporaryImage[] images = [.. Enumerable.Range(0, copies).Select(_ => onDisk ? TemporaryImage.OnDisk(64 << 20) : TemporaryImage.InMemory(64 << 20))];
+        TemporaryImage[] images = [.. Enumerable.Range(0, cacheBytes > 0 ? 2 * copies : copies).Select(newImage)];
         using HostState state = new(Path.Combine(_folder, "state"), Path.Combine(_folder, "run"));
         using TestLane test = TestLane.Create(backend);
         try
         {
-            (AllocationMeter reads, AllocationMeter writes) = test.Run(() => Measure(test.Lane, state, images, checksum));
+            (AllocationMeter reads, AllocationMeter writes) = test.Run(() => Measure(test.Lane, state, images, copies, checksum, cacheBytes));
             Assert.Equal((0L, 0L), (reads.Least, writes.Least));
         }
         finally
@@ -59,15 +69,17 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         }
     }
 
-    private async LaneTask<(AllocationMeter Reads, AllocationMeter Writes)> Measure(Lane lane, HostState state, TemporaryImage[] images, ChecksumKind checksum)
+    private async LaneTask<(AllocationMeter Reads, AllocationMeter Writes)> Measure(
+        Lane lane, HostState state, TemporaryImage[] images, int copies, ChecksumKind checksum, long cacheBytes)
     {
         IDisk[] disks = [.. images.Select(image => new MeteredDisk(lane, new DiskFactory().Open(lane, image.Uri, new DiskOverrides())))];
         Pool pool = await Pool.Create(
-            new PoolEnvironment(lane, state, lane.NewGuid()), new NewPoolSpec { FriendlyName = "p" }, [.. disks.Select((disk, i) => new NewDiskSpec(disk, $"d{i}"))]);
+            new PoolEnvironment(lane, state, lane.NewGuid()), new NewPoolSpec { FriendlyName = "p" }, [.. disks.Select((disk, i) => Member(disk, i, isJournal: i >= copies))]);
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new NewVirtualDiskSpec
         {
-            FriendlyName = "d", ResiliencySettingName = images.Length == 1 ? "Simple" : "Mirror", SizeBytes = DiskBytes,
-            NumberOfColumns = 1, NumberOfDataCopies = images.Length, Interleave = 256 << 10, Checksum = checksum,
+            FriendlyName = "d", ResiliencySettingName = copies == 1 ? "Simple" : "Mirror", SizeBytes = DiskBytes,
+            NumberOfColumns = 1, NumberOfDataCopies = copies, Interleave = 256 << 10, Checksum = checksum,
+            WriteCacheSize = cacheBytes, Destage = new DestageSettings { Hold = cacheBytes > 0 },
         });
         Assert.Equal("", made.Reason);
         VirtualDisk disk = made.Disk!.Disk;
@@ -77,9 +89,14 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         long endNs = lane.NowNs + LimitNs;
         while ((writes.Least > 0 || reads.Least > 0) && lane.NowNs < endNs)
         {
+            long records = made.Disk.Cache?.Counters.Records ?? -RoundsPerWindow;
             writes.Begin();
             await Run(disk, isWrite: true);
-            writes.End();
+            if ((made.Disk.Cache?.Counters.Records ?? 0) - records >= RoundsPerWindow)
+            {
+                writes.End();   // not while a full ring lets writes pass by
+            }
+
             reads.Begin();
             await Run(disk, isWrite: false);
             reads.End();
@@ -95,6 +112,12 @@ public sealed class VirtualDiskAllocationTests : IDisposable
 
         return (reads, writes);
     }
+
+    private static NewDiskSpec Member(IDisk disk, int number, bool isJournal) => new(disk, $"d{number}")
+    {
+        Usage = isJournal ? DiskUsage.Journal : DiskUsage.AutoSelect,
+        MediaType = isJournal ? MediaType.SSD : MediaType.HDD,
+    };
 
     /// <summary>Every block is written, so that reads have something to read and verify.</summary>
     private async LaneTask Fill(Lane lane, VirtualDisk disk)
