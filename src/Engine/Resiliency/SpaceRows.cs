@@ -39,7 +39,8 @@ public sealed partial class Space
     }
 
     // 1. Slabs are reserved. 2. Their checksum pages are made blank (without checksums: their data zero).
-    // 3. Flush. 4. The map is committed. A crash before 4 leaves free slabs.
+    // 3. Flush. 4. The map is committed. A crash before 4 leaves free slabs. A disk that leaves before 3 has ended may come back without
+    // what 2 wrote, and nothing would say so: then it begins again.
     private async LaneTask<IoError> MakeRow(int index)
     {
         RowGrant grant = await _host.ReserveRow(_options.Space, index);
@@ -50,8 +51,10 @@ public sealed partial class Space
 
         SpaceRow? owned = _rows[index];
         SpaceRow row = owned ?? new SpaceRow(_shape, new SpaceRowMap(index, grant.Places, false, new ushort[_shape.Positions]));
+        int version = _members.Version;
         IoError error = await BlankRow(row, owned is not null);
         error = error == IoError.None ? await FlushDisks() : error;
+        error = error == IoError.None && version != _members.Version ? IoError.TryAgain : error;
         error = error == IoError.None ? await _host.CommitRow(_options.Space, index) : error;
         if (error != IoError.None)
         {

@@ -1,4 +1,6 @@
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Verification;
 using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.Resiliency;
@@ -66,6 +68,33 @@ public sealed class SpaceRowTests
             ScrubWorld after = world.Opened(cut);
             after.AssertReads(0, 128 << 10);
             after.AssertReads((128 << 10) + 4096, world.RowLength - (128 << 10) - 4096);
+        }
+    }
+
+    // Its zeros are lost with it, and nothing says that it misses them: whoever owned the slab before would be read from it.
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void A_disk_that_leaves_while_a_row_is_made_has_no_slab_of_it(int leaving)
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: false);
+        SimDisk disk = world.Disks[leaving];
+        disk.OnRequest = (operation, _, _) => disk.Pulled |= operation == SimOperation.Flush;
+        world.Write(2 * world.RowLength, 4096);
+        disk.OnRequest = null;
+        Assert.True(disk.Pulled || !world.World.Host.Row(2)!.Places.Any(place => place.Disk == leaving), "nothing was flushed");
+
+        ScrubWorld after = world.Opened((SpaceWorld)world.World.Cut(5, (_, _, _) => false));
+        if (disk.Pulled)
+        {
+            Assert.Equal("", after.Lane.Run(after.World.Return(leaving)));
+        }
+
+        Assert.Equal(RepairEnd.Done, after.Lane.Run(after.Space.Resync(new SimPacer(after.Lane))));
+        for (int i = 0; i < 4; i++)
+        {
+            after.AssertReads(2 * world.RowLength, world.RowLength);
         }
     }
 }
