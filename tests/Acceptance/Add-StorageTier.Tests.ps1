@@ -20,6 +20,7 @@ AfterAll {
 Describe 'Add-StorageTier' {
     It 'does nothing with -WhatIf' {
         Add-StorageTier One $top 8MB -WhatIf
+        Add-StorageTier -VirtualDisk (Get-VirtualDisk One) -StorageTier $top -Size 8MB -WhatIf
         (Get-VirtualDisk One).Size | Should -Be 48MB
     }
 
