@@ -53,10 +53,14 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     /// <summary>Fault: stale marks are not recorded.</summary>
     public bool RefusesMarks { get; set; }
 
-    private readonly HashSet<int> _leaving = [];
+    private readonly HashSet<int> _leaving = [];   // not out of the view durably yet
+    private readonly HashSet<int> _evicting = [];   // or what they miss is not marked yet
 
     /// <inheritdoc/>
     public bool IsLeaving(int number) => _leaving.Contains(number);
+
+    /// <summary>Whether its eviction, with the marks of what it misses, is not complete; a pool lets no disk return before.</summary>
+    public bool IsBeingEvicted(int number) => _evicting.Contains(number);
 
     /// <summary>The space that evictions are reported to.</summary>
     public Space? Space { get; set; }
@@ -173,7 +177,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     /// <inheritdoc/>
     public async LaneTask<IoError> Evict(int disk, string reason)
     {
-        while (_leaving.Contains(disk))
+        while (_evicting.Contains(disk))
         {
             await lane.Delay(1000);
         }
@@ -181,13 +185,13 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
         if (map.Evicted.Add(disk))
         {
             _leaving.Add(disk);
+            _evicting.Add(disk);
             disks[disk].Abandon();
             await lane.Delay(1000 + lane.Next(100_000));
             _leaving.Remove(disk);
-            if (Space is not null)
-            {
-                return await Space.OnDiskLost(disk);
-            }
+            IoError error = Space is null ? IoError.None : await Space.OnDiskLost(disk);
+            _evicting.Remove(disk);
+            return error;
         }
 
         return IoError.None;

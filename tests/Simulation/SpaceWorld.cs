@@ -94,7 +94,7 @@ public sealed class SpaceWorld : ISimWorld
     }
 
     /// <inheritdoc/>
-    public bool CanReturn(int disk) => Disks[disk] is { InFlight: 0, Hung: false } && _map.Evicted.Contains(disk);
+    public bool CanReturn(int disk) => Disks[disk] is { InFlight: 0, Hung: false } && _map.Evicted.Contains(disk) && !Host.IsBeingEvicted(disk);
 
     /// <inheritdoc/>
     public LaneTask<string> Return(int disk)
