@@ -12,7 +12,7 @@ namespace TierSpaces.Engine.Management;
 /// <summary>What is to be pinned.</summary>
 /// <param name="VirtualDisk">A virtual disk with tiers.</param>
 /// <param name="Tier">One of them.</param>
-/// <param name="Label">Path of the file, of which there is one pin on a virtual disk; empty: a range, of which each is a pin of its own.</param>
+/// <param name="Label">Path of the file, of which there is one pin on a virtual disk; empty: a range, of which there is one as well.</param>
 /// <param name="Ranges">Its pieces, in any order; bytes of the virtual disk.</param>
 public sealed record PinRequest(Guid VirtualDisk, Guid Tier, string Label, IReadOnlyList<PinnedRange> Ranges);
 
@@ -24,6 +24,9 @@ public sealed record PinRequest(Guid VirtualDisk, Guid Tier, string Label, IRead
 /// <param name="IsMoving">Whether slices of the virtual disk are being brought to their tiers.</param>
 public sealed record PinStatus(Pin Pin, VirtualDiskDescription VirtualDisk, TierDescription Tier, IReadOnlyList<long> BytesOn, bool IsMoving)
 {
+    /// <summary>Whether it is of a range, and not of a file.</summary>
+    public bool IsRange => Pin.Label.Length == 0;
+
     /// <summary>Bytes on the tier that it names.</summary>
     public long BytesOnTier => BytesOn[Pin.Tier];
 
@@ -43,7 +46,7 @@ public sealed partial class StorageSubsystem
         ? PinsOf(TakeTiered(id).Disk)
         : [.. _pools.Values.SelectMany(static managed => managed.VirtualDisks.Values).Where(static disk => disk.Open.Tiering is not null).SelectMany(PinsOf)]);
 
-    /// <summary>Sets a pin, for a file in place of the one it has. What is pinned moves with the next optimization, or <see cref="MovePinnedAsync"/>.</summary>
+    /// <summary>Sets a pin, in place of the one that its file or exactly its range has. What is pinned moves with the next optimization, or <see cref="MovePinnedAsync"/>.</summary>
     /// <exception cref="RefusedException">More would be pinned to the tier than it has, or a parameter is outside its range; nothing was changed.</exception>
     public Task<PinStatus> SetPinAsync(PinRequest request) => Change(async LaneTask<PinStatus> () =>
     {
@@ -111,9 +114,10 @@ public sealed partial class StorageSubsystem
         }
 
         CheckRanges(description, request);
-        Guid id = disk.Open.Tiering.Pins.Find(request.Label)?.Id ?? _lane.NewGuid();
-        Pin pin = new(id, tier, request.Label, Pin.Join(request.Ranges));
+        Pin pin = new(Guid.Empty, tier, request.Label, Pin.Join(request.Ranges));
         pin = pin.Ranges.Length <= PinPiecesMax ? pin : pin with { Ranges = Pin.Join(request.Ranges.Select(range => WholeSlices(range, description.SliceSize))) };
+        Pin? before = pin is { Label: "", Ranges: [var range] } ? disk.Open.Tiering.Pins.Find(range) : disk.Open.Tiering.Pins.Find(pin.Label);
+        pin = pin with { Id = before?.Id ?? _lane.NewGuid() };
         CheckPin(disk, pin);
         return (managed, disk, pin);
     }

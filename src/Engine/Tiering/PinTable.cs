@@ -37,8 +37,9 @@ public sealed class PinTable
     /// <summary>Bytes of a slice.</summary>
     public int SliceBytes { get; }
 
-    /// <summary>Pins, by label and then by identity.</summary>
-    public IReadOnlyList<Pin> Pins => [.. _pins.Values.OrderBy(static pin => pin.Label, StringComparer.Ordinal).ThenBy(static pin => pin.Id)];
+    /// <summary>Pins: ranges by where they begin, then files by path.</summary>
+    public IReadOnlyList<Pin> Pins =>
+        [.. _pins.Values.OrderBy(static pin => pin.Label, StringComparer.Ordinal).ThenBy(static pin => pin.Ranges[0].Offset).ThenBy(static pin => pin.Id)];
 
     /// <summary>The pins of a virtual disk as its pool remembers them. Those to tiers that the disk has no more are left out.</summary>
     public static PinTable Load(VirtualDiskDescription disk, IEnumerable<PinSet> records)
@@ -63,6 +64,9 @@ public sealed class PinTable
 
     /// <summary>The pin of a file.</summary>
     public Pin? Find(string label) => label.Length == 0 ? null : _pins.Values.FirstOrDefault(pin => pin.Label == label);
+
+    /// <summary>The pin of a range: of exactly these bytes.</summary>
+    public Pin? Find(PinnedRange range) => _pins.Values.FirstOrDefault(pin => pin.Label.Length == 0 && pin.Ranges is [var only] && only == range);
 
     /// <summary>The tier that a slice is pinned to; −1: none.</summary>
     public int TierOf(long slice)

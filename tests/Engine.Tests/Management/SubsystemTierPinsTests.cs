@@ -48,6 +48,21 @@ public sealed class SubsystemTierPinsTests
     }
 
     [Fact]
+    public void A_range_is_pinned_in_place_of_the_pin_that_exactly_it_has()
+    {
+        PinStatus pin = Set(0, "", new PinnedRange(9 * Slice, 2 * Slice));
+        Assert.Equal(2L * Slice, pin.BytesElsewhere);
+        Set(0, "", new PinnedRange(2 * Slice, Slice));
+        PinStatus again = Set(1, "", new PinnedRange(9 * Slice, 2 * Slice));   // once there were two of them, and the faster tier would have won for ever
+        Assert.Equal((pin.Pin.Id, 0L), (again.Pin.Id, again.BytesElsewhere));
+        Set(0, "", new PinnedRange(10 * Slice, 2 * Slice));   // overlaps it, and is another one
+        Set(1, "/f", new PinnedRange(2 * Slice, Slice));
+        _world.Restart();
+        Assert.Equal([(2, 1, 0), (9, 2, 1), (10, 2, 0), (2, 1, 1)], Pins().Select(
+            one => ((int)(one.Pin.Ranges[0].Offset / Slice), (int)(one.Pin.Bytes / Slice), one.Pin.Tier)));
+    }
+
+    [Fact]
     public void What_is_pinned_moves_at_once_and_what_is_hot_does_not()
     {
         for (int i = 0; i < 200; i++)

@@ -77,13 +77,17 @@ public sealed class PinTableTests
     }
 
     [Fact]
-    public void Pins_are_found_by_file_and_listed_in_order()
+    public void Pins_are_found_by_file_or_range_and_listed_in_order()
     {
         PinTable table = new((int)Mi, [40 * Mi, 4 * Mi]);
+        Assert.True(table.TrySet(Make(4, 0, 14 * Mi, Mi), out _));
         Assert.True(table.TrySet(Make(1, 0, 0, 1) with { Label = "/b" }, out _));
         Assert.True(table.TrySet(Make(2, 0, 9 * Mi, 1) with { Label = "/a" }, out _));
         Assert.True(table.TrySet(Make(3, 0, 12 * Mi, 1), out _));
-        Assert.Equal(["", "/a", "/b"], table.Pins.Select(static pin => pin.Label));
+        Assert.Equal([IdOf(3), IdOf(4), IdOf(2), IdOf(1)], table.Pins.Select(static pin => pin.Id));
+        Assert.Equal(IdOf(4), table.Find(new PinnedRange(14 * Mi, Mi))!.Id);
+        Assert.Null(table.Find(new PinnedRange(14 * Mi, Mi + 1)));
+        Assert.Null(table.Find(new PinnedRange(9 * Mi, 1)));   // a file's
         Assert.Equal(IdOf(1), table.Find("/b")!.Id);
         Assert.Null(table.Find(""));
         Assert.Null(table.Find("/c"));
