@@ -2,14 +2,14 @@ using System.Management.Automation;
 
 namespace TierSpaces.Cmdlets;
 
-/// <summary>How an object given to a parameter is named: to the host by its identifier, to a person by its friendly name.</summary>
+/// <summary>How an object given to a parameter is named: to the host by its identifier, to a person by its friendly name, or a pin by its place.</summary>
 internal static class ObjectName
 {
     internal static string Unique(PSObject value) =>
-        Text(value, "UniqueId") ?? Text(value, "FriendlyName") ?? value.ToString();
+        Text(value, "UniqueId") ?? Text(value, "PinUniqueId") ?? Text(value, "FriendlyName") ?? value.ToString();
 
     internal static string Display(object? value) =>
-        value is PSObject given ? Text(given, "FriendlyName") ?? Unique(given) : value?.ToString() ?? string.Empty;
+        value is PSObject given ? Text(given, "FriendlyName") ?? Text(given, "Place") ?? Unique(given) : value?.ToString() ?? string.Empty;
 
     private static string? Text(PSObject value, string property) =>
         value.Properties[property]?.Value?.ToString() is { Length: > 0 } text ? text : null;

@@ -1,9 +1,10 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>A file that is pinned to a storage tier. What Get-FileStorageTier returns.</summary>
-[WindowsClass("MSFT_FileStorageTier", "FilePath", "DesiredStorageTierName", "PlacementStatus", "State")]
+/// <summary>A file, or a range of a virtual disk, that is pinned to a storage tier. What Get-FileStorageTier returns.</summary>
+[WindowsClass("MSFT_FileStorageTier", "FilePath=Place", "DesiredStorageTierName", "PlacementStatus", "State")]
 public sealed record FileStorageTierInfo
 {
+    /// <summary>Empty for a range.</summary>
     public string FilePath { get; init; } = "";
 
     public string State { get; init; } = "";
@@ -29,6 +30,18 @@ public sealed record FileStorageTierInfo
     /// <summary>In bytes.</summary>
     public ulong FileSizeOnCapacityTierClass { get; init; }
 
-    /// <summary>Ours. Virtual disk that the file is on.</summary>
+    /// <summary>Ours. Identifier of the pin. Not UniqueId: cmdlets that take a file or an identifier would be given both.</summary>
+    public string PinUniqueId { get; init; } = "";
+
+    /// <summary>Ours. Virtual disk that it is on.</summary>
     public string VirtualDiskUniqueId { get; init; } = "";
+
+    /// <summary>Ours. First byte of a range, of a whole slice; null for a file.</summary>
+    public ulong? Offset { get; init; }
+
+    /// <summary>Ours. Bytes of a range, whole slices; null for a file.</summary>
+    public ulong? Length { get; init; }
+
+    /// <summary>Ours. What is pinned, as the table shows it: the path, or the range in words.</summary>
+    public string Place { get; init; } = "";
 }

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
-/// <summary>Files pinned through verbs; where they lie is made up. Virtual disk d has 4 MiB on SSD and 12 MiB on HDD.</summary>
+/// <summary>Files and ranges pinned through verbs; where files lie is made up. Virtual disk d has 4 MiB on SSD and 12 MiB on HDD.</summary>
 public sealed class FileStorageTierVerbTests : IAsyncLifetime
 {
     private const long Slice = 1 << 20;
@@ -79,6 +79,146 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         Assert.Equal(["/v/f"], Paths(await PinsAsync("VolumePath", "/v")));
     }
 
+    [Fact]
+    public async Task A_range_is_on_its_tier_at_once_and_stays_there_while_it_is_cold_until_it_is_let_go_of()
+    {
+        await host.WriteAsync("d", (int)Slice, Enumerable.Range(0, 16).Select(slice => slice * Slice));   // 0 to 3 are on the fast tier
+        await host.WriteAsync("d", 4096, Enumerable.Repeat(Enumerable.Range(12, 4), 50).SelectMany(round => round).Select(slice => slice * Slice));
+        await PinRangeAsync((8 * Slice) + 5, Slice);
+        Assert.Equal("Pending Not on tier", Said(Assert.Single(await PinsOfDiskAsync()), "State", "PlacementStatus"));
+        await PinRangeAsync((8 * Slice) + 5, Slice, now: true);
+        var pin = Assert.Single(await PinsOfDiskAsync());
+        Assert.Equal(
+            $" OK Completely on tier 2097152 {disk} {8 * Slice} {2 * Slice} 2097152 bytes at 8388608",
+            Said(pin, "FilePath", "State", "PlacementStatus", "FileSizeOnDesiredStorageTier", "VirtualDiskUniqueId", "Offset", "Length", "Place"));
+        Assert.Equal("d_fast d_fast", await TiersAsync(8, 9));
+
+        await host.CloseAsync();
+        await host.OpenAsync();
+        Assert.Equal(pin.ToString(), Assert.Single(await PinsOfDiskAsync()).ToString());
+        await OkAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = new[] { "d" } });
+        Assert.Equal("d_fast d_fast", await TiersAsync(8, 9));
+        Assert.Equal(2, (await TiersAsync(12, 13, 14, 15)).Split("d_fast").Length - 1);
+
+        await ClearRangeAsync(8 * Slice, 2 * Slice);
+        Assert.Equal("d_fast d_fast", await TiersAsync(8, 9));   // nothing moves for that
+        await OkAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = new[] { "d" } });
+        Assert.Equal("d_slow d_slow", await TiersAsync(8, 9));
+        Assert.Equal("d_fast d_fast d_fast d_fast", await TiersAsync(12, 13, 14, 15));
+    }
+
+    [Theory]
+    [InlineData("VirtualDiskFriendlyName", "DesiredStorageTierFriendlyName")]
+    [InlineData("VirtualDiskFriendlyName", "DesiredStorageTier")]
+    [InlineData("VirtualDiskFriendlyName", "DesiredStorageTierUniqueId")]
+    [InlineData("VirtualDiskUniqueId", "DesiredStorageTierFriendlyName")]
+    [InlineData("VirtualDiskUniqueId", "DesiredStorageTier")]
+    [InlineData("VirtualDiskUniqueId", "DesiredStorageTierUniqueId")]
+    [InlineData("VirtualDisk", "DesiredStorageTierFriendlyName")]
+    [InlineData("VirtualDisk", "DesiredStorageTier")]
+    [InlineData("VirtualDisk", "DesiredStorageTierUniqueId")]
+    public async Task Virtual_disk_and_tier_of_a_range_are_named_in_every_way(string diskBy, string tierBy)
+    {
+        var tier = (await OkAsync("Get-StorageTier", new() { ["FriendlyName"] = new[] { "d_slow" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
+        var named = diskBy == "VirtualDiskFriendlyName" ? "d" : disk;
+        await OkAsync("Set-FileStorageTier", new()
+        {
+            [diskBy] = named, [tierBy] = tierBy == "DesiredStorageTierFriendlyName" ? "d_slow" : tier, ["Offset"] = Slice, ["Length"] = 1,
+        });
+        var pin = Assert.Single(await PinsOfDiskAsync(diskBy, named));
+        Assert.Equal($"d_slow {Slice} {Slice}", Said(pin, "DesiredStorageTierName", "Offset", "Length"));
+        await OkAsync("Clear-FileStorageTier", new() { [diskBy] = new[] { named }, ["Offset"] = Slice, ["Length"] = 1 });
+        Assert.Empty(await PinsOfDiskAsync(diskBy, named));
+    }
+
+    [Fact]
+    public async Task Pins_of_files_and_ranges_are_listed_together_or_those_that_have_a_slice_of_a_range()
+    {
+        await PinAsync("/v/f");   // slices 2 and 5
+        await PinRangeAsync(8 * Slice, 2 * Slice, "d_slow");
+        await PinRangeAsync(0, 1, "d_slow");
+        Assert.Equal(["1048576 bytes at 0", "2097152 bytes at 8388608", "/v/f"], Places(await PinsOfDiskAsync()));
+        Assert.Equal(["/v/f"], Places(await PinsOfDiskAsync(offset: (2 * Slice) + 8192, length: 1)));   // slices are pinned whole
+        Assert.Equal(["2097152 bytes at 8388608"], Places(await PinsOfDiskAsync(offset: 9 * Slice)));
+        Assert.Equal(["1048576 bytes at 0", "/v/f"], Places(await PinsOfDiskAsync(length: (2 * Slice) + 1)));
+        Assert.Empty(await PinsOfDiskAsync(offset: 3 * Slice, length: 2 * Slice));
+        Assert.Equal(["/v/f"], Places(await PinsAsync("VolumePath", "/v")));
+        Assert.Equal(JsonValueKind.Null, Assert.Single(await PinsAsync("FilePath", "/v/f")).GetProperty("Offset").ValueKind);
+        Assert.Equal("CmdletizationQuery_NotFound_FilePath", Error(await host.SendAsync("Get-FileStorageTier", new() { ["FilePath"] = "" }), "ErrorId"));
+        Assert.Equal("CmdletizationQuery_NotFound_FilePath", Error(await host.SendAsync("Clear-FileStorageTier", new() { ["FilePath"] = "" }), "ErrorId"));
+    }
+
+    [Fact]
+    public async Task Pins_within_a_range_are_taken_away_and_those_beyond_it_stay()
+    {
+        await PinAsync("/v/f");   // slices 2 and 5
+        await PinRangeAsync(0, 3 * Slice, "d_slow");
+        await PinRangeAsync(Slice, Slice, "d_slow");
+        await PinRangeAsync(2 * Slice, Slice);
+        await PinRangeAsync(2 * Slice, Slice, "d_slow");   // in place of the one before
+        Assert.Equal(4, (await PinsOfDiskAsync()).Length);
+        var cleared = await ClearRangeAsync(Slice + 1, Slice);   // slices 1 and 2
+        Assert.Equal("Pins that reach beyond 2097152 bytes at 1048576 of virtual disk 'd' stay: 3145728 bytes at 0.", Assert.Single(cleared.GetProperty("Warnings").EnumerateArray()).GetString());
+        Assert.Equal(["3145728 bytes at 0", "/v/f"], Places(await PinsOfDiskAsync()));
+        var refused = await host.SendAsync("Clear-FileStorageTier", Range("d", Slice, Slice));
+        Assert.Equal("8", Error(refused, "Code"));
+        Assert.Equal("No range of virtual disk 'd' is pinned within 1048576 bytes at 1048576. Pinned beyond it: 3145728 bytes at 0.", Error(refused, "ExtendedInformation"));
+
+        var pins = (await PinsOfDiskAsync()).Select(pin => pin.GetProperty("PinUniqueId").GetString()!).ToArray();
+        await OkAsync("Clear-FileStorageTier", new() { ["InputObject"] = pins });
+        Assert.Empty(await PinsOfDiskAsync());
+        Assert.Equal("8", Error(await host.SendAsync("Clear-FileStorageTier", new() { ["InputObject"] = pins[..1] }), "Code"));
+    }
+
+    [Theory]
+    [InlineData("d", 0, 0, "d_fast", 5, "-Length 0 is not possible")]
+    [InlineData("d", 16 * Slice, 1, "d_fast", 5, "-Offset 16777216 is not within virtual disk 'd', which has 16777216 bytes.")]
+    [InlineData("d", 15 * Slice, Slice + 1, "d_fast", 5, "-Length 1048577 behind -Offset 15728640 is not within virtual disk 'd', which has 16777216 bytes. Give a length of 1 to 1048576.")]
+    [InlineData("d", 1, ulong.MaxValue, "d_fast", 5, "-Length 18446744073709551615 is more than")]
+    [InlineData("d", long.MaxValue, long.MaxValue, "d_fast", 5, "-Offset 9223372036854775807 is not within")]
+    [InlineData("d", 0, 5 * Slice, "d_fast", 40000, "At most 4194304 bytes more can be pinned to it")]
+    [InlineData("d", 0, Slice, "e_fast", 8, "Virtual disk 'd' has the storage tiers d_fast, d_slow. Name one of them.")]
+    [InlineData("d", 0, Slice, "none", 8, "No MSFT_StorageTier objects found with property 'FriendlyName' equal to 'none'.")]
+    [InlineData("none", 0, Slice, "d_fast", 8, "No MSFT_VirtualDisk objects found with property 'FriendlyName' equal to 'none'.")]
+    [InlineData("v", 0, Slice, "d_fast", 1, "Virtual disk 'v' has no tiers. Only virtual disks made with -StorageTiers have.")]
+    [InlineData("?", 0, Slice, "d_fast", 5, "'?' fits 3 MSFT_VirtualDisk objects")]
+    public async Task A_range_that_cannot_be_is_refused_and_changes_nothing(string name, ulong offset, ulong length, string tier, int code, string message)
+    {
+        await OkAsync("New-VirtualDisk", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "e", ["StorageTiers"] = new[] { "fast", "slow" },
+            ["StorageTierSizes"] = new[] { 4 * Slice, 12 * Slice }, ["WriteCacheSize"] = 0,
+        });
+        await PinRangeAsync(0, Slice, "d_slow");
+        var range = new Dictionary<string, object?> { ["VirtualDiskFriendlyName"] = name, ["Offset"] = offset, ["Length"] = length };
+        foreach (var isWhatIf in new[] { true, false })
+        {
+            var refused = await host.SendAsync("Set-FileStorageTier", new(range) { ["DesiredStorageTierFriendlyName"] = tier, ["Now"] = true, ["WhatIf"] = isWhatIf });
+            Assert.Equal($"{code}", Error(refused, "Code"));
+            Assert.Contains(message, string.Join(' ', ((string[])["Message", "ExtendedInformation", "RecommendedAction"]).Select(part => Error(refused, part))), StringComparison.Ordinal);
+        }
+
+        Assert.Equal(["1048576 bytes at 0"], Places(await PinsOfDiskAsync()));
+    }
+
+    [Theory]
+    [InlineData("Clear-FileStorageTier", "d", 0, 0, 5)]
+    [InlineData("Clear-FileStorageTier", "d", 16 * Slice, 1, 5)]
+    [InlineData("Clear-FileStorageTier", "d", 0, (16 * Slice) + 1, 5)]
+    [InlineData("Clear-FileStorageTier", "d", Slice, Slice, 8)]
+    [InlineData("Clear-FileStorageTier", "v", 0, Slice, 1)]
+    [InlineData("Clear-FileStorageTier", "none", 0, Slice, 8)]
+    [InlineData("Get-FileStorageTier", "d", 0, 0, 5)]
+    [InlineData("Get-FileStorageTier", "d", 16 * Slice, 1, 5)]
+    [InlineData("Get-FileStorageTier", "v", 0, Slice, 1)]
+    [InlineData("Get-FileStorageTier", "none", 0, Slice, 8)]
+    public async Task What_is_not_there_is_neither_listed_nor_taken_away(string verb, string name, long offset, long length, int code)
+    {
+        await PinRangeAsync(0, Slice);
+        Assert.Equal($"{code}", Error(await host.SendAsync(verb, Range(name, offset, length)), "Code"));
+        Assert.Single(await PinsOfDiskAsync());
+    }
+
     private async Task<JsonElement> OkAsync(string verb, Dictionary<string, object?> request)
     {
         var reply = await host.SendAsync(verb, request);
@@ -91,6 +231,29 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
 
     private async Task<JsonElement[]> PinsAsync(string parameter, string path) =>
         [.. (await OkAsync("Get-FileStorageTier", new() { [parameter] = path })).GetProperty("Objects").EnumerateArray()];
+
+    private Task<JsonElement> PinRangeAsync(long offset, long length, string tier = "d_fast", bool now = false) => OkAsync("Set-FileStorageTier", new()
+    {
+        ["VirtualDiskFriendlyName"] = "d", ["Offset"] = offset, ["Length"] = length, ["DesiredStorageTierFriendlyName"] = tier, ["Now"] = now,
+    });
+
+    private Task<JsonElement> ClearRangeAsync(long offset, long length) => OkAsync("Clear-FileStorageTier", Range("d", offset, length));
+
+    private async Task<JsonElement[]> PinsOfDiskAsync(string parameter = "VirtualDisk", string name = "d", long? offset = null, long? length = null) =>
+        [.. (await OkAsync("Get-FileStorageTier", new() { [parameter] = new[] { name }, ["Offset"] = offset, ["Length"] = length })).GetProperty("Objects").EnumerateArray()];
+
+    private async Task<string> TiersAsync(params int[] slices)
+    {
+        var all = (await OkAsync("Get-StorageTierHeatMap", new() { ["FriendlyName"] = new[] { "d" } })).GetProperty("Objects").EnumerateArray().ToArray();
+        return string.Join(' ', slices.Select(slice => all.Single(one => one.GetProperty("Slice").GetInt32() == slice).GetProperty("Tier").GetString()));
+    }
+
+    private static Dictionary<string, object?> Range(string name, long offset, long length) =>
+        new() { ["VirtualDiskFriendlyName"] = new[] { name }, ["Offset"] = offset, ["Length"] = length };
+
+    private static string Said(JsonElement pin, params string[] properties) => string.Join(' ', properties.Select(name => pin.GetProperty(name).ToString()));
+
+    private static IEnumerable<string> Places(IEnumerable<JsonElement> pins) => pins.Select(pin => pin.GetProperty("Place").GetString()!);
 
     private static IEnumerable<string> Paths(IEnumerable<JsonElement> pins) => pins.Select(pin => pin.GetProperty("FilePath").GetString()!);
 

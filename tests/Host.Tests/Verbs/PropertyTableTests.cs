@@ -177,7 +177,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
     {
         var tiers = ((string[])["fast", "slow"]).Select((name, number) => new TierDescription { Id = Guid.NewGuid(), Number = number, FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
         var disk = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "z", ResiliencySettingName = "Simple", SizeBytes = 16, Tiers = [.. tiers] };
-        foreach (var (path, tier, bytesOn) in ((string, int, long[])[])[("/f", 0, [0, 5]), ("/g", 1, [2, 6])])
+        foreach (var (path, tier, bytesOn) in ((string, int, long[])[])[("/f", 0, [0, 5]), ("/g", 1, [2, 6]), ("", 1, [0, 8])])
         {
             var pin = new Pin(Guid.NewGuid(), tier, path, [new PinnedRange(0, bytesOn.Sum())]);
             Note("Get-FileStorageTier", new PinStatus(pin, disk with { Id = new VirtualDiskId(Guid.NewGuid()) }, tiers[tier], bytesOn, IsMoving: tier == 0).ToInfo());

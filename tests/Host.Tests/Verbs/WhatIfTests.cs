@@ -119,6 +119,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     {
         { "Add-PhysicalDisk", """{"StoragePoolFriendlyName":"p","PhysicalDisks":["a"]}""", 51002 },
         { "Add-StorageTier", """{"VirtualDiskFriendlyName":["v"],"StorageTier":"t","Size":1048576}""", 1 },
+        { "Clear-FileStorageTier", """{"VirtualDiskFriendlyName":["v"],"Offset":0,"Length":1}""", 1 },
         { "New-PhysicalDisk", """{"Path":["/nowhere/new.img"],"Size":134217728}""", 5 },
         { "New-PhysicalDisk", """{"Path":["/etc/hostname"],"Size":134217728}""", 5 },
         { "New-PhysicalDisk", """{"Path":["/tmp/never.img"],"Size":5000}""", 4097 },
@@ -126,6 +127,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         { "Remove-PhysicalDisk", """{"StoragePoolFriendlyName":"p","PhysicalDisks":["a"]}""", 51004 },
         { "Remove-PhysicalDisk", """{"StoragePoolFriendlyName":"p","PhysicalDisks":["free"]}""", 8 },
         { "Reset-PhysicalDisk", """{"FriendlyName":"a"}""", 51002 },
+        { "Set-FileStorageTier", """{"VirtualDiskFriendlyName":"v","Offset":0,"Length":1,"DesiredStorageTierFriendlyName":"t"}""", 1 },
         { "Set-EmulatedDiskFault", """{"FriendlyName":"free","Pull":true}""", 5 },
         { "Set-PhysicalDisk", """{"FriendlyName":"free","Usage":"Retired"}""", 5 },
         { "Set-PhysicalDisk", """{"FriendlyName":"free","NewFriendlyName":""}""", 5 },

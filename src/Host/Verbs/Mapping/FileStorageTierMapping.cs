@@ -1,9 +1,10 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 
 namespace TierSpaces.Host.Verbs.Mapping;
 
-/// <summary>A pinned file of the engine as the object users see.</summary>
+/// <summary>A pin of the engine as the object users see.</summary>
 internal static class FileStorageTierMapping
 {
     /// <summary>Maps one. The fastest of several tiers is the performance class, the others are the capacity class.</summary>
@@ -24,9 +25,16 @@ internal static class FileStorageTierMapping
             FileSizeOnDesiredStorageTierClass = (ulong)(isFast ? performance : capacity),
             FileSizeOnPerformanceTierClass = (ulong)performance,
             FileSizeOnCapacityTierClass = (ulong)capacity,
+            PinUniqueId = Identifiers.OfPoolOrDisk(pin.Pin.Id),
             VirtualDiskUniqueId = Identifiers.OfVirtualDisk(pin.VirtualDisk.Id.Value),
+            Offset = pin.IsRange ? (ulong)pin.Pin.Ranges[0].Offset : null,
+            Length = pin.IsRange ? (ulong)pin.Pin.Ranges[0].Length : null,
+            Place = pin.IsRange ? pin.Pin.Ranges[0].InWords() : pin.Pin.Label,
         };
     }
+
+    /// <summary>A range as messages and tables say it.</summary>
+    public static string InWords(this PinnedRange range) => $"{range.Length} bytes at {range.Offset}";
 
     private static FileStorageTierState StateOf(PinStatus pin) =>
         pin.BytesElsewhere == 0 ? FileStorageTierState.OK

@@ -5,17 +5,25 @@ using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
 
-/// <summary>Get-FileStorageTier: lists pinned files, of a volume or one by its path.</summary>
+/// <summary>Get-FileStorageTier: lists pinned files, of a volume or one by its path, or all pins of virtual disks.</summary>
 internal sealed class GetFileStorageTierHandler(HostServices services) : VerbHandler<GetFileStorageTierRequest, FileStorageTierInfo>
 {
     /// <inheritdoc/>
     protected override async Task HandleAsync(
         GetFileStorageTierRequest request, ReplyBuilder<FileStorageTierInfo> reply, CancellationToken cancellation)
     {
-        var pins = request.VolumePath is { } volume
-            ? await OnVolumeAsync(services, volume).ConfigureAwait(false)
-            : await OfFileAsync(services, request.FilePath!).ConfigureAwait(false);
-        reply.Add(pins.Select(pin => pin.ToInfo()));
+        if (request.VolumePath is { } volume)
+        {
+            reply.Add((await OnVolumeAsync(services, volume).ConfigureAwait(false)).Select(pin => pin.ToInfo()));
+        }
+        else if (request.FilePath is { } path)
+        {
+            reply.Add((await OfFileAsync(services, path).ConfigureAwait(false)).Select(pin => pin.ToInfo()));
+        }
+        else
+        {
+            await ListOfDisksAsync(request, reply).ConfigureAwait(false);
+        }
     }
 
     /// <summary>The pins of a file: one on each virtual disk that it was on when it was pinned.</summary>
@@ -23,15 +31,30 @@ internal sealed class GetFileStorageTierHandler(HostServices services) : VerbHan
     internal static async Task<PinStatus[]> OfFileAsync(HostServices services, string path)
     {
         var all = await services.Subsystem.PinsAsync(null).ConfigureAwait(false);
-        PinStatus[] pins = [.. all.Where(pin => pin.Pin.Label == path)];
+        PinStatus[] pins = [.. all.Where(pin => !pin.IsRange && pin.Pin.Label == path)];
         return pins.Length > 0 ? pins : throw StorageException.NotFound("MSFT_FileStorageTier", "FilePath", path);
+    }
+
+    private async Task ListOfDisksAsync(GetFileStorageTierRequest request, ReplyBuilder<FileStorageTierInfo> reply)
+    {
+        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        var disks = all.VirtualDisks.Select(request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk, reply.Fail);
+        foreach (var range in SliceRange.Of(disks, request.Offset, request.Length, page: null))
+        {
+            await reply.TryAsync(async () =>
+            {
+                var pins = await services.Subsystem.PinsAsync(range.Id).ConfigureAwait(false);
+                range.Check();
+                reply.Add(pins.Where(pin => pin.Pin.Ranges.Any(range.Touches)).Select(pin => pin.ToInfo()));
+            }).ConfigureAwait(false);
+        }
     }
 
     private static async Task<PinStatus[]> OnVolumeAsync(HostServices services, string path)
     {
         var place = services.Files.FindVolume(path, nameof(GetFileStorageTierRequest.VolumePath));
         var all = await services.Subsystem.PinsAsync(null).ConfigureAwait(false);
-        return [.. all.Where(pin => Identifiers.OfVirtualDisk(pin.VirtualDisk.Id.Value) == place.VirtualDisk && pin.Pin.Label.Length > 0
+        return [.. all.Where(pin => Identifiers.OfVirtualDisk(pin.VirtualDisk.Id.Value) == place.VirtualDisk && !pin.IsRange
             && pin.Pin.Ranges[0].Offset >= place.Range.Offset && pin.Pin.Ranges[0].Offset < place.Range.End)];
     }
 }

@@ -2,38 +2,69 @@ using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;
+using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
 
-/// <summary>Set-FileStorageTier: pins the places of a file to a tier; where it lies is asked of the kernel, once.</summary>
+/// <summary>
+/// Set-FileStorageTier: pins the places of a file, or a range of a virtual disk, to a tier; where a file lies is asked of the kernel, once.
+/// </summary>
 internal sealed class SetFileStorageTierHandler(HostServices services) : VerbHandler<SetFileStorageTierRequest, FileStorageTierInfo>, ILongVerb
 {
     /// <inheritdoc/>
     protected override async Task HandleAsync(
         SetFileStorageTierRequest request, ReplyBuilder<FileStorageTierInfo> reply, CancellationToken cancellation)
     {
-        var path = request.FilePath ?? throw new StorageException(StorageErrors.InvalidParameter, "-FilePath must be given.");
-        var place = services.Files.Find(path);
+        var file = request.FilePath is { } path ? services.Files.Find(path) : null;
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var disk = all.VirtualDisks.One(place.VirtualDisk).Description;
-        var tier = TierOf(disk, request);
-        var pin = new PinRequest(disk.Id.Value, tier.Id, path, place.Pieces);
-        var bytes = place.Pieces.Sum(piece => piece.Length);
+        var disk = file is not null
+            ? all.VirtualDisks.One(file.VirtualDisk)
+            : all.VirtualDisks.SelectOne(request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk);
+        var tier = TierOf(disk.Description, request);
+        var (pieces, what) = file is not null ? OfFile(file, request.FilePath!, disk.Description) : OfRange(disk, request);
+        var pin = new PinRequest(disk.Description.Id.Value, tier.Id, request.FilePath ?? "", pieces);
         await reply.DoAsync(
-            $"Pin '{path}', {bytes} bytes in {place.Pieces.Count} pieces of virtual disk '{disk.FriendlyName}', to storage tier '{tier.FriendlyName}'"
-            + (request.Now ? " and move it there" : ""),
+            $"Pin {what} to storage tier '{tier.FriendlyName}'{(request.Now ? " and move it there" : "")}",
             () => PinAsync(pin, request.Now),
             () => services.Subsystem.CheckSetPinAsync(pin)).ConfigureAwait(false);
     }
 
-    private static TierDescription TierOf(VirtualDiskDescription disk, SetFileStorageTierRequest request) => disk.IsTiered
-        ? new Selector<TierDescription>("MSFT_StorageTier", disk.Tiers, tier => Identifiers.OfPoolOrDisk(tier.Id), tier => tier.FriendlyName)
-            .SelectOne(request.DesiredStorageTierFriendlyName, request.DesiredStorageTierUniqueId, null, request.DesiredStorageTier)
-        : throw new StorageException(
-            StorageErrors.NotSupported, $"Virtual disk '{disk.FriendlyName}', which '{request.FilePath}' is on, has no tiers.",
-            "Only virtual disks made with -StorageTiers have.", request.FilePath!);
+    private static (IReadOnlyList<PinnedRange> Pieces, string What) OfFile(FilePlace file, string path, VirtualDiskDescription disk) => (
+        file.Pieces,
+        $"'{path}', {file.Pieces.Sum(piece => piece.Length)} bytes in {file.Pieces.Count} pieces of virtual disk '{disk.FriendlyName}',");
+
+    private static (IReadOnlyList<PinnedRange> Pieces, string What) OfRange(VirtualDiskStatus disk, SetFileStorageTierRequest request)
+    {
+        var range = SliceRange.Within(disk, request.Offset!.Value, request.Length!.Value).Bytes;
+        return ([range], $"{range.InWords()} of virtual disk '{disk.Description.FriendlyName}'");
+    }
+
+    private static TierDescription TierOf(VirtualDiskDescription disk, SetFileStorageTierRequest request)
+    {
+        if (!disk.IsTiered)
+        {
+            var what = request.FilePath is { } path ? $", which '{path}' is on," : "";
+            throw new StorageException(
+                StorageErrors.NotSupported, $"Virtual disk '{disk.FriendlyName}'{what} has no tiers.", "Only virtual disks made with -StorageTiers have.",
+                request.FilePath ?? disk.FriendlyName);
+        }
+
+        try
+        {
+            return new Selector<TierDescription>("MSFT_StorageTier", disk.Tiers, tier => Identifiers.OfPoolOrDisk(tier.Id), tier => tier.FriendlyName)
+                .SelectOne(request.DesiredStorageTierFriendlyName, request.DesiredStorageTierUniqueId, null, request.DesiredStorageTier);
+        }
+        catch (StorageException e) when (e.Error.Code == StorageErrors.ObjectNotFound.Code)
+        {
+            var tiers = string.Join(", ", disk.Tiers.Select(tier => tier.FriendlyName));
+            throw new StorageException(e.Error with
+            {
+                ExtendedInformation = $"Virtual disk '{disk.FriendlyName}' has the storage tiers {tiers}.", RecommendedAction = "Name one of them.",
+            });
+        }
+    }
 
     private async Task PinAsync(PinRequest pin, bool now)
     {
@@ -41,7 +72,7 @@ internal sealed class SetFileStorageTierHandler(HostServices services) : VerbHan
         if (now && await services.Subsystem.MovePinnedAsync(pin.VirtualDisk).ConfigureAwait(false) is { State: not JobState.Completed } job)
         {
             throw new StorageException(
-                StorageErrors.Failed, $"'{pin.Label}' is pinned, and moving it ended as {job.State}. {job.ErrorDescription}",
+                StorageErrors.Failed, $"The pin is set, and moving what it pins ended as {job.State}. {job.ErrorDescription}",
                 "The next optimization of the tiers goes on with it.", pin.Label);
         }
     }

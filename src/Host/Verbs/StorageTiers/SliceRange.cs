@@ -15,6 +15,9 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
     /// <summary>Identity of the virtual disk.</summary>
     public Guid Id => Disk.Description.Id.Value;
 
+    /// <summary>All of it.</summary>
+    public PinnedRange Bytes => new(Next, End - Next);
+
     /// <summary>Bytes that are to be listed.</summary>
     public long Left => End - Next;
 
@@ -58,6 +61,27 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
         return From(joined, page);
     }
 
+    /// <summary>The slices of a range, all of which must be on the virtual disk.</summary>
+    /// <param name="disk">The virtual disk.</param>
+    /// <param name="offset">First byte.</param>
+    /// <param name="length">Bytes.</param>
+    /// <exception cref="StorageException">There are none, or some are beyond the end of the virtual disk.</exception>
+    public static SliceRange Within(VirtualDiskStatus disk, ulong offset, ulong length)
+    {
+        var range = Of([disk], offset, length, page: null)[0];
+        range.Check();
+        return (long)length <= disk.Description.SizeBytes - (long)offset ? range : throw new StorageException(
+            StorageErrors.InvalidParameter,
+            $"-Length {length} behind -Offset {offset} is not within virtual disk '{disk.Description.FriendlyName}', which has {disk.Description.SizeBytes} bytes.",
+            $"Give a length of 1 to {disk.Description.SizeBytes - (long)offset}.", "Length");
+    }
+
+    /// <summary>Whether a piece of a pin has bytes in these slices.</summary>
+    public bool Touches(PinnedRange piece) => piece.Offset < End && piece.End > Next;
+
+    /// <summary>Whether a piece of a pin has no bytes but in these slices.</summary>
+    public bool Contains(PinnedRange piece) => piece.Offset >= Next && piece.End <= End;
+
     /// <summary>Refuses a range beyond the end of the virtual disk.</summary>
     /// <exception cref="StorageException">It is.</exception>
     public void Check()
@@ -76,7 +100,7 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
         var slice = Math.Max(1, disk.Description.SliceSize);   // one that has no tiers has none, and is refused later
         var size = disk.Description.SizeBytes;
         var end = length < size - offset ? Math.Min(size, (offset + length + slice - 1) / slice * slice) : size;
-        return new SliceRange(disk, offset / slice * slice, end);
+        return new SliceRange(disk, offset < size ? offset / slice * slice : offset, end);   // what is beyond the end is refused as it was given
     }
 
     // A page leaves out what was listed before it.
