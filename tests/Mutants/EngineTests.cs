@@ -10,11 +10,11 @@ namespace TierSpaces.Mutants;
 /// </summary>
 public sealed class EngineTests : IDisposable
 {
-    private static readonly string[] s_folders = ["Formats", "Journals", "Pools", "Resiliency", "Caching", "VirtualDisks", "Jobs", "Management"];
+    private static readonly string[] s_folders = ["Formats", "Journals", "Pools", "Resiliency", "Caching", "Tiering", "VirtualDisks", "Jobs", "Management"];
 
     private readonly string _engine;
     private readonly string[] _only;   // classes to run; empty: all that belong to these storeys
-    private readonly string _folder = Directory.CreateTempSubdirectory("tsmutanttests").FullName;
+    private readonly string _folder = Directory.CreateDirectory(Path.Combine(AppContext.BaseDirectory, Path.GetRandomFileName())).FullName;   // within the repository: some tests look at its documents
     private readonly List<TestClass> _classes = [];
 
     /// <summary>Uses the tests as they are built beside this program, all or only some classes, by name and separated by commas.</summary>

@@ -20,7 +20,7 @@ public static class MutantFinder
     private static readonly string[] s_namespaces =
     [
         "TierSpaces.Engine.Formats", "TierSpaces.Engine.Resiliency", "TierSpaces.Engine.Journals", "TierSpaces.Engine.Pools",
-        "TierSpaces.Engine.Caching", "TierSpaces.Engine.VirtualDisks",
+        "TierSpaces.Engine.Caching", "TierSpaces.Engine.Tiering", "TierSpaces.Engine.VirtualDisks",
     ];
 
     private static readonly HashSet<string> s_steps =
