@@ -16,6 +16,9 @@ public sealed record SimulationResult(long CrashStates, string? Violation, ulong
 /// </summary>
 public sealed class CrashSimulation
 {
+    /// <summary>Chance of a request to be one before which the world is stopped.</summary>
+    public const double ForkChance = 0.0092;
+
     private const int ChunkBytes = 64 << 10;
     private const int BlockBytes = 4096;
     private const double RareForks = 0.3;   // moves make many requests: about as many crash states for a seed of a tiered disk as for others
@@ -65,7 +68,7 @@ public sealed class CrashSimulation
     public static SortedDictionary<string, long> Sometimes { get; } = [];
 
     /// <summary>Runs one seed.</summary>
-    public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = 0.0092)
+    public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = ForkChance)
     {
         CrashSimulation simulation = new(scenario, seed, forkChance);
         try
