@@ -94,6 +94,26 @@ public class CacheOrderTests
         Assert.Equal(next, Read(after.Lane, after.Store, 30, 1));
     }
 
+    // Should the power take the record back once the block is at home, the ring would bring an older one over it, or none would hold its row.
+    [Fact]
+    public void What_goes_home_is_durable_in_the_ring_before()
+    {
+        SpaceWorld world = Open(s_simple);
+        Write(world, 0, 3, 1);
+        world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.Lane.PumpWhile(() => world.Cache.DirtyBytes > 0, 60_000_000_000);
+        world.Cache.Settings = Held;
+        Write(world, 0, 3, 2);   // no region has to be marked for it any more, which would flush the disk as well
+        SpaceWorld? cut = null;
+        Array.ForEach(world.Disks, disk => disk.OnRequest = (kind, offset, length) =>
+            cut ??= kind == SimOperation.Write && length == 3 * Block && !IsOfRing(offset) ? (SpaceWorld)world.Cut(7, (_, _, _) => false) : null);
+        world.Cache.Settings = new DestageSettings { IdleNs = 0 };
+        world.Lane.PumpWhile(() => world.Cache.DirtyBytes > 0, 60_000_000_000);
+        Assert.NotNull(cut);
+        Assert.Equal("", cut.Lane.Run(cut.Open(isNew: false)));
+        Assert.Equal(4 * Block, cut.Cache!.DirtyBytes);
+    }
+
     // The flush in the background fails, and the disk lets the next one succeed: what it dropped is not durable for that.
     [Fact]
     public void A_flush_that_failed_behind_the_writes_is_not_forgotten()

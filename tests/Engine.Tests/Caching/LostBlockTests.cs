@@ -138,6 +138,24 @@ public class LostBlockTests
         Assert.Equal(large, Read(world, 0, 20));
     }
 
+    // Every block that is called lost takes its note back with one more: there is room for 512.
+    [Fact]
+    public void Calling_blocks_lost_drives_out_no_note_of_a_first_write()
+    {
+        SpaceWorld world = (SpaceWorld)new SpaceScenario(1, 1, true, 4096, 4).NewWorld(1);
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
+        byte[] data = Pattern(1, 64 * Block);
+        Assert.Equal(IoError.None, Write(world, 0, data, flushes: false));
+        for (int i = 0; i < 40; i++)
+        {
+            Assert.Equal(IoError.None, world.Lane.Run(world.Space.Poison(32 * Block, 32 * Block)));
+        }
+
+        world = (SpaceWorld)world.Kill(3, () => true);
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: false)));
+        Assert.Equal(data[..(32 * Block)], Read(world, 0, 32));
+    }
+
     /// <summary>What a stop has left: served, taken home, written again, nothing else is missing.</summary>
     private static void CheckToTheEnd(SpaceWorld world, byte[] data)
     {
