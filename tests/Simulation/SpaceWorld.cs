@@ -60,6 +60,12 @@ public sealed class SpaceWorld : ISimWorld
     /// <summary>The write cache in front of it, or null.</summary>
     public WriteCache? Cache { get; private set; }
 
+    /// <summary>Copies of the write cache that are recorded as stale, bit per copy.</summary>
+    public int StaleCacheCopies => _map.StaleCacheCopies;
+
+    /// <summary>Fault: recording that a copy of the write cache is stale takes so many nanoseconds more.</summary>
+    public Func<int, long>? MarkTakesLonger { get; set; }
+
     /// <summary>Empty disks that still hold another owner's bytes everywhere.</summary>
     public static SpaceWorld New(SpaceScenario scenario, ulong seed)
     {
@@ -222,7 +228,7 @@ public sealed class SpaceWorld : ISimWorld
 
     private async LaneTask<IoError> MarkCache(int copy, bool isStale)
     {
-        await Lane.Delay(1000 + Lane.Next(100_000));
+        await Lane.Delay(1000 + Lane.Next(100_000) + (isStale && MarkTakesLonger is { } longer ? longer(copy) : 0));
         _map.StaleCacheCopies = isStale ? _map.StaleCacheCopies | (1 << copy) : _map.StaleCacheCopies & ~(1 << copy);
         return IoError.None;
     }
