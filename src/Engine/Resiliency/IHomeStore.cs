@@ -4,10 +4,10 @@ namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>
 /// Where the data of a virtual disk is at home: one space, or the tiers of a tiered disk. Room is given to it by units: a row of slabs, or
-/// a slice. Beside what every store can do it has what a write cache in front of it needs: a ring on the same members, so that one round of
-/// flushes covers both, and units that exist before something is promised for them.
+/// a slice. Beside what every store can do it has what a write cache in front of it needs: room for a ring on its own members, unless the ring
+/// stands elsewhere, and units that exist before something is promised for them.
 /// </summary>
-internal interface IHomeStore : IBlockStore
+internal interface IHomeStore : IBlockStore, IRingStand
 {
     /// <summary>Why it takes no more requests; <see cref="IoError.None"/> while it does.</summary>
     IoError Fault { get; }
@@ -20,9 +20,6 @@ internal interface IHomeStore : IBlockStore
 
     /// <summary>Bytes of a unit of room.</summary>
     long UnitSize { get; }
-
-    /// <summary>Grows with every change of the members under its rings.</summary>
-    int MembersVersion { get; }
 
     /// <summary>Whether something in front of it still holds data for a unit: such a unit is not given back.</summary>
     Func<int, bool>? IsUnitHeld { get; set; }
@@ -52,21 +49,6 @@ internal interface IHomeStore : IBlockStore
 
     /// <summary>The lowest rank among the disks under a unit; high for one without room.</summary>
     int LowestRank(int unit, Func<int, int> rankOf);
-
-    /// <summary>A ring over slabs of its own.</summary>
-    /// <param name="copies">Per copy the slabs that follow each other.</param>
-    /// <param name="length">Length in bytes, a multiple of 4096.</param>
-    /// <param name="staleCopies">Copies that nothing may be recovered from, bit per copy.</param>
-    /// <param name="mark">Records durably that a copy is stale.</param>
-    /// <param name="clear">Records durably that it is whole again.</param>
-    RingMedium AddRing(
-        IReadOnlyList<IReadOnlyList<SlabPlace>> copies, long length, int staleCopies, Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear);
-
-    /// <summary>The ring holds nothing any more that anyone relies on.</summary>
-    LaneTask<Nothing> RemoveRing(RingMedium ring);
-
-    /// <summary>Moves a copy of a ring to other places, one disk's; the former ones are free when it is done.</summary>
-    LaneTask<RepairEnd> Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer);
 
     /// <summary>Nothing can be promised any more, for a reason that lies in front of it.</summary>
     void FailFront(IoError error, string reason);

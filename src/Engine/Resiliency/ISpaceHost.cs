@@ -15,10 +15,10 @@ public readonly record struct SlabPlace(int Disk, long PagesOffset, long DataOff
 /// <param name="Places">One place per position.</param>
 public readonly record struct RowGrant(IoError Error, SlabPlace[] Places);
 
-/// <summary>What a space needs of the pool that owns it. Everything here is durable when it completes.</summary>
-public interface ISpaceHost
+/// <summary>What whoever uses member disks needs of the pool that owns them. Everything here is durable when it completes.</summary>
+public interface IMemberHost
 {
-    /// <summary>The lane the space lives on.</summary>
+    /// <summary>The lane the pool lives on.</summary>
     ILane Lane { get; }
 
     /// <summary>A member disk, or null while it is missing or out of the view.</summary>
@@ -27,6 +27,21 @@ public interface ISpaceHost
     /// <summary>Whether a disk has failed but is still in the view in force: nothing that misses it may be acknowledged yet.</summary>
     bool IsLeaving(int number) => false;
 
+    /// <summary>
+    /// Takes a disk out of the view. Before it completes the new view is durable and whoever uses the disk through this host has been told
+    /// (<see cref="Space.OnDiskLost"/>). Harmless when the disk is already out; an error when the pool cannot change its view any more.
+    /// </summary>
+    LaneTask<IoError> Evict(int disk, string reason);
+
+    /// <summary>Tells the owner what a disk did wrong or was given back, for its reliability counters. Nothing depends on it.</summary>
+    void Report(int disk, DiskFinding finding, int count)
+    {
+    }
+}
+
+/// <summary>What a space needs of the pool that owns it. Everything here is durable when it completes.</summary>
+public interface ISpaceHost : IMemberHost
+{
     /// <summary>Reserves slabs for a row that has none (or gives those a fixed disk already owns). Nothing is committed yet.</summary>
     LaneTask<RowGrant> ReserveRow(uint space, int row);
 
@@ -50,17 +65,6 @@ public interface ISpaceHost
 
     /// <summary>Records that a copy of the integrity log is whole again, durably.</summary>
     LaneTask<IoError> ClearLogStale(uint space, int copy);
-
-    /// <summary>
-    /// Takes a disk out of the view. Before it completes the new view is durable and <see cref="Space.OnDiskLost"/> has been
-    /// called on this space. Harmless when the disk is already out; an error when the pool cannot change its view any more.
-    /// </summary>
-    LaneTask<IoError> Evict(int disk, string reason);
-
-    /// <summary>Tells the owner what a disk did wrong or was given back, for its reliability counters. Nothing depends on it.</summary>
-    void Report(int disk, DiskFinding finding, int count)
-    {
-    }
 }
 
 /// <summary>What a space finds out about a member disk.</summary>

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Journals;
 using TierSpaces.Engine.Primitives;
 
@@ -176,9 +177,9 @@ internal sealed class RingMedium : IJournalMedium
         _joiningFailed = false;
         IoBuffer buffer = buffers.Rent(CopyChunk);
         IoError error = IoError.None;
-        for (long at = 0; at < (long)Blocks * Formats.JournalBlock.Size && error == IoError.None; at += CopyChunk)
+        for (long at = 0; at < (long)Blocks * JournalBlock.Size && error == IoError.None; at += CopyChunk)
         {
-            IoBuffer part = buffer.Slice(0, (int)Math.Min(CopyChunk, ((long)Blocks * Formats.JournalBlock.Size) - at));
+            IoBuffer part = buffer.Slice(0, (int)Math.Min(CopyChunk, ((long)Blocks * JournalBlock.Size) - at));
             await TakeTurn();
             error = _isSuspended ? IoError.Cancelled : await CopyStep(places, at, part);
             EndTurn();

@@ -24,7 +24,7 @@ namespace TierSpaces.Engine.Resiliency;
 // Files: reads, writes, regions, flush, pages (cache and writeback), rows, unmap, open (recovery) and resync.
 
 /// <summary>Executes a simple or mirrored layout over the slabs of a pool.</summary>
-public sealed partial class Space : IHomeStore
+public sealed partial class Space : IHomeStore, IRepairable
 {
     private const int BlockSize = SpaceShape.BlockSize;
 
@@ -38,7 +38,7 @@ public sealed partial class Space : IHomeStore
     private readonly CrashNotes? _notes;
     private readonly LaneSignal _regionsChanged = new();
     private SpaceRow?[] _rows;
-    private readonly List<RingMedium> _rings = [];   // integrity log, write cache
+    private readonly RingSet _rings;   // integrity log, write cache
     private RingMedium? _logMedium;
     private IntegrityLog? _log;
     private bool _closing;
@@ -49,7 +49,8 @@ public sealed partial class Space : IHomeStore
         _lane = host.Lane;
         _options = options;
         _shape = options.Shape;
-        _members = new SpaceMembers(host);
+        _members = new SpaceMembers(host) { Fail = Fail, AfterEviction = AfterEviction };
+        _rings = new RingSet(_members, _lane.Buffers, Fail);
         _pages = new ChecksumPageCache(options.CachedPagesMax);
         _hedges = new SpaceHedges(_lane, options.HedgeAfterNs, _members, OtherCopy, ReadOther);
         _notes = options is { CrashNotes: { } memory, Shape.Checksums: true } ? new CrashNotes(memory) : null;
@@ -182,32 +183,8 @@ public sealed partial class Space : IHomeStore
         return error;
     }
 
-    /// <summary>
-    /// A member failed a request. It leaves the view when another copy can carry on or when it is gone altogether; a disk that only
-    /// refuses one request and has no other copy stays, and the request fails.
-    /// </summary>
-    private async LaneTask<bool> PutOut(int disk, IoError error, bool hasOtherCopy, string what)
-    {
-        if (!_members.IsLive(disk))
-        {
-            return !_host.IsLeaving(disk) || await AwaitLeaving(disk);
-        }
+    private async LaneTask<IoError> AfterEviction(int disk) =>
+        _opening ? await OnDiskLost(disk) : IoError.None;   // nobody tells a space that is not open yet
 
-        bool gone = error is IoError.DeviceGone or IoError.NoDevice || _host.Disk(disk) is { IsPresent: false };
-        if (!gone && (!hasOtherCopy || error == IoError.NoSpace))
-        {
-            return false;
-        }
-
-        IoError evicted = await _host.Evict(disk, $"{what} failed with {error}");
-        evicted = evicted == IoError.None && _opening ? await OnDiskLost(disk) : evicted;   // nobody tells a space that is not open yet
-        return evicted == IoError.None || Fail(evicted, "a failed disk could not be taken out of the view") == IoError.None;
-    }
-
-    /// <summary>A disk that is not used any more: nothing that misses it is acknowledged before the view without it is in force.</summary>
-    private async LaneTask<bool> AwaitLeaving(int disk)
-    {
-        IoError evicted = await _host.Evict(disk, "it has failed");
-        return evicted == IoError.None || Fail(evicted, "a failed disk could not be taken out of the view") == IoError.None;
-    }
+    private LaneTask<bool> PutOut(int disk, IoError error, bool hasOtherCopy, string what) => _members.PutOut(disk, error, hasOtherCopy, what);
 }

@@ -170,7 +170,7 @@ public sealed partial class Space
             }
         }
 
-        return _rings.TrueForAll(ring => ring.SurvivesWithout(disk));
+        return _rings.SurvivesWithout(disk);
     }
 
     private bool HasOther(SpaceRow row, int position)

@@ -19,32 +19,15 @@ public sealed partial class Space
     public int MembersVersion => _members.Version;
 
     /// <inheritdoc/>
-    RingMedium IHomeStore.AddRing(
-        IReadOnlyList<IReadOnlyList<SlabPlace>> copies, long length, int staleCopies, Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear)
-    {
-        RingMedium ring = new(_members, copies, _shape.SlabSize, checked((int)(length / BlockSize)), staleCopies)
-        {
-            Name = "the write cache",
-            KeepsLastCopy = true,
-            Report = _host.Report,
-            PutOut = (disk, error, other) => PutOut(disk, error, other, "the write cache"),
-            MarkStale = mark,
-            ClearStale = clear,
-        };
-        _rings.Add(ring);
-        return ring;
-    }
+    RingMedium IRingStand.AddRing(
+        IReadOnlyList<IReadOnlyList<SlabPlace>> copies, long length, int staleCopies, Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear) =>
+        _rings.AddWriteCache(_host, copies, _shape.SlabSize, length, staleCopies, mark, clear);
 
     /// <inheritdoc/>
-    async LaneTask<Nothing> IHomeStore.RemoveRing(RingMedium ring)
-    {
-        await ring.Suspend();
-        _rings.Remove(ring);
-        return default;
-    }
+    LaneTask<Nothing> IRingStand.RemoveRing(RingMedium ring) => _rings.Remove(ring);
 
     /// <inheritdoc/>
-    LaneTask<RepairEnd> IHomeStore.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
+    LaneTask<RepairEnd> IRingStand.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
         MoveRing(ring, copy, places, commit, pacer);
 
     /// <inheritdoc/>

@@ -10,8 +10,8 @@ namespace TierSpaces.Engine.Resiliency;
 //  2. One flush of a disk is under way at a time; whoever needs a later one waits for it and then submits the next.
 //  3. A full host file system is waited for (one minute, a try a second): it is never the disk's failure.
 
-/// <summary>Reads, writes and flushes of the member disks of one space.</summary>
-internal sealed class SpaceMembers(ISpaceHost host)
+/// <summary>Reads, writes and flushes of the member disks as one space uses them, or a ring that stands by itself.</summary>
+internal sealed class SpaceMembers(IMemberHost host)
 {
     private const long RetryNs = 1_000_000_000;
     private const int RetriesMax = 60;
@@ -23,6 +23,12 @@ internal sealed class SpaceMembers(ISpaceHost host)
 
     /// <summary>Bumped whenever a disk leaves: work that spans it starts again.</summary>
     internal int Version { get; set; }
+
+    /// <summary>Lets nothing be promised any more, for a reason in words; gives the error.</summary>
+    internal required Func<IoError, string, IoError> Fail { get; init; }
+
+    /// <summary>What is done once a disk has left that nobody else would tell of it; null: others tell.</summary>
+    internal Func<int, LaneTask<IoError>>? AfterEviction { get; init; }
 
     internal bool IsLive(int disk) => host.Disk(disk) is not null;
 
@@ -118,8 +124,37 @@ internal sealed class SpaceMembers(ISpaceHost host)
         return -1;
     }
 
+    /// <summary>
+    /// A member failed a request. It leaves the view when another copy can carry on or when it is gone altogether; a disk that only
+    /// refuses one request and has no other copy stays, and the request fails.
+    /// </summary>
+    internal async LaneTask<bool> PutOut(int disk, IoError error, bool hasOtherCopy, string what)
+    {
+        if (!IsLive(disk))
+        {
+            return !host.IsLeaving(disk) || await AwaitLeaving(disk);
+        }
+
+        bool gone = error is IoError.DeviceGone or IoError.NoDevice || host.Disk(disk) is { IsPresent: false };
+        if (!gone && (!hasOtherCopy || error == IoError.NoSpace))
+        {
+            return false;
+        }
+
+        IoError evicted = await host.Evict(disk, $"{what} failed with {error}");
+        evicted = evicted == IoError.None && AfterEviction is { } tell ? await tell(disk) : evicted;
+        return evicted == IoError.None || Fail(evicted, "a failed disk could not be taken out of the view") == IoError.None;
+    }
+
     /// <summary>Makes every completed write to one disk durable; false when that failed. A disk out of the view needs none.</summary>
     internal LaneTask<bool> FlushDisk(int disk) => Flush(Of(disk));
+
+    /// <summary>A disk that is not used any more: nothing that misses it is acknowledged before the view without it is in force.</summary>
+    private async LaneTask<bool> AwaitLeaving(int disk)
+    {
+        IoError evicted = await host.Evict(disk, "it has failed");
+        return evicted == IoError.None || Fail(evicted, "a failed disk could not be taken out of the view") == IoError.None;
+    }
 
     private async LaneTask<bool> Flush(Member member)
     {

@@ -26,7 +26,7 @@ public sealed partial class Space
     /// </summary>
     public async LaneTask<RepairEnd> Move(int index, int position, SlabPlace target, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
     {
-        if (!await BeginRepair())
+        if (!await _repairs.Begin(() => IsRepairStopping))
         {
             return RepairEnd.Stopped;
         }
@@ -37,7 +37,7 @@ public sealed partial class Space
             { IsInitialized: false } row => await MoveUnused(row, position, target, commit),
             { } row => await MoveUsed(row, position, target, commit, pacer),
         };
-        EndRepair();
+        _repairs.End();
         return end;
     }
 
@@ -47,14 +47,14 @@ public sealed partial class Space
 
     private async LaneTask<RepairEnd> MoveRing(RingMedium? ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
     {
-        if (ring is not { HasSource: true } || !await BeginRepair())
+        if (ring is not { HasSource: true } || !await _repairs.Begin(() => IsRepairStopping))
         {
             return RepairEnd.Stopped;
         }
 
-        IoError error = await ring.Rebuild(copy, places, () => Decide(commit), bytes => Pace(pacer, bytes), _lane.Buffers);
-        EndRepair();
-        return error == IoError.None ? RepairEnd.Done : error == IoError.Cancelled ? RepairEnd.Stopped : RepairEnd.Incomplete;
+        RepairEnd end = await _rings.Move(ring, copy, places, commit, bytes => Pace(pacer, bytes));
+        _repairs.End();
+        return end;
     }
 
     private bool HasSources(SpaceRow row, int position)
@@ -71,7 +71,7 @@ public sealed partial class Space
             return RepairEnd.Incomplete;   // it is being made ready right now
         }
 
-        IoError error = await Decide(commit);
+        IoError error = await _rings.Decide(commit);
         if (error == IoError.None)
         {
             TakePlace(row, position, target);
@@ -125,7 +125,7 @@ public sealed partial class Space
             : _shape.Checksums ? await WritePages(row, column, ushort.MaxValue, target)
             : await FlushTarget(target);
         error = error == IoError.None && (row.JoiningFailed || !HasSources(row, position)) ? IoError.Io : error;
-        error = error == IoError.None ? await Decide(commit) : error;
+        error = error == IoError.None ? await _rings.Decide(commit) : error;
         if (error == IoError.None)
         {
             TakePlace(row, position, target);
@@ -135,13 +135,6 @@ public sealed partial class Space
         ReleaseWriteback();
         _locks.Release(start, start + _shape.SlabSize);
         return error == IoError.None ? RepairEnd.Done : RepairEnd.Incomplete;
-    }
-
-    /// <summary>A commit that ran out of space may still come about: then nobody knows which slab is the right one, and nothing more is written.</summary>
-    private async LaneTask<IoError> Decide(Func<LaneTask<IoError>> commit)
-    {
-        IoError error = await commit();
-        return error == IoError.NoSpace ? Fail(error, "it is not known whether a slab has moved") : error;
     }
 
     // Should the target have left the view while the map was committed, nothing is stale there: it was flushed with the column locked, so

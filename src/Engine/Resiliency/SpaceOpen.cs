@@ -77,7 +77,7 @@ public sealed partial class Space
     public async LaneTask<IoError> Close()
     {
         _closing = true;
-        while (_repairRunning || _writebackRunning || _rowsChanging.Count > 0 || _locks.Held > 0)
+        while (_repairs.IsTaken || _writebackRunning || _rowsChanging.Count > 0 || _locks.Held > 0)
         {
             await _lane.Delay(DrainPollNs);
         }

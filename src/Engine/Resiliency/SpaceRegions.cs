@@ -136,7 +136,7 @@ public sealed partial class Space
     public async LaneTask<IoError> OnDiskLost(int disk)
     {
         _members.Version++;
-        _rings.ForEach(ring => ring.OnDiskLost(disk));
+        _rings.OnDiskLost(disk);
         _stalings++;
         List<LaneTask<IoError>> marks = [];   // side by side, so that they share the writes of the metadata
         foreach (SpaceRow? row in _rows)

@@ -18,8 +18,7 @@ namespace TierSpaces.Engine.Resiliency;
 
 public sealed partial class Space
 {
-    private readonly LaneSignal _repairEnded = new();
-    private bool _repairRunning;
+    private readonly RepairTurn _repairs = new();
     private UnitProgress _progress;   // of the unit that a stop left half copied: what was copied stays so while nothing is missed
 
     /// <summary>Regions, over all copies, that are stale.</summary>
@@ -40,15 +39,7 @@ public sealed partial class Space
                 }
             }
 
-            foreach (RingMedium ring in _rings)
-            {
-                for (int copy = 0; copy < ring.Copies; copy++)
-                {
-                    bytes += IsRepairable(ring, copy) ? (long)ring.Blocks * JournalBlock.Size : 0;
-                }
-            }
-
-            return bytes;
+            return bytes + _rings.BytesToResync;
         }
     }
 
@@ -62,78 +53,38 @@ public sealed partial class Space
     /// <summary>Makes every stale copy whole whose disk is there. One repair of a space runs at a time; a second one waits for the first.</summary>
     public async LaneTask<RepairEnd> Resync(IWorkPacer pacer)
     {
-        if (!await BeginRepair())
+        if (!await _repairs.Begin(() => IsRepairStopping))
         {
             return RepairEnd.Stopped;
         }
 
         RepairEnd end = await ResyncAll(pacer);
-        EndRepair();
+        _repairs.End();
         return end;
-    }
-
-    private async LaneTask<bool> BeginRepair()
-    {
-        while (_repairRunning)
-        {
-            await _repairEnded.Wait();
-        }
-
-        _repairRunning = !_closing && Fault == IoError.None;
-        return _repairRunning;
-    }
-
-    private void EndRepair()
-    {
-        _repairRunning = false;
-        _repairEnded.NotifyAll();
     }
 
     private bool IsRepairStopping => _closing || Fault != IoError.None;
 
     private async LaneTask<bool> Pace(IWorkPacer pacer, long bytes) => await pacer.Done(bytes) && !IsRepairStopping;
 
-    private bool IsRepairable(RingMedium ring, int copy) => ring.HasSource && ring.IsStale(copy) && _members.IsLive(ring.PlacesOf(copy)[0].Disk);
-
     private async LaneTask<RepairEnd> ResyncAll(IWorkPacer pacer)
     {
         await LearnUnknown();
-        RepairEnd end = RepairEnd.Done;
-        for (int i = 0; i < _rings.Count; i++)
-        {
-            for (int copy = 0; i < _rings.Count && copy < _rings[i].Copies; copy++)
-            {
-                end = IsRepairable(_rings[i], copy) ? Worse(end, await ResyncRing(_rings[i], copy, pacer)) : end;
-            }
-        }
-
+        long before = _rings.CopiesRepaired;
+        RepairEnd end = await _rings.Resync(bytes => Pace(pacer, bytes));
+        Counters.LogCopiesRepaired += _rings.CopiesRepaired - before;
         for (int index = 0; index < _rows.Length && end != RepairEnd.Stopped; index++)
         {
             for (int position = 0; position < _shape.Positions && end != RepairEnd.Stopped; position++)
             {
                 if (_rows[index] is { IsInitialized: true } row && row.Stale[position] != 0)
                 {
-                    end = Worse(end, await ResyncPosition(row, position, pacer));
+                    end = RingSet.Worse(end, await ResyncPosition(row, position, pacer));
                 }
             }
         }
 
         return end;
-    }
-
-    private async LaneTask<RepairEnd> ResyncRing(RingMedium ring, int copy, IWorkPacer pacer)
-    {
-        IoError error = await ring.MarkDropped();   // what is not marked yet could not be taken off
-        error = error == IoError.None
-            ? await ring.Rebuild(copy, [.. ring.PlacesOf(copy)], () => ring.ClearStale(copy), bytes => Pace(pacer, bytes), _lane.Buffers)
-            : error;
-        if (error == IoError.NoSpace && await ring.MarkStale(copy) != IoError.None)
-        {
-            Fail(error, $"it is not known whether a copy of {ring.Name} counts as stale");
-        }
-
-        Counters.LogCopiesRepaired += error == IoError.None ? 1 : 0;
-        return error == IoError.None ? RepairEnd.Done : error == IoError.Cancelled ? RepairEnd.Stopped : RepairEnd.Incomplete;
     }
 
     private async LaneTask<RepairEnd> ResyncPosition(SpaceRow row, int position, IWorkPacer pacer)
@@ -146,7 +97,7 @@ public sealed partial class Space
             while ((row.Stale[position] & unit) != 0 && _rows[row.Index] == row)
             {
                 RepairEnd tried = await ResyncUnit(row, position, unit, pacer);
-                end = Worse(end, tried);
+                end = RingSet.Worse(end, tried);
                 if (tried != RepairEnd.Done)
                 {
                     break;
@@ -409,9 +360,6 @@ public sealed partial class Space
 
         return _members.IsLive(target.Disk) ? IoError.None : IoError.DeviceGone;
     }
-
-    private static RepairEnd Worse(RepairEnd a, RepairEnd b) =>
-        a == RepairEnd.Stopped || b == RepairEnd.Stopped ? RepairEnd.Stopped : a == RepairEnd.Incomplete ? a : b;
 
     private readonly record struct UnitProgress(SpaceRow? Row, int Position, ushort Regions, int Version, int Bytes);
 }

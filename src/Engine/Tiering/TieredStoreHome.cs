@@ -43,7 +43,7 @@ public sealed partial class TieredStore
     /// <summary>Whether slots are on their way to being free.</summary>
     internal bool IsVacating => _vacating > 0;
 
-    private IHomeStore First => _tiers[0].Space;
+    private IRingStand First => _tiers[0].Space;
 
     /// <inheritdoc/>
     public void Grow(long length) => Length = Math.Max(Length, length);
@@ -92,15 +92,15 @@ public sealed partial class TieredStore
     }
 
     /// <inheritdoc/>
-    RingMedium IHomeStore.AddRing(
+    RingMedium IRingStand.AddRing(
         IReadOnlyList<IReadOnlyList<SlabPlace>> copies, long length, int staleCopies, Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear) =>
         First.AddRing(copies, length, staleCopies, mark, clear);
 
     /// <inheritdoc/>
-    LaneTask<Nothing> IHomeStore.RemoveRing(RingMedium ring) => First.RemoveRing(ring);
+    LaneTask<Nothing> IRingStand.RemoveRing(RingMedium ring) => First.RemoveRing(ring);
 
     /// <inheritdoc/>
-    LaneTask<RepairEnd> IHomeStore.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
+    LaneTask<RepairEnd> IRingStand.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
         First.Move(ring, copy, places, commit, pacer);
 
     /// <inheritdoc/>

@@ -1,0 +1,117 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>Rings over the members of one pool: what becomes of their copies when disks leave, come back, or are to be left.</summary>
+/// <param name="members">The disks.</param>
+/// <param name="buffers">Buffers of the lane.</param>
+/// <param name="fail">Lets nothing be promised any more, for a reason in words; gives the error.</param>
+internal sealed class RingSet(SpaceMembers members, BufferPool buffers, Func<IoError, string, IoError> fail)
+{
+    private readonly List<RingMedium> _rings = [];
+
+    /// <summary>Copies made whole.</summary>
+    internal long CopiesRepaired { get; private set; }
+
+    /// <summary>Bytes of the copies that could be made whole now.</summary>
+    internal long BytesToResync
+    {
+        get
+        {
+            long bytes = 0;
+            foreach (RingMedium ring in _rings)
+            {
+                for (int copy = 0; copy < ring.Copies; copy++)
+                {
+                    bytes += IsRepairable(ring, copy) ? (long)ring.Blocks * JournalBlock.Size : 0;
+                }
+            }
+
+            return bytes;
+        }
+    }
+
+    internal void Add(RingMedium ring) => _rings.Add(ring);
+
+    /// <summary>Adds the ring of a write cache; see <see cref="IRingStand.AddRing"/>.</summary>
+    internal RingMedium AddWriteCache(
+        IMemberHost host, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int slabSize, long length, int staleCopies,
+        Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear)
+    {
+        RingMedium ring = new(members, copies, slabSize, checked((int)(length / JournalBlock.Size)), staleCopies)
+        {
+            Name = "the write cache",
+            KeepsLastCopy = true,
+            Report = host.Report,
+            PutOut = (disk, error, other) => members.PutOut(disk, error, other, "the write cache"),
+            MarkStale = mark,
+            ClearStale = clear,
+        };
+        _rings.Add(ring);
+        return ring;
+    }
+
+    /// <summary>Takes a ring away that holds nothing any more that anyone relies on.</summary>
+    internal async LaneTask<Nothing> Remove(RingMedium ring)
+    {
+        await ring.Suspend();
+        _rings.Remove(ring);
+        return default;
+    }
+
+    internal void OnDiskLost(int disk) => _rings.ForEach(ring => ring.OnDiskLost(disk));
+
+    /// <summary>Whether every ring has a good copy on another disk.</summary>
+    internal bool SurvivesWithout(int disk) => _rings.TrueForAll(ring => ring.SurvivesWithout(disk));
+
+    /// <summary>Makes every stale copy whole whose disk is there.</summary>
+    internal async LaneTask<RepairEnd> Resync(Func<int, LaneTask<bool>> pace)
+    {
+        RepairEnd end = RepairEnd.Done;
+        for (int i = 0; i < _rings.Count; i++)
+        {
+            for (int copy = 0; i < _rings.Count && copy < _rings[i].Copies; copy++)
+            {
+                end = IsRepairable(_rings[i], copy) ? Worse(end, await Resync(_rings[i], copy, pace)) : end;
+            }
+        }
+
+        return end;
+    }
+
+    /// <summary>Moves a copy to other places, one disk's; the former ones are free when it is done.</summary>
+    internal async LaneTask<RepairEnd> Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, Func<int, LaneTask<bool>> pace) =>
+        EndOf(await ring.Rebuild(copy, places, () => Decide(commit), pace, buffers));
+
+    /// <summary>A commit that ran out of space may still come about: then nobody knows which slab is the right one, and nothing more is written.</summary>
+    internal async LaneTask<IoError> Decide(Func<LaneTask<IoError>> commit)
+    {
+        IoError error = await commit();
+        return error == IoError.NoSpace ? fail(error, "it is not known whether a slab has moved") : error;
+    }
+
+    /// <summary>Of two outcomes the one that leaves more to be done.</summary>
+    internal static RepairEnd Worse(RepairEnd a, RepairEnd b) =>
+        a == RepairEnd.Stopped || b == RepairEnd.Stopped ? RepairEnd.Stopped : a == RepairEnd.Incomplete ? a : b;
+
+    private bool IsRepairable(RingMedium ring, int copy) => ring.HasSource && ring.IsStale(copy) && members.IsLive(ring.PlacesOf(copy)[0].Disk);
+
+    private async LaneTask<RepairEnd> Resync(RingMedium ring, int copy, Func<int, LaneTask<bool>> pace)
+    {
+        IoError error = await ring.MarkDropped();   // what is not marked yet could not be taken off
+        error = error == IoError.None
+            ? await ring.Rebuild(copy, [.. ring.PlacesOf(copy)], () => ring.ClearStale(copy), pace, buffers)
+            : error;
+        if (error == IoError.NoSpace && await ring.MarkStale(copy) != IoError.None)
+        {
+            fail(error, $"it is not known whether a copy of {ring.Name} counts as stale");
+        }
+
+        CopiesRepaired += error == IoError.None ? 1 : 0;
+        return EndOf(error);
+    }
+
+    private static RepairEnd EndOf(IoError error) =>
+        error == IoError.None ? RepairEnd.Done : error == IoError.Cancelled ? RepairEnd.Stopped : RepairEnd.Incomplete;
+}

@@ -1,0 +1,98 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.VirtualDisks;
+
+/// <summary>
+/// What whoever uses the disks of a pool sees of it: a disk leaves the view and its user is told before anyone goes on; copies of rings are marked
+/// in the pool's metadata; what is found on disks is kept until it is asked for.
+/// </summary>
+internal abstract class PoolMemberHost(Pool pool) : IMemberHost
+{
+    private readonly Dictionary<int, LaneSignal> _leaving = [];
+    private Dictionary<(int Disk, DiskFinding Finding), long> _findings = [];
+
+    public ILane Lane => pool.Environment.Lane;
+
+    public IDisk? Disk(int number) => pool.Disk(new DiskNumber((ushort)number));
+
+    public bool IsLeaving(int number) => pool.IsLeaving(new DiskNumber((ushort)number));
+
+    public async LaneTask<IoError> Evict(int disk, string reason)
+    {
+        if (_leaving.TryGetValue(disk, out LaneSignal? others))
+        {
+            await others.Wait();
+            return Fault;
+        }
+
+        LaneSignal done = new();
+        _leaving[disk] = done;
+        CommitResult result = await pool.Evict(new DiskNumber((ushort)disk), reason);
+        IoError error = ErrorOf(result);
+        error = error == IoError.None ? await OnDiskLost(disk) : error;
+        _leaving.Remove(disk);
+        done.NotifyAll();
+        return error;
+    }
+
+    public void Report(int disk, DiskFinding finding, int count) =>
+        _findings[(disk, finding)] = _findings.GetValueOrDefault((disk, finding)) + count;
+
+    /// <summary>What was reported since this was last asked.</summary>
+    internal Dictionary<(int Disk, DiskFinding Finding), long> TakeFindings()
+    {
+        Dictionary<(int Disk, DiskFinding Finding), long> taken = _findings;
+        _findings = [];
+        return taken;
+    }
+
+    /// <summary>Records that a copy of a ring misses something.</summary>
+    internal async LaneTask<IoError> MarkRingStale(SpaceId ring, int copy) => pool.State.Space(ring) is null ? IoError.Io
+        : ErrorOf(await pool.Commit(new StaleMarked(ring, [new StaleEntry(0, (ushort)copy, ushort.MaxValue)])));   // of a ring all rows or none are stale
+
+    /// <summary>Records that it is whole again.</summary>
+    internal async LaneTask<IoError> ClearRingStale(SpaceId ring, int copy) => pool.State.Space(ring) is null ? IoError.Io
+        : ErrorOf(await pool.Commit(new StaleCleared(ring, StaleEntriesOf(ring, copy))));
+
+    /// <summary>Where a slab of the pool is.</summary>
+    internal static SlabPlace PlaceOf(Pool pool, SlabRef slab)
+    {
+        long start = pool.Layout(slab.Disk).SlabOffset(slab.Slab);
+        return new SlabPlace(slab.Disk.Value, start, start + pool.Slabs.ChecksumBytes);
+    }
+
+    /// <summary>Gives the ranges of slabs that nobody owns back below: a hole in an image, a discard on a device.</summary>
+    internal static async LaneTask<Nothing> Punch(Pool pool, SlabRef[] slabs)
+    {
+        foreach (SlabRef slab in slabs)
+        {
+            if (pool.Disk(slab.Disk) is { } disk)
+            {
+                await disk.Unmap(pool.Layout(slab.Disk).SlabOffset(slab.Slab), pool.Slabs.Stride);
+            }
+        }
+
+        return default;
+    }
+
+    internal static IoError ErrorOf(CommitResult result) => result.Status switch
+    {
+        CommitStatus.Committed => IoError.None,
+        CommitStatus.NoSpace => IoError.NoSpace,
+        _ => IoError.Io,
+    };
+
+    /// <summary>Why its user takes no more requests.</summary>
+    private protected abstract IoError Fault { get; }
+
+    /// <summary>Tells its user that a disk has left the view.</summary>
+    private protected abstract LaneTask<IoError> OnDiskLost(int disk);
+
+    private StaleEntry[] StaleEntriesOf(SpaceId ring, int copy) =>
+        [.. pool.State.Space(ring)!.EnumerateRows().Where(row => row.Row.Stale(copy) != 0).Select(row => new StaleEntry(row.Index, (ushort)copy, ushort.MaxValue))];
+}
