@@ -53,6 +53,35 @@ Describe 'New-VirtualDisk' {
         (New-VirtualDisk Mixed -FriendlyName None -Size 16MB -WriteCacheSize 0).WriteCacheSize | Should -Be 0
     }
 
+    It 'puts the write cache in another pool' {
+        $null = New-PhysicalDisk -Path l1.img, l2.img -Size 256MB -MediaType SSD
+        $null = New-StoragePool -FriendlyName Lender -StorageSubSystemFriendlyName * -PhysicalDisks (Get-PhysicalDisk 'l?')
+        $disk = New-VirtualDisk Pool1 -FriendlyName Borrower -Size 16MB -NumberOfColumns 2 -CachePool Lender -WriteCacheSize 5MB
+        $disk.WriteCacheSize | Should -Be 5MB
+        $disk.FootprintOnPool | Should -BeLessThan 42MB
+        (Get-VirtualDiskWriteCache Borrower).CachePool, (Get-VirtualDiskWriteCache Borrower).State | Should -Be 'Lender', 'Active'
+        (Get-StoragePool Lender).LentWriteCacheSize | Should -Be 10MB
+        Set-VirtualDisk Borrower -WriteCacheSize 8MB
+        (Get-StoragePool Lender).LentWriteCacheSize | Should -Be 16MB
+        New-VirtualDisk Pool1 -FriendlyName Told -Size 16MB -CachePool Lender -WhatIf
+        Get-VirtualDisk 'Told*' | Should -BeNullOrEmpty
+        (Get-WrittenError { Remove-StoragePool Lender -Confirm:$false }).FullyQualifiedErrorId | Should -Be 'StorageWMI 48008,Remove-StoragePool'
+        foreach ($case in @{ Id = 8; CachePool = 'Nowhere' }, @{ Id = 48000; CachePool = 'Primordial' }, @{ Id = 50005; CachePool = 'Lender'; WriteCacheSize = 0 }) {
+            $given = @{} + $case
+            $given.Remove('Id')
+            (Get-WrittenError { New-VirtualDisk Pool1 -FriendlyName Wrong -Size 16MB @given }).FullyQualifiedErrorId | Should -Be "StorageWMI $($case.Id),New-VirtualDisk"
+        }
+
+        Set-StoragePool Lender -LentWriteCacheSizeMax 20MB
+        $failure = Get-WrittenError { New-VirtualDisk Pool1 -FriendlyName Wrong -Size 16MB -CachePool Lender -WriteCacheSize 4MB }
+        $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 50005,New-VirtualDisk'
+        $failure.Exception.Message | Should -BeLike '*8388608*16777216*20971520*'
+        $disk | Remove-VirtualDisk -Confirm:$false
+        (Get-StoragePool Lender).LentWriteCacheSize, (Get-StoragePool Lender).AllocatedSize | Should -Be 0, 0
+        Remove-StoragePool Lender -Confirm:$false
+        (Get-VirtualDisk Borrower -ErrorAction Ignore) | Should -BeNullOrEmpty
+    }
+
     Context 'with tiers' {
         BeforeAll {
             $null = New-PhysicalDisk -Path t1.img, t2.img, t3.img, t4.img -Size 256MB -MediaType SSD

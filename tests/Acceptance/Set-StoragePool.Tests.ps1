@@ -30,6 +30,14 @@ Describe 'Set-StoragePool and Update-StoragePool' {
         (Get-StoragePool Pool1).ScrubIntervalDays | Should -Be 30
     }
 
+    It 'sets how much it lends for write caches of other pools' {
+        (Get-StoragePool Pool1).LentWriteCacheSizeMax, (Get-StoragePool Pool1).LentWriteCacheSize | Should -Be ([ulong]::MaxValue), 0
+        Set-StoragePool Pool1 -LentWriteCacheSizeMax 1GB
+        (Get-StoragePool Pool1).LentWriteCacheSizeMax | Should -Be 1GB
+        Set-StoragePool Pool1 -LentWriteCacheSizeMax ([ulong]::MaxValue)
+        (Get-StoragePool Pool1).LentWriteCacheSizeMax | Should -Be ([ulong]::MaxValue)
+    }
+
     It 'refuses parameters of two sets at once' {
         { Set-StoragePool Pool1 -NewFriendlyName X -IsReadOnly $true } | Should -Throw -ErrorId 'AmbiguousParameterSet*'
     }

@@ -13,9 +13,9 @@ public sealed class SyntaxTests
         ["Clear-FileStorageTier"] = ["InputObject", .. s_range],
         ["Connect-VirtualDisk"] = ["Force"],
         ["Get-FileStorageTier"] = s_range,
-        ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum", "SliceSize"],
+        ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum", "SliceSize", "CachePool"],
         ["Set-FileStorageTier"] = ["Now", .. s_range],
-        ["Set-StoragePool"] = ["WitnessPath", "ScrubIntervalDays"],
+        ["Set-StoragePool"] = ["WitnessPath", "ScrubIntervalDays", "LentWriteCacheSizeMax"],
         ["Set-VirtualDisk"] =
             ["WriteCacheSize", "DestageStart", "DestageStop", "DestageIdle", "DestageBytesPerSecond", "DestageHold", "DestageHoldUntil",
                 "MinimumHeat", "DemoteColdAfter", "HeatHalfLife"],

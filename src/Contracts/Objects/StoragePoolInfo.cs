@@ -93,4 +93,10 @@ public sealed record StoragePoolInfo
 
     /// <summary>Ours: days between two verifications of each virtual disk, 0 for none on a schedule; null while the pool is not open.</summary>
     public double? ScrubIntervalDays { get; init; }
+
+    /// <summary>Ours: bytes that it lends for write caches of virtual disks of other pools, all copies.</summary>
+    public ulong? LentWriteCacheSize { get; init; }
+
+    /// <summary>Ours: most bytes that it lends so; 18446744073709551615 for no limit.</summary>
+    public ulong? LentWriteCacheSizeMax { get; init; }
 }

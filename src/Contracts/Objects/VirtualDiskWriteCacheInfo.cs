@@ -16,6 +16,9 @@ public sealed record VirtualDiskWriteCacheInfo
     /// <summary>Identifier of the virtual disk.</summary>
     public string UniqueId { get; init; } = "";
 
+    /// <summary>Name of the pool that it is in; null: the virtual disk has no write cache.</summary>
+    public string? CachePool { get; init; }
+
     /// <summary>Size of one copy in bytes; 0: the virtual disk has no write cache.</summary>
     public ulong Size { get; init; }
 
@@ -79,7 +82,7 @@ public sealed record VirtualDiskWriteCacheInfo
     /// <summary>Time that reading it took when the virtual disk was opened, as hh:mm:ss.fff.</summary>
     public string ReplayTime { get; init; } = "";
 
-    /// <summary>None, Active, Retiring, WriteThrough, Lost, or Closed while the virtual disk is not open.</summary>
+    /// <summary>None, Active, Retiring, WriteThrough, Lost, Absent while its pool is not open, or Closed while the virtual disk is not open.</summary>
     public string State { get; init; } = "";
 
     /// <summary>Why it is in that state; null when there is nothing to say.</summary>

@@ -5,7 +5,8 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// A persistent, mirrored ring of records on fast disks in front of a space on slower ones.
+// A persistent, mirrored ring of records on fast disks in front of a space on slower ones. The ring may stand on disks that the home has nothing
+// on, those of another pool: so a flush of the one never counts as a flush of the other.
 //
 // A write is copied into a record, acknowledged when the record stands on every live copy, durable at the next flush of the ring, and
 // taken home later, sorted by address. A read takes what the ring holds and the rest from the home.
@@ -29,6 +30,7 @@ public sealed partial class WriteCache : IBlockStore
 
     private readonly ILane _lane;
     private readonly IHomeStore _home;
+    private readonly IRingStand _stand;           // the home, or another pool
     private readonly WriteCacheOptions _options;
     private readonly RangeLock _locks = new();
     private readonly DestageQueue _queue = new();
@@ -46,6 +48,7 @@ public sealed partial class WriteCache : IBlockStore
     {
         _lane = lane;
         _home = home;
+        _stand = options.Stand ?? home;
         _options = options;
         Settings = options.Destage;
         _index = new CacheIndex((int)(options.Length / BlockSize));
@@ -53,6 +56,9 @@ public sealed partial class WriteCache : IBlockStore
 
     /// <summary>What it does with writes.</summary>
     public WriteCacheState State { get; private set; }
+
+    /// <summary>Whether its virtual disk cannot be used because of it.</summary>
+    public bool IsGone => State is WriteCacheState.Lost or WriteCacheState.Absent;
 
     /// <summary>Why it is not active, why it cannot empty itself, or what of it was lost and has not been written since; else empty.</summary>
     public string StateReason => _reason.Length > 0 ? _reason : LossReason();

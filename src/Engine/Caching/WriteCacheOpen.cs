@@ -13,7 +13,7 @@ public sealed partial class WriteCache
         RingMedium medium = cache.UseMedium();
         if (!await cache.TryStart(medium, CacheChain.Empty(lane.Buffers, medium, options.Owner)))
         {
-            await home.RemoveRing(medium);
+            await cache._stand.RemoveRing(medium);
             cache.State = WriteCacheState.Lost;
             cache._reason = "its ring could not be made";
         }
@@ -43,6 +43,14 @@ public sealed partial class WriteCache
         return cache;
     }
 
+    /// <summary>The cache of a disk whose ring is out of reach as a whole: the disk cannot be used, and what the ring holds is not lost.</summary>
+    internal static WriteCache OutOfReach(Lanes.ILane lane, IHomeStore home, WriteCacheOptions options, string reason)
+    {
+        WriteCache cache = new(lane, home, options) { State = WriteCacheState.Absent, _reason = reason };
+        home.FailFront(IoError.DeviceGone, reason);
+        return cache;
+    }
+
     /// <summary>Moves a copy of the ring to other places, one disk's; the former ones are free when it is done.</summary>
     internal async LaneTask<RepairEnd> Move(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
     {
@@ -51,7 +59,7 @@ public sealed partial class WriteCache
             return RepairEnd.Incomplete;
         }
 
-        RepairEnd end = await _home.Move(medium, copy, places, commit, pacer);
+        RepairEnd end = await _stand.Move(medium, copy, places, commit, pacer);
         if (end == RepairEnd.Done)
         {
             await DrainReaders();   // of the former places
@@ -66,13 +74,13 @@ public sealed partial class WriteCache
     /// <summary>Whether a disk holds the only good copy of what is not home yet.</summary>
     internal bool IsDegraded => _ring is not null && _medium is { } medium && Enumerable.Range(0, medium.Copies).Any(medium.IsStale);
 
-    /// <summary>Takes the ring, which is empty, away from the home's members: another one stands in its place, or none.</summary>
+    /// <summary>Takes the ring, which is empty, away from its members: another one stands in its place, or none.</summary>
     internal async LaneTask<Nothing> Leave()
     {
         await StopDestaging();
         _ring?.Release();
         _ring = null;
-        return _medium is { } medium ? await _home.RemoveRing(medium) : default;
+        return _medium is { } medium ? await _stand.RemoveRing(medium) : default;
     }
 
     private async LaneTask<Nothing> StopDestaging()
@@ -103,7 +111,7 @@ public sealed partial class WriteCache
     }
 
     private RingMedium UseMedium() =>
-        _medium = _home.AddRing(_options.Copies, _options.Length, _options.StaleCopies, _options.MarkStale, _options.ClearStale);
+        _medium = _stand.AddRing(_options.Copies, _options.Length, _options.StaleCopies, _options.MarkStale, _options.ClearStale);
 
     private async LaneTask<Nothing> Replay(RingMedium medium)
     {
@@ -159,7 +167,7 @@ public sealed partial class WriteCache
         int lowest = int.MaxValue;
         for (int copy = 0; copy < medium.Copies; copy++)
         {
-            lowest = Math.Min(lowest, _options.RankOf(medium.DiskOf(copy)));
+            lowest = Math.Min(lowest, (_options.RingRankOf ?? _options.RankOf)(medium.DiskOf(copy)));
         }
 
         return lowest;
@@ -201,7 +209,7 @@ public sealed partial class WriteCache
 
         if (_home.Fault == IoError.None && !_closing)
         {
-            await _home.RemoveRing(_medium);
+            await _stand.RemoveRing(_medium);
             _ring?.Release();
             _ring = null;
             State = WriteCacheState.WriteThrough;

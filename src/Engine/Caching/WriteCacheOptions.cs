@@ -28,8 +28,14 @@ public sealed record WriteCacheOptions
     /// <summary>Records durably that a copy is whole again.</summary>
     public required Func<int, LaneTask<IoError>> ClearStale { get; init; }
 
-    /// <summary>How fast the medium of a disk is: a write to disks as fast as the slowest of the cache passes it by.</summary>
+    /// <summary>Where the ring stands; null: with its home.</summary>
+    internal IRingStand? Stand { get; init; }
+
+    /// <summary>How fast the medium of a disk of the home is: a write to disks as fast as the slowest of the cache passes it by.</summary>
     public required Func<int, int> RankOf { get; init; }
+
+    /// <summary>The same of a disk that the ring is on, where that is of another pool.</summary>
+    public Func<int, int>? RingRankOf { get; init; }
 
     /// <summary>Wall clock of the machine in minutes since local midnight.</summary>
     public required Func<int> MinuteOfDay { get; init; }
@@ -49,4 +55,7 @@ public enum WriteCacheState
 
     /// <summary>What it held is lost: its virtual disk cannot be used.</summary>
     Lost,
+
+    /// <summary>The pool that it is in is not open: its virtual disk waits for it.</summary>
+    Absent,
 }

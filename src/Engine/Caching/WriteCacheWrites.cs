@@ -343,9 +343,9 @@ public sealed partial class WriteCache
     /// <summary>Rank of the slowest disk under a range.</summary>
     private int RankOfRows(long offset, int length)
     {
-        if (_ranksVersion != _home.MembersVersion)
+        if (_ranksVersion != _stand.MembersVersion)
         {
-            _ranksVersion = _home.MembersVersion;
+            _ranksVersion = _stand.MembersVersion;
             _ownRank = OwnRank(_medium!);
         }
 

@@ -3,8 +3,8 @@ namespace TierSpaces.Engine.Formats;
 /// <summary>Frames metadata records and reads them back. Pure; input is not trusted.</summary>
 public static class MetadataCodec
 {
-    /// <summary>Version of every record written by this release.</summary>
-    private const byte Version = 1;
+    /// <summary>Newest version of a record that this release knows.</summary>
+    private const byte NewestVersion = 2;
 
     /// <summary>A release that does not know the record may ignore it.</summary>
     private const byte Skippable = 1;
@@ -42,7 +42,7 @@ public static class MetadataCodec
     public static void Encode(MetadataRecord record, ByteWriter to)
     {
         to.U16((ushort)record.Kind);
-        to.U8(Version);
+        to.U8(record.Version);
         to.U8(0);
         int lengthAt = to.Length;
         to.U32(0);
@@ -92,7 +92,7 @@ public static class MetadataCodec
             return false;
         }
 
-        if (version is 0 or > Version || !s_decoders.TryGetValue(kind, out Decoder? decoder))
+        if (version is 0 or > NewestVersion || !s_decoders.TryGetValue(kind, out Decoder? decoder))
         {
             reason = $"Metadata record of kind {(ushort)kind} version {version} is not known to this release.";
             return skippable;

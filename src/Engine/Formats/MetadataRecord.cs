@@ -13,6 +13,9 @@ public abstract record MetadataRecord
     /// <summary>Number of the kind on disk; never reused.</summary>
     internal abstract RecordKind Kind { get; }
 
+    /// <summary>Version of its frame: above 1 where a reader that does not know the newest fields must not go on.</summary>
+    internal virtual byte Version => 1;
+
     /// <summary>Writes the body.</summary>
     internal abstract void EncodeBody(ByteWriter to);
 }

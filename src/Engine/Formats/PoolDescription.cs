@@ -47,6 +47,9 @@ public sealed record PoolDescription
     /// <summary>What happens to a missing disk.</summary>
     public RetireMissingPhysicalDisks RetireMissingPhysicalDisks { get; init; } = RetireMissingPhysicalDisks.Auto;
 
+    /// <summary>Most bytes of slabs that write caches of virtual disks of other pools may take here; <see cref="ulong.MaxValue"/>: no limit.</summary>
+    public ulong LentWriteCacheSizeMax { get; init; } = ulong.MaxValue;
+
     /// <summary>Defaults of each layout.</summary>
     public ImmutableArray<ResiliencyDefaults> ResiliencySettings { get; init; } = ResiliencyDefaults.Initial;
 
@@ -71,6 +74,8 @@ public sealed record PoolDescription
         {
             setting.Encode(to);
         }
+
+        to.U64(LentWriteCacheSizeMax);
     }
 
     internal static PoolDescription Decode(ref ByteReader from) => new()
@@ -90,6 +95,7 @@ public sealed record PoolDescription
         FaultDomainAwarenessDefault = (FaultDomainLevel)from.U8(),
         RetireMissingPhysicalDisks = (RetireMissingPhysicalDisks)from.U8(),
         ResiliencySettings = ResiliencyDefaults.DecodeAll(ref from),
+        LentWriteCacheSizeMax = from.Remaining > 0 ? from.U64() : ulong.MaxValue,   // appended later
     };
 }
 

@@ -16,6 +16,15 @@ public sealed record SpaceDescription(SpaceId Id, VirtualDiskId Owner, SpaceKind
     /// <summary>Most rows a space may have.</summary>
     public const int MaxRows = 1 << 24;
 
+    /// <summary>
+    /// Pool of the virtual disk that it belongs to, where that is another one: the space is the ring of its write cache, in room that this pool
+    /// lends. None: the virtual disk is of this pool.
+    /// </summary>
+    public PoolId Home { get; init; }
+
+    /// <summary>Whether this pool lends it to a virtual disk of another one.</summary>
+    public bool IsLent => Home != PoolId.None;
+
     /// <summary>Slabs of a row. Position = column × copies + copy.</summary>
     public int Positions => Columns * Copies;
 
@@ -26,8 +35,15 @@ public sealed record SpaceDescription(SpaceId Id, VirtualDiskId Owner, SpaceKind
         to.U8((byte)Kind);
         to.U16(Columns);
         to.U16(Copies);
+        if (IsLent)
+        {
+            to.Guid(Home.Value);
+        }
     }
 
     internal static SpaceDescription Decode(ref ByteReader from) => new(
-        new SpaceId(from.U32()), new VirtualDiskId(from.Guid()), (SpaceKind)from.U8(), from.U16(), from.U16());
+        new SpaceId(from.U32()), new VirtualDiskId(from.Guid()), (SpaceKind)from.U8(), from.U16(), from.U16())
+    {
+        Home = from.Remaining > 0 ? new PoolId(from.Guid()) : PoolId.None,
+    };
 }

@@ -84,6 +84,15 @@ public sealed record VirtualDiskDescription
     /// <summary>Where its write cache is; none without one.</summary>
     public SpaceId CacheSpace { get; init; }
 
+    /// <summary>
+    /// Pool that its write cache is in, or was when it had one last, where that is another one than its own; none: its own. <see cref="CacheSpace"/> is a
+    /// space of that pool.
+    /// </summary>
+    public PoolId CachePool { get; init; }
+
+    /// <summary>Whether its write cache is, or would be, in another pool.</summary>
+    public bool IsCacheElsewhere => CachePool != PoolId.None;
+
     /// <summary>When its write cache is destaged.</summary>
     public DestageSettings Destage { get; init; } = DestageSettings.Default;
 
@@ -108,8 +117,9 @@ public sealed record VirtualDiskDescription
     /// <summary>What its data consists of: its tiers, or the one stretch that a disk without tiers is.</summary>
     public ImmutableArray<TierDescription> Parts => IsTiered ? Tiers : [Whole];
 
-    /// <summary>Every space that it has: data and logs of its parts, its write cache.</summary>
-    public IEnumerable<SpaceId> Spaces => Parts.SelectMany(static part => new[] { part.DataSpace, part.LogSpace }).Append(CacheSpace).Where(static space => space != SpaceId.None);
+    /// <summary>Every space that it has in its own pool: data and logs of its parts, and its write cache unless that is elsewhere.</summary>
+    public IEnumerable<SpaceId> Spaces => Parts.SelectMany(static part => new[] { part.DataSpace, part.LogSpace })
+        .Append(IsCacheElsewhere ? SpaceId.None : CacheSpace).Where(static space => space != SpaceId.None);
 
     /// <summary>Copies of its write cache: as many as the part that is copied most has.</summary>
     public ushort CacheCopies => Parts.Max(static part => part.NumberOfDataCopies);
@@ -173,6 +183,10 @@ public sealed record VirtualDiskDescription
         }
 
         TierSettings.Encode(to);
+        if (IsCacheElsewhere)
+        {
+            to.Guid(CachePool.Value);
+        }
     }
 
     internal static VirtualDiskDescription Decode(ref ByteReader from) => new()
@@ -207,6 +221,7 @@ public sealed record VirtualDiskDescription
         SliceSize = from.Remaining > 0 ? from.U32() : 1 << 20,
         Tiers = from.Remaining > 0 ? DecodeTiers(ref from) : [],
         TierSettings = from.Remaining > 0 ? TierSettings.Decode(ref from) : TierSettings.Default,
+        CachePool = from.Remaining > 0 ? new PoolId(from.Guid()) : PoolId.None,
     };
 
     private static ImmutableArray<TierDescription> DecodeTiers(ref ByteReader from)

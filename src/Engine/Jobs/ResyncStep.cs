@@ -4,17 +4,17 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.Jobs;
 
 /// <summary>
-/// Makes stale copies of a space, one part of a virtual disk, whole whose disks are there, all of them in one piece. What it has done the metadata says; its cursor says
+/// Makes stale copies of a space, one part of a virtual disk, or of a write cache in another pool whole whose disks are there, all of them in one piece. What it has done the metadata says; its cursor says
 /// nothing.
 /// </summary>
-public sealed class ResyncStep(Space space, string tier = "") : IJobStep
+public sealed class ResyncStep(IRepairable space, string part = "") : IJobStep
 {
     private long _total = -1;
     private long _done;
     private long _doneBefore;   // the job began again
 
     /// <inheritdoc/>
-    public string Name => tier.Length == 0 ? "Resync" : $"Resync {tier}";
+    public string Name => part.Length == 0 ? "Resync" : $"Resync {part}";
 
     /// <inheritdoc/>
     public JobBreaks Breaks { get; } = new();

@@ -66,5 +66,5 @@ internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
     internal bool IsResyncLeft { get; set; }
 
     /// <summary>Disks that were to be drained when a user stopped its repair: for these alone none is begun without a command.</summary>
-    internal DiskNumber[] StoppedFor { get; set; } = [];
+    internal (Pool Pool, DiskNumber Disk)[] StoppedFor { get; set; } = [];
 }

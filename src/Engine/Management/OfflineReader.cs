@@ -85,6 +85,11 @@ public static class OfflineReader
             return $"the pool has no virtual disk '{name}'; it has {string.Join(", ", pool.State.VirtualDisks.Values.Select(disk => disk.FriendlyName))}";
         }
 
+        if (found.IsCacheElsewhere && found.CacheSpace != SpaceId.None)
+        {
+            return $"what was written to it last may be in its write cache, which is in another pool ({found.CachePool}): only a host with both pools open can read it";
+        }
+
         OpenVirtualDisk open = await VirtualDiskBuilder.Open(pool, found.Id);
         if (open.Fault != IoError.None)
         {

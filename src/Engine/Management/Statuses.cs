@@ -132,6 +132,9 @@ public sealed record StoragePoolStatus
     /// <summary>Largest write cache that a Simple virtual disk of one row could have now, in bytes; 0: none, or the pool is not open.</summary>
     public long WriteCacheSizeMax { get; init; }
 
+    /// <summary>Bytes of slabs that it lends for write caches of virtual disks of other pools.</summary>
+    public long LentWriteCacheBytes { get; init; }
+
     /// <summary>Greatest logical sector of its disks.</summary>
     public int LogicalSectorSize { get; init; } = 512;
 
@@ -174,6 +177,9 @@ public sealed record VirtualDiskStatus
 
     /// <summary>Its write cache; null while it is not open or has none.</summary>
     public WriteCacheStatus? WriteCache { get; init; }
+
+    /// <summary>Name of the pool that its write cache is in; empty without one.</summary>
+    public string CachePoolName { get; init; } = "";
 
     /// <summary>What a user should know about what was just decided about it; empty else.</summary>
     public IReadOnlyList<string> Remarks { get; init; } = [];

@@ -103,10 +103,15 @@ public sealed partial class StorageSubsystem
 
     private async LaneTask<bool> CloseAll()
     {
-        bool clean = true;
+        Dictionary<ManagedPool, bool> clean = [];
         foreach (ManagedPool pool in _pools.Values.ToArray())
         {
-            clean &= await ClosePool(pool);
+            clean[pool] = await StopDisks(pool);
+        }
+
+        foreach ((ManagedPool pool, bool isClean) in clean)
+        {
+            await ClosePool(pool, isClean);
         }
 
         SaveReliability();
@@ -120,7 +125,7 @@ public sealed partial class StorageSubsystem
             }
         }
 
-        return clean;
+        return clean.Values.All(static isClean => isClean);
     }
 
     /// <summary>Runs a verb that reads.</summary>

@@ -20,7 +20,7 @@ public sealed partial class StorageSubsystem
             {
                 throw new RefusedException(
                     Refusal.PhysicalDiskStillInUse,
-                    $"Physical disk '{member.FriendlyName}' holds {used * pool.Slabs.DataBytes} bytes of {string.Join(", ", NamesOn(pool, member.Number))}.",
+                    $"Physical disk '{member.FriendlyName}' holds {used * pool.Slabs.DataBytes} bytes of {string.Join(", ", NamesOn(pool, member.Number).Concat(Borrowers(pool.State, ring => IsOn(ring, member.Number))))}.",
                     "Retire the disk (Set-PhysicalDisk -Usage Retired): it is drained by itself, or by Repair-VirtualDisk. Or remove those virtual disks.");
             }
         }
@@ -30,9 +30,11 @@ public sealed partial class StorageSubsystem
             $"-PhysicalDisks names every disk of storage pool '{pool.State.Pool!.FriendlyName}' ({members.Count}).", "Remove the pool instead.");
     }
 
+    private static bool IsOn(SpaceState space, DiskNumber number) =>
+        space.EnumerateRows().Any(row => row.Row.Mapping.Sources.ToArray().Any(slab => slab.Disk == number));
+
     private static IEnumerable<string> NamesOn(Pool pool, DiskNumber number) => pool.State.VirtualDisks.Values
-        .Where(disk => disk.Spaces.Any(space => pool.State.Space(space)?.EnumerateRows()
-            .Any(row => row.Row.Mapping.Sources.ToArray().Any(slab => slab.Disk == number)) == true))
+        .Where(disk => disk.Spaces.Any(space => pool.State.Space(space) is { } state && IsOn(state, number)))
         .Select(disk => $"virtual disk '{disk.FriendlyName}'").Order(StringComparer.Ordinal);
 
     private RegisteredDisk TakeUnpooled(Guid id)

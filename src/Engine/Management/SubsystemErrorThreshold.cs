@@ -27,7 +27,7 @@ public sealed partial class StorageSubsystem
 
     private async LaneTask<Nothing> RetireFailing(ManagedPool managed, Pool pool)
     {
-        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values)
+        foreach ((_, ManagedVirtualDisk disk) in UsersOf(managed))
         {
             GatherFindings(pool, disk);
         }
@@ -95,14 +95,14 @@ public sealed partial class StorageSubsystem
         return default;
     }
 
-    private static bool HasRoomForAll(ManagedPool managed, Pool pool, DiskState disk)
+    private bool HasRoomForAll(ManagedPool managed, Pool pool, DiskState disk)
     {
         DiskNumber number = disk.Description.Number;
         long free = pool.State.Disks.Values
             .Where(other => other.Description.Number != number && other.Description.Usage is not (DiskUsage.Retired or DiskUsage.ManualSelect))
             .Sum(other => pool.Allocator.FreeSlabs(other.Description.Number));
         return free >= disk.UsedSlabs
-            && managed.VirtualDisks.Values.All(open => open.Open.Fault == IoError.None && new SlabMover(pool, open.Open).CanAllLeave(number));
+            && UsersOf(managed).All(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.Home.Pool!, user.Disk.Open).CanAllLeave(pool, number));
     }
 
     /// <summary>What is known of the errors of a disk since the host started.</summary>

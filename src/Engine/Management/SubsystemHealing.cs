@@ -59,6 +59,8 @@ public sealed partial class StorageSubsystem
             }
         }
 
+        await GiveBackUnnamed();
+
         return default;
     }
 
@@ -173,15 +175,15 @@ public sealed partial class StorageSubsystem
         return default;
     }
 
-    private static bool CanDrain(ManagedPool managed, Pool pool, DiskNumber number) =>
-        managed.VirtualDisks.Values.Any(disk => disk.Open.Fault == IoError.None && new SlabMover(pool, disk.Open).CanLeave(number));
+    private bool CanDrain(ManagedPool managed, Pool pool, DiskNumber number) =>
+        UsersOf(managed).Any(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.Home.Pool!, user.Disk.Open).CanLeave(pool, number));
 
     /// <summary>Begins the repairs that are due, or lets those that have passed their rebuilding begin again.</summary>
     private void BeginRepairs(ManagedPool managed, Pool pool)
     {
-        DiskNumber[] leaving = RetiredWithSlabs(pool);
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
+            (Pool Pool, DiskNumber Disk)[] leaving = [.. RetiredUnder(pool, disk)];
             if ((leaving.Length == 0 && !disk.IsResyncLeft) || disk.Open.Fault != IoError.None || _lane.NowNs < disk.RepairNotBeforeNs
                 || RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
             {
@@ -190,7 +192,7 @@ public sealed partial class StorageSubsystem
 
             SlabMover mover = new(pool, disk.Open);
             bool isDue = (disk.IsResyncLeft && disk.Open.BytesToResync > 0)
-                || (leaving.Except(disk.StoppedFor).Any() && leaving.Any(mover.CanLeave));
+                || (leaving.Except(disk.StoppedFor).Any() && leaving.Any(left => mover.CanLeave(left.Pool, left.Disk)));
             disk.RepairNotBeforeNs = _lane.NowNs + (isDue ? _options.Healing.RetryNs : 10 * TendPeriodNs);
             if (isDue)
             {
@@ -198,6 +200,10 @@ public sealed partial class StorageSubsystem
             }
         }
     }
+
+    /// <summary>Retired disks with slabs, of the pool of a virtual disk and of the one that its write cache is in.</summary>
+    private static IEnumerable<(Pool Pool, DiskNumber Disk)> RetiredUnder(Pool pool, ManagedVirtualDisk disk) =>
+        new[] { pool, disk.Open.Lent?.Pool }.OfType<Pool>().SelectMany(static one => RetiredWithSlabs(one).Select(number => (one, number)));
 
     private static DiskNumber[] RetiredWithSlabs(Pool pool) =>
     [
@@ -224,7 +230,7 @@ public sealed partial class StorageSubsystem
         if (managed.Pool is { } pool && managed.VirtualDisks.TryGetValue(new VirtualDiskId(job.Spec.VirtualDisk), out ManagedVirtualDisk? disk))
         {
             bool isStopped = job.State == JobState.Terminated;
-            disk.StoppedFor = isStopped ? RetiredWithSlabs(pool) : [];
+            disk.StoppedFor = isStopped ? [.. RetiredUnder(pool, disk)] : [];
             disk.IsResyncLeft = !isStopped && disk.Open.BytesToResync > 0;
             bool isWhole = job.State == JobState.Completed && !disk.IsResyncLeft && new SlabMover(pool, disk.Open).Plan(givesUpMissing: false).Count == 0;
             disk.RepairNotBeforeNs = isWhole || isStopped ? 0 : _lane.NowNs + _options.Healing.RetryNs;

@@ -85,6 +85,7 @@ public sealed partial class StorageSubsystem
     private List<IJobStep> RepairSteps(ManagedPool managed, ManagedVirtualDisk disk) =>
     [
         .. disk.Open.Parts.Select(part => new ResyncStep(part.Space, TierOf(disk, part))),
+        .. disk.Open.Lent is { } lent ? [new ResyncStep(lent.Rings, "write cache")] : Array.Empty<IJobStep>(),
         new RegenerateStep(new SlabMover(managed.Pool!, disk.Open), disk.Open, managed.Pool!.Slabs.DataBytes),
         .. ScrubSteps(managed, disk),
     ];

@@ -61,11 +61,22 @@ public sealed partial class StorageSubsystem
             throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}", "Give a smaller size, or add disks to the pool.");
         }
 
+        Pool at = FindPool(spec.CachePool) ?? managed.Pool!;
+        NewRows ring = at == managed.Pool ? rows : LentRows(at, disk);
         return new VirtualDiskPlacement(
             disk, [.. disk.Parts.SelectMany((part, i) => PlaceIn(managed.Pool!, disk, part, rows.Part(i).Data, 0))],
             [.. rows.Parts.SelectMany(part => Place(managed.Pool!, disk, part.Log, 0, part.Log.Count > 0 ? part.Log[0].Sources.Length : 1))],
-            Place(managed.Pool!, disk, rows.Cache, 0, disk.CacheCopies)) { Remarks = remarks };
+            Place(at, disk, ring.Cache, 0, disk.CacheCopies)) { Remarks = remarks };
     });
+
+    private static NewRows LentRows(Pool lender, VirtualDiskDescription disk)
+    {
+        NewRows rows = new();
+        bool fits = rows.TryReserveCache(lender, disk.CacheCopies, disk.WriteCacheSize, out string reason);
+        rows.Release(lender);
+        return fits ? rows : throw new RefusedException(
+            Refusal.NotEnoughCapacity, $"-CachePool '{lender.State.Pool!.FriendlyName}' of virtual disk '{disk.FriendlyName}': {reason}", "Give a smaller -WriteCacheSize.");
+    }
 
     /// <summary>The rows that <see cref="ResizeVirtualDiskAsync"/> would add.</summary>
     public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => Plan(() =>
@@ -92,7 +103,7 @@ public sealed partial class StorageSubsystem
         VirtualDiskDescription description = disk.Open.Description;
         return new VirtualDiskPlacement(
             description, [.. ExtentsOf(managed.Pool!, description)], [.. description.Parts.SelectMany(part => ExtentsOf(managed.Pool!, description, part.LogSpace))],
-            [.. ExtentsOf(managed.Pool!, description, description.CacheSpace)]);
+            [.. FindPool(description.IsCacheElsewhere ? description.CachePool : managed.Id) is { } at ? ExtentsOf(at, description, description.CacheSpace) : []]);
     });
 
     /// <summary>What <see cref="NewPoolAsync"/> would make.</summary>
@@ -105,7 +116,11 @@ public sealed partial class StorageSubsystem
     });
 
     /// <summary>Refuses what <see cref="RemovePoolAsync"/> would refuse.</summary>
-    public Task<bool> CheckRemovePoolAsync(Guid id) => Check(() => RequireEmpty(OpenPool(id)));
+    public Task<bool> CheckRemovePoolAsync(Guid id) => Check(() =>
+    {
+        RequireEmpty(OpenPool(id));
+        RequireNotLending(OpenPool(id));
+    });
 
     /// <summary>Refuses what <see cref="SetPoolAsync"/> would refuse.</summary>
     public Task<bool> CheckSetPoolAsync(Guid id, Func<PoolDescription, PoolDescription> change) => Check(() => Changed(id, change));
@@ -118,7 +133,7 @@ public sealed partial class StorageSubsystem
 
     /// <summary>Refuses what <see cref="ConnectVirtualDiskAsync"/> would refuse, but for a socket that turns out to be taken.</summary>
     public Task<bool> CheckConnectVirtualDiskAsync(Guid id, bool force = false) => Check(() =>
-        RequireOnlyOfItsName(force && OpenDisk(id).Disk is { Open.Cache.State: WriteCacheState.Lost } lost ? lost : TakeUsable(id).Disk));
+        RequireOnlyOfItsName(force && OpenDisk(id).Disk is { Open.Cache.IsGone: true } lost ? lost : TakeUsable(id).Disk));
 
     /// <summary>Refuses what <see cref="StopJobAsync"/> would refuse.</summary>
     public Task<bool> CheckStopJobAsync(Guid id) => Check(() => TakeRunning(id));
@@ -171,15 +186,15 @@ public sealed partial class StorageSubsystem
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
         RequireRepairable(disk);
-        PoolState state = managed.State!;
-        var moves = new SlabMover(managed.Pool!, disk.Open).PlanTargets(givesUpMissing: true)
-            .GroupBy(planned => (planned.Move.From, planned.To, planned.Move.Part, IsLog: planned.Move.Row < 0))
+        SlabMover mover = new(managed.Pool!, disk.Open);
+        var moves = mover.PlanTargets(givesUpMissing: true)
+            .GroupBy(planned => (mover.PoolOf(planned.Move).State, planned.Move.From, planned.To, planned.Move.Part, IsLog: planned.Move.IsRing))
             .Select(group => new PlannedMoves(
-                NameOf(group.Key.From), group.Key.To is { } to ? NameOf(to) : null,
-                group.Key.IsLog ? group.Count() * state.Space(disk.Open.Description.Part(group.Key.Part)!.LogSpace)!.MappedRows : group.Count(), group.Key.IsLog));
+                NameOf(group.Key.State, group.Key.From), group.Key.To is { } to ? NameOf(group.Key.State, to) : null,
+                group.Sum(planned => mover.SlabsOf(planned.Move)), group.Key.IsLog));
         return new RepairPlacement(disk.Open.BytesToResync, managed.Pool!.Slabs.DataBytes, [.. moves]);
 
-        string NameOf(DiskNumber number) => state.Disk(number)!.Description.FriendlyName;
+        static string NameOf(PoolState state, DiskNumber number) => state.Disk(number)!.Description.FriendlyName;
     });
 
     private Task<bool> Check(Action check) => Plan(() =>

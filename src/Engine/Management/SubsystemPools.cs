@@ -62,6 +62,8 @@ public sealed partial class StorageSubsystem
         ManagedPool managed = OpenPool(id);
         Pool pool = managed.Pool!;
         RequireEmpty(managed);
+        await GiveBackUnnamed();   // what other pools have lent to it nobody could tell about afterwards, and what it has lent itself may be nobody's
+        RequireNotLending(managed);
         HashSet<Guid> members = [.. pool.State.Disks.Values.Select(disk => disk.Description.Id.Value)];
         await pool.Close();
         _pools.Remove(managed.Id);
@@ -106,6 +108,7 @@ public sealed partial class StorageSubsystem
         var groups = _registry.Disks.Where(disk => disk is { Disk: not null, Scan.Label: not null })
             .GroupBy(disk => disk.Scan!.Label!.Pool)
             .Where(group => (only is null || group.Key == only) && (!_pools.TryGetValue(group.Key, out ManagedPool? known) || known.Pool is null)).ToArray();
+        List<ManagedPool> opened = [];
         foreach (IGrouping<PoolId, RegisteredDisk> group in groups)
         {
             PoolView? view = group.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
@@ -114,10 +117,18 @@ public sealed partial class StorageSubsystem
             {
                 Await(group.Key, missing);
             }
-            else
+            else if (await TryOpenPool(group.Key, [.. group]) is { } managed)
             {
-                await TryOpenPool(group.Key, [.. group]);
+                opened.Add(managed);
             }
+        }
+
+        foreach (ManagedPool managed in opened)   // once all pools are open: write caches may be in another one
+        {
+            await OpenVirtualDisks(managed);
+            await AttachWaiting(managed);
+            await ResumeJobs(managed);
+            StartRepairs(managed);
         }
 
         return default;
@@ -133,7 +144,7 @@ public sealed partial class StorageSubsystem
         managed.Reason = $"{missing} of its disks are not registered yet; register them, or run Update-StoragePool to open it without them";
     }
 
-    private async LaneTask<Nothing> TryOpenPool(PoolId id, List<RegisteredDisk> disks)
+    private async LaneTask<ManagedPool?> TryOpenPool(PoolId id, List<RegisteredDisk> disks)
     {
         if (!_pools.TryGetValue(id, out ManagedPool? managed))
         {
@@ -155,22 +166,20 @@ public sealed partial class StorageSubsystem
         if (managed.Pool is null)
         {
             _options.Notice($"Storage pool {managed.State?.Pool?.FriendlyName ?? id.Value.ToString()} is not open: {managed.Reason}");
-            return default;
+            return null;
         }
 
         await GiveToPool(disks.FindAll(disk => disk.Problem.Length == 0));
         Watch(managed.Pool);
         await RejoinDisks(managed.Pool);
-        await OpenVirtualDisks(managed);
-        await ResumeJobs(managed);
-        StartRepairs(managed);
-        return default;
+        return managed;
     }
 
     private void Watch(Pool pool) =>
         pool.CapacityAlerted += alert => _options.Notice($"Storage pool {pool.State.Pool!.FriendlyName}: {alert}");
 
-    private async LaneTask<bool> ClosePool(ManagedPool managed)
+    // Virtual disks stop before any pool does: their write caches may be in another one.
+    private async LaneTask<bool> StopDisks(ManagedPool managed)
     {
         bool clean = true;
         await _jobs.Stop(job => job.Spec.Pool == managed.Id.Value, JobState.Suspended);
@@ -182,13 +191,18 @@ public sealed partial class StorageSubsystem
         }
 
         managed.VirtualDisks.Clear();
+        return clean;
+    }
+
+    private static async LaneTask<Nothing> ClosePool(ManagedPool managed, bool clean)
+    {
         if (managed.Pool is { } pool)
         {
             await pool.Close(clean);
         }
 
         managed.Pool = null;
-        return clean;
+        return default;
     }
 
     private ManagedPool OpenPool(Guid id)
@@ -247,7 +261,11 @@ public sealed partial class StorageSubsystem
         return default;
     }
 
-    private PoolEnvironment Environment() => new(_lane, _options.State, _options.NodeId, _options.Deadlines);
+    private PoolEnvironment Environment() => new(_lane, _options.State, _options.NodeId, _options.Deadlines)
+    {
+        FindPool = FindPool,
+        NameOfPool = NameOfPool,
+    };
 
     private static StoragePoolStatus StatusOf(ManagedPool managed)
     {
@@ -262,6 +280,7 @@ public sealed partial class StorageSubsystem
             OperationalStatus = managed.Pool?.OperationalStatus ?? PoolOperationalStatus.Incomplete,
             StatusReason = managed.Pool?.StatusReason ?? managed.Reason,
             SizeBytes = disks.Sum(disk => disk.SlabCount * slab),
+            LentWriteCacheBytes = LentCachePlan.LentBytes(state),
             AllocatedBytes = state.Disks.Values.Sum(disk => disk.UsedSlabs * slab),
             ScrubInterval = managed.Pool is { } open ? ScrubInterval(open) : null,
             WriteCacheSizeMax = managed.Pool is { } pool ? WriteCachePlan.LargestOfSimple(pool) : 0,

@@ -63,7 +63,7 @@ public sealed partial class StorageSubsystem
             }
         }
 
-        foreach (ManagedVirtualDisk virtualDisk in managed.VirtualDisks.Values)
+        foreach ((_, ManagedVirtualDisk virtualDisk) in UsersOf(managed))
         {
             GatherFindings(pool, virtualDisk);
         }
@@ -71,7 +71,7 @@ public sealed partial class StorageSubsystem
 
     private void GatherFindings(Pool pool, ManagedVirtualDisk virtualDisk)
     {
-        foreach (((int number, DiskFinding finding), long count) in virtualDisk.Open.TakeFindings())
+        foreach (((int number, DiskFinding finding), long count) in virtualDisk.Open.TakeFindings(pool))
         {
             if (pool.State.Disk(new DiskNumber((ushort)number)) is { } disk)
             {

@@ -32,14 +32,14 @@ public sealed partial class StorageSubsystem
         return joined.Succeeded;
     }
 
-    /// <summary>Repairs the virtual disks of a pool that have something to repair; a repair under way begins again.</summary>
+    /// <summary>Repairs the virtual disks with slabs in a pool that have something to repair; a repair under way begins again.</summary>
     private void StartRepairs(ManagedPool managed)
     {
-        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
+        foreach ((ManagedPool home, ManagedVirtualDisk disk) in UsersOf(managed).ToArray())
         {
             if (disk.Open is { Fault: IoError.None, BytesToResync: > 0 })
             {
-                BeginRepair(managed, disk);
+                BeginRepair(home, disk);
             }
         }
     }

@@ -40,7 +40,7 @@ public sealed partial class StorageSubsystem
             throw new RefusedException(Refusal.PoolReadOnly, $"Storage pool '{managed.Pool.State.Pool.FriendlyName}' is read-only.", "Set -IsReadOnly $false first.");
         }
 
-        VirtualDiskPlan plan = new(managed.Pool, request);
+        VirtualDiskPlan plan = new(managed.Pool, request, LenderFor(managed, request));
         return (managed, plan.Decide(), plan.Remarks);
     }
 
@@ -203,18 +203,26 @@ public sealed partial class StorageSubsystem
             }
 
             ManagedVirtualDisk opened = new(await VirtualDiskBuilder.Open(pool, disk.Id));
+            opened.Open.Description = opened.Open.Description with { IsConnected = disk.IsConnected };
             managed.VirtualDisks[disk.Id] = opened;
-            if (opened.Open.Fault != IoError.None)
-            {
-                _options.Notice($"Virtual disk {disk.FriendlyName} is detached: {opened.Open.FaultReason}.");
-            }
-            else if (disk.IsConnected && _options.Network is not null)
-            {
-                TryStartExport(opened);
-            }
+            AttachOpened(opened);
         }
 
         return default;
+    }
+
+    /// <summary>A virtual disk has been opened: it is exported if it is to be, or it is said why it cannot be.</summary>
+    private void AttachOpened(ManagedVirtualDisk disk)
+    {
+        VirtualDiskDescription description = disk.Open.Description;
+        if (disk.Open.Fault != IoError.None)
+        {
+            _options.Notice($"Virtual disk {description.FriendlyName} is detached: {disk.Open.FaultReason}.");
+        }
+        else if (description.IsConnected && _options.Network is not null)
+        {
+            TryStartExport(disk);
+        }
     }
 
     /// <summary>Whether a pool is open for the first time since the machine started; from now on it is not.</summary>
@@ -250,7 +258,7 @@ public sealed partial class StorageSubsystem
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
         return disk.Open.Fault == IoError.None ? (managed, disk) : throw new RefusedException(
             Refusal.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be used: {disk.Open.FaultReason}.",
-            disk.Open.Cache is { State: WriteCacheState.Lost } ? WhatToDoAboutLostCache : "");
+            WhatToDoAbout(disk.Open));
     }
 
     private void RequireOnlyOfItsName(ManagedVirtualDisk disk)
@@ -318,7 +326,7 @@ public sealed partial class StorageSubsystem
         throw new RefusedException(Refusal.ObjectNotFound, $"There is no virtual disk {id}.", "Look at Get-VirtualDisk.");
     }
 
-    private static VirtualDiskStatus StatusOf(ManagedPool managed, VirtualDiskId id)
+    private VirtualDiskStatus StatusOf(ManagedPool managed, VirtualDiskId id)
     {
         VirtualDiskDescription description = managed.State!.VirtualDisk(id)!;
         ManagedVirtualDisk? disk = managed.VirtualDisks.GetValueOrDefault(id);
@@ -339,6 +347,7 @@ public sealed partial class StorageSubsystem
             Counters = disk?.Open.Disk.Counters,
             SpaceCounters = disk?.Open.SpaceCounters,
             WriteCache = disk?.Open.Cache is { } cache ? WriteCacheStatus.Of(cache) : null,
+            CachePoolName = description.CacheSpace != SpaceId.None ? NameOfPool(description.IsCacheElsewhere ? description.CachePool : managed.Id) : "",
         };
     }
 
@@ -347,6 +356,12 @@ public sealed partial class StorageSubsystem
         if (disk.Open.Fault != IoError.None)
         {
             return $"It takes no more requests: {disk.Open.FaultReason} ({disk.Open.Fault}).";
+        }
+
+        if (disk.Open.Lent is { Rings.FullDisk: > 0 } lent)
+        {
+            string name = lent.Pool.State.Disk(new DiskNumber((ushort)lent.Rings.FullDisk))!.Description.FriendlyName;
+            return $"The file system under physical disk '{name}' of its write cache is full: writes wait. Free space there; after a minute they go home.";
         }
 
         if (disk.Open.FullDisk is > 0 and var full)

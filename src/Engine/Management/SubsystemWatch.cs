@@ -52,8 +52,8 @@ public sealed partial class StorageSubsystem
         }
     }
 
-    private static bool CanSpare(ManagedPool managed, Pool pool, DiskNumber number) =>
-        pool.CanSpare(number) && managed.VirtualDisks.Values.All(disk => disk.Open.SurvivesWithout(number.Value));
+    private bool CanSpare(ManagedPool managed, Pool pool, DiskNumber number) =>
+        pool.CanSpare(number) && UsersOf(managed).All(user => user.Disk.Open.SurvivesWithout(pool, number.Value));
 
     private async LaneTask TakeOut(Pool pool, DiskNumber number, IDisk disk, string why)
     {

@@ -13,16 +13,20 @@ public sealed partial class StorageSubsystem
     private const string WhatToDoAboutLostCache =
         "Bring back a physical disk of the write cache and connect it again; or give up what it held with Connect-VirtualDisk -Force, which says what that is.";
 
+    private const string WhatToDoAboutAbsentCache =
+        "Register the disks of that storage pool, or run Update-StoragePool to open it without those that are missing: the virtual disk is attached by itself then. "
+        + "Or give up what the write cache holds with Connect-VirtualDisk -Force.";
+
     /// <summary>Gives a virtual disk a write cache of another size, or none, while it is in use: what it holds goes home first.</summary>
     /// <exception cref="RefusedException">There is no room for that size, or the cache could not be emptied; nothing was changed.</exception>
     public Task<VirtualDiskStatus> ResizeWriteCacheAsync(Guid id, long sizeBytes) => Change(async LaneTask<VirtualDiskStatus> () =>
     {
         List<string> remarks = [];
-        (ManagedPool managed, ManagedVirtualDisk disk, long size) = TakeForResize(id, sizeBytes, remarks);
+        (ManagedPool managed, ManagedVirtualDisk disk, ManagedPool at, long size) = TakeForResize(id, sizeBytes, remarks);
         string name = disk.Open.Description.FriendlyName;
         bool isAsItWas = size == disk.Open.Description.WriteCacheSize && disk.Open.Cache is not { State: WriteCacheState.WriteThrough };
         CommitResult result = isAsItWas
-            ? CommitResult.Committed : await VirtualDiskBuilder.ResizeCache(managed.Pool!, disk.Open, size);
+            ? CommitResult.Committed : await VirtualDiskBuilder.ResizeCache(managed.Pool!, disk.Open, size, at.Pool!);
         if (result.Status == CommitStatus.NoSpace)
         {
             throw new RefusedException(Refusal.WriteCacheSizeRange, $"-WriteCacheSize {sizeBytes} of virtual disk '{name}': {result.Reason}", "Give a smaller size.");
@@ -35,23 +39,34 @@ public sealed partial class StorageSubsystem
     /// <summary>Refuses what <see cref="ResizeWriteCacheAsync"/> would refuse, but for a cache that turns out not to empty itself.</summary>
     public Task<bool> CheckResizeWriteCacheAsync(Guid id, long sizeBytes) => Check(() => TakeForResize(id, sizeBytes, []));
 
-    private (ManagedPool Pool, ManagedVirtualDisk Disk, long Size) TakeForResize(Guid id, long sizeBytes, List<string> remarks)
+    private (ManagedPool Pool, ManagedVirtualDisk Disk, ManagedPool At, long Size) TakeForResize(Guid id, long sizeBytes, List<string> remarks)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
         RequireWritable(managed);
-        return (managed, disk, WriteCachePlan.Resized(managed.Pool!, disk.Open.Description, sizeBytes, remarks.Add));
+        VirtualDiskDescription description = disk.Open.Description;
+        ManagedPool at = CachePoolOf(managed, description, remarks.Add);
+        long size = at == managed ? WriteCachePlan.Resized(managed.Pool!, description, sizeBytes, remarks.Add)
+            : new LentCachePlan(at.Pool!, remarks.Add).Resized(description, sizeBytes);
+        return (managed, disk, at, size);
     }
+
+    private static string WhatToDoAbout(OpenVirtualDisk disk) => disk.Cache switch
+    {
+        { State: WriteCacheState.Lost } => WhatToDoAboutLostCache,
+        { State: WriteCacheState.Absent } => WhatToDoAboutAbsentCache,
+        _ => "",
+    };
 
     /// <summary>Opens a virtual disk again whose write cache was lost: a disk of it may be back, or what it held is given up.</summary>
     private async LaneTask<IReadOnlyList<string>> BringBackLostCache(Guid id, bool force)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
-        if (disk.Open.Cache is { State: WriteCacheState.Lost } && VirtualDiskBuilder.HasCacheCopy(managed.Pool!, disk.Open.Description))
+        if (disk.Open.Cache is { IsGone: true } && VirtualDiskBuilder.HasCacheCopy(managed.Pool!, disk.Open.Description))
         {
             disk = await Reopen(managed, disk);
         }
 
-        if (!force || disk.Open.Cache is not { State: WriteCacheState.Lost } lost)
+        if (!force || disk.Open.Cache is not { IsGone: true } lost)
         {
             return [];
         }
@@ -62,6 +77,7 @@ public sealed partial class StorageSubsystem
         _options.Notice($"Write cache of virtual disk {disk.Open.Description.FriendlyName} was given up: {loss}");
         disk = await Reopen(managed, disk);
         await RemoveGivenUpCache(managed, disk);
+        await GiveBackUnnamed();
         return [$"The write cache of virtual disk '{disk.Open.Description.FriendlyName}' was given up: {loss} The virtual disk has no write cache until it is given one."];
     }
 

@@ -60,6 +60,9 @@ public sealed record VirtualDiskRequest
     /// <summary>A write cache of the size that the pool chooses, whatever its default is.</summary>
     public bool AutoWriteCacheSize { get; init; }
 
+    /// <summary>Pool that the write cache is to be in; null: the pool of the disk.</summary>
+    public Guid? CachePool { get; init; }
+
     /// <summary>The only disks it may use; empty: all.</summary>
     public IReadOnlyList<Guid> PhysicalDisks { get; init; } = [];
 
@@ -77,7 +80,10 @@ public sealed record VirtualDiskRequest
 /// Turns a request into a specification: fills in what is left open from the pool's defaults and disks, and refuses what cannot be,
 /// naming parameter, value, range and the number of disks needed. Changes nothing.
 /// </summary>
-internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
+/// <param name="pool">The pool of the disk.</param>
+/// <param name="request">What was asked for.</param>
+/// <param name="lender">The other pool that its write cache is to be in; null: its own.</param>
+internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Pool? lender = null)
 {
     internal const int AutoColumnsMax = 8;
 
@@ -107,7 +113,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
             MediaTypeCode = (ushort)(request.MediaType ?? MediaType.Unspecified),
             AllowedDisks = request.PhysicalDisks.Count > 0 ? [.. disks] : [],
         };
-        spec = spec with { WriteCacheSize = new WriteCachePlan(pool, request, _remarks.Add).Decide(spec, RowsWanted(spec), disks) };
+        spec = spec with { WriteCacheSize = CacheSize(spec, RowsWanted(spec), disks) };
         return spec with { SizeBytes = Size(spec) };
     }
 
@@ -117,10 +123,13 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
         NewVirtualDiskSpec spec = SpecifyTiers(plan, plan.Named());
         DiskNumber[] disks = [.. spec.Tiers.SelectMany(tier => UsableDisks((MediaType)tier.MediaTypeCode))];
         long rows = spec.ProvisioningType == ProvisioningType.Fixed ? 1 : 0;
-        spec = spec with { WriteCacheSize = new WriteCachePlan(pool, request, _remarks.Add).Decide(spec, rows, disks) };
+        spec = spec with { WriteCacheSize = CacheSize(spec, rows, disks) };
         plan.RequireRoom(spec);
         return spec;
     }
+
+    private long CacheSize(NewVirtualDiskSpec spec, long rows, DiskNumber[] disks) => lender is not null
+        ? new LentCachePlan(lender, _remarks.Add).Decide(pool, request, spec) : new WriteCachePlan(pool, request, _remarks.Add).Decide(spec, rows, disks);
 
     // What tiers agree on is said of the disk too; where they do not, columns and strip are 0 and the layout has no name.
     private NewVirtualDiskSpec SpecifyTiers(TieredDiskPlan plan, List<(TierTemplate Template, long SizeBytes)> templates)
@@ -153,6 +162,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
         PhysicalSectorSize = 4096,
         ProvisioningType = request.ProvisioningType ?? State.Pool!.ProvisioningTypeDefault,
         Checksum = request.Checksum,
+        CachePool = lender?.Id ?? PoolId.None,
         IsManualAttach = request.IsManualAttach,
         Usage = request.Usage,
         OtherUsageDescription = request.OtherUsageDescription,
@@ -284,7 +294,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request)
     {
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
         long max = Math.Max(0, VirtualDiskBuilder.LargestRowCount(pool, spec)) * row;
-        string cache = spec.WriteCacheSize > 0 ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
+        string cache = spec.WriteCacheSize > 0 && lender is null ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
         if (request.UseMaximumSize)
         {
             return max > 0 ? max : throw new RefusedException(

@@ -19,11 +19,12 @@ namespace TierSpaces.Engine.Management;
 /// <param name="remark">Takes what a user should know about the size.</param>
 internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Action<string> remark)
 {
-    private const long AutomaticBytes = 1L << 30;
-    private const int AutomaticShare = 8;   // of the capacity of the smallest disk, where that has no room for 1 GiB
+    internal const long AutomaticBytes = 1L << 30;
+    internal const int AutomaticShare = 8;   // of the capacity of the smallest disk, where that has no room for 1 GiB
     private const int ReplaySecondsPerGiB = 2;
 
-    private static readonly AllocationPreferences s_cache = new() { Purpose = AllocationPurpose.Cache };
+    /// <summary>What a cache asks of the disks that it lies on.</summary>
+    internal static AllocationPreferences OnCacheDisks { get; } = new() { Purpose = AllocationPurpose.Cache };
 
     private long Slab => pool.Slabs.DataBytes;
 
@@ -35,16 +36,21 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     /// <param name="dataDisks">Disks that its data may lie on.</param>
     internal long Decide(NewVirtualDiskSpec spec, long rows, IReadOnlyCollection<DiskNumber> dataDisks)
     {
-        if (request is { AutoWriteCacheSize: true, WriteCacheSize: { } both })
-        {
-            throw new RefusedException(Refusal.WriteCacheSizeRange, $"-WriteCacheSize {both} contradicts -AutoWriteCacheSize.", "Give one of them.");
-        }
-
+        RequireOneWish(request);
         PoolDescription settings = pool.State.Pool!;
         bool automatic = request.AutoWriteCacheSize || settings.AutoWriteCacheSize || settings.WriteCacheSizeDefault > long.MaxValue;
         return request.WriteCacheSize is { } size ? Explicit(spec, size, rows, $"-WriteCacheSize {size}")
             : automatic ? Automatic(spec, dataDisks) * Slab
             : Explicit(spec, (long)settings.WriteCacheSizeDefault, rows, $"-WriteCacheSizeDefault {settings.WriteCacheSizeDefault} of the storage pool");
+    }
+
+    /// <summary>A size is asked for, or left to the pool.</summary>
+    internal static void RequireOneWish(VirtualDiskRequest request)
+    {
+        if (request is { AutoWriteCacheSize: true, WriteCacheSize: { } both })
+        {
+            throw new RefusedException(Refusal.WriteCacheSizeRange, $"-WriteCacheSize {both} contradicts -AutoWriteCacheSize.", "Give one of them.");
+        }
     }
 
     /// <summary>The largest cache that a Simple virtual disk of one row could have now, in bytes; 0: none.</summary>
@@ -54,7 +60,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         long largest = 0;
         if (log.TryReserveLog(pool, part: 0, copies: 1, out _))
         {
-            long run = pool.Allocator.LargestRunCount(1, s_cache);
+            long run = pool.Allocator.LargestRunCount(1, OnCacheDisks);
             bool onJournal = MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal).Any(disk => pool.Allocator.FreeSlabs(disk.Number) >= run);
             long data = pool.Allocator.LargestRowCount(1, 1, AllocationPreferences.Default) - (onJournal ? 0 : run);
             largest = data > 0 ? run : onJournal ? 0 : run - 1;   // the row of data is on the same disk when there is no other
@@ -76,7 +82,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
 
         int copies = disk.NumberOfDataCopies;
         RequireDisks(pool, disk.ResiliencySettingName, copies, $"-WriteCacheSize {size}");
-        long largest = pool.Allocator.LargestRunCount(copies, s_cache);
+        long largest = pool.Allocator.LargestRunCount(copies, OnCacheDisks);
         if (count > largest)
         {
             throw new RefusedException(
@@ -137,10 +143,10 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         return rows;
     }
 
-    private static DiskDescription[] CacheDisks(Pool pool) =>
+    internal static DiskDescription[] CacheDisks(Pool pool) =>
         [.. MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal || (disk.Usage == DiskUsage.AutoSelect && disk.IsFlash()))];
 
-    private static void RequireDisks(Pool pool, string layout, int copies, string what)
+    internal static void RequireDisks(Pool pool, string layout, int copies, string what)
     {
         DiskDescription[] disks = CacheDisks(pool);
         int missing = copies - disks.Length;
@@ -155,7 +161,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         }
     }
 
-    private static void WarnOfReplay(string name, long bytes, Action<string> remark)
+    internal static void WarnOfReplay(string name, long bytes, Action<string> remark)
     {
         if (bytes > AutomaticBytes)
         {
@@ -168,7 +174,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     private long Largest(NewVirtualDiskSpec spec, long rows)
     {
         long low = 0;
-        long high = pool.Allocator.LargestRunCount(spec.NumberOfDataCopies, s_cache);
+        long high = pool.Allocator.LargestRunCount(spec.NumberOfDataCopies, OnCacheDisks);
         while (low < high)
         {
             long middle = low + ((high - low + 1) / 2);
@@ -183,5 +189,5 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         : spec.Tiers.IsDefaultOrEmpty ? VirtualDiskBuilder.LargestRowCount(pool, spec with { WriteCacheSize = cacheRows * Slab })
         : VirtualDiskBuilder.TiersFit(pool, spec with { WriteCacheSize = cacheRows * Slab });
 
-    private static string Copies(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";
+    internal static string Copies(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";
 }

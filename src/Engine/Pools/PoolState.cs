@@ -14,7 +14,7 @@ namespace TierSpaces.Engine.Pools;
 //  1. A slab is in use exactly when one row names it, as a source or as a joining target.
 //  2. The sources of a row lie on distinct disks of the pool.
 //  3. Disk and space numbers are never given twice.
-//  4. Every space belongs to a virtual disk of the pool.
+//  4. Every space belongs to a virtual disk of the pool, or is lent to one of another pool.
 //  5. Every slice map and every pin belongs to a virtual disk of the pool with tiers.
 
 /// <summary>The state of a pool: disks, virtual disks, spaces, rows, stale marks, jobs, tier templates, pins. Never changed, only replaced.</summary>

@@ -224,12 +224,12 @@ public sealed partial record PoolState
 
     private PoolState? CreateSpace(SpaceDescription space, ref string reason)
     {
-        if (space.Id.Value < Counters.NextSpace || space.Id.Value == uint.MaxValue || !VirtualDisks.ContainsKey(space.Owner))
+        if (space.Id.Value < Counters.NextSpace || space.Id.Value == uint.MaxValue || !(space.IsLent || VirtualDisks.ContainsKey(space.Owner)))
         {
             return Refuse($"space {space.Id} was there before, or its owner {space.Owner} is not there", out reason);
         }
 
-        return space.Positions is >= 1 and <= SpaceDescription.MaxPositions && Enum.IsDefined(space.Kind)
+        return space.Positions is >= 1 and <= SpaceDescription.MaxPositions && Enum.IsDefined(space.Kind) && (space.Kind == SpaceKind.WriteCache || !space.IsLent)
             ? this with
             {
                 Spaces = Spaces.Add(space.Id, new SpaceState(space)),

@@ -140,7 +140,12 @@ public sealed partial record PoolState
             return disk.WriteCacheSize == 0 ? "" : $"a write cache of {disk.WriteCacheSize} bytes without a space";
         }
 
-        return Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1 } description, MappedRows: > 0 and var rows } cache
+        if (disk.IsCacheElsewhere)
+        {
+            return disk.WriteCacheSize > 0 ? "" : "a write cache of 0 bytes elsewhere";   // the rest is asked of the other pool when the disk is opened
+        }
+
+        return Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1, IsLent: false } description, MappedRows: > 0 and var rows } cache
             && description.Copies == disk.CacheCopies && cache.Row(rows - 1) is not null
             && disk.WriteCacheSize == rows * Pool!.Slabs.DataBytes
                 ? ""

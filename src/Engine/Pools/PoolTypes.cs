@@ -14,6 +14,12 @@ public sealed record PoolEnvironment(ILane Lane, IHostState HostState, Guid Node
 {
     /// <summary>Memory for the crash notes of each space with checksums, in bytes, at least 64 KiB: first writes beyond what half of it takes wait for a flush.</summary>
     public int CrashNotesBytes { get; init; } = 8 << 20;
+
+    /// <summary>Finds the other open pools of the same lane: write caches may be in them.</summary>
+    public Func<PoolId, Pool?> FindPool { get; init; } = static _ => null;
+
+    /// <summary>What a pool, open or not, is called, for people.</summary>
+    public Func<PoolId, string> NameOfPool { get; init; } = static id => id.ToString();
 }
 
 /// <summary>A pool to be made. The slab size follows from the smallest disk.</summary>

@@ -3,6 +3,9 @@ namespace TierSpaces.Engine.Primitives;
 /// <summary>Identity of a pool.</summary>
 public readonly record struct PoolId(Guid Value)
 {
+    /// <summary>No pool.</summary>
+    public static PoolId None => default;
+
     /// <inheritdoc/>
     public override string ToString() => Value.ToString("D");
 }

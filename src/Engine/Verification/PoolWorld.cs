@@ -9,27 +9,33 @@ using TierSpaces.Engine.VirtualDisks;
 namespace TierSpaces.Engine.Verification;
 
 /// <summary>
-/// A whole engine on simulated disks: pool, metadata, one virtual disk. A fork copies disks and host state at one instant and opens them
-/// beside the running world.
+/// A whole engine on simulated disks: pool, metadata, one virtual disk, and where asked for a second pool on the last disks that lends the room for its
+/// write cache. A fork copies disks and host state at one instant and opens them beside the running world.
 /// </summary>
 public sealed class PoolWorld : ISimWorld
 {
     private const int CrashNotesBytes = 64 << 10;   // copied and cleared at every fork: no more than a load of seconds fills
 
     private readonly NewVirtualDiskSpec? _spec;
+    private readonly int _homeDisks;   // those of the pool; the others are the lender's
     private readonly DiskWatch _watch;
     private int _moveStep;   // of slices that move now; 0: none
     private readonly MeteredDisk[] _members;   // the disks as the pool uses them: with deadlines
 
-    private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, NewVirtualDiskSpec? spec)
+    private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, NewVirtualDiskSpec? spec, int homeDisks)
     {
         _spec = spec;
+        _homeDisks = homeDisks;
         State = state;
         Lane = new SimLane(seed);
         Disks = Array.ConvertAll(media, medium => new SimDisk(Lane, medium));
         _watch = new DiskWatch(Lane);
         _members = Array.ConvertAll(Disks, disk => new MeteredDisk(Lane, disk, _watch));
-        Environment = new PoolEnvironment(Lane, state, new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) { CrashNotesBytes = CrashNotesBytes };
+        Environment = new PoolEnvironment(Lane, state, new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) 
+        {
+            CrashNotesBytes = CrashNotesBytes,
+            FindPool = id => Array.Find([Pool, Lender], pool => pool?.Id == id),
+        };
     }
 
     /// <summary>Lane.</summary>
@@ -47,18 +53,21 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>The pool, once open.</summary>
     public Pool? Pool { get; private set; }
 
+    /// <summary>The pool that lends, once open; null where there is none.</summary>
+    public Pool? Lender { get; private set; }
+
     /// <summary>The virtual disk, once open.</summary>
     public OpenVirtualDisk? VirtualDisk { get; private set; }
 
-    /// <summary>Blank disks.</summary>
-    public static PoolWorld New(int disks, long bytes, int sectorSize, ulong seed, NewVirtualDiskSpec? spec = null) => new(
-        seed, [.. Enumerable.Range(0, disks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState(), spec);
+    /// <summary>Blank disks; so many more for a second pool, which lends the room for the write cache.</summary>
+    public static PoolWorld New(int disks, long bytes, int sectorSize, ulong seed, NewVirtualDiskSpec? spec = null, int lenderDisks = 0) => new(
+        seed, [.. Enumerable.Range(0, disks + lenderDisks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState(), spec, disks);
 
     /// <inheritdoc/>
     public IBlockStore Store => VirtualDisk!.Disk;
 
     /// <inheritdoc/>
-    public SpaceSet Spaces => new([.. VirtualDisk!.Parts.Select(static part => part.Space)]);
+    public SpaceSet Spaces => new([.. VirtualDisk!.Parts.Select(static part => part.Space)], VirtualDisk.Lent?.Rings);
 
     /// <inheritdoc/>
     public string FaultReason => VirtualDisk!.FaultReason;
@@ -70,14 +79,15 @@ public sealed class PoolWorld : ISimWorld
     public LaneTask<string> Open(bool isNew) => isNew ? Create(_spec!) : Open();
 
     /// <inheritdoc/>
-    public int MissingDisks => Disks.Length - Pool!.View.Members.Count(member => Pool.Disk(member.Disk) is not null);
+    public int MissingDisks => Disks.Length - Present(Pool!) - (Lender is null ? 0 : Present(Lender));
 
     /// <inheritdoc/>
     public void Remove(int disk) => Disks[disk].Pulled = true;
 
     /// <inheritdoc/>
     public bool CanReturn(int disk) =>
-        Disks[disk] is { InFlight: 0, Hung: false } && Pool is { HasLostQuorum: false } pool && !pool.View.Contains(new DiskNumber((ushort)(disk + 1)));
+        Disks[disk] is { InFlight: 0, Hung: false } && PoolOf(disk) is { HasLostQuorum: false } pool
+        && !pool.View.Contains(new DiskNumber((ushort)(disk < _homeDisks ? disk + 1 : disk - _homeDisks + 1)));
 
     /// <inheritdoc/>
     public async LaneTask<string> Return(int disk)
@@ -86,8 +96,9 @@ public sealed class PoolWorld : ISimWorld
         Disks[disk].Media.LosePower((_, _) => Lane.Next(2) == 0);
         _members[disk] = new MeteredDisk(Lane, Disks[disk], _watch);
         PoolScan scan = await Pool.Scan(Environment, _members[disk]);
-        string refused = Pool!.Offer(scan);
-        return refused.Length > 0 ? refused : (await Pool.Rejoin(scan.Label!.Number)).Reason;
+        Pool pool = PoolOf(disk)!;
+        string refused = pool.Offer(scan);
+        return refused.Length > 0 ? refused : (await pool.Rejoin(scan.Label!.Number)).Reason;
     }
 
     /// <inheritdoc/>
@@ -133,7 +144,7 @@ public sealed class PoolWorld : ISimWorld
 
     /// <inheritdoc cref="ISimWorld.Fork"/>
     public PoolWorld Fork(ulong seed) =>
-        new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), _spec).WithPulled(this);
+        new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), _spec, _homeDisks).WithPulled(this);
 
     /// <summary>Makes the pool and a virtual disk.</summary>
     public async LaneTask<string> Create(NewVirtualDiskSpec spec)
@@ -143,22 +154,32 @@ public sealed class PoolWorld : ISimWorld
     }
 
     /// <summary>
-    /// Makes the pool alone; where the virtual disk is to have a write cache, the first disks are for journals and the others slower, so that
-    /// writes do not pass it by.
+    /// Makes the pools alone; where the virtual disk is to have a write cache, the disks for it are for journals, or the lender's, and the others
+    /// slower, so that writes do not pass it by.
     /// </summary>
-    public async LaneTask<Pool> CreatePool() => Pool = await Pool.Create(
-        Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Select((disk, i) => new NewDiskSpec(disk, $"d{i}")
+    public async LaneTask<Pool> CreatePool()
+    {
+        int journals = HasCache && _homeDisks == Disks.Length ? _spec!.NumberOfDataCopies : 0;
+        if (_homeDisks < Disks.Length)
         {
-            Usage = HasCache && i < _spec!.NumberOfDataCopies ? DiskUsage.Journal : DiskUsage.AutoSelect,
-            MediaType = HasCache && i >= _spec!.NumberOfDataCopies ? MediaType.HDD : null,
+            Lender = await Pool.Create(
+                Environment, new NewPoolSpec { FriendlyName = "lender" },
+                [.. _members.Skip(_homeDisks).Select((disk, i) => new NewDiskSpec(disk, $"l{i}") { MediaType = MediaType.SSD })]);
+        }
+
+        return Pool = await Pool.Create(Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Take(_homeDisks).Select((disk, i) => new NewDiskSpec(disk, $"d{i}")
+        {
+            Usage = i < journals ? DiskUsage.Journal : DiskUsage.AutoSelect,
+            MediaType = HasCache && i >= journals ? MediaType.HDD : null,
         })]);
+    }
 
     private bool HasCache => _spec is { WriteCacheSize: > 0 };
 
     /// <summary>Makes the virtual disk on it; the reason when that is refused.</summary>
     public async LaneTask<string> CreateVirtualDisk(NewVirtualDiskSpec spec)
     {
-        VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool!, spec);
+        VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool!, spec with { CachePool = Lender?.Id ?? spec.CachePool });
         VirtualDisk = result.Disk;
         return result.Reason;
     }
@@ -166,26 +187,11 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>Opens what is on the disks; the reason when that is refused.</summary>
     public async LaneTask<string> Open()
     {
-        List<PoolScan> scans = [];
-        for (int i = 0; i < Disks.Length; i++)
-        {
-            if (!Disks[i].Pulled)
-            {
-                scans.Add(await Pool.Scan(Environment, _members[i]));
-            }
-        }
-
-        List<PoolScan> ours = scans.FindAll(scan => scan.Label is not null);
-        if (ours.Count == 0)
-        {
-            return "no labels";
-        }
-
-        PoolOpenResult opened = await Pool.Open(Environment, ours[0].Label!.Pool, ours);
-        Pool = opened.Pool;
+        (Lender, string lender) = _homeDisks < Disks.Length ? await OpenPool(_homeDisks..) : (null, "");
+        (Pool, string refused) = lender.Length == 0 ? await OpenPool(.._homeDisks) : (null, lender);
         if (Pool is null)
         {
-            return $"{opened.Status}: {opened.Reason}";
+            return refused;
         }
 
         VirtualDiskDescription? disk = Pool.State.VirtualDisks.Values.FirstOrDefault();
@@ -194,24 +200,64 @@ public sealed class PoolWorld : ISimWorld
             return "no virtual disk";
         }
 
-        foreach (DiskNumber outside in Pool.OutsideDisks.ToArray())
+        VirtualDisk = await VirtualDiskBuilder.Open(Pool, disk.Id);
+        foreach (SpaceId unnamed in Lender is null || VirtualDisk.Fault != IoError.None ? [] : VirtualDiskBuilder.UnnamedRings(Lender, Environment.FindPool))
         {
-            CommitResult joined = await Pool.Rejoin(outside);
-            if (!joined.Succeeded)
+            await VirtualDiskBuilder.GiveBack(Lender!, unnamed);
+        }
+
+        return VirtualDisk.FaultReason;
+    }
+
+    private async LaneTask<(Pool? Pool, string Refused)> OpenPool(Range disks)
+    {
+        List<PoolScan> scans = [];
+        foreach ((SimDisk disk, MeteredDisk member) in Disks[disks].Zip(_members[disks]))
+        {
+            if (!disk.Pulled)
             {
-                return $"disk {outside} does not join again: {joined.Reason}";
+                scans.Add(await Pool.Scan(Environment, member));
             }
         }
 
-        VirtualDisk = await VirtualDiskBuilder.Open(Pool, disk.Id);
-        return VirtualDisk.FaultReason;
+        List<PoolScan> ours = scans.FindAll(scan => scan.Label is not null);
+        if (ours.Count == 0)
+        {
+            return (null, "no labels");
+        }
+
+        PoolOpenResult opened = await Pool.Open(Environment, ours[0].Label!.Pool, ours);
+        if (opened.Pool is not { } pool)
+        {
+            return (null, $"{opened.Status}: {opened.Reason}");
+        }
+
+        foreach (DiskNumber outside in pool.OutsideDisks.ToArray())
+        {
+            CommitResult joined = await pool.Rejoin(outside);
+            if (!joined.Succeeded)
+            {
+                return (null, $"disk {outside} does not join again: {joined.Reason}");
+            }
+        }
+
+        return (pool, "");
     }
+
+    private Pool? PoolOf(int disk) => disk < _homeDisks ? Pool : Lender;
+
+    private static int Present(Pool pool) => pool.View.Members.Count(member => pool.Disk(member.Disk) is not null);
 
     /// <summary>Stops cleanly.</summary>
     public async LaneTask<IoError> Close()
     {
         IoError error = await VirtualDisk!.Close();
         await Pool!.Close();
+        if (Lender is { } lender)
+        {
+            await lender.Close();
+        }
+
         return error;
     }
 
@@ -219,7 +265,7 @@ public sealed class PoolWorld : ISimWorld
     public PoolWorld Cut(ulong seed, Func<int, int, int, bool> keep) => new PoolWorld(
         seed,
         [.. Disks.Select((disk, i) => disk.SnapshotWithInFlight().Cut((write, sector) => keep(i, write, sector)))],
-        State.Snapshot(withMemory: false), _spec).WithPulled(this);
+        State.Snapshot(withMemory: false), _spec, _homeDisks).WithPulled(this);
 
     /// <summary>The world as a crash of the process leaves it now.</summary>
     public PoolWorld Kill(ulong seed, Func<bool> arrived)
@@ -230,7 +276,7 @@ public sealed class PoolWorld : ISimWorld
             Disks[i].ApplyInFlight(media[i], arrived);
         }
 
-        return new PoolWorld(seed, media, State.Snapshot(withMemory: true), _spec).WithPulled(this);
+        return new PoolWorld(seed, media, State.Snapshot(withMemory: true), _spec, _homeDisks).WithPulled(this);
     }
 
     /// <summary>Writes pending on each disk.</summary>

@@ -4,13 +4,17 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.Verification;
 
 /// <summary>The spaces under what a simulated world serves, looked at and repaired as one: one space, or one per tier.</summary>
-public sealed class SpaceSet(IReadOnlyList<Space> spaces)
+/// <param name="spaces">The spaces.</param>
+/// <param name="ring">A write cache in another pool, which is repaired with them; null: none.</param>
+public sealed class SpaceSet(IReadOnlyList<Space> spaces, IRepairable? ring = null)
 {
+    private readonly IRepairable[] _all = [.. spaces, .. new[] { ring }.OfType<IRepairable>()];
+
     /// <summary>How many there are.</summary>
     public int Count => spaces.Count;
 
     /// <summary>Bytes that a resync would look at now.</summary>
-    public long BytesToResync => spaces.Sum(static space => space.BytesToResync);
+    public long BytesToResync => _all.Sum(static one => one.BytesToResync);
 
     /// <summary>Regions, over all copies, that are stale.</summary>
     public int StaleRegions => spaces.Sum(static space => space.StaleRegions);
@@ -40,9 +44,9 @@ public sealed class SpaceSet(IReadOnlyList<Space> spaces)
     public async LaneTask<RepairEnd> Resync(IWorkPacer pacer)
     {
         RepairEnd end = RepairEnd.Done;
-        for (int i = 0; i < spaces.Count && end != RepairEnd.Stopped; i++)
+        for (int i = 0; i < _all.Length && end != RepairEnd.Stopped; i++)
         {
-            RepairEnd one = await spaces[i].Resync(pacer);
+            RepairEnd one = await _all[i].Resync(pacer);
             end = one == RepairEnd.Done ? end : one;
         }
 

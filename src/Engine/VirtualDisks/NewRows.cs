@@ -25,7 +25,7 @@ internal sealed class NewRows
     /// <summary>Rows of the write cache; every copy of it keeps to one disk.</summary>
     internal List<RowMapping> Cache { get; } = [];
 
-    /// <summary>Everything that a new disk needs; false: what was reserved is to be released.</summary>
+    /// <summary>Everything that a new disk needs in its own pool; false: what was reserved is to be released.</summary>
     internal bool TryReserve(Pool pool, VirtualDiskDescription disk, out string reason)
     {
         bool fits = TryReserveLogsAndCache(pool, disk, out reason);
@@ -60,7 +60,7 @@ internal sealed class NewRows
             }
         }
 
-        return TryReserveCache(pool, disk.CacheCopies, disk.WriteCacheSize, out reason);
+        return disk.IsCacheElsewhere || TryReserveCache(pool, disk.CacheCopies, disk.WriteCacheSize, out reason);
     }
 
     /// <summary>The log of a part with so many copies of its data.</summary>
@@ -111,7 +111,14 @@ internal sealed class NewRows
     }
 
     /// <summary>Gives the reservations back; the rows stay, as a plan.</summary>
-    internal void Release(Pool pool) => pool.Allocator.Release(_reserved.ToArray());
+    internal void Release(Pool pool)
+    {
+        pool.Allocator.Release(_reserved.ToArray());
+        _reserved.Clear();
+    }
+
+    /// <summary>The reservations are not to be given back: the rows are mapped, or may be.</summary>
+    internal void Keep() => _reserved.Clear();
 
     private static int RowsAtOnce(Pool pool, VirtualDiskDescription disk, TierDescription part) =>
         disk.ProvisioningType == ProvisioningType.Fixed ? (int)(part.SpaceBytes / VirtualDiskBuilder.ShapeOf(pool, disk, part).RowSize) : 0;

@@ -49,6 +49,9 @@ public sealed record NewVirtualDiskSpec
     /// <summary>Size of one copy of its write cache in bytes, whole slabs; 0: none.</summary>
     public long WriteCacheSize { get; init; }
 
+    /// <summary>Another pool that lends the room for its write cache; none: its own pool. The size is in whole slabs of that pool then.</summary>
+    public PoolId CachePool { get; init; }
+
     /// <summary>When its write cache is destaged.</summary>
     public DestageSettings Destage { get; init; } = DestageSettings.Default;
 

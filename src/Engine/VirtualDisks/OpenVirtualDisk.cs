@@ -34,6 +34,9 @@ public sealed class OpenVirtualDisk
     /// <summary>Its spaces: one per tier, by its number, or one.</summary>
     public IReadOnlyList<OpenPart> Parts { get; private set; }
 
+    /// <summary>What another pool lends for its write cache; null when none does.</summary>
+    public LentCache? Lent { get; internal set; }
+
     /// <summary>Its tiers as one store; null for a disk without tiers.</summary>
     public TieredStore? Tiers => _home as TieredStore;
 
@@ -53,7 +56,7 @@ public sealed class OpenVirtualDisk
     public int FullDisk => Parts.Select(static part => part.Space.FullDisk).FirstOrDefault(static disk => disk >= 0, -1);
 
     /// <summary>Bytes that a resync would look at now.</summary>
-    public long BytesToResync => Parts.Sum(static part => part.Space.BytesToResync);
+    public long BytesToResync => Parts.Sum(static part => part.Space.BytesToResync) + (Lent?.Rings.BytesToResync ?? 0);
 
     /// <summary>What happened in its spaces since it was opened.</summary>
     public SpaceCounters SpaceCounters
@@ -73,8 +76,9 @@ public sealed class OpenVirtualDisk
     /// <summary>What lies below the cache.</summary>
     internal IHomeStore Home => _home;
 
-    /// <summary>Whether everything that a disk holds of it stands on another live disk too.</summary>
-    public bool SurvivesWithout(int disk) => Parts.All(part => part.Space.SurvivesWithout(disk));
+    /// <summary>Whether everything that a disk of a pool holds of it stands on another live disk too.</summary>
+    public bool SurvivesWithout(Pool pool, int disk) =>
+        (pool != _pool || Parts.All(part => part.Space.SurvivesWithout(disk))) && (pool != Lent?.Pool || Lent.Rings.SurvivesWithout(disk));
 
     /// <summary>Its write cache, or null.</summary>
     public WriteCache? Cache => Disk.Cache;
@@ -87,8 +91,15 @@ public sealed class OpenVirtualDisk
     public bool IsComplete => Fault == IoError.None && Description.Parts.All(part =>
         _pool.State.Space(part.DataSpace) is { } space && space.EnumerateRows().All(row => HasAllColumns(space.Description, row.Row)));
 
-    /// <summary>What its spaces found out about disks, by number, since this was last asked.</summary>
-    internal IEnumerable<KeyValuePair<(int Disk, DiskFinding Finding), long>> TakeFindings() => Parts.SelectMany(static part => part.Host.TakeFindings());
+    /// <summary>What was found out about disks of a pool, by number, since this was last asked.</summary>
+    internal IEnumerable<KeyValuePair<(int Disk, DiskFinding Finding), long>> TakeFindings(Pool pool)
+    {
+        IEnumerable<PoolMemberHost> hosts = pool == _pool ? Parts.Select(static part => part.Host) : pool == Lent?.Pool ? [Lent.Host] : [];
+        return hosts.SelectMany(static host => host.TakeFindings());
+    }
+
+    /// <summary>The room that a pool lends; asked for when its cache is made there.</summary>
+    internal LentCache BorrowFrom(Pool lender) => Lent = Lent?.Pool == lender ? Lent : new LentCache(lender, _home);
 
     /// <summary>A tier has been added to it.</summary>
     internal void Add(OpenPart part) => Parts = [.. Parts, part];
@@ -114,6 +125,7 @@ public sealed class OpenVirtualDisk
         IoError cached = Disk.Cache is { } cache ? await cache.Close() : IoError.None;
         _ = Tiering is { } tiering ? await tiering.Close() : default;
         _ = Tiers is { } tiers ? await tiers.Close() : default;
+        _ = Lent is { } lent ? await lent.Close() : default;
         IoError error = cached;
         foreach (OpenPart part in Parts)
         {

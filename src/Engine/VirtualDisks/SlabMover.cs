@@ -22,6 +22,8 @@ public readonly record struct SlabMove(int Row, int Position, DiskNumber From, i
 
 // Moves slabs of one virtual disk: off retired and lost disks, or to a disk chosen by a planner.
 //
+// Its write cache may be in another pool: then its moves are between disks of that pool, and disk numbers in them are that pool's.
+//
 // A target is never on a disk that the row is on already, nor in a fault domain that holds another copy of it. Hot spares are
 // taken only where nothing else is left. The former slab is held until no request uses it, punched, and only then free.
 
@@ -41,45 +43,61 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     /// <param name="givesUpMissing">Whether that includes missing disks where the pool's policy allows it; otherwise retired disks only.</param>
     public List<SlabMove> Plan(bool givesUpMissing)
     {
-        HashSet<DiskNumber> leaving = [.. Leaving(givesUpMissing && GivesUpMissing(pool))];
-        return leaving.Count == 0 ? [] : All().FindAll(move => leaving.Contains(move.From));
+        HashSet<DiskNumber> leaving = [.. Leaving(pool, givesUpMissing)];
+        HashSet<DiskNumber> leavingCache = CachePool == pool ? leaving : [.. Leaving(CachePool, givesUpMissing)];
+        return leaving.Count + leavingCache.Count == 0 ? []
+            : All().FindAll(move => (move.Row == SlabMove.Cache ? leavingCache : leaving).Contains(move.From));
     }
 
     /// <summary>The same with the disk that each slab would go to, moved one after another now; null where there is no room.</summary>
     public List<(SlabMove Move, DiskNumber? To)> PlanTargets(bool givesUpMissing)
     {
-        List<SlabRef> reserved = [];
+        List<(Pool Pool, SlabRef[] Slabs)> reserved = [];
         List<(SlabMove Move, DiskNumber? To)> targets = [];
         foreach (SlabMove move in Plan(givesUpMissing))
         {
             DiskNumber[] taken = [.. targets.Where(other => other.Move.Row == move.Row && other.Move.Part == move.Part && other.To is not null).Select(other => other.To!.Value)];
-            SlabRef[] target = move.IsRing ? ReserveRing(move, [], taken) : Reserve(DataPreferences(move, taken), []);
-            reserved.AddRange(target);
+            SlabRef[] target = move.IsRing ? ReserveRing(move, [], taken) : Reserve(pool, DataPreferences(move, taken), []);
+            reserved.Add((PoolOf(move), target));
             targets.Add((move, target.Length > 0 ? target[0].Disk : null));
         }
 
-        pool.Allocator.Release(reserved.ToArray());
+        reserved.ForEach(static part => part.Pool.Allocator.Release(part.Slabs));
         return targets;
     }
 
-    /// <summary>Whether a slab that is on a certain disk could be moved to another one now.</summary>
-    public bool CanLeave(DiskNumber disk)
+    /// <summary>Whether a slab that is on a certain disk of a pool could be moved to another one now.</summary>
+    public bool CanLeave(Pool from, DiskNumber disk)
     {
         Dictionary<string, bool> known = [];   // by the disks of the row: there are few combinations
-        return All().Exists(move => move.From == disk && CanMove(move) && HasTarget(move, known));
+        return All().Exists(move => IsOn(move, from, disk) && CanMove(move) && HasTarget(move, known));
     }
 
-    /// <summary>Whether each slab that is on a certain disk has, by itself, somewhere to go.</summary>
-    public bool CanAllLeave(DiskNumber disk)
+    /// <summary>Whether each slab that is on a certain disk of a pool has, by itself, somewhere to go.</summary>
+    public bool CanAllLeave(Pool from, DiskNumber disk)
     {
         Dictionary<string, bool> known = [];
-        return All().TrueForAll(move => move.From != disk || (CanMove(move) && HasTarget(move, known)));
+        return All().TrueForAll(move => !IsOn(move, from, disk) || (CanMove(move) && HasTarget(move, known)));
     }
 
-    private IEnumerable<DiskNumber> Leaving(bool withMissing) => pool.State.Disks.Values
-        .Where(disk => disk.UsedSlabs > 0
-            && (disk.Description.Usage == DiskUsage.Retired || (withMissing && !pool.View.Contains(disk.Description.Number))))
-        .Select(disk => disk.Description.Number);
+    /// <summary>The pool whose disks a move is between.</summary>
+    internal Pool PoolOf(SlabMove move) => move.Row == SlabMove.Cache ? CachePool : pool;
+
+    /// <summary>Slabs that move with it: a copy of a ring moves as a whole.</summary>
+    internal int SlabsOf(SlabMove move) => move.IsRing ? RingOf(move)!.MappedRows : 1;
+
+    private Pool CachePool => open.Lent?.Pool ?? pool;
+
+    private bool IsOn(SlabMove move, Pool from, DiskNumber disk) => move.From == disk && PoolOf(move) == from;
+
+    private static IEnumerable<DiskNumber> Leaving(Pool pool, bool givesUpMissing)
+    {
+        bool withMissing = givesUpMissing && GivesUpMissing(pool);
+        return pool.State.Disks.Values
+            .Where(disk => disk.UsedSlabs > 0
+                && (disk.Description.Usage == DiskUsage.Retired || (withMissing && !pool.View.Contains(disk.Description.Number))))
+            .Select(static disk => disk.Description.Number);
+    }
 
     private List<SlabMove> All()
     {
@@ -108,8 +126,8 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         string key = $"{Math.Min(move.Row, 0)}:{move.Part}:{move.Position}:{string.Join(',', row.Select(slab => slab.Disk.Value))}";
         if (!known.TryGetValue(key, out bool has))
         {
-            SlabRef[] target = move.IsRing ? ReserveRing(move, []) : Reserve(DataPreferences(move), []);
-            pool.Allocator.Release(target);
+            SlabRef[] target = move.IsRing ? ReserveRing(move, []) : Reserve(pool, DataPreferences(move), []);
+            PoolOf(move).Allocator.Release(target);
             known[key] = has = target.Length > 0;
         }
 
@@ -131,12 +149,14 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     private Space SpaceOf(SlabMove move) => open.Parts[move.Part].Space;
 
     private SpaceState? RingOf(SlabMove move) =>
-        pool.State.Space(move.Row == SlabMove.Log ? open.Description.Part(move.Part)!.LogSpace : open.Description.CacheSpace);
+        move.Row == SlabMove.Log ? pool.State.Space(open.Description.Part(move.Part)!.LogSpace)
+        : open.Description.IsCacheElsewhere && open.Lent is null ? null   // out of reach
+        : CachePool.State.Space(open.Description.CacheSpace);
 
     private async LaneTask<RepairEnd> MoveData(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer)
     {
         if (Data(move).Row(move.Row) is not { } row || row.Mapping.Sources[move.Position].Disk != move.From
-            || !CanMove(move) || Reserve(DataPreferences(move), targets) is not [var target])
+            || !CanMove(move) || Reserve(pool, DataPreferences(move), targets) is not [var target])
         {
             return RepairEnd.Incomplete;
         }
@@ -144,7 +164,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         SlabRef source = row.Mapping.Sources[move.Position];
         pool.Allocator.Hold([source]);
         RepairEnd end = await SpaceOf(move).Move(move.Row, move.Position, PoolSpaceHost.PlaceOf(pool, target), Commit, pacer);
-        return await Free(end, [source], [target]);
+        return await Free(pool, end, [source], [target]);
 
         async LaneTask<IoError> Commit()
         {
@@ -177,11 +197,12 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
             return RepairEnd.Incomplete;
         }
 
-        pool.Allocator.Hold(old);
-        SlabPlace[] places = Array.ConvertAll(target, slab => PoolSpaceHost.PlaceOf(pool, slab));
+        Pool at = PoolOf(move);
+        at.Allocator.Hold(old);
+        SlabPlace[] places = Array.ConvertAll(target, slab => PoolMemberHost.PlaceOf(at, slab));
         RepairEnd end = move.Row == SlabMove.Log ? await SpaceOf(move).MoveLog(move.Position, places, Commit, pacer)
             : open.Cache is { } cache ? await cache.Move(move.Position, places, Commit, pacer) : RepairEnd.Incomplete;
-        return await Free(end, old, target);
+        return await Free(at, end, old, target);
 
         async LaneTask<IoError> Commit()
         {
@@ -197,23 +218,23 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
                 sources[move.Position] = target[i];
                 return new RowMapping(sources);
             })];
-            CommitResult result = await pool.Commit(new RowsMapped(ring.Description.Id, 0, moved[0].Sources.Length, moved));
+            CommitResult result = await at.Commit(new RowsMapped(ring.Description.Id, 0, moved[0].Sources.Length, moved));
             return PoolSpaceHost.ErrorOf(result);
         }
     }
 
-    private async LaneTask<RepairEnd> Free(RepairEnd end, SlabRef[] old, SlabRef[] target)
+    private async LaneTask<RepairEnd> Free(Pool at, RepairEnd end, SlabRef[] old, SlabRef[] target)
     {
         if (end == RepairEnd.Done)
         {
-            await PoolSpaceHost.Punch(pool, old);
+            await PoolSpaceHost.Punch(at, old);
         }
         else
         {
-            pool.Allocator.Release(target);
+            at.Allocator.Release(target);
         }
 
-        pool.Allocator.Release(old);
+        at.Allocator.Release(old);
         return end;
     }
 
@@ -224,7 +245,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         AllocationPurpose purpose = move.Row == SlabMove.Log ? AllocationPurpose.Log : AllocationPurpose.Cache;
         List<SlabRef> reserved = [];
         AllocationPreferences preferences = new() { Purpose = purpose, ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
-        while (reserved.Count < count && Reserve(preferences, reserved.Count == 0 ? targets : [reserved[0].Disk]) is [var slab])
+        while (reserved.Count < count && Reserve(PoolOf(move), preferences, reserved.Count == 0 ? targets : [reserved[0].Disk]) is [var slab])
         {
             reserved.Add(slab);
         }
@@ -234,15 +255,15 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
             return [.. reserved];
         }
 
-        pool.Allocator.Release(reserved.ToArray());
+        PoolOf(move).Allocator.Release(reserved.ToArray());
         return [];
     }
 
-    private SlabRef[] Reserve(AllocationPreferences preferences, ImmutableArray<DiskNumber> targets)
+    private SlabRef[] Reserve(Pool at, AllocationPreferences preferences, ImmutableArray<DiskNumber> targets)
     {
         AllocationPreferences wanted = targets.IsDefaultOrEmpty ? preferences : preferences with { AllowedDisks = targets };
-        return pool.Allocator.TryReserveRow(1, 1, wanted, out SlabRef[] row, out _)
-            || pool.Allocator.TryReserveRow(1, 1, wanted with { TakesHotSpares = true }, out row, out _) ? row : [];
+        return at.Allocator.TryReserveRow(1, 1, wanted, out SlabRef[] row, out _)
+            || at.Allocator.TryReserveRow(1, 1, wanted with { TakesHotSpares = true }, out row, out _) ? row : [];
     }
 
     private ImmutableArray<DiskNumber> Excluded(SlabMove move)
@@ -260,7 +281,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
             }
         }
 
-        return [.. pool.State.Disks.Values.Select(disk => disk.Description).Where(disk =>
+        return [.. PoolOf(move).State.Disks.Values.Select(disk => disk.Description).Where(disk =>
             Array.Exists(sources, slab => slab.Disk == disk.Number)
             || (domains.Count > 0 && domains.Contains(FaultDomains.DomainOf(disk, level)))).Select(disk => disk.Number)];
     }

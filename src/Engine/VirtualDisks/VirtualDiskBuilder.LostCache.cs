@@ -8,13 +8,15 @@ namespace TierSpaces.Engine.VirtualDisks;
 // A write cache that is lost keeps its disk from being used until a disk of it is back, or until it is given up:
 //  1. One commit marks every copy of its ring: from then on no opening looks at them.
 //  2. The disk is opened again without them; what is home is served.
+//  (A ring in another pool is named no more, in one commit, in place of 1 and 3.)
 //  3. One commit takes the ring away, and its slabs are free. A ring that was given up because a write to it failed goes the same way.
 
 public static partial class VirtualDiskBuilder
 {
     /// <summary>Whether a disk with a copy of the ring is there on which nothing is known to be missing.</summary>
-    internal static bool HasCacheCopy(Pool pool, VirtualDiskDescription disk) => pool.State.Space(disk.CacheSpace)?.Row(0) is { } row
-        && row.Mapping.Sources.ToArray().Where((slab, copy) => row.Stale(copy) == 0 && pool.Disk(slab.Disk) is not null).Any();
+    internal static bool HasCacheCopy(Pool pool, VirtualDiskDescription disk) =>
+        CachePoolOf(pool, disk) is { } at && at.State.Space(disk.CacheSpace)?.Row(0) is { } row
+        && row.Mapping.Sources.ToArray().Where((slab, copy) => row.Stale(copy) == 0 && at.Disk(slab.Disk) is not null).Any();
 
     /// <summary>Opens a disk again, as a new host would. Nothing is exported of it; requests under way have failed or end now.</summary>
     internal static async LaneTask<OpenVirtualDisk> Reopen(Pool pool, OpenVirtualDisk open)
@@ -24,12 +26,12 @@ public static partial class VirtualDiskBuilder
         return await Stack(pool, pool.State.VirtualDisk(open.Description.Id)!, isNew: false, closed == IoError.None ? null : open.Parts);
     }
 
-    /// <summary>Records that nothing of a lost cache is to be replayed, ever.</summary>
+    /// <summary>Records that nothing of a lost cache is to be replayed, ever. One that is in another pool is named no more: that pool need not be open.</summary>
     internal static LaneTask<CommitResult> GiveUpCache(Pool pool, OpenVirtualDisk open)
     {
-        int copies = open.Description.CacheCopies;
-        return pool.Commit(new StaleMarked(
-            open.Description.CacheSpace, [.. Enumerable.Range(0, copies).Select(copy => new StaleEntry(0, (ushort)copy, ushort.MaxValue))]));
+        VirtualDiskDescription disk = open.Description;
+        return pool.Commit(disk.IsCacheElsewhere ? new VirtualDiskChanged(WithoutCache(disk)) : new StaleMarked(
+            disk.CacheSpace, [.. Enumerable.Range(0, disk.CacheCopies).Select(copy => new StaleEntry(0, (ushort)copy, ushort.MaxValue))]));
     }
 
     /// <summary>Takes the ring of a cache that was given up away from its disk; its slabs are free.</summary>
@@ -38,17 +40,21 @@ public static partial class VirtualDiskBuilder
         VirtualDiskDescription before = open.Description;
         SlabRef[] former = SlabsOfCache(pool, before);
         pool.Allocator.Hold(former);
-        CommitResult result = await pool.Commit([.. RecordsOf(before, before with { WriteCacheSize = 0, CacheSpace = SpaceId.None }, [])]);
+        CommitResult result = await pool.Commit([.. RecordsOf(before, WithoutCache(before), [])]);
         if (result.Succeeded)
         {
             open.Description = pool.State.VirtualDisk(before.Id)!;
-            await PoolSpaceHost.Punch(pool, former);
+            await PoolMemberHost.Punch(pool, former);
+            await GiveBackLent(pool, before);
         }
 
         pool.Allocator.Release(former);
         return result;
     }
 
-    private static SlabRef[] SlabsOfCache(Pool pool, VirtualDiskDescription disk) => disk.CacheSpace == SpaceId.None ? []
+    private static VirtualDiskDescription WithoutCache(VirtualDiskDescription disk) => disk with { WriteCacheSize = 0, CacheSpace = SpaceId.None };
+
+    /// <summary>Slabs of its cache in its own pool.</summary>
+    private static SlabRef[] SlabsOfCache(Pool pool, VirtualDiskDescription disk) => disk.CacheSpace == SpaceId.None || disk.IsCacheElsewhere ? []
         : [.. pool.State.Space(disk.CacheSpace)!.EnumerateRows().SelectMany(row => row.Row.Mapping.Sources.ToArray())];
 }

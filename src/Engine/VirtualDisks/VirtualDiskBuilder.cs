@@ -18,7 +18,8 @@ public readonly record struct VirtualDiskResult(OpenVirtualDisk? Disk, CommitSta
 // Stacks the storeys of a virtual disk over a pool and takes them down again.
 //
 // Creation, in crash order:
-//  1. Slabs of the log, of the write cache, and of a fixed disk all rows, are reserved: what does not fit changes nothing.
+//  1. Slabs of the log, of the write cache, and of a fixed disk all rows, are reserved: what does not fit changes nothing. A cache in another
+//     pool is lent by that one first.
 //  2. Disk (marked as being created), spaces and log rows are committed; then the rows of cache and data, in as many commits as they need.
 //  3. The integrity log is formatted, durably.
 //  4. The mark is taken off. A disk found with the mark at open is removed again.
@@ -83,13 +84,17 @@ public static partial class VirtualDiskBuilder
     {
         VirtualDiskDescription disk = Describe(pool, spec);
         NewRows rows = new();
-        if (!rows.TryReserve(pool, disk, out string reason))
+        NewRows lent = new();
+        Pool? lender = disk.IsCacheElsewhere ? CachePoolOf(pool, disk) : null;
+        if (!rows.TryReserve(pool, disk, out string reason) || (lender is not null && !lent.TryReserveCache(lender, disk.CacheCopies, disk.WriteCacheSize, out reason)))
         {
             rows.Release(pool);
+            lent.Release(lender ?? pool);
             return new VirtualDiskResult(null, CommitStatus.NoSpace, reason);
         }
 
-        CommitResult result = await CommitNew(pool, disk, rows);
+        CommitResult result = lender is null ? CommitResult.Committed : await Lend(lender, pool.Id, disk, lent);
+        result = result.Succeeded ? await CommitNew(pool, disk, rows) : result;
         result = result.Succeeded ? await MapRows(pool, disk.CacheSpace, 0, rows.Cache) : result;
         for (int part = 0; part < disk.Parts.Length && result.Succeeded; part++)
         {
@@ -99,12 +104,12 @@ public static partial class VirtualDiskBuilder
         if (!result.Succeeded)
         {
             rows.Release(pool);
-            await Remove(pool, disk.Id);
+            await Unmake(pool, disk);
             return new VirtualDiskResult(null, result.Status, result.Reason);
         }
 
         OpenVirtualDisk open = await Stack(pool, disk, isNew: true);
-        if (open.Fault == IoError.None && open.Cache is not { State: WriteCacheState.Lost })
+        if (open.Fault == IoError.None && open.Cache is not { IsGone: true })
         {
             result = await pool.Commit(new VirtualDiskChanged(disk with { IsBeingCreated = false }));
             if (result.Succeeded)
@@ -116,7 +121,7 @@ public static partial class VirtualDiskBuilder
 
         string fault = result.Succeeded ? open.FaultReason + open.Cache?.StateReason : result.Reason;
         await open.Close();
-        await Remove(pool, disk.Id);
+        await Unmake(pool, disk);
         return new VirtualDiskResult(null, result.Succeeded ? CommitStatus.NoQuorum : result.Status, fault);
     }
 
@@ -154,6 +159,7 @@ public static partial class VirtualDiskBuilder
         if (result.Succeeded)
         {
             await PoolSpaceHost.Punch(pool, freed);
+            await GiveBackLent(pool, disk);
             foreach (TierDescription part in disk.Parts)
             {
                 pool.Environment.HostState.ReleaseMemory(NotesName(pool, part.DataSpace));
@@ -237,7 +243,9 @@ public static partial class VirtualDiskBuilder
         };
         disk = spec.Tiers.IsDefaultOrEmpty ? disk with { DataSpace = NewSpace(true), LogSpace = NewSpace(HasLog(spec.Checksum, spec.NumberOfDataCopies)) }
             : disk with { SizeBytes = spec.Tiers.Sum(static tier => tier.SizeBytes), Tiers = [.. spec.Tiers.Select(DescribeTier)] };
-        return disk with { CacheSpace = NewSpace(spec.WriteCacheSize > 0) };
+        disk = disk with { CachePool = spec.CachePool };
+        return !disk.IsCacheElsewhere ? disk with { CacheSpace = NewSpace(spec.WriteCacheSize > 0) }
+            : disk with { CacheSpace = spec.WriteCacheSize > 0 && CachePoolOf(pool, disk) is { } lender ? lender.State.NextSpace : SpaceId.None };
 
         SpaceId NewSpace(bool isWanted) => isWanted ? new SpaceId(next++) : SpaceId.None;
 
@@ -259,7 +267,7 @@ public static partial class VirtualDiskBuilder
             records.AddRange(RecordsOf(disk.Id, disk.Parts[i], rows.Part(i).Log));
         }
 
-        if (disk.CacheSpace != SpaceId.None)
+        if (disk.CacheSpace != SpaceId.None && !disk.IsCacheElsewhere)
         {
             records.Add(new SpaceCreated(new SpaceDescription(disk.CacheSpace, disk.Id, SpaceKind.WriteCache, 1, disk.CacheCopies)));
         }
@@ -306,9 +314,7 @@ public static partial class VirtualDiskBuilder
         }
 
         IHomeStore home = disk.IsTiered ? TiersOf(pool, disk, parts) : parts[0].Space;
-        WriteCache? cache = disk.CacheSpace == SpaceId.None || home.Fault != IoError.None ? null
-            : isNew ? await WriteCache.Create(pool.Environment.Lane, home, CacheOptions(pool, parts[0].Host, disk))
-            : await WriteCache.Open(pool.Environment.Lane, home, CacheOptions(pool, parts[0].Host, disk));
+        (WriteCache? cache, LentCache? lent) = await StackCache(pool, disk, home, parts[0].Host, isNew);
         VirtualDisk top = new(pool.Environment.Lane, home, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
         DiskTiering? tiering = home is TieredStore tiers ? await DiskTiering.Open(pool, disk, tiers, isNew) : null;
         top.Heat = tiering?.Heat;
@@ -317,7 +323,7 @@ public static partial class VirtualDiskBuilder
             tiering?.Store.GiveLeftoversBack();
         }
 
-        return new OpenVirtualDisk(pool, disk, top, home, parts, tiering);
+        return new OpenVirtualDisk(pool, disk, top, home, parts, tiering) { Lent = lent };
     }
 
     private static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, TierDescription part, bool isNew, IoBuffer? notes)

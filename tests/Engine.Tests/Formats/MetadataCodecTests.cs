@@ -99,6 +99,33 @@ public sealed class MetadataCodecTests
         }
     }
 
+    [Fact]
+    public void A_cache_elsewhere_and_a_lent_ring_are_of_a_version_that_former_releases_refuse()
+    {
+        SpaceDescription ring = new(new SpaceId(1), RecordSamples.VirtualDisk.Id, SpaceKind.WriteCache, 1, 2);
+        PoolId other = new(Guid.NewGuid());
+        foreach ((MetadataRecord own, MetadataRecord elsewhere) in (ReadOnlySpan<(MetadataRecord, MetadataRecord)>)
+        [
+            (new VirtualDiskCreated(RecordSamples.VirtualDisk), new VirtualDiskCreated(RecordSamples.VirtualDisk with { CachePool = other })),
+            (new VirtualDiskChanged(RecordSamples.VirtualDisk), new VirtualDiskChanged(RecordSamples.VirtualDisk with { CachePool = other })),
+            (new SpaceCreated(ring), new SpaceCreated(ring with { Home = other })),
+        ])
+        {
+            Assert.Equal((1, 2), (Encode(own)[2], Encode(elsewhere)[2]));
+            Assert.Equal(Encode(own).Length + 16, Encode(elsewhere).Length);
+        }
+    }
+
+    [Fact]
+    public void A_pool_recorded_before_it_could_lend_lends_without_limit()
+    {
+        byte[] bytes = Encode(new PoolChanged(RecordSamples.Pool with { LentWriteCacheSizeMax = 5 }))[..^8];
+        BitConverter.TryWriteBytes(bytes.AsSpan(4), bytes.Length - 8);
+        List<MetadataRecord> read = [];
+        Assert.True(MetadataCodec.TryDecodeAll(bytes, read, out string reason), reason);
+        Assert.Equal(ulong.MaxValue, Assert.IsType<PoolChanged>(read.Single()).Pool.LentWriteCacheSizeMax);
+    }
+
     private static byte[] Encode(MetadataRecord record)
     {
         ByteWriter to = new();

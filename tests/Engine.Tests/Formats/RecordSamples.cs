@@ -44,7 +44,7 @@ internal static class RecordSamples
     [
         (new PoolCreated(Pool), "name, slab bytes (8), created (8), resiliency name, provisioning (1), sector (2), write cache (8), "
             + "auto write cache (1), alert % (1), power protected (1), read-only (1), enclosure aware (1), fault domain (1), retire missing (1), "
-            + "count (4) of: name, columns (2), interleave (4), copies (2), redundancy (2)"),
+            + "count (4) of: name, columns (2), interleave (4), copies (2), redundancy (2); most lent to write caches (8), a body may end before it: no limit"),
         (new PoolChanged(Pool with { IsReadOnly = true }), "as PoolCreated"),
         (new Counters(3, 9), "next disk (4), next space (4); in checkpoints only"),
         (new DiskAdded(Disk), "number (2), id (16), name, size (8), slabs (4), media (2), bus (2), logical sector (2), physical sector (2), "
@@ -58,12 +58,12 @@ internal static class RecordSamples
             + "hold until minute of the day (2), 65535 for none, slice size (4), count (4) of tiers, by number from 0: id (16), name, description, media (2), "
             + "resiliency name, columns (2), copies (2), redundancy (2), interleave (4), fault domain (1), size (8), space (8), data space (4), log space (4); "
             + "minimum heat (8), demote cold after ns (8), half-life of heat ns (8); a body may end before the cache space: no cache; before the slice size: no tiers; or before the "
-            + "minimum heat: 0, 0 and a day"),
-        (new VirtualDiskChanged(TieredDisk with { IsConnected = true, WriteCacheSize = 1 << 30, CacheSpace = new SpaceId(3), Destage = s_destage }),
+            + "minimum heat: 0, 0 and a day; in version 2: pool of the write cache (16)"),
+        (new VirtualDiskChanged(TieredDisk with { IsConnected = true, WriteCacheSize = 1 << 30, CacheSpace = new SpaceId(3), CachePool = new PoolId(s_guid), Destage = s_destage }),
             "as VirtualDiskCreated"),
         (new VirtualDiskRemoved(new VirtualDiskId(s_guid)), "id (16)"),
-        (new SpaceCreated(new SpaceDescription(new SpaceId(1), new VirtualDiskId(s_guid), SpaceKind.Data, 2, 2)),
-            "number (4), owner (16), kind (1), columns (2), copies (2)"),
+        (new SpaceCreated(new SpaceDescription(new SpaceId(1), new VirtualDiskId(s_guid), SpaceKind.WriteCache, 1, 2) { Home = new PoolId(s_guid) }),
+            "number (4), owner (16), kind (1), columns (2), copies (2); in version 2: pool of the owner (16), which this pool lends the space to"),
         (new SpaceRemoved(new SpaceId(1)), "number (4)"),
         (new RowsMapped(new SpaceId(1), 5, 2, [new RowMapping([Slab(1, 7), Slab(2, 8)]), new RowMapping([Slab(1, 9), Slab(2, 1)], [default, Slab(3, 4)])]),
             "space (4), first row (4), positions (2), count (4) of: joining (1), a slab per position, with joining another slab per position; "
@@ -101,9 +101,9 @@ internal static class RecordSamples
         0 => new PoolChanged(Pool with { FriendlyName = Text(random), ThinProvisioningAlertThreshold = (byte)random.Next(100) }),
         1 => new DiskAdded(MakeDisk((ushort)random.Next(1, 100), random.NextInt64(8 << 20, 1L << 40)) with { SerialNumber = Text(random) }),
         2 => new DiskRemoved(new DiskNumber((ushort)random.Next(20))),
-        3 => new VirtualDiskCreated(VirtualDisk with { Id = new VirtualDiskId(NewGuid(random)), FriendlyName = Text(random), AllowedDisks = Disks(random), Destage = Destage(random), TierSettings = new() { MinimumHeat = random.NextInt64(TierSettings.MinimumHeatMax + 1), DemoteColdAfterNs = random.NextInt64(TierSettings.DemoteColdAfterNsMax + 1), HalfLifeNs = random.NextInt64(TierSettings.HalfLifeNsMin, TierSettings.HalfLifeNsMax + 1) } }),
+        3 => new VirtualDiskCreated(VirtualDisk with { Id = new VirtualDiskId(NewGuid(random)), FriendlyName = Text(random), AllowedDisks = Disks(random), CachePool = new PoolId(random.Next(2) == 0 ? Guid.Empty : NewGuid(random)), Destage = Destage(random), TierSettings = new() { MinimumHeat = random.NextInt64(TierSettings.MinimumHeatMax + 1), DemoteColdAfterNs = random.NextInt64(TierSettings.DemoteColdAfterNsMax + 1), HalfLifeNs = random.NextInt64(TierSettings.HalfLifeNsMin, TierSettings.HalfLifeNsMax + 1) } }),
         4 => new SpaceCreated(new SpaceDescription(
-            new SpaceId((uint)random.Next(1, 50)), VirtualDisk.Id, (SpaceKind)random.Next(1, 4), (ushort)random.Next(1, 9), (ushort)random.Next(1, 4))),
+            new SpaceId((uint)random.Next(1, 50)), VirtualDisk.Id, (SpaceKind)random.Next(1, 4), (ushort)random.Next(1, 9), (ushort)random.Next(1, 4)) { Home = new PoolId(random.Next(2) == 0 ? Guid.Empty : NewGuid(random)) }),
         5 => Rows(random),
         6 => new RowsFreed(new SpaceId((uint)random.Next(5)), random.Next(100), random.Next(10)),
         7 => new StaleMarked(new SpaceId((uint)random.Next(5)), Stale(random)),

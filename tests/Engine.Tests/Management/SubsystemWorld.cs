@@ -140,6 +140,23 @@ internal sealed class SubsystemWorld : IDiskFactory
         Assert.Equal(IoError.None, Lane.Run(Disk(id).Flush()));
     }
 
+    /// <summary>What <see cref="Write"/> has written, or the beginning of it.</summary>
+    internal static byte[] Written(int offset, int length)
+    {
+        byte[] data = new byte[length];
+        new Random(offset).NextBytes(data);
+        return data;
+    }
+
+    internal byte[] Read(Guid id, long offset, int length)
+    {
+        IoBuffer buffer = Lane.Buffers.Rent(length);
+        Assert.Equal(IoError.None, Lane.Run(Disk(id).Read(offset, buffer)));
+        byte[] data = buffer.Span.ToArray();
+        Lane.Buffers.Return(buffer);
+        return data;
+    }
+
     /// <summary>Turns the virtual clock until a verb has ended.</summary>
     internal T Run<T>(Task<T> verb)
     {

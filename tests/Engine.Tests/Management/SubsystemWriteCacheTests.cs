@@ -143,19 +143,7 @@ public sealed class SubsystemWriteCacheTests
 
     private WriteCacheStatus Cache(Guid id) => Status(id).WriteCache!;
 
-    private static byte[] Expected(int offset)
-    {
-        byte[] data = new byte[Length];
-        new Random(offset).NextBytes(data);
-        return data;
-    }
+    private static byte[] Expected(int offset) => SubsystemWorld.Written(offset, Length);
 
-    private byte[] Read(Guid id, long offset)
-    {
-        IoBuffer buffer = _world.Lane.Buffers.Rent(Length);
-        Assert.Equal(IoError.None, _world.Lane.Run(_world.Disk(id).Read(offset, buffer)));
-        byte[] data = buffer.Span.ToArray();
-        _world.Lane.Buffers.Return(buffer);
-        return data;
-    }
+    private byte[] Read(Guid id, long offset) => _world.Read(id, offset, Length);
 }

@@ -102,6 +102,11 @@ public sealed class PropertyTableTests : IAsyncLifetime
         await OkAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "x", ["Size"] = 8 << 20, ["ProvisioningType"] = "Fixed" });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "p", ["WriteCacheSizeDefault"] = 4 << 20 });
         await OkAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "c", ["Size"] = 8 << 20 });
+        await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "p", ["LentWriteCacheSizeMax"] = 64 << 20 });
+        await OkAsync("New-VirtualDisk", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "borrows", ["Size"] = 8 << 20, ["CachePool"] = "p", ["WriteCacheSize"] = 1 << 20,
+        });
         await OkAsync("New-StorageTier", new()
         {
             ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "slow", ["MediaType"] = "HDD", ["ResiliencySettingName"] = "Simple",

@@ -66,6 +66,11 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public uint? ScrubIntervalDays { get; init; }
 
     [VerbParameter(
+        "Most bytes that the pool lends for write caches of virtual disks of other pools; 0 for none. No limit unless set.",
+        Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName", Kind = ParameterKind.Size, IsOurs = true)]
+    public ulong? LentWriteCacheSizeMax { get; init; }
+
+    [VerbParameter(
         "Whether the configuration is read-only.",
         Sets = "ByObjectAttributes, ByUniqueIdAttributes, ByNameAttributes, ByFriendlyNameAttributes")]
     public bool? IsReadOnly { get; init; }

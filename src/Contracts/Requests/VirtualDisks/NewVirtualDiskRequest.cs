@@ -131,6 +131,9 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
         Kind = ParameterKind.Size, IsOurs = true)]
     public ulong? SliceSize { get; init; }
 
+    [VerbParameter("Friendly name or unique identifier of another pool that the write cache is put in.", IsOurs = true)]
+    public string? CachePool { get; init; }
+
     [VerbParameter("Checksum kept of every block, CRC32C unless said otherwise.", IsOurs = true)]
     public ChecksumKind? Checksum { get; init; }
 }

@@ -42,6 +42,8 @@ internal static class StoragePoolMapping
             ThinProvisioningAlertThresholds = [settings.ThinProvisioningAlertThreshold],
             ClearOnDeallocate = false,
             ScrubIntervalDays = pool.ScrubInterval?.TotalDays,
+            LentWriteCacheSize = (ulong)pool.LentWriteCacheBytes,
+            LentWriteCacheSizeMax = settings.LentWriteCacheSizeMax,
             IsPowerProtected = settings.IsPowerProtected,
             RepairPolicy = DisplayName.Of(RepairPolicy.Parallel),
             EnclosureAwareDefault = settings.EnclosureAwareDefault,

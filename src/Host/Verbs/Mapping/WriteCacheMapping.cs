@@ -16,6 +16,7 @@ internal static class WriteCacheMapping
         {
             FriendlyName = description.FriendlyName,
             UniqueId = Identifiers.OfVirtualDisk(description.Id.Value),
+            CachePool = disk.CachePoolName.Length > 0 ? disk.CachePoolName : null,
             Size = (ulong)description.WriteCacheSize,
             DirtyBytes = (ulong)cache.DirtyBytes,
             AvailableBytes = (ulong)cache.AvailableBytes,

@@ -59,5 +59,6 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
             PoolSettings.Threshold(request.ThinProvisioningAlertThresholds) ?? settings.ThinProvisioningAlertThreshold,
         RetireMissingPhysicalDisks = (Engine.Formats.RetireMissingPhysicalDisks?)request.RetireMissingPhysicalDisks
             ?? settings.RetireMissingPhysicalDisks,
+        LentWriteCacheSizeMax = request.LentWriteCacheSizeMax ?? settings.LentWriteCacheSizeMax,
     };
 }

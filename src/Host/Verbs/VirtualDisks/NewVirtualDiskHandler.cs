@@ -59,6 +59,7 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         Checksum = (Engine.Formats.ChecksumKind)(request.Checksum ?? ChecksumKind.CRC32C),
         WriteCacheSize = request.WriteCacheSize is { } cache ? Amount.Bytes(cache, nameof(request.WriteCacheSize), StorageErrors.WriteCacheSizeRange) : null,
         AutoWriteCacheSize = request.AutoWriteCacheSize,
+        CachePool = request.CachePool is { } name ? CachePool(all, name) : null,
         MediaType = (Engine.Devices.MediaType?)request.MediaType,
         Tiers = TierParameters.Read(all, pool, request),
         SliceSize = request.SliceSize is { } slice ? Amount.Bytes(slice, nameof(request.SliceSize), StorageErrors.InvalidParameter) : null,
@@ -67,6 +68,15 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         Usage = (ushort)(request.Usage ?? VirtualDiskUsage.Other),
         OtherUsageDescription = request.OtherUsageDescription ?? "",
     };
+
+    /// <summary>The pool that the write cache is put in.</summary>
+    private static Guid CachePool(Catalogue all, string name)
+    {
+        var pool = all.Pools.All.FirstOrDefault(pool =>
+            pool.FriendlyName.Equals(name, StringComparison.OrdinalIgnoreCase) || Identifiers.OfPoolOrDisk(pool.Id).Equals(name, StringComparison.OrdinalIgnoreCase));
+        return pool?.Concrete.UniqueId ?? throw new StorageException(
+            StorageErrors.ObjectNotFound, $"-CachePool '{name}': there is no such storage pool.", "Look at Get-StoragePool.", "CachePool");
+    }
 
     /// <summary>The disks it may use: those named in either way, and of those named in both ways what they have in common.</summary>
     private static Guid[] Disks(Catalogue all, NewVirtualDiskRequest request)

@@ -1,0 +1,116 @@
+using System.Globalization;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// How large the write cache of a virtual disk is in a pool that lends it room. The rules are those of a cache in the disk's own pool, asked of the
+// disks of the lending pool and in its slabs; beside the room that is left there, the limit counts that the lending pool sets. It is always
+// made: whoever names a pool for it wants one.
+
+/// <summary>Decides the size of a write cache in another pool. Changes nothing.</summary>
+/// <param name="lender">The pool that lends.</param>
+/// <param name="remark">Takes what a user should know about the size.</param>
+internal sealed class LentCachePlan(Pool lender, Action<string> remark)
+{
+    private string Name => lender.State.Pool!.FriendlyName;
+
+    private long Slab => lender.Slabs.DataBytes;
+
+    /// <summary>Bytes of slabs that a pool lends now.</summary>
+    internal static long LentBytes(PoolState lender) => lender.Spaces.Values.Where(static space => space.Description.IsLent)
+        .Sum(static space => (long)space.MappedRows * space.Description.Positions) * lender.Pool!.Slabs.DataBytes;
+
+    /// <summary>The size for a new virtual disk, in bytes of one copy.</summary>
+    /// <param name="home">Its pool.</param>
+    /// <param name="request">What was asked for.</param>
+    /// <param name="spec">The disk; everything but sizes is decided.</param>
+    internal long Decide(Pool home, VirtualDiskRequest request, NewVirtualDiskSpec spec)
+    {
+        WriteCachePlan.RequireOneWish(request);
+        PoolDescription settings = home.State.Pool!;
+        bool isAutomatic = request.WriteCacheSize is null
+            && (request.AutoWriteCacheSize || settings.AutoWriteCacheSize || settings.WriteCacheSizeDefault > long.MaxValue);
+        if (isAutomatic)
+        {
+            return Automatic(spec);
+        }
+
+        long size = request.WriteCacheSize ?? (long)settings.WriteCacheSizeDefault;
+        string what = request.WriteCacheSize is null ? $"-WriteCacheSizeDefault {size} of storage pool '{settings.FriendlyName}'" : $"-WriteCacheSize {size}";
+        if (size == 0)
+        {
+            throw new RefusedException(
+                Refusal.WriteCacheSizeRange, $"{what} contradicts -CachePool '{Name}': there would be nothing in it.", "Give a -WriteCacheSize above 0, or no -CachePool.");
+        }
+
+        return Checked(spec.FriendlyName, spec.ResiliencySettingName, spec.NumberOfDataCopies, size, what, former: 0);
+    }
+
+    /// <summary>The size for a disk that is in use: its new cache is made beside the one that it has.</summary>
+    internal long Resized(VirtualDiskDescription disk, long size)
+    {
+        long count = Slabs(size);
+        return count == 0 || count * Slab == disk.WriteCacheSize ? count * Slab
+            : Checked(disk.FriendlyName, disk.ResiliencySettingName, disk.CacheCopies, size, $"-WriteCacheSize {size}", disk.WriteCacheSize);
+    }
+
+    private long Slabs(long size) => (size / Slab) + (size % Slab > 0 ? 1 : 0);
+
+    private long Checked(string disk, string layout, int copies, long size, string what, long former)
+    {
+        long count = Slabs(size);
+        WriteCachePlan.RequireDisks(lender, layout, copies, what);
+        long lent = LentBytes(lender.State);
+        ulong limit = lender.State.Pool!.LentWriteCacheSizeMax;
+        decimal wanted = (decimal)count * copies * Slab;   // the new one takes the place of the former
+        if (lent - (former * copies) + wanted > limit)
+        {
+            throw new RefusedException(
+                Refusal.WriteCacheSizeRange,
+                string.Create(CultureInfo.InvariantCulture, $"{what} of virtual disk '{disk}' wants {wanted} bytes of storage pool '{Name}' for {WriteCachePlan.Copies(copies)}, which lends {lent} bytes and lends at most {limit}."),
+                "Give a smaller size, or let it lend more (Set-StoragePool -LentWriteCacheSizeMax).");
+        }
+
+        long largest = lender.Allocator.LargestRunCount(copies, WriteCachePlan.OnCacheDisks);
+        if (count > Math.Min(largest, SpaceDescription.MaxRows))
+        {
+            throw new RefusedException(
+                Refusal.WriteCacheSizeRange,
+                $"{what} of virtual disk '{disk}' is more than there is room for: at most {largest * Slab} bytes, with {WriteCachePlan.Copies(copies)} on as many disks of usage Journal or flash of storage pool '{Name}'.",
+                former > 0 ? "Give a smaller size, or give 0 first, which frees the room of the cache it has." : "Give a smaller size, or add such disks.");
+        }
+
+        WriteCachePlan.WarnOfReplay(disk, count * Slab, remark);
+        return count * Slab;
+    }
+
+    private long Automatic(NewVirtualDiskSpec spec)
+    {
+        int copies = spec.NumberOfDataCopies;
+        string what = $"-CachePool '{Name}'";
+        WriteCachePlan.RequireDisks(lender, spec.ResiliencySettingName, copies, what);
+        long room = lender.Allocator.LargestRunCount(copies, WriteCachePlan.OnCacheDisks);
+        ulong limit = lender.State.Pool!.LentWriteCacheSizeMax;
+        ulong left = limit - Math.Min(limit, (ulong)LentBytes(lender.State));
+        room = Math.Min(room, (long)Math.Min(left / (ulong)(copies * Slab), long.MaxValue));
+        long wanted = WriteCachePlan.AutomaticBytes / Slab;
+        long share = WriteCachePlan.CacheDisks(lender).OrderByDescending(disk => lender.Allocator.FreeSlabs(disk.Number)).Take(copies)
+            .Min(static disk => disk.SlabCount) / WriteCachePlan.AutomaticShare;
+        long rows = room >= wanted ? wanted : Math.Min(share, room);
+        if (rows == 0)
+        {
+            return Checked(spec.FriendlyName, spec.ResiliencySettingName, copies, Slab, what, former: 0);   // refused: not even a slab fits
+        }
+
+        if (rows < wanted)
+        {
+            remark($"The write cache of virtual disk '{spec.FriendlyName}' has {rows * Slab} bytes: there is no room for {WriteCachePlan.AutomaticBytes} on the disks of usage "
+                + $"Journal or flash of storage pool '{Name}', and no more than 1/{WriteCachePlan.AutomaticShare} of such a disk is taken by itself. -WriteCacheSize asks for another size.");
+        }
+
+        return rows * Slab;
+    }
+}

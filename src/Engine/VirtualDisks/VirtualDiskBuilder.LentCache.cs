@@ -1,0 +1,107 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.VirtualDisks;
+
+// A write cache in another pool, which lends it room. Two pools have no commit in common, so the record of the virtual disk decides:
+//
+//   made         1. the lending pool commits the ring's space and its rows; 2. the ring is made, durably; 3. the home's record names it
+//   taken away   1. the home's record names it no more; 2. the lending pool commits that the space is gone
+//
+// A lent space that no record names holds nothing anyone relies on. It is given back once the home pool is open and can tell; until then it is kept,
+// for it may hold what is not home.
+
+public static partial class VirtualDiskBuilder
+{
+    /// <summary>The pool that the write cache of a virtual disk is in, or would be; null while that is not open.</summary>
+    internal static Pool? CachePoolOf(Pool pool, VirtualDiskDescription disk) => disk.IsCacheElsewhere ? pool.Environment.FindPool(disk.CachePool) : pool;
+
+    /// <summary>Lent spaces whose home pool is open and has no virtual disk that names them.</summary>
+    /// <param name="lender">The pool that lends.</param>
+    /// <param name="find">Finds the open pools.</param>
+    internal static SpaceId[] UnnamedRings(Pool lender, Func<PoolId, Pool?> find) =>
+    [
+        .. lender.State.Spaces.Values.Select(static space => space.Description).Where(ring => ring.IsLent && find(ring.Home) is { } home
+            && !(home.State.VirtualDisk(ring.Owner) is { } disk && disk.CachePool == lender.Id && disk.CacheSpace == ring.Id)).Select(static ring => ring.Id),
+    ];
+
+    /// <summary>Gives the room of a lent ring back that no virtual disk names.</summary>
+    internal static async LaneTask<CommitResult> GiveBack(Pool lender, SpaceId ring)
+    {
+        if (lender.State.Space(ring) is not { } space)
+        {
+            return CommitResult.Committed;
+        }
+
+        if (lender.State.Pool!.IsReadOnly)
+        {
+            return new CommitResult(CommitStatus.Refused, "The pool is read-only.");
+        }
+
+        SlabRef[] former = [.. space.EnumerateRows().SelectMany(static row => row.Row.Mapping.Sources.ToArray())];
+        lender.Allocator.Hold(former);
+        CommitResult result = await lender.Commit(new SpaceRemoved(ring));
+        if (result.Succeeded)
+        {
+            await PoolMemberHost.Punch(lender, former);
+        }
+
+        lender.Allocator.Release(former);
+        return result;
+    }
+
+    /// <summary>Takes away what there is of a disk that could not be made.</summary>
+    private static async LaneTask<Nothing> Unmake(Pool pool, VirtualDiskDescription disk)
+    {
+        if ((await Remove(pool, disk.Id)).Succeeded)
+        {
+            await GiveBackLent(pool, disk);   // also where nothing named it yet
+        }
+
+        return default;
+    }
+
+    /// <summary>Gives the room of a cache back that another pool has lent, and that no record names any more; later, where that cannot be done now.</summary>
+    private static async LaneTask<Nothing> GiveBackLent(Pool pool, VirtualDiskDescription disk)
+    {
+        if (disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None && CachePoolOf(pool, disk) is { } lender)
+        {
+            await GiveBack(lender, disk.CacheSpace);
+        }
+
+        return default;
+    }
+
+    /// <summary>Records in the lending pool that the rows are the ring of a virtual disk's cache; its record is still to name it.</summary>
+    private static async LaneTask<CommitResult> Lend(Pool lender, PoolId home, VirtualDiskDescription disk, NewRows rows)
+    {
+        SpaceDescription space = new(disk.CacheSpace, disk.Id, SpaceKind.WriteCache, 1, disk.CacheCopies) { Home = home };
+        CommitResult result = await lender.Commit(new SpaceCreated(space));
+        result = result.Succeeded ? await MapRows(lender, space.Id, 0, rows.Cache) : result;
+        if (result.Succeeded || !await IsDecided(lender, result))
+        {
+            rows.Keep();   // what may still be mapped nobody else gets before the next opening
+            return result;
+        }
+
+        rows.Release(lender);
+        await GiveBack(lender, space.Id);
+        return result;
+    }
+
+    /// <summary>Why the lending pool does not give the ring that a virtual disk names; empty when it does.</summary>
+    private static string WhyOutOfReach(Pool pool, VirtualDiskDescription disk)
+    {
+        string name = pool.Environment.NameOfPool(disk.CachePool);
+        if (CachePoolOf(pool, disk) is not { } lender)
+        {
+            return $"its write cache is in storage pool '{name}', which is not open";
+        }
+
+        return lender.State.Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1 } ring, MappedRows: > 0 and var rows } space
+            && ring.Home == pool.Id && ring.Owner == disk.Id && ring.Copies == disk.CacheCopies
+            && space.Row(rows - 1) is not null && rows * lender.Slabs.DataBytes == disk.WriteCacheSize
+                ? "" : $"its write cache was in storage pool '{name}', which does not have it";
+    }
+}

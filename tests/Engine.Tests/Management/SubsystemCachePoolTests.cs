@@ -1,0 +1,257 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tests.Management;
+
+/// <summary>Write caches in another pool, as verbs make, show, limit and take them away.</summary>
+public sealed class SubsystemCachePoolTests
+{
+    private const long Mebibyte = 1 << 20;
+    private const int Length = 64 << 10;
+    private const int Home = 0;       // disks 0 to 3, in that order of registration
+    private const int Lender = 4;     // disks 4 to 6
+
+    private readonly SubsystemWorld _world = new();
+    private readonly Guid _lender;
+
+    public SubsystemCachePoolTests()
+    {
+        _world.NewPool([.. Enumerable.Repeat((64 * Mebibyte, MediaType.HDD), 4)], "home");
+        Guid home = _world.Pool;
+        _world.NewPool([.. Enumerable.Repeat((64 * Mebibyte, MediaType.SSD), 3)], "fast");
+        (HomePool, _lender) = (home, _world.Pool);
+    }
+
+    private Guid HomePool { get; }
+
+    [Fact]
+    public void It_takes_room_of_the_other_pool_alone()
+    {
+        Guid id = NewCached();
+        VirtualDiskStatus disk = Status(id);
+        Assert.Equal((4 * Mebibyte, "fast", "Active"), (disk.Description.WriteCacheSize, disk.CachePoolName, disk.WriteCache!.State));
+        Assert.Equal((8 * Mebibyte, 8 * Mebibyte), (Pool(_lender).LentWriteCacheBytes, Pool(_lender).AllocatedBytes));
+        Assert.Equal((0, disk.FootprintBytes), (Pool(HomePool).LentWriteCacheBytes, Pool(HomePool).AllocatedBytes));
+        _world.Write(id, 0, Length);
+        Assert.Equal(new WriteCount(1, Length), Status(id).WriteCache!.Cached);
+        VirtualDiskPlacement placement = _world.Run(_world.Subsystem.PlacementAsync(id));
+        Assert.Equal(8, placement.Cache.Length);
+        Assert.All(placement.Cache, extent => Assert.Equal(_lender, _world.Run(_world.Subsystem.PhysicalDisksAsync()).Single(one => one.UniqueId == extent.PhysicalDisk).PoolId));
+        Assert.Equal(8, _world.Run(_world.Subsystem.PlanVirtualDiskAsync(HomePool, Request("e"))).Cache.Length);
+    }
+
+    [Fact]
+    public void Its_own_pool_named_for_it_is_no_other()
+    {
+        Guid id = _world.Run(_world.Subsystem.NewVirtualDiskAsync(
+            _lender, Request("d") with { CachePool = _lender })).Description.Id.Value;
+        Assert.Equal(("fast", 0L), (Status(id).CachePoolName, Pool(_lender).LentWriteCacheBytes));
+        Assert.False(Status(id).Description.IsCacheElsewhere);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void What_it_holds_is_there_after_a_restart_whichever_pool_opens_first(bool homeFirst)
+    {
+        Guid id = NewCached();
+        _world.Write(id, 0, Length);
+        Set(id, new DestageSettings { Hold = true });
+        _world.Write(id, Length, Length);
+        (int first, int count) = homeFirst ? (Lender, 3) : (Home, 4);
+        for (int disk = first; disk < first + count; disk++)
+        {
+            _world.Away.Add(disk);   // the host starts without them
+        }
+
+        _world.Restart();
+        if (homeFirst)
+        {
+            Assert.Equal(("Absent", "Detached"), (Status(id).WriteCache!.State, Status(id).OperationalStatus));
+            Assert.Contains("storage pool", Status(id).StatusReason, StringComparison.Ordinal);
+            RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id)));
+            Assert.Contains("Update-StoragePool", refused.Action, StringComparison.Ordinal);
+            _world.Advance(TimeSpan.FromSeconds(30));
+            Assert.Equal("Absent", Status(id).WriteCache!.State);
+        }
+        else
+        {
+            _world.Advance(TimeSpan.FromSeconds(30));
+            Assert.Equal(8 * Mebibyte, Pool(_lender).LentWriteCacheBytes);   // kept: nobody can say that it is not needed
+        }
+
+        _world.Away.Clear();
+        _world.Until(() => _world.Run(_world.Subsystem.PoolsAsync()).Length == 2 && Status(id).WriteCache is { State: "Active" });
+        Assert.Equal(Expected(0), Read(id, 0));
+        Assert.Equal(Expected(Length), Read(id, Length));
+        Assert.True(Status(id).WriteCache!.DirtyBytes > 0);
+    }
+
+    [Fact]
+    public void Another_size_none_and_one_again_stay_in_that_pool()
+    {
+        Guid id = NewCached();
+        Set(id, new DestageSettings { Hold = true });
+        int at = 0;
+        foreach (long size in (long[])[8 * Mebibyte, 2 * Mebibyte, 0, 4 * Mebibyte])
+        {
+            _world.Write(id, at++ * Length, Length);
+            Assert.Equal(size, _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, size)).Description.WriteCacheSize);
+            Assert.Equal((2 * size, 2 * size), (Pool(_lender).LentWriteCacheBytes, Pool(_lender).AllocatedBytes));
+            Assert.All(Enumerable.Range(0, at), i => Assert.Equal(Expected(i * Length), Read(id, i * Length)));
+        }
+
+        _world.Restart();
+        Assert.Equal("fast", Status(id).CachePoolName);
+        Assert.All(Enumerable.Range(0, at), i => Assert.Equal(Expected(i * Length), Read(id, i * Length)));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, 1L << 40)));
+        Assert.Equal(Refusal.WriteCacheSizeRange, refused.Refusal);
+        Assert.Contains("at most", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_pool_lends_no_more_than_it_is_set_to()
+    {
+        SetLimit(12 * Mebibyte);
+        Guid id = NewCached();
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.NewVirtualDiskAsync(HomePool, Request("e"))));
+        Assert.Equal(Refusal.WriteCacheSizeRange, refused.Refusal);
+        foreach (long named in (long[])[8 * Mebibyte, 8 * Mebibyte, 12 * Mebibyte])   // wanted, lent, limit
+        {
+            Assert.Contains($"{named} bytes", refused.Message.Replace($"most {named}.", $"{named} bytes", StringComparison.Ordinal), StringComparison.Ordinal);
+        }
+
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, 7 * Mebibyte)));
+        Assert.Equal(6 * Mebibyte, _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, 6 * Mebibyte)).Description.WriteCacheSize);
+        SetLimit(0);
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.PlanVirtualDiskAsync(HomePool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })));
+        Assert.Equal("Active", Status(id).WriteCache!.State);   // what is lent stays so
+        SetLimit(ulong.MaxValue);
+        Assert.True(_world.Run(_world.Subsystem.NewVirtualDiskAsync(HomePool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })).Description.WriteCacheSize > 0);
+    }
+
+    [Fact]
+    public void What_cannot_be_is_refused_and_changes_nothing()
+    {
+        Refuses(Refusal.WriteCacheSizeRange, Request("d") with { WriteCacheSize = 0 }, "contradicts -CachePool");
+        Refuses(Refusal.ObjectNotFound, Request("d") with { CachePool = Guid.NewGuid() }, "no storage pool");
+        Refuses(Refusal.NotEnoughPhysicalDisks, Request("d") with { CachePool = HomePool }, "usage Journal or flash");
+        Refuses(Refusal.WriteCacheSizeRange, Request("d") with { WriteCacheSize = 1L << 40 }, "at most");
+        _world.Run(_world.Subsystem.SetPoolAsync(_lender, pool => pool with { IsReadOnly = true }));
+        Refuses(Refusal.PoolReadOnly, Request("d"), "'fast' is read-only");
+        Assert.Equal((0L, 0L), (Pool(_lender).AllocatedBytes, Pool(HomePool).AllocatedBytes));
+    }
+
+    [Fact]
+    public void A_pool_that_lends_is_not_removed_nor_its_disks()
+    {
+        Guid id = NewCached();
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.RemovePoolAsync(_lender)));
+        Assert.Equal(Refusal.PoolHasVirtualDisks, refused.Refusal);
+        Assert.Contains("virtual disk 'd' of storage pool 'home'", refused.Message, StringComparison.Ordinal);
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.CheckRemovePoolAsync(_lender)));
+        Guid member = _world.Run(_world.Subsystem.PlacementAsync(id)).Cache[0].PhysicalDisk;
+        refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.RemovePhysicalDisksAsync(_lender, [member])));
+        Assert.Contains("write cache of virtual disk 'd'", refused.Message, StringComparison.Ordinal);
+
+        Assert.True(_world.Run(_world.Subsystem.RemoveVirtualDiskAsync(id)));
+        Assert.Equal(0, Pool(_lender).AllocatedBytes);
+        Assert.True(_world.Run(_world.Subsystem.RemovePoolAsync(_lender)));
+    }
+
+    [Fact]
+    public void Room_of_a_virtual_disk_removed_without_its_pool_is_given_back_when_that_opens()
+    {
+        Guid id = NewCached();
+        for (int disk = Lender; disk < Lender + 3; disk++)
+        {
+            _world.Away.Add(disk);
+        }
+
+        _world.Restart();
+        Assert.True(_world.Run(_world.Subsystem.RemoveVirtualDiskAsync(id)));
+        _world.Away.Clear();
+        _world.Until(() => _world.Run(_world.Subsystem.PoolsAsync()).Any(pool => pool.UniqueId == _lender && pool.AllocatedBytes == 0));
+        Assert.Equal((0L, 0L), (Pool(_lender).AllocatedBytes, Pool(_lender).LentWriteCacheBytes));
+        Assert.True(_world.Run(_world.Subsystem.RemovePoolAsync(_lender)));
+    }
+
+    [Fact]
+    public void A_cache_whose_pool_is_gone_is_given_up_only_by_force()
+    {
+        Guid id = NewCached();
+        _world.Write(id, 0, Length);
+        _world.Until(() => _world.Disk(id).Cache!.DirtyBytes == 0);
+        Set(id, new DestageSettings { Hold = true });
+        _world.Write(id, Length, Length);
+        for (int disk = Lender; disk < Lender + 3; disk++)
+        {
+            _world.Away.Add(disk);
+        }
+
+        _world.Restart();
+        Assert.Equal(Refusal.NotSupported, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id, force: true))).Refusal);   // this host exports nothing
+        Assert.Contains(_world.Notices, notice => notice.Contains("given up: What it held cannot be known", StringComparison.Ordinal));
+        Assert.Equal((0L, IoError.None), (Status(id).Description.WriteCacheSize, _world.Opened(id).Fault));
+        Assert.Equal(Expected(0), Read(id, 0));   // as it was home
+        Assert.Equal(new byte[Length], Read(id, Length));
+        _world.Write(id, 2 * Length, Length);
+        _world.Away.Clear();
+        _world.Until(() => _world.Run(_world.Subsystem.PoolsAsync()).Any(pool => pool.UniqueId == _lender && pool.AllocatedBytes == 0));
+        Assert.Equal((0, "fast"), (Pool(_lender).AllocatedBytes, Pool(_lender).Description.FriendlyName));
+        Assert.Equal(Expected(0), Read(id, 0));
+        Assert.Equal(new byte[Length], Read(id, Length));
+        Assert.Equal(4 * Mebibyte, _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, 4 * Mebibyte)).Description.WriteCacheSize);
+        Assert.Equal("fast", Status(id).CachePoolName);
+    }
+
+    [Fact]
+    public void A_disk_of_the_other_pool_that_was_away_is_brought_up_to_date_and_a_retired_one_drained()
+    {
+        Guid id = NewCached();
+        Set(id, new DestageSettings { Hold = true });
+        Guid member = _world.Run(_world.Subsystem.PlacementAsync(id)).Cache[0].PhysicalDisk;
+        int number = _world.Run(_world.Subsystem.PhysicalDisksAsync()).Single(disk => disk.UniqueId == member).DeviceId;
+        _world.Pull(number);
+        _world.Write(id, 0, Length);
+        Assert.True(_world.Opened(id).Cache!.IsDegraded);
+        Assert.Equal(HealthStatus.Warning, Status(id).Health);
+        _world.PutBack(number);
+        _world.Until(() => !_world.Opened(id).Cache!.IsDegraded);
+        Assert.Equal("Active", Status(id).WriteCache!.State);
+
+        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(member, null, null, null, DiskUsage.Retired));
+        _world.Until(() => _world.Run(_world.Subsystem.PhysicalDisksAsync()).Single(disk => disk.UniqueId == member).VirtualDiskBytes == 0);
+        Assert.True(_world.Run(_world.Subsystem.RemovePhysicalDisksAsync(_lender, [member])));
+        Assert.Equal(Expected(0), Read(id, 0));
+        _world.Restart();
+        Assert.Equal(Expected(0), Read(id, 0));
+    }
+
+    private Guid NewCached(string name = "d") => _world.Run(_world.Subsystem.NewVirtualDiskAsync(HomePool, Request(name))).Description.Id.Value;
+
+    private VirtualDiskRequest Request(string name) =>
+        new() { FriendlyName = name, SizeBytes = 8 * Mebibyte, NumberOfColumns = 1, CachePool = _lender, WriteCacheSize = 4 * Mebibyte };
+
+    private void Refuses(Refusal why, VirtualDiskRequest request, string says)
+    {
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.NewVirtualDiskAsync(HomePool, request)));
+        Assert.Equal(why, refused.Refusal);
+        Assert.Contains(says, refused.Message, StringComparison.Ordinal);
+    }
+
+    private void SetLimit(ulong bytes) => _world.Run(_world.Subsystem.SetPoolAsync(_lender, pool => pool with { LentWriteCacheSizeMax = bytes }));
+
+    private void Set(Guid id, DestageSettings destage) => _world.Run(_world.Subsystem.SetVirtualDiskAsync(id, disk => disk with { Destage = destage }));
+
+    private StoragePoolStatus Pool(Guid id) => _world.Run(_world.Subsystem.PoolsAsync()).Single(pool => pool.UniqueId == id);
+
+    private VirtualDiskStatus Status(Guid id) => _world.Run(_world.Subsystem.VirtualDisksAsync()).Single(disk => disk.Description.Id.Value == id);
+
+    private static byte[] Expected(int offset) => SubsystemWorld.Written(offset, Length);
+
+    private byte[] Read(Guid id, long offset) => _world.Read(id, offset, Length);
+}
