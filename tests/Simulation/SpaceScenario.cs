@@ -30,10 +30,14 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256), new(2, 1, true, 4096, 1, IsWholePool: true, CacheBlocks: 256),
         new(1, 1, true, 512, 0, IsWholePool: true) { TierSlices = [3, 5] }, new(1, 2, true, 4096, 0, IsWholePool: true) { TierSlices = [2, 4] },
         new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [3, 3] }, new(1, 2, true, 512, 0, IsWholePool: true, CacheBlocks: 256) { TierSlices = [2, 4] },
+        new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256) { LenderDisks = 3 },
     ];
 
     /// <summary>Slices of each tier, fastest first; empty: no tiers.</summary>
     public int[] TierSlices { get; init; } = [];
+
+    /// <summary>Disks of a second pool, which lends the room for the write cache; 0: the cache is in the pool of the data.</summary>
+    public int LenderDisks { get; init; }
 
     /// <summary>Checksum pages in memory: few, so that they come and go.</summary>
     public int CachedPagesMax { get; init; } = 3;
@@ -42,13 +46,13 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public SpaceShape Shape => IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums);
 
     /// <summary>Disks: one more than a row needs, at least two; in a pool as many as leave a majority when one is gone.</summary>
-    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 ? Copies : 0);
+    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 && LenderDisks == 0 ? Copies : 0);
 
     /// <summary>Length of the space in bytes.</summary>
     public long Length => TierSlices.Length > 0 ? TierSlices.Sum() * (long)SliceBytes : Rows * Shape.RowSize;
 
     /// <summary>Disks before their first use.</summary>
-    public ISimWorld NewWorld(ulong seed) => IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed)) : SpaceWorld.New(this, seed);
+    public ISimWorld NewWorld(ulong seed) => IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), LenderDisks) : SpaceWorld.New(this, seed);
 
     /// <summary>The virtual disk of a scenario with a whole pool.</summary>
     public NewVirtualDiskSpec Spec(ulong seed) => new()
