@@ -86,11 +86,7 @@ public sealed partial class TieredStore
         {
             int slice = (int)(at >> _sliceShift);
             long end = Math.Min((slice + 1L) << _sliceShift, offset + length);
-            while (error == IoError.None && !IsSettled(slice))
-            {
-                error = await Settle(slice);
-            }
-
+            error = await Reserve(slice);
             error = error == IoError.None ? await PoisonSlice(slice, at, end - at) : error;
             at = end;
         }
