@@ -1,0 +1,127 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Resiliency.Layouts;
+using TierSpaces.Engine.VirtualDisks;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.Caching;
+
+/// <summary>Copies of a ring that are made whole, or move, while the ring itself goes away: nothing is written any more to what others may own then.</summary>
+public class RingOrderTests
+{
+    private const int RingBytes = 256 << 10;
+    private const int Slab = 5;   // of nobody
+    private static readonly SpaceScenario s_mirror = new(1, 2, true, 4096, 4);
+
+    // Between two steps of the copying, or in the middle of one.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_ring_taken_away_is_not_copied_any_more(bool isInStep)
+    {
+        SpaceWorld world = (SpaceWorld)s_mirror.NewWorld(1);
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
+        SlabPlace[] places = [.. Enumerable.Range(0, 2).Select(disk => SimSpaceHost.Place(s_mirror.Shape, disk, Slab))];
+        IHomeStore home = world.Space;
+        RingMedium ring = home.AddRing([[places[0]], [places[1]]], RingBytes, staleCopies: 0b10, Done, Done);
+        GatePacer pacer = new(world.Lane, free: 1);
+        bool isWriting = false;
+        world.Disks[1].WriteTakesLonger = (offset, _) => (isWriting |= offset >= places[1].DataOffset) && isInStep ? 300_000_000 : 0;
+        LaneTask<RepairEnd> resync = world.Space.Resync(pacer);
+        world.Lane.PumpWhile(() => isInStep ? !isWriting : pacer.Waiting == 0, 10_000_000_000);
+        world.Lane.Run(home.RemoveRing(ring));
+
+        world.Disks[1].WriteTakesLonger = null;
+        byte[] next = Fill(world.Lane, world.Disks[1], places[1].DataOffset, RingBytes);
+        pacer.Open();
+        Assert.Equal(RepairEnd.Stopped, world.Lane.Run(resync));
+        world.Lane.Advance(1_000_000_000);
+        Assert.Equal(next, Read(world.Lane, world.Disks[1], places[1].DataOffset, RingBytes));
+
+        static LaneTask<IoError> Done(int copy) => LaneTask.FromResult(IoError.None);
+    }
+
+    // The place of a copy is being committed when the ring is exchanged for another: what the copy has left belongs to whoever took it since, what it
+    // has come to is free with the ring.
+    [Fact]
+    public void A_copy_that_arrives_while_the_ring_is_exchanged_has_left_its_former_place_for_good()
+    {
+        PoolWorld world = NewPool();
+        Pool pool = world.Pool!;
+        SlabMover mover = new(pool, world.VirtualDisk!);
+        DiskNumber from = new(3);
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(mover.Move(new SlabMove(SlabMove.Cache, 1, new DiskNumber(2)), [from], new SimPacer(world.Lane))));
+        long ring = pool.Layout(new DiskNumber(1)).SlabOffset(pool.State.Space(world.VirtualDisk!.Description.CacheSpace)!.Row(0)!.Mapping.Sources[0].Slab);
+        GatePacer pacer = new(world.Lane, free: (1 << 20 >> 16) - 1);
+        LaneTask<RepairEnd> move = mover.Move(new SlabMove(SlabMove.Cache, 1, from), [new DiskNumber(4)], pacer);
+        world.Lane.PumpWhile(() => pacer.Waiting == 0, 10_000_000_000);
+
+        bool isCommitting = false;
+        foreach (SimDisk disk in world.Disks)   // commits take long, and the ring's first slab takes its time until it is punched
+        {
+            disk.WriteTakesLonger = (offset, _) => (isCommitting |= offset < pool.Layout(from).SlabOffset(0)) && offset < pool.Layout(from).SlabOffset(0) ? 500_000_000
+                : disk == world.Disks[0] && offset == ring ? 3_000_000_000 : 0;
+        }
+
+        pacer.Open();
+        world.Lane.PumpWhile(() => !isCommitting, 10_000_000_000);
+        LaneTask<CommitResult> exchange = VirtualDiskBuilder.ResizeCache(pool, world.VirtualDisk, 2 << 20);
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(move));
+        CheckNextOwners(world, from, exchange);
+    }
+
+    /// <summary>What is free on a disk now is given to others: an exchange that goes on leaves it alone.</summary>
+    private static void CheckNextOwners(PoolWorld world, DiskNumber on, LaneTask<CommitResult> exchange)
+    {
+        SimDisk disk = world.Disks[on.Value - 1];
+        Dictionary<long, byte[]> owned = [];
+        while (world.Pool!.Allocator.TryReserveRow(1, 1, new AllocationPreferences { AllowedDisks = [on] }, out SlabRef[] slab, out _))
+        {
+            long offset = world.Pool.Layout(on).SlabOffset(slab[0].Slab);
+            owned[offset] = Fill(world.Lane, disk, offset, 4096);
+        }
+
+        CommitResult result = world.Lane.Run(exchange);
+        Assert.True(result.Succeeded, result.Reason);
+        Assert.All(owned, slab => Assert.Equal(slab.Value, Read(world.Lane, disk, slab.Key, 4096)));
+    }
+
+    /// <summary>A mirror with a cache of a slab per copy on two disks for journals, and disks of flash that a copy may move to.</summary>
+    private static PoolWorld NewPool()
+    {
+        PoolWorld world = PoolWorld.New(6, 48 << 20, 4096, 1, new SpaceScenario(1, 2, true, 4096, 1, IsWholePool: true, CacheBlocks: 256).Spec(0) with
+        {
+            ProvisioningType = ProvisioningType.Thin,
+        });
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
+        for (ushort number = 3; number <= 4; number++)
+        {
+            DiskDescription disk = world.Pool!.State.Disk(new DiskNumber(number))!.Description;
+            Assert.True(world.Lane.Run(world.Pool.Commit(new DiskChanged(disk with { MediaTypeCode = (ushort)MediaType.SSD }))).Succeeded);
+        }
+
+        return world;
+    }
+
+    private static byte[] Fill(SimLane lane, SimDisk disk, long offset, int length)
+    {
+        IoBuffer buffer = lane.Buffers.Rent(length);
+        buffer.Span.Fill(0xEE);
+        byte[] bytes = buffer.Span.ToArray();
+        Assert.Equal(IoError.None, lane.Run(disk.Write(offset, buffer, WriteFlags.None)));
+        lane.Buffers.Return(buffer);
+        return bytes;
+    }
+
+    private static byte[] Read(SimLane lane, SimDisk disk, long offset, int length)
+    {
+        IoBuffer buffer = lane.Buffers.Rent(length);
+        Assert.Equal(IoError.None, lane.Run(disk.Read(offset, buffer)));
+        byte[] bytes = buffer.Span.ToArray();
+        lane.Buffers.Return(buffer);
+        return bytes;
+    }
+}
