@@ -5,7 +5,8 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-// Finds slabs for rows. It owns nothing but reservations: what is in use is in the pool's state.
+// Finds slabs for rows. It owns nothing but reservations and holds: what is in use is in the pool's state. A reservation is of one row that is to come
+// and ends when the row is in the map; a hold is of somebody about to take a slab out of the map and to punch it, and there may be several of one slab.
 //
 // A row takes one slab each from distinct disks. With fault-domain awareness above the disk it takes `copies` domains and
 // from each of them `columns` disks, so that a domain holds one whole copy; at the level of the disk every disk is a
@@ -20,7 +21,7 @@ namespace TierSpaces.Engine.Pools;
 // has room for the whole of it; the longest one is as long as the n-th largest number of free slabs of the widest choice.
 //
 // Invariants
-//  1. A slab is given out once until it is released or the state says that it is in use.
+//  1. A slab is given out once until it is released or the state says that it is in use. One that is held is given to nobody, whatever the state says.
 //  2. Disks that are missing or retired give nothing, hot spares only to what is rebuilt; ManualSelect disks only when named; Journal disks only
 //     to logs and caches; to caches no disk but these and flash.
 
@@ -30,6 +31,7 @@ public sealed class SlabAllocator
     private readonly Func<PoolState> _state;
     private readonly Func<DiskNumber, bool> _isPresent;
     private readonly Dictionary<DiskNumber, HashSet<uint>> _reserved = [];
+    private readonly Dictionary<DiskNumber, Dictionary<uint, int>> _held = [];   // how often
 
     internal SlabAllocator(Func<PoolState> state, Func<DiskNumber, bool> isPresent)
     {
@@ -95,17 +97,30 @@ public sealed class SlabAllocator
     public long LargestRunCount(int copies, AllocationPreferences preferences) =>
         EligibleDisks(preferences, Choices(preferences.Purpose).Last()).Select(FreeOn).OrderDescending().ElementAtOrDefault(copies - 1);
 
-    /// <summary>Keeps slabs that are about to leave the map from being given out until <see cref="Release"/>.</summary>
+    /// <summary>Keeps slabs that are about to leave the map from being given out until <see cref="LetGo"/>, by everyone who holds them.</summary>
     public void Hold(ReadOnlySpan<SlabRef> slabs)
     {
         foreach (SlabRef slab in slabs)
         {
-            if (!_reserved.TryGetValue(slab.Disk, out HashSet<uint>? reserved))
+            if (!_held.TryGetValue(slab.Disk, out Dictionary<uint, int>? held))
             {
-                _reserved[slab.Disk] = reserved = [];
+                _held[slab.Disk] = held = [];
             }
 
-            reserved.Add(slab.Slab);
+            held[slab.Slab] = held.GetValueOrDefault(slab.Slab) + 1;
+        }
+    }
+
+    /// <summary>Ends a <see cref="Hold"/>.</summary>
+    public void LetGo(ReadOnlySpan<SlabRef> slabs)
+    {
+        foreach (SlabRef slab in slabs)
+        {
+            Dictionary<uint, int> held = _held[slab.Disk];
+            if (--held[slab.Slab] == 0)
+            {
+                held.Remove(slab.Slab);
+            }
         }
     }
 
@@ -134,7 +149,7 @@ public sealed class SlabAllocator
         return LargestCount(domains.ConvertAll(domain => domain.Rows(disksEach)), groups);
     }
 
-    /// <summary>Slabs on a disk that are neither in use nor reserved; 0 for a disk that is not there.</summary>
+    /// <summary>Slabs on a disk that are neither in use, nor reserved or held; 0 for a disk that is not there.</summary>
     public long FreeSlabs(DiskNumber disk) => _state().Disk(disk) is { } state && _isPresent(disk) ? FreeOn(state) : 0;
 
     /// <summary>Ends the reservations of slabs that a committed record has mapped.</summary>
@@ -223,8 +238,12 @@ public sealed class SlabAllocator
             && _isPresent(disk.Number);
     }
 
-    private long FreeOn(DiskState disk) =>
-        disk.FreeSlabs - (_reserved.TryGetValue(disk.Description.Number, out HashSet<uint>? reserved) ? reserved.Count : 0);
+    private long FreeOn(DiskState disk)
+    {
+        HashSet<uint>? reserved = _reserved.GetValueOrDefault(disk.Description.Number);
+        int held = _held.GetValueOrDefault(disk.Description.Number)?.Keys.Count(slab => !disk.IsUsed(slab) && reserved?.Contains(slab) != true) ?? 0;
+        return disk.FreeSlabs - (reserved?.Count ?? 0) - held;
+    }
 
     private SlabRef[] Reserve(List<Domain> chosen, int groups, int disksEach)
     {
@@ -251,13 +270,14 @@ public sealed class SlabAllocator
             _reserved[number] = reserved = [];
         }
 
+        Dictionary<uint, int>? held = _held.GetValueOrDefault(number);
         for (uint slab = 0; found < count && slab < disk.Description.SlabCount; slab++)
         {
             if (slab % 64 == 0 && disk.UsedWord(slab / 64) == ulong.MaxValue)
             {
                 slab += 63;
             }
-            else if (!disk.IsUsed(slab) && reserved.Add(slab))
+            else if (!disk.IsUsed(slab) && held?.ContainsKey(slab) != true && reserved.Add(slab))
             {
                 slabs[found++] = new SlabRef(number, slab);
             }

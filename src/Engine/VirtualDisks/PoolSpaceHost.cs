@@ -78,7 +78,7 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, TierDescript
             await Punch(_pool, slabs);
         }
 
-        _pool.Allocator.Release(slabs);
+        _pool.Allocator.LetGo(slabs);
         return ErrorOf(result);
     }
 

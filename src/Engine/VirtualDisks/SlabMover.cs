@@ -234,7 +234,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
             at.Allocator.Release(target);
         }
 
-        at.Allocator.Release(old);
+        at.Allocator.LetGo(old);
         return end;
     }
 

@@ -101,7 +101,7 @@ public static partial class VirtualDiskBuilder
             Array.ForEach(unnamed, space => pool.Environment.HostState.ReleaseMemory(NotesName(pool, space.Description.Id)));
         }
 
-        pool.Allocator.Release(freed);
+        pool.Allocator.LetGo(freed);
         return result;
     }
 

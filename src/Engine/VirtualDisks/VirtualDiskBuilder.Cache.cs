@@ -108,7 +108,7 @@ public static partial class VirtualDiskBuilder
             await GiveBackLent(pool, after);
         }
 
-        pool.Allocator.Release(former);
+        pool.Allocator.LetGo(former);
         return result;
     }
 

@@ -47,7 +47,7 @@ public static partial class VirtualDiskBuilder
             await PoolMemberHost.Punch(lender, former);
         }
 
-        lender.Allocator.Release(former);
+        lender.Allocator.LetGo(former);
         return result;
     }
 

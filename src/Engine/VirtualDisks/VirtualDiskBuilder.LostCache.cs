@@ -48,7 +48,7 @@ public static partial class VirtualDiskBuilder
             await GiveBackLent(pool, before);
         }
 
-        pool.Allocator.Release(former);
+        pool.Allocator.LetGo(former);
         return result;
     }
 

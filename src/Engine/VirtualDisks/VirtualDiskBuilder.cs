@@ -166,7 +166,7 @@ public static partial class VirtualDiskBuilder
             }
         }
 
-        pool.Allocator.Release(freed);
+        pool.Allocator.LetGo(freed);
         return result;
     }
 

@@ -14,6 +14,8 @@ public class RingOrderTests
 {
     private const int RingBytes = 256 << 10;
     private const int Slab = 5;   // of nobody
+    private const int StepsOfRing = (1 << 20) / (64 << 10);
+    private static readonly DiskNumber s_from = new(3);
     private static readonly SpaceScenario s_mirror = new(1, 2, true, 4096, 4);
 
     // Between two steps of the copying, or in the middle of one.
@@ -50,37 +52,55 @@ public class RingOrderTests
     public void A_copy_that_arrives_while_the_ring_is_exchanged_has_left_its_former_place_for_good()
     {
         PoolWorld world = NewPool();
-        Pool pool = world.Pool!;
-        SlabMover mover = new(pool, world.VirtualDisk!);
-        DiskNumber from = new(3);
-        Assert.Equal(RepairEnd.Done, world.Lane.Run(mover.Move(new SlabMove(SlabMove.Cache, 1, new DiskNumber(2)), [from], new SimPacer(world.Lane))));
-        long ring = pool.Layout(new DiskNumber(1)).SlabOffset(pool.State.Space(world.VirtualDisk!.Description.CacheSpace)!.Row(0)!.Mapping.Sources[0].Slab);
-        GatePacer pacer = new(world.Lane, free: (1 << 20 >> 16) - 1);
-        LaneTask<RepairEnd> move = mover.Move(new SlabMove(SlabMove.Cache, 1, from), [new DiskNumber(4)], pacer);
+        GatePacer pacer = new(world.Lane, free: StepsOfRing - 1);
+        LaneTask<RepairEnd> move = MoveCopy(world, new DiskNumber(4), pacer);
         world.Lane.PumpWhile(() => pacer.Waiting == 0, 10_000_000_000);
-
+        (long slabs, long ring) = (world.Pool!.Layout(s_from).SlabOffset(0), FirstOfRing(world));
         bool isCommitting = false;
         foreach (SimDisk disk in world.Disks)   // commits take long, and the ring's first slab takes its time until it is punched
         {
-            disk.WriteTakesLonger = (offset, _) => (isCommitting |= offset < pool.Layout(from).SlabOffset(0)) && offset < pool.Layout(from).SlabOffset(0) ? 500_000_000
-                : disk == world.Disks[0] && offset == ring ? 3_000_000_000 : 0;
+            disk.WriteTakesLonger = (offset, _) => offset < slabs && (isCommitting = true) ? 500_000_000 : disk == world.Disks[0] && offset == ring ? 3_000_000_000 : 0;
         }
 
         pacer.Open();
         world.Lane.PumpWhile(() => !isCommitting, 10_000_000_000);
-        LaneTask<CommitResult> exchange = VirtualDiskBuilder.ResizeCache(pool, world.VirtualDisk, 2 << 20);
+        LaneTask<CommitResult> exchange = VirtualDiskBuilder.ResizeCache(world.Pool, world.VirtualDisk!, 2 << 20);
         Assert.Equal(RepairEnd.Done, world.Lane.Run(move));
-        CheckNextOwners(world, from, exchange);
+        CheckNextOwners(world, exchange);
     }
 
-    /// <summary>What is free on a disk now is given to others: an exchange that goes on leaves it alone.</summary>
-    private static void CheckNextOwners(PoolWorld world, DiskNumber on, LaneTask<CommitResult> exchange)
+    // The copy's move finds out that the ring is gone while the slabs of the ring are being punched.
+    [Fact]
+    public void A_copy_that_does_not_arrive_because_the_ring_is_exchanged_gives_nothing_away_that_is_to_be_punched()
     {
-        SimDisk disk = world.Disks[on.Value - 1];
+        PoolWorld world = NewPool();
+        GatePacer pacer = new(world.Lane, free: 1);
+        LaneTask<RepairEnd> move = MoveCopy(world, new DiskNumber(4), pacer);
+        world.Lane.PumpWhile(() => pacer.Waiting == 0, 10_000_000_000);
+        long ring = FirstOfRing(world);
+        bool isPunching = false;
+        world.Disks[0].WriteTakesLonger = (offset, _) => offset == ring && (isPunching = true) ? 3_000_000_000 : 0;
+        LaneTask<CommitResult> exchange = VirtualDiskBuilder.ResizeCache(world.Pool!, world.VirtualDisk!, 2 << 20);
+        world.Lane.PumpWhile(() => !isPunching, 10_000_000_000);
+        pacer.Open();
+        Assert.Equal(RepairEnd.Stopped, world.Lane.Run(move));
+        CheckNextOwners(world, exchange);
+    }
+
+    private static LaneTask<RepairEnd> MoveCopy(PoolWorld world, DiskNumber to, IWorkPacer pacer) => new SlabMover(world.Pool!, world.VirtualDisk!).Move(
+        new SlabMove(SlabMove.Cache, 1, world.Pool!.State.Space(world.VirtualDisk!.Description.CacheSpace)!.Row(0)!.Mapping.Sources[1].Disk), [to], pacer);
+
+    private static long FirstOfRing(PoolWorld world) => world.Pool!.Layout(new DiskNumber(1)).SlabOffset(
+        world.Pool.State.Space(world.VirtualDisk!.Description.CacheSpace)!.Row(0)!.Mapping.Sources[0].Slab);
+
+    /// <summary>What is free on the disk that a copy was to leave is given to others: an exchange that goes on leaves it alone.</summary>
+    private static void CheckNextOwners(PoolWorld world, LaneTask<CommitResult> exchange)
+    {
+        SimDisk disk = world.Disks[s_from.Value - 1];
         Dictionary<long, byte[]> owned = [];
-        while (world.Pool!.Allocator.TryReserveRow(1, 1, new AllocationPreferences { AllowedDisks = [on] }, out SlabRef[] slab, out _))
+        while (world.Pool!.Allocator.TryReserveRow(1, 1, new AllocationPreferences { AllowedDisks = [s_from] }, out SlabRef[] slab, out _))
         {
-            long offset = world.Pool.Layout(on).SlabOffset(slab[0].Slab);
+            long offset = world.Pool.Layout(s_from).SlabOffset(slab[0].Slab);
             owned[offset] = Fill(world.Lane, disk, offset, 4096);
         }
 
@@ -89,7 +109,7 @@ public class RingOrderTests
         Assert.All(owned, slab => Assert.Equal(slab.Value, Read(world.Lane, disk, slab.Key, 4096)));
     }
 
-    /// <summary>A mirror with a cache of a slab per copy on two disks for journals, and disks of flash that a copy may move to.</summary>
+    /// <summary>A mirror with a cache of a slab per copy, one on a disk for journals, the other on one of flash, from which it may go to another.</summary>
     private static PoolWorld NewPool()
     {
         PoolWorld world = PoolWorld.New(6, 48 << 20, 4096, 1, new SpaceScenario(1, 2, true, 4096, 1, IsWholePool: true, CacheBlocks: 256).Spec(0) with
@@ -103,6 +123,7 @@ public class RingOrderTests
             Assert.True(world.Lane.Run(world.Pool.Commit(new DiskChanged(disk with { MediaTypeCode = (ushort)MediaType.SSD }))).Succeeded);
         }
 
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(MoveCopy(world, s_from, new SimPacer(world.Lane))));
         return world;
     }
 

@@ -106,6 +106,36 @@ public class SlabMoverTests
         ReadsAgain(world, data, without: 4);
     }
 
+    // Both copies of a row move, one after the other; the commit of the first names the place that the second is about to leave.
+    [Fact]
+    public void A_slab_that_was_left_is_given_to_nobody_before_it_is_punched()
+    {
+        PoolWorld world = Create(2, true, ProvisioningType.Thin, disks: 5);
+        Write(world, Mebibyte);
+        Pool pool = world.Pool!;
+        SlabRef[] row = pool.State.Space(world.VirtualDisk!.Description.DataSpace)!.Row(0)!.Mapping.Sources.ToArray();
+        DiskNumber[] targets = [.. pool.State.Disks.Keys.Where(disk => Array.TrueForAll(row, slab => slab.Disk != disk))];
+        SimDisk left = world.Disks[row[1].Disk.Value - 1];
+        long start = pool.Layout(row[1].Disk).SlabOffset(row[1].Slab);
+        bool isPunching = false;
+        SlabMover mover = new(pool, world.VirtualDisk);
+        LaneTask<RepairEnd> first = mover.Move(new SlabMove(0, 0, row[0].Disk), [targets[0]], new SimPacer(world.Lane));
+        LaneTask<RepairEnd> second = mover.Move(new SlabMove(0, 1, row[1].Disk), [targets[1]], new SimPacer(world.Lane));
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(first));
+        left.WriteTakesLonger = (offset, _) => offset == start && (isPunching = true) ? 3_000_000_000 : 0;
+        world.Lane.PumpWhile(() => !isPunching, 10_000_000_000);
+        List<SlabRef> given = [];
+        while (pool.Allocator.TryReserveRow(1, 1, new AllocationPreferences { AllowedDisks = [row[1].Disk] }, out SlabRef[] slab, out _))
+        {
+            given.AddRange(slab);
+        }
+
+        Assert.DoesNotContain(row[1], given);
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(second));
+        Assert.True(pool.Allocator.TryReserveRow(1, 1, new AllocationPreferences { AllowedDisks = [row[1].Disk] }, out SlabRef[] next, out _));
+        Assert.Equal(row[1], Assert.Single(next));
+    }
+
     private static PoolWorld Create(int copies, bool checksums, ProvisioningType provisioning, int disks)
     {
         PoolWorld world = PoolWorld.New(disks, 96 * Mebibyte, 4096, seed: (ulong)((disks * 8) + (copies * 2) + (checksums ? 1 : 0)));
