@@ -23,6 +23,7 @@ public sealed class OpenVirtualDisk
         Description = description;
         Disk = disk;
         pool.MembershipChanged += OnMembershipChanged;
+        NoteMissing();
     }
 
     /// <summary>The disk as its pool remembers it.</summary>
@@ -101,17 +102,8 @@ public sealed class OpenVirtualDisk
     /// <summary>The room that a pool lends; asked for when its cache is made there.</summary>
     internal LentCache BorrowFrom(Pool lender) => Lent = Lent?.Pool == lender ? Lent : new LentCache(lender, _home);
 
-    /// <summary>A tier has been added to it.</summary>
+    /// <summary>A tier has been added to it, which holds nothing yet: a disk that left while it was made has missed nothing of it.</summary>
     internal void Add(OpenPart part) => Parts = [.. Parts, part];
-
-    /// <summary>Tells a part of disks that have left before it was there to be told.</summary>
-    internal void NoteMissing(OpenPart part)
-    {
-        foreach (DiskNumber disk in _pool.MissingDisks.ToArray())
-        {
-            Note(part.Space.OnDiskLost(disk.Value)).Forget();
-        }
-    }
 
     /// <summary>Stops it; a clean stop leaves nothing to do at the next opening.</summary>
     public async LaneTask<IoError> Close()
@@ -160,6 +152,18 @@ public sealed class OpenVirtualDisk
         }
 
         return true;
+    }
+
+    /// <summary>Tells the parts of disks that left while others were being opened: nobody was there to be told, and they may have gone on without them.</summary>
+    private void NoteMissing()
+    {
+        foreach (DiskNumber disk in _pool.MissingDisks.ToArray())
+        {
+            foreach (OpenPart part in Parts)
+            {
+                Note(part.Space.OnDiskLost(disk.Value)).Forget();
+            }
+        }
     }
 
     private void OnMembershipChanged(MembershipChange change)

@@ -168,6 +168,5 @@ public static partial class VirtualDiskBuilder
             new StorageTierStore(part.Space, tier.SizeBytes, (int)disk.SliceSize, disk.ProvisioningType == ProvisioningType.Thin), disk.RankOf(tier.Number));
         open.Disk.Grow(disk.SizeBytes);
         open.Tiering!.LoadPins();
-        open.NoteMissing(part);
     }
 }
