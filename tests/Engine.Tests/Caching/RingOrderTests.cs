@@ -16,6 +16,7 @@ public class RingOrderTests
     private const int Slab = 5;   // of nobody
     private const int StepsOfRing = (1 << 20) / (64 << 10);
     private static readonly DiskNumber s_from = new(3);
+    private static readonly DiskNumber s_to = new(4);
     private static readonly SpaceScenario s_mirror = new(1, 2, true, 4096, 4);
 
     // Between two steps of the copying, or in the middle of one.
@@ -47,13 +48,13 @@ public class RingOrderTests
     }
 
     // The place of a copy is being committed when the ring is exchanged for another: what the copy has left belongs to whoever took it since, what it
-    // has come to is free with the ring.
+    // has come to is given back with the ring, below too.
     [Fact]
-    public void A_copy_that_arrives_while_the_ring_is_exchanged_has_left_its_former_place_for_good()
+    public void A_copy_that_arrives_while_the_ring_is_exchanged_leaves_nothing_at_either_place()
     {
         PoolWorld world = NewPool();
         GatePacer pacer = new(world.Lane, free: StepsOfRing - 1);
-        LaneTask<RepairEnd> move = MoveCopy(world, new DiskNumber(4), pacer);
+        LaneTask<RepairEnd> move = MoveCopy(world, s_to, pacer);
         world.Lane.PumpWhile(() => pacer.Waiting == 0, 10_000_000_000);
         (long slabs, long ring) = (world.Pool!.Layout(s_from).SlabOffset(0), FirstOfRing(world));
         bool isCommitting = false;
@@ -66,7 +67,9 @@ public class RingOrderTests
         world.Lane.PumpWhile(() => !isCommitting, 10_000_000_000);
         LaneTask<CommitResult> exchange = VirtualDiskBuilder.ResizeCache(world.Pool, world.VirtualDisk!, 2 << 20);
         Assert.Equal(RepairEnd.Done, world.Lane.Run(move));
+        Assert.True(HoldsAnything(world, s_to));
         CheckNextOwners(world, exchange);
+        Assert.False(HoldsAnything(world, s_to));
     }
 
     // The copy's move finds out that the ring is gone while the slabs of the ring are being punched.
@@ -75,7 +78,7 @@ public class RingOrderTests
     {
         PoolWorld world = NewPool();
         GatePacer pacer = new(world.Lane, free: 1);
-        LaneTask<RepairEnd> move = MoveCopy(world, new DiskNumber(4), pacer);
+        LaneTask<RepairEnd> move = MoveCopy(world, s_to, pacer);
         world.Lane.PumpWhile(() => pacer.Waiting == 0, 10_000_000_000);
         long ring = FirstOfRing(world);
         bool isPunching = false;
@@ -92,6 +95,10 @@ public class RingOrderTests
 
     private static long FirstOfRing(PoolWorld world) => world.Pool!.Layout(new DiskNumber(1)).SlabOffset(
         world.Pool.State.Space(world.VirtualDisk!.Description.CacheSpace)!.Row(0)!.Mapping.Sources[0].Slab);
+
+    /// <summary>Whether anything stands on the first slab of a disk.</summary>
+    private static bool HoldsAnything(PoolWorld world, DiskNumber disk) => Read(
+        world.Lane, world.Disks[disk.Value - 1], world.Pool!.Layout(disk).SlabOffset(0), (int)world.Pool.Slabs.DataBytes).AsSpan().ContainsAnyExcept((byte)0);
 
     /// <summary>What is free on the disk that a copy was to leave is given to others: an exchange that goes on leaves it alone.</summary>
     private static void CheckNextOwners(PoolWorld world, LaneTask<CommitResult> exchange)
