@@ -30,6 +30,7 @@ public sealed class CrashSimulation
     private readonly BlockOracle _oracle;
     private readonly VerifiedLoad _load;
     private readonly double _forkChance;
+    private readonly bool _whileMoving;    // stopped only while slices move
     private readonly Random _illness;      // of the sick disk
     private readonly int _sick = -1;       // the disk that rots, loses writes, fails reads or lies about flushes; -1: none
     private readonly HashSet<int> _returning = [];   // disks that are on their way back into the view
@@ -39,8 +40,9 @@ public sealed class CrashSimulation
     private bool _nested;
     private bool _isWhole;   // of the world that is being stopped: a disk may die with it
 
-    private CrashSimulation(SpaceScenario scenario, ulong seed, double forkChance)
+    private CrashSimulation(SpaceScenario scenario, ulong seed, double forkChance, bool whileMoving)
     {
+        _whileMoving = whileMoving;
         _scenario = scenario;
         _seed = seed;
         _forkChance = scenario.TierSlices.Length > 0 ? forkChance * RareForks : forkChance;
@@ -68,9 +70,9 @@ public sealed class CrashSimulation
     public static SortedDictionary<string, long> Sometimes { get; } = [];
 
     /// <summary>Runs one seed.</summary>
-    public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = ForkChance)
+    public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = ForkChance, bool whileMoving = false)
     {
-        CrashSimulation simulation = new(scenario, seed, forkChance);
+        CrashSimulation simulation = new(scenario, seed, forkChance, whileMoving);
         try
         {
             simulation.Drive(operations);
@@ -320,7 +322,7 @@ public sealed class CrashSimulation
 
     private void MaybeCrash()
     {
-        if (_nested || Violation is not null || _world.Lane.NextRandom() > ulong.MaxValue * _forkChance)
+        if (_nested || Violation is not null || (_whileMoving && _world.Doing.Length == 0) || _world.Lane.NextRandom() > ulong.MaxValue * _forkChance)
         {
             return;
         }

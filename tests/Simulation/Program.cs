@@ -2,9 +2,10 @@ using System.Diagnostics;
 using System.Globalization;
 using TierSpaces.Simulation;
 
-// Simulate [-Seeds N] [-Seed S] [-Scenario K] [-SpacesOnly] [-Density F] [-Jobs N] [-StopAtFirst]: runs N seeds from S round all scenarios, side
+// Simulate [-Seeds N] [-Seed S] [-Scenario K] [-SpacesOnly] [-Density F] [-WhileMoving] [-Jobs N] [-StopAtFirst]: runs N seeds from S round all scenarios, side
 // by side, shows progress, and ends in one line of counts; the same arguments give the same trace. -Density 7 stops each seed's world at seven
-// times as many points: more crash states for the time, fewer different loads. With -StopAtFirst one seed follows the other and the first violation ends
+// times as many points: more crash states for the time, fewer different loads. -WhileMoving stops it only while slices move. With -StopAtFirst one seed
+// follows the other and the first violation ends
 // the run.
 int seeds = Argument("-Seeds", 200);
 ulong first = (ulong)Argument("-Seed", 1);
@@ -22,7 +23,7 @@ Stopwatch clock = Stopwatch.StartNew();
 Parallel.For(0, seeds, new ParallelOptions { MaxDegreeOfParallelism = jobs }, (i, loop) =>
 {
     SpaceScenario scenario = ScenarioOf(i);
-    SimulationResult result = results[i] = CrashSimulation.Run(scenario, first + (ulong)i, forkChance: CrashSimulation.ForkChance * density);
+    SimulationResult result = results[i] = CrashSimulation.Run(scenario, first + (ulong)i, forkChance: CrashSimulation.ForkChance * density, whileMoving: Has("-WhileMoving"));
     lock (gate)
     {
         states += result.CrashStates;
@@ -30,7 +31,7 @@ Parallel.For(0, seeds, new ParallelOptions { MaxDegreeOfParallelism = jobs }, (i
         {
             violations++;
             Console.WriteLine($"violation: {result.Violation}");
-            Console.WriteLine($"replay: ./build.sh Simulate -Seeds 1 -Seed {first + (ulong)i} -Scenario {scenarios.ToList().IndexOf(scenario)}{(density == 1 ? "" : $" -Density {density}")}");
+            Console.WriteLine($"replay: ./build.sh Simulate -Seeds 1 -Seed {first + (ulong)i} -Scenario {scenarios.ToList().IndexOf(scenario)}{(density == 1 ? "" : $" -Density {density}")}{(Has("-WhileMoving") ? " -WhileMoving" : "")}");
         }
 
         if (++ended % 50 == 0)
