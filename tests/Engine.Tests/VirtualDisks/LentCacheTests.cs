@@ -48,6 +48,27 @@ public sealed class LentCacheTests
         Assert.Equal(s_first, Read(after, 0));
     }
 
+    // Its first part goes into the ring and fills it, the rest passes by: that the home is flushed makes the first part no more durable.
+    [Fact]
+    public void A_large_write_in_two_places_that_is_written_through_is_durable_in_both_pools()
+    {
+        PoolWorld world = Open();
+        WriteCache cache = world.VirtualDisk!.Cache!;
+        cache.Settings = new DestageSettings { StartPercent = 100, IdleNs = long.MaxValue };
+        for (int i = 0; i < 20; i++)
+        {
+            Write(world, i == 0 ? 0 : (120 + (i * 8)) * Block, s_second);   // 180 of 248 blocks; the next 62 are the last
+        }
+
+        IoBuffer buffer = world.Lane.Buffers.Rent(100 * Block);
+        s_first.CopyTo(buffer.Span);
+        Assert.Equal(IoError.None, world.Lane.Run(cache.Write(0, buffer, WriteFlags.ForceUnitAccess)));
+        Assert.Equal(1, cache.Counters.Writes(WriteReason.BypassFull));
+        PoolWorld after = Cut(world, 0);
+        Assert.Equal("", after.Lane.Run(after.Open()));
+        Assert.Equal(s_first, Read(after, 0));
+    }
+
     [Fact]
     public void Creation_is_done_or_leaves_nothing()
     {
