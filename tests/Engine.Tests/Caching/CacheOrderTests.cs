@@ -38,14 +38,7 @@ public class CacheOrderTests
     [Fact]
     public void A_copy_that_is_made_whole_does_not_count_once_the_ring_is_given_up()
     {
-        SpaceWorld world = Open(s_mirror);
-        world.Disks[0].Pulled = true;
-        Write(world, 0, 2, 1);
-        Assert.Equal("", world.Lane.Run(world.Return(0)));
-        GatePacer pacer = new(world.Lane, free: 4);   // the integrity log's 56 blocks
-        LaneTask<RepairEnd> resync = world.Space.Resync(pacer);
-        world.Lane.PumpWhile(() => pacer.Waiting == 0, 10_000_000_000);
-        world.Disks[1].WriteFails = (offset, _) => IsOfRing(offset);
+        (SpaceWorld world, GatePacer pacer, LaneTask<RepairEnd> resync) = RemadeWhileTheOtherFails();
         byte[] data = Write(world, 0, 2, 2);
         pacer.Open();
         world.Lane.Run(resync);
@@ -63,14 +56,7 @@ public class CacheOrderTests
     [Fact]
     public void A_copy_that_is_made_whole_while_the_ring_is_given_up_does_not_count()
     {
-        SpaceWorld world = Open(s_mirror);
-        world.Disks[0].Pulled = true;
-        Write(world, 0, 2, 1);
-        Assert.Equal("", world.Lane.Run(world.Return(0)));
-        GatePacer pacer = new(world.Lane, free: 4);   // the integrity log's 56 blocks
-        LaneTask<RepairEnd> resync = world.Space.Resync(pacer);
-        world.Lane.PumpWhile(() => pacer.Waiting == 0, 10_000_000_000);
-        world.Disks[1].WriteFails = (offset, _) => IsOfRing(offset);
+        (SpaceWorld world, GatePacer pacer, LaneTask<RepairEnd> resync) = RemadeWhileTheOtherFails();
         world.MarkTakesLonger = copy =>
         {
             if (copy == 1)
@@ -289,6 +275,20 @@ public class CacheOrderTests
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
         world.Cache!.Settings = Held;
         return world;
+    }
+
+    /// <summary>A copy of the ring is being made whole, as far as its pacer lets it, and the other takes no more writes.</summary>
+    private static (SpaceWorld World, GatePacer Pacer, LaneTask<RepairEnd> Resync) RemadeWhileTheOtherFails()
+    {
+        SpaceWorld world = Open(s_mirror);
+        world.Disks[0].Pulled = true;
+        Write(world, 0, 2, 1);
+        Assert.Equal("", world.Lane.Run(world.Return(0)));
+        GatePacer pacer = new(world.Lane, free: 4);   // the integrity log's 56 blocks
+        LaneTask<RepairEnd> resync = world.Space.Resync(pacer);
+        world.Lane.PumpWhile(() => pacer.Waiting == 0, 10_000_000_000);
+        world.Disks[1].WriteFails = (offset, _) => IsOfRing(offset);
+        return (world, pacer, resync);
     }
 
     /// <summary>A read of the first three blocks, which the ring holds, that takes half a second.</summary>
