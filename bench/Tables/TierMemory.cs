@@ -80,7 +80,7 @@ internal static class TierMemory
             What a tiered disk with two tiers keeps on the managed heap, in KiB: its slice map as records of the pool made it, and its heat with every mapped slice
             touched. Beside them, not counted in the last figure, which slots of its tiers are free. Metadata only: no disk, no data. *1 in 64*: not all of so large
             a disk is mapped here but stretches of {Stretch} slices all over it; the last figure takes what they need for a disk that is mapped as a
-            whole. A disk of 1 PiB needs slices of at least 4 MiB. The smallest takes 22 KiB in all, half of which any disk has: that makes its figure.
+            whole. A disk of 1 PiB needs slices of at least 4 MiB.
             `./build.sh Bench --only tiers` measures this section again and leaves the others as they are.
 
             | Disk | slices of | mapped | map | heat | free slots | map and heat: MiB per mapped TiB | required |

@@ -4,14 +4,16 @@ namespace TierSpaces.Engine.Pools;
 
 /// <summary>
 /// A sparse array that is never changed: setting an element gives a new array that shares all but one path with the old.
-/// Leaves hold a fixed number of elements, so that two versions can be compared leaf by leaf by reference.
+/// Leaves stand for a fixed number of elements, so that two versions can be compared leaf by leaf by reference; leaves and nodes end soon
+/// after the last element that was set, so that a small array is small.
 /// </summary>
 /// <typeparam name="T">Type of the elements; absent ones read as its default.</typeparam>
 internal sealed class PersistentArray<T>
 {
     private const int Fanout = 64;
+    private const int Step = 4;   // leaves and nodes grow by so many elements
 
-    private readonly object? _root;   // T[] at height 0, else object?[] of Fanout children
+    private readonly object? _root;   // T[] of at most LeafSize elements at height 0, else object?[] of at most Fanout children
     private readonly int _height;
 
     /// <summary>An empty array whose leaves hold <paramref name="leafSize"/> elements.</summary>
@@ -28,7 +30,7 @@ internal sealed class PersistentArray<T>
         _height = height;
     }
 
-    /// <summary>Elements of a leaf.</summary>
+    /// <summary>Elements that a leaf stands for.</summary>
     internal int LeafSize { get; }
 
     /// <summary>Leaves that exist.</summary>
@@ -40,7 +42,8 @@ internal sealed class PersistentArray<T>
         get
         {
             int leaf = index / LeafSize;
-            return leaf < Capacity(_height) && FindLeaf(_root, _height, leaf) is { } elements ? elements[index % LeafSize] : default;
+            int at = index % LeafSize;
+            return leaf < Capacity(_height) && FindLeaf(_root, _height, leaf) is { } elements && at < elements.Length ? elements[at] : default;
         }
     }
 
@@ -53,9 +56,7 @@ internal sealed class PersistentArray<T>
         bool isNew = leaf >= Capacity(height) || FindLeaf(root, height, leaf) is null;
         while (leaf >= Capacity(height))
         {
-            object?[] above = new object?[Fanout];
-            above[0] = root;
-            root = above;
+            root = root is null ? null : Grown<object?>(null, 0, Fanout, root);
             height++;
         }
 
@@ -69,7 +70,7 @@ internal sealed class PersistentArray<T>
         while (values.Length > 0)
         {
             int count = Math.Min(values.Length, LeafSize - (first % LeafSize));
-            array = array.Set(first, values[0]);
+            array = array.Set(first + count - 1, values[count - 1]);   // the last one, so that the leaf has room for all
             values[..count].CopyTo(FindLeaf(array._root, array._height, first / LeafSize).AsSpan(first % LeafSize)!);   // its own copy: nobody else has seen it
             first += count;
             values = values[count..];
@@ -78,7 +79,7 @@ internal sealed class PersistentArray<T>
         return array;
     }
 
-    /// <summary>The leaves that exist, in order, each with its index.</summary>
+    /// <summary>The leaves that exist, in order, each with its index; what a leaf does not reach was never set.</summary>
     internal IEnumerable<(int Index, T?[] Elements)> Leaves() => LeavesIn(_root, _height, 0);
 
     private static long Capacity(int height) => 1L << (height * BitOperations.Log2(Fanout));
@@ -89,7 +90,8 @@ internal sealed class PersistentArray<T>
     {
         for (; height > 0 && node is object?[] children; height--)
         {
-            node = children[Slot(leaf, height)];
+            int slot = Slot(leaf, height);
+            node = slot < children.Length ? children[slot] : null;
         }
 
         return (T?[]?)node;
@@ -99,15 +101,23 @@ internal sealed class PersistentArray<T>
     {
         if (height == 0)
         {
-            T?[] elements = node is T?[] old ? (T?[])old.Clone() : new T?[LeafSize];
-            elements[at] = value;
-            return elements;
+            return Grown((T?[]?)node, at, LeafSize, value);
         }
 
-        object?[] children = node is object?[] existing ? (object?[])existing.Clone() : new object?[Fanout];
+        object?[]? children = (object?[]?)node;
         int slot = Slot(leaf, height);
-        children[slot] = SetIn(children[slot], height - 1, leaf, at, value);
-        return children;
+        object? child = slot < children?.Length ? children[slot] : null;
+        return Grown(children, slot, Fanout, SetIn(child, height - 1, leaf, at, value));
+    }
+
+    /// <summary>A copy with one element replaced, which may lie behind its end.</summary>
+    private static TElement[] Grown<TElement>(TElement[]? elements, int at, int most, TElement value)
+    {
+        int length = Math.Max(elements?.Length ?? 0, Math.Min(most, (at / Step * Step) + Step));
+        TElement[] grown = new TElement[length];
+        elements?.CopyTo(grown, 0);
+        grown[at] = value;
+        return grown;
     }
 
     private static IEnumerable<(int Index, T?[] Elements)> LeavesIn(object? node, int height, int index)
@@ -127,7 +137,7 @@ internal sealed class PersistentArray<T>
             yield break;
         }
 
-        for (int i = 0; i < Fanout; i++)
+        for (int i = 0; i < children.Length; i++)
         {
             foreach ((int Index, T?[] Elements) leaf in LeavesIn(children[i], height - 1, (index * Fanout) + i))
             {

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Numerics;
 using System.Runtime.CompilerServices;
 
 namespace TierSpaces.Engine.Tiering;
@@ -11,8 +12,8 @@ namespace TierSpaces.Engine.Tiering;
 //  2. A newcomer takes a slot from a stream only when it has worn out its lives, so that random requests among those of a stream do not
 //     make it forgotten.
 
-/// <summary>Tells requests of sequential streams from the others. Memory of a fixed size; allocates nothing once made.</summary>
-internal struct HeatStreams()
+/// <summary>Tells requests of sequential streams from the others. 4 KiB at most, less for disks of few slices; allocates nothing once made.</summary>
+internal readonly struct HeatStreams
 {
     /// <summary>Requests, one after the other, from which on it is a stream.</summary>
     internal const int Known = 4;
@@ -20,15 +21,30 @@ internal struct HeatStreams()
     /// <summary>Bytes in a row from which on it is a stream.</summary>
     internal const long KnownBytes = 256 << 10;
 
-    private const int SlotBits = 8;
+    private const int FewestSlotBits = 5;
+    private const int MostSlotBits = 8;
+    private const int SlicesPerSlotBits = 5;   // 32 slices for each slot
     private const ulong Golden = 0x9E3779B97F4A7C15;
     private const byte Lives = 8;
 
-    private readonly Entry[] _slots = new Entry[1 << SlotBits];
+    private readonly Entry[] _slots;
+    private readonly int _shift;
+
+    /// <summary>None is known.</summary>
+    /// <param name="slices">Slices of the virtual disk.</param>
+    internal HeatStreams(long slices)
+    {
+        int bits = Math.Clamp(BitOperations.Log2((ulong)slices) - SlicesPerSlotBits, FewestSlotBits, MostSlotBits);
+        _slots = new Entry[1 << bits];
+        _shift = 64 - bits;
+    }
+
+    /// <summary>As many streams as are told apart.</summary>
+    internal int Slots => _slots.Length;
 
     /// <summary>Notes a request; whether it continues a known stream.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal readonly bool Continues(long offset, int length, bool isWrite)
+    internal bool Continues(long offset, int length, bool isWrite)
     {
         long key = Key(offset, isWrite);
         ref Entry at = ref _slots[Slot(key)];
@@ -63,7 +79,7 @@ internal struct HeatStreams()
         return (offset << 2) | (isWrite ? 2L : 0L) | 1L;
     }
 
-    private static int Slot(long key) => (int)(((ulong)key * Golden) >> (64 - SlotBits));
+    private int Slot(long key) => (int)(((ulong)key * Golden) >> _shift);
 
     private struct Entry
     {
