@@ -32,9 +32,7 @@ public interface IJobStep
     }
 
     /// <summary>The job ends, however it does; what it works on is still there.</summary>
-    void Ended()
-    {
-    }
+    LaneTask<Nothing> Ended() => LaneTask.FromResult<Nothing>(default);
 }
 
 /// <summary>What one piece came to.</summary>

@@ -57,7 +57,7 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
     /// <inheritdoc/>
     public async LaneTask<JobAdvance> Advance(long cursor)
     {
-        TierPlan plan = PlanOfNow();
+        TierPlan plan = await PlanOfNow();
         TierMove[] moves = [.. plan.Moves.Skip(_next).Take(MovesAtOnce)];
         if (moves.Length == 0)
         {
@@ -79,23 +79,25 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
     }
 
     /// <inheritdoc/>
-    public void Ended()
+    public async LaneTask<Nothing> Ended()
     {
         if (_plan is not null)
         {
-            PlanOfNow();
-            Report = disk.Tiering!.Report();
+            await PlanOfNow();
+            Report = await disk.Tiering!.Report();
         }
+
+        return default;
     }
 
     // A tier that was added meanwhile makes another plan.
-    private TierPlan PlanOfNow()
+    private async LaneTask<TierPlan> PlanOfNow()
     {
-        if (_plan is null || !_order.SequenceEqual(disk.Tiers!.Order))
+        while (_plan is null || !_order.SequenceEqual(disk.Tiers!.Order))
         {
             _order = disk.Tiers!.Order;
-            _plan = disk.Tiering!.Plan(settings);
-            Tiers = disk.Tiering.Tiers;
+            Tiers = disk.Tiering!.Tiers;
+            _plan = await disk.Tiering.Plan(settings);
             _next = 0;
         }
 

@@ -276,7 +276,7 @@ public sealed class StorageJob
             await _spec.Save(null);
         }
 
-        EndSteps();
+        await EndSteps();
         _endNs = _lane.NowNs;
         Status = end == JobState.Completed ? string.Join("; ", _spec.Steps.Select(step => step.Outcome).Where(text => text.Length > 0)) : Status;
         Enter(end);
@@ -284,19 +284,21 @@ public sealed class StorageJob
         return default;
     }
 
-    private void EndSteps()
+    private async LaneTask<Nothing> EndSteps()
     {
         try
         {
             foreach (IJobStep step in _spec.Steps)
             {
-                step.Ended();
+                await step.Ended();
             }
         }
         catch (Exception failure)
         {
             ErrorDescription = ErrorDescription.Length > 0 ? ErrorDescription : failure.Message;   // it has ended all the same
         }
+
+        return default;
     }
 
     private void Enter(JobState state)

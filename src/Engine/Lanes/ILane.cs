@@ -1,3 +1,4 @@
+using System.Runtime.ExceptionServices;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Lanes;
@@ -42,6 +43,12 @@ public interface ILane
     /// <summary>Completes on this lane after everything already queued has had its turn.</summary>
     LaneTask Yield();
 
+    /// <summary>
+    /// Runs <paramref name="work"/> beside this lane and completes on it: for what takes so long that requests would wait for it. The work
+    /// shares nothing with the lane that changes, and throws nothing.
+    /// </summary>
+    LaneTask Aside(Action work);
+
     /// <summary>Runs <paramref name="work"/> on this lane soon. The only member that other threads may call.</summary>
     void Post(Action work);
 }
@@ -49,6 +56,26 @@ public interface ILane
 /// <summary>Crossing from other threads to a lane.</summary>
 public static class LaneExtensions
 {
+    /// <summary>What a function gives that is run beside the lane, see <see cref="ILane.Aside"/>; what it throws is thrown here.</summary>
+    public static async LaneTask<T> Compute<T>(this ILane lane, Func<T> function)
+    {
+        T result = default!;
+        ExceptionDispatchInfo? failure = null;
+        await lane.Aside(() =>
+        {
+            try
+            {
+                result = function();
+            }
+            catch (Exception error)
+            {
+                failure = ExceptionDispatchInfo.Capture(error);
+            }
+        });
+        failure?.Throw();
+        return result;
+    }
+
     /// <summary>Runs an operation on the lane and gives its result to a thread outside it.</summary>
     public static Task<T> InvokeAsync<T>(this ILane lane, Func<LaneTask<T>> operation)
     {

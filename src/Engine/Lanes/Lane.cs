@@ -126,6 +126,21 @@ public abstract class Lane : ILane, IDisposable
     }
 
     /// <inheritdoc/>
+    public LaneTask Aside(Action work)
+    {
+        LaneCompletion<Nothing> completion = LaneCompletion<Nothing>.Rent();
+        ThreadPool.UnsafeQueueUserWorkItem(
+            static state =>
+            {
+                state.work();
+                state.Item1.PostUnlessStopped(() => state.completion.Complete(default));
+            },
+            (this, work, completion),
+            preferLocal: false);
+        return new LaneTask(completion.Task);
+    }
+
+    /// <inheritdoc/>
     /// <exception cref="ObjectDisposedException">The lane has stopped.</exception>
     public void Post(Action work)
     {
@@ -136,14 +151,7 @@ public abstract class Lane : ILane, IDisposable
             return;
         }
 
-        lock (_postGate)
-        {
-            ObjectDisposedException.ThrowIf(_closed, this);
-            _posted.Add(work);
-            _hasPosted = true;
-        }
-
-        WakeFromOutside();
+        ObjectDisposedException.ThrowIf(!PostUnlessStopped(work), this);
     }
 
     /// <summary>
@@ -216,6 +224,24 @@ public abstract class Lane : ILane, IDisposable
         {
             SignalWake();
         }
+    }
+
+    /// <summary>False when the lane has stopped: nobody waits for anything any more.</summary>
+    private bool PostUnlessStopped(Action work)
+    {
+        lock (_postGate)
+        {
+            if (_closed)
+            {
+                return false;
+            }
+
+            _posted.Add(work);
+            _hasPosted = true;
+        }
+
+        WakeFromOutside();
+        return true;
     }
 
     private void Run()

@@ -80,12 +80,13 @@ public sealed partial class StorageSubsystem
 
     /// <summary>What the next optimization of a tiered virtual disk would do if it began now.</summary>
     /// <exception cref="RefusedException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
-    public Task<TierOutlook> TierOutlookAsync(Guid virtualDisk) => Look(() =>
+    public Task<TierOutlook> TierOutlookAsync(Guid virtualDisk) => _lane.InvokeAsync(async LaneTask<TierOutlook> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
         DiskTiering tiering = disk.Open.Tiering!;
         TierPlanSettings settings = SettingsOf(managed.Pool!, tiering);
-        return new TierOutlook(tiering.Plan(settings), [.. tiering.Store.Order.Select(tiering.Store.SizeOf)], settings);
+        long[] sizes = [.. tiering.Store.Order.Select(tiering.Store.SizeOf)];
+        return new TierOutlook(await tiering.Plan(settings), sizes, settings);
     });
 
     private static SliceStatus[] StatusOf(DiskTiering tiering, int first, int last, long nowNs)

@@ -60,14 +60,14 @@ public sealed partial class StorageSubsystem
         OptimizeTiersStep step = job.Spec.Steps.OfType<OptimizeTiersStep>().Single();
         return step is { Plan: { } plan, Report: { } report }
             ? new TierOptimization(JobStatus.Of(job), plan, report, step.Tiers)   // from the job: the disk may be gone by now
-            : PlanOf(virtualDisk) with { Job = JobStatus.Of(job) };
+            : (await PlanOf(virtualDisk)) with { Job = JobStatus.Of(job) };
     });
 
     /// <summary>What <see cref="OptimizeTiersAsync"/> would do now.</summary>
-    public Task<TierOptimization> PlanTiersAsync(Guid virtualDisk) => Plan(() =>
+    public Task<TierOptimization> PlanTiersAsync(Guid virtualDisk) => Change(async LaneTask<TierOptimization> () =>
     {
         RequireWritable(TakeTiered(virtualDisk).Pool);
-        return PlanOf(virtualDisk);
+        return await PlanOf(virtualDisk);
     });
 
     /// <summary>When the tiers of a pool's virtual disks are optimized.</summary>
@@ -91,11 +91,13 @@ public sealed partial class StorageSubsystem
     /// <summary>Refuses what <see cref="SetTierScheduleAsync"/> would refuse.</summary>
     public Task<bool> CheckSetTierScheduleAsync(Guid pool, TierSchedule schedule) => Check(() => PossibleSchedule(pool, schedule));
 
-    private TierOptimization PlanOf(Guid virtualDisk)
+    private async LaneTask<TierOptimization> PlanOf(Guid virtualDisk)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
         DiskTiering tiering = disk.Open.Tiering!;
-        return new TierOptimization(null, tiering.Plan(SettingsOf(managed.Pool!, tiering)), tiering.Report(), tiering.Tiers);
+        ImmutableArray<TierDescription> tiers = tiering.Tiers;
+        TierPlan plan = await tiering.Plan(SettingsOf(managed.Pool!, tiering));
+        return new TierOptimization(null, plan, await tiering.Report(), tiers);
     }
 
     private (ManagedPool Pool, int[] Times) PossibleSchedule(Guid pool, TierSchedule schedule)
@@ -198,7 +200,6 @@ public sealed partial class StorageSubsystem
         bool mayStart = !_verbRunning && !pool.State.Pool!.IsReadOnly;
         bool isDue = mayStart && IsTierTime(pool);   // asked only when it can be followed: a time that is passed over now is found the next time
         TierSchedule schedule = ScheduleOf(pool);
-        bool isContinuous = mayStart && schedule.IsContinuous;
         foreach (ManagedVirtualDisk disk in disks.Where(HasSeveralTiers))
         {
             Guid id = disk.Open.Description.Id.Value;
@@ -215,10 +216,11 @@ public sealed partial class StorageSubsystem
             {
                 RunOptimizeTiers(managed, disk, JobKind.OptimizeTiers, _lane.NewGuid(), null);
             }
-            else if (isContinuous)
-            {
-                OptimizeWhenWorth(managed, disk);
-            }
+        }
+
+        foreach (ManagedVirtualDisk disk in disks.Where(disk => schedule.IsContinuous && HasSeveralTiers(disk)))
+        {
+            await OptimizeWhenWorth(managed, disk);
         }
 
         if (_lane.NowNs - _heatSaved.GetValueOrDefault(pool.Id.Value) >= HeatSaveNs)
@@ -237,15 +239,27 @@ public sealed partial class StorageSubsystem
         .Any(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == disk.Open.Description.Id.Value);
 
     /// <summary>Continuous mode: begins an optimization when there is something to move and none is under way.</summary>
-    private void OptimizeWhenWorth(ManagedPool managed, ManagedVirtualDisk disk)
+    private async LaneTask<Nothing> OptimizeWhenWorth(ManagedPool managed, ManagedVirtualDisk disk)
     {
+        if (!MayStart())
+        {
+            return default;
+        }
+
         DiskTiering tiering = disk.Open.Tiering!;
         TierPlanSettings settings = SettingsOf(managed.Pool!, tiering) with { MaxBytes = ContinuousBytes };
-        bool isRunning = _jobs.Running(managed.Id.Value).Any(job => job.Spec.VirtualDisk == disk.Open.Description.Id.Value);
-        if (!isRunning && tiering.Plan(settings).Moves.Count > 0)
+        TierPlan plan = await tiering.Plan(settings);
+        if (plan.Moves.Count > 0 && MayStart())   // somebody may have come in meanwhile
         {
             RunOptimizeTiers(managed, disk, JobKind.OptimizeTiers, _lane.NewGuid(), null, settings);
         }
+
+        return default;
+
+        bool MayStart() => !_stopped && !_verbRunning
+            && managed.Pool is { HasLostQuorum: false } pool && !pool.State.Pool!.IsReadOnly
+            && managed.VirtualDisks.ContainsValue(disk) && disk.Open.Fault == IoError.None
+            && !_jobs.Running(managed.Id.Value).Any(job => job.Spec.VirtualDisk == disk.Open.Description.Id.Value);
     }
 
     /// <summary>Whether a time of the schedule has come since this was last asked; the first time it is asked, none has.</summary>

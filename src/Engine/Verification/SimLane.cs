@@ -80,6 +80,13 @@ public sealed class SimLane : ILane
     }
 
     /// <inheritdoc/>
+    public LaneTask Aside(Action work)
+    {
+        work();
+        return Yield();
+    }
+
+    /// <inheritdoc/>
     public void Post(Action work) => _ready.Add(work);
 
     /// <summary>Runs <paramref name="work"/> after a time.</summary>

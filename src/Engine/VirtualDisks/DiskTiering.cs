@@ -123,31 +123,35 @@ public sealed class DiskTiering
         return entry.IsMapped ? entry.WithTier(Store.Order.IndexOf(entry.Tier)) : entry;
     }
 
-    /// <summary>The moves that are worth it now.</summary>
-    public TierPlan Plan(TierPlanSettings settings)
+    /// <summary>The moves that are worth it now: of the tiers, places and pins when it is called. It takes a while, beside the lane.</summary>
+    public async LaneTask<TierPlan> Plan(TierPlanSettings settings)
     {
-        long now = Lane.NowNs;
-        return TierPlanner.Make(new TierPlanRequest
+        HeatCopy heat = null!;
+        PinTable pins = Pins;
+        TierPlanRequest request = new()
         {
             Capacities = [.. Store.Order.Select(Store.SizeOf)],
             Spare = [.. Store.Order.Select(Store.SpareOf)],
             Slices = Store.Slices,
             SliceBytes = Store.SliceSize,
             TierOf = RankOf(),
-            HeatOf = slice => Heat.Heat(slice, now),
-            PinOf = slice => Pins.TierOf(slice),
+            HeatOf = slice => heat[slice],
+            PinOf = slice => pins.TierOf(slice),
             Settings = settings,
-        });
+        };
+        heat = await CopyHeat();
+        return await Lane.Compute(() => TierPlanner.Make(request));
     }
 
-    /// <summary>How well the sizes of the tiers fit the load.</summary>
-    public TierReport Report()
+    /// <summary>How well the sizes of the tiers fit the load; beside the lane as well.</summary>
+    public async LaneTask<TierReport> Report()
     {
-        long now = Lane.NowNs;
         ImmutableArray<TierDescription> tiers = Tiers;
-        return TierReport.Make(
-            Store.Slices, Store.SliceSize, [.. tiers.Select((tier, i) => (i > 0 && i < tiers.Length - 1 ? tier.FriendlyName : null, tier.SizeBytes))],
-            RankOf(), slice => Heat.Heat(slice, now), slice => Pins.TierOf(slice));
+        (long slices, int sliceSize, Func<long, int> rankOf, PinTable pins) = (Store.Slices, Store.SliceSize, RankOf(), Pins);
+        HeatCopy heat = await CopyHeat();
+        return await Lane.Compute(() => TierReport.Make(
+            slices, sliceSize, [.. tiers.Select((tier, i) => (i > 0 && i < tiers.Length - 1 ? tier.FriendlyName : null, tier.SizeBytes))],
+            rankOf, slice => heat[slice], slice => pins.TierOf(slice)));
     }
 
     /// <summary>Moves slices, in order; one call after the other.</summary>
@@ -164,6 +168,8 @@ public sealed class DiskTiering
         _moveEnded.NotifyAll();
         return end;
     }
+
+    private LaneTask<HeatCopy> CopyHeat() => HeatCopy.Make(Heat, Lane.NowNs, Lane.Yield);
 
     /// <summary>Tells of each slice how many tiers are faster than the one that it is on now; −1: it is nowhere.</summary>
     private Func<long, int> RankOf()

@@ -50,6 +50,62 @@ public abstract class LaneTests(LaneBackend backend)
     }
 
     [Fact]
+    public void WhatIsComputedAsideHoldsTheLaneUpForNothing()
+    {
+        using TestLane test = TestLane.Create(backend);
+        using ManualResetEventSlim mayEnd = new();
+        bool wasAside = false;
+        bool wasThrown = false;
+        int turns = 0;
+        test.Run(async () =>
+        {
+            LaneTask<int> computed = test.Lane.Compute(() =>
+            {
+                wasAside = !test.Lane.IsCurrent && mayEnd.Wait(10_000);
+                return 7;
+            });
+            for (; turns < 5; turns++)
+            {
+                await test.Lane.Delay(1_000_000);
+            }
+
+            mayEnd.Set();
+            Assert.Equal(7, await computed);
+            Assert.True(test.Lane.IsCurrent);
+            try
+            {
+                await test.Lane.Compute<int>(static () => throw new FormatException());
+            }
+            catch (FormatException)
+            {
+                wasThrown = test.Lane.IsCurrent;
+            }
+        });
+        Assert.True(wasAside);
+        Assert.True(wasThrown);
+        Assert.Equal(5, turns);
+    }
+
+    [Fact]
+    public void WorkAsideThatEndsAfterItsLaneHarmsNobody()
+    {
+        using ManualResetEventSlim begun = new(), mayEnd = new(), ended = new();
+        using (TestLane test = TestLane.Create(backend))
+        {
+            test.Lane.Post(() => test.Lane.Aside(() =>
+            {
+                begun.Set();
+                mayEnd.Wait(10_000);
+                ended.Set();
+            }).Forget());
+            Assert.True(begun.Wait(10_000));
+        }
+
+        mayEnd.Set();
+        Assert.True(ended.Wait(10_000));
+    }
+
+    [Fact]
     public void DelaysFireInOrderAndNotEarly()
     {
         using TestLane test = TestLane.Create(backend);

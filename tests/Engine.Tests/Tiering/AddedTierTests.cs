@@ -110,7 +110,7 @@ public sealed class AddedTierTests
         Assert.InRange(tiering.Heat.Total(tiering.Now), before * 0.99, before);
         Assert.Equal((2, 10L), (tiering.Pins.TierOf(1), tiering.Heat.Slices));   // the same tier, of which two others are faster now
         Assert.Equal(["scm", "t0", "t1"], tiering.Tiers.Select(static tier => tier.FriendlyName));
-        Assert.Equal(["Performance", "t0", "Capacity"], tiering.Report().Tiers.Select(static tier => tier.Name));
+        Assert.Equal(["Performance", "t0", "Capacity"], world.Lane.Run(tiering.Report()).Tiers.Select(static tier => tier.Name));
 
         OptimizeTiersStep step = new(world.VirtualDisk, TierPlanSettings.Default);
         while (!world.Lane.Run(step.Advance(0)).IsDone)
@@ -119,8 +119,8 @@ public sealed class AddedTierTests
 
         Assert.Equal((0, 2), (tiering.PlaceOf(6).Tier, tiering.PlaceOf(1).Tier));
         Assert.Equal(2, world.VirtualDisk.Tiers!.Map[6].Tier);
-        Assert.InRange(tiering.Report().Tiers[0].PercentOfIo, 40, 60);
-        Assert.Empty(tiering.Plan(TierPlanSettings.Default).Moves);
+        Assert.InRange(world.Lane.Run(tiering.Report()).Tiers[0].PercentOfIo, 40, 60);
+        Assert.Empty(world.Lane.Run(tiering.Plan(TierPlanSettings.Default)).Moves);
     }
 
     [Fact]

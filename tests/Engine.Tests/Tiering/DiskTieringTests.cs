@@ -21,8 +21,8 @@ public sealed class DiskTieringTests
         Assert.All(new[] { 5, 6, 7 }, slice => Assert.Equal(0, world.VirtualDisk!.Tiers!.Map[slice].Tier));
         Assert.All(new[] { 0, 1, 2 }, slice => Assert.Equal(1, world.VirtualDisk!.Tiers!.Map[slice].Tier));
         Assert.Equal((3L * Slice, 3L * Slice), (step.BytesPromoted, step.BytesDemoted));
-        Assert.Empty(world.VirtualDisk!.Tiering!.Plan(TierPlanSettings.Default).Moves);
-        Assert.InRange(world.VirtualDisk.Tiering.Report().Tiers[0].PercentOfIo, 90, 100);
+        Assert.Empty(world.Lane.Run(world.VirtualDisk!.Tiering!.Plan(TierPlanSettings.Default)).Moves);
+        Assert.InRange(world.Lane.Run(world.VirtualDisk.Tiering.Report()).Tiers[0].PercentOfIo, 90, 100);
     }
 
     [Fact]

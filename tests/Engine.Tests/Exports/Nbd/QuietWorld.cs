@@ -32,6 +32,8 @@ internal sealed class QuietLane : ILane
         return Wait(gate.Task);
     }
 
+    public LaneTask Aside(Action work) => throw new NotSupportedException();
+
     public void Post(Action work) => throw new NotSupportedException();
 
     public void Run()
