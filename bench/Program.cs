@@ -12,8 +12,8 @@ const string Usage = """
       table       measures the built host beside other servers and writes docs/performance.md
                   -Long                longer runs and more of them
                   --rounds N  --milliseconds N  --patience SECONDS
-                  --only checksums     what checksums cost; the rest of the file stays
-                  --only tiers         what map and heat of tiered disks take in memory; the rest stays
+                  --only SECTION       tiers (what map and heat of tiered disks take in memory), jobs (what clients keep
+                                       beside them) or checksums (what they cost); the rest of the file stays
                   --memory FOLDER  --disk FOLDER  --output FILE
       cached-write  processor time of a write that a write cache takes, in process, over two raw journal writes
                   --rounds N (5)  --disk FOLDER

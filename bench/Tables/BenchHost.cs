@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
@@ -14,6 +15,9 @@ internal sealed record DiskShelf(string Profile, int Count, long Size);
 /// <summary>The real executable with a home of its own, used as anybody uses it: by its command line.</summary>
 internal sealed class BenchHost : IDisposable
 {
+    internal const string FastTier = "SSD";
+    internal const string SlowTier = "HDD";
+
     private const string SharedMemory = "/dev/shm";
 
     private readonly string _executable;
@@ -32,6 +36,12 @@ internal sealed class BenchHost : IDisposable
     internal string Backend => $"{StatusOf("IOBackend").GetString()} ({StatusOf("IOBackendReason").GetString()})";
 
     internal void Start() => Run("start");
+
+    /// <summary>What a verb printed.</summary>
+    internal string Run(string verb, params string[] arguments) => Programs.Run(_executable, [verb, .. arguments], ("TIERSPACES_HOME", _home));
+
+    /// <summary>Begins a verb that takes a while.</summary>
+    internal Process Begin(string verb, params string[] arguments) => Programs.Start(_executable, [verb, .. arguments], ("TIERSPACES_HOME", _home));
 
     /// <summary>Makes disks of these image files, and a pool of them.</summary>
     internal void CreatePool(string name, long size, params string[] images)
@@ -66,17 +76,34 @@ internal sealed class BenchHost : IDisposable
         pool, name, size, "-ResiliencySettingName", resiliency, "-Checksum", checksum, "-NumberOfColumns", "1");
 
     /// <summary>A fixed virtual disk with 4 KiB sectors, connected; the rest is as New-VirtualDisk takes it.</summary>
-    internal NbdTarget CreateDisk(string pool, string name, long size, params string[] options)
+    internal NbdTarget CreateDisk(string pool, string name, long size, params string[] options) =>
+        CreateDisk(pool, name, (long?)size, options);
+
+    private NbdTarget CreateDisk(string pool, string name, long? size, params string[] options)
     {
+        string[] sizes = size is { } bytes ? ["-Size", Text(bytes)] : [];
         string friendlyName = $"{pool} {name.Replace(",", " with", StringComparison.Ordinal)}";   // a comma would make two names of it
         Run(
             "New-VirtualDisk",
-            ["-StoragePoolFriendlyName", pool, "-FriendlyName", friendlyName, "-LogicalSectorSize", "4096", "-ProvisioningType", "Fixed", "-Size", Text(size), .. options]);
+            ["-StoragePoolFriendlyName", pool, "-FriendlyName", friendlyName, "-LogicalSectorSize", "4096", "-ProvisioningType", "Fixed", .. sizes, .. options]);
         Run("Connect-VirtualDisk", "-FriendlyName", friendlyName);
         _connected.Add(friendlyName);
         using JsonDocument disks = JsonDocument.Parse(Run("Get-VirtualDisk", "-FriendlyName", friendlyName, "-Json"));
         string uri = disks.RootElement[0].GetProperty("NbdUri").GetString()!;
         return new NbdTarget(name, Uri.UnescapeDataString(uri[(uri.IndexOf("socket=", StringComparison.Ordinal) + 7)..]), friendlyName, Pid);
+    }
+
+    /// <summary>The same over an SSD tier and an HDD tier, one column each.</summary>
+    internal NbdTarget CreateTieredDisk(string pool, string name, long fast, long slow)
+    {
+        foreach (string tier in (string[])[FastTier, SlowTier])
+        {
+            Run(
+                "New-StorageTier", "-StoragePoolFriendlyName", pool, "-FriendlyName", pool + tier, "-MediaType", tier,
+                "-ResiliencySettingName", "Simple", "-NumberOfColumns", "1");
+        }
+
+        return CreateDisk(pool, name, null, "-StorageTiers", $"{pool}{FastTier},{pool}{SlowTier}", "-StorageTierSizes", $"{Text(fast)},{Text(slow)}");
     }
 
     /// <summary>A counter of the write cache of a virtual disk, as Get-VirtualDiskWriteCache shows it.</summary>
@@ -109,7 +136,6 @@ internal sealed class BenchHost : IDisposable
     private void CreatePoolOf(string name, params string[] images) =>
         Run("New-StoragePool", "-FriendlyName", name, "-PhysicalDisks", string.Join(',', images.Select(Path.GetFileNameWithoutExtension)));
 
-    private string Run(string verb, params string[] arguments) => Programs.Run(_executable, [verb, .. arguments], ("TIERSPACES_HOME", _home));
 
     private JsonElement StatusOf(string property)
     {
@@ -117,5 +143,5 @@ internal sealed class BenchHost : IDisposable
         return status.RootElement[0].GetProperty(property).Clone();
     }
 
-    private static string Text(long size) => size.ToString(CultureInfo.InvariantCulture);
+    internal static string Text(long size) => size.ToString(CultureInfo.InvariantCulture);
 }

@@ -15,7 +15,32 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
 
     internal void Add(string title, IReadOnlyList<MeasuredRow> rows) => AppendTable(_tables, title, "", rows);
 
-    /// <summary>The last section, which can be measured alone: it carries its own conditions.</summary>
+    /// <summary>The document with this section in the place of the one of the same title, or at the end when there is none.</summary>
+    internal static string With(string text, string title, string section)
+    {
+        int from = text.IndexOf($"\n## {title}\n", StringComparison.Ordinal);
+        int end = from < 0 ? -1 : text.IndexOf("\n## ", from + 1, StringComparison.Ordinal);
+        return $"{(from < 0 ? text : text[..from]).TrimEnd()}\n\n{section.Trim()}\n{(end < 0 ? "" : text[end..])}";
+    }
+
+    /// <summary>What clients keep beside jobs. Measured alone as well, so it carries its own conditions, as the next does.</summary>
+    internal string JobsText(IReadOnlyList<MeasuredRow> rows, Spread? othersCpu)
+    {
+        StringBuilder text = new();
+        AppendTable(text, ClientsBesideJobs.Title, string.Create(CultureInfo.InvariantCulture, $"""
+
+            What clients keep of their rate while a job with its default pacing moves data of the same disk: beside it over alone, {rounds} rounds of
+            {seconds * ClientsBesideJobs.Stretch:0.#} s each, in turn. The job begins before the load and ends after it, or the run fails. The disks are emulated in real
+            time over images in memory. *Drain*: one of the two disks of a mirror is retired and its slabs regenerate on a third. *Optimization*: slices
+            change places between the SSD tier and the HDD tier; the range that is loaded stays on the disks that are named.
+            {Conditions(othersCpu)}
+            `./build.sh Bench --only jobs` measures this section again and leaves the others as they are.{Warning(othersCpu)}
+
+            """), rows);
+        return text.ToString();
+    }
+
+    /// <summary>What checksums cost.</summary>
     internal string ChecksumText(IReadOnlyList<MeasuredRow> rows, Spread? othersCpu)
     {
         StringBuilder text = new();
@@ -24,15 +49,21 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
             What checksums cost: a simple disk with them over one without, both on the same disk of the same host, loaded in turn. {rounds} rounds of
             {seconds:0.#} s, {ChecksumCost.SlowStretch} times as long on the emulated rotating disk. *8 times the page cache*: {ChecksumCost.LargeSize >> 30} GiB of which one block in each
             {ChecksumCost.PageReach >> 20} MiB is used, so that every request needs another checksum page and seven of eight are not in memory.
-            Machine: {machine.Processor}, {machine.Cores} cores; host: {Host}; load average (1 minute) before the first run {machine.LoadAverage};
-            processors busy with other work while measuring {othersCpu?.ToString() ?? "–"}; {(isLong ? "long" : "short")} run.
+            {Conditions(othersCpu)}
             `./build.sh Bench --only checksums` measures this section again and leaves the others as they are.
             A page that is not in memory costs a read of its own, and one that has changed is later written and read back; so over 8 times the page
-            cache, at one request for each page, more than half the rate of a disk in memory is not to be had.{(othersCpu is { Median: > DisturbedFrom } ? Disturbed : "")}
+            cache, at one request for each page, more than half the rate of a disk in memory is not to be had.{Warning(othersCpu)}
 
             """), rows);
         return text.ToString();
     }
+
+    private string Conditions(Spread? othersCpu) => $"""
+        Machine: {machine.Processor}, {machine.Cores} cores; host: {Host}; load average (1 minute) before the first run {machine.LoadAverage};
+        processors busy with other work while measuring {othersCpu?.ToString() ?? "–"}; {(isLong ? "long" : "short")} run.
+        """;
+
+    private static string Warning(Spread? othersCpu) => othersCpu is { Median: > DisturbedFrom } ? Disturbed : "";
 
     private static void AppendTable(StringBuilder text, string title, string preface, IReadOnlyList<MeasuredRow> rows)
     {
@@ -85,7 +116,7 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         | Run | {(isLong ? "long" : "short")} |
 
         In memory the others run as they do of their own accord; on a disk `qemu-nbd` runs with `--cache=none --aio=io_uring -f raw`, and fio
-        with `--ioengine=io_uring --direct=1`.{(othersCpu is { Median: > DisturbedFrom } ? Disturbed : "")}
+        with `--ioengine=io_uring --direct=1`.{Warning(othersCpu)}
         {_tables}
         """);
 }

@@ -19,51 +19,42 @@ internal static class TableCommand
         string output = arguments.Text("output", Path.Combine(root, "docs", "performance.md"));
         string only = arguments.Text("only", "");
         arguments.ThrowIfUnused();
-        if (only is not ("" or "checksums" or "tiers"))
-        {
-            throw new ArgumentException($"--only is '{only}'; it may be checksums or tiers.");
-        }
-
-        if (only == "tiers")
-        {
-            File.WriteAllText(output, WithTiers(File.ReadAllText(output), TierMemory.Text()));
-            Console.WriteLine($"written: {output}");
-            return;
-        }
-
         string executable = Path.Combine(root, "bin", "host", "tierspaces");
         PerformanceDocument document = new(MachineFacts.Now(), rounds, seconds, isLong);
-        string others = only.Length > 0 ? WithoutChecksums(File.ReadAllText(output)) : Compare(
-            document, new SectionRun(rounds, seconds, patience), executable, memory, disk).TrimEnd() + $"\n\n{TierMemory.Text()}";
-        File.WriteAllText(output, $"{others.TrimEnd()}\n{CostOfChecksums(document, new SectionRun(rounds, seconds, patience), executable, memory)}");
+        (string Name, string Title, Func<string> Text)[] sections =
+        [
+            ("tiers", TierMemory.Title, TierMemory.Text),
+            ("jobs", ClientsBesideJobs.Title, () => Measure(document, ClientsBesideJobs.Prepare, document.JobsText)),
+            ("checksums", ChecksumCost.Title, () => Measure(document, ChecksumCost.Prepare, document.ChecksumText)),
+        ];
+        if (only.Length > 0 && sections.All(section => section.Name != only))
+        {
+            throw new ArgumentException($"--only is '{only}'; it may be {string.Join(", ", sections.Select(section => section.Name))}.");
+        }
+
+        string text = only.Length > 0 ? File.ReadAllText(output) : Compare(document, NewRun(), executable, memory, disk);
+        foreach ((_, string title, Func<string> measured) in sections.Where(section => only.Length == 0 || section.Name == only))
+        {
+            text = PerformanceDocument.With(text, title, measured());
+        }
+
+        File.WriteAllText(output, text);
         Console.WriteLine($"written: {output}");
+
+        SectionRun NewRun() => new(rounds, seconds, patience);
+
+        string Measure(PerformanceDocument written, Func<BenchHost, BackingFolder, Section> prepare, Func<IReadOnlyList<MeasuredRow>, Spread?, string> words)
+        {
+            using BackingFolder folder = new(memory);
+            using BenchHost host = new(executable);
+            host.Start();
+            written.Host = $"{host.Runtime}, {host.Backend}";
+            SectionRun run = NewRun();
+            return words(run.Measure(prepare(host, folder)), run.OthersCpu);
+        }
     }
 
-    /// <summary>The document with another section about the memory of tiers, which stands before the one on checksums.</summary>
-    internal static string WithTiers(string text, string section)
-    {
-        int from = text.IndexOf($"\n## {TierMemory.Title}", StringComparison.Ordinal);
-        int end = text.IndexOf($"\n## {ChecksumCost.Title}", StringComparison.Ordinal);
-        end = end < 0 ? text.Length : end;
-        return $"{text[..(from < 0 ? end : from)].TrimEnd()}\n\n{section.TrimEnd()}\n{text[end..]}";
-    }
-
-    private static string WithoutChecksums(string text)
-    {
-        int at = text.IndexOf($"\n## {ChecksumCost.Title}", StringComparison.Ordinal);
-        return at < 0 ? text : text[..at];
-    }
-
-    private static string CostOfChecksums(PerformanceDocument document, SectionRun run, string executable, string memory)
-    {
-        using BackingFolder folder = new(memory);
-        using BenchHost host = new(executable);
-        host.Start();
-        document.Host = $"{host.Runtime}, {host.Backend}";
-        return document.ChecksumText(run.Measure(ChecksumCost.Prepare(host, folder)), run.OthersCpu);
-    }
-
-    /// <summary>The host beside other servers; the document but for the cost of checksums.</summary>
+    /// <summary>The host beside other servers; the document up to its sections that can be measured alone.</summary>
     private static string Compare(PerformanceDocument document, SectionRun run, string executable, string memory, string disk)
     {
         using (BackingFolder memoryFolder = new(memory), diskFolder = new(disk))

@@ -10,13 +10,14 @@ namespace TierSpaces.Bench.Tables;
 /// <param name="Stride">Distance between two places of requests in bytes; 0: they lie side by side.</param>
 /// <param name="Flushes">A flush after every write.</param>
 /// <param name="Stretch">How many times as long as others it runs: slow disks need longer for a figure.</param>
+/// <param name="Length">Bytes that are loaded, from the beginning; 0: all.</param>
 internal sealed record Workload(
-    string Name, string Mode, int Block, int Depth, long Stride = 0, bool Flushes = false, double Stretch = 1)
+    string Name, string Mode, int Block, int Depth, long Stride = 0, bool Flushes = false, double Stretch = 1, long Length = 0)
 {
     internal bool Writes => Mode.EndsWith("write", StringComparison.Ordinal);
 
     internal LoadOptions On(string socket, string export, int pid, double seconds, double warmup) => new(
-        socket, export, Writes, Mode.StartsWith("rand", StringComparison.Ordinal), Block, Depth, 1, seconds, warmup, 0, pid, Stride, Flushes);
+        socket, export, Writes, Mode.StartsWith("rand", StringComparison.Ordinal), Block, Depth, 1, seconds, warmup, Length, pid, Stride, Flushes);
 }
 
 /// <summary>What one run of a load came to.</summary>

@@ -22,14 +22,4 @@ public sealed class TierMemoryTests(ITestOutputHelper output)
         Assert.Equal(one.Stretches.Sum(stretch => stretch.Count), result.Mapped);
         Assert.InRange(result.PerTiB, 12, TierMemoryResult.Required);   // 8 bytes of map and 4 of heat, at the least
     }
-
-    [Fact]
-    public void Its_section_replaces_the_old_one_and_leaves_the_others()
-    {
-        string first = TableCommand.WithTiers("# Performance\n\ntext\n\n## Checksum CRC32C against None\n\nrows\n", $"## {TierMemory.Title}\n\nold\n");
-        string second = TableCommand.WithTiers(first, $"## {TierMemory.Title}\n\nnew\n");
-
-        Assert.Equal($"# Performance\n\ntext\n\n## {TierMemory.Title}\n\nnew\n\n## Checksum CRC32C against None\n\nrows\n", second);
-        Assert.Equal(second, TableCommand.WithTiers(second, $"## {TierMemory.Title}\n\nnew\n"));
-    }
 }
