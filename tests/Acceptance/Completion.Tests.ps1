@@ -22,6 +22,7 @@ Describe 'Completion' {
         @{ Line = 'Get-StoragePool -FriendlyName po'; Expected = 'Pool1' }
         @{ Line = 'Get-StoragePool -Name Po'; Expected = 'Pool1' }
         @{ Line = 'Remove-StoragePool Pool'; Expected = 'Pool1' }
+        @{ Line = 'New-VirtualDisk Pool1 -FriendlyName x -CachePool po'; Expected = 'Pool1' }
         @{ Line = 'Get-VirtualDisk D'; Expected = 'Data' }
         @{ Line = "Get-VirtualDisk 'D"; Expected = 'Data' }
         @{ Line = 'Get-VirtualDisk nothing, D'; Expected = 'Data' }

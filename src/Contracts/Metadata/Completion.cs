@@ -17,6 +17,11 @@ public static class Completion
             return parameter.Attribute.ObjectClass == "MSFT_StorageFaultDomain" ? "MSFT_PhysicalDisk" : parameter.Attribute.ObjectClass;
         }
 
+        if (parameter.Attribute.NamedClass.Length > 0)
+        {
+            return parameter.Attribute.NamedClass;
+        }
+
         var parts = verb.Name.Split('-');
         var suffix = new[] { FriendlyName, UniqueId, Name }.FirstOrDefault(end => parameter.Name.EndsWith(end, StringComparison.Ordinal));
         if (suffix is null || IsNew(parts[0], parameter.Name))

@@ -61,6 +61,9 @@ public sealed class VerbParameterAttribute(string help) : Attribute
     /// </summary>
     public string ObjectClass { get; init; } = "";
 
+    /// <summary>Windows class whose objects the parameter names, where neither its own name nor <see cref="ObjectClass"/> says so.</summary>
+    public string NamedClass { get; init; } = "";
+
     /// <summary>For text: the accepted values, separated by commas; empty accepts any.</summary>
     public string Values { get; init; } = "";
 

@@ -131,7 +131,8 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
         Kind = ParameterKind.Size, IsOurs = true)]
     public ulong? SliceSize { get; init; }
 
-    [VerbParameter("Friendly name or unique identifier of another pool that the write cache is put in.", IsOurs = true)]
+    [VerbParameter(
+        "Friendly name or unique identifier of another pool that the write cache is put in.", NamedClass = "MSFT_StoragePool", IsOurs = true)]
     public string? CachePool { get; init; }
 
     [VerbParameter("Checksum kept of every block, CRC32C unless said otherwise.", IsOurs = true)]
