@@ -136,7 +136,6 @@ internal sealed class BenchHost : IDisposable
     private void CreatePoolOf(string name, params string[] images) =>
         Run("New-StoragePool", "-FriendlyName", name, "-PhysicalDisks", string.Join(',', images.Select(Path.GetFileNameWithoutExtension)));
 
-
     private JsonElement StatusOf(string property)
     {
         using JsonDocument status = JsonDocument.Parse(Run("status", "-Json"));

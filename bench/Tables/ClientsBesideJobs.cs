@@ -18,7 +18,7 @@ internal static class ClientsBesideJobs
     private const long MirrorSize = 3 * GiB / 2;
     private const long TierSize = GiB;
     private const long LoadedRange = 256L << 20;
-    private const long Moved = 256L << 20;
+    private const long Moved = 96L << 20;
     private const string Fast = "SSDSas";
     private const string Slow = "HDD10K";
 

@@ -166,6 +166,9 @@ public sealed class StorageJob
         return default;
     }
 
+    /// <summary>Whether it does nothing any more but end.</summary>
+    internal bool IsEnding => _isEnding;
+
     /// <summary>Goes through all its steps once more after the piece under way. False when it is too late for that: it has ended, or is about to.</summary>
     internal bool BeginAgain() => _again = !HasEnded && !_isEnding && _endAs is null;
 

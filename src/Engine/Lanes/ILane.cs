@@ -45,7 +45,7 @@ public interface ILane
 
     /// <summary>
     /// Runs <paramref name="work"/> beside this lane and completes on it: for what takes so long that requests would wait for it. The work
-    /// shares nothing with the lane that changes, and throws nothing.
+    /// shares nothing with the lane that changes, and throws nothing. One piece after the other.
     /// </summary>
     LaneTask Aside(Action work);
 

@@ -13,11 +13,13 @@ namespace TierSpaces.Engine.Lanes;
 // starts. The thread sleeps nowhere else.
 //
 // Invariants
-//  1. Only Post, Stop and WakeFromOutside are called from other threads; everything else runs on the lane's thread.
+//  1. Only Post, Stop and WakeFromOutside are called from other threads, and what posts the end of work aside; everything else runs on the
+//     lane's thread.
 //  2. One turn runs only what was ready when it began, so that a lane which keeps itself busy still serves its ring.
 //  3. Before sleeping the lane declares that it needs waking and looks at the queues once more; who queues afterwards
 //     finds the declaration and signals. So no post is missed and a busy lane costs its callers no system call.
-//  4. The thread ends only when no file operation is in flight (or after StopPatienceNs, leaving its memory alone).
+//  4. One piece of work aside is under way at a time, the first of its queue: a lane leaves the other processors to others.
+//  5. The thread ends only when no file operation is in flight (or after StopPatienceNs, leaving its memory alone).
 
 /// <summary>The lane of the real world: see <see cref="LaneFactory.Create"/>.</summary>
 public abstract class Lane : ILane, IDisposable
@@ -25,11 +27,14 @@ public abstract class Lane : ILane, IDisposable
     private const long StopPatienceNs = 10_000_000_000;
     private static readonly long TicksPerSecond = Stopwatch.Frequency;
 
+    private readonly record struct AsideItem(Action Work, LaneCompletion<Nothing> Completion);
+
     private readonly record struct ReadyItem(Action? Work, LaneCompletion<Nothing>? Completion);
 
     private readonly Thread _thread;
     private readonly ManualResetEventSlim _started = new();
     private readonly Queue<ReadyItem> _ready = new(256);
+    private readonly Queue<AsideItem> _aside = new();
     private readonly TimerHeap _timers = new();
     private readonly object _postGate = new();
     private List<Action> _posted = [];
@@ -128,16 +133,14 @@ public abstract class Lane : ILane, IDisposable
     /// <inheritdoc/>
     public LaneTask Aside(Action work)
     {
-        LaneCompletion<Nothing> completion = LaneCompletion<Nothing>.Rent();
-        ThreadPool.UnsafeQueueUserWorkItem(
-            static state =>
-            {
-                state.work();
-                state.Item1.PostUnlessStopped(() => state.completion.Complete(default));
-            },
-            (this, work, completion),
-            preferLocal: false);
-        return new LaneTask(completion.Task);
+        AsideItem item = new(work, LaneCompletion<Nothing>.Rent());
+        _aside.Enqueue(item);
+        if (_aside.Count == 1)
+        {
+            StartAside(item);
+        }
+
+        return new LaneTask(item.Completion.Task);
     }
 
     /// <inheritdoc/>
@@ -224,6 +227,26 @@ public abstract class Lane : ILane, IDisposable
         {
             SignalWake();
         }
+    }
+
+    private void StartAside(AsideItem item) => ThreadPool.UnsafeQueueUserWorkItem(
+        static state =>
+        {
+            state.item.Work();
+            state.lane.PostUnlessStopped(state.lane.EndAside);
+        },
+        (lane: this, item),
+        preferLocal: false);
+
+    private void EndAside()
+    {
+        AsideItem ended = _aside.Dequeue();
+        if (_aside.TryPeek(out AsideItem next))
+        {
+            StartAside(next);
+        }
+
+        ended.Completion.Complete(default);
     }
 
     /// <summary>False when the lane has stopped: nobody waits for anything any more.</summary>

@@ -95,9 +95,9 @@ public sealed partial class StorageSubsystem
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
         DiskTiering tiering = disk.Open.Tiering!;
-        ImmutableArray<TierDescription> tiers = tiering.Tiers;
-        TierPlan plan = await tiering.Plan(SettingsOf(managed.Pool!, tiering));
-        return new TierOptimization(null, plan, await tiering.Report(), tiers);
+        TierPlanSettings settings = SettingsOf(managed.Pool!, tiering);
+        TierSurvey survey = await tiering.Survey();
+        return await _lane.Compute(() => new TierOptimization(null, survey.Plan(settings), survey.Report(), survey.Tiers));
     }
 
     private (ManagedPool Pool, int[] Times) PossibleSchedule(Guid pool, TierSchedule schedule)
@@ -161,7 +161,7 @@ public sealed partial class StorageSubsystem
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeTiered(virtualDisk);
         RequireWritable(managed);
-        return _jobs.Running(managed.Id.Value).LastOrDefault(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == virtualDisk)
+        return _jobs.Running(managed.Id.Value).LastOrDefault(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == virtualDisk && !job.IsEnding)
             ?? RunOptimizeTiers(managed, disk, JobKind.OptimizeTiers, _lane.NewGuid(), null);
     }
 
@@ -218,7 +218,7 @@ public sealed partial class StorageSubsystem
             }
         }
 
-        foreach (ManagedVirtualDisk disk in disks.Where(disk => schedule.IsContinuous && HasSeveralTiers(disk)))
+        foreach (ManagedVirtualDisk disk in disks.Where(HasSeveralTiers))
         {
             await OptimizeWhenWorth(managed, disk);
         }
@@ -247,17 +247,18 @@ public sealed partial class StorageSubsystem
         }
 
         DiskTiering tiering = disk.Open.Tiering!;
-        TierPlanSettings settings = SettingsOf(managed.Pool!, tiering) with { MaxBytes = ContinuousBytes };
-        TierPlan plan = await tiering.Plan(settings);
+        TierPlan plan = await tiering.Plan(Settings());
         if (plan.Moves.Count > 0 && MayStart())   // somebody may have come in meanwhile
         {
-            RunOptimizeTiers(managed, disk, JobKind.OptimizeTiers, _lane.NewGuid(), null, settings);
+            RunOptimizeTiers(managed, disk, JobKind.OptimizeTiers, _lane.NewGuid(), null, Settings());
         }
 
         return default;
 
+        TierPlanSettings Settings() => SettingsOf(managed.Pool!, tiering) with { MaxBytes = ContinuousBytes };
+
         bool MayStart() => !_stopped && !_verbRunning
-            && managed.Pool is { HasLostQuorum: false } pool && !pool.State.Pool!.IsReadOnly
+            && managed.Pool is { HasLostQuorum: false } pool && !pool.State.Pool!.IsReadOnly && ScheduleOf(pool).IsContinuous
             && managed.VirtualDisks.ContainsValue(disk) && disk.Open.Fault == IoError.None
             && !_jobs.Running(managed.Id.Value).Any(job => job.Spec.VirtualDisk == disk.Open.Description.Id.Value);
     }

@@ -15,11 +15,24 @@ internal sealed class HeatCopy
     /// <summary>Heat of a slice, in requests.</summary>
     internal double this[long slice] => _pages[slice / HeatMap.PageSlices] is { } page ? page[slice % HeatMap.PageSlices] : 0;
 
-    /// <summary>Copies a map piece by piece.</summary>
+    /// <summary>Copies a map piece by piece; again when another took its place meanwhile, so that all pieces are of one.</summary>
     /// <param name="heat">The map, which may be added to meanwhile.</param>
     /// <param name="nowNs">The time.</param>
     /// <param name="rest">Called after each piece of a fraction of a millisecond.</param>
     internal static async LaneTask<HeatCopy> Make(HeatMap heat, long nowNs, Func<LaneTask> rest)
+    {
+        while (true)
+        {
+            int generation = heat.Generation;
+            HeatCopy copy = await MakeOnce(heat, nowNs, rest);
+            if (heat.Generation == generation)
+            {
+                return copy;
+            }
+        }
+    }
+
+    private static async LaneTask<HeatCopy> MakeOnce(HeatMap heat, long nowNs, Func<LaneTask> rest)
     {
         const int PagesAtOnce = 256;
         HeatCopy copy = new(heat.Slices);

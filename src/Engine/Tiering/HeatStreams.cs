@@ -4,15 +4,18 @@ using System.Runtime.CompilerServices;
 
 namespace TierSpaces.Engine.Tiering;
 
-// Where sequential streams are expected to go on. A request that ends at x leaves an entry for x in the slot that x hashes to; a request
-// that begins at x and finds it continues that stream. Reads and writes are different streams.
+// Where sequential streams are expected to go on. A request that ends at x leaves an entry for x in one of the two slots that x hashes to; a
+// request that begins at x and finds it continues that stream. Reads and writes are different streams.
 //
 // Invariants
 //  1. An entry that a stream has grown out of is empty: one stream has one entry.
 //  2. A newcomer takes a slot from a stream only when it has worn out its lives, so that random requests among those of a stream do not
 //     make it forgotten.
 
-/// <summary>Tells requests of sequential streams from the others. 4 KiB at most, less for disks of few slices; allocates nothing once made.</summary>
+/// <summary>
+/// Tells requests of sequential streams from the others: 256 streams at most, fewer on disks below 8 GiB, one for 32 MiB but no fewer than 32. 4 KiB at most;
+/// allocates nothing once made.
+/// </summary>
 internal readonly struct HeatStreams
 {
     /// <summary>Requests, one after the other, from which on it is a stream.</summary>
@@ -23,7 +26,7 @@ internal readonly struct HeatStreams
 
     private const int FewestSlotBits = 5;
     private const int MostSlotBits = 8;
-    private const int SlicesPerSlotBits = 5;   // 32 slices for each slot
+    private const int BytesPerSlotBits = 25;
     private const ulong Golden = 0x9E3779B97F4A7C15;
     private const byte Lives = 8;
 
@@ -31,10 +34,10 @@ internal readonly struct HeatStreams
     private readonly int _shift;
 
     /// <summary>None is known.</summary>
-    /// <param name="slices">Slices of the virtual disk.</param>
-    internal HeatStreams(long slices)
+    /// <param name="bytes">Size of the virtual disk.</param>
+    internal HeatStreams(long bytes)
     {
-        int bits = Math.Clamp(BitOperations.Log2((ulong)slices) - SlicesPerSlotBits, FewestSlotBits, MostSlotBits);
+        int bits = Math.Clamp(BitOperations.Log2((ulong)bytes) - BytesPerSlotBits, FewestSlotBits, MostSlotBits);
         _slots = new Entry[1 << bits];
         _shift = 64 - bits;
     }
@@ -47,7 +50,8 @@ internal readonly struct HeatStreams
     internal bool Continues(long offset, int length, bool isWrite)
     {
         long key = Key(offset, isWrite);
-        ref Entry at = ref _slots[Slot(key)];
+        int slot = Slot(key);
+        ref Entry at = ref _slots[_slots[slot].Next == key ? slot : slot ^ 1];
         int requests = 1;
         long bytes = length;
         if (at.Next == key)
@@ -58,10 +62,16 @@ internal readonly struct HeatStreams
         }
 
         long next = Key(offset + length, isWrite);
-        ref Entry to = ref _slots[Slot(next)];
-        if (to.Lives > 0 && requests < Known)
+        slot = Slot(next);
+        ref Entry to = ref _slots[slot];
+        ref Entry other = ref _slots[slot ^ 1];
+        if (to.Strength > other.Strength)
         {
-            to.Lives--;
+            to = ref other;
+        }
+
+        if (requests < Known && !Wear(ref _slots[slot], ref _slots[slot ^ 1], to.Lives))
+        {
             return false;
         }
 
@@ -70,6 +80,14 @@ internal readonly struct HeatStreams
         to.Requests = (byte)requests;
         to.Lives = requests >= Known ? Lives : (byte)0;
         return requests >= Known && bytes >= KnownBytes;
+    }
+
+    /// <summary>A newcomer takes a life from each stream that it meets; whether the weaker of them had none left.</summary>
+    private static bool Wear(ref Entry one, ref Entry other, byte least)
+    {
+        one.Lives -= one.Lives > 0 ? (byte)1 : (byte)0;
+        other.Lives -= other.Lives > 0 ? (byte)1 : (byte)0;
+        return least == 0;
     }
 
     // Never 0, which is the key of an empty slot.
@@ -87,5 +105,7 @@ internal readonly struct HeatStreams
         internal uint Bytes;
         internal byte Requests;
         internal byte Lives;
+
+        internal readonly int Strength => Requests + Lives;
     }
 }

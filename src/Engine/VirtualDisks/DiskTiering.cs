@@ -123,35 +123,35 @@ public sealed class DiskTiering
         return entry.IsMapped ? entry.WithTier(Store.Order.IndexOf(entry.Tier)) : entry;
     }
 
-    /// <summary>The moves that are worth it now: of the tiers, places and pins when it is called. It takes a while, beside the lane.</summary>
-    public async LaneTask<TierPlan> Plan(TierPlanSettings settings)
+    /// <summary>Tiers, places, pins and heat as they are now, for planning beside the lane.</summary>
+    public async LaneTask<TierSurvey> Survey()
     {
-        HeatCopy heat = null!;
-        PinTable pins = Pins;
-        TierPlanRequest request = new()
+        TierSurvey survey = new()
         {
+            Tiers = Tiers,
             Capacities = [.. Store.Order.Select(Store.SizeOf)],
             Spare = [.. Store.Order.Select(Store.SpareOf)],
             Slices = Store.Slices,
             SliceBytes = Store.SliceSize,
             TierOf = RankOf(),
-            HeatOf = slice => heat[slice],
-            PinOf = slice => pins.TierOf(slice),
-            Settings = settings,
+            Pins = Pins,
         };
-        heat = await CopyHeat();
-        return await Lane.Compute(() => TierPlanner.Make(request));
+        survey.Heat = await HeatCopy.Make(Heat, Lane.NowNs, Lane.Yield);
+        return survey;
     }
 
-    /// <summary>How well the sizes of the tiers fit the load; beside the lane as well.</summary>
+    /// <summary>The moves that are worth it. Takes a while, beside the lane.</summary>
+    public async LaneTask<TierPlan> Plan(TierPlanSettings settings)
+    {
+        TierSurvey survey = await Survey();
+        return await Lane.Compute(() => survey.Plan(settings));
+    }
+
+    /// <summary>How well the sizes of the tiers fit the load. Takes a while, beside the lane.</summary>
     public async LaneTask<TierReport> Report()
     {
-        ImmutableArray<TierDescription> tiers = Tiers;
-        (long slices, int sliceSize, Func<long, int> rankOf, PinTable pins) = (Store.Slices, Store.SliceSize, RankOf(), Pins);
-        HeatCopy heat = await CopyHeat();
-        return await Lane.Compute(() => TierReport.Make(
-            slices, sliceSize, [.. tiers.Select((tier, i) => (i > 0 && i < tiers.Length - 1 ? tier.FriendlyName : null, tier.SizeBytes))],
-            rankOf, slice => heat[slice], slice => pins.TierOf(slice)));
+        TierSurvey survey = await Survey();
+        return await Lane.Compute(survey.Report);
     }
 
     /// <summary>Moves slices, in order; one call after the other.</summary>
@@ -168,8 +168,6 @@ public sealed class DiskTiering
         _moveEnded.NotifyAll();
         return end;
     }
-
-    private LaneTask<HeatCopy> CopyHeat() => HeatCopy.Make(Heat, Lane.NowNs, Lane.Yield);
 
     /// <summary>Tells of each slice how many tiers are faster than the one that it is on now; −1: it is nowhere.</summary>
     private Func<long, int> RankOf()

@@ -87,6 +87,31 @@ public abstract class LaneTests(LaneBackend backend)
     }
 
     [Fact]
+    public void OnePieceOfWorkIsUnderWayAsideAtATime()
+    {
+        using TestLane test = TestLane.Create(backend);
+        int underWay = 0;
+        int most = 0;
+        List<int> order = [];
+        test.Run(async () =>
+        {
+            LaneTask<int>[] pieces = [.. Enumerable.Range(0, 8).Select(piece => test.Lane.Compute(() =>
+            {
+                most = Math.Max(most, Interlocked.Increment(ref underWay));
+                Thread.Sleep(5);
+                Interlocked.Decrement(ref underWay);
+                return piece;
+            }))];
+            foreach (LaneTask<int> piece in pieces)
+            {
+                order.Add(await piece);
+            }
+        });
+        Assert.Equal(1, most);
+        Assert.Equal(Enumerable.Range(0, 8), order);
+    }
+
+    [Fact]
     public void WorkAsideThatEndsAfterItsLaneHarmsNobody()
     {
         using ManualResetEventSlim begun = new(), mayEnd = new(), ended = new();

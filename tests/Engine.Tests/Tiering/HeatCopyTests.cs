@@ -35,6 +35,37 @@ public class HeatCopyTests
     }
 
     [Fact]
+    public void A_map_that_takes_its_place_meanwhile_is_copied_from_its_beginning()
+    {
+        SimLane lane = new(3);
+        HeatMap map = NewMap(1), other = NewMap(3);
+        bool isTaken = false;
+        HeatCopy copy = lane.Run(HeatCopy.Make(map, 0, () =>
+        {
+            if (!isTaken)
+            {
+                map.Take(other);
+                isTaken = true;
+            }
+
+            return lane.Yield();
+        }));
+
+        Assert.Equal([3, 3], new[] { copy[0], copy[Slices - HeatMap.PageSlices] });
+
+        static HeatMap NewMap(int times)
+        {
+            HeatMap map = new(HeatSettings.Default, Slices);
+            for (long hit = 0; hit < Slices * times; hit += HeatMap.PageSlices)
+            {
+                map.Record(hit % Slices * Mi, 4096, isWrite: false, 0);
+            }
+
+            return map;
+        }
+    }
+
+    [Fact]
     public void What_grows_or_cools_down_while_it_is_copied_does_no_harm()
     {
         SimLane lane = new(2);
