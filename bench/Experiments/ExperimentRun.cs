@@ -4,8 +4,8 @@ using TierSpaces.Bench.Tables;
 namespace TierSpaces.Bench.Experiments;
 
 /// <summary>
-/// Carries out comparisons. In each round every arrangement that a load is compared on is loaded once, one after the other, so that
-/// what the machine does beside it weighs on all; a ratio is of two loads of one round.
+/// Carries out comparisons. In each round every arrangement that a load is compared on is loaded once, one after the other and the other way
+/// round in the next, so that what the machine does beside it weighs on all; a ratio is of two loads of one round.
 /// </summary>
 internal sealed class ExperimentRun(ExperimentSettings settings)
 {
@@ -25,6 +25,7 @@ internal sealed class ExperimentRun(ExperimentSettings settings)
             for (int round = 0; round < settings.Rounds; round++)
             {
                 Array.ForEach(loaded, arm => Keep(load, arm.Name, Measure(arms, arm, load, round)));
+                Array.Reverse(loaded);
             }
         }
 

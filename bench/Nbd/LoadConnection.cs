@@ -69,9 +69,10 @@ internal sealed unsafe class LoadConnection : IDisposable
     /// <summary>Whether the socket did not take all of the last send.</summary>
     internal bool HasUnsent => _vector < _vectorCount;
 
-    /// <summary>Starts as many requests as the depth allows.</summary>
+    /// <summary>Starts as many requests as the depth allows; none may be in flight.</summary>
     internal void Start()
     {
+        _isEnding = false;
         long now = Stopwatch.GetTimestamp();
         for (int slot = 0; slot < _options.Depth; slot++)
         {

@@ -13,6 +13,20 @@ namespace TierSpaces.Bench.Nbd;
 internal sealed record LoadResult(
     long Operations, double Seconds, int Block, LoadRecord Record, double ClientCpu, double? ServerCpuUs, double? OthersCpu)
 {
+    /// <summary>The result of a load that took this long and used that much processor time.</summary>
+    internal static LoadResult Of(LoadOptions options, long operations, double seconds, LoadRecord record, ProcessorTimes used)
+    {
+        bool knowsServer = options.Pid > 0;
+        return new LoadResult(
+            operations,
+            seconds,
+            options.Block,
+            record,
+            used.Client / seconds,
+            knowsServer && options.Pid != Environment.ProcessId ? used.Server * 1e6 / Math.Max(operations, 1) : null,
+            knowsServer ? Math.Max(0, used.Machine - used.Client - used.Server) / seconds : null);
+    }
+
     internal LatencyHistogram Latency => Record.Latency;
 
     internal double Iops => Operations / Seconds;

@@ -24,15 +24,7 @@ internal static unsafe class NbdLoad
         ProcessorTimes before = ProcessorTimes.Now(first.Pid);
         (long operations, double seconds, LoadRecord record) = DriveAll(loads, first.Seconds);
         ProcessorTimes used = ProcessorTimes.Now(first.Pid) - before;
-        bool knowsServer = first.Pid > 0;
-        return new LoadResult(
-            operations,
-            seconds,
-            first.Block,
-            record,
-            used.Client / seconds,
-            knowsServer && first.Pid != Environment.ProcessId ? used.Server * 1e6 / Math.Max(operations, 1) : null,
-            knowsServer ? Math.Max(0, used.Machine - used.Client - used.Server) / seconds : null);
+        return LoadResult.Of(first, operations, seconds, record, used);
     }
 
     /// <summary>Writes every megabyte of an export once, or with a stride one block in each, then flushes.</summary>
@@ -113,8 +105,7 @@ internal static unsafe class NbdLoad
 
     private static void End(LoadConnection connection, bool flush = false)
     {
-        connection.BeginEnd();
-        Await(connection);
+        Finish(connection);
         if (flush)
         {
             connection.Flush();
@@ -122,6 +113,13 @@ internal static unsafe class NbdLoad
         }
 
         connection.Dispose();
+    }
+
+    /// <summary>Starts nothing more and waits for what is in flight.</summary>
+    internal static void Finish(LoadConnection connection)
+    {
+        connection.BeginEnd();
+        Await(connection);
     }
 
     private static void Await(LoadConnection connection)
@@ -132,7 +130,8 @@ internal static unsafe class NbdLoad
         }
     }
 
-    private static void Turn(LoadConnection[] connections)
+    /// <summary>Waits for replies and answers them with new requests.</summary>
+    internal static void Turn(LoadConnection[] connections)
     {
         if (connections is [{ HasUnsent: false } only])
         {

@@ -14,6 +14,9 @@ internal readonly record struct ProcessorTimes(double Client, double Server, dou
         return new ProcessorTimes(self.TotalProcessorTime.TotalSeconds, serverPid == 0 || serverPid == Environment.ProcessId ? 0 : OfProcess(serverPid), OfMachine());
     }
 
+    public static ProcessorTimes operator +(ProcessorTimes one, ProcessorTimes other) =>
+        new(one.Client + other.Client, one.Server + other.Server, one.Machine + other.Machine);
+
     public static ProcessorTimes operator -(ProcessorTimes later, ProcessorTimes earlier) =>
         new(later.Client - earlier.Client, later.Server - earlier.Server, later.Machine - earlier.Machine);
 

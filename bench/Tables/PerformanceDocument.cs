@@ -46,8 +46,8 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         StringBuilder text = new();
         AppendTable(text, ChecksumCost.Title, string.Create(CultureInfo.InvariantCulture, $"""
 
-            What checksums cost: a simple disk with them over one without, both on the same disk of the same host, loaded in turn. {rounds} rounds of
-            {seconds:0.#} s, {ChecksumCost.SlowStretch} times as long on the emulated rotating disk. *8 times the page cache*: {ChecksumCost.LargeSize >> 30} GiB of which one block in each
+            What checksums cost: a simple disk with them over one without, both on the same disk of the same host, loaded one after the other, and with
+            reads in short turns. {rounds} rounds of {seconds:0.#} s, {ChecksumCost.SlowStretch} times as long on the emulated rotating disk. *8 times the page cache*: {ChecksumCost.LargeSize >> 30} GiB of which one block in each
             {ChecksumCost.PageReach >> 20} MiB is used, so that every request needs another checksum page and seven of eight are not in memory.
             {Conditions(othersCpu)}
             `./build.sh Bench --only checksums` measures this section again and leaves the others as they are.
@@ -97,7 +97,8 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         # Performance
 
         Ratios, never rates of their own: machines differ and are shared. Each is the median of {rounds} rounds (least–greatest), and each
-        round divides two runs of {seconds:0.#} s that followed one another. Above 1 the virtual disk is faster; server CPU below 1 means that it
+        round divides two runs of {seconds:0.#} s: writes one after the other, in an order that changes from round to round, reads of servers in
+        turns of a tenth of a second, so that a machine that is faster now and slower then is so for both. Above 1 the virtual disk is faster; server CPU below 1 means that it
         costs less. Rounds in which the machine did other work beside are measured again while there is time, and the least disturbed count; the
         table says how much was left of that: on two cores a third busy process takes more from a server of one thread than from one of many, and the
         CPU columns are then the steadier ones. Everything goes through NBD on a Unix socket, one connection, loaded by the same lean client; the host is the real executable, driven by

@@ -3,9 +3,9 @@ using System.Diagnostics;
 namespace TierSpaces.Bench.Tables;
 
 /// <summary>
-/// Measures a section: every load on every target that a row of it names, one after the other, and all of that again in the next
-/// round. A ratio is of two runs of the same round, so that what the machine does beside it weighs on both. Where others were at work,
-/// more rounds are run, as long as there is time, and the least disturbed count: they are chosen by that alone, never by their result.
+/// Measures a section: every load on every target that a row of it names, and all of that again in the next round. A ratio is of one
+/// round, so that what the machine does beside it weighs on both. Reads of servers are taken in short turns; writes leave work behind them,
+/// so that each target takes its own as a whole, in an order that is reversed every other round. Where others were at work, more rounds are run, as long as there is time, and the least disturbed count: they are chosen by that alone, never by their result.
 /// </summary>
 internal sealed class SectionRun(int rounds, double seconds, TimeSpan patience)
 {
@@ -41,11 +41,17 @@ internal sealed class SectionRun(int rounds, double seconds, TimeSpan patience)
     {
         for (int run = 0, quiet = 0; run < rounds || (quiet < rounds && run < 3 * rounds && _watch.Elapsed < patience); run++)
         {
-            Dictionary<string, Measurement> round = targets.ToDictionary(target => target.Name, target => target.Measure(load, seconds * load.Stretch));
+            Dictionary<string, Measurement> round = Round(load, targets);
+            Array.Reverse(targets);
             quiet += Disturbance(round) <= QuietEnough ? 1 : 0;
             yield return round;
         }
     }
+
+    private Dictionary<string, Measurement> Round(Workload load, IMeasured[] targets) =>
+        !load.Writes && targets.All(target => target is NbdTarget)
+            ? NbdTarget.MeasureInTurns([.. targets.Cast<NbdTarget>()], load, seconds * load.Stretch)
+            : targets.ToDictionary(target => target.Name, target => target.Measure(load, seconds * load.Stretch));
 
     private static double Disturbance(Dictionary<string, Measurement> round) => round.Values.Max(result => result.OthersCpu ?? 0);
 

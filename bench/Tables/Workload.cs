@@ -39,6 +39,7 @@ internal interface IMeasured
 internal sealed record NbdTarget(string Name, string Socket, string Export, int Pid) : IMeasured
 {
     private const double WarmupShare = 0.3;
+    private const double TurnSeconds = 0.1;
 
     /// <summary>Writes everything once and flushes, so that reads have data to read.</summary>
     internal NbdTarget Filled(long stride = 0)
@@ -49,7 +50,17 @@ internal sealed record NbdTarget(string Name, string Socket, string Export, int 
 
     public Measurement Measure(Workload workload, double seconds)
     {
-        LoadResult result = NbdLoad.Run(workload.On(Socket, Export, Pid, seconds, seconds * WarmupShare));
-        return new Measurement(result.Iops, result.ServerCpuUs, result.OthersCpu);
+        return MeasurementOf(NbdLoad.Run(Load(workload, seconds)));
     }
+
+    /// <summary>Measures several in short turns. Only for reads: what writes leave to be done is done in the turns of others.</summary>
+    internal static Dictionary<string, Measurement> MeasureInTurns(IReadOnlyList<NbdTarget> targets, Workload workload, double seconds)
+    {
+        LoadResult[] results = LoadInTurns.Run([.. targets.Select(target => target.Load(workload, seconds))], TurnSeconds * workload.Stretch);
+        return targets.Zip(results).ToDictionary(pair => pair.First.Name, pair => MeasurementOf(pair.Second));
+    }
+
+    private static Measurement MeasurementOf(LoadResult result) => new(result.Iops, result.ServerCpuUs, result.OthersCpu);
+
+    private LoadOptions Load(Workload workload, double seconds) => workload.On(Socket, Export, Pid, seconds, seconds * WarmupShare);
 }

@@ -14,7 +14,7 @@ public sealed class ExperimentTests
     private static readonly ExperimentSettings s_settings = new(Rounds: 3, Seconds: 1, Size: 64 << 20, CacheSize: 0);
 
     [Fact]
-    public void A_ratio_is_of_the_loads_of_one_round_and_rounds_are_interleaved()
+    public void A_ratio_is_of_the_loads_of_one_round_and_every_other_round_goes_backwards()
     {
         List<string> order = [];
         FakeArm slow = new("slow", order, 100, 200, 400);
@@ -28,7 +28,7 @@ public sealed class ExperimentTests
         Assert.False(findings[0].Misses);
         Assert.True(findings[1].Misses);
         string[] settled = ["settle slow", "settle fast"];
-        Assert.Equal([.. settled, "slow 0", .. settled, "fast 0", .. settled, "slow 1", .. settled, "fast 1", .. settled, "slow 2", .. settled, "fast 2"], order);
+        Assert.Equal([.. settled, "slow 0", .. settled, "fast 0", .. settled, "fast 1", .. settled, "slow 1", .. settled, "slow 2", .. settled, "fast 2"], order);
     }
 
     [Fact]

@@ -67,6 +67,21 @@ public sealed class NbdLoadTests : IDisposable
         Assert.Contains(".none", error.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void In_turns_every_load_has_its_time_and_what_it_does_is_counted_for_it_alone()
+    {
+        LoadOptions large = Load(operations: 0) with { Seconds = 0.5 };
+        LoadOptions small = large with { Block = 4096 };
+
+        LoadResult[] results = LoadInTurns.Run([large, small], turnSeconds: 0.05);
+
+        Assert.All(results, result => Assert.InRange(result.Seconds, 0.5, 5));
+        Assert.Equal(_store.Writes.Count(write => write.Length == large.Block), results[0].Operations);
+        Assert.Equal(_store.Writes.Count(write => write.Length == small.Block), results[1].Operations);
+        int turns = 1 + _store.Writes.Zip(_store.Writes.Skip(1)).Count(pair => pair.First.Length != pair.Second.Length);
+        Assert.InRange(turns, 6, 11);   // ten of each; between two of the same load there is no border
+    }
+
     private LoadOptions Load(long operations) => new(
         _store.Socket, "loaded", Writes: true, Random: true, 64 << 10, 1, 1, Seconds: 60, Warmup: 0, 0, 0, Operations: operations);
 }

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
@@ -11,38 +12,36 @@ namespace TierSpaces.Engine.Primitives;
 /// CRC-32C (Castagnoli, reflected polynomial 0x82F63B78, initial and final inversion), the checksum of every record and
 /// every block. The processor has two units that can sum: its CRC instruction (a latency of three cycles, one result a cycle) and
 /// carry-less multiplication, which folds 16 bytes into the next. A block of 4 KiB keeps both busy: its first part is folded in four
-/// strands while three streams of the instruction take the rest, and all are joined at the end.
+/// strands while three streams of the instruction take the rest, and all are joined at the end. How much each unit is given depends on
+/// the processor, since some multiply at half the rate of others: two mixes race once.
 /// </summary>
 public static class Crc32c
 {
     private const uint Polynomial = 0x82F63B78;
-    private const int Rounds = 29;                                  // of 64 folded bytes and 24 of each stream, balanced between the units
-    private const int FoldedLength = 64 * (Rounds + 1);
-    private const int StreamLength = 24 * (Rounds + 1);
-    private const int Length = FoldedLength + (3 * StreamLength);   // 4080: what is left of a block is two words
+    private const int FoldedPerRound = 64;
 
     private static readonly uint[] s_table = MakeTable();
     private static readonly Vector128<ulong> s_overStrands = FoldBy(512);   // strand to strand's next
     private static readonly Vector128<ulong> s_overOne = FoldBy(128);       // strand to neighbour
-    private static readonly ulong s_shiftOne = PowerOfX((StreamLength * 8) - 33);
-    private static readonly ulong s_shiftTwo = PowerOfX((StreamLength * 16) - 33);
-    private static readonly ulong s_shiftThree = PowerOfX((StreamLength * 24) - 33);
+
+    /// <summary>How much of a stretch the streams take.</summary>
+    private interface IMix
+    {
+        /// <summary>Rounds of 64 folded bytes.</summary>
+        static abstract int Rounds { get; }
+
+        /// <summary>Words that each stream takes in a round: 3, or 6 when they take twice as much.</summary>
+        static abstract bool IsDouble { get; }
+
+        /// <summary>Words of each stream behind the rounds.</summary>
+        static abstract int LastWords { get; }
+    }
+
+    /// <summary>Whether this processor can do it both ways.</summary>
+    internal static bool HasBothUnits => Sse42.X64.IsSupported && Pclmulqdq.IsSupported;
 
     /// <summary>Checksum of <paramref name="data"/>; <paramref name="seed"/> is the checksum of what came before it.</summary>
-    public static uint Compute(ReadOnlySpan<byte> data, uint seed = 0)
-    {
-        uint crc = ~seed;
-        if (Sse42.X64.IsSupported && Pclmulqdq.IsSupported)
-        {
-            while (data.Length >= Length)
-            {
-                crc = BothUnits(crc, ref MemoryMarshal.GetReference(data));
-                data = data[Length..];
-            }
-        }
-
-        return ~OneStream(crc, data);
-    }
+    public static uint Compute(ReadOnlySpan<byte> data, uint seed = 0) => HasBothUnits ? ComputeMixed(data, seed, Race.FavoursStreams) : ~OneStream(~seed, data);
 
     /// <summary>The same by table, for machines without the instruction and as the reference in tests.</summary>
     internal static uint ComputePortable(ReadOnlySpan<byte> data, uint seed = 0)
@@ -56,32 +55,70 @@ public static class Crc32c
         return ~crc;
     }
 
-    private static uint BothUnits(uint crc, ref byte data)
+    /// <summary>The same with one of the mixes.</summary>
+    internal static uint ComputeMixed(ReadOnlySpan<byte> data, uint seed, bool favoursStreams)
     {
-        ref byte stream = ref Unsafe.Add(ref data, FoldedLength);
+        uint crc = favoursStreams ? Stretches<Streams>(~seed, ref data) : Stretches<Even>(~seed, ref data);
+        return ~OneStream(crc, data);
+    }
+
+    /// <summary>Sums whole stretches and takes them off the data.</summary>
+    private static uint Stretches<TMix>(uint crc, ref ReadOnlySpan<byte> data)
+        where TMix : struct, IMix
+    {
+        for (; data.Length >= Of<TMix>.Length; data = data[Of<TMix>.Length..])
+        {
+            crc = Stretch<TMix>(crc, ref MemoryMarshal.GetReference(data));
+        }
+
+        return crc;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveOptimization)]   // the race is run before anything has been called often
+    private static uint Stretch<TMix>(uint crc, ref byte data)
+        where TMix : struct, IMix
+    {
+        int words = TMix.IsDouble ? 6 : 3;
+        int length = 8 * ((words * TMix.Rounds) + TMix.LastWords);
+        ref byte stream = ref Unsafe.Add(ref data, FoldedPerRound * (TMix.Rounds + 1));
         Vector128<ulong> over = s_overStrands;
         Vector128<ulong> x0 = Load(ref data, 0) ^ Vector128.CreateScalar((ulong)crc);
         Vector128<ulong> x1 = Load(ref data, 16), x2 = Load(ref data, 32), x3 = Load(ref data, 48);
         ulong a = 0, b = 0, c = 0;
-        for (int i = 0; i < Rounds; i++)
+        for (int i = 0; i < TMix.Rounds; i++)
         {
-            data = ref Unsafe.Add(ref data, 64);
+            data = ref Unsafe.Add(ref data, FoldedPerRound);
             x0 = Fold(x0, over, Load(ref data, 0));
-            Step(ref stream, 0, ref a, ref b, ref c);
+            stream = ref Step(ref stream, length, ref a, ref b, ref c);
+            if (TMix.IsDouble)
+            {
+                stream = ref Step(ref stream, length, ref a, ref b, ref c);
+            }
+
             x1 = Fold(x1, over, Load(ref data, 16));
-            Step(ref stream, 8, ref a, ref b, ref c);
+            stream = ref Step(ref stream, length, ref a, ref b, ref c);
             x2 = Fold(x2, over, Load(ref data, 32));
-            Step(ref stream, 16, ref a, ref b, ref c);
+            stream = ref Step(ref stream, length, ref a, ref b, ref c);
+            if (TMix.IsDouble)
+            {
+                stream = ref Step(ref stream, length, ref a, ref b, ref c);
+            }
+
             x3 = Fold(x3, over, Load(ref data, 48));
-            stream = ref Unsafe.Add(ref stream, 24);
+            if (TMix.IsDouble)
+            {
+                stream = ref Step(ref stream, length, ref a, ref b, ref c);
+            }
         }
 
-        Step(ref stream, 0, ref a, ref b, ref c);
-        Step(ref stream, 8, ref a, ref b, ref c);
-        Step(ref stream, 16, ref a, ref b, ref c);
+        for (int i = 0; i < TMix.LastWords; i++)
+        {
+            stream = ref Step(ref stream, length, ref a, ref b, ref c);
+        }
+
         x0 = Fold(Fold(Fold(x0, s_overOne, x1), s_overOne, x2), s_overOne, x3);
         ulong folded = Sse42.X64.Crc32(Sse42.X64.Crc32(0, x0.ToScalar()), x0.GetElement(1));
-        ulong joined = Product(folded, s_shiftThree) ^ Product(a, s_shiftTwo) ^ Product(b, s_shiftOne);
+        ulong joined = Product(folded, Of<TMix>.ShiftThree) ^ Product(a, Of<TMix>.ShiftTwo) ^ Product(b, Of<TMix>.ShiftOne);
         return (uint)(Sse42.X64.Crc32(0, joined) ^ c);
     }
 
@@ -93,12 +130,14 @@ public static class Crc32c
     private static ulong Product(ulong crc, ulong power) =>
         Pclmulqdq.CarrylessMultiply(Vector128.CreateScalar(crc), Vector128.CreateScalar(power), 0).ToScalar();
 
-    /// <summary>The next word of each stream.</summary>
-    private static void Step(ref byte stream, int at, ref ulong a, ref ulong b, ref ulong c)
+    /// <summary>Takes a word of each stream of that length, and gives the place of the next.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static ref byte Step(ref byte stream, int length, scoped ref ulong a, scoped ref ulong b, scoped ref ulong c)
     {
-        a = Sse42.X64.Crc32(a, Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref stream, at)));
-        b = Sse42.X64.Crc32(b, Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref stream, at + StreamLength)));
-        c = Sse42.X64.Crc32(c, Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref stream, at + (2 * StreamLength))));
+        a = Sse42.X64.Crc32(a, Unsafe.ReadUnaligned<ulong>(ref stream));
+        b = Sse42.X64.Crc32(b, Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref stream, length)));
+        c = Sse42.X64.Crc32(c, Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref stream, 2 * length)));
+        return ref Unsafe.Add(ref stream, 8);
     }
 
     private static uint OneStream(uint crc, ReadOnlySpan<byte> data)
@@ -160,5 +199,66 @@ public static class Crc32c
         }
 
         return table;
+    }
+
+    /// <summary>Half and half, for processors that multiply once a cycle.</summary>
+    private readonly struct Even : IMix
+    {
+        public static int Rounds => 29;
+
+        public static bool IsDouble => false;
+
+        public static int LastWords => 3;
+    }
+
+    /// <summary>The streams take two thirds, for processors that multiply every other cycle.</summary>
+    private readonly struct Streams : IMix
+    {
+        public static int Rounds => 18;
+
+        public static bool IsDouble => true;
+
+        public static int LastWords => 12;
+    }
+
+    /// <summary>Figures of a mix.</summary>
+    private static class Of<TMix>
+        where TMix : struct, IMix
+    {
+        private static readonly int s_stream = 8 * (((TMix.IsDouble ? 6 : 3) * TMix.Rounds) + TMix.LastWords);
+
+        internal static readonly int Length = (FoldedPerRound * (TMix.Rounds + 1)) + (3 * s_stream);   // a block of 4 KiB, or two words less
+        internal static readonly ulong ShiftOne = PowerOfX((s_stream * 8) - 33);
+        internal static readonly ulong ShiftTwo = PowerOfX((s_stream * 16) - 33);
+        internal static readonly ulong ShiftThree = PowerOfX((s_stream * 24) - 33);
+    }
+
+    /// <summary>Which mix is the faster one here: some microseconds, once. Both give the same sum, so nothing else depends on it.</summary>
+    private static class Race
+    {
+        private const int Blocks = 16;
+        private const int Heats = 8;
+
+        internal static readonly bool FavoursStreams = Best<Streams>() < Best<Even>();
+
+        private static long Best<TMix>()
+            where TMix : struct, IMix
+        {
+            byte[] block = new byte[Of<TMix>.Length];
+            long best = long.MaxValue;
+            for (int heat = 0; heat < Heats; heat++)
+            {
+                long start = Stopwatch.GetTimestamp();
+                uint crc = 0;
+                for (int i = 0; i < Blocks; i++)
+                {
+                    crc = Stretch<TMix>(crc, ref block[0]);
+                }
+
+                best = Math.Min(best, Stopwatch.GetTimestamp() - start);
+            }
+
+            return best;
+        }
     }
 }

@@ -67,6 +67,14 @@ public interface IBlockStore
     /// <summary>Size and units.</summary>
     StoreGeometry Geometry { get; }
 
+    /// <summary>
+    /// A request at this place, any number, is likely to follow soon: what it will need to know may be sent for, out of slow memory. A hint,
+    /// and nothing comes of it but time.
+    /// </summary>
+    void Expect(long offset)
+    {
+    }
+
     /// <summary>Fills <paramref name="target"/> from <paramref name="offset"/>.</summary>
     LaneTask<IoError> Read(long offset, IoBuffer target);
 

@@ -32,6 +32,7 @@ internal sealed class ChecksumPage
     private uint[]? _loggedChecksums;
     private ushort[]? _loggedGenerations;
     private ushort[]? _zerosPending;   // per block, zeroed runs appended and not durable
+    private int _pins;
     private BlockBits _changed;
     private BlockBits _flushing;
     private BlockGenerations _generations;
@@ -48,7 +49,11 @@ internal sealed class ChecksumPage
     internal Span<ushort> Generations => _generations;
 
     /// <summary>Requests that use the page; it stays in memory meanwhile.</summary>
-    internal int Pins { get; set; }
+    internal int Pins
+    {
+        get => _pins;
+        set => _pins = value;
+    }
 
     /// <summary>Changed or captured blocks, and entries appended but not durable.</summary>
     internal int ChangedCount { get; private set; }
@@ -96,6 +101,17 @@ internal sealed class ChecksumPage
         Generations.Clear();
     }
 
+    /// <summary>Sends for the page and the entries of a block that a request is likely to ask for next; reads nothing, so that nothing waits.</summary>
+    internal void Expect(int block)
+    {
+        if (Sse.IsSupported)
+        {
+            Touch(ref _pins);
+            Touch(ref _generations[block]);
+            Touch(ref _checksums[block]);
+        }
+    }
+
     /// <summary>Sends for the entries of a block, so that they are near when the work in between is done.</summary>
     internal void Prefetch(int block)
     {
@@ -109,10 +125,6 @@ internal sealed class ChecksumPage
                 Touch(ref logged[block]);
             }
         }
-
-        // The collector may move the array meanwhile: then something else is sent for.
-        static unsafe void Touch<T>(ref T place)
-            where T : unmanaged => Sse.Prefetch0(Unsafe.AsPointer(ref place));
     }
 
     /// <summary>
@@ -267,6 +279,10 @@ internal sealed class ChecksumPage
         Checksums.CopyTo(_loggedChecksums);
         Generations.CopyTo(_loggedGenerations);
     }
+
+    /// <summary>The collector may move the place meanwhile: then something else is sent for.</summary>
+    private static unsafe void Touch<T>(ref T place)
+        where T : unmanaged => Sse.Prefetch0(Unsafe.AsPointer(ref place));
 
     private static bool Bit(in BlockBits bits, int index) => ((bits[index >> 6] >> (index & 63)) & 1) != 0;
 

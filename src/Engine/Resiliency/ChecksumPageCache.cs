@@ -1,17 +1,19 @@
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>
-/// The checksum pages in memory, found through their rows, bounded in number. A page that is newer than its copies on disk or in use
+/// The checksum pages in memory, found by their place, bounded in number. A page that is newer than its copies on disk or in use
 /// stays; of the others the one not touched for a full round goes first. When nothing can go it grows, by a quarter at most, and then the
 /// caller has to write pages back. A page that comes in looks at a few others only, so that a cache full of pages that have to stay costs no
 /// round through all of them each time.
 /// </summary>
-internal sealed class ChecksumPageCache(int pagesMax)
+internal sealed class ChecksumPageCache(SpaceShape shape, int pagesMax)
 {
     private const int LooksMax = 32;
 
+    private readonly PageTable _places = new(shape);
     private readonly List<ChecksumPage> _ring = [];
     private readonly Stack<ChecksumPage> _spare = new();
     private int _hand;
@@ -29,9 +31,10 @@ internal sealed class ChecksumPageCache(int pagesMax)
 
     internal static long Key(int row, int column, int page) => ((long)row << 24) | ((long)column << 16) | (uint)page;
 
-    internal static ChecksumPage? Find(SpaceRow row, int column, int index)
+    /// <summary>A page of a row that is in use.</summary>
+    internal ChecksumPage? Find(SpaceRow row, int column, int index)
     {
-        ChecksumPage? found = row.Pages.Find(column, index);
+        ChecksumPage? found = _places.Find(row.Index, column, index);
         if (found is { IsReferenced: false })
         {
             found.IsReferenced = true;
@@ -39,6 +42,10 @@ internal sealed class ChecksumPageCache(int pagesMax)
 
         return found;
     }
+
+    /// <summary>Sends for the entries of a block that a request is likely to ask for next, when its page is in memory.</summary>
+    internal void Expect(StripPiece piece) =>
+        _places.Find(piece.Row, piece.Column, piece.SlabOffset / shape.PageSpan)?.Expect(piece.SlabOffset % shape.PageSpan / SpaceShape.BlockSize);
 
     /// <summary>Adds an unloaded page, evicting another where the bound asks for it.</summary>
     internal ChecksumPage Add(SpaceRow row, int column, int index)
@@ -51,7 +58,7 @@ internal sealed class ChecksumPageCache(int pagesMax)
         ChecksumPage page = _spare.TryPop(out ChecksumPage? spare) ? spare : new ChecksumPage();
         page.Assign(row, column, index);
         page.IsReferenced = true;
-        row.Pages.Add(page);
+        _places.Add(page);
         _ring.Add(page);
         return page;
     }
@@ -59,7 +66,7 @@ internal sealed class ChecksumPageCache(int pagesMax)
     /// <summary>Takes a page out: its loading failed, or its row is gone.</summary>
     internal void Remove(ChecksumPage page)
     {
-        page.Row.Pages.Remove(page);
+        _places.Remove(page);
         _ring.Remove(page);
     }
 
@@ -94,7 +101,7 @@ internal sealed class ChecksumPageCache(int pagesMax)
             }
             else if (page.IsEvictable)
             {
-                page.Row.Pages.Remove(page);
+                _places.Remove(page);
                 _ring[_hand] = _ring[^1];
                 _ring.RemoveAt(_ring.Count - 1);
                 _spare.Push(page);

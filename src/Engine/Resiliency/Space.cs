@@ -51,7 +51,7 @@ public sealed partial class Space : IHomeStore, IRepairable
         _shape = options.Shape;
         _members = new SpaceMembers(host) { Fail = Fail, AfterEviction = AfterEviction };
         _rings = new RingSet(_members, _lane.Buffers, Fail);
-        _pages = new ChecksumPageCache(options.CachedPagesMax);
+        _pages = new ChecksumPageCache(_shape, options.CachedPagesMax);
         _hedges = new SpaceHedges(_lane, options.HedgeAfterNs, _members, OtherCopy, ReadOther);
         _notes = options is { CrashNotes: { } memory, Shape.Checksums: true } ? new CrashNotes(memory) : null;
         _rows = new SpaceRow?[RowsFor(options.Length)];
@@ -101,6 +101,15 @@ public sealed partial class Space : IHomeStore, IRepairable
 
     /// <summary>A row got slabs of its own without having been written: a fixed disk has grown.</summary>
     public void AddOwnedRow(SpaceRowMap map) => _rows[map.Index] = new SpaceRow(_shape, map);
+
+    /// <inheritdoc/>
+    public void Expect(long offset)
+    {
+        if (_shape.Checksums && (ulong)offset < (ulong)Length)
+        {
+            _pages.Expect(StripeGeometry.First(_shape, offset, 1));
+        }
+    }
 
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target)

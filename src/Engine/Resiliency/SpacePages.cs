@@ -13,14 +13,14 @@ public sealed partial class Space
     private readonly Dictionary<long, List<LoggedEntries>> _unplaced = [];
 
     private ChecksumPage? FindPage(SpaceRow row, StripPiece piece) =>
-        ChecksumPageCache.Find(row, piece.Column, piece.SlabOffset / _shape.PageSpan) is { IsLoaded: true } page ? page : null;
+        _pages.Find(row, piece.Column, piece.SlabOffset / _shape.PageSpan) is { IsLoaded: true } page ? page : null;
 
     /// <summary>The page, read from its copies when it is not in memory; null when no copy answers. The caller pins it at once.</summary>
     private async LaneTask<ChecksumPage?> LoadPage(SpaceRow row, int column, int index)
     {
         while (Fault == IoError.None)
         {
-            if (ChecksumPageCache.Find(row, column, index) is { } known)
+            if (_pages.Find(row, column, index) is { } known)
             {
                 if (known.IsLoaded)
                 {
@@ -34,7 +34,7 @@ public sealed partial class Space
             if (!_opening && !_pages.TryMakeRoom())
             {
                 await MakeRoomForPages();
-                if (ChecksumPageCache.Find(row, column, index) is not null)
+                if (_pages.Find(row, column, index) is not null)
                 {
                     continue;
                 }

@@ -328,7 +328,7 @@ public sealed partial class Space
     /// <summary>A page as the durable part of the log has it. A page that is not in memory is on its good copies as it is.</summary>
     private async LaneTask<IoError> EncodeLogged(SpaceRow row, int column, int index, IoBuffer image)
     {
-        ChecksumPage? page = ChecksumPageCache.Find(row, column, index) is { IsLoaded: true } cached ? cached : null;
+        ChecksumPage? page = _pages.Find(row, column, index) is { IsLoaded: true } cached ? cached : null;
         if (page is null)
         {
             page = new ChecksumPage();
@@ -338,7 +338,7 @@ public sealed partial class Space
                 return IoError.Io;
             }
 
-            page = ChecksumPageCache.Find(row, column, index) is { IsLoaded: true } since ? since : page;
+            page = _pages.Find(row, column, index) is { IsLoaded: true } since ? since : page;
         }
 
         if (page.Unknown != 0)

@@ -53,7 +53,6 @@ internal sealed class SpaceRow
         StaleClearing = new ushort[Places.Length];
         Missed = new ushort[Places.Length];
         Regions = new Region[shape.Columns * SpaceShape.RegionsPerSlab];
-        Pages = new RowPages(shape);
         WrittenBlocks = map.Initialized ? -1 : 0;
     }
 
@@ -76,9 +75,6 @@ internal sealed class SpaceRow
     internal ushort[] Missed { get; }
 
     internal Region[] Regions { get; }
-
-    /// <summary>Its checksum pages that are in memory.</summary>
-    internal RowPages Pages { get; }
 
     /// <summary>Requests that read or write the row now.</summary>
     internal int Users => _users0 + _users1;

@@ -88,6 +88,9 @@ public sealed class VirtualDisk : IBlockStore
     }
 
     /// <inheritdoc/>
+    public void Expect(long offset) => _below.Expect(offset);
+
+    /// <inheritdoc/>
     public async LaneTask<IoError> Read(long offset, IoBuffer target)
     {
         if (IsOutside(offset, target.Length))

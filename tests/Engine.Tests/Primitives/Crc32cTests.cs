@@ -28,6 +28,21 @@ public class Crc32cTests
         }
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Whichever_mix_of_the_units_wins_the_sum_is_the_same(bool favoursStreams)
+    {
+        Assert.SkipUnless(Crc32c.HasBothUnits, "This processor has not both units.");
+        byte[] data = new byte[20_000];
+        new Random(2).NextBytes(data);
+        foreach (int length in new[] { 0, 7, 4079, 4080, 4095, 4096, 4097, 8192, 12_288, 20_000 })
+        {
+            Assert.Equal(
+                Crc32c.ComputePortable(data.AsSpan(0, length), (uint)length), Crc32c.ComputeMixed(data.AsSpan(0, length), (uint)length, favoursStreams));
+        }
+    }
+
     [Fact]
     public void A_checksum_continues_where_another_ended()
     {

@@ -7,7 +7,7 @@ public sealed class ChecksumPageCacheTests
 {
     private const int PagesMax = 1024;
 
-    private readonly ChecksumPageCache _cache = new(PagesMax);
+    private readonly ChecksumPageCache _cache = new(s_shape, PagesMax);
     private static readonly SpaceShape s_shape = new(1, 1, 64 << 10, 256 << 20, true);
 
     private readonly List<SpaceRow> _rows = [];
@@ -59,7 +59,7 @@ public sealed class ChecksumPageCacheTests
         Add(isClean: true);
         for (int i = 0; i < 4 * PagesMax; i++)
         {
-            Assert.NotNull(ChecksumPageCache.Find(_rows[0], 0, 0));
+            Assert.NotNull(_cache.Find(_rows[0], 0, 0));
             Add(isClean: true);
         }
     }

@@ -45,6 +45,21 @@ public sealed class SpaceRowTests
         Assert.True(failed > 0, "no read was under way");
     }
 
+    [Fact]
+    public void Any_place_may_be_expected_and_nothing_comes_of_it()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        world.Write(0, 64 << 10);
+        long reads = world.Space.Counters.DataBytesRead;
+        foreach (long offset in new[] { 0, 1, 4096, 64 << 10, world.RowLength, world.Space.Length - 1, world.Space.Length, long.MaxValue, -1, long.MinValue })
+        {
+            world.Space.Expect(offset);
+        }
+
+        Assert.Equal(reads, world.Space.Counters.DataBytesRead);
+        world.AssertReads(0, 64 << 10);
+    }
+
     // What the log still says of the row before must not be taken for the row after, whenever the power goes.
     [Fact]
     public void A_row_that_is_made_anew_has_nothing_of_the_one_before()

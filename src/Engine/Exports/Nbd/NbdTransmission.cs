@@ -340,6 +340,7 @@ internal sealed class NbdTransmission
         _turnBytes += request.Charge;
         _runningCalls++;
         Export.BeginCall();
+        ExpectNext();
         LaneTask<IoError>.Awaiter call = NbdStoreCalls.Execute(Export.Store, request, _terms.Geometry).GetAwaiter();
         if (!call.IsCompleted)
         {
@@ -354,6 +355,15 @@ internal sealed class NbdTransmission
         }
 
         return Pause.None;
+    }
+
+    /// <summary>What the request behind this one needs from memory comes while this one is done.</summary>
+    private void ExpectNext()
+    {
+        if (_receiver.Available >= NbdRequestHeader.Size)
+        {
+            Export.Store.Expect(NbdRequestHeader.OffsetIn(_receiver.Peek(NbdRequestHeader.Size)));
+        }
     }
 
     private void FinishCall(NbdRequest request, IoError error)

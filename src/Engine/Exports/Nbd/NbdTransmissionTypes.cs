@@ -61,4 +61,7 @@ internal readonly record struct NbdRequestHeader(
         BitConverter.ToUInt64(bytes[8..]),
         BinaryPrimitives.ReadUInt64BigEndian(bytes[16..]),
         BinaryPrimitives.ReadUInt32BigEndian(bytes[24..]));
+
+    /// <summary>The offset alone; any number where these bytes are no header.</summary>
+    internal static long OffsetIn(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadInt64BigEndian(bytes[16..]);
 }

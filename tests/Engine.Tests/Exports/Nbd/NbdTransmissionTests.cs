@@ -30,6 +30,24 @@ public class NbdTransmissionTests
     }
 
     [Fact]
+    public void The_store_is_told_of_the_request_that_has_arrived_behind_the_one_it_does()
+    {
+        TestClient client = _nbd.Connect().Enter(structured: false, context: false);
+        byte[] data = Pattern(512);
+        client.Socket.ClientSends(
+        [
+            .. TestClient.RequestBytes(Read, 512, 1024, 0, cookie: 1),
+            .. TestClient.RequestBytes(Write, 4096, 512, 0, cookie: 2, data),
+            .. TestClient.RequestBytes(Read, ulong.MaxValue, 512, 0, cookie: 3),   // it may say anything
+            .. TestClient.RequestBytes(Read, 8192, 512, 0, cookie: 4),
+        ]);
+        client.Take(16 + 1024 + 16 + 16 + 16 + 512);
+
+        Assert.Equal(["read 512+1024", "write 4096+512 None", "read 8192+512"], _nbd.Store.Calls);
+        Assert.Equal([4096, -1], _nbd.Store.Expected);   // one that is refused does nothing meanwhile, and behind the last there is none
+    }
+
+    [Fact]
     public void Every_command_reaches_the_store_with_its_flags()
     {
         TestClient client = _nbd.Connect().Enter();

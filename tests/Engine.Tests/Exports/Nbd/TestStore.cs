@@ -26,6 +26,9 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
 
     public List<string> Calls { get; } = [];
 
+    /// <summary>Places it was told to expect a request at.</summary>
+    public List<long> Expected { get; } = [];
+
     public int Running { get; private set; }
 
     public int MostRunning { get; private set; }
@@ -44,6 +47,8 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
             release();
         }
     }
+
+    public void Expect(long offset) => Expected.Add(offset);
 
     public LaneTask<IoError> Read(long offset, IoBuffer target)
     {

@@ -1,0 +1,77 @@
+using System.Diagnostics;
+
+namespace TierSpaces.Bench.Nbd;
+
+/// <summary>
+/// Several servers, loaded in short turns of one thread: what the machine does meanwhile weighs on all of them, also when it changes from one
+/// second to the next. The order of the turns is reversed every other time. A turn ends when all of its requests are answered, and its time and
+/// processor time are counted until then. For loads that leave no work behind them: it would be done in somebody else's turn.
+/// </summary>
+internal static class LoadInTurns
+{
+    /// <summary>Loads each for the seconds that the options say, warm-up included, and tells what came of each, in the same order.</summary>
+    internal static LoadResult[] Run(IReadOnlyList<LoadOptions> loads, double turnSeconds)
+    {
+        if (loads.Max(load => load.Warmup) is > 0 and var warmup)
+        {
+            Drive(loads, warmup, turnSeconds);
+        }
+
+        return Drive(loads, loads.Max(load => load.Seconds), turnSeconds);
+    }
+
+    private static LoadResult[] Drive(IReadOnlyList<LoadOptions> loads, double seconds, double turnSeconds)
+    {
+        Player[] players = [.. loads.Select(load => new Player(load))];
+        try
+        {
+            for (Player[] order = [.. players]; players.Any(player => player.Seconds < seconds); Array.Reverse(order))
+            {
+                Array.ForEach(order, player => player.Play(turnSeconds));
+            }
+
+            return [.. players.Select(player => player.Result)];
+        }
+        finally
+        {
+            Array.ForEach(players, player => player.Dispose());
+        }
+    }
+
+    /// <summary>One of the loads; its connections stay open between its turns.</summary>
+    private sealed class Player : IDisposable
+    {
+        private readonly LoadOptions _options;
+        private readonly LoadRecord _record = new();
+        private readonly LoadConnection[] _connections;
+        private ProcessorTimes _used;
+
+        internal Player(LoadOptions options)
+        {
+            _options = options;
+            _connections = [.. Enumerable.Range(0, options.Connections).Select(index => new LoadConnection(options, index, _record))];
+        }
+
+        /// <summary>Length of its turns together.</summary>
+        internal double Seconds { get; private set; }
+
+        internal LoadResult Result => LoadResult.Of(_options, _record.Latency.Count, Seconds, _record, _used);
+
+        internal void Play(double seconds)
+        {
+            ProcessorTimes before = ProcessorTimes.Now(_options.Pid);
+            long start = Stopwatch.GetTimestamp();
+            Array.ForEach(_connections, connection => connection.Start());
+            while (Stopwatch.GetElapsedTime(start).TotalSeconds < seconds)
+            {
+                NbdLoad.Turn(_connections);
+            }
+
+            Array.ForEach(_connections, NbdLoad.Finish);
+            Seconds += Stopwatch.GetElapsedTime(start).TotalSeconds;
+            _used += ProcessorTimes.Now(_options.Pid) - before;
+        }
+
+        public void Dispose() => Array.ForEach(_connections, connection => connection.Dispose());
+    }
+}
