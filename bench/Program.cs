@@ -12,7 +12,7 @@ const string Usage = """
       table       measures the built host beside other servers and writes docs/performance.md
                   -Long                longer runs and more of them
                   --rounds N  --milliseconds N  --patience SECONDS
-                  --only SECTION       tiers (what map and heat of tiered disks take in memory), jobs (what clients keep
+                  --only SECTION       peers (the host beside other servers), tiers (what map and heat of tiered disks take in memory), jobs (what clients keep
                                        beside them) or checksums (what they cost); the rest of the file stays
                   --memory FOLDER  --disk FOLDER  --output FILE
       cached-write  processor time of a write that a write cache takes, in process, over two raw journal writes

@@ -15,12 +15,25 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
 
     internal void Add(string title, IReadOnlyList<MeasuredRow> rows) => AppendTable(_tables, title, "", rows);
 
+    /// <summary>The section of this title, "" when there is none.</summary>
+    internal static string SectionOf(string text, string title)
+    {
+        (int from, int end) = PlaceOf(text, title);
+        return from < 0 ? "" : text[from..(end < 0 ? text.Length : end)];
+    }
+
     /// <summary>The document with this section in the place of the one of the same title, or at the end when there is none.</summary>
     internal static string With(string text, string title, string section)
     {
-        int from = text.IndexOf($"\n## {title}\n", StringComparison.Ordinal);
-        int end = from < 0 ? -1 : text.IndexOf("\n## ", from + 1, StringComparison.Ordinal);
+        (int from, int end) = PlaceOf(text, title);
         return $"{(from < 0 ? text : text[..from]).TrimEnd()}\n\n{section.Trim()}\n{(end < 0 ? "" : text[end..])}";
+    }
+
+    /// <summary>Where a section begins, −1: it is not there; and where the one behind it does, −1: there is none.</summary>
+    private static (int From, int End) PlaceOf(string text, string title)
+    {
+        int from = text.IndexOf($"\n## {title}\n", StringComparison.Ordinal);
+        return (from, from < 0 ? -1 : text.IndexOf("\n## ", from + 1, StringComparison.Ordinal));
     }
 
     /// <summary>What clients keep beside jobs. Measured alone as well, so it carries its own conditions, as the next does.</summary>
@@ -105,7 +118,8 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         its command line. Disks and files are 512 MiB, written once and flushed before anything is measured; a simple disk lies on one
         image file, a mirror on two, with one column and 4 KiB sectors.
 
-        `./build.sh Bench` measures again and rewrites this file; `./build.sh Bench -Long` takes longer and more rounds.
+        `./build.sh Bench` measures again and rewrites this file; `./build.sh Bench -Long` takes longer and more rounds; with
+        `--only peers` it measures the tables up to the next section alone, and leaves the others as they are.
 
         | | |
         |---|---|

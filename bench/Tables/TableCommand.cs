@@ -5,6 +5,7 @@ namespace TierSpaces.Bench.Tables;
 /// <summary>Measures the real host beside other servers and writes the tables of docs/performance.md.</summary>
 internal static class TableCommand
 {
+    private const string Peers = "peers";
     private const long DiskSize = 512 << 20;
 
     internal static void Run(Arguments arguments)
@@ -27,15 +28,18 @@ internal static class TableCommand
             ("jobs", ClientsBesideJobs.Title, () => Measure(document, ClientsBesideJobs.Prepare, document.JobsText)),
             ("checksums", ChecksumCost.Title, () => Measure(document, ChecksumCost.Prepare, document.ChecksumText)),
         ];
-        if (only.Length > 0 && sections.All(section => section.Name != only))
+        string[] names = [Peers, .. sections.Select(section => section.Name)];
+        if (only.Length > 0 && !names.Contains(only))
         {
-            throw new ArgumentException($"--only is '{only}'; it may be {string.Join(", ", sections.Select(section => section.Name))}.");
+            throw new ArgumentException($"--only is '{only}'; it may be {string.Join(", ", names)}.");
         }
 
-        string text = only.Length > 0 ? File.ReadAllText(output) : Compare(document, NewRun(), executable, memory, disk);
-        foreach ((_, string title, Func<string> measured) in sections.Where(section => only.Length == 0 || section.Name == only))
+        string former = File.Exists(output) ? File.ReadAllText(output) : "";
+        string text = only.Length > 0 && only != Peers ? former : Compare(document, NewRun(), executable, memory, disk);
+        foreach ((string name, string title, Func<string> measured) in sections)
         {
-            text = PerformanceDocument.With(text, title, measured());
+            string section = only.Length == 0 || only == name ? measured() : PerformanceDocument.SectionOf(former, title);
+            text = section.Length == 0 ? text : PerformanceDocument.With(text, title, section);
         }
 
         File.WriteAllText(output, text);

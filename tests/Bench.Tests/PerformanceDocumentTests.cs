@@ -18,6 +18,16 @@ public class PerformanceDocumentTests
     }
 
     [Fact]
+    public void A_section_taken_out_and_put_into_another_document_is_the_same_there()
+    {
+        string section = PerformanceDocument.SectionOf(Before, "Clients");
+
+        Assert.Equal("\n## Clients\n\nold\n", section);
+        Assert.Equal("# New\n\n## Clients\n\nold\n", PerformanceDocument.With("# New\n", "Clients", section));
+        Assert.Equal("", PerformanceDocument.SectionOf(Before, "Tiers"));
+    }
+
+    [Fact]
     public void A_section_that_is_not_there_yet_comes_last() =>
         Assert.Equal(Before + "\n## Tiers\n\nrows\n", PerformanceDocument.With(Before, "Tiers", "## Tiers\n\nrows\n"));
 }

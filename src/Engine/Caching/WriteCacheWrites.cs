@@ -24,8 +24,16 @@ public sealed partial class WriteCache
         error = Hold(offset, end) ? IoError.None : await ReserveRows(offset, end);
         if (error == IoError.None)
         {
-            error = BelongsInRing(offset, source.Length) ? await Append(offset, source, flags) : IoError.TryAgain;
-            error = error == IoError.TryAgain ? await Place(offset, source, flags) : error;
+            WriteReason reason = ReasonFor(offset, source.Length);
+            if (MayPassBy(reason, offset, source.Length))
+            {
+                error = NotePassed(await _home.Write(offset, source, flags), reason, offset, source.Length);
+            }
+            else
+            {
+                error = reason == WriteReason.Cache && _home.Fault == IoError.None ? await Append(offset, source, flags) : IoError.TryAgain;
+                error = error == IoError.TryAgain ? await Place(offset, source, flags) : error;
+            }
         }
 
         Unhold(offset, end);
@@ -53,9 +61,9 @@ public sealed partial class WriteCache
                     return error;
                 }
             }
-            else if (State != WriteCacheState.Retiring && !_index.HasAny(offset / BlockSize, source.Length / BlockSize))
+            else if (MayPassBy(reason, offset, source.Length))
             {
-                return await PassBy(offset, source, flags, reason);
+                return NotePassed(await _home.Write(offset, source, flags), reason, offset, source.Length);
             }
             else
             {
@@ -67,7 +75,9 @@ public sealed partial class WriteCache
         return _home.Fault;
     }
 
-    private bool BelongsInRing(long offset, int length) => _home.Fault == IoError.None && ReasonFor(offset, length) == WriteReason.Cache;
+    /// <summary>Whether a write that does not belong in the ring may go home now: the ring holds nothing of its range.</summary>
+    private bool MayPassBy(WriteReason reason, long offset, int length) =>
+        reason != WriteReason.Cache && State != WriteCacheState.Retiring && !_index.HasAny(offset / BlockSize, length / BlockSize);
 
     /// <summary>Where a write should go. What overlaps the ring belongs there, however large it is.</summary>
     private WriteReason ReasonFor(long offset, int length)
@@ -91,12 +101,12 @@ public sealed partial class WriteCache
             : isResident ? WriteReason.SsdResident : WriteReason.BypassLarge;
     }
 
-    private async LaneTask<IoError> PassBy(long offset, IoBuffer source, WriteFlags flags, WriteReason reason)
+    /// <summary>A write has gone home, past the ring.</summary>
+    private IoError NotePassed(IoError error, WriteReason reason, long offset, int length)
     {
-        Counters.NoteWrite(reason, source.Length);
-        IoError error = await _home.Write(offset, source, flags);
+        Counters.NoteWrite(reason, length);
         _homeWritten++;
-        return NoteHome(error, offset, source.Length);
+        return NoteHome(error, offset, length);
     }
 
     /// <summary>Brings a write into the ring, a large one in parts; TryAgain when there is no room any more or the ring takes nothing.</summary>

@@ -84,6 +84,7 @@ internal enum RingSetup : uint
     CooperativeTaskRun = 1 << 8,
     TaskRunFlag = 1 << 9,
     SingleIssuer = 1 << 12,
+    DeferTaskRun = 1 << 13,
 }
 
 /// <summary>IORING_FEAT_*.</summary>

@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Lanes.Uring;
 internal static unsafe class UringProbe
 {
     private const RingSetup Preferred =
-        RingSetup.SubmitAll | RingSetup.CooperativeTaskRun | RingSetup.TaskRunFlag | RingSetup.SingleIssuer;
+        RingSetup.SubmitAll | RingSetup.CooperativeTaskRun | RingSetup.TaskRunFlag | RingSetup.SingleIssuer | RingSetup.DeferTaskRun;
 
     private const RingFeatures Needed =
         RingFeatures.SingleMap | RingFeatures.NoDrop | RingFeatures.ExtendedArgument | RingFeatures.ResourceTags;
@@ -41,7 +41,7 @@ internal static unsafe class UringProbe
     private static Ring? SetUp(uint entries, uint completions, out string? refusal)
     {
         // Kernels before 5.19 or 6.0 refuse flags they do not know with EINVAL: then without them.
-        foreach (RingSetup setup in (ReadOnlySpan<RingSetup>)[Preferred, Preferred & ~RingSetup.SingleIssuer, RingSetup.None])
+        foreach (RingSetup setup in (ReadOnlySpan<RingSetup>)[Preferred, Preferred & ~RingSetup.DeferTaskRun, Preferred & ~(RingSetup.DeferTaskRun | RingSetup.SingleIssuer), RingSetup.None])
         {
             if (Ring.TryCreate(entries, completions, setup, out int errno) is { } ring)
             {
