@@ -22,9 +22,10 @@ internal static class LoadInTurns
 
     private static LoadResult[] Drive(IReadOnlyList<LoadOptions> loads, double seconds, double turnSeconds)
     {
-        Player[] players = [.. loads.Select(load => new Player(load))];
+        List<Player> players = [];
         try
         {
+            players.AddRange(loads.Select(load => new Player(load)));
             for (Player[] order = [.. players]; players.Any(player => player.Seconds < seconds); Array.Reverse(order))
             {
                 Array.ForEach(order, player => player.Play(turnSeconds));
@@ -34,7 +35,7 @@ internal static class LoadInTurns
         }
         finally
         {
-            Array.ForEach(players, player => player.Dispose());
+            players.ForEach(player => player.Dispose());
         }
     }
 

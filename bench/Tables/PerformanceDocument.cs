@@ -111,7 +111,7 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
 
         Ratios, never rates of their own: machines differ and are shared. Each is the median of {rounds} rounds (least–greatest), and each
         round divides two runs of {seconds:0.#} s: writes one after the other, in an order that changes from round to round, reads of servers in
-        turns of a tenth of a second, so that a machine that is faster now and slower then is so for both. Above 1 the virtual disk is faster; server CPU below 1 means that it
+        turns of a tenth of a second (not beside fio, which takes none), so that a machine that is faster now and slower then is so for both. Above 1 the virtual disk is faster; server CPU below 1 means that it
         costs less. Rounds in which the machine did other work beside are measured again while there is time, and the least disturbed count; the
         table says how much was left of that: on two cores a third busy process takes more from a server of one thread than from one of many, and the
         CPU columns are then the steadier ones. Everything goes through NBD on a Unix socket, one connection, loaded by the same lean client; the host is the real executable, driven by

@@ -34,8 +34,9 @@ internal static class TableCommand
             throw new ArgumentException($"--only is '{only}'; it may be {string.Join(", ", names)}.");
         }
 
-        string former = File.Exists(output) ? File.ReadAllText(output) : "";
-        string text = only.Length > 0 && only != Peers ? former : Compare(document, NewRun(), executable, memory, disk);
+        bool isHead = only.Length == 0 || only == Peers;
+        string former = isHead && !File.Exists(output) ? "" : File.ReadAllText(output);
+        string text = !isHead ? former : Compare(document, NewRun(), executable, memory, disk);
         foreach ((string name, string title, Func<string> measured) in sections)
         {
             string section = only.Length == 0 || only == name ? measured() : PerformanceDocument.SectionOf(former, title);

@@ -8,6 +8,9 @@ public sealed partial class WriteCache
     private int _turn;
 
     /// <inheritdoc/>
+    public void Expect(long offset) => _home.Expect(offset);
+
+    /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target)
     {
         if (Refusal(offset, target.Length) is not IoError.None and var refused)

@@ -75,9 +75,12 @@ public sealed partial class WriteCache
         return _home.Fault;
     }
 
-    /// <summary>Whether a write that does not belong in the ring may go home now: the ring holds nothing of its range.</summary>
+    /// <summary>
+    /// Whether a write that does not belong in the ring may go home now: the home takes writes, and the ring, which is not being given up,
+    /// holds nothing of the range.
+    /// </summary>
     private bool MayPassBy(WriteReason reason, long offset, int length) =>
-        reason != WriteReason.Cache && State != WriteCacheState.Retiring && !_index.HasAny(offset / BlockSize, length / BlockSize);
+        reason != WriteReason.Cache && _home.Fault == IoError.None && State != WriteCacheState.Retiring && !_index.HasAny(offset / BlockSize, length / BlockSize);
 
     /// <summary>Where a write should go. What overlaps the ring belongs there, however large it is.</summary>
     private WriteReason ReasonFor(long offset, int length)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
@@ -35,6 +36,7 @@ internal sealed class ChecksumPageCache(SpaceShape shape, int pagesMax)
     internal ChecksumPage? Find(SpaceRow row, int column, int index)
     {
         ChecksumPage? found = _places.Find(row.Index, column, index);
+        Debug.Assert(found is null || found.Row == row, "Pages of a row that was given back are gone before it is made anew.");
         if (found is { IsReferenced: false })
         {
             found.IsReferenced = true;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
@@ -8,7 +9,7 @@ namespace TierSpaces.Engine.Resiliency;
 /// </summary>
 internal sealed class PageTable(SpaceShape shape)
 {
-    private const int ChunkBits = 7;   // 256 MiB of data in a chunk of 1 KiB
+    private const int ChunkBits = 7;   // a chunk of 1 KiB is for 256 MiB of data, less where slabs are smaller than a page's reach
     private const int ChunkPages = 1 << ChunkBits;
 
     private readonly int _perSlab = shape.PagesPerSlab;
@@ -51,6 +52,7 @@ internal sealed class PageTable(SpaceShape shape)
         long number = NumberOf(page.Row.Index, page.Column, page.Index);
         long chunk = number >> ChunkBits;
         ChecksumPage?[] places = _chunks[chunk]!;
+        Debug.Assert(places[number & (ChunkPages - 1)] == page, "Another page stands there.");
         places[number & (ChunkPages - 1)] = null;
         if (--_taken[chunk] == 0)
         {

@@ -91,6 +91,15 @@ public sealed partial class TieredStore : IHomeStore
     public long SizeOf(int tier) => _tiers[tier].SizeSlices;
 
     /// <inheritdoc/>
+    public void Expect(long offset)
+    {
+        if ((ulong)offset < (ulong)Length && _map[(int)(offset >> _sliceShift)] is { IsMapped: true } entry)
+        {
+            _tiers[entry.Tier].Space.Expect(AddressOf(entry, offset));
+        }
+    }
+
+    /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target) =>
         Refusal(offset, target.Length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : ReadAt(offset, target);
 

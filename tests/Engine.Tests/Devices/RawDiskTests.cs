@@ -32,6 +32,40 @@ public abstract class RawDiskTests(LaneBackend backend)
         });
     }
 
+    // The kernel may hold completions back until the lane enters: it has to, also when it never sleeps.
+    [Theory]
+    [InlineData(0)]
+    [InlineData(20_000_000)]
+    public void ALaneThatKeepsItselfBusyStillHearsOfItsDisks(long spinNs)
+    {
+        using TemporaryImage image = Make(inMemory: false);
+        using TestLane test = TestLane.Create(backend, new LaneOptions { SpinNs = spinNs });
+        int done = 0;
+        test.Run(async () =>
+        {
+            RawDisk disk = Open(test.Lane, image);
+            async LaneTask Durable(int block)
+            {
+                Assert.Equal(IoError.None, await WriteBlock(test.Lane, disk, block * 4096, WriteFlags.ForceUnitAccess));
+                done++;
+            }
+
+            List<LaneTask> writes = [.. Enumerable.Range(0, 32).Select(Durable)];
+            while (done < writes.Count)
+            {
+                await test.Lane.Yield();
+            }
+
+            foreach (LaneTask write in writes)
+            {
+                await write;
+            }
+
+            await disk.Close();
+        });
+        Assert.Equal(32, done);
+    }
+
     [Fact]
     public void AnUnlinkedImageIsGone()
     {

@@ -40,7 +40,7 @@ internal static unsafe class UringProbe
 
     private static Ring? SetUp(uint entries, uint completions, out string? refusal)
     {
-        // Kernels before 5.19 or 6.0 refuse flags they do not know with EINVAL: then without them.
+        // Kernels before 5.19, 6.0 or 6.1 refuse flags they do not know with EINVAL: then without them.
         foreach (RingSetup setup in (ReadOnlySpan<RingSetup>)[Preferred, Preferred & ~RingSetup.DeferTaskRun, Preferred & ~(RingSetup.DeferTaskRun | RingSetup.SingleIssuer), RingSetup.None])
         {
             if (Ring.TryCreate(entries, completions, setup, out int errno) is { } ring)
