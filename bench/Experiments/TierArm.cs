@@ -4,8 +4,11 @@ using TierSpaces.Bench.Nbd;
 
 namespace TierSpaces.Bench.Experiments;
 
-/// <summary>A tiered disk in one of the states that the experiment compares, loaded by many jobs at once over NBD.</summary>
-internal sealed class TierArm(string name, TieredDisk disk, TierShape shape) : IArm, IDisposable
+/// <summary>
+/// Tiered disks in one of the states that the experiment compares, loaded by many jobs at once over NBD. Each load has the next of them: two
+/// disks that are the same in all that can be said of them differ by a few percent, by where in memory they happened to be made.
+/// </summary>
+internal sealed class TierArm(string name, IReadOnlyList<TieredDisk> disks, TierShape shape) : IArm, IDisposable
 {
     internal const int Jobs = 16;
     internal const int Depth = 20;
@@ -18,19 +21,22 @@ internal sealed class TierArm(string name, TieredDisk disk, TierShape shape) : I
     /// <summary>Where the writes of its loads went.</summary>
     internal WritePlaces Places { get; private set; }
 
+    private long DirtyBytes => disks.Sum(disk => disk.DirtyBytes);
+
     public void Settle()
     {
-        for (Stopwatch watch = Stopwatch.StartNew(); disk.DirtyBytes > 0; Thread.Sleep(s_interval))
+        for (Stopwatch watch = Stopwatch.StartNew(); DirtyBytes > 0; Thread.Sleep(s_interval))
         {
             if (watch.Elapsed > s_patience)
             {
-                throw new IOException($"The write cache of '{name}' was not empty within {s_patience.TotalMinutes:0} minutes: {disk.DirtyBytes} bytes are left.");
+                throw new IOException($"The write cache of '{name}' was not empty within {s_patience.TotalMinutes:0} minutes: {DirtyBytes} bytes are left.");
             }
         }
     }
 
     public LoadResult Measure(ArmLoad load, int seed)
     {
+        TieredDisk disk = disks[seed % disks.Count];
         WritePlaces before = disk.Places;
         LoadResult result = NbdLoad.Run(new LoadOptions(
             disk.Socket, "tiered", Writes: true, Random: true, load.Block, Depth, Jobs, load.Seconds, load.Warmup,
@@ -50,7 +56,13 @@ internal sealed class TierArm(string name, TieredDisk disk, TierShape shape) : I
             $"{tiers}; write cache: took {Share(Places.Cached, asked)} of {asked}, {Share(Places.Resident, asked)} went past it to the SSD tier, {Share(Places.PastFull, asked)} because it was full");
     }
 
-    public void Dispose() => disk.Dispose();
+    public void Dispose()
+    {
+        foreach (TieredDisk disk in disks)
+        {
+            disk.Dispose();
+        }
+    }
 
     private static string Share(long part, long whole) => string.Create(CultureInfo.InvariantCulture, $"{100.0 * part / Math.Max(1, whole):0.0} %");
 }

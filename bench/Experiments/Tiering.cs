@@ -13,6 +13,7 @@ internal sealed class Tiering : Experiment
     internal const string CacheSuffix = ", write cache";
 
     private const int Small = 4 << 10;
+    private const int DisksOfAState = 4;
     private const int HeatPerSlice = 64;     // writes that heat a slice before the optimizer runs
     private const double LongestHeating = 120;
     private const int HeatingSeed = 500;
@@ -31,6 +32,7 @@ internal sealed class Tiering : Experiment
         range lies on the HDD tier, spread over all of it, with cold data between. *Optimized*: as *spilled*, then the load heated the
         range and the optimizer ran once with its default settings. The load is the same each time: 4 KiB random writes over the range, 16 jobs with 20
         in flight each. Once without a write cache, and once with a small one on an SSD, which has nothing to do where the range lies on SSDs.
+        Of *empty tier* and *optimized* there are four disks each, and each round loads the next of them: two disks of one state differ by some percent.
         The engine and its NBD server run in the process that loads them.
         """;
 
@@ -69,27 +71,36 @@ internal sealed class Tiering : Experiment
         new(load, Optimized + CacheSuffix, Empty + CacheSuffix, Bar: 0.962),
     ];
 
+    /// <summary>The disks of each state, made, written and optimized in turn. Their arms are there before them, and dispose of those that could be made.</summary>
     private static void AddArms(List<TierArm> arms, List<(string, string)> moves, BackingFolder folder, TierShape shape, long cache)
     {
         string suffix = cache > 0 ? CacheSuffix : "";
         string files = cache > 0 ? "-cached" : "";
-        TieredDisk empty = New(Empty, shape.Range);
-        Require(empty.Where(shape.RangeSlices).Fast == shape.RangeSlices, "SSD");
-        TieredDisk spilled = New(Spilled, shape.Spilled);
-        Require(spilled.Where(shape.RangeSlices).Slow == shape.RangeSlices, "HDD");
-        TieredDisk optimized = New(Optimized, shape.Spilled);
-        moves.Add(($"The optimizer{suffix}", HeatAndOptimize(optimized, shape)));
-        arms.Add(new TierArm(Optimized + suffix, optimized, shape));
-
-        TieredDisk New(string name, IEnumerable<int> written)
+        List<TieredDisk> empty = Add(Empty);
+        List<TieredDisk> spilled = Add(Spilled);   // one: what tells by fifty needs no others beside it
+        List<TieredDisk> optimized = Add(Optimized);
+        for (int number = 0; number < DisksOfAState; number++)
         {
-            TieredDisk disk = new(folder, name.Split(' ')[0] + files, shape, cache);
-            disk.Write(written);
-            if (name != Optimized)
-            {
-                arms.Add(new TierArm(name + suffix, disk, shape));
-            }
+            empty.Add(New(Empty, number, shape.Range));
+            Require(empty[number].Where(shape.RangeSlices).Fast == shape.RangeSlices, "SSD");
+            optimized.Add(New(Optimized, number, shape.Spilled));
+            moves.Add(($"The optimizer{suffix}, disk {number + 1}", HeatAndOptimize(optimized[number], shape)));
+        }
 
+        spilled.Add(New(Spilled, 0, shape.Spilled));
+        Require(spilled[0].Where(shape.RangeSlices).Slow == shape.RangeSlices, "HDD");
+
+        List<TieredDisk> Add(string name)
+        {
+            List<TieredDisk> disks = [];
+            arms.Add(new TierArm(name + suffix, disks, shape));
+            return disks;
+        }
+
+        TieredDisk New(string name, int number, IEnumerable<int> written)
+        {
+            TieredDisk disk = new(folder, $"{name.Split(' ')[0]}{files}{number}", shape, cache);
+            disk.Write(written);
             return disk;
         }
     }
@@ -97,7 +108,7 @@ internal sealed class Tiering : Experiment
     /// <summary>Loads a spilled disk until its range is hot and lets the optimizer run; says what came of it.</summary>
     internal static string HeatAndOptimize(TieredDisk disk, TierShape shape)
     {
-        TierArm heating = new("heating", disk, shape);   // its counts are not those of the load that is measured
+        TierArm heating = new("heating", [disk], shape);   // its counts are not those of the load that is measured
         LoadResult heat = heating.Measure(new ArmLoad("", Small, Durable: false, LongestHeating, HeatPerSlice * shape.RangeSlices), HeatingSeed);
         heating.Settle();
         (long promoted, long demoted) = disk.Optimize();

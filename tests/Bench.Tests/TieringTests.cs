@@ -49,7 +49,7 @@ public sealed class TieringTests
         using TieredDisk disk = new(folder, "tiered", shape, cache);
         disk.Write(shape.Spilled);
         Assert.Equal((0, shape.RangeSlices), disk.Where(shape.RangeSlices));
-        TierArm spilled = new("spilled", disk, shape);
+        TierArm spilled = new("spilled", [disk], shape);
         long writes = spilled.Measure(s_load, seed: 1).Operations;
         spilled.Settle();
         Assert.Equal((0, 0), (spilled.Places.Fast, spilled.Places.Resident));
@@ -64,7 +64,7 @@ public sealed class TieringTests
 
     private static void OnlyOnTheFastTier(TieredDisk disk, TierShape shape, long cache)
     {
-        TierArm arm = new("arm", disk, shape);
+        TierArm arm = new("arm", [disk], shape);
         LoadResult result = arm.Measure(s_load, seed: 2);
 
         Assert.True(arm.Places.Fast >= result.Operations, $"{arm.Places} of {result.Operations} writes");
