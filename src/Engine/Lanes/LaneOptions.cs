@@ -1,3 +1,5 @@
+using TierSpaces.Engine.Lanes.Uring;
+
 namespace TierSpaces.Engine.Lanes;
 
 /// <summary>How a lane does its I/O.</summary>
@@ -22,4 +24,7 @@ public sealed record LaneOptions
 
     /// <summary>Most threads that do blocking calls for the lane, 1 to 64.</summary>
     public int WorkerThreads { get; init; } = 16;
+
+    /// <summary>Ways to set io_uring up; the first that the kernel takes is used.</summary>
+    internal IReadOnlyList<RingSetup> RingSetups { get; init; } = UringProbe.Setups;
 }

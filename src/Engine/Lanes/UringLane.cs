@@ -86,7 +86,7 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
 
     private protected override string? OpenBackend()
     {
-        if (UringProbe.CreateRing(SubmissionEntries, CompletionEntries, out string? refusal) is not { } ring)
+        if (UringProbe.CreateRing(SubmissionEntries, CompletionEntries, Options.RingSetups, out string? refusal) is not { } ring)
         {
             return refusal;
         }

@@ -8,7 +8,7 @@ using TierSpaces.Engine.Tests.Lanes;
 
 namespace TierSpaces.Engine.Tests.Devices;
 
-public abstract class RawDiskTests(LaneBackend backend)
+public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
 {
     [Theory]
     [InlineData(true)]
@@ -16,7 +16,7 @@ public abstract class RawDiskTests(LaneBackend backend)
     public void ATruncatedImageIsGoneAndStaysGone(bool inMemory)
     {
         using TemporaryImage image = Make(inMemory);
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         test.Run(async () =>
         {
             RawDisk disk = Open(test.Lane, image);
@@ -39,7 +39,7 @@ public abstract class RawDiskTests(LaneBackend backend)
     public void ALaneThatKeepsItselfBusyStillHearsOfItsDisks(long spinNs)
     {
         using TemporaryImage image = Make(inMemory: false);
-        using TestLane test = TestLane.Create(backend, new LaneOptions { SpinNs = spinNs });
+        using TestLane test = TestLane.Create(backend, options with { SpinNs = spinNs });
         int done = 0;
         test.Run(async () =>
         {
@@ -70,7 +70,7 @@ public abstract class RawDiskTests(LaneBackend backend)
     public void AnUnlinkedImageIsGone()
     {
         using TemporaryImage image = Make(inMemory: false);
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         test.Run(async () =>
         {
             RawDisk disk = Open(test.Lane, image);
@@ -85,7 +85,7 @@ public abstract class RawDiskTests(LaneBackend backend)
     public void CloseWaitsForRequestsReleasesTheLockAndRefusesMore()
     {
         using TemporaryImage image = Make(inMemory: false);
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         test.Run(async () =>
         {
             RawDisk disk = Open(test.Lane, image);
@@ -105,7 +105,7 @@ public abstract class RawDiskTests(LaneBackend backend)
     public void UnmapGivesSpaceBack()
     {
         using TemporaryImage image = Make(inMemory: false);
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         test.Run(async () =>
         {
             RawDisk disk = Open(test.Lane, image);
@@ -128,7 +128,7 @@ public abstract class RawDiskTests(LaneBackend backend)
     [Fact]
     public void AFullHostIsNoSpaceAndNoDiskFailure()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         using SmallFileSystem full = SmallFileSystem.Mount(sizeBytes: 4 << 20);
         string path = Path.Combine(full.Folder, "disk.img");
         DiskImage.Create(path, 64 << 20, preallocate: false);
@@ -155,7 +155,7 @@ public abstract class RawDiskTests(LaneBackend backend)
     [Fact]
     public void AShortWriteThroughTheBackendIsNoSpaceOnAFullHost()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         using SmallFileSystem full = SmallFileSystem.Mount(sizeBytes: 1 << 20);
         string path = Path.Combine(full.Folder, "disk.img");
         DiskImage.Create(path, 8 << 20, preallocate: false);
@@ -180,7 +180,7 @@ public abstract class RawDiskTests(LaneBackend backend)
     {
         const int requests = 10_000;   // the queues of the ring hold 512 and 4096
         using TemporaryImage image = Make(inMemory: false);
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         test.Run(async () =>
         {
             RawDisk disk = Open(test.Lane, image);
@@ -211,7 +211,7 @@ public abstract class RawDiskTests(LaneBackend backend)
     public void ReadsAndWritesAllocateNothing(bool inMemory)
     {
         using TemporaryImage image = Make(inMemory);
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         long allocated = test.Run(async () =>
         {
             RawDisk disk = Open(test.Lane, image);
@@ -292,6 +292,12 @@ public abstract class RawDiskTests(LaneBackend backend)
     }
 }
 
-public sealed class UringRawDiskTests() : RawDiskTests(LaneBackend.Uring);
+public sealed class UringRawDiskTests() : RawDiskTests(LaneBackend.Uring, new LaneOptions());
 
-public sealed class ThreadsRawDiskTests() : RawDiskTests(LaneBackend.Threads);
+public sealed class CooperativeRingRawDiskTests() : RawDiskTests(LaneBackend.Uring, OlderRing.Options(1));
+
+public sealed class AnyIssuerRingRawDiskTests() : RawDiskTests(LaneBackend.Uring, OlderRing.Options(2));
+
+public sealed class PlainRingRawDiskTests() : RawDiskTests(LaneBackend.Uring, OlderRing.Options(3));
+
+public sealed class ThreadsRawDiskTests() : RawDiskTests(LaneBackend.Threads, new LaneOptions());

@@ -1,15 +1,16 @@
 using System.Diagnostics;
 using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Lanes.Uring;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Lanes;
 
-public abstract class LaneTests(LaneBackend backend)
+public abstract class LaneTests(LaneBackend backend, LaneOptions options)
 {
     [Fact]
     public void TheBackendIsReportedWithAReason()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         Assert.Equal(backend, test.Lane.Backend);
         Assert.StartsWith(backend == LaneBackend.Uring ? "io_uring: kernel " : "threads: ", test.Lane.BackendReason);
     }
@@ -17,7 +18,7 @@ public abstract class LaneTests(LaneBackend backend)
     [Fact]
     public void PostRunsOnTheLaneFromManyThreads()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         int ran = 0;
         using CountdownEvent done = new(4000);
         Thread[] threads = [.. Enumerable.Range(0, 4).Select(_ => new Thread(() =>
@@ -40,7 +41,7 @@ public abstract class LaneTests(LaneBackend backend)
     [Fact]
     public void PostWakesASleepingLane()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         for (int i = 0; i < 50; i++)
         {
             using ManualResetEventSlim done = new();
@@ -52,7 +53,7 @@ public abstract class LaneTests(LaneBackend backend)
     [Fact]
     public void WhatIsComputedAsideHoldsTheLaneUpForNothing()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         using ManualResetEventSlim mayEnd = new();
         bool wasAside = false;
         bool wasThrown = false;
@@ -89,7 +90,7 @@ public abstract class LaneTests(LaneBackend backend)
     [Fact]
     public void OnePieceOfWorkIsUnderWayAsideAtATime()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         int underWay = 0;
         int most = 0;
         List<int> order = [];
@@ -115,7 +116,7 @@ public abstract class LaneTests(LaneBackend backend)
     public void WorkAsideThatEndsAfterItsLaneHarmsNobody()
     {
         using ManualResetEventSlim begun = new(), mayEnd = new(), ended = new();
-        using (TestLane test = TestLane.Create(backend))
+        using (TestLane test = TestLane.Create(backend, options))
         {
             test.Lane.Post(() => test.Lane.Aside(() =>
             {
@@ -133,7 +134,7 @@ public abstract class LaneTests(LaneBackend backend)
     [Fact]
     public void DelaysFireInOrderAndNotEarly()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         List<int> order = [];
         long early = 0;
         async LaneTask After(int milliseconds)
@@ -159,7 +160,7 @@ public abstract class LaneTests(LaneBackend backend)
     [Fact]
     public void AShortDelayIsNotLateByMilliseconds()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         long[] late = new long[51];
         test.Run(async () =>
         {
@@ -177,7 +178,7 @@ public abstract class LaneTests(LaneBackend backend)
     [Fact]
     public void YieldLetsEverythingQueuedGoFirst()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         List<string> order = [];
         test.Run(async () =>
         {
@@ -191,7 +192,7 @@ public abstract class LaneTests(LaneBackend backend)
     [Fact]
     public void ALaneThatKeepsItselfBusyStillServesTimers()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         bool fired = false;
         async LaneTask Timer()
         {
@@ -230,7 +231,7 @@ public abstract class LaneTests(LaneBackend backend)
     [Fact]
     public void PostAfterTheEndIsRefused()
     {
-        TestLane test = TestLane.Create(backend);
+        TestLane test = TestLane.Create(backend, options);
         test.Dispose();
         Assert.Throws<ObjectDisposedException>(() => test.Lane.Post(() => { }));
         test.Lane.Dispose();
@@ -239,7 +240,7 @@ public abstract class LaneTests(LaneBackend backend)
     [Fact]
     public void RandomAndIdentifiersDiffer()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         (int numbers, int guids) = test.Run(async () =>
         {
             await test.Lane.Yield();
@@ -259,7 +260,7 @@ public abstract class LaneTests(LaneBackend backend)
     [Fact]
     public void WaitingAllocatesNothing()
     {
-        using TestLane test = TestLane.Create(backend);
+        using TestLane test = TestLane.Create(backend, options);
         AllocationMeter meter = new();
         test.Run(async () =>
         {
@@ -284,7 +285,7 @@ public abstract class LaneTests(LaneBackend backend)
     [Fact]
     public void SpinningStillHearsPosts()
     {
-        using TestLane test = TestLane.Create(backend, new LaneOptions { SpinNs = 50_000 });
+        using TestLane test = TestLane.Create(backend, options with { SpinNs = 50_000 });
         for (int i = 0; i < 200; i++)
         {
             using ManualResetEventSlim done = new();
@@ -294,7 +295,7 @@ public abstract class LaneTests(LaneBackend backend)
     }
 }
 
-public class UringLaneTests() : LaneTests(LaneBackend.Uring)
+public class UringLaneTests() : LaneTests(LaneBackend.Uring, new LaneOptions())
 {
     [Fact]
     public void TheKernelKnowsTheMemoryOfThePool()
@@ -317,4 +318,23 @@ public class UringLaneTests() : LaneTests(LaneBackend.Uring)
     }
 }
 
-public class ThreadPoolLaneTests() : LaneTests(LaneBackend.Threads);
+public class ThreadPoolLaneTests() : LaneTests(LaneBackend.Threads, new LaneOptions());
+
+public class CooperativeRingLaneTests() : OlderRingLaneTests(1);
+
+public class AnyIssuerRingLaneTests() : OlderRingLaneTests(2);
+
+public class PlainRingLaneTests() : OlderRingLaneTests(3);
+
+public abstract class OlderRingLaneTests(int way) : LaneTests(LaneBackend.Uring, OlderRing.Options(way))
+{
+    [Fact]
+    public void AKernelThatRefusesTheBetterWaysGetsThisOne()
+    {
+        const RingSetup unknown = (RingSetup)(1u << 31);
+        RingSetup[] setups = [.. UringProbe.Setups.Take(way).Select(setup => setup | unknown), UringProbe.Setups[way]];
+        using Ring? ring = UringProbe.CreateRing(8, 16, setups, out string? refusal);
+        Assert.SkipWhen(ring is null, refusal ?? "");
+        Assert.Equal(UringProbe.Setups[way], ring.Setup & ~(RingSetup.CompletionQueueSize | RingSetup.Clamp));
+    }
+}

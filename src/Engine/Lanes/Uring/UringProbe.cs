@@ -5,8 +5,7 @@ namespace TierSpaces.Engine.Lanes.Uring;
 /// <summary>Finds out whether io_uring can carry a lane here, and says why not when it cannot.</summary>
 internal static unsafe class UringProbe
 {
-    private const RingSetup Preferred =
-        RingSetup.SubmitAll | RingSetup.CooperativeTaskRun | RingSetup.TaskRunFlag | RingSetup.SingleIssuer | RingSetup.DeferTaskRun;
+    private const RingSetup Cooperative = RingSetup.SubmitAll | RingSetup.CooperativeTaskRun | RingSetup.TaskRunFlag;
 
     private const RingFeatures Needed =
         RingFeatures.SingleMap | RingFeatures.NoDrop | RingFeatures.ExtendedArgument | RingFeatures.ResourceTags;
@@ -16,13 +15,17 @@ internal static unsafe class UringProbe
         RingOpcode.Read, RingOpcode.Write, RingOpcode.Sync, RingOpcode.Allocate, RingOpcode.PollAdd, RingOpcode.Cancel,
     ];
 
+    /// <summary>Ways to set a ring up, the best first. Kernels before 6.1, 6.0 or 5.19 refuse flags they do not know with EINVAL.</summary>
+    internal static IReadOnlyList<RingSetup> Setups { get; } =
+        [Cooperative | RingSetup.SingleIssuer | RingSetup.DeferTaskRun, Cooperative | RingSetup.SingleIssuer, Cooperative, RingSetup.None];
+
     /// <summary>
-    /// A ring with everything a lane needs, set up by the calling thread as its only issuer; null with the reason, which
-    /// names the refused call or the missing feature.
+    /// A ring with everything a lane needs, set up by the calling thread as its only issuer in the first of these ways that the kernel
+    /// takes; null with the reason, which names the refused call or the missing feature.
     /// </summary>
-    internal static Ring? CreateRing(uint entries, uint completions, out string? refusal)
+    internal static Ring? CreateRing(uint entries, uint completions, IReadOnlyList<RingSetup> setups, out string? refusal)
     {
-        Ring? ring = SetUp(entries, completions, out refusal);
+        Ring? ring = SetUp(entries, completions, setups, out refusal);
         if (ring is null)
         {
             return null;
@@ -38,10 +41,9 @@ internal static unsafe class UringProbe
         return null;
     }
 
-    private static Ring? SetUp(uint entries, uint completions, out string? refusal)
+    private static Ring? SetUp(uint entries, uint completions, IReadOnlyList<RingSetup> setups, out string? refusal)
     {
-        // Kernels before 5.19, 6.0 or 6.1 refuse flags they do not know with EINVAL: then without them.
-        foreach (RingSetup setup in (ReadOnlySpan<RingSetup>)[Preferred, Preferred & ~RingSetup.DeferTaskRun, Preferred & ~(RingSetup.DeferTaskRun | RingSetup.SingleIssuer), RingSetup.None])
+        foreach (RingSetup setup in setups)
         {
             if (Ring.TryCreate(entries, completions, setup, out int errno) is { } ring)
             {
