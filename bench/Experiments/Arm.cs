@@ -27,6 +27,19 @@ internal interface IArm
     LoadResult Measure(ArmLoad load, int seed);
 }
 
+/// <summary>An arrangement that can be loaded in short turns with others.</summary>
+internal interface ITurnArm : IArm
+{
+    /// <summary>Whether it is: not where a turn takes long to end.</summary>
+    bool TakesTurns { get; }
+
+    /// <summary>What it is loaded with, over the turns that follow.</summary>
+    LoadOptions Begin(ArmLoad load, int seed);
+
+    /// <summary>The last of these turns is over.</summary>
+    void End(int seed);
+}
+
 /// <summary>Virtual disks of the real host, loaded over NBD by so many streams, which share the disks evenly.</summary>
 internal sealed class DiskArm(string name, BenchHost host, IReadOnlyList<NbdTarget> disks, int streams = 1, bool hasCache = false) : IArm
 {

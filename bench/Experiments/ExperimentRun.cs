@@ -5,10 +5,13 @@ namespace TierSpaces.Bench.Experiments;
 
 /// <summary>
 /// Carries out comparisons. In each round every arrangement that a load is compared on is loaded once, one after the other and the other way
-/// round in the next, so that what the machine does beside it weighs on all; a ratio is of two loads of one round.
+/// round in the next, or in short turns where that can be, so that what the machine does beside it weighs on all; a ratio is of two loads of one
+/// round.
 /// </summary>
 internal sealed class ExperimentRun(ExperimentSettings settings)
 {
+    private const double TurnSeconds = 0.1;
+
     private readonly List<double> _othersCpu = [];
     private readonly Dictionary<(string Load, string Arm), List<LoadResult>> _results = [];
 
@@ -24,7 +27,8 @@ internal sealed class ExperimentRun(ExperimentSettings settings)
             IArm[] loaded = [.. arms.Where(arm => possible.Any(one => one.Load == load && (one.Ours == arm.Name || one.Other == arm.Name)))];
             for (int round = 0; round < settings.Rounds; round++)
             {
-                Array.ForEach(loaded, arm => Keep(load, arm.Name, Measure(arms, arm, load, round)));
+                MeasureInTurns(arms, [.. loaded.OfType<ITurnArm>().Where(arm => arm.TakesTurns)], load, round);
+                Array.ForEach([.. loaded.Where(arm => arm is not ITurnArm { TakesTurns: true })], arm => Keep(load, arm.Name, Measure(arms, arm, load, round)));
                 Array.Reverse(loaded);
             }
         }
@@ -35,15 +39,41 @@ internal sealed class ExperimentRun(ExperimentSettings settings)
     /// <summary>Loads one of the arrangements when nothing is left to be done in any of them: what one destages would slow the next one down.</summary>
     internal LoadResult Measure(IReadOnlyList<IArm> arms, IArm arm, ArmLoad load, int seed)
     {
-        foreach (IArm other in arms)
+        Settle(arms);
+        LoadResult result = arm.Measure(load, seed);
+        Note(load, arm, result);
+        return result;
+    }
+
+    private void MeasureInTurns(IReadOnlyList<IArm> arms, ITurnArm[] together, ArmLoad load, int seed)
+    {
+        if (together.Length == 0)
         {
-            other.Settle();
+            return;
         }
 
-        LoadResult result = arm.Measure(load, seed);
+        Settle(arms);
+        LoadResult[] results = LoadInTurns.Run([.. together.Select(arm => arm.Begin(load, seed))], TurnSeconds);
+        foreach ((ITurnArm arm, LoadResult result) in together.Zip(results))
+        {
+            arm.End(seed);
+            Note(load, arm, result);
+            Keep(load, arm.Name, result);
+        }
+    }
+
+    private static void Settle(IReadOnlyList<IArm> arms)
+    {
+        foreach (IArm arm in arms)
+        {
+            arm.Settle();
+        }
+    }
+
+    private void Note(ArmLoad load, IArm arm, LoadResult result)
+    {
         Console.WriteLine($"{load.Name}: {arm.Name}: {result.ToJson()}");
         _othersCpu.AddRange(result.OthersCpu is { } others ? [others] : []);
-        return result;
     }
 
     private void Keep(ArmLoad load, string arm, LoadResult result)

@@ -8,7 +8,7 @@ namespace TierSpaces.Bench.Experiments;
 /// Tiered disks in one of the states that the experiment compares, loaded by many jobs at once over NBD. Each load has the next of them: two
 /// disks that are the same in all that can be said of them differ by a few percent, by where in memory they happened to be made.
 /// </summary>
-internal sealed class TierArm(string name, IReadOnlyList<TieredDisk> disks, TierShape shape) : IArm, IDisposable
+internal sealed class TierArm(string name, IReadOnlyList<TieredDisk> disks, TierShape shape) : ITurnArm, IDisposable
 {
     internal const int Jobs = 16;
     internal const int Depth = 20;
@@ -17,6 +17,8 @@ internal sealed class TierArm(string name, IReadOnlyList<TieredDisk> disks, Tier
     private static readonly TimeSpan s_interval = TimeSpan.FromMilliseconds(500);
 
     public string Name => name;
+
+    public bool TakesTurns { get; init; }
 
     /// <summary>Where the writes of its loads went.</summary>
     internal WritePlaces Places { get; private set; }
@@ -38,18 +40,27 @@ internal sealed class TierArm(string name, IReadOnlyList<TieredDisk> disks, Tier
     {
         TieredDisk disk = disks[seed % disks.Count];
         WritePlaces before = disk.Places;
-        LoadResult result = NbdLoad.Run(new LoadOptions(
-            disk.Socket, "tiered", Writes: true, Random: true, load.Block, Depth, Jobs, load.Seconds, load.Warmup,
-            shape.RangeSlices * (long)TierShape.Slice, Environment.ProcessId, Durable: load.Durable, Operations: load.Operations, Seed: seed));
+        LoadResult result = NbdLoad.Run(Options(disk, load, seed));
         Places += disk.Places - before;
         return result;
     }
+
+    public LoadOptions Begin(ArmLoad load, int seed)
+    {
+        TieredDisk disk = disks[seed % disks.Count];
+        Places -= disk.Places;
+        return Options(disk, load, seed);
+    }
+
+    public void End(int seed) => Places += disks[seed % disks.Count].Places;
 
     /// <summary>Where its writes went, in words.</summary>
     internal string Use()
     {
         long home = Places.Fast + Places.Slow;
-        string tiers = string.Create(CultureInfo.InvariantCulture, $"SSD tier {Share(Places.Fast, home)}, HDD tier {Share(Places.Slow, home)} of {home} writes");
+        string tiers = string.Create(
+            CultureInfo.InvariantCulture,
+            $"SSD tier {Share(Places.Fast, home)}, HDD tier {Share(Places.Slow, home)} of {home} writes; writes and flushes of the pool's disks for each of them {Places.Below / Math.Max(1.0, home):0.000}");
         long asked = Places.Cached + Places.Resident + Places.PastFull;
         return asked == 0 ? tiers : string.Create(
             CultureInfo.InvariantCulture,
@@ -63,6 +74,10 @@ internal sealed class TierArm(string name, IReadOnlyList<TieredDisk> disks, Tier
             disk.Dispose();
         }
     }
+
+    private LoadOptions Options(TieredDisk disk, ArmLoad load, int seed) => new(
+        disk.Socket, "tiered", Writes: true, Random: true, load.Block, Depth, Jobs, load.Seconds, load.Warmup,
+        shape.RangeSlices * (long)TierShape.Slice, Environment.ProcessId, Durable: load.Durable, Operations: load.Operations, Seed: seed);
 
     private static string Share(long part, long whole) => string.Create(CultureInfo.InvariantCulture, $"{100.0 * part / Math.Max(1, whole):0.0} %");
 }

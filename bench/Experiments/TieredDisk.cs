@@ -18,13 +18,15 @@ namespace TierSpaces.Bench.Experiments;
 /// <param name="Cached">Taken by the write cache.</param>
 /// <param name="Resident">Past the write cache because their home is as fast.</param>
 /// <param name="PastFull">Past the write cache for another reason: it was full.</param>
-internal readonly record struct WritePlaces(long Fast, long Slow, long Cached, long Resident, long PastFull)
+/// <param name="Below">Writes and flushes of the pool's disks for all of them, metadata included.</param>
+internal readonly record struct WritePlaces(long Fast, long Slow, long Cached, long Resident, long PastFull, long Below)
 {
-    public static WritePlaces operator +(WritePlaces one, WritePlaces other) =>
-        new(one.Fast + other.Fast, one.Slow + other.Slow, one.Cached + other.Cached, one.Resident + other.Resident, one.PastFull + other.PastFull);
+    public static WritePlaces operator +(WritePlaces one, WritePlaces other) => new(
+        one.Fast + other.Fast, one.Slow + other.Slow, one.Cached + other.Cached, one.Resident + other.Resident, one.PastFull + other.PastFull, one.Below + other.Below);
 
-    public static WritePlaces operator -(WritePlaces later, WritePlaces earlier) =>
-        new(later.Fast - earlier.Fast, later.Slow - earlier.Slow, later.Cached - earlier.Cached, later.Resident - earlier.Resident, later.PastFull - earlier.PastFull);
+    public static WritePlaces operator -(WritePlaces later, WritePlaces earlier) => new(
+        later.Fast - earlier.Fast, later.Slow - earlier.Slow, later.Cached - earlier.Cached, later.Resident - earlier.Resident,
+        later.PastFull - earlier.PastFull, later.Below - earlier.Below);
 }
 
 /// <summary>A disk with an SSD tier over an HDD tier, on emulated disks in real time, served over NBD by an engine in this process.</summary>
@@ -41,6 +43,7 @@ internal sealed class TieredDisk : IDisposable
     private readonly NbdServer _server;
     private readonly Pool _pool;
     private readonly OpenVirtualDisk _disk;
+    private readonly List<MeteredDisk> _members = [];
 
     /// <summary>Makes pool and disk of images in the folder.</summary>
     /// <param name="folder">Where the images are.</param>
@@ -77,7 +80,8 @@ internal sealed class TieredDisk : IDisposable
         _disk.Tiers.CountersOf(Slow)!.WriteOperations,
         Cached(WriteReason.Cache),
         Cached(WriteReason.SsdResident),
-        Cached(WriteReason.BypassFull) + Cached(WriteReason.BypassLarge) + Cached(WriteReason.WriteThrough))));
+        Cached(WriteReason.BypassFull) + Cached(WriteReason.BypassLarge) + Cached(WriteReason.WriteThrough),
+        _members.Sum(member => member.Counters.WriteOperations + member.Counters.FlushOperations))));
 
     /// <summary>Writes slices whole, in this order, and makes them durable.</summary>
     internal void Write(IEnumerable<int> slices) => OnLane(async () =>
@@ -136,9 +140,12 @@ internal sealed class TieredDisk : IDisposable
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, spec);
         return (pool, made.Disk ?? throw new IOException($"The tiered disk cannot be made: {made.Reason}."));
 
-        NewDiskSpec Member(string image, string profile) => new(
-            new MeteredDisk(_lane, factory.Open(_lane, new DiskUri(DiskKind.Emulated, image, profile).ToString(), new DiskOverrides()), watch),
-            Path.GetFileNameWithoutExtension(image));
+        NewDiskSpec Member(string image, string profile)
+        {
+            MeteredDisk member = new(_lane, factory.Open(_lane, new DiskUri(DiskKind.Emulated, image, profile).ToString(), new DiskOverrides()), watch);
+            _members.Add(member);
+            return new NewDiskSpec(member, Path.GetFileNameWithoutExtension(image));
+        }
     }
 
     private static NewVirtualDiskSpec Spec(TierShape shape, long cacheBytes) => new()

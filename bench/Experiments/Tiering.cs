@@ -33,6 +33,9 @@ internal sealed class Tiering : Experiment
         range and the optimizer ran once with its default settings. The load is the same each time: 4 KiB random writes over the range, 16 jobs with 20
         in flight each. Once without a write cache, and once with a small one on an SSD, which has nothing to do where the range lies on SSDs.
         Of *empty tier* and *optimized* there are four disks each, and each round loads the next of them: two disks of one state differ by some percent.
+        They are loaded in turns of 0.1 s, *spilled* by itself: the speed of a machine changes by more than what is asked here from one second to the
+        next. What writes leave to be done later may be done in the next disk's turn; that all leave the same is what the disks' own counters say:
+        writes and flushes for each write, checksums and metadata included.
         The engine and its NBD server run in the process that loads them.
         """;
 
@@ -76,9 +79,9 @@ internal sealed class Tiering : Experiment
     {
         string suffix = cache > 0 ? CacheSuffix : "";
         string files = cache > 0 ? "-cached" : "";
-        List<TieredDisk> empty = Add(Empty);
-        List<TieredDisk> spilled = Add(Spilled);   // one: what tells by fifty needs no others beside it
-        List<TieredDisk> optimized = Add(Optimized);
+        List<TieredDisk> empty = Add(Empty, takesTurns: true);
+        List<TieredDisk> spilled = Add(Spilled, takesTurns: false);   // one: what tells by fifty needs no others beside it
+        List<TieredDisk> optimized = Add(Optimized, takesTurns: true);
         for (int number = 0; number < DisksOfAState; number++)
         {
             empty.Add(New(Empty, number, shape.Range));
@@ -90,10 +93,10 @@ internal sealed class Tiering : Experiment
         spilled.Add(New(Spilled, 0, shape.Spilled));
         Require(spilled[0].Where(shape.RangeSlices).Slow == shape.RangeSlices, "HDD");
 
-        List<TieredDisk> Add(string name)
+        List<TieredDisk> Add(string name, bool takesTurns)
         {
             List<TieredDisk> disks = [];
-            arms.Add(new TierArm(name + suffix, disks, shape));
+            arms.Add(new TierArm(name + suffix, disks, shape) { TakesTurns = takesTurns });
             return disks;
         }
 

@@ -62,6 +62,25 @@ public sealed class TieringTests
         OnlyOnTheFastTier(disk, shape, cache);
     }
 
+    [Fact]
+    public void Disks_that_take_turns_are_loaded_in_every_round_and_their_writes_are_counted()
+    {
+        TierShape shape = new(Size);
+        using BackingFolder folder = new(Path.GetTempPath());
+        using TieredDisk one = new(folder, "one", shape, cacheBytes: 0);
+        using TieredDisk first = new(folder, "first", shape, cacheBytes: 0);
+        using TieredDisk second = new(folder, "second", shape, cacheBytes: 0);
+        TierArm[] arms = [new("one", [one], shape) { TakesTurns = true }, new("two", [first, second], shape) { TakesTurns = true }];
+        ArmLoad load = new("turns", 4096, Durable: false, Seconds: 0.15);
+
+        List<Finding> findings = new ExperimentRun(new ExperimentSettings(Rounds: 3, Seconds: 1, Size, CacheSize: 0)).Compare(arms, [new(load, "two", "one")]);
+
+        Assert.InRange(Assert.Single(findings).Rate.Median, 0.1, 10);
+        Assert.All(arms, arm => Assert.True(arm.Places.Fast > 0 && arm.Places.Below >= arm.Places.Fast, $"{arm.Name}: {arm.Places}"));
+        Assert.All([first, second], disk => Assert.True(disk.Places.Fast > 0));
+        Assert.Equal((one.Places.Fast, first.Places.Fast + second.Places.Fast), (arms[0].Places.Fast, arms[1].Places.Fast));
+    }
+
     private static void OnlyOnTheFastTier(TieredDisk disk, TierShape shape, long cache)
     {
         TierArm arm = new("arm", [disk], shape);
