@@ -34,8 +34,8 @@ internal sealed class Tiering : Experiment
         in flight each. Once without a write cache, and once with a small one on an SSD, which has nothing to do where the range lies on SSDs.
         Of *empty tier* and *optimized* there are four disks each, and each round loads the next of them: two disks of one state differ by some percent.
         They are loaded in turns of 0.1 s, *spilled* by itself: the speed of a machine changes by more than what is asked here from one second to the
-        next. What writes leave to be done later may be done in the next disk's turn; that all leave the same is what the disks' own counters say:
-        writes and flushes for each write, checksums and metadata included.
+        next. What writes leave to be done later may be done in the next disk's turn, so each follows every other equally often; that all leave the
+        same is what the disks' own counters say: writes and flushes for each write, checksums and metadata included.
         The engine and its NBD server run in the process that loads them.
         """;
 

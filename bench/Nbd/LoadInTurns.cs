@@ -3,9 +3,9 @@ using System.Diagnostics;
 namespace TierSpaces.Bench.Nbd;
 
 /// <summary>
-/// Several servers, loaded in short turns of one thread: what the machine does meanwhile weighs on all of them, also when it changes from one
-/// second to the next. The order of the turns is reversed every other time. A turn ends when all of its requests are answered, and its time and
-/// processor time are counted until then. For loads that leave no work behind them, or all the same: it is done in somebody else's turn.
+/// Several servers, loaded in short turns of one thread, in the order of <see cref="TurnOrder"/>: what the machine does meanwhile weighs on all of
+/// them, also when it changes from one second to the next. A turn ends when all of its requests are answered, and its time and processor time
+/// are counted until then. For loads that leave no work behind them, or all the same: it is done in somebody else's turn.
 /// </summary>
 internal static class LoadInTurns
 {
@@ -26,9 +26,9 @@ internal static class LoadInTurns
         try
         {
             players.AddRange(loads.Select(load => new Player(load)));
-            for (Player[] order = [.. players]; players.Any(player => player.Seconds < seconds); Array.Reverse(order))
+            for (int row = 0; row % TurnOrder.Rows(players.Count) != 0 || players.Any(player => player.Seconds < seconds); row++)
             {
-                Array.ForEach(order, player => player.Play(turnSeconds));
+                Array.ForEach(TurnOrder.Of(players.Count, row), number => players[number].Play(turnSeconds));
             }
 
             return [.. players.Select(player => player.Result)];
