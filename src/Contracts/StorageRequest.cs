@@ -9,6 +9,13 @@ public abstract record StorageRequest
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
     public bool WhatIf { get; init; }
 
+    /// <summary>
+    /// Whether nobody could be asked for confirmation: a verb that destroys then takes exactly one object, named without wildcards. Callers
+    /// that have asked, or were told not to, leave it out.
+    /// </summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
+    public bool Unconfirmed { get; init; }
+
     /// <summary>Which page of a long answer is asked for: what the one before says in <see cref="VerbReply{TInfo}.NextPage"/>; null for the first.</summary>
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
     public string? Page { get; init; }

@@ -1,8 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Net.Sockets;
-using System.Security.Cryptography;
-using System.Text;
 using System.Text.Json;
 
 namespace TierSpaces.Acceptance;
@@ -176,8 +174,9 @@ internal sealed class Home : IDisposable
         KillEverything();
         ReleaseMounts();
         ReleaseLoops();
+        string record = Path.Combine(Folder, "state", "runtime");
+        string memory = File.Exists(record) ? File.ReadAllText(record) : "";
         Directory.Delete(Root, recursive: true);
-        string memory = $"/dev/shm/tierspaces-{Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(Folder)))[..16]}";
         if (Directory.Exists(memory))
         {
             Directory.Delete(memory, recursive: true);

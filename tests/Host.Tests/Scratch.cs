@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Text.Json;
 using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
 using TierSpaces.Host.Supervision;
 
 namespace TierSpaces.Host.Tests;
@@ -18,6 +19,9 @@ internal sealed class Scratch : IDisposable
 
     public string Root => root;
 
+    /// <summary>Further variables in the environment of every command, and so of the host that the first one starts.</summary>
+    public Dictionary<string, string> Variables { get; } = [];
+
     /// <summary>Runs a command line to its end.</summary>
     public Answer Run(params string[] words) => RunAs(Executable, words);
 
@@ -25,6 +29,11 @@ internal sealed class Scratch : IDisposable
     {
         var start = new ProcessStartInfo(file, words) { RedirectStandardOutput = true, RedirectStandardError = true };
         start.Environment[HostPaths.HomeVariable] = Paths.Home;
+        foreach (var (name, value) in Variables)
+        {
+            start.Environment[name] = value;
+        }
+
         using var process = Process.Start(start)!;
         var output = process.StandardOutput.ReadToEndAsync();
         var error = process.StandardError.ReadToEndAsync();
@@ -73,7 +82,12 @@ internal sealed class Scratch : IDisposable
             }
         }
 
+        var memory = File.Exists(RuntimeFolder.RecordOf(Paths)) ? File.ReadAllText(RuntimeFolder.RecordOf(Paths)) : "";
         Directory.Delete(root, recursive: true);
+        if (Directory.Exists(memory))
+        {
+            Directory.Delete(memory, recursive: true);
+        }
     }
 
     private (int Host, int Supervisor)? TryPair()

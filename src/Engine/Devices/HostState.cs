@@ -9,22 +9,23 @@ namespace TierSpaces.Engine.Devices;
 //
 // Memory is a shared mapping of a file in the runtime folder. Its name ends in the kernel's boot id: after a power cut
 // the name is another, and what the page cache may have lost is never looked at.
+//
+// Invariant: every file is opened through a PrivateFolder, so no other user can make the host write to a file elsewhere.
 
 /// <summary>The state folder of a host on this machine.</summary>
 public sealed unsafe class HostState : IHostState, IDisposable
 {
-    private const uint OwnerOnly = 0x180;   // 0600
     private const string TemporarySuffix = ".tmp";
 
     private readonly Dictionary<string, IoBuffer> _mapped = [];
-    private readonly string _folder;
-    private readonly string _runtimeFolder;
+    private readonly PrivateFolder _folder;
+    private readonly PrivateFolder _runtimeFolder;
     private readonly string _bootId;
 
     /// <summary>Uses a state folder and a runtime folder, making them (mode 0700) when they are not there.</summary>
     /// <param name="folder">Survives restarts of the machine.</param>
     /// <param name="runtimeFolder">Memory is mapped here; best on tmpfs.</param>
-    /// <exception cref="IOException">A folder can be neither found nor made.</exception>
+    /// <exception cref="IOException">A folder can be neither opened nor created, or another user may write to it.</exception>
     public HostState(string folder, string runtimeFolder)
         : this(folder, runtimeFolder, SysfsNode.ReadText("/proc/sys/kernel/random/boot_id"))
     {
@@ -32,16 +33,19 @@ public sealed unsafe class HostState : IHostState, IDisposable
 
     internal HostState(string folder, string runtimeFolder, string bootId)
     {
-        _folder = MakeFolder(folder);
-        _runtimeFolder = MakeFolder(runtimeFolder);
+        _folder = PrivateFolder.Open(folder);
+        _runtimeFolder = PrivateFolder.Open(runtimeFolder);
         _bootId = bootId;
     }
+
+    /// <inheritdoc/>
+    public Guid BootId => Guid.TryParse(_bootId, out Guid id) ? id : Guid.Empty;
 
     /// <inheritdoc/>
     public byte[]? ReadFile(string name)
     {
         string path = PathOf(_folder, name);
-        int descriptor = Libc.OpenPath(path, Libc.OpenReadOnly);
+        int descriptor = _folder.OpenFile(name, Libc.OpenReadOnly);
         if (descriptor == -Errno.ENOENT)
         {
             return null;
@@ -65,31 +69,31 @@ public sealed unsafe class HostState : IHostState, IDisposable
     public void WriteFile(string name, ReadOnlySpan<byte> content)
     {
         string path = PathOf(_folder, name);
-        string temporary = path + TemporarySuffix;
-        _ = Libc.UnlinkPath(temporary);   // of a writer that was killed
+        string temporary = name + TemporarySuffix;
+        _ = _folder.Unlink(temporary);   // of a writer that was killed
         try
         {
-            WriteDurably(temporary, content);
-            Require(Libc.RenamePath(temporary, path), "rename", path);
+            WriteDurably(temporary, path, content);
+            Require(_folder.Rename(temporary, name), "rename", path);
         }
         catch
         {
-            _ = Libc.UnlinkPath(temporary);
+            _ = _folder.Unlink(temporary);
             throw;
         }
 
-        Require(Libc.SyncFolder(_folder), "make durable", path);
+        Require(_folder.Sync(), "make durable", path);
     }
 
     /// <inheritdoc/>
     public void DeleteFile(string name)
     {
         string path = PathOf(_folder, name);
-        int result = Libc.UnlinkPath(path);
+        int result = _folder.Unlink(name);
         if (result != -Errno.ENOENT)
         {
             Require(result, "delete", path);
-            Require(Libc.SyncFolder(_folder), "make durable", path);
+            Require(_folder.Sync(), "make durable", path);
         }
     }
 
@@ -104,8 +108,8 @@ public sealed unsafe class HostState : IHostState, IDisposable
         }
 
         DeleteMemoryOfOtherBoots(name);
-        string path = MemoryPath(name);
-        int descriptor = Require(Libc.OpenPath(path, Libc.OpenReadWrite | Libc.OpenCreate, OwnerOnly), "create", path);
+        string path = PathOf(_runtimeFolder, name);
+        int descriptor = Require(_runtimeFolder.OpenFile(MemoryName(name), Libc.OpenReadWrite | Libc.OpenCreate), "create", path);
         try
         {
             // Allocated, not only extended: a full file system must answer here and not with a signal at the first store.
@@ -128,7 +132,8 @@ public sealed unsafe class HostState : IHostState, IDisposable
             _ = Libc.Unmap(memory.Pointer, (nuint)memory.Length);
         }
 
-        _ = Libc.UnlinkPath(MemoryPath(name));
+        _ = PathOf(_runtimeFolder, name);
+        _ = _runtimeFolder.Unlink(MemoryName(name));
     }
 
     /// <summary>Unmaps what is mapped and keeps its files.</summary>
@@ -140,12 +145,14 @@ public sealed unsafe class HostState : IHostState, IDisposable
         }
 
         _mapped.Clear();
+        _folder.Dispose();
+        _runtimeFolder.Dispose();
     }
 
-    private static void WriteDurably(string path, ReadOnlySpan<byte> content)
+    private void WriteDurably(string temporary, string path, ReadOnlySpan<byte> content)
     {
         int flags = Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenExclusive;
-        int descriptor = Require(Libc.OpenPath(path, flags, OwnerOnly), "create", path);
+        int descriptor = Require(_folder.OpenFile(temporary, flags), "create", path);
         try
         {
             WriteWhole(descriptor, path, content);
@@ -188,14 +195,14 @@ public sealed unsafe class HostState : IHostState, IDisposable
         _ => Require(count, "read or write", path),
     };
 
-    private static string PathOf(string folder, string name)
+    private static string PathOf(PrivateFolder folder, string name)
     {
         bool plain = name.Length is > 0 and <= 128
             && name[0] != '.'
             && !name.EndsWith(TemporarySuffix, StringComparison.Ordinal)
             && name.All(character => char.IsAsciiLetterOrDigit(character) || character is '.' or '-' or '_');
         return plain
-            ? Path.Combine(folder, name)
+            ? Path.Combine(folder.Path, name)
             : throw new ArgumentException($"'{name}' is no name of a state file: 1 to 128 letters, digits, '.', '-' and '_', not a leading '.'.", nameof(name));
     }
 
@@ -207,32 +214,19 @@ public sealed unsafe class HostState : IHostState, IDisposable
         return mustGrow ? Libc.CountOrError(Libc.Truncate(descriptor, size)) : result == -Errno.EOPNOTSUPP ? 0 : result;
     }
 
-    private string MemoryPath(string name) => $"{PathOf(_runtimeFolder, name)}.{_bootId}";
+    private string MemoryName(string name) => $"{name}.{_bootId}";
 
     private void DeleteMemoryOfOtherBoots(string name)
     {
-        foreach (string path in Directory.EnumerateFiles(_runtimeFolder, name + ".*"))
+        foreach (string path in Directory.EnumerateFiles(_runtimeFolder.Path, name + ".*"))
         {
-            string suffix = Path.GetFileName(path)[(name.Length + 1)..];
+            string file = Path.GetFileName(path);
+            string suffix = file[(name.Length + 1)..];
             if (Guid.TryParse(suffix, out _) && suffix != _bootId)
             {
-                _ = Libc.UnlinkPath(path);
+                _ = _runtimeFolder.Unlink(file);
             }
         }
-    }
-
-    private static string MakeFolder(string folder)
-    {
-        const UnixFileMode ownerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
-        string full = Path.GetFullPath(folder);
-        if (!Directory.Exists(full))
-        {
-#pragma warning disable CA1416 // the engine runs on Linux only
-            Directory.CreateDirectory(full, ownerOnly);
-#pragma warning restore CA1416
-        }
-
-        return full;
     }
 
     private static int Require(int result, string attempt, string path) => result >= 0

@@ -5,6 +5,9 @@ namespace TierSpaces.Engine.Devices;
 /// <summary>The few things that cannot live on the disks: kept in the host's state folder, or in the simulator's memory.</summary>
 public interface IHostState
 {
+    /// <summary>Identifier of the present run of the machine: another one after each start of it, the same for every process until then.</summary>
+    Guid BootId { get; }
+
     /// <summary>Reads a small file whole, or null when there is none.</summary>
     byte[]? ReadFile(string name);
 

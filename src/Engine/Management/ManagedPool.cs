@@ -26,6 +26,9 @@ internal sealed class ManagedPool(PoolId id)
     /// <summary>Its virtual disks, while it is open.</summary>
     internal Dictionary<VirtualDiskId, ManagedVirtualDisk> VirtualDisks { get; } = [];
 
+    /// <summary>Virtual disks of the open pool that could not be opened, with the reason. Connecting one tries again.</summary>
+    internal Dictionary<VirtualDiskId, string> Unopened { get; } = [];
+
     /// <summary>Members that are missing, or were within the last hour.</summary>
     internal Dictionary<DiskNumber, Absence> Absences { get; } = [];
 }

@@ -126,6 +126,8 @@ public static class OfflineReader
         private readonly Dictionary<string, byte[]> _files = [];
         private readonly Dictionary<string, nint> _memory = [];
 
+        public Guid BootId => Guid.Empty;
+
         public byte[]? ReadFile(string name) => _files.GetValueOrDefault(name);
 
         public void WriteFile(string name, ReadOnlySpan<byte> content) => _files[name] = content.ToArray();

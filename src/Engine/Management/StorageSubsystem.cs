@@ -45,7 +45,7 @@ public sealed partial class StorageSubsystem
     private readonly DiskRegistry _registry;
     private readonly DiskWatch _watch;
     private readonly Dictionary<PoolId, ManagedPool> _pools = [];
-    private readonly HashSet<PoolId> _opened = [];   // those whose mark is mapped: that they have been open since the machine started
+    private readonly HashSet<PoolId> _opened = [];   // since the machine started: each has a mark in the host's state
     private readonly LaneSignal _verbEnded = new();
     private bool _verbRunning;
     private bool _stopped;

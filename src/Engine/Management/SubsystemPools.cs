@@ -68,7 +68,7 @@ public sealed partial class StorageSubsystem
         await pool.Close();
         _pools.Remove(managed.Id);
         _opened.Remove(managed.Id);
-        _options.State.ReleaseMemory(OpenedMark(managed.Id));
+        _options.State.DeleteFile(OpenedMark(managed.Id));
         foreach (RegisteredDisk disk in _registry.Disks.Where(disk => disk.Disk is null && !IsInOpenPool(disk)))
         {
             await OpenRegistered(disk);
@@ -191,6 +191,7 @@ public sealed partial class StorageSubsystem
         }
 
         managed.VirtualDisks.Clear();
+        managed.Unopened.Clear();
         return clean;
     }
 

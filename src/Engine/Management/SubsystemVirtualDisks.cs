@@ -148,6 +148,7 @@ public sealed partial class StorageSubsystem
     /// <param name="force">Whether what a lost write cache of it held is given up; the remarks say what that was.</param>
     public Task<VirtualDiskStatus> ConnectVirtualDiskAsync(Guid id, bool force = false) => Change(async LaneTask<VirtualDiskStatus> () =>
     {
+        await OpenAgain(id);
         IReadOnlyList<string> remarks = await BringBackLostCache(id, force);
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
         VirtualDiskDescription description = disk.Open.Description;
@@ -202,13 +203,42 @@ public sealed partial class StorageSubsystem
                 _options.Notice($"Virtual disk {disk.FriendlyName} is attached by hand only; that it is detached now could not be noted.");
             }
 
-            ManagedVirtualDisk opened = new(await VirtualDiskBuilder.Open(pool, disk.Id));
-            opened.Open.Description = opened.Open.Description with { IsConnected = disk.IsConnected };
-            managed.VirtualDisks[disk.Id] = opened;
-            AttachOpened(opened);
+            await TryOpenDisk(managed, disk);
         }
 
         return default;
+    }
+
+    /// <summary>
+    /// Opens a virtual disk of an open pool and attaches it. If the host's own files fail, the disk stays closed with the reason; other disks
+    /// and the host are not concerned.
+    /// </summary>
+    private async LaneTask<Nothing> TryOpenDisk(ManagedPool managed, VirtualDiskDescription disk)
+    {
+        try
+        {
+            ManagedVirtualDisk opened = new(await VirtualDiskBuilder.Open(managed.Pool!, disk.Id));
+            opened.Open.Description = opened.Open.Description with { IsConnected = disk.IsConnected };
+            managed.VirtualDisks[disk.Id] = opened;
+            managed.Unopened.Remove(disk.Id);
+            AttachOpened(opened);
+        }
+        catch (IOException problem)
+        {
+            managed.Unopened[disk.Id] = problem.Message;
+            _options.Notice($"Virtual disk {disk.FriendlyName} is not open: {problem.Message}");
+        }
+
+        return default;
+    }
+
+    private async LaneTask<Nothing> OpenAgain(Guid id)
+    {
+        VirtualDiskId disk = new(id);
+        return _pools.Values.FirstOrDefault(pool => pool.Pool is not null && pool.Unopened.ContainsKey(disk)) is { } managed
+            && managed.State!.VirtualDisk(disk) is { } description
+            ? await TryOpenDisk(managed, description)
+            : default;
     }
 
     /// <summary>A virtual disk has been opened: it is exported if it is to be, or it is said why it cannot be.</summary>
@@ -225,7 +255,10 @@ public sealed partial class StorageSubsystem
         }
     }
 
-    /// <summary>Whether a pool is open for the first time since the machine started; from now on it is not.</summary>
+    /// <summary>
+    /// Whether a pool is open for the first time since the machine started; from now on it is not. Where the mark cannot be read or saved,
+    /// the answer is no: then no virtual disk is detached that was attached by hand.
+    /// </summary>
     private bool IsFirstSinceBoot(PoolId pool)
     {
         if (!_opened.Add(pool))
@@ -233,10 +266,22 @@ public sealed partial class StorageSubsystem
             return false;
         }
 
-        Span<byte> mark = _options.State.MapMemory(OpenedMark(pool), 1).Span;
-        bool isFirst = mark[0] == 0;
-        mark[0] = 1;
-        return isFirst;
+        byte[] boot = _options.State.BootId.ToByteArray();
+        try
+        {
+            bool isFirst = _options.State.ReadFile(OpenedMark(pool)) is not { } mark || !mark.AsSpan().SequenceEqual(boot);
+            if (isFirst)
+            {
+                _options.State.WriteFile(OpenedMark(pool), boot);
+            }
+
+            return isFirst;
+        }
+        catch (IOException problem)
+        {
+            _options.Notice($"Storage pool {NameOfPool(pool)}: the mark of its first opening since the machine started failed: {problem.Message}");
+            return false;
+        }
     }
 
     private static string OpenedMark(PoolId pool) => $"opened-{pool.Value:N}";
@@ -316,6 +361,13 @@ public sealed partial class StorageSubsystem
                 return (managed, disk);
             }
 
+            if (managed.Unopened.TryGetValue(new VirtualDiskId(id), out string? problem))
+            {
+                throw new RefusedException(
+                    Refusal.VirtualDiskStateForbids, $"Virtual disk '{managed.State!.VirtualDisk(new VirtualDiskId(id))!.FriendlyName}' could not be opened: {problem}",
+                    "Remove the cause, then run Connect-VirtualDisk, which opens it again.");
+            }
+
             if (managed.State?.VirtualDisk(new VirtualDiskId(id)) is { } closed)
             {
                 throw new RefusedException(
@@ -341,7 +393,7 @@ public sealed partial class StorageSubsystem
                 .Sum(static space => (space?.MappedRows ?? 0) * (long)(space?.Description.Positions ?? 0)) * slab,
             Health = health,
             OperationalStatus = status,
-            StatusReason = disk is null || managed.Pool is null ? "" : WhatIsTheMatter(managed.Pool, disk),
+            StatusReason = disk is null || managed.Pool is null ? ReasonOfClosed(managed, id) : WhatIsTheMatter(managed.Pool, disk),
             DetachedReason = detached,
             SocketPath = disk?.SocketPath ?? "",
             Counters = disk?.Open.Disk.Counters,
@@ -350,6 +402,9 @@ public sealed partial class StorageSubsystem
             CachePoolName = description.CacheSpace != SpaceId.None ? NameOfPool(description.IsCacheElsewhere ? description.CachePool : managed.Id) : "",
         };
     }
+
+    private static string ReasonOfClosed(ManagedPool managed, VirtualDiskId id) => managed.Unopened.TryGetValue(id, out string? problem)
+        ? $"It could not be opened: {problem}. After the cause is removed, Connect-VirtualDisk opens it." : "";
 
     private static string WhatIsTheMatter(Pool pool, ManagedVirtualDisk disk)
     {

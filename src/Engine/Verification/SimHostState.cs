@@ -10,6 +10,9 @@ public sealed unsafe class SimHostState : IHostState
     private readonly Dictionary<string, byte[]> _files = [];
     private readonly Dictionary<string, (nint Address, int Size)> _memory = [];
 
+    /// <inheritdoc/>
+    public Guid BootId { get; private init; } = new(1, 0, 0, new byte[8]);
+
     /// <summary>Called before a file is replaced; throwing stands for a failing disk.</summary>
     public Action<string>? OnWrite { get; set; }
 
@@ -50,7 +53,9 @@ public sealed unsafe class SimHostState : IHostState
     /// <summary>A copy as a crash leaves it: with the memory after a crash of the process, without it after a power cut.</summary>
     public SimHostState Snapshot(bool withMemory)
     {
-        SimHostState copy = new();
+        byte[] boot = BootId.ToByteArray();
+        boot[0] += (byte)(withMemory ? 0 : 1);
+        SimHostState copy = new() { BootId = new Guid(boot) };
         foreach ((string name, byte[] content) in _files)
         {
             copy._files[name] = content;

@@ -60,7 +60,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         }
 
         attacher.Resume(record, target);
-        return new AttachOutcome(record.Method, links.Set(record.FriendlyName, record.Device), null);
+        return new AttachOutcome(record.Method, Link(record), null);
     }
 
     private AttachOutcome Make(AttachTarget target)
@@ -93,8 +93,8 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         try
         {
             var record = attacher.Attach(target, folder);
-            store.Put(record);
-            return new AttachOutcome(record.Method, links.Set(record.FriendlyName, record.Device), null);
+            Remember(record, attacher);
+            return new AttachOutcome(record.Method, Link(record), null);
         }
         catch (AttachException)
         {
@@ -103,10 +103,50 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         }
     }
 
+    /// <summary>Saves the record of a new device; if it cannot be saved, the device is removed again, since no later host would find it.</summary>
+    private void Remember(AttachRecord record, IAttacher attacher)
+    {
+        try
+        {
+            store.Put(record);
+        }
+        catch (IOException e)
+        {
+            attacher.Detach(record);
+            throw new AttachException($"the record of the device cannot be saved: {e.Message}");
+        }
+    }
+
+    /// <summary>Returns the stable link to a device, or the device itself if the link cannot be made: the disk is usable either way.</summary>
+    private string Link(AttachRecord record)
+    {
+        try
+        {
+            return links.Set(record.FriendlyName, record.Device);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            HostLog.Write($"{record.Device} has no link {links.PathOf(record.FriendlyName)}: {e.Message}");
+            return record.Device;
+        }
+    }
+
+    private void Unlink(string friendlyName)
+    {
+        try
+        {
+            links.Remove(friendlyName);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            HostLog.Write($"the link {links.PathOf(friendlyName)} stays: {e.Message}");
+        }
+    }
+
     private void Clear(AttachRecord record)
     {
         attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.Detach(record);
-        links.Remove(record.FriendlyName);
+        Unlink(record.FriendlyName);
         store.Remove(record.UniqueId);
         Remove(FolderOf(record.UniqueId));
     }

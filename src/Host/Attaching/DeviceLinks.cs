@@ -1,14 +1,20 @@
 using System.Globalization;
+using System.Security.Cryptography;
 using System.Text;
 
 namespace TierSpaces.Host.Attaching;
 
 /// <summary>
 /// Stable links to devices: <c>$TIERSPACES_HOME/dev/FriendlyName</c>. Bytes that a file name cannot or should not hold are
-/// percent-encoded, so that no two names share a link and none leaves the folder.
+/// percent-encoded, so that no two names share a link and none leaves the folder. An encoded name that is longer than
+/// <see cref="LengthMax"/> is cut and ends in <c>~</c> and a digest of the whole name; no shorter link contains a <c>~</c>.
 /// </summary>
 internal sealed class DeviceLinks(string folder)
 {
+    /// <summary>Longest name of a link, in bytes: Linux takes 255, and a temporary link is one byte longer.</summary>
+    public const int LengthMax = 200;
+
+    private const int DigestBytes = 16;
     private const string Plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.+:@";
 
     /// <summary>Path of the link of a name.</summary>
@@ -29,18 +35,24 @@ internal sealed class DeviceLinks(string folder)
     /// <summary>Removes the link.</summary>
     public void Remove(string friendlyName) => File.Delete(PathOf(friendlyName));
 
-    /// <summary>The name as it is written on disk.</summary>
+    /// <summary>Returns the name as it is written on disk: 1 to <see cref="LengthMax"/> ASCII characters.</summary>
     public static string Encode(string friendlyName)
     {
         var text = new StringBuilder();
-        foreach (var octet in Encoding.UTF8.GetBytes(friendlyName))
+        var whole = LengthMax - 1 - (2 * DigestBytes);   // what a cut name keeps, in complete bytes of the name
+        var kept = 0;
+        var bytes = Encoding.UTF8.GetBytes(friendlyName);
+        foreach (var octet in bytes)
         {
             var isLeadingDot = text.Length == 0 && octet == '.';
             _ = Plain.Contains((char)octet) && !isLeadingDot
                 ? text.Append((char)octet)
                 : text.Append(CultureInfo.InvariantCulture, $"%{octet:X2}");
+            kept = text.Length <= whole ? text.Length : kept;
         }
 
-        return text.ToString();
+        return text.Length <= LengthMax
+            ? text.ToString()
+            : $"{text.ToString(0, kept)}~{Convert.ToHexString(SHA256.HashData(bytes), 0, DigestBytes)}";
     }
 }

@@ -11,7 +11,7 @@ internal static class CommonParameters
     /// <summary>Say what would be done and do nothing.</summary>
     public const string WhatIf = "WhatIf";
 
-    /// <summary>Ask before doing it, or never ask (<c>-Confirm:$false</c>).</summary>
+    /// <summary>Ask before doing it, or never ask (<c>-Confirm:false</c>).</summary>
     public const string Confirm = "Confirm";
 
     /// <summary>Names that a verb takes beside its own.</summary>
@@ -22,6 +22,6 @@ internal static class CommonParameters
     {
         Json => "Prints an array of JSON objects with the Windows property names instead of a table.",
         WhatIf => "Says what would be done, and does nothing.",
-        _ => "Asks before doing it; -Confirm:$false never asks.",
+        _ => "Asks before doing it; -Confirm:false never asks.",
     };
 }

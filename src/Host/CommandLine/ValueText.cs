@@ -27,14 +27,21 @@ internal static class ValueText
         json.WriteEndArray();
     }
 
+    /// <summary>Whether a text is $true, $false, true, false, 1 or 0.</summary>
+    public static bool IsBoolean(string text) => TryReadBoolean(text, out _);
+
     /// <summary>Reads $true, $false, true, false, 1 or 0.</summary>
     /// <exception cref="UsageException">It is none of them.</exception>
-    public static bool ReadBoolean(string name, string text) => text.TrimStart('$').ToLowerInvariant() switch
+    public static bool ReadBoolean(string name, string text) => TryReadBoolean(text, out var value)
+        ? value
+        : throw new UsageException($"-{name} '{text}' is no Boolean. Give $true or $false.");
+
+    private static bool TryReadBoolean(string text, out bool value)
     {
-        "true" or "1" => true,
-        "false" or "0" => false,
-        _ => throw new UsageException($"-{name} '{text}' is no Boolean. Give $true or $false."),
-    };
+        var word = text.TrimStart('$').ToLowerInvariant();
+        value = word is "true" or "1";
+        return value || word is "false" or "0";
+    }
 
     private static void WriteOne(Utf8JsonWriter json, ParameterDescription parameter, string text)
     {

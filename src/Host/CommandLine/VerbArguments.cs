@@ -69,9 +69,9 @@ internal sealed class VerbArguments
 
             Set(name, value);
         }
-        else if (colon < 0 && IsSwitch(name))
+        else if (IsSwitch(name))
         {
-            Set(name, "$true");
+            Set(name, colon < 0 ? "$true" : ReadSwitch(tokens, ref at));
         }
         else
         {
@@ -79,6 +79,13 @@ internal sealed class VerbArguments
             Set(name, hasValue ? ReadValue(tokens, ref at) : throw new UsageException($"-{name} needs a value."));
         }
     }
+
+    /// <summary>
+    /// What follows <c>-Name:</c> of a switch. A POSIX shell takes the <c>$false</c> of <c>-Name:$false</c> for a variable of its own and leaves
+    /// nothing of it: no value is false.
+    /// </summary>
+    private static string ReadSwitch(IReadOnlyList<string> tokens, ref int at) =>
+        at < tokens.Count && ValueText.IsBoolean(tokens[at]) ? tokens[at++] : "$false";
 
     private static string ReadValue(IReadOnlyList<string> tokens, ref int at)
     {

@@ -39,7 +39,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
         var text = new ReplyText(verb, arguments.IsOn(CommonParameters.Json), output, error);
         for (string? page = null, next; ; page = next)
         {
-            using var reply = await AskAsync(RequestText.Write(verb, arguments, page: page)).ConfigureAwait(false);
+            using var reply = await AskAsync(RequestText.Write(verb, arguments, isUnconfirmed: IsUnconfirmed(arguments), page: page)).ConfigureAwait(false);
             text.Print(reply.RootElement);
             if (!reply.RootElement.TryGetProperty(nameof(VerbReply<TierSpacesHostInfo>.NextPage), out var more))
             {
@@ -85,9 +85,15 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
 
         var asks = arguments.Values.ContainsKey(CommonParameters.Confirm)
             ? arguments.IsOn(CommonParameters.Confirm)
-            : verb.Verb.Destroys && !Console.IsInputRedirected && !Console.IsOutputRedirected;
+            : verb.Verb.Destroys && HasTerminal;
         return asks && !SaysYes(arguments);
     }
+
+    private static bool HasTerminal => !Console.IsInputRedirected && !Console.IsOutputRedirected;
+
+    /// <summary>Whether something is destroyed that nobody was asked about: there is no terminal, and neither -Confirm nor -Force was given.</summary>
+    private bool IsUnconfirmed(VerbArguments arguments) =>
+        verb.Verb.Destroys && !HasTerminal && !arguments.Values.ContainsKey(CommonParameters.Confirm) && !(arguments.Values.ContainsKey("Force") && arguments.IsOn("Force"));
 
     private bool SaysYes(VerbArguments arguments)
     {

@@ -45,6 +45,9 @@ internal static partial class Libc
     /// <summary>open: write at the end.</summary>
     public const int OpenAppend = 0x400;
 
+    /// <summary>open: fail when the path is a symbolic link.</summary>
+    public static readonly int OpenNoFollow = RuntimeInformation.ProcessArchitecture == Architecture.Arm64 ? 0x8000 : 0x20000;
+
     /// <summary>Advisory lock of a whole file, released by the kernel when its last descriptor closes.</summary>
     [LibraryImport("libc", EntryPoint = "flock", SetLastError = true)]
     public static partial int Lock(SafeFileHandle file, int operation);
@@ -60,6 +63,10 @@ internal static partial class Libc
     /// <summary>Opens a file as a bare descriptor.</summary>
     [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     public static partial int Open(string path, int flags, int mode);
+
+    /// <summary>Writes to a bare descriptor.</summary>
+    [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]
+    public static partial nint Write(int descriptor, ReadOnlySpan<byte> content, nint length);
 
     /// <summary>Makes one descriptor a copy of another.</summary>
     [LibraryImport("libc", EntryPoint = "dup2", SetLastError = true)]

@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using System.Runtime.InteropServices;
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Devices;
 using TierSpaces.Host.Supervision;
 using TierSpaces.Host.Verbs;
 
@@ -28,6 +29,11 @@ internal static class HostProcess
 
         paths.CheckSocketPath(paths.Socket);
         CreateHome(paths);
+        if (options.Detach)
+        {
+            HostLog.WriteTo(paths.Log);
+        }
+
         using var hostLock = await TakeLockAsync(paths, options).ConfigureAwait(false);
         if (hostLock is null)
         {
@@ -118,6 +124,23 @@ internal static class HostProcess
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw NoHome(paths, e);
+        }
+
+        RequireOwnHome(paths);
+    }
+
+    /// <summary>Another user who can write to the home could make this one, root perhaps, write to any file.</summary>
+    private static void RequireOwnHome(HostPaths paths)
+    {
+        foreach (var folder in new[] { paths.Home, paths.State })
+        {
+            if (PrivateFolder.ProblemOf(folder) is { Length: > 0 } problem)
+            {
+                throw new StorageException(
+                    StorageErrors.AccessDenied, $"{HostPaths.HomeVariable} '{paths.Home}': the folder {folder} {problem}.",
+                    $"Valid: a folder of the user who runs the host, which no other user may write to. Choose another with {HostPaths.HomeVariable}.",
+                    paths.Home);
+            }
         }
     }
 

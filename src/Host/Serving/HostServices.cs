@@ -1,5 +1,3 @@
-using System.Security.Cryptography;
-using System.Text;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
@@ -65,7 +63,7 @@ internal sealed class HostServices : IAsyncDisposable
     {
         const UnixFileMode ownerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
         Directory.CreateDirectory(paths.Exports, ownerOnly);
-        var state = new HostState(paths.State, RuntimeFolder(paths));
+        var state = new HostState(paths.State, RuntimeFolder.Take(paths, RuntimeFolder.ParentsInMemory()));
         var lane = LaneFactory.Create("storage");
         var subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
             lane, lane.Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write)
@@ -84,7 +82,10 @@ internal sealed class HostServices : IAsyncDisposable
         Identifiers.OfVirtualDisk(disk.Description.Id.Value), disk.Description.FriendlyName, disk.SocketPath,
         disk.Description.FriendlyName, disk.Description.LogicalSectorSize));
 
-    /// <summary>Attaches what is served and not attached yet: after a start, and when a pool has opened late.</summary>
+    /// <summary>
+    /// Attaches each virtual disk that is served and not attached yet: after a start, and when a pool has opened late. A disk that
+    /// cannot be attached is logged; it keeps no other disk, and not the host, from starting.
+    /// </summary>
     public async Task AttachConnectedAsync()
     {
         foreach (var disk in await Subsystem.VirtualDisksAsync().ConfigureAwait(false))
@@ -92,8 +93,20 @@ internal sealed class HostServices : IAsyncDisposable
             var uniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
             if (disk.SocketPath.Length > 0 && Attachments.OutcomeOf(uniqueId) is null)
             {
-                Attach(disk);
+                TryAttach(disk);
             }
+        }
+    }
+
+    private void TryAttach(VirtualDiskStatus disk)
+    {
+        try
+        {
+            Attach(disk);
+        }
+        catch (Exception e)
+        {
+            HostLog.Write($"virtual disk '{disk.Description.FriendlyName}' is served at {disk.SocketPath} and has no block device: {e}");
         }
     }
 
@@ -111,15 +124,8 @@ internal sealed class HostServices : IAsyncDisposable
 
         lane.Dispose();
         state.Dispose();
+        RuntimeFolder.Leave(Paths);
         Changes.Dispose();
-    }
-
-    /// <summary>Memory that outlives this process but not the machine: in shared memory, under a name made from the home.</summary>
-    private static string RuntimeFolder(HostPaths paths)
-    {
-        const string sharedMemory = "/dev/shm";
-        var name = Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(paths.Home)), 0, 8).ToLowerInvariant();
-        return Directory.Exists(sharedMemory) ? Path.Combine(sharedMemory, $"tierspaces-{name}") : Path.Combine(paths.Home, "run");
     }
 
     /// <summary>A setting from the environment; what cannot be read is said and left at its default.</summary>

@@ -6,25 +6,19 @@ namespace TierSpaces.Host.Supervision;
 /// <summary>Turns a process into one that stands alone: its own session, no terminal, standard streams to the log.</summary>
 internal static class Detachment
 {
-    private const long LogBytesMax = 1 << 20;
-
     /// <summary>Leaves the session of whoever started us. Does nothing for a process that leads a group already.</summary>
     public static void LeaveSession() => _ = Libc.StartSession();
 
     /// <summary>
-    /// Lets go of the streams we were given: input from nowhere, output and errors to the log of the home, which is moved aside
-    /// at 1 MiB.
+    /// Lets go of the streams we were given: input from nowhere, output and errors to the log of the home. What the runtime says of
+    /// a crash goes there too.
     /// </summary>
     public static void RedirectToLog(HostPaths paths)
     {
-        if (new FileInfo(paths.Log) is { Exists: true, Length: > LogBytesMax })
-        {
-            File.Move(paths.Log, paths.Log + ".old", overwrite: true);
-        }
-
+        var append = Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenAppend | Libc.OpenNoFollow;
         Replace(0, "/dev/null", 0);
-        Replace(1, paths.Log, Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenAppend);
-        Replace(2, paths.Log, Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenAppend);
+        Replace(1, paths.Log, append);
+        Replace(2, paths.Log, append);
     }
 
     private static void Replace(int standard, string path, int flags)

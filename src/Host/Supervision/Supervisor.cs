@@ -30,6 +30,7 @@ internal static class Supervisor
         Console.Out.WriteLine(ProcessHostLauncher.ReadyLine);
         if (mine is not null)
         {
+            HostLog.WriteTo(paths.Log);
             Detachment.RedirectToLog(paths);
             Watch(paths);
         }

@@ -110,8 +110,60 @@ public sealed class HostStateTests : IDisposable
     public void NoRoomForMemoryIsAnErrorAndNoSignal()
     {
         using SmallFileSystem small = SmallFileSystem.Mount(1 << 20);
-        using HostState state = new(Path.Combine(_root, "state"), small.Folder, Boot);
+        using HostState state = new(Path.Combine(_root, "state"), Path.Combine(small.Folder, "run"), Boot);
         Assert.Throws<IOException>(() => state.MapMemory("m", 8 << 20));
+    }
+
+    [Fact]
+    public void NoLinkLeadsAWriteToAnotherFile()
+    {
+        string victim = Path.Combine(_root, "victim");
+        File.WriteAllBytes(victim, [1, 2, 3]);
+        using HostState state = Open(Boot);
+        string memory = Path.Combine(_root, "run", $"m.{Boot}");
+        File.CreateSymbolicLink(memory, victim);
+        Assert.Throws<IOException>(() => state.MapMemory("m", 4096));
+        File.Delete(memory);
+        Commands.Run("ln", victim, memory);
+        Assert.Throws<IOException>(() => state.MapMemory("m", 4096));
+        File.CreateSymbolicLink(Path.Combine(_root, "state", "list.tmp"), victim);
+        state.WriteFile("list", [4]);
+        File.CreateSymbolicLink(Path.Combine(_root, "state", "other"), victim);
+        Assert.Throws<IOException>(() => state.ReadFile("other"));
+        Assert.Equal([1, 2, 3], File.ReadAllBytes(victim));
+        File.Delete(memory);
+        Assert.Equal(4096, state.MapMemory("m", 4096).Length);
+    }
+
+    [Theory]
+    [InlineData("state")]
+    [InlineData("run")]
+    public void AFolderThatOthersMayWriteToIsRefused(string name)
+    {
+        string folder = Directory.CreateDirectory(Path.Combine(_root, name)).FullName;
+        File.SetUnixFileMode(folder, (UnixFileMode)0x1ff);
+        Assert.Contains("may be written to by other users", Assert.Throws<IOException>(() => Open(Boot)).Message);
+        File.SetUnixFileMode(folder, (UnixFileMode)0x1c0);
+        Open(Boot).Dispose();
+    }
+
+    [Theory]
+    [InlineData("state")]
+    [InlineData("run")]
+    public void AFolderOfAnotherUserIsRefused(string name)
+    {
+        Assert.SkipUnless(Environment.IsPrivilegedProcess, "Only root can make a folder of another user.");
+        string folder = Directory.CreateDirectory(Path.Combine(_root, name), (UnixFileMode)0x1c0).FullName;
+        Commands.Run("chown", "65534", folder);
+        Assert.Contains("belongs to user 65534", Assert.Throws<IOException>(() => Open(Boot)).Message);
+    }
+
+    [Fact]
+    public void ALinkIsNoRuntimeFolder()
+    {
+        Directory.CreateDirectory(Path.Combine(_root, "elsewhere"), (UnixFileMode)0x1c0);
+        File.CreateSymbolicLink(Path.Combine(_root, "run"), Path.Combine(_root, "elsewhere"));
+        Assert.Throws<IOException>(() => Open(Boot));
     }
 
     private HostState Open(string boot) => new(Path.Combine(_root, "state"), Path.Combine(_root, "run"), boot);

@@ -19,6 +19,8 @@ internal sealed unsafe class MemoryState : IHostState, IDisposable
     /// <summary>What mappings begin with when they are made.</summary>
     internal Dictionary<string, byte[]> Beginnings => _beginnings;
 
+    public Guid BootId => Guid.Empty;
+
     public byte[]? ReadFile(string name) => Files.GetValueOrDefault(name);
 
     public void WriteFile(string name, ReadOnlySpan<byte> content) => Files[name] = content.ToArray();

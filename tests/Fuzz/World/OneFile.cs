@@ -10,6 +10,8 @@ internal sealed class OneFile : IHostState
     public byte[]? Content { get; set; }
 
     /// <inheritdoc/>
+    public Guid BootId => Guid.Empty;
+
     public byte[]? ReadFile(string name) => Content;
 
     /// <inheritdoc/>

@@ -14,6 +14,30 @@ public class DeviceLinksTests
     [InlineData("50%", "50%25")]
     public void Encodes_names(string name, string expected) => Assert.Equal(expected, DeviceLinks.Encode(name));
 
+    [Theory]
+    [InlineData(256, 'x')]
+    [InlineData(256, '\u5009')]
+    [InlineData(67, '\u5009')]
+    [InlineData(250, '.')]
+    public void A_link_of_the_longest_names_can_be_made_and_removed(int letters, char letter)
+    {
+        var folder = Directory.CreateTempSubdirectory("ts").FullName;
+        try
+        {
+            var links = new DeviceLinks(folder);
+            var (first, second) = (new string(letter, letters - 1) + "1", new string(letter, letters - 1) + "2");
+            Assert.Equal("/dev/null", File.ResolveLinkTarget(links.Set(first, "/dev/null"), returnFinalTarget: false)!.FullName);
+            Assert.NotEqual(links.PathOf(first), links.Set(second, "/dev/zero"));
+            Assert.InRange(DeviceLinks.Encode(first).Length, 1, DeviceLinks.LengthMax);
+            links.Remove(first);
+            Assert.Equal([links.PathOf(second)], Directory.GetFileSystemEntries(folder));
+        }
+        finally
+        {
+            Directory.Delete(folder, recursive: true);
+        }
+    }
+
     [Fact]
     public void No_two_names_share_a_link_and_none_leaves_the_folder() =>
         Prop.ForAll(ArbMap.Default.ArbFor<NonNull<string>>(), ArbMap.Default.ArbFor<NonNull<string>>(), (a, b) =>

@@ -54,6 +54,20 @@ public class VerbArgumentsTests
         Assert.Equal(message, wrong.Message);
     }
 
+    [Theory]
+    [InlineData("Remove-VirtualDisk v -Confirm", true)]
+    [InlineData("Remove-VirtualDisk v -Confirm:$true", true)]
+    [InlineData("Remove-VirtualDisk v -Confirm:", false)]
+    [InlineData("Remove-VirtualDisk -Confirm: v", false)]
+    [InlineData("Remove-VirtualDisk -Confirm: $true v", true)]
+    [InlineData("Remove-VirtualDisk -Confirm: false v", false)]
+    public void A_switch_with_a_colon_and_nothing_behind_it_is_off(string line, bool isOn)
+    {
+        var (verb, arguments) = Read(line);
+        Assert.Equal(isOn, arguments.IsOn(CommonParameters.Confirm));
+        Assert.Equal("""{"FriendlyName":["v"]}""", Encoding.UTF8.GetString(RequestText.Write(verb, arguments)));
+    }
+
     [Fact]
     public void Paths_become_absolute()
     {

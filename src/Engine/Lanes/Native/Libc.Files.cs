@@ -7,6 +7,21 @@ internal static unsafe partial class Libc
     [DllImport(Library, EntryPoint = "open")]
     private static extern int Open(byte* path, int flags, uint mode);
 
+    [DllImport(Library, EntryPoint = "openat")]
+    private static extern int OpenAt(int folder, byte* path, int flags, uint mode);
+
+    [DllImport(Library, EntryPoint = "unlinkat")]
+    private static extern int UnlinkAt(int folder, byte* path, int flags);
+
+    [DllImport(Library, EntryPoint = "renameat")]
+    private static extern int RenameAt(int fromFolder, byte* from, int toFolder, byte* to);
+
+    [DllImport(Library, EntryPoint = "mkdir")]
+    private static extern int MakeFolder(byte* path, uint mode);
+
+    [DllImport(Library, EntryPoint = "geteuid")]
+    internal static extern uint EffectiveUser();
+
     [DllImport(Library, EntryPoint = "statx")]
     private static extern int StatX(int folder, byte* path, int flags, uint mask, FileStatus* status);
 
@@ -49,9 +64,6 @@ internal static unsafe partial class Libc
     [DllImport(Library, EntryPoint = "fcntl")]
     internal static extern int FileControl(int descriptor, int command, nint argument);
 
-    [DllImport(Library, EntryPoint = "rename")]
-    private static extern int Rename(byte* from, byte* to);
-
     [DllImport(Library, EntryPoint = "unlink")]
     private static extern int Unlink(byte* path);
 
@@ -66,6 +78,7 @@ internal static unsafe partial class Libc
     internal const int OpenNonblocking = 0x800;
     internal static readonly int OpenDirect = IsArm64 ? 0x10000 : 0x4000;
     internal static readonly int OpenFolder = IsArm64 ? 0x4000 : 0x10000;
+    internal static readonly int OpenNoFollow = IsArm64 ? 0x8000 : 0x20000;
 
     internal const int GetFlags = 3;         // F_GETFL
     internal const int SetFlags = 4;         // F_SETFL
@@ -103,6 +116,49 @@ internal static unsafe partial class Libc
         }
     }
 
+    /// <summary>Opens a name relative to an open folder; a descriptor or a negative errno. Interrupted opens are repeated.</summary>
+    internal static int OpenAt(int folder, string name, int flags, uint mode)
+    {
+        fixed (byte* text = PathBytes(name))
+        {
+            int result;
+            do
+            {
+                result = CountOrError(OpenAt(folder, text, flags | OpenCloseOnExec, mode));
+            }
+            while (result == -Errno.EINTR);
+            return result;
+        }
+    }
+
+    /// <summary>Creates a folder: 0 or a negative errno.</summary>
+    internal static int MakeFolder(string path, uint mode)
+    {
+        fixed (byte* text = PathBytes(path))
+        {
+            return CountOrError(MakeFolder(text, mode));
+        }
+    }
+
+    /// <summary>Renames within an open folder, over what is there: 0 or a negative errno.</summary>
+    internal static int RenameAt(int folder, string from, string to)
+    {
+        fixed (byte* source = PathBytes(from))
+        fixed (byte* target = PathBytes(to))
+        {
+            return CountOrError(RenameAt(folder, source, folder, target));
+        }
+    }
+
+    /// <summary>Removes a name of an open folder: 0 or a negative errno.</summary>
+    internal static int UnlinkAt(int folder, string name)
+    {
+        fixed (byte* text = PathBytes(name))
+        {
+            return CountOrError(UnlinkAt(folder, text, 0));
+        }
+    }
+
     /// <summary>Status of an open file: 0 or a negative errno.</summary>
     internal static int StatusOf(int descriptor, out FileStatus status)
     {
@@ -120,16 +176,6 @@ internal static unsafe partial class Libc
         fixed (FileStatus* target = &status)
         {
             return CountOrError(StatX(CurrentFolder, text, follow ? 0 : NoFollow, FileStatus.BasicMask, target));
-        }
-    }
-
-    /// <summary>Renames over what is there: 0 or a negative errno.</summary>
-    internal static int RenamePath(string from, string to)
-    {
-        fixed (byte* source = PathBytes(from))
-        fixed (byte* target = PathBytes(to))
-        {
-            return CountOrError(Rename(source, target));
         }
     }
 

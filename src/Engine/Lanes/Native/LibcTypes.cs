@@ -55,6 +55,8 @@ internal struct FileStatus
 
     internal readonly bool IsRegularFile => (Mode & 0xf000) == 0x8000;
 
+    internal readonly bool IsFolder => (Mode & 0xf000) == 0x4000;
+
     internal readonly bool IsBlockDevice => (Mode & 0xf000) == 0x6000;
 
     internal readonly bool IsSocket => (Mode & 0xf000) == 0xc000;

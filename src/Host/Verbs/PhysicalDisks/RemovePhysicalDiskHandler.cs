@@ -14,6 +14,9 @@ internal sealed class RemovePhysicalDiskHandler(HostServices services) : VerbHan
         var pool = all.Pools.SelectOne(
             request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.StoragePool);
         var (from, disks) = (pool.Concrete.UniqueId, PoolMembers.Read(all, request.PhysicalDisks!));
+        Confirmation.Require(
+            request, [.. all.Disks.All.Where(disk => disks.Contains(disk.UniqueId)).Select(disk => disk.FriendlyName)],
+            (nameof(request.PhysicalDisks), request.PhysicalDisks));
         await reply.DoAsync(
             $"Remove {PoolMembers.Names(all, disks)} from storage pool '{pool.FriendlyName}'",
             () => services.Subsystem.RemovePhysicalDisksAsync(from, disks),

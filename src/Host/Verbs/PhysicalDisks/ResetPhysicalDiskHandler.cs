@@ -11,7 +11,11 @@ internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHand
         ResetPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
         var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
-        foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
+        var selected = disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
+        Confirmation.Require(
+            request, [.. selected.Select(disk => disk.FriendlyName)], (nameof(request.FriendlyName), ListOf(request.FriendlyName)),
+            (nameof(request.UniqueId), ListOf(request.UniqueId)), (nameof(request.InputObject), request.InputObject));
+        foreach (var disk in selected)
         {
             await reply.TryDoAsync(
                 $"Erase what a storage pool wrote on physical disk '{disk.FriendlyName}'",
@@ -19,4 +23,6 @@ internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHand
                 () => services.Subsystem.CheckResetPhysicalDiskAsync(disk.UniqueId)).ConfigureAwait(false);
         }
     }
+
+    private static string[]? ListOf(string? text) => text is null ? null : [text];
 }

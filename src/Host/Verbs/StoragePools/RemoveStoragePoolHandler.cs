@@ -13,7 +13,11 @@ internal sealed class RemoveStoragePoolHandler(HostServices services) : VerbHand
     {
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         var members = all.Disks.All.ToLookup(disk => disk.PoolId);
-        foreach (var pool in all.Pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        var selected = all.Pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail);
+        Confirmation.Require(
+            request, [.. selected.Select(pool => pool.FriendlyName)], (nameof(request.FriendlyName), request.FriendlyName),
+            (nameof(request.UniqueId), request.UniqueId), (nameof(request.Name), request.Name), (nameof(request.InputObject), request.InputObject));
+        foreach (var pool in selected)
         {
             await reply.TryAsync(async () =>
             {

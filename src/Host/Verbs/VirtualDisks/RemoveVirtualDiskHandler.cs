@@ -11,8 +11,11 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
         RemoveVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var disk in all.VirtualDisks.Select(
-            request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        var selected = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail);
+        Confirmation.Require(
+            request, [.. selected.Select(disk => disk.Description.FriendlyName)], (nameof(request.FriendlyName), request.FriendlyName),
+            (nameof(request.UniqueId), request.UniqueId), (nameof(request.Name), request.Name), (nameof(request.InputObject), request.InputObject));
+        foreach (var disk in selected)
         {
             await reply.TryAsync(async () =>
             {

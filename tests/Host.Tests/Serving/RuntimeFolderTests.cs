@@ -1,0 +1,104 @@
+using TierSpaces.Contracts;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Tests.Serving;
+
+/// <summary>Shared memory of a host: nobody but its user chooses where it lies, and nothing of it stays.</summary>
+public sealed class RuntimeFolderTests : IDisposable
+{
+    private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
+    private readonly HostPaths paths;
+    private readonly string parent;
+
+    public RuntimeFolderTests()
+    {
+        paths = new HostPaths(Path.Combine(root, "h"));
+        parent = Directory.CreateDirectory(Path.Combine(root, "shm")).FullName;
+        File.SetUnixFileMode(parent, (UnixFileMode)0x3ff);   // 1777, as shared memory is
+    }
+
+    [Fact]
+    public void The_next_host_finds_the_folder_of_one_that_was_killed()
+    {
+        var first = RuntimeFolder.Take(paths, [parent]);
+        Assert.Equal(parent, Path.GetDirectoryName(first));
+        Assert.Equal((UnixFileMode)0x1c0, File.GetUnixFileMode(first));
+        File.WriteAllBytes(Path.Combine(first, "notes"), [1]);
+        RuntimeFolder.Leave(paths);
+        Assert.Equal(first, RuntimeFolder.Take(paths, [parent]));
+        File.Delete(Path.Combine(first, "notes"));
+        RuntimeFolder.Leave(paths);
+        Assert.Empty(Directory.GetFileSystemEntries(parent));
+        Assert.NotEqual(first, RuntimeFolder.Take(paths, [parent]));
+    }
+
+    [Fact]
+    public void Two_homes_have_two_folders()
+    {
+        var other = new HostPaths(Path.Combine(root, "other"));
+        Assert.NotEqual(RuntimeFolder.Take(paths, [parent]), RuntimeFolder.Take(other, [parent]));
+    }
+
+    [Theory]
+    [InlineData("link")]
+    [InlineData("open to all")]
+    [InlineData("of another user")]
+    public void A_folder_that_another_user_has_put_there_is_not_used(string kind)
+    {
+        var planted = RuntimeFolder.Take(paths, [parent]);
+        Directory.Delete(planted);
+        var elsewhere = Directory.CreateDirectory(Path.Combine(root, "elsewhere")).FullName;
+        if (kind == "link")
+        {
+            File.CreateSymbolicLink(planted, elsewhere);
+        }
+        else
+        {
+            Directory.CreateDirectory(planted);
+            File.SetUnixFileMode(planted, (UnixFileMode)(kind == "open to all" ? 0x1ff : 0x1c0));
+            Assert.SkipUnless(kind == "open to all" || Environment.IsPrivilegedProcess, "Only root can make a folder of another user.");
+            _ = kind == "open to all" ? "" : Attaching("chown", "65534", planted);
+        }
+
+        var taken = RuntimeFolder.Take(paths, [parent]);
+        Assert.NotEqual(planted, taken);
+        Assert.Equal(parent, Path.GetDirectoryName(taken));
+        Assert.Empty(Directory.GetFileSystemEntries(elsewhere));
+    }
+
+    [Fact]
+    public void Without_a_folder_in_memory_it_is_in_the_home() =>
+        Assert.Equal(Path.Combine(paths.Home, "run"), RuntimeFolder.Take(paths, ["/proc"]));
+
+    [Fact]
+    public void A_host_that_stops_leaves_nothing_in_shared_memory()
+    {
+        using var scratch = new Scratch();
+        scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
+        scratch.Run("New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
+        Assert.Equal(0, scratch.Run("New-VirtualDisk", "P", "-FriendlyName", "v", "-ResiliencySettingName", "Simple", "-Size", "16MB").ExitCode);
+        var folder = File.ReadAllText(RuntimeFolder.RecordOf(scratch.Paths));
+        Assert.NotEmpty(Directory.GetFileSystemEntries(folder));
+        var pair = scratch.Pair();
+        Assert.Equal(0, scratch.Run("stop").ExitCode);
+        Scratch.Eventually("the host has ended", () => !Scratch.IsAlive(pair.Host));
+        Assert.False(Directory.Exists(folder));
+    }
+
+    [Fact]
+    public void A_home_that_other_users_may_write_to_is_refused()
+    {
+        using var scratch = new Scratch();
+        Directory.CreateDirectory(scratch.Paths.Home);
+        File.SetUnixFileMode(scratch.Paths.Home, (UnixFileMode)0x1ff);
+        var answer = scratch.Run("start");
+        Assert.Equal(1, answer.ExitCode);
+        Assert.Contains($"TIERSPACES_HOME '{scratch.Paths.Home}'", answer.Error);
+        Assert.Contains("may be written to by other users", answer.Error);
+        Assert.False(File.Exists(scratch.Paths.HostLock));
+    }
+
+    public void Dispose() => Directory.Delete(root, recursive: true);
+
+    private static string Attaching(string tool, params string[] words) => Host.Attaching.Tool.Run(tool, words);
+}

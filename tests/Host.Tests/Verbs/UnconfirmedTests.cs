@@ -1,0 +1,59 @@
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Tests.Verbs;
+
+/// <summary>Without a terminal a verb that destroys takes one object that is named exactly.</summary>
+public sealed class UnconfirmedTests
+{
+    private static readonly Dictionary<string, string[]> many = new()
+    {
+        ["Remove-VirtualDisk"] = ["*", "v,w", "[vw]"],
+        ["Remove-StoragePool"] = ["*", "p,q"],
+        ["Reset-PhysicalDisk"] = ["*", "free?"],
+        ["Remove-PhysicalDisk p -PhysicalDisks"] = ["*", "c,d", "[d]"],
+    };
+
+    [Fact]
+    public void A_pattern_or_several_objects_are_refused_and_nothing_changes_until_it_is_confirmed()
+    {
+        using var scratch = new Scratch();
+        Make(scratch);
+        var before = State(scratch);
+        Assert.Equal(
+            VerbDescription.All.Where(verb => verb.Verb.Destroys).Select(verb => verb.Name).Order(), many.Keys.Select(line => line.Split(' ')[0]).Order());
+        foreach (var (line, selectors) in many)
+        {
+            foreach (var selector in selectors)
+            {
+                var answer = scratch.Run([.. line.Split(' '), selector]);
+                Assert.Equal((1, true), (answer.ExitCode, answer.Error.Contains("Give -Confirm:false", StringComparison.Ordinal)));
+                Assert.Equal(before, State(scratch));
+            }
+        }
+
+        Succeed(scratch, "Remove-VirtualDisk", "v");
+        Succeed(scratch, "Remove-VirtualDisk", "*", "-Confirm:");   // what a POSIX shell leaves of -Confirm:$false
+        Assert.Equal("[]", scratch.Run("Get-VirtualDisk", "-Json").Output.Trim());
+        Succeed(scratch, "Remove-PhysicalDisk", "p", "-PhysicalDisks", "c,d", "-Confirm:false");
+        Succeed(scratch, "Remove-StoragePool", "q,p", "-Confirm:", "$false");
+    }
+
+    private static void Make(Scratch scratch)
+    {
+        string[] names = ["a", "b", "c", "d", "e", "free1", "free2"];
+        Succeed(scratch, "New-PhysicalDisk", "-Path", string.Join(',', names.Select(name => $"{scratch.Root}/{name}.img")), "-Size", "256MB");
+        Succeed(scratch, "New-StoragePool", "-FriendlyName", "p", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "a,b,c,d");
+        Succeed(scratch, "New-StoragePool", "-FriendlyName", "q", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "e");
+        Succeed(scratch, "New-VirtualDisk", "p", "-FriendlyName", "v", "-Size", "16MB", "-ProvisioningType", "Thin");
+        Succeed(scratch, "New-VirtualDisk", "p", "-FriendlyName", "w", "-Size", "16MB", "-ProvisioningType", "Thin");
+    }
+
+    private static string State(Scratch scratch) =>
+        scratch.Run("Get-VirtualDisk", "-Json").Output + scratch.Run("Get-StoragePool", "-Json").Output + scratch.Run("Get-PhysicalDisk", "-Json").Output;
+
+    private static void Succeed(Scratch scratch, params string[] words)
+    {
+        var answer = scratch.Run(words);
+        Assert.True(answer.ExitCode == 0, $"{string.Join(' ', words)}: {answer.Error}");
+    }
+}
