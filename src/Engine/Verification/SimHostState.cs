@@ -16,6 +16,12 @@ public sealed unsafe class SimHostState : IHostState
     /// <summary>Called before a file is replaced; throwing stands for a failing disk.</summary>
     public Action<string>? OnWrite { get; set; }
 
+    /// <summary>The files, by name.</summary>
+    internal IReadOnlyDictionary<string, byte[]> Files => _files;
+
+    /// <summary>Bytes of the mapped memory, by name.</summary>
+    internal IReadOnlyDictionary<string, int> MemorySizes => _memory.ToDictionary(static block => block.Key, static block => block.Value.Size);
+
     /// <inheritdoc/>
     public byte[]? ReadFile(string name) => _files.GetValueOrDefault(name);
 

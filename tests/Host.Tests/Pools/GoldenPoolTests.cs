@@ -1,0 +1,69 @@
+using System.Text.Json.Nodes;
+using TierSpaces.Golden;
+
+namespace TierSpaces.Host.Tests.Pools;
+
+/// <summary>Opens pools that earlier versions wrote and compares bytes, properties and jobs with what was recorded then.</summary>
+public sealed class GoldenPoolTests
+{
+    private const long LargestFile = 1 << 20;
+    private static readonly string folder = Path.Combine(AppContext.BaseDirectory, "Pools");
+
+    /// <summary>Every file, as a path below the folder.</summary>
+    public static TheoryData<string> Files => [.. Directory.EnumerateFiles(folder, "*" + GoldenScenarios.Extension, SearchOption.AllDirectories)
+        .Select(static path => Path.GetRelativePath(folder, path)).Order(StringComparer.Ordinal)];
+
+    [Theory]
+    [MemberData(nameof(Files))]
+    public void Is_as_it_was_recorded(string file)
+    {
+        var pack = Read(file);
+        GoldenCheck check = new(pack);
+        var opened = check.Open();
+        Assert.Empty(GoldenObjects.Differences(pack.Opened!, opened));
+        Assert.Empty(check.WrongBytes());
+        Assert.All(Bytes(pack.Opened!), before => Assert.True(Bytes(opened)[before.Key] >= before.Value, $"Job {before.Key} began anew."));
+
+        Assert.Empty(GoldenObjects.Differences(pack.Settled!, check.Settle()));
+        Assert.Empty(check.WrongBytes());
+        check.World.Restart();
+        Assert.Empty(check.WrongBytes());
+        check.World.Stop();
+    }
+
+    [Fact]
+    public void There_is_a_small_file_of_every_scenario()
+    {
+        string[] files = [.. Directory.EnumerateFiles(folder, "*", SearchOption.AllDirectories)];
+        Assert.Empty(GoldenScenarios.All.Keys.Except(files.Select(Path.GetFileNameWithoutExtension)));
+        Assert.All(files, static file => Assert.True(new FileInfo(file).Length <= LargestFile, file));
+    }
+
+    [Fact]
+    public void The_comparison_finds_a_byte_a_property_and_an_object_that_changed()
+    {
+        var pack = Read(Path.Combine("0.1", "mirror-of-two.zip"));
+        var writes = pack.Facts.Writes;
+        GoldenCheck check = new(new GoldenPack
+        {
+            Facts = pack.Facts with { Writes = [.. writes[..^1], writes[^1] with { Seed = writes[^1].Seed + 1 }] },
+            Disks = pack.Disks,
+            State = pack.State,
+        });
+        var opened = check.Open();
+        Assert.StartsWith($"virtual disk '{writes[^1].Disk}' at byte {writes[^1].Offset} ", Assert.Single(check.WrongBytes()));
+
+        var recorded = pack.Opened!;
+        recorded["VirtualDisk"]![0]!["Size"] = 1;
+        recorded["StoragePool"]![0]!["Gone"] = null;
+        recorded["PhysicalDisk"]!.AsArray().RemoveAt(0);
+        Assert.Equal(
+            ["/StoragePool[0]/Gone:", "/PhysicalDisk:", "/VirtualDisk[0]/Size:"],
+            GoldenObjects.Differences(recorded, opened).Select(static difference => difference.Split(' ')[0]));
+    }
+
+    private static GoldenPack Read(string file) => GoldenPack.Read(Path.Combine(folder, file));
+
+    private static Dictionary<string, long> Bytes(JsonObject objects) => objects["StorageJob"]!.AsArray().ToDictionary(
+        static job => (string)job!["UniqueId"]!, static job => (long)job!["BytesProcessed"]!);
+}
