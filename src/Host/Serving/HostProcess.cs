@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Runtime.InteropServices;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Host.Supervision;
 using TierSpaces.Host.Verbs;
 
@@ -34,6 +35,7 @@ internal static class HostProcess
             HostLog.WriteTo(paths.Log);
         }
 
+        Invariant.WhenBroken = EndProcess;
         using var hostLock = await TakeLockAsync(paths, options).ConfigureAwait(false);
         if (hostLock is null)
         {
@@ -91,6 +93,13 @@ internal static class HostProcess
         {
             services.Changes.Release();
         }
+    }
+
+    /// <summary>Ends the process where an invariant of the engine is broken: the next host recovers from the disks, which this one must not write to.</summary>
+    private static void EndProcess(InvariantException broken)
+    {
+        HostLog.Write($"{broken.Message} The host ends; the next one recovers from the disks.");
+        Environment.FailFast(broken.Message);
     }
 
     private static void Obey(PosixSignalContext context, HostServices services)
