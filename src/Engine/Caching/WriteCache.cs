@@ -158,8 +158,10 @@ public sealed partial class WriteCache : IBlockStore
         return error;
     }
 
-    private IoError Refusal(long offset, long length) =>
+    private IoError Refusal(long offset, long length) => length == 0 ? IoError.InvalidArgument : RefusalOfRange(offset, length);
+
+    private IoError RefusalOfRange(long offset, long length) =>
         _home.Fault != IoError.None ? _home.Fault
-        : offset < 0 || length <= 0 || offset > _home.Length - length || ((offset | length) & (BlockSize - 1)) != 0 ? IoError.InvalidArgument
+        : offset < 0 || length < 0 || offset > _home.Length - length || ((offset | length) & (BlockSize - 1)) != 0 ? IoError.InvalidArgument
         : IoError.None;
 }

@@ -165,8 +165,8 @@ public sealed partial class WriteCache
 
     private async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
     {
-        IoError error = Refusal(offset, length);
-        if (error != IoError.None)
+        IoError error = RefusalOfRange(offset, length);
+        if (error != IoError.None || length == 0)
         {
             return error;
         }

@@ -13,7 +13,7 @@ public sealed unsafe partial class BufferPool(bool hugePages = false) : IDisposa
     /// <summary>Alignment of every buffer, in bytes.</summary>
     public const int Alignment = 4096;
 
-    /// <summary>Largest buffer, in bytes (the largest NBD payload accepted).</summary>
+    /// <summary>Largest buffer, in bytes.</summary>
     public const int LargestBuffer = 32 << 20;
 
     private readonly Stack<nint>[] _free = new Stack<nint>[BitOperations.Log2(LargestBuffer / Alignment) + 1];

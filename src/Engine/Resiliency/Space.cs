@@ -84,7 +84,7 @@ public sealed partial class Space : IHomeStore, IRepairable
     public SpaceCounters Counters { get; } = new();
 
     /// <inheritdoc/>
-    public StoreGeometry Geometry => new(Length, BlockSize, BlockSize, 32 << 20);
+    public StoreGeometry Geometry => new(Length, BlockSize, BlockSize, BufferPool.LargestBuffer);
 
     /// <summary>Regions that may not be answered from yet.</summary>
     public int UnresolvedRegions { get; private set; }
@@ -172,9 +172,11 @@ public sealed partial class Space : IHomeStore, IRepairable
         return error == IoError.None ? await Flush() : error;
     }
 
-    private IoError Refusal(long offset, long length) =>
+    private IoError Refusal(long offset, long length) => length == 0 ? IoError.InvalidArgument : RefusalOfRange(offset, length);
+
+    private IoError RefusalOfRange(long offset, long length) =>
         Fault != IoError.None ? Fault
-        : offset < 0 || length <= 0 || offset > Length - length || ((offset | length) & (BlockSize - 1)) != 0 ? IoError.InvalidArgument
+        : offset < 0 || length < 0 || offset > Length - length || ((offset | length) & (BlockSize - 1)) != 0 ? IoError.InvalidArgument
         : IoError.None;
 
     private int RowsFor(long length) => checked((int)((length + _shape.RowSize - 1) / _shape.RowSize));

@@ -11,7 +11,8 @@ public sealed partial class Space
     /// is nothing that could say so, and zeros are written.
     /// </summary>
     public LaneTask<IoError> Unmap(long offset, long length) =>
-        Refusal(offset, length) is not IoError.None and var refused ? LaneTask.FromResult(refused)
+        RefusalOfRange(offset, length) is not IoError.None and var refused ? LaneTask.FromResult(refused)
+        : length == 0 ? default
         : _shape.Checksums ? ZeroEntries(offset, length, keepRows: false)
         : WriteZeros(offset, length, allocate: false);
 
@@ -54,7 +55,7 @@ public sealed partial class Space
     /// <inheritdoc/>
     public async LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
     {
-        if (Refusal(offset, length) is not IoError.None and var refused)
+        if (RefusalOfRange(offset, length) is var refused && (refused != IoError.None || length == 0))
         {
             return refused;
         }
@@ -67,7 +68,7 @@ public sealed partial class Space
     /// <inheritdoc/>
     public async LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
     {
-        IoError error = Refusal(offset, length);
+        IoError error = RefusalOfRange(offset, length);
         for (long at = offset; at < offset + length && error == IoError.None;)
         {
             StripPiece piece = StripeGeometry.First(_shape, at, offset + length - at);

@@ -79,7 +79,7 @@ public sealed partial class TieredStore : IHomeStore
     public SliceMapState Map => _map;
 
     /// <inheritdoc/>
-    public StoreGeometry Geometry => new(Length, BlockSize, BlockSize, 32 << 20);
+    public StoreGeometry Geometry => new(Length, BlockSize, BlockSize, BufferPool.LargestBuffer);
 
     /// <summary>What passed through a tier; null for one that is being added.</summary>
     public TierCounters? CountersOf(int tier) => tier < _tiers.Length ? _tiers[tier].Counters : null;
@@ -123,7 +123,7 @@ public sealed partial class TieredStore : IHomeStore
     /// <inheritdoc/>
     public async LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
     {
-        IoError error = Refusal(offset, length);
+        IoError error = RefusalOfRange(offset, length);
         for (long at = offset; at < offset + length && error == IoError.None;)
         {
             int slice = (int)(at >> _sliceShift);
@@ -246,8 +246,10 @@ public sealed partial class TieredStore : IHomeStore
 
     private SliceMove? MoveOf(int slice) => _moves.Count > 0 && _moves.TryGetValue(slice, out SliceMove? move) ? move : null;
 
-    private IoError Refusal(long offset, long length) =>
+    private IoError Refusal(long offset, long length) => length == 0 ? IoError.InvalidArgument : RefusalOfRange(offset, length);
+
+    private IoError RefusalOfRange(long offset, long length) =>
         Fault is not IoError.None and var fault ? fault
-        : offset < 0 || length <= 0 || offset > Length - length || ((offset | length) & (BlockSize - 1)) != 0 ? IoError.InvalidArgument
+        : offset < 0 || length < 0 || offset > Length - length || ((offset | length) & (BlockSize - 1)) != 0 ? IoError.InvalidArgument
         : IoError.None;
 }

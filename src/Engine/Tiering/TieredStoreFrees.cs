@@ -22,7 +22,7 @@ public sealed partial class TieredStore
 
     private async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
     {
-        IoError error = Refusal(offset, length);
+        IoError error = RefusalOfRange(offset, length);
         List<int> whole = [];
         for (long at = offset; at < offset + length && error == IoError.None;)
         {

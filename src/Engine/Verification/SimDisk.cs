@@ -86,7 +86,7 @@ public sealed class SimDisk : IDisk
     public int InFlight { get; private set; }
 
     /// <inheritdoc/>
-    public StoreGeometry Geometry => new(Media.Length, Identity.LogicalSectorSize, Media.SectorSize, 32 << 20);
+    public StoreGeometry Geometry => new(Media.Length, Identity.LogicalSectorSize, Media.SectorSize, BufferPool.LargestBuffer);
 
     /// <summary>Stops answering.</summary>
     public void Hang() => Hung = true;

@@ -6,32 +6,33 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-// A virtual disk as clients address it: bounds, sectors smaller than a block, counters.
+// A virtual disk as clients address it: bounds, access, counters, heat. Sectors smaller than a block and long requests are the task of
+// BlockLimits, which lies between this layer and the store: write cache, tiers or space.
 //
 // Invariants
-//  1. The storey below, write cache, tiers or space, sees whole 4 KiB blocks only: a smaller write reads the rest under the range lock and writes it all.
-//  2. On a disk with small sectors every write holds its blocks, so that two writes into one block never lose each other.
-//  3. Nothing is acknowledged that the storey below has not acknowledged.
+//  1. Every request is checked against size, sector size and access before anything is done.
+//  2. A request is counted once and heats its slices once, however many transfers it becomes below.
+//  3. Nothing is acknowledged that the store has not acknowledged.
+//  4. A request that ends with an exception is counted as failed: the queue counts requests under way, and a pause waits for it.
 
-/// <summary>The storey that clients talk to.</summary>
+/// <summary>The layer that clients talk to.</summary>
 public sealed class VirtualDisk : IBlockStore
 {
     private const int BlockSize = 4096;
     private const long PausePollNs = 100_000;
 
     private readonly ILane _lane;
-    private readonly RangeLock _blocks = new();
+    private readonly BlockLimits _below;
     private readonly LaneSignal _resumed = new();
     private readonly IHomeStore _home;
-    private IBlockStore _below;
-    private bool _isPaused;   // new requests wait, so that the storey below can be exchanged
+    private bool _isPaused;   // new requests wait, so that the store can be exchanged
 
     internal VirtualDisk(ILane lane, IHomeStore home, WriteCache? cache, long sizeBytes, int logicalSectorSize, bool isReadOnly)
     {
         _lane = lane;
         _home = home;
         Cache = cache;
-        _below = cache is null ? home : cache;
+        _below = new BlockLimits(lane.Buffers, cache is null ? home : cache, logicalSectorSize);
         SizeBytes = sizeBytes;
         LogicalSectorSize = logicalSectorSize;
         IsReadOnly = isReadOnly;
@@ -56,7 +57,7 @@ public sealed class VirtualDisk : IBlockStore
     internal HeatMap? Heat { get; set; }
 
     /// <inheritdoc/>
-    public StoreGeometry Geometry => new(SizeBytes, LogicalSectorSize, BlockSize, 32 << 20);
+    public StoreGeometry Geometry => new(SizeBytes, LogicalSectorSize, BlockSize, _below.Geometry.MaxTransfer);
 
     /// <summary>Makes the disk longer; clients that connect from now on see it.</summary>
     internal void Grow(long sizeBytes)
@@ -82,7 +83,7 @@ public sealed class VirtualDisk : IBlockStore
     internal void Resume(WriteCache? cache)
     {
         Cache = cache;
-        _below = cache is null ? _home : cache;
+        _below.Below = cache is null ? _home : cache;
         _isPaused = false;
         _resumed.NotifyAll();
     }
@@ -93,7 +94,7 @@ public sealed class VirtualDisk : IBlockStore
     /// <inheritdoc/>
     public async LaneTask<IoError> Read(long offset, IoBuffer target)
     {
-        if (IsOutside(offset, target.Length))
+        if (IsOutside(offset, target.Length) || target.Length == 0)
         {
             return IoError.InvalidArgument;
         }
@@ -105,19 +106,26 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         Counters.Begin();
-        Heat?.Record(offset, target.Length, isWrite: false, _lane.RecentNs);
-        IoError error = IsWhole(offset, target.Length) && target.IsAligned(BlockSize)
-            ? await _below.Read(offset, target) : await ReadPart(offset, target);
-        Counters.ReadOperations++;
-        Counters.ReadBytes += target.Length;
-        Counters.EndRead(_lane.RecentNs - startNs, error != IoError.None);
+        IoError error = IoError.Io;   // unless the store says otherwise
+        try
+        {
+            Heat?.Record(offset, target.Length, isWrite: false, _lane.RecentNs);
+            error = await _below.Read(offset, target);
+        }
+        finally
+        {
+            Counters.ReadOperations++;
+            Counters.ReadBytes += target.Length;
+            Counters.EndRead(_lane.RecentNs - startNs, error != IoError.None);
+        }
+
         return error;
     }
 
     /// <inheritdoc/>
     public async LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
     {
-        if (IsOutside(offset, source.Length) || IsReadOnly)
+        if (IsOutside(offset, source.Length) || source.Length == 0 || IsReadOnly)
         {
             return IsReadOnly ? IoError.NotPermitted : IoError.InvalidArgument;
         }
@@ -129,12 +137,17 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         Counters.Begin();
-        Heat?.Record(offset, source.Length, isWrite: true, _lane.RecentNs);
-        IoError error = LogicalSectorSize == BlockSize && source.IsAligned(BlockSize)
-            ? await _below.Write(offset, source, flags) : await WriteLocked(offset, source, flags);
-        Counters.WriteOperations++;
-        Counters.WriteBytes += source.Length;
-        Counters.EndWrite(_lane.RecentNs - startNs, error != IoError.None);
+        IoError error = IoError.Io;
+        try
+        {
+            Heat?.Record(offset, source.Length, isWrite: true, _lane.RecentNs);
+            error = await _below.Write(offset, source, flags);
+        }
+        finally
+        {
+            EndWrite(source.Length, startNs, error);
+        }
+
         return error;
     }
 
@@ -148,13 +161,21 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         Counters.Begin();
-        IoError error = await _below.Flush();
-        Counters.FlushOperations++;
-        Counters.EndFlush(_lane.RecentNs - startNs, error != IoError.None);
+        IoError error = IoError.Io;
+        try
+        {
+            error = await _below.Flush();
+        }
+        finally
+        {
+            Counters.FlushOperations++;
+            Counters.EndFlush(_lane.RecentNs - startNs, error != IoError.None);
+        }
+
         return error;
     }
 
-    /// <summary>Gives back the whole blocks of a range; parts of blocks at its ends stay as they are.</summary>
+    /// <summary>Gives back the whole blocks of a range. A block that is covered in part keeps its bytes.</summary>
     public async LaneTask<IoError> Unmap(long offset, long length)
     {
         if (IsOutside(offset, length) || IsReadOnly)
@@ -169,19 +190,18 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         Counters.Begin();
-        long first = RoundUp(offset);
-        long end = RoundDown(offset + length);
-        IoError error = IoError.None;
-        if (end > first)
+        IoError error = IoError.Io;
+        try
         {
-            await _blocks.Acquire(first, end);
-            error = await _below.Unmap(first, end - first);
-            _blocks.Release(first, end);
+            error = await _below.Unmap(offset, length);
+        }
+        finally
+        {
+            Counters.UnmapOperations++;
+            Counters.UnmapBytes += length;
+            Counters.EndWrite(_lane.RecentNs - startNs, error != IoError.None);
         }
 
-        Counters.UnmapOperations++;
-        Counters.UnmapBytes += length;
-        Counters.EndWrite(_lane.RecentNs - startNs, error != IoError.None);
         return error;
     }
 
@@ -200,124 +220,31 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         Counters.Begin();
-        IoError error = await ZeroParts(offset, length, flags);
-        Counters.WriteOperations++;
-        Counters.WriteBytes += length;
-        Counters.EndWrite(_lane.RecentNs - startNs, error != IoError.None);
+        IoError error = IoError.Io;
+        try
+        {
+            error = await _below.WriteZeroes(offset, length, flags);
+        }
+        finally
+        {
+            EndWrite(length, startNs, error);
+        }
+
         return error;
     }
 
     /// <inheritdoc/>
-    public async LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
+    public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) =>
+        IsOutside(offset, length) ? LaneTask.FromResult(IoError.InvalidArgument) : _below.Status(offset, length, extents);
+
+    private void EndWrite(long length, long startNs, IoError error)
     {
-        if (IsOutside(offset, length))
-        {
-            return IoError.InvalidArgument;
-        }
-
-        long first = RoundDown(offset);
-        List<StoreExtent> whole = [];
-        IoError error = await _below.Status(first, RoundUp(offset + length) - first, whole);
-        long skip = offset - first;
-        foreach (StoreExtent extent in whole)
-        {
-            long part = Math.Min(extent.Length - Math.Min(skip, extent.Length), length);
-            skip -= Math.Min(skip, extent.Length);
-            length -= part;
-            if (part > 0)
-            {
-                extents.Add(extent with { Length = part });
-            }
-        }
-
-        return error;
-    }
-
-    private async LaneTask<IoError> ReadPart(long offset, IoBuffer target)
-    {
-        long first = RoundDown(offset);
-        IoBuffer whole = _lane.Buffers.Rent((int)(RoundUp(offset + target.Length) - first)).AllowKeeping();
-        IoError error = await _below.Read(first, whole);
-        whole = _lane.Buffers.Settle(whole);
-        whole.Span.Slice((int)(offset - first), target.Length).CopyTo(target.Span);
-        _lane.Buffers.Return(whole);
-        return error;
-    }
-
-    private async LaneTask<IoError> WriteLocked(long offset, IoBuffer source, WriteFlags flags)
-    {
-        long first = RoundDown(offset);
-        long end = RoundUp(offset + source.Length);
-        await _blocks.Acquire(first, end);
-        IoError error = IsWhole(offset, source.Length) && source.IsAligned(BlockSize)
-            ? await _below.Write(offset, source, flags) : await ReadModifyWrite(offset, source, first, end, flags);
-        _blocks.Release(first, end);
-        return error;
-    }
-
-    private async LaneTask<IoError> ReadModifyWrite(long offset, IoBuffer source, long first, long end, WriteFlags flags)
-    {
-        IoBuffer whole = _lane.Buffers.Rent((int)(end - first));
-        IoError error = IoError.None;
-        if (!IsWhole(offset, source.Length))
-        {
-            Counters.ReadModifyWrites++;
-            error = await ReadEnds(offset, source.Length, first, end, whole);
-        }
-
-        if (error == IoError.None)
-        {
-            source.Span.CopyTo(whole.Span.Slice((int)(offset - first), source.Length));
-            error = await _below.Write(first, whole, flags);
-        }
-
-        _lane.Buffers.Return(whole);
-        return error;
-    }
-
-    private async LaneTask<IoError> ReadEnds(long offset, int length, long first, long end, IoBuffer whole)
-    {
-        IoError error = offset != first ? await _below.Read(first, whole.Slice(0, BlockSize)) : IoError.None;
-        bool hasTail = offset + length != end && (end - first > BlockSize || offset == first);
-        return error == IoError.None && hasTail
-            ? await _below.Read(end - BlockSize, whole.Slice(whole.Length - BlockSize, BlockSize)) : error;
-    }
-
-    private async LaneTask<IoError> ZeroParts(long offset, long length, WriteFlags flags)
-    {
-        long first = Math.Min(RoundUp(offset), offset + length);
-        long end = Math.Max(RoundDown(offset + length), first);
-        IoError error = first > offset ? await ZeroPart(offset, (int)(first - offset), WriteFlags.None) : IoError.None;
-        if (error == IoError.None && offset + length > end)
-        {
-            error = await ZeroPart(end, (int)(offset + length - end), WriteFlags.None);
-        }
-
-        if (error == IoError.None && end > first)
-        {
-            await _blocks.Acquire(first, end);
-            error = await _below.WriteZeroes(first, end - first, flags & ~WriteFlags.ForceUnitAccess);
-            _blocks.Release(first, end);
-        }
-
-        return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await _below.Flush() : error;
-    }
-
-    private async LaneTask<IoError> ZeroPart(long offset, int length, WriteFlags flags)
-    {
-        IoBuffer zeros = _lane.Buffers.Rent(length);
-        zeros.Span.Clear();
-        IoError error = await WriteLocked(offset, zeros, flags);
-        _lane.Buffers.Return(zeros);
-        return error;
+        Counters.WriteOperations++;
+        Counters.WriteBytes += length;
+        Counters.ReadModifyWrites = _below.ReadModifyWrites;
+        Counters.EndWrite(_lane.RecentNs - startNs, error != IoError.None);
     }
 
     private bool IsOutside(long offset, long length) =>
-        offset < 0 || length <= 0 || offset > SizeBytes - length || ((offset | length) & (LogicalSectorSize - 1)) != 0;
-
-    private static bool IsWhole(long offset, long length) => ((offset | length) & (BlockSize - 1)) == 0;
-
-    private static long RoundDown(long offset) => offset & ~(BlockSize - 1L);
-
-    private static long RoundUp(long offset) => (offset + BlockSize - 1) & ~(BlockSize - 1L);
+        offset < 0 || length < 0 || offset > SizeBytes - length || ((offset | length) & (LogicalSectorSize - 1)) != 0;
 }

@@ -14,7 +14,7 @@ public abstract class RawDiskConformance(LaneBackend backend) : BlockStoreConfor
 {
     protected virtual DiskOverrides Overrides => new();
 
-    protected virtual TemporaryImage MakeImage() => TemporaryImage.OnDisk();
+    protected virtual TemporaryImage MakeImage() => TemporaryImage.OnDisk(48 << 20);
 
     internal virtual OpenedDevice Adjust(OpenedDevice device) => device;
 
@@ -40,7 +40,7 @@ public abstract class DirectConformance(LaneBackend backend) : RawDiskConformanc
 
 public abstract class MemoryConformance(LaneBackend backend) : RawDiskConformance(backend)
 {
-    protected override TemporaryImage MakeImage() => TemporaryImage.InMemory();
+    protected override TemporaryImage MakeImage() => TemporaryImage.InMemory(48 << 20);
 }
 
 public abstract class BufferedConformance(LaneBackend backend) : RawDiskConformance(backend)

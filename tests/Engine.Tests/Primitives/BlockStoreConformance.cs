@@ -263,6 +263,44 @@ public abstract class BlockStoreConformance
         lane.Buffers.Return(memory);
     });
 
+    /// <summary>A request as long as the store says it may be, wherever it begins; what lies beside it stays.</summary>
+    [Theory]
+    [InlineData(0, WriteFlags.None)]
+    [InlineData(1, WriteFlags.None)]
+    [InlineData(1, WriteFlags.ForceUnitAccess)]
+    [InlineData(7, WriteFlags.None)]
+    [InlineData(-1, WriteFlags.None)]
+    public void TheLargestTransferWorksAtEveryOffset(int firstBlock, WriteFlags flags) => WithStore(async (lane, store) =>
+    {
+        StoreGeometry geometry = store.Geometry;
+        int block = geometry.BlockSize;
+        int length = (int)Math.Min(geometry.MaxTransfer, geometry.Length - (9 * block)) & -block;
+        long offset = (firstBlock >= 0 ? firstBlock : (geometry.Length - length) / block - 1) * (long)block;
+        long after = offset + length;
+        Assert.Equal(IoError.None, await Fill(lane, store, Math.Max(offset - block, 0), block, 3, WriteFlags.None));
+        Assert.Equal(IoError.None, await Fill(lane, store, after, block, 4, WriteFlags.None));
+        IoBuffer buffer = lane.Buffers.Rent(length);
+        for (int at = 0; at < length; at += 8)
+        {
+            BitConverter.TryWriteBytes(buffer.Span[at..], offset + at);   // each place is told from every other
+        }
+
+        Assert.Equal(IoError.None, await store.Write(offset, buffer, flags));
+        buffer.Span.Fill(0xEE);
+        Assert.Equal(IoError.None, await store.Read(offset, buffer));
+        int wrong = -1;
+        for (int at = 0; at < length && wrong < 0; at += 8)
+        {
+            wrong = BitConverter.ToInt64(buffer.Span[at..]) == offset + at ? wrong : at;
+        }
+
+        Assert.Equal(-1, wrong);
+        lane.Buffers.Return(buffer);
+        Assert.True(offset == 0 || await ReadsAs(lane, store, offset - block, block, 3));
+        Assert.True(await ReadsAs(lane, store, after, block, 4));
+        Assert.Equal(IoError.None, await store.Flush());
+    });
+
     private static bool Covers((long Offset, int Length) range, long offset) => offset >= range.Offset && offset < range.Offset + range.Length;
 
     private static ExtentState? StateAt(List<StoreExtent> extents, long start, long offset)

@@ -27,6 +27,8 @@ public sealed class VirtualDiskAllocationTests : IDisposable
     private readonly LaneTask<IoError>[] _requests = new LaneTask<IoError>[Depth];
     private readonly IoBuffer[] _buffers = new IoBuffer[Depth];
     private ulong _random = 88172645463325252;
+    private int _sectorSize = BlockSize;
+    private int _length = BlockSize;   // of a request
 
     public void Dispose() => Directory.Delete(_folder, recursive: true);
 
@@ -49,6 +51,19 @@ public sealed class VirtualDiskAllocationTests : IDisposable
     [InlineData(LaneBackend.Threads)]
     public void Cached_writes_and_reads_allocate_nothing(LaneBackend backend) =>
         AssertNothing(backend, 2, ChecksumKind.CRC32C, _ => TemporaryImage.OnDisk(256 << 20), cacheBytes: 64 << 20);
+
+    /// <summary>Requests that begin and end in the middle of a block, short ones and those whose body is transferred in place.</summary>
+    [Theory]
+    [InlineData(LaneBackend.Uring, 4096, 0)]
+    [InlineData(LaneBackend.Uring, 256 << 10, 0)]
+    [InlineData(LaneBackend.Uring, 4096, 64 << 20)]
+    [InlineData(LaneBackend.Threads, 256 << 10, 0)]
+    public void Requests_at_odd_offsets_allocate_nothing(LaneBackend backend, int length, long cacheBytes)
+    {
+        _sectorSize = 512;
+        _length = length;
+        AssertNothing(backend, 2, ChecksumKind.CRC32C, _ => TemporaryImage.OnDisk(256 << 20), cacheBytes);
+    }
 
     private void AssertNothing(LaneBackend backend, int copies, ChecksumKind checksum, Func<int, TemporaryImage> newImage, long cacheBytes)
     {
@@ -78,7 +93,7 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new NewVirtualDiskSpec
         {
             FriendlyName = "d", ResiliencySettingName = copies == 1 ? "Simple" : "Mirror", SizeBytes = DiskBytes,
-            NumberOfColumns = 1, NumberOfDataCopies = copies, Interleave = 256 << 10, Checksum = checksum,
+            NumberOfColumns = 1, NumberOfDataCopies = copies, Interleave = 256 << 10, Checksum = checksum, LogicalSectorSize = _sectorSize,
             WriteCacheSize = cacheBytes, Destage = new DestageSettings { Hold = cacheBytes > 0 },
         });
         Assert.Equal("", made.Reason);
@@ -124,13 +139,13 @@ public sealed class VirtualDiskAllocationTests : IDisposable
     {
         for (int i = 0; i < Depth; i++)
         {
-            _buffers[i] = lane.Buffers.Rent(BlockSize).AllowKeeping();   // as the NBD server does: no copy on the way
+            _buffers[i] = lane.Buffers.Rent(_length).AllowKeeping();   // as the NBD server does: no copy on the way
             _buffers[i].Span.Fill((byte)(i + 1));
         }
 
-        for (long offset = 0; offset < DiskBytes; offset += BlockSize)
+        for (long offset = 0; offset < DiskBytes; offset += _length)
         {
-            Assert.Equal(IoError.None, await disk.Write(offset, _buffers[offset / BlockSize % Depth], WriteFlags.None));
+            Assert.Equal(IoError.None, await disk.Write(offset, _buffers[offset / _length % Depth], WriteFlags.None));
         }
 
         Assert.Equal(IoError.None, await disk.Flush());
@@ -138,11 +153,12 @@ public sealed class VirtualDiskAllocationTests : IDisposable
 
     private async LaneTask Run(VirtualDisk disk, bool isWrite)
     {
-        for (int round = 0; round < RoundsPerWindow; round++)
+        int rounds = Math.Max(RoundsPerWindow * BlockSize / _length, 4);   // few enough that not every window has a flush of the integrity log
+        for (int round = 0; round < rounds; round++)
         {
             for (int i = 0; i < Depth; i++)
             {
-                long offset = NextBlock() * BlockSize;
+                long offset = _sectorSize == BlockSize ? NextBlock() * BlockSize : (NextBlock() * BlockSize % (DiskBytes - (2 * _length))) + _sectorSize;
                 _requests[i] = isWrite ? disk.Write(offset, _buffers[i], WriteFlags.None) : disk.Read(offset, _buffers[i]);
             }
 

@@ -22,22 +22,17 @@ internal static class NbdStoreCalls
     private const long LargestStatusStep = 1L << 30;
 
     /// <summary>A cache hint is checked and taken: what to keep near is decided below, by heat.</summary>
-    internal static LaneTask<IoError> Execute(IBlockStore store, NbdRequest request, in StoreGeometry geometry)
+    internal static LaneTask<IoError> Execute(IBlockStore store, NbdRequest request)
     {
         if (request.Length == 0 && request.Command != NbdCommand.Flush)
         {
             return default;
         }
 
-        bool whole = request.Length <= geometry.MaxTransfer;
         return request.Command switch
         {
-            NbdCommand.Read => whole
-                ? store.Read(request.Offset, request.Buffer)
-                : ReadInParts(store, request, PartOf(geometry)),
-            NbdCommand.Write => whole
-                ? store.Write(request.Offset, request.Buffer, request.WriteFlags)
-                : WriteInParts(store, request, PartOf(geometry)),
+            NbdCommand.Read => store.Read(request.Offset, request.Buffer),
+            NbdCommand.Write => store.Write(request.Offset, request.Buffer, request.WriteFlags),
             NbdCommand.Flush => store.Flush(),
             NbdCommand.Trim => request.Has(NbdCommandFlags.Fua)
                 ? UnmapDurably(store, request)
@@ -46,33 +41,6 @@ internal static class NbdStoreCalls
             NbdCommand.BlockStatus => Status(store, request),
             _ => default,
         };
-    }
-
-    private static int PartOf(in StoreGeometry geometry) =>
-        Math.Max(geometry.MaxTransfer - (geometry.MaxTransfer % geometry.BlockSize), geometry.BlockSize);
-
-    private static async LaneTask<IoError> ReadInParts(IBlockStore store, NbdRequest request, int part)
-    {
-        IoError error = IoError.None;
-        for (int at = 0; at < request.Length && error == IoError.None; at += part)
-        {
-            IoBuffer target = request.Buffer.Slice(at, Math.Min(part, request.Buffer.Length - at));
-            error = await store.Read(request.Offset + at, target);
-        }
-
-        return error;
-    }
-
-    private static async LaneTask<IoError> WriteInParts(IBlockStore store, NbdRequest request, int part)
-    {
-        IoError error = IoError.None;
-        for (int at = 0; at < request.Length && error == IoError.None; at += part)
-        {
-            IoBuffer source = request.Buffer.Slice(at, Math.Min(part, request.Buffer.Length - at));
-            error = await store.Write(request.Offset + at, source, request.WriteFlags);
-        }
-
-        return error;
     }
 
     private static async LaneTask<IoError> UnmapDurably(IBlockStore store, NbdRequest request)

@@ -20,6 +20,7 @@ internal sealed class NbdTransmission
     private const int BytesPerTurn = 2 << 20;
 
     private readonly NbdTerms _terms;
+    private readonly BlockLimits _store;   // the store of the export; it need not take a transfer as long as the protocol's
     private readonly NbdServer _server;
     private readonly ILaneSocket _socket;
     private readonly NbdReceiver _receiver;
@@ -43,6 +44,7 @@ internal sealed class NbdTransmission
         _socket = socket;
         _receiver = receiver;
         _terms = terms;
+        _store = new BlockLimits(server.Lane.Buffers, terms.Export.Store, terms.Geometry.BlockSize);
         _replies = new NbdReplies(this, socket, server.Lane.Buffers, server.Limits.MaxRequests, terms.StructuredReplies);
     }
 
@@ -341,7 +343,7 @@ internal sealed class NbdTransmission
         _runningCalls++;
         Export.BeginCall();
         ExpectNext();
-        LaneTask<IoError>.Awaiter call = NbdStoreCalls.Execute(Export.Store, request, _terms.Geometry).GetAwaiter();
+        LaneTask<IoError>.Awaiter call = NbdStoreCalls.Execute(_store, request).GetAwaiter();
         if (!call.IsCompleted)
         {
             request.Await(this, call);

@@ -245,8 +245,10 @@ public class NbdTransmissionTests
         TestClient client = nbd.Connect().Enter();
         byte[] data = Pattern(1 << 20);
         Assert.Equal(0u, client.Ask(Write, 0, 1 << 20, Fua, data).Error);
+        Assert.Equal(11, nbd.Store.Calls.FindLastIndex(static call => call == "flush"));   // one, when every part is there
+        Assert.All(nbd.Store.Calls.Take(11), static call => Assert.EndsWith(" None", call));
         Assert.Equal(data, client.Ask(Read, 0, 1 << 20).Data[8..]);
-        Assert.Equal(2 * 11, nbd.Store.Calls.Count);
+        Assert.Equal((2 * 11) + 1, nbd.Store.Calls.Count);
     }
 
     [Fact]

@@ -1,0 +1,398 @@
+using System.Numerics;
+
+namespace TierSpaces.Engine.Primitives;
+
+// The limits of a store, kept away from its callers: its block size and its largest transfer.
+//
+// A request that the store takes as it is passes through without a copy and without a frame of its own. A request that covers a block in
+// part is widened: a short one goes through one bounce buffer as a whole; of a long one only the two end blocks do, and the body is
+// transferred in place. A transfer above MaxTransfer of the store is cut into parts.
+//
+// Invariants
+//  1. The store sees whole blocks, and no transfer above its MaxTransfer.
+//  2. A bounce buffer holds at most BounceMax bytes, however long the request is.
+//  3. If the unit of the callers is smaller than a block, every change of a block holds the block in the range lock: a block that is read
+//     and written back never undoes another change.
+//  4. A request that is done in several parts is durable after a flush that begins when all parts have completed. The parts themselves
+//     carry no ForceUnitAccess. A request that stays one transfer carries it to the store.
+//  5. A request outside the store or its unit is refused as a whole before anything is done.
+
+/// <summary>A store with a smaller unit and a larger transfer than the store below has.</summary>
+public sealed class BlockLimits : IBlockStore
+{
+    /// <summary>Longest stretch, in bytes, that is transferred through a bounce buffer as a whole.</summary>
+    public const int BounceMax = 64 << 10;
+
+    private readonly BufferPool _buffers;
+    private readonly RangeLock _blocks = new();
+    private readonly int _unit;
+    private readonly int _block;
+    private readonly bool _hasParts;   // of blocks: the unit is smaller
+    private IBlockStore _below;
+    private int _partMax;              // whole blocks of the largest transfer
+    private int _bounceMax;
+
+    /// <summary>Limits of <paramref name="unit"/> bytes over a store.</summary>
+    /// <param name="buffers">Buffers of the lane of the store.</param>
+    /// <param name="below">The store.</param>
+    /// <param name="unit">Smallest unit of the callers, in bytes: a power of two, at most the block size of the store.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The unit is no power of two or larger than a block.</exception>
+    public BlockLimits(BufferPool buffers, IBlockStore below, int unit)
+    {
+        _buffers = buffers;
+        _unit = unit;
+        _block = below.Geometry.BlockSize;
+        _below = below;
+        if (!BitOperations.IsPow2(unit) || unit > _block)
+        {
+            throw new ArgumentOutOfRangeException(nameof(unit), unit, $"The unit is a power of two, at most the block size of the store ({_block} bytes).");
+        }
+
+        _hasParts = unit < _block;
+        Below = below;
+    }
+
+    /// <summary>The store. It is exchanged only while no request is under way, for one of the same block size.</summary>
+    public IBlockStore Below
+    {
+        get => _below;
+        set
+        {
+            StoreGeometry geometry = value.Geometry;
+            _below = value;
+            _partMax = Math.Max(geometry.MaxTransfer & -_block, _block);
+            _bounceMax = Math.Min(BounceMax, _partMax);
+        }
+    }
+
+    /// <summary>Writes and zeroings so far that had to read a block first.</summary>
+    public long ReadModifyWrites { get; private set; }
+
+    /// <inheritdoc/>
+    public StoreGeometry Geometry => _below.Geometry with { BlockSize = _unit, MaxTransfer = BufferPool.LargestBuffer };
+
+    /// <inheritdoc/>
+    public void Expect(long offset) => _below.Expect(offset);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Read(long offset, IoBuffer target) =>
+        IsWhole(offset, target.Length) ? ReadWhole(offset, target)
+        : Refuses(offset, target.Length) ? LaneTask.FromResult(IoError.InvalidArgument)
+        : RoundUp(offset + target.Length) - RoundDown(offset) <= _bounceMax ? ReadBounced(offset, target) : ReadEndsBounced(offset, target);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
+        _hasParts ? WriteLocked(offset, source, flags)
+        : IsWhole(offset, source.Length) ? WriteWhole(offset, source, flags) : LaneTask.FromResult(IoError.InvalidArgument);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Flush() => _below.Flush();
+
+    /// <summary>Gives back the whole blocks of a range. A block that is covered in part keeps its bytes.</summary>
+    public LaneTask<IoError> Unmap(long offset, long length) => _hasParts ? UnmapLocked(offset, length) : _below.Unmap(offset, length);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) =>
+        _hasParts ? ZeroLocked(offset, length, flags) : _below.WriteZeroes(offset, length, flags);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) =>
+        IsWhole(offset, length) ? _below.Status(offset, length, extents) : StatusOfParts(offset, length, extents);
+
+    private LaneTask<IoError> ReadWhole(long offset, IoBuffer target) =>
+        target.Length <= _partMax ? _below.Read(offset, target) : ReadInParts(offset, target);
+
+    private LaneTask<IoError> WriteWhole(long offset, IoBuffer source, WriteFlags flags) =>
+        source.Length <= _partMax ? _below.Write(offset, source, flags) : WriteInParts(offset, source, flags);
+
+    private async LaneTask<IoError> ReadInParts(long offset, IoBuffer target)
+    {
+        IoError error = Refuses(offset, target.Length) ? IoError.InvalidArgument : IoError.None;
+        for (int at = 0; at < target.Length && error == IoError.None; at += _partMax)
+        {
+            error = await _below.Read(offset + at, target.Slice(at, Math.Min(_partMax, target.Length - at)));
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> WriteInParts(long offset, IoBuffer source, WriteFlags flags)
+    {
+        IoError error = Refuses(offset, source.Length) ? IoError.InvalidArgument : IoError.None;
+        for (int at = 0; at < source.Length && error == IoError.None; at += _partMax)
+        {
+            error = await _below.Write(offset + at, source.Slice(at, Math.Min(_partMax, source.Length - at)), WithoutAccess(flags));
+        }
+
+        return error == IoError.None && IsDurable(flags) ? await _below.Flush() : error;
+    }
+
+    private async LaneTask<IoError> ReadBounced(long offset, IoBuffer target)
+    {
+        long first = RoundDown(offset);
+        IoBuffer whole = _buffers.Rent((int)(RoundUp(offset + target.Length) - first)).AllowKeeping();
+        IoError error = await _below.Read(first, whole);
+        whole = _buffers.Settle(whole);
+        whole.Span.Slice((int)(offset - first), target.Length).CopyTo(target.Span);
+        _buffers.Return(whole);
+        return error;
+    }
+
+    private async LaneTask<IoError> ReadEndsBounced(long offset, IoBuffer target)
+    {
+        Ends ends = new(offset, target.Length, _block);
+        IoBuffer blocks = _buffers.Rent(2 * _block).AllowKeeping();
+        Fan fan = Fan.Rent();
+        AddReads(fan, ends, blocks);
+        if (ends.Body > 0)
+        {
+            fan.Add(ReadWhole(offset + ends.Head, target.Slice(ends.Head, ends.Body)));
+        }
+
+        IoError error = await fan.Wait();
+        blocks = _buffers.Settle(blocks);
+        blocks.Span.Slice(_block - ends.Head, ends.Head).CopyTo(target.Span);
+        blocks.Span.Slice(_block, ends.Tail).CopyTo(target.Span[(target.Length - ends.Tail)..]);
+        _buffers.Return(blocks);
+        return error;
+    }
+
+    private async LaneTask<IoError> WriteLocked(long offset, IoBuffer source, WriteFlags flags)
+    {
+        if (Refuses(offset, source.Length))
+        {
+            return IoError.InvalidArgument;
+        }
+
+        (long first, long end) = (RoundDown(offset), RoundUp(offset + source.Length));
+        await _blocks.Acquire(first, end);
+        try
+        {
+            return IsWhole(offset, source.Length) ? await WriteWhole(offset, source, flags)
+                : end - first <= _bounceMax ? await WriteBounced(offset, source, flags) : await WriteEndsBounced(offset, source, flags);
+        }
+        finally
+        {
+            _blocks.Release(first, end);
+        }
+    }
+
+    /// <summary>The caller holds the blocks.</summary>
+    private async LaneTask<IoError> WriteBounced(long offset, IoBuffer source, WriteFlags flags)
+    {
+        ReadModifyWrites++;
+        long first = RoundDown(offset);
+        IoBuffer whole = _buffers.Rent((int)(RoundUp(offset + source.Length) - first));
+        Ends ends = new(offset, source.Length, _block);
+        Fan fan = Fan.Rent();
+        if (ends.Head > 0 || whole.Length == _block)
+        {
+            fan.Add(_below.Read(first, whole.Slice(0, _block)));
+        }
+
+        if (ends.Tail > 0 && whole.Length > _block)
+        {
+            fan.Add(_below.Read(first + whole.Length - _block, whole.Slice(whole.Length - _block, _block)));
+        }
+
+        IoError error = await fan.Wait();
+        if (error == IoError.None)
+        {
+            source.Span.CopyTo(whole.Span[(int)(offset - first)..]);
+            error = await _below.Write(first, whole, flags);
+        }
+
+        _buffers.Return(whole);
+        return error;
+    }
+
+    /// <summary>The caller holds the blocks.</summary>
+    private async LaneTask<IoError> WriteEndsBounced(long offset, IoBuffer source, WriteFlags flags)
+    {
+        ReadModifyWrites++;
+        Ends ends = new(offset, source.Length, _block);
+        IoBuffer blocks = _buffers.Rent(2 * _block);
+        Fan fan = Fan.Rent();
+        AddReads(fan, ends, blocks);
+        IoError error = await fan.Wait();
+        if (error == IoError.None)
+        {
+            source.Span[..ends.Head].CopyTo(blocks.Span[(_block - ends.Head)..]);
+            source.Span[(source.Length - ends.Tail)..].CopyTo(blocks.Span[_block..]);
+            fan = Fan.Rent();
+            AddWrites(fan, ends, blocks, WithoutAccess(flags));
+            if (ends.Body > 0)
+            {
+                fan.Add(WriteWhole(offset + ends.Head, source.Slice(ends.Head, ends.Body), WithoutAccess(flags)));
+            }
+
+            error = await fan.Wait();
+        }
+
+        _buffers.Return(blocks);
+        return error == IoError.None && IsDurable(flags) ? await _below.Flush() : error;
+    }
+
+    private void AddReads(Fan fan, in Ends ends, IoBuffer blocks)
+    {
+        if (ends.Head > 0)
+        {
+            fan.Add(_below.Read(ends.First, blocks.Slice(0, _block)));
+        }
+
+        if (ends.Tail > 0)
+        {
+            fan.Add(_below.Read(ends.Last, blocks.Slice(_block, _block)));
+        }
+    }
+
+    private void AddWrites(Fan fan, in Ends ends, IoBuffer blocks, WriteFlags flags)
+    {
+        if (ends.Head > 0)
+        {
+            fan.Add(_below.Write(ends.First, blocks.Slice(0, _block), flags));
+        }
+
+        if (ends.Tail > 0)
+        {
+            fan.Add(_below.Write(ends.Last, blocks.Slice(_block, _block), flags));
+        }
+    }
+
+    private async LaneTask<IoError> UnmapLocked(long offset, long length)
+    {
+        if (Refuses(offset, length))
+        {
+            return IoError.InvalidArgument;
+        }
+
+        (long first, long end) = (RoundUp(offset), RoundDown(offset + length));
+        if (end <= first)
+        {
+            return IoError.None;
+        }
+
+        await _blocks.Acquire(first, end);
+        try
+        {
+            return await _below.Unmap(first, end - first);
+        }
+        finally
+        {
+            _blocks.Release(first, end);
+        }
+    }
+
+    private async LaneTask<IoError> ZeroLocked(long offset, long length, WriteFlags flags)
+    {
+        if (Refuses(offset, length) || length == 0)
+        {
+            return length == 0 ? IoError.None : IoError.InvalidArgument;
+        }
+
+        (long first, long end) = (RoundDown(offset), RoundUp(offset + length));
+        await _blocks.Acquire(first, end);
+        try
+        {
+            return IsWhole(offset, length) ? await _below.WriteZeroes(offset, length, flags) : await ZeroParts(offset, length, flags);
+        }
+        finally
+        {
+            _blocks.Release(first, end);
+        }
+    }
+
+    /// <summary>Parts of blocks are written as zeros, whole blocks are zeroed. The caller holds the blocks.</summary>
+    private async LaneTask<IoError> ZeroParts(long offset, long length, WriteFlags flags)
+    {
+        long bodyStart = Math.Min(RoundUp(offset), offset + length);
+        long bodyEnd = Math.Max(RoundDown(offset + length), bodyStart);
+        IoError error = bodyStart > offset ? await ZeroPart(offset, (int)(bodyStart - offset)) : IoError.None;
+        if (error == IoError.None && offset + length > bodyEnd)
+        {
+            error = await ZeroPart(bodyEnd, (int)(offset + length - bodyEnd));
+        }
+
+        if (error == IoError.None && bodyEnd > bodyStart)
+        {
+            error = await _below.WriteZeroes(bodyStart, bodyEnd - bodyStart, WithoutAccess(flags));
+        }
+
+        return error == IoError.None && IsDurable(flags) ? await _below.Flush() : error;
+    }
+
+    private async LaneTask<IoError> ZeroPart(long offset, int length)
+    {
+        IoBuffer zeros = _buffers.Rent(length);
+        zeros.Span.Clear();
+        IoError error = await WriteBounced(offset, zeros, WriteFlags.None);
+        _buffers.Return(zeros);
+        return error;
+    }
+
+    private async LaneTask<IoError> StatusOfParts(long offset, long length, List<StoreExtent> extents)
+    {
+        if (Refuses(offset, length))
+        {
+            return IoError.InvalidArgument;
+        }
+
+        long first = RoundDown(offset);
+        List<StoreExtent> whole = [];
+        IoError error = await _below.Status(first, RoundUp(offset + length) - first, whole);
+        long skip = offset - first;
+        foreach (StoreExtent extent in whole)
+        {
+            long part = Math.Min(extent.Length - Math.Min(skip, extent.Length), length);
+            skip -= Math.Min(skip, extent.Length);
+            length -= part;
+            if (part > 0)
+            {
+                StoreExtent.Append(extents, part, extent.State);
+            }
+        }
+
+        return error;
+    }
+
+    private bool Refuses(long offset, long length) =>
+        offset < 0 || length < 0 || offset > _below.Geometry.Length - length || ((offset | length) & (_unit - 1)) != 0;
+
+    private bool IsWhole(long offset, long length) => ((offset | length) & (_block - 1)) == 0;
+
+    private long RoundDown(long offset) => offset & -_block;
+
+    private long RoundUp(long offset) => (offset + _block - 1) & -_block;
+
+    private static bool IsDurable(WriteFlags flags) => (flags & WriteFlags.ForceUnitAccess) != 0;
+
+    private static WriteFlags WithoutAccess(WriteFlags flags) => flags & ~WriteFlags.ForceUnitAccess;
+
+    /// <summary>A range cut at the block borders nearest to its ends.</summary>
+    private readonly struct Ends
+    {
+        internal Ends(long offset, int length, int block)
+        {
+            First = offset & -block;
+            Last = (offset + length) & -block;
+            Head = (int)Math.Min((block - (offset - First)) & (block - 1), length);
+            Tail = Last >= offset + Head ? (int)(offset + length - Last) : 0;
+            Body = length - Head - Tail;
+        }
+
+        /// <summary>First block.</summary>
+        internal long First { get; }
+
+        /// <summary>Last block that is covered in part, if <see cref="Tail"/> is not 0.</summary>
+        internal long Last { get; }
+
+        /// <summary>Bytes in a first block that is covered in part; 0: there is none.</summary>
+        internal int Head { get; }
+
+        /// <summary>Bytes in a last block that is covered in part; 0: there is none.</summary>
+        internal int Tail { get; }
+
+        /// <summary>Bytes in whole blocks between them.</summary>
+        internal int Body { get; }
+    }
+}
