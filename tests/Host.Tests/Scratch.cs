@@ -73,6 +73,12 @@ internal sealed class Scratch : IDisposable
 
     public void Dispose()
     {
+        var attached = Path.Combine(Paths.Home, "att");
+        if (Directory.Exists(attached) && Directory.GetFileSystemEntries(attached).Length > 0)
+        {
+            Run("Disconnect-VirtualDisk", "*");   // a device outlives its host
+        }
+
         Run("stop");
         foreach (var file in new[] { Paths.SupervisorLock, Paths.HostLock }.Where(File.Exists))
         {

@@ -17,6 +17,18 @@ internal static unsafe class FileCalls
         return result;
     }
 
+    /// <summary>Whether a test has ordered a fault for this operation, which the kernel's ring would not meet.</summary>
+    internal static bool HasFault(in FileOperation operation) => CallFaults.Concerns(
+        operation.Opcode switch
+        {
+            FileOpcode.Read => "read",
+            FileOpcode.Write => "write",
+            FileOpcode.Sync => "sync",
+            FileOpcode.Allocate => "allocate",
+            _ => "control",
+        },
+        operation.File.Descriptor);
+
     /// <summary>pread with RWF_* flags.</summary>
     internal static int Read(int descriptor, void* buffer, nuint length, long offset, int flags)
     {
@@ -26,7 +38,7 @@ internal static unsafe class FileCalls
         }
 
         IoVector vector = new() { Base = (byte*)buffer, Length = length };
-        return Libc.CountOrError(Libc.ReadVectorAt(descriptor, &vector, 1, offset, flags));
+        return Libc.CountOrError(Libc.ReadVectorAt(descriptor, &vector, offset, flags));
     }
 
     /// <summary>pwrite with RWF_* flags.</summary>
@@ -38,7 +50,7 @@ internal static unsafe class FileCalls
         }
 
         IoVector vector = new() { Base = (byte*)buffer, Length = length };
-        return Libc.CountOrError(Libc.WriteVectorAt(descriptor, &vector, 1, offset, flags));
+        return Libc.CountOrError(Libc.WriteVectorAt(descriptor, &vector, offset, flags));
     }
 
     private static int RunOnce(in FileOperation operation)

@@ -36,7 +36,7 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
 
     internal override void Submit(in FileOperation operation, ICompletionTarget target)
     {
-        if (operation.Opcode is FileOpcode.Discard or FileOpcode.ZeroOut or FileOpcode.Close)
+        if (operation.Opcode is FileOpcode.Discard or FileOpcode.ZeroOut or FileOpcode.Close || (CallFaults.IsOn && FileCalls.HasFault(operation)))
         {
             Workers.Submit(operation, target);   // ioctls, for which the ring has no operation, and what may block
             return;

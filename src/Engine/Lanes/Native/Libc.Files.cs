@@ -29,28 +29,28 @@ internal static unsafe partial class Libc
     internal static extern int FileSystem(int descriptor, FileSystemStatus* status);
 
     [DllImport(Library, EntryPoint = "pread")]
-    internal static extern nint ReadAt(int descriptor, void* buffer, nuint length, long offset);
+    private static extern nint PositionedRead(int descriptor, void* buffer, nuint length, long offset);
 
     [DllImport(Library, EntryPoint = "pwrite")]
-    internal static extern nint WriteAt(int descriptor, void* buffer, nuint length, long offset);
+    private static extern nint PositionedWrite(int descriptor, void* buffer, nuint length, long offset);
 
     [DllImport(Library, EntryPoint = "preadv2")]
-    internal static extern nint ReadVectorAt(int descriptor, IoVector* vectors, int count, long offset, int flags);
+    private static extern nint PositionedReadVector(int descriptor, IoVector* vectors, int count, long offset, int flags);
 
     [DllImport(Library, EntryPoint = "pwritev2")]
-    internal static extern nint WriteVectorAt(int descriptor, IoVector* vectors, int count, long offset, int flags);
+    private static extern nint PositionedWriteVector(int descriptor, IoVector* vectors, int count, long offset, int flags);
 
     [DllImport(Library, EntryPoint = "fdatasync")]
-    internal static extern int SyncData(int descriptor);
+    private static extern int DataSync(int descriptor);
 
     [DllImport(Library, EntryPoint = "fsync")]
-    internal static extern int Sync(int descriptor);
+    private static extern int FullSync(int descriptor);
 
     [DllImport(Library, EntryPoint = "fallocate")]
-    internal static extern int Allocate(int descriptor, int mode, long offset, long length);
+    private static extern int AllocateRange(int descriptor, int mode, long offset, long length);
 
     [DllImport(Library, EntryPoint = "ftruncate")]
-    internal static extern int Truncate(int descriptor, long length);
+    private static extern int SetLength(int descriptor, long length);
 
     [DllImport(Library, EntryPoint = "lseek")]
     internal static extern long Seek(int descriptor, long offset, int whence);
@@ -59,7 +59,7 @@ internal static unsafe partial class Libc
     internal static extern int Lock(int descriptor, int operation);
 
     [DllImport(Library, EntryPoint = "ioctl")]
-    internal static extern int Control(int descriptor, nuint request, void* argument);
+    private static extern int DeviceControl(int descriptor, nuint request, void* argument);
 
     [DllImport(Library, EntryPoint = "fcntl")]
     internal static extern int FileControl(int descriptor, int command, nint argument);
@@ -101,6 +101,40 @@ internal static unsafe partial class Libc
     internal const nuint BlockDiscard = 0x1277;              // BLKDISCARD
     internal const nuint BlockZeroOut = 0x127f;              // BLKZEROOUT
 
+    /// <summary>pread: a count, or -1 with the errno in <see cref="LastError"/>.</summary>
+    internal static nint ReadAt(int descriptor, void* buffer, nuint length, long offset) =>
+        CallFaults.IsOn && CallFaults.Fails("read", descriptor, ref length) ? -1 : PositionedRead(descriptor, buffer, length, offset);
+
+    /// <summary>pwrite: as <see cref="ReadAt"/>.</summary>
+    internal static nint WriteAt(int descriptor, void* buffer, nuint length, long offset) =>
+        CallFaults.IsOn && CallFaults.Fails("write", descriptor, ref length) ? -1 : PositionedWrite(descriptor, buffer, length, offset);
+
+    /// <summary>preadv2 with one vector.</summary>
+    internal static nint ReadVectorAt(int descriptor, IoVector* vector, long offset, int flags) =>
+        CallFaults.IsOn && CallFaults.Fails("read", descriptor, ref vector->Length) ? -1 : PositionedReadVector(descriptor, vector, 1, offset, flags);
+
+    /// <summary>pwritev2 with one vector.</summary>
+    internal static nint WriteVectorAt(int descriptor, IoVector* vector, long offset, int flags) =>
+        CallFaults.IsOn && CallFaults.Fails("write", descriptor, ref vector->Length) ? -1 : PositionedWriteVector(descriptor, vector, 1, offset, flags);
+
+    /// <summary>fdatasync.</summary>
+    internal static int SyncData(int descriptor) => CallFaults.IsOn && CallFaults.Fails("sync", descriptor) ? -1 : DataSync(descriptor);
+
+    /// <summary>fsync.</summary>
+    internal static int Sync(int descriptor) => CallFaults.IsOn && CallFaults.Fails("sync", descriptor) ? -1 : FullSync(descriptor);
+
+    /// <summary>fallocate.</summary>
+    internal static int Allocate(int descriptor, int mode, long offset, long length) =>
+        CallFaults.IsOn && CallFaults.Fails("allocate", descriptor) ? -1 : AllocateRange(descriptor, mode, offset, length);
+
+    /// <summary>ftruncate.</summary>
+    internal static int Truncate(int descriptor, long length) =>
+        CallFaults.IsOn && CallFaults.Fails("truncate", descriptor) ? -1 : SetLength(descriptor, length);
+
+    /// <summary>ioctl.</summary>
+    internal static int Control(int descriptor, nuint request, void* argument) =>
+        CallFaults.IsOn && CallFaults.Fails("control", descriptor) ? -1 : DeviceControl(descriptor, request, argument);
+
     /// <summary>Opens a path; a descriptor or a negative errno. Interrupted opens are repeated.</summary>
     internal static int OpenPath(string path, int flags, uint mode = 0)
     {
@@ -109,7 +143,7 @@ internal static unsafe partial class Libc
             int result;
             do
             {
-                result = CountOrError(Open(text, flags | OpenCloseOnExec, mode));
+                result = CountOrError(CallFaults.IsOn && CallFaults.Fails("open", text) ? -1 : Open(text, flags | OpenCloseOnExec, mode));
             }
             while (result == -Errno.EINTR);
             return result;
@@ -124,7 +158,7 @@ internal static unsafe partial class Libc
             int result;
             do
             {
-                result = CountOrError(OpenAt(folder, text, flags | OpenCloseOnExec, mode));
+                result = CountOrError(CallFaults.IsOn && CallFaults.Fails("open", text) ? -1 : OpenAt(folder, text, flags | OpenCloseOnExec, mode));
             }
             while (result == -Errno.EINTR);
             return result;
@@ -146,7 +180,7 @@ internal static unsafe partial class Libc
         fixed (byte* source = PathBytes(from))
         fixed (byte* target = PathBytes(to))
         {
-            return CountOrError(RenameAt(folder, source, folder, target));
+            return CountOrError(CallFaults.IsOn && CallFaults.Fails("rename", target) ? -1 : RenameAt(folder, source, folder, target));
         }
     }
 
@@ -155,7 +189,7 @@ internal static unsafe partial class Libc
     {
         fixed (byte* text = PathBytes(name))
         {
-            return CountOrError(UnlinkAt(folder, text, 0));
+            return CountOrError(CallFaults.IsOn && CallFaults.Fails("unlink", text) ? -1 : UnlinkAt(folder, text, 0));
         }
     }
 
@@ -165,7 +199,7 @@ internal static unsafe partial class Libc
         byte empty = 0;
         fixed (FileStatus* target = &status)
         {
-            return CountOrError(StatX(descriptor, &empty, EmptyPath, FileStatus.BasicMask | FileStatus.DirectIoMask, target));
+            return CountOrError(CallFaults.IsOn && CallFaults.Fails("stat", descriptor) ? -1 : StatX(descriptor, &empty, EmptyPath, FileStatus.BasicMask | FileStatus.DirectIoMask, target));
         }
     }
 
@@ -175,7 +209,7 @@ internal static unsafe partial class Libc
         fixed (byte* text = PathBytes(path))
         fixed (FileStatus* target = &status)
         {
-            return CountOrError(StatX(CurrentFolder, text, follow ? 0 : NoFollow, FileStatus.BasicMask, target));
+            return CountOrError(CallFaults.IsOn && CallFaults.Fails("stat", text) ? -1 : StatX(CurrentFolder, text, follow ? 0 : NoFollow, FileStatus.BasicMask, target));
         }
     }
 
@@ -184,7 +218,7 @@ internal static unsafe partial class Libc
     {
         fixed (byte* text = PathBytes(path))
         {
-            return CountOrError(Unlink(text));
+            return CountOrError(CallFaults.IsOn && CallFaults.Fails("unlink", text) ? -1 : Unlink(text));
         }
     }
 

@@ -1,0 +1,151 @@
+using System.Diagnostics;
+using System.Text.Json;
+using TierSpaces.Acceptance;
+
+namespace TierSpaces.Host.Tests.Serving;
+
+/// <summary>
+/// System calls on member disks and state files that fail, end early or do not return, below everything that the host does: the seam itself,
+/// and what a client of the host sees.
+/// </summary>
+public class CallFaultTests
+{
+    private const uint EIO = 5;
+    private const int Block = 4096;
+
+    public static TheoryData<string> Backends => ["uring", "threads"];
+
+    [Theory]
+    [MemberData(nameof(Backends))]
+    public void A_write_that_fails_is_an_error_for_that_request_alone(string backend)
+    {
+        using var scratch = Start(backend);
+        using var client = Connect(scratch, "Simple", "1.img");
+        Assert.Equal(0U, Write(client, 0, 1));
+        Order(scratch, "write 1.img EIO 1");
+        Assert.Equal(EIO, Write(client, 1 << 20, 2));
+        Assert.Equal(0U, Write(client, 2 << 20, 3));
+        Assert.Equal(3, Read(client, 2 << 20));
+        Assert.Equal(1, Read(client, 0));
+    }
+
+    [Theory]
+    [MemberData(nameof(Backends))]
+    public void Interrupted_calls_are_repeated_and_calls_that_end_early_are_no_success(string backend)
+    {
+        using var scratch = Start(backend);
+        using var client = Connect(scratch, "Mirror", "1.img,2.img,3.img");
+        Order(scratch, "write *.img EINTR 3", "read *.img EINTR 3", "sync *.img EINTR 3");
+        Assert.Equal(0U, Write(client, 0, 7));
+        Assert.Equal(7, Read(client, 0));
+        Order(scratch, "read 2.img short 40", "read 1.img short 40");
+        Assert.Equal(7, Read(client, 0));
+        Order(scratch, "write 1.img short 1");
+        Assert.Equal(0U, Write(client, 0, 8));
+        Order(scratch);
+        Assert.Equal(8, Read(client, 0));
+    }
+
+    [Theory]
+    [MemberData(nameof(Backends))]
+    public void A_read_that_blocks_is_answered_by_the_other_copy(string backend)
+    {
+        using var scratch = Start(backend);
+        using var client = Connect(scratch, "Mirror", "1.img,2.img,3.img");
+        Assert.Equal(0U, Write(client, 0, 9));
+        foreach (var image in new[] { "1.img", "2.img", "3.img" })
+        {
+            Order(scratch, $"read {image} block");
+            var watch = Stopwatch.StartNew();
+            Assert.Equal(9, Read(client, 0));
+            Assert.InRange(watch.Elapsed, TimeSpan.Zero, TimeSpan.FromSeconds(8));
+            Order(scratch);
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Backends))]
+    public async Task A_full_file_system_below_a_member_makes_writes_wait(string backend)
+    {
+        using var scratch = Start(backend);
+        using var client = Connect(scratch, "Simple", "1.img");
+        Order(scratch, "write 1.img ENOSPC");
+        var waiting = Task.Run(() => Write(client, 0, 4), TestContext.Current.CancellationToken);
+        Scratch.Eventually("the virtual disk says what it waits for", () => Status(scratch).Contains("is full: writes wait", StringComparison.Ordinal));
+        Assert.False(waiting.IsCompleted);
+        Order(scratch);
+        Assert.Equal(0U, await waiting);
+        Assert.Equal(4, Read(client, 0));
+    }
+
+    [Theory]
+    [InlineData("open disks.json.tmp EROFS")]
+    [InlineData("write disks.json.tmp ENOSPC")]
+    [InlineData("sync disks.json.tmp EIO")]
+    [InlineData("rename disks.json EIO")]
+    public void A_state_file_that_cannot_be_written_is_an_error_of_the_verb_and_stays_as_it_was(string rule)
+    {
+        using var scratch = Start("uring");
+        Succeed(scratch, "New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
+        var before = File.ReadAllText(Path.Combine(scratch.Paths.State, "disks.json"));
+        Order(scratch, rule);
+        Assert.Equal(1, scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/2.img", "-Size", "256MB").ExitCode);
+        Order(scratch);
+        Assert.Equal(before, File.ReadAllText(Path.Combine(scratch.Paths.State, "disks.json")));
+        Succeed(scratch, "Get-PhysicalDisk");
+    }
+
+    private static Scratch Start(string backend)
+    {
+        var scratch = new Scratch { Variables = { ["TIERSPACES_IO_BACKEND"] = backend } };
+        scratch.Variables["TIERSPACES_CALL_FAULTS"] = RulesOf(scratch);
+        Succeed(scratch, "start");
+        return scratch;
+    }
+
+    private static NbdClient Connect(Scratch scratch, string resiliency, string images)
+    {
+        Succeed(scratch, "New-PhysicalDisk", "-Path", string.Join(',', images.Split(',').Select(image => $"{scratch.Root}/{image}")), "-Size", "256MB");
+        Succeed(scratch, "New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
+        Succeed(scratch, "New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "16MB", "-ResiliencySettingName", resiliency);
+        Succeed(scratch, "Connect-VirtualDisk", "v");
+        return new NbdClient(Disk(scratch).GetProperty("NbdUri").GetString()!);
+    }
+
+    private static uint Write(NbdClient client, long offset, byte value)
+    {
+        client.Send(1, NbdClient.Write, NbdClient.ForceUnitAccess, offset, Block, Enumerable.Repeat(value, Block).ToArray());
+        return client.NextAnswer().Error;
+    }
+
+    /// <summary>The value that a block is full of.</summary>
+    private static byte Read(NbdClient client, long offset)
+    {
+        client.Send(2, NbdClient.Read, 0, offset, Block);
+        Assert.Equal((2UL, 0U), client.NextAnswer());
+        var block = new byte[Block];
+        client.Receive(block);
+        Assert.Equal(-1, block.AsSpan().IndexOfAnyExcept(block[0]));
+        return block[0];
+    }
+
+    private static string RulesOf(Scratch scratch) => Path.Combine(scratch.Root, "rules");
+
+    /// <summary>Replaces the rules at once: the host never reads half of them.</summary>
+    private static void Order(Scratch scratch, params string[] rules)
+    {
+        var path = RulesOf(scratch);
+        File.WriteAllLines(path + ".new", rules);
+        File.Move(path + ".new", path, overwrite: true);
+    }
+
+    private static JsonElement Disk(Scratch scratch) => JsonDocument.Parse(scratch.Run("Get-VirtualDisk", "v", "-Json").Output).RootElement[0];
+
+    private static string Status(Scratch scratch) => Disk(scratch).GetProperty("OtherOperationalStatusDescription").ToString();
+
+    private static void Succeed(Scratch scratch, params string[] words)
+    {
+        var answer = scratch.Run(words);
+        Assert.True(answer.ExitCode == 0, $"{string.Join(' ', words)}: {answer.Error}");
+    }
+}
