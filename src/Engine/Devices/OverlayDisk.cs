@@ -2,6 +2,10 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices;
 
+// Invariants
+//  1. A request that the disk below would refuse changes nothing here.
+//  2. _written holds whole blocks only: a block that could not be read from below is not there, and reading it is an error.
+
 /// <summary>
 /// A disk that is only read: what is written to it stays in memory, block by block, and is forgotten when it is closed. The whole engine can
 /// open a pool on such disks, recovery included, without a byte of them changing.
@@ -46,7 +50,7 @@ public sealed class OverlayDisk(IDisk below) : IDisk
     /// <inheritdoc/>
     public async LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
     {
-        IoError error = IoError.None;
+        IoError error = source.Length > Geometry.MaxTransfer ? IoError.TooLarge : Check(offset, source.Length);
         for (int at = 0; error == IoError.None && at < source.Length;)
         {
             long number = (offset + at) / BlockSize;
@@ -57,8 +61,11 @@ public sealed class OverlayDisk(IDisk below) : IDisk
                 (error, block) = await Load(number, length == BlockSize);
             }
 
-            source.Span.Slice(at, length).CopyTo(block.AsSpan(within));
-            at += length;
+            if (error == IoError.None)
+            {
+                source.Span.Slice(at, length).CopyTo(block.AsSpan(within));
+                at += length;
+            }
         }
 
         return error;
@@ -68,17 +75,29 @@ public sealed class OverlayDisk(IDisk below) : IDisk
     public LaneTask<IoError> Flush() => LaneTask.FromResult(IoError.None);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Unmap(long offset, long length) => LaneTask.FromResult(IoError.None);
+    public LaneTask<IoError> Unmap(long offset, long length) => LaneTask.FromResult(Check(offset, length));
 
     /// <inheritdoc/>
-    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
+    public async LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
     {
-        for (long at = offset; at < offset + length; at += BlockSize)
+        IoError error = Check(offset, length);
+        for (long at = offset; error == IoError.None && at < offset + length;)
         {
-            _written[at / BlockSize] = new byte[BlockSize];
+            int within = (int)(at % BlockSize);
+            int count = (int)Math.Min(BlockSize - within, offset + length - at);
+            if (!_written.TryGetValue(at / BlockSize, out byte[]? block))
+            {
+                (error, block) = await Load(at / BlockSize, count == BlockSize);
+            }
+
+            if (error == IoError.None)
+            {
+                block.AsSpan(within, count).Clear();
+                at += count;
+            }
         }
 
-        return LaneTask.FromResult(offset % BlockSize == 0 && length % BlockSize == 0 ? IoError.None : IoError.InvalidArgument);
+        return error;
     }
 
     /// <inheritdoc/>
@@ -91,6 +110,12 @@ public sealed class OverlayDisk(IDisk below) : IDisk
         return below.Close();
     }
 
+    private IoError Check(long offset, long length)
+    {
+        bool isInside = offset >= 0 && length >= 0 && offset <= Geometry.Length - length;
+        return isInside && ((offset | length) & (Geometry.BlockSize - 1)) == 0 ? IoError.None : IoError.InvalidArgument;
+    }
+
     private async LaneTask<(IoError Error, byte[] Block)> Load(long number, bool isWhole)
     {
         byte[] block = new byte[BlockSize];
@@ -100,7 +125,16 @@ public sealed class OverlayDisk(IDisk below) : IDisk
             (error, block) = await ReadBlock(number, block);
         }
 
-        _written[number] = block;
+        if (_written.TryGetValue(number, out byte[]? meanwhile))
+        {
+            return (IoError.None, meanwhile);   // another request has brought it while this one read
+        }
+
+        if (error == IoError.None)
+        {
+            _written[number] = block;
+        }
+
         return (error, block);
     }
 

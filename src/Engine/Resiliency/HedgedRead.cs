@@ -26,6 +26,9 @@ internal sealed class HedgedRead(SpaceHedges hedges) : Follower
     /// <summary>Whether another copy has been asked.</summary>
     internal bool IsHedged { get; set; }
 
+    /// <summary>Disk that the first copy was read from, once another copy has been asked: the slab may have moved when it answers.</summary>
+    internal int OverdueDisk { get; set; }
+
     internal HedgedRead? Older { get; set; }
 
     internal HedgedRead? Newer { get; set; }

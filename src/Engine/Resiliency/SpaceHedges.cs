@@ -78,7 +78,7 @@ internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members
             return;
         }
 
-        members.NoteOverdue(read.Row.Place(read.Piece.Column, read.Copy).Disk, -1);
+        members.NoteOverdue(read.OverdueDisk, -1);
         if (!hasAnswered && error == IoError.None)
         {
             _delayTicks = Math.Min(_delayTicks * 2, DelayTicksMax);
@@ -104,7 +104,8 @@ internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members
         {
             Unlink(read);
             read.IsHedged = true;
-            members.NoteOverdue(read.Row.Place(read.Piece.Column, read.Copy).Disk, 1);
+            read.OverdueDisk = read.Row.Place(read.Piece.Column, read.Copy).Disk;
+            members.NoteOverdue(read.OverdueDisk, 1);
             Hedge(read, other).Forget();
         }
     }

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
 using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.Resiliency;
@@ -115,6 +116,33 @@ public sealed class HedgedReadTests : IDisposable
         _world.Lane.Advance(1000 * Millisecond);
         Assert.Equal(IoError.None, _world.Lane.Run(_world.Space.Write(0, Filled(8), WriteFlags.None)));
         Assert.Equal(8, Read().Span[0]);
+    }
+
+    [Fact]
+    public void A_disk_whose_slab_moves_away_while_it_hangs_is_asked_again_once_it_has_answered()
+    {
+        Open(checksums: false);
+        Assert.Equal(3, _world.Disks.Length);
+        int hung = Enumerable.Range(0, _world.Disks.Length).First(Holds);
+        int position = Array.FindIndex(_world.Host.Row(0)!.Places, place => place.Disk == hung);
+        int other = _world.Host.Row(0)!.Places[1 - position].Disk;
+        int third = 3 - hung - other;
+        Assert.True(ReadFromHung(out IoBuffer[] answers) > 0);
+        Array.ForEach(answers, _world.Lane.Buffers.Return);
+        SimPacer pacer = new(_world.Lane);
+        LaneTask<RepairEnd> move = _world.Host.Move(0, position, third, pacer);
+        _world.Lane.Advance(3000 * Millisecond);
+        _world.Disks[hung].Wake();
+        Assert.Equal(RepairEnd.Done, _world.Lane.Run(move));
+        Assert.Equal(RepairEnd.Done, _world.Lane.Run(_world.Host.Move(0, position, hung, pacer)));
+
+        Hang(other);
+        long startNs = _world.Lane.NowNs;
+        IoBuffer[] targets = [.. Enumerable.Range(0, 6).Select(_ => _world.Lane.Buffers.Rent(Length).AllowKeeping())];
+        LaneTask<IoError>[] reads = Array.ConvertAll(targets, target => _world.Space.Read(0, target));
+        Assert.True(_world.Disks[other].InFlight > 0, "no read went to the disk that hangs");
+        Array.ForEach(reads, read => Assert.Equal(IoError.None, _world.Lane.Run(read)));
+        Assert.InRange(_world.Lane.NowNs - startNs, 0, 350 * Millisecond);
     }
 
     private void Open(bool checksums, int copies = 2)

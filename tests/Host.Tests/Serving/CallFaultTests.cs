@@ -95,6 +95,32 @@ public class CallFaultTests
         Succeed(scratch, "Get-PhysicalDisk");
     }
 
+    [Fact]
+    public async Task A_path_that_leads_elsewhere_after_it_was_looked_at_is_not_followed()
+    {
+        using var scratch = Start("uring");
+        var (image, moved) = (Path.Combine(scratch.Root, "1.img"), Path.Combine(scratch.Root, "moved.img"));
+        using (var file = File.Create(image))
+        {
+            file.SetLength(256 << 20);
+        }
+
+        Order(scratch, "stat 1.img block");
+        var registering = Task.Run(() => scratch.Run("Register-PhysicalDisk", "-Path", image), TestContext.Current.CancellationToken);
+        await Task.Delay(2000, TestContext.Current.CancellationToken);
+        Assert.False(registering.IsCompleted);
+        File.Move(image, moved);
+        File.CreateSymbolicLink(image, "/dev/zero");
+        Order(scratch);
+        var answer = await registering;
+        Assert.True(answer.ExitCode == 0, answer.Error);
+        var inode = $"{Tool("stat", "-c", "%i", moved)}";
+        var locks = await File.ReadAllTextAsync("/proc/locks", TestContext.Current.CancellationToken);
+        Assert.Contains($":{inode} ", locks);   // what was looked at is what is locked
+    }
+
+    private static string Tool(string name, params string[] words) => Host.Attaching.Tool.Run(name, words);
+
     private static Scratch Start(string backend)
     {
         var scratch = new Scratch { Variables = { ["TIERSPACES_IO_BACKEND"] = backend } };

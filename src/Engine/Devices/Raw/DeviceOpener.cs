@@ -4,7 +4,8 @@ namespace TierSpaces.Engine.Devices.Raw;
 
 /// <summary>
 /// Opens files and block devices exclusively and finds out how to use them. A file is locked with flock, a device is
-/// opened with O_EXCL as well, which also keeps mounts and other storage drivers out.
+/// opened with O_EXCL as well, which also keeps mounts and other storage drivers out. The path is looked up once, without opening what it names
+/// (O_PATH); kind and access are then those of that one file, whatever the path leads to meanwhile.
 /// </summary>
 internal static unsafe class DeviceOpener
 {
@@ -14,11 +15,21 @@ internal static unsafe class DeviceOpener
     /// <exception cref="DiskOpenException">It could not be opened; nothing was changed.</exception>
     internal static OpenedDevice Open(string uri, string path, bool wantBlockDevice)
     {
-        RequireKind(uri, path, wantBlockDevice);
-        int descriptor = wantBlockDevice ? FileLock.OpenExclusively(path) : Libc.OpenPath(path, Libc.OpenReadWrite);
-        if (descriptor < 0)
+        int named = Libc.OpenPath(path, Libc.OpenNameOnly);
+        if (named < 0)
         {
-            throw Failure(uri, -descriptor, "open");
+            throw Failure(uri, -named, "look at");
+        }
+
+        int descriptor;
+        try
+        {
+            RequireKind(uri, named, wantBlockDevice);
+            descriptor = OpenNamed(uri, $"/proc/self/fd/{named}", wantBlockDevice);
+        }
+        finally
+        {
+            Libc.Close(named);
         }
 
         try
@@ -37,6 +48,12 @@ internal static unsafe class DeviceOpener
         }
     }
 
+    private static int OpenNamed(string uri, string path, bool wantBlockDevice)
+    {
+        int descriptor = wantBlockDevice ? FileLock.OpenExclusively(path) : Libc.OpenPath(path, Libc.OpenReadWrite);
+        return descriptor >= 0 ? descriptor : throw Failure(uri, -descriptor, "open");
+    }
+
     /// <summary>Size of an open device or file in bytes, or a negative errno.</summary>
     internal static long SizeOf(int descriptor, bool isBlockDevice)
     {
@@ -51,9 +68,9 @@ internal static unsafe class DeviceOpener
         return answer < 0 ? answer : status.Size;
     }
 
-    private static void RequireKind(string uri, string path, bool wantBlockDevice)
+    private static void RequireKind(string uri, int named, bool wantBlockDevice)
     {
-        int result = Libc.StatusOfPath(path, follow: true, out FileStatus status);
+        int result = Libc.StatusOf(named, out FileStatus status);
         if (result < 0)
         {
             throw Failure(uri, -result, "look at");

@@ -76,6 +76,7 @@ internal static unsafe partial class Libc
     internal const int OpenExclusive = 0x80;
     internal const int OpenCloseOnExec = 0x80000;
     internal const int OpenNonblocking = 0x800;
+    internal const int OpenNameOnly = 0x200000;
     internal static readonly int OpenDirect = IsArm64 ? 0x10000 : 0x4000;
     internal static readonly int OpenFolder = IsArm64 ? 0x4000 : 0x10000;
     internal static readonly int OpenNoFollow = IsArm64 ? 0x8000 : 0x20000;
