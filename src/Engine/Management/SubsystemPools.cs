@@ -176,7 +176,7 @@ public sealed partial class StorageSubsystem
     }
 
     private void Watch(Pool pool) =>
-        pool.CapacityAlerted += alert => _options.Notice($"Storage pool {pool.State.Pool!.FriendlyName}: {alert}");
+        pool.CapacityAlerted += alert => _options.Notice(alert);
 
     // Virtual disks stop before any pool does: their write caches may be in another one.
     private async LaneTask<bool> StopDisks(ManagedPool managed)

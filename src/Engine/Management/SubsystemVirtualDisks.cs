@@ -383,7 +383,7 @@ public sealed partial class StorageSubsystem
         VirtualDiskDescription description = managed.State!.VirtualDisk(id)!;
         ManagedVirtualDisk? disk = managed.VirtualDisks.GetValueOrDefault(id);
         long slab = managed.State.Pool!.Slabs.DataBytes;
-        (HealthStatus health, string status, string detached) = StateOf(disk);
+        (HealthStatus health, string status, string detached) = StateOf(disk, managed.Pool?.LacksRoomFor(description) == true);
         return new VirtualDiskStatus
         {
             Description = description,
@@ -434,6 +434,11 @@ public sealed partial class StorageSubsystem
             return $"Its write cache has lost data: {losing.StateReason}.";
         }
 
+        if (pool.LacksRoomFor(disk.Open.Description))
+        {
+            return CapacityAlert.Describe(pool.State, pool.Allocator);
+        }
+
         int hung = pool.State.Disks.Keys.Select(number => (int)number.Value)
             .FirstOrDefault(number => pool.Disk(new DiskNumber((ushort)number)) is MeteredDisk { IsHung: true });
         return hung > 0 ? $"Physical disk '{NameOf(hung)}' does not answer: what needs it fails until it does." : "";
@@ -444,7 +449,7 @@ public sealed partial class StorageSubsystem
     private static bool HasLostCache(ManagedVirtualDisk disk) =>
         disk.Open.Cache is { State: WriteCacheState.Retiring or WriteCacheState.WriteThrough };
 
-    private static (HealthStatus Health, string Status, string Detached) StateOf(ManagedVirtualDisk? disk)
+    private static (HealthStatus Health, string Status, string Detached) StateOf(ManagedVirtualDisk? disk, bool lacksRoom)
     {
         if (disk is null)
         {
@@ -457,8 +462,8 @@ public sealed partial class StorageSubsystem
         }
 
         bool degraded = disk.Open.IsDegraded;
-        bool lacks = degraded || disk.Open.FullDisk >= 0 || HasLostCache(disk) || disk.Open.Cache is { HasLostBlocks: true };
+        bool lacks = degraded || lacksRoom || disk.Open.FullDisk >= 0 || HasLostCache(disk) || disk.Open.Cache is { HasLostBlocks: true };
         HealthStatus health = lacks ? HealthStatus.Warning : HealthStatus.Healthy;
-        return disk.IsExported ? (health, degraded ? "Degraded" : "OK", "") : (health, "Detached", "By Policy");
+        return disk.IsExported ? (health, degraded ? "Degraded" : lacksRoom ? "Stressed" : "OK", "") : (health, "Detached", "By Policy");
     }
 }

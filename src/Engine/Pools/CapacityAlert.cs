@@ -3,25 +3,95 @@ using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Engine.Pools;
 
+/// <summary>How much room a pool has left for its thin virtual disks.</summary>
+public enum CapacityLevel
+{
+    /// <summary>Less is allocated than the alert threshold, or no virtual disk is thin.</summary>
+    Enough,
+
+    /// <summary>The alert threshold is reached.</summary>
+    AlertReached,
+
+    /// <summary>A thin virtual disk gets no more slabs: its first writes to a row fail with NoSpace.</summary>
+    Full,
+}
+
 /// <summary>
-/// Watches how full a pool with thin virtual disks is: what they promise may be more than there is, so the administrator hears of it at
-/// the pool's alert threshold and not when writes fail. Told once for each time the threshold is reached from below.
+/// Watches how full a pool with thin virtual disks is: they may promise more than there is, so the administrator hears of it at the pool's
+/// alert threshold and not when writes fail. Each level is told once when it is reached from below.
 /// </summary>
 internal sealed class CapacityAlert
 {
-    private bool _told;
+    private const int NamesMax = 4;
 
-    /// <summary>What to tell now; empty: nothing new.</summary>
-    internal string Look(PoolState state)
+    private CapacityLevel _told;
+
+    /// <summary>Returns what to tell after slabs were mapped or freed; empty: nothing new. Only a disk without free slabs makes it look at each virtual disk.</summary>
+    internal string Look(PoolState state, SlabAllocator allocator)
     {
-        string text = Describe(state);
-        bool isNew = text.Length > 0 && !_told;
-        _told = text.Length > 0;
-        return isNew ? text : "";
+        CapacityLevel level = state.Disks.Keys.Any(disk => allocator.FreeSlabs(disk) == 0) ? LevelOf(state, allocator) : LevelByShare(state);
+        bool isNew = level > _told;
+        _told = level;
+        return isNew ? Describe(state, allocator) : "";
     }
 
-    /// <summary>How full the pool is, once that is worth an alert; else empty.</summary>
-    internal static string Describe(PoolState state)
+    /// <summary>Returns how much room there is.</summary>
+    internal static CapacityLevel LevelOf(PoolState state, SlabAllocator allocator) =>
+        !IsThin(state) ? CapacityLevel.Enough
+        : state.VirtualDisks.Values.Any(disk => LacksRoom(state, allocator, disk)) ? CapacityLevel.Full
+        : LevelByShare(state);
+
+    /// <summary>
+    /// Whether the next first write of a thin virtual disk fails: a part of it has rows that are not mapped, and no part that has some gets
+    /// the slabs of another one.
+    /// </summary>
+    internal static bool LacksRoom(PoolState state, SlabAllocator allocator, VirtualDiskDescription disk)
+    {
+        if (disk.ProvisioningType != ProvisioningType.Thin)
+        {
+            return false;
+        }
+
+        bool isWhole = true;
+        foreach (TierDescription part in disk.Parts)
+        {
+            long rowBytes = part.NumberOfColumns * state.Pool!.Slabs.DataBytes;
+            long rows = (part.SpaceBytes + rowBytes - 1) / rowBytes;
+            if (state.Space(part.DataSpace) is { } space && space.MappedRows < rows)
+            {
+                isWhole = false;
+                if (allocator.LargestRowCount(part.NumberOfColumns, part.NumberOfDataCopies, AllocationPreferences.For(disk, part)) > 0)
+                {
+                    return false;
+                }
+            }
+        }
+
+        return !isWhole;
+    }
+
+    /// <summary>Returns what is wrong, what still works and what to do; empty when there is enough room.</summary>
+    internal static string Describe(PoolState state, SlabAllocator allocator) => LevelOf(state, allocator) switch
+    {
+        CapacityLevel.Full => string.Create(
+            CultureInfo.InvariantCulture,
+            $"Storage pool '{state.Pool!.FriendlyName}' is full: {AllocatedPercent(state)} % of its capacity is allocated, and {NamesWithoutRoom(state, allocator)} no more. "
+            + $"Writes to ranges that were never written fail with 'no space'; reads, overwrites, flushes and unmapping go on. Add physical disks, or remove or unmap what is not needed."),
+        CapacityLevel.AlertReached => string.Create(
+            CultureInfo.InvariantCulture,
+            $"{AllocatedPercent(state)} % of the capacity of storage pool '{state.Pool!.FriendlyName}' is allocated; the alert threshold is {Threshold(state)} %. Everything works. "
+            + $"Add physical disks before thin virtual disks run out of space."),
+        _ => "",
+    };
+
+    private static CapacityLevel LevelByShare(PoolState state) =>
+        IsThin(state) && AllocatedPercent(state) >= Threshold(state) ? CapacityLevel.AlertReached : CapacityLevel.Enough;
+
+    private static bool IsThin(PoolState state) => state.VirtualDisks.Values.Any(static disk => disk.ProvisioningType == ProvisioningType.Thin);
+
+    private static int Threshold(PoolState state) => state.Pool?.ThinProvisioningAlertThreshold ?? 100;
+
+    private static long AllocatedPercent(PoolState state)
     {
         long slabs = 0;
         long used = 0;
@@ -31,11 +101,13 @@ internal sealed class CapacityAlert
             used += disk.UsedSlabs;
         }
 
-        int threshold = state.Pool?.ThinProvisioningAlertThreshold ?? 100;
-        return slabs > 0 && used * 100 >= slabs * threshold && state.VirtualDisks.Values.Any(disk => disk.ProvisioningType == ProvisioningType.Thin)
-            ? string.Create(
-                CultureInfo.InvariantCulture,
-                $"{used * 100 / slabs} % of the capacity is allocated; the alert threshold is {threshold} %. Add physical disks before thin virtual disks run out of space.")
-            : "";
+        return slabs == 0 ? 0 : used * 100 / slabs;
+    }
+
+    private static string NamesWithoutRoom(PoolState state, SlabAllocator allocator)
+    {
+        string[] names = [.. state.VirtualDisks.Values.Where(disk => LacksRoom(state, allocator, disk)).Select(static disk => $"'{disk.FriendlyName}'")];
+        string more = names.Length > NamesMax ? $" and {names.Length - NamesMax} more" : "";
+        return $"thin virtual {(names.Length == 1 ? "disk" : "disks")} {string.Join(", ", names.Take(NamesMax))}{more} {(names.Length == 1 ? "gets" : "get")}";
     }
 }

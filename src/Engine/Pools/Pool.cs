@@ -68,23 +68,27 @@ public sealed partial class Pool
     public PoolOperationalStatus OperationalStatus =>
         HasLostQuorum ? PoolOperationalStatus.Incomplete
         : State.Pool!.IsReadOnly ? PoolOperationalStatus.ReadOnly
+        : Capacity == CapacityLevel.Full ? PoolOperationalStatus.Error
         : MissingDisks.Any() ? PoolOperationalStatus.Degraded
+        : Capacity == CapacityLevel.AlertReached ? PoolOperationalStatus.Stressed
         : PoolOperationalStatus.OK;
 
     /// <summary>Health that follows from it.</summary>
     public HealthStatus HealthStatus => OperationalStatus switch
     {
-        PoolOperationalStatus.Incomplete => HealthStatus.Unhealthy,
-        PoolOperationalStatus.Degraded => HealthStatus.Warning,
+        PoolOperationalStatus.Incomplete or PoolOperationalStatus.Error => HealthStatus.Unhealthy,
+        PoolOperationalStatus.Degraded or PoolOperationalStatus.Stressed => HealthStatus.Warning,
         _ => HealthStatus.Healthy,
     };
 
     /// <summary>What is wrong, for people; empty when nothing is.</summary>
-    public string StatusReason =>
-        HasLostQuorum ? _store.LostReason
-        : _store.Full.FirstOrDefault() is { } full ? $"The file system under {full.Name} is full: metadata writes wait for space."
-        : MissingDisks.FirstOrDefault() is { Value: > 0 } missing ? $"Disk {missing} ({State.Disk(missing)!.Description.FriendlyName}) is missing."
-        : CapacityAlert.Describe(State);
+    public string StatusReason => HasLostQuorum ? _store.LostReason : string.Join(' ', Reasons().Where(static reason => reason.Length > 0));
+
+    /// <summary>How much room is left for thin virtual disks.</summary>
+    public CapacityLevel Capacity => CapacityAlert.LevelOf(State, Allocator);
+
+    /// <summary>Whether a first write to a virtual disk would find no room.</summary>
+    public bool LacksRoomFor(VirtualDiskDescription disk) => CapacityAlert.LacksRoom(State, Allocator, disk);
 
     /// <summary>Disks of the pool that are not in the view.</summary>
     public IEnumerable<DiskNumber> MissingDisks => State.Disks.Keys.Where(disk => !View.Contains(disk));
@@ -159,6 +163,13 @@ public sealed partial class Pool
         }
     }
 
+    private IEnumerable<string> Reasons()
+    {
+        yield return _store.Full.FirstOrDefault() is { } full ? $"The file system under {full.Name} is full: metadata writes wait for space." : "";
+        yield return MissingDisks.FirstOrDefault() is { Value: > 0 } missing ? $"Disk {missing} ({State.Disk(missing)!.Description.FriendlyName}) is missing." : "";
+        yield return CapacityAlert.Describe(State, Allocator);
+    }
+
     private void OnApplied(MetadataRecord record)
     {
         if (record is RowsMapped mapped)
@@ -166,8 +177,8 @@ public sealed partial class Pool
             Allocator.Committed(mapped);
         }
 
-        string alert = _capacity.Look(State);
-        if (alert.Length > 0)
+        bool changesRoom = record is RowsMapped or RowsFreed or SpaceRemoved or DiskAdded or PoolChanged;
+        if (changesRoom && _capacity.Look(State, Allocator) is { Length: > 0 } alert)
         {
             CapacityAlerted?.Invoke(alert);
         }

@@ -136,4 +136,10 @@ public enum PoolOperationalStatus
 
     /// <summary>Reading.</summary>
     ReadOnly,
+
+    /// <summary>Everything, and the alert threshold of thin virtual disks is reached.</summary>
+    Stressed,
+
+    /// <summary>Everything but first writes of thin virtual disks, for which there is no room.</summary>
+    Error,
 }

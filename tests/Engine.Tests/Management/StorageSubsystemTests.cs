@@ -322,10 +322,13 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         VirtualDiskStatus most = await NewDiskAsync(pool, request => request with { FriendlyName = "most", SizeBytes = supported.Max / 4 });
         await NewDiskAsync(pool, request => request with { FriendlyName = "more" });
         Assert.Contains("the alert threshold is 70 %", Assert.Single(_notices, notice => notice.Contains("threshold", StringComparison.Ordinal)));
-        Assert.Contains("the alert threshold is 70 %", (await _subsystem.PoolsAsync())[0].StatusReason);
+        StoragePoolStatus alerted = (await _subsystem.PoolsAsync())[0];
+        Assert.Contains("the alert threshold is 70 %", alerted.StatusReason);
+        Assert.Equal((HealthStatus.Warning, PoolOperationalStatus.Stressed), (alerted.Health, alerted.OperationalStatus));
 
         await _subsystem.RemoveVirtualDiskAsync(most.Description.Id.Value);
-        Assert.Equal("", (await _subsystem.PoolsAsync())[0].StatusReason);
+        StoragePoolStatus roomy = (await _subsystem.PoolsAsync())[0];
+        Assert.Equal(("", HealthStatus.Healthy, PoolOperationalStatus.OK), (roomy.StatusReason, roomy.Health, roomy.OperationalStatus));
         await NewDiskAsync(pool, request => request with { FriendlyName = "again", SizeBytes = supported.Max / 4 });
         Assert.Equal(2, _notices.Count(notice => notice.Contains("threshold", StringComparison.Ordinal)));
     }
