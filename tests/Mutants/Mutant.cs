@@ -11,6 +11,21 @@ public enum MutantKind
 
     /// <summary>A checksum is taken to be right whatever it is.</summary>
     BlindCheck,
+
+    /// <summary>A number that goes up or down by one stays as it is.</summary>
+    MissedCount,
+
+    /// <summary>A method is called twice.</summary>
+    RepeatedCall,
+
+    /// <summary>A method that returns nothing is not called.</summary>
+    SkippedCall,
+
+    /// <summary>The answer of a question is yes, whatever it is.</summary>
+    TakenForTrue,
+
+    /// <summary>A field keeps what it had.</summary>
+    SkippedStore,
 }
 
 /// <summary>One place of the engine at which one rule of order can be taken out.</summary>

@@ -66,6 +66,41 @@ public static class MutantFinder
         return found;
     }
 
+    /// <summary>The places of named mutants, whatever the namespace; the name of one that has none is in the exception.</summary>
+    /// <exception cref="ArgumentException">A mutant has no place in the engine.</exception>
+    public static IReadOnlyList<MutantSite> Find(ModuleDefinition engine, IEnumerable<Mutant> mutants)
+    {
+        MutantSite[] steps = [.. FindAll(engine)];
+        (string Type, string Method, MethodDefinition Body)[] methods = [.. Methods(engine)];
+        return [.. mutants.Select(mutant => steps.FirstOrDefault(step => step.Mutant == mutant) ?? Find(methods, mutant))];
+    }
+
+    private static MutantSite Find((string Type, string Method, MethodDefinition Body)[] methods, Mutant mutant)
+    {
+        (MethodDefinition Body, Instruction Place)[] places =
+        [
+            .. methods.Where(method => method.Type == mutant.Type && method.Method == mutant.Method)
+                .SelectMany(method => method.Body.Body.Instructions.Where(instruction => IsPlace(mutant, instruction)), (method, place) => (method.Body, place)),
+        ];
+        return mutant.Index < places.Length
+            ? new MutantSite(mutant, places[mutant.Index].Body, [places[mutant.Index].Place])
+            : throw new ArgumentException($"Mutant '{mutant.Kind} {mutant.Name}' has no place: there are {places.Length}.", nameof(mutant));
+    }
+
+    private static bool IsPlace(Mutant mutant, Instruction instruction) => mutant.Kind switch
+    {
+        MutantKind.MissedCount => instruction.OpCode.Code == Code.Ldc_I4_1 && CountedBy(instruction) == mutant.Callee,
+        MutantKind.SkippedStore => instruction.OpCode.Code == Code.Stfld && ((FieldReference)instruction.Operand).Name == mutant.Callee,
+        _ => CalledBy(instruction)?.Name == mutant.Callee,
+    };
+
+    /// <summary>Which way a number goes for which a 1 is loaded.</summary>
+    private static string CountedBy(Instruction one)
+    {
+        Instruction next = one.Next?.OpCode.Code is Code.Conv_I8 or Code.Conv_U8 ? one.Next.Next : one.Next!;
+        return next?.OpCode.Code switch { Code.Add => "+1", Code.Sub => "-1", _ => "" };
+    }
+
     /// <summary>The compiled bodies, each with the type and the method of the source that it comes from.</summary>
     private static IEnumerable<(string Type, string Method, MethodDefinition Body)> Methods(ModuleDefinition engine)
     {

@@ -20,10 +20,10 @@ public static class MutantPlanter
     private const string Nothing = "TierSpaces.Engine.Primitives.Nothing";
 
     /// <summary>Reads an engine, plants and writes it to another place; mutant number n is the n-th of the answer, from 1.</summary>
-    public static IReadOnlyList<Mutant> PlantAll(string engine, string target)
+    public static IReadOnlyList<Mutant> PlantAll(string engine, string target, Func<ModuleDefinition, IReadOnlyList<MutantSite>> find)
     {
         using ModuleDefinition module = ModuleDefinition.ReadModule(engine, new ReaderParameters { InMemory = true });
-        IReadOnlyList<MutantSite> sites = MutantFinder.FindAll(module);
+        IReadOnlyList<MutantSite> sites = find(module);
         (FieldDefinition awake, FieldDefinition reached) = AddSwitches(module, sites.Count + 1);
         MethodDefinition[] bodies = [.. sites.Select(site => site.Body).Distinct()];
         Array.ForEach(bodies, method => method.Body.SimplifyMacros());   // short branches may get too long
@@ -95,6 +95,34 @@ public static class MutantPlanter
             return;
         }
 
+        if (site.Mutant.Kind == MutantKind.MissedCount)
+        {
+            // 1 while it is asleep, else 0.
+            Append([.. note, .. isAwake, il.Create(OpCodes.Ceq), il.Create(OpCodes.Ldc_I4_0), il.Create(OpCodes.Ceq)]);
+            return;
+        }
+
+        if (site.Mutant.Kind == MutantKind.TakenForTrue)
+        {
+            Append([.. note, original, .. isAwake, il.Create(OpCodes.Ceq), il.Create(OpCodes.Or)]);
+            return;
+        }
+
+        if (site.Mutant.Kind == MutantKind.RepeatedCall)
+        {
+            Append([.. note, .. Twice(module, site.Body, il, original, isAwake)]);
+            return;
+        }
+
+        if (site.Mutant.Kind == MutantKind.SkippedStore)
+        {
+            Instruction store = il.Create(OpCodes.Nop);
+            Instruction stored = il.Create(OpCodes.Nop);
+            (store.OpCode, store.Operand) = (original.OpCode, original.Operand);
+            Append([.. note, .. isAwake, il.Create(OpCodes.Bne_Un, store), il.Create(OpCodes.Pop), il.Create(OpCodes.Pop), il.Create(OpCodes.Br, stored), store, stored]);
+            return;
+        }
+
         MethodReference called = (MethodReference)original.Operand;
         Instruction wrong = il.Create(OpCodes.Nop);
         Instruction end = il.Create(OpCodes.Nop);
@@ -110,6 +138,32 @@ public static class MutantPlanter
                 last = instruction;
             }
         }
+    }
+
+    /// <summary>Keeps what the call gets, makes it, and makes it once more while the mutant is awake; the first answer counts.</summary>
+    private static List<Instruction> Twice(ModuleDefinition module, MethodDefinition body, ILProcessor il, Instruction call, Instruction[] isAwake)
+    {
+        MethodReference called = (MethodReference)call.Operand;
+        List<VariableDefinition> kept = [.. called.Parameters.Select(parameter => new VariableDefinition(parameter.ParameterType))];
+        if (called.HasThis)
+        {
+            kept.Insert(0, new VariableDefinition(called.DeclaringType.IsValueType ? new ByReferenceType(called.DeclaringType) : called.DeclaringType));
+        }
+
+        kept.ForEach(body.Body.Variables.Add);
+        Instruction end = il.Create(OpCodes.Nop);
+        List<Instruction> twice = [.. Enumerable.Reverse(kept).Select(variable => il.Create(OpCodes.Stloc, variable))];
+        twice.AddRange(kept.Select(variable => il.Create(OpCodes.Ldloc, variable)));
+        twice.AddRange([il.Create(call.OpCode, called), .. isAwake, il.Create(OpCodes.Bne_Un, end)]);
+        twice.AddRange(kept.Select(variable => il.Create(OpCodes.Ldloc, variable)));
+        twice.Add(il.Create(call.OpCode, called));
+        if (called.ReturnType != module.TypeSystem.Void)
+        {
+            twice.Add(il.Create(OpCodes.Pop));
+        }
+
+        twice.Add(end);
+        return twice;
     }
 
     private static IEnumerable<Instruction> Answer(ModuleDefinition module, MethodDefinition body, ILProcessor il, MethodReference called)

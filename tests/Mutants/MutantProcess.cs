@@ -3,7 +3,7 @@ using System.Diagnostics;
 namespace TierSpaces.Mutants;
 
 /// <summary>A worker and the process it lives in; one that died or was ended is replaced at the next question.</summary>
-public sealed class MutantProcess(string folder) : IDisposable
+public sealed class MutantProcess(string folder, params string[] arguments) : IDisposable
 {
     private const long MemoryMax = 1L << 30;   // worlds that a violation left behind
 
@@ -56,7 +56,7 @@ public sealed class MutantProcess(string folder) : IDisposable
         }
 
         Dispose();
-        ProcessStartInfo start = new("dotnet", [Path.Combine(folder, "TierSpaces.Mutants.dll"), MutantWorker.Argument])
+        ProcessStartInfo start = new("dotnet", [Path.Combine(folder, "TierSpaces.Mutants.dll"), MutantWorker.Argument, .. arguments])
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,

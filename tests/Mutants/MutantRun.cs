@@ -1,3 +1,4 @@
+using Mono.Cecil;
 using TierSpaces.Simulation;
 
 namespace TierSpaces.Mutants;
@@ -20,17 +21,31 @@ public sealed class MutantRun : IDisposable
 
     private readonly string _folder = Directory.CreateTempSubdirectory("tsmutant").FullName;
 
+    private readonly string[] _workerArguments;
+    private readonly string _noticed;   // how an answer begins that says that the mutant was noticed
+
     /// <summary>Plants all mutants of the engine beside this program.</summary>
     public MutantRun()
+        : this(MutantFinder.FindAll, [])
     {
+    }
+
+    private MutantRun(Func<ModuleDefinition, IReadOnlyList<MutantSite>> find, string[] workerArguments)
+    {
+        _workerArguments = workerArguments;
+        _noticed = workerArguments.Contains(MutantWorker.InvariantsAlone) ? "violation " + MutantWorker.BrokenInvariant : "violation ";
         foreach (string name in new[] { "TierSpaces.Simulation.dll", "TierSpaces.Mutants.dll" })
         {
             File.Copy(Path.Combine(s_assemblies, name), Path.Combine(_folder, name));
         }
 
         File.Copy(Path.Combine(s_assemblies, "TierSpaces.Simulation.runtimeconfig.json"), Path.Combine(_folder, "TierSpaces.Mutants.runtimeconfig.json"));
-        Mutants = MutantPlanter.PlantAll(Path.Combine(s_assemblies, "TierSpaces.Engine.dll"), Engine);
+        Mutants = MutantPlanter.PlantAll(Path.Combine(s_assemblies, "TierSpaces.Engine.dll"), Engine, find);
     }
+
+    /// <summary>A run in which invariants of the engine alone have to notice: mutants of <see cref="InvariantMutants"/>, the oracle off.</summary>
+    public static MutantRun OfInvariants() =>
+        new(module => MutantFinder.Find(module, InvariantMutants.All.Select(static listed => listed.Mutant)), [MutantWorker.InvariantsAlone]);
 
     /// <summary>The planted engine.</summary>
     public string Engine => Path.Combine(_folder, "TierSpaces.Engine.dll");
@@ -39,7 +54,7 @@ public sealed class MutantRun : IDisposable
     public IReadOnlyList<Mutant> Mutants { get; }
 
     /// <summary>A process to ask.</summary>
-    public MutantProcess NewProcess() => new(_folder);
+    public MutantProcess NewProcess() => new(_folder, _workerArguments);
 
     /// <summary>Places that a seed reaches with no mutant awake; the engine as it is must not be complained about.</summary>
     public static async Task<HashSet<int>> ReachedAsync(MutantProcess process, ulong seed)
@@ -69,7 +84,7 @@ public sealed class MutantRun : IDisposable
                 throw new InvalidOperationException($"{mutant.Name} was not planted well: {answer}");
             }
 
-            if (answer.StartsWith("violation ", StringComparison.Ordinal))
+            if (answer.StartsWith(_noticed, StringComparison.Ordinal))
             {
                 return new MutantResult(mutant, tried, answer["violation ".Length..]);
             }

@@ -30,7 +30,7 @@ public sealed class MutantSession
     /// <summary>Runs what the arguments say.</summary>
     public static async Task<int> RunAsync(string[] args)
     {
-        using MutantRun run = new();
+        using MutantRun run = args.Contains(MutantWorker.InvariantsAlone) ? MutantRun.OfInvariants() : new MutantRun();
         MutantSession session = new(args, run);
         try
         {
@@ -53,6 +53,12 @@ public sealed class MutantSession
             return 0;
         }
 
+        if (_args.Contains(MutantWorker.InvariantsAlone))
+        {
+            await SimulateAsync(chosen);
+            return SayLayers(chosen);
+        }
+
         Mutant[] open = [.. chosen.Where(mutant => !_results.IsKnown(mutant) && Equivalents.ReasonOf(mutant) is null)];
         await SimulateAsync(open);
         Mutant[] left = [.. open.Where(mutant => !_results.IsKnown(mutant))];
@@ -70,6 +76,16 @@ public sealed class MutantSession
         int noticed = chosen.Count(_results.IsKnown);
         Console.WriteLine($"{chosen.Length} mutants, {noticed} noticed, {equivalent} equivalent");
         return noticed + equivalent == chosen.Length && Equivalents.Unknown(_run.Mutants) + Rules.Unknown(_run.Mutants) == 0 ? 0 : 1;
+    }
+
+    private int SayLayers(Mutant[] chosen)
+    {
+        foreach (IGrouping<string, Mutant> layer in InvariantMutants.All.Where(listed => chosen.Contains(listed.Mutant)).GroupBy(static listed => listed.Layer, static listed => listed.Mutant))
+        {
+            Console.WriteLine($"{layer.Key}: {layer.Count(_results.IsKnown)} of {layer.Count()} noticed by an invariant alone");
+        }
+
+        return chosen.All(_results.IsKnown) ? 0 : 1;
     }
 
     private async Task SimulateAsync(Mutant[] open)

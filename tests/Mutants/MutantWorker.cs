@@ -14,9 +14,17 @@ public static class MutantWorker
     /// <summary>Argument that makes the program a worker.</summary>
     public const string Argument = "-Worker";
 
+    /// <summary>Argument that turns the oracle off: only a broken invariant of the engine is a violation.</summary>
+    public const string InvariantsAlone = "-Invariants";
+
+    /// <summary>What is said before the sentence of a broken invariant.</summary>
+    internal const string BrokenInvariant = "invariant: ";
+
     /// <summary>Answers until its input ends.</summary>
-    public static int Run(TextReader requests, TextWriter answers)
+    public static int Run(TextReader requests, TextWriter answers, bool invariantsAlone)
     {
+        string? broken = null;
+        Invariant.WhenBroken = found => broken ??= BrokenInvariant + found.Message;
         Type switches = typeof(IoError).Assembly.GetType(MutantPlanter.Switches, throwOnError: true)!;
         FieldInfo awake = switches.GetField("Awake")!;
         bool[] reached = (bool[])switches.GetField("Reached")!.GetValue(null)!;
@@ -26,7 +34,9 @@ public static class MutantWorker
             ulong seed = ulong.Parse(words[1], CultureInfo.InvariantCulture);
             Array.Clear(reached);
             awake.SetValue(null, int.Parse(words[0], CultureInfo.InvariantCulture));
-            string? violation = CrashSimulation.Run(ScenarioOf(seed), seed).Violation;
+            broken = null;
+            string? violation = Simulate(seed);
+            violation = invariantsAlone ? broken : violation;
             answers.WriteLine(violation is not null
                 ? $"violation {violation.ReplaceLineEndings(" ")}"
                 : $"ok {string.Join(' ', Enumerable.Range(1, reached.Length - 1).Where(i => reached[i]))}");
@@ -34,6 +44,18 @@ public static class MutantWorker
         }
 
         return 0;
+    }
+
+    private static string? Simulate(ulong seed)
+    {
+        try
+        {
+            return CrashSimulation.Run(ScenarioOf(seed), seed).Violation;
+        }
+        catch (InvariantException broken)
+        {
+            return broken.Message;
+        }
     }
 
     /// <summary>Seeds go round all scenarios, as in the simulator's own runs from seed 1.</summary>

@@ -27,6 +27,21 @@ public sealed class PlantedFaultTests(PlantedFaultTests.PlantedEngine engine) : 
         Assert.True(result.IsNoticed && result.How.StartsWith("seed ", StringComparison.Ordinal), $"Not noticed within {SeedsMax} seeds: {fault}. {result.How}");
     }
 
+    /// <summary>One mutant of each layer; <c>./build.sh Mutate -Invariants</c> goes through all of them.</summary>
+    public static TheoryData<string, Mutant> Miscounts => [.. InvariantMutants.All.GroupBy(static listed => listed.Layer, static (layer, listed) => new TheoryDataRow<string, Mutant>(layer, listed.First().Mutant))];
+
+    [Theory]
+    [MemberData(nameof(Miscounts))]
+    public async Task A_planted_miscount_is_noticed_by_an_invariant_alone(string layer, Mutant mutant)
+    {
+        MutantResult result = await engine.Invariants.RunAsync(engine.InvariantsProcess, mutant, Enumerable.Range(1, SeedsMax).Select(seed => (ulong)seed));
+        Assert.True(result.IsNoticed, $"{layer}: no invariant notices {mutant.Name} within {SeedsMax} seeds.");
+    }
+
+    [Fact]
+    public void Every_layer_has_five_mutants_that_an_invariant_notices() => Assert.All(
+        (string[])["Pools", "Journals", "Resiliency", "Caching", "Tiering"], static layer => Assert.True(InvariantMutants.All.Count(listed => listed.Layer == layer) >= 5, layer));
+
     private static Mutant Skipped(string method, string callee, int index) => new(MutantKind.SkippedStep, "Space", method, callee, index);
 
     /// <summary>An engine with all mutants in it, and a process that has it loaded.</summary>
@@ -36,16 +51,25 @@ public sealed class PlantedFaultTests(PlantedFaultTests.PlantedEngine engine) : 
         {
             Run = new MutantRun();
             Process = Run.NewProcess();
+            Invariants = MutantRun.OfInvariants();
+            InvariantsProcess = Invariants.NewProcess();
         }
 
         public MutantRun Run { get; }
 
         public MutantProcess Process { get; }
 
+        /// <summary>The engine with the mutants that an invariant has to notice, the oracle off.</summary>
+        public MutantRun Invariants { get; }
+
+        public MutantProcess InvariantsProcess { get; }
+
         public void Dispose()
         {
             Process.Dispose();
+            InvariantsProcess.Dispose();
             Run.Dispose();
+            Invariants.Dispose();
         }
     }
 }

@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Numerics;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Caching;
 
@@ -39,6 +40,7 @@ internal readonly record struct CachePlace
 internal sealed class CacheIndex
 {
     private const int ClusterBits = 4;
+    private const int CountedSlotsMax = 1024;   // larger ones are not counted again at each change
 
     private long[] _keys;     // block + 1; 0: empty
     private CachePlace[] _places;
@@ -109,6 +111,7 @@ internal sealed class CacheIndex
         _keys[slot] = block + 1;
         _places[slot] = place;
         Count += isNew ? 1 : 0;
+        RequireCount();
         return isNew;
     }
 
@@ -118,6 +121,7 @@ internal sealed class CacheIndex
         int gap = HomeOf(block);
         while (_keys[gap] != block + 1)
         {
+            Invariant.That(_keys[gap] != 0, "Only a block that is held is forgotten.");
             gap = (gap + 1) & _mask;
         }
 
@@ -134,6 +138,15 @@ internal sealed class CacheIndex
 
         _keys[gap] = 0;
         Count--;
+        RequireCount();
+    }
+
+    private void RequireCount()
+    {
+        if (Invariant.ChecksCostly && _keys.Length <= CountedSlotsMax)
+        {
+            Invariant.That(Count == _keys.AsSpan().Length - _keys.AsSpan().Count(0L), "As many blocks are held as slots are taken.");
+        }
     }
 
     /// <summary>Appends the held blocks of a range, in order of address.</summary>

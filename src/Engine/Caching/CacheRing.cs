@@ -35,6 +35,7 @@ internal sealed class CacheRing
     private uint _headChecksum;           // of the last record
     private uint _tailChecksum;           // of the record before the tail
     private ulong _anchor;                // number of the newest anchor
+    private long _anchoredTail;           // the tail that it states
 
     internal CacheRing(ILane lane, RingMedium medium, Guid owner, ulong session, CacheChain chain)
     {
@@ -51,6 +52,7 @@ internal sealed class CacheRing
         _headChecksum = chain.HeadChecksum;
         _tailChecksum = chain.TailChecksum;
         _anchor = chain.AnchorNumber;
+        _anchoredTail = chain.Tail;
         _checksums = chain.Checksums;
         _open = new CacheGroup(lane.Buffers, PayloadMax);
         _other = new CacheGroup(lane.Buffers, PayloadMax);
@@ -130,6 +132,7 @@ internal sealed class CacheRing
         if (error == IoError.None)
         {
             Durable = Math.Max(Durable, covered);
+            RequireOrder();
         }
 
         return error;
@@ -150,18 +153,29 @@ internal sealed class CacheRing
         new CacheAnchor(_owner, _session, _anchor, tail, Math.Max(Durable, tail), checksumBefore).Encode(block.Span);
         IoError error = await _medium.Write((long)(_anchor % CacheAnchor.Slots) * BlockSize, block);
         _lane.Buffers.Return(block);
-        return error == IoError.None ? await FlushMedium() : error;
+        error = error == IoError.None ? await FlushMedium() : error;
+        _anchoredTail = error == IoError.None ? tail : _anchoredTail;
+        return error;
     }
 
     /// <summary>Says once more where the tail is, and what is durable by now.</summary>
     internal LaneTask<IoError> WriteAnchor() => WriteAnchor(Tail, _tailChecksum);
 
     /// <summary>Gives the space before a position free: its anchor is durable and nobody reads there any more.</summary>
-    internal void Free(long tail, uint checksumBefore)
+    /// <param name="isGivenUp">Whether the ring is given up: nothing is appended to it any more, and its anchors state nothing.</param>
+    internal void Free(long tail, uint checksumBefore, bool isGivenUp)
     {
+        Invariant.That(tail >= Tail && (isGivenUp || tail <= _anchoredTail), "Space is used again only after the anchor that gives it free is durable.");
         Tail = tail;
         _tailChecksum = checksumBefore;
+        if (!isGivenUp)
+        {
+            RequireOrder();
+        }
     }
+
+    private void RequireOrder() => Invariant.That(
+        Tail <= Durable && Durable <= Head && Head <= Tail + Length, "Tail <= Durable <= Head <= Tail + Length.");
 
     /// <summary>Reads payload that follows each other from a position, verified: of the less busy copy first, of the others where it is wrong.</summary>
     internal async LaneTask<IoError> Read(long position, IoBuffer target, WriteCacheCounters counters)
@@ -285,6 +299,9 @@ internal sealed class CacheRing
             _open = _other;
             _other = group;
             long position = PlaceFor(_writingEnd, group.Blocks);
+            Invariant.That(
+                position >= _writingEnd && (position % Length) + group.Blocks <= Length && position + group.Blocks <= Tail + Length,
+                "A record follows the one before, does not wrap, and covers nothing that is still needed.");
             _writingEnd = position + group.Blocks;
             GroupBegun.NotifyAll();
             if (Fault == IoError.None)
@@ -312,6 +329,7 @@ internal sealed class CacheRing
         CacheRecord.Checksums(group.Header)[..group.PayloadBlocks].CopyTo(_checksums.AsSpan((int)((position + 1) % Length)));
         _headChecksum = checksum;
         Head = _writingEnd;
+        RequireOrder();
         OnRecord(group, position, Head, checksum);
         if (Head - Durable > FlushEveryBlocks && !_isFlushing)
         {

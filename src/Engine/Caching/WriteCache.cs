@@ -132,8 +132,9 @@ public sealed partial class WriteCache : IBlockStore
 
     private async LaneTask<IoError> FlushHome()
     {
-        long covered = _homeWritten;
+        (long covered, long runs) = (_homeWritten, _runsTaken);
         IoError error = await _home.Flush();
+        _runsFlushed = error == IoError.None ? Math.Max(_runsFlushed, runs) : _runsFlushed;
         _homeFlushed = error == IoError.None ? Math.Max(_homeFlushed, covered) : _homeFlushed;
         return error;
     }

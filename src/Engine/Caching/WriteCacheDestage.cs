@@ -26,6 +26,8 @@ public sealed partial class WriteCache
     private readonly LaneSignal _runEnded = new();
     private readonly LaneSignal _destageEnded = new();
     private int _runsInFlight;
+    private long _runsTaken;                           // runs that have been written to the home
+    private long _runsFlushed;                         // how many of them a flush of the home has covered
     private IoError _runError;
     private bool _isAboveStart;                        // from the start mark until the stop mark
     private bool _isDraining;                          // everything goes home, nothing is taken
@@ -130,16 +132,18 @@ public sealed partial class WriteCache
         IoError error = ring.Durable < end && !isRetiring ? await FlushRing(ring) : IoError.None;
         if (error == IoError.None)
         {
+            Invariant.That(isRetiring || end <= ring.Durable, "Only durable records go home.");
             PlanRound(ring, records);
             error = await TakeHome(ring);
         }
 
         error = error == IoError.None ? await FlushHome() : error;
+        Invariant.That(error != IoError.None || _runsFlushed == _runsTaken, "The tail advances only after the home is flushed.");
         error = error == IoError.None && !isRetiring ? await ring.WriteAnchor(end, checksum) : error;
         if (error == IoError.None)
         {
             _reason = State == WriteCacheState.Active ? "" : _reason;
-            await Forget(ring, records, end, checksum);
+            await Forget(ring, records, end, checksum, isRetiring);
         }
         else if (!_closing && _home.Fault == IoError.None && (ring.FlushFault != IoError.None || !_medium!.HasSource))
         {
@@ -261,6 +265,7 @@ public sealed partial class WriteCache
         Counters.DestagedBytes += error == IoError.None ? count * BlockSize : 0;
         _runError = _runError == IoError.None ? error : _runError;
         _runsInFlight--;
+        _runsTaken++;
         _runEnded.NotifyAll();
     }
 
@@ -309,7 +314,7 @@ public sealed partial class WriteCache
         return default;
     }
 
-    private async LaneTask<Nothing> Forget(CacheRing ring, int records, long end, uint checksum)
+    private async LaneTask<Nothing> Forget(CacheRing ring, int records, long end, uint checksum, bool isGivenUp)
     {
         for (int i = 0; i < records; i++)
         {
@@ -323,7 +328,7 @@ public sealed partial class WriteCache
         await DrainReaders();
         Counters.Evictions++;
         Counters.EvictedBytes += (end - ring.Tail) * BlockSize;
-        ring.Free(end, checksum);
+        ring.Free(end, checksum, isGivenUp);
         return default;
     }
 

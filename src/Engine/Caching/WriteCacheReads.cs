@@ -59,6 +59,7 @@ public sealed partial class WriteCache
 
         IoError error = await fan.Wait();
         _readers[turn]--;
+        Invariant.That(_readers[turn] >= 0, "A reader of the ring ends once, in the turn in which it began.");
         return error;
     }
 

@@ -349,6 +349,7 @@ public sealed partial class WriteCache
         }
 
         _heldBlocks[row] += change;
+        Invariant.That(_heldBlocks[row] >= 0, "A row of the home is held until its last block is forgotten, and no longer.");
     }
 
     private int RowOf(long offset) => (int)(offset / _home.UnitSize);

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 
@@ -124,6 +123,7 @@ public sealed class Journal
     /// <summary>Completes when block <paramref name="sequence"/> is durable on every live copy.</summary>
     public async LaneTask<IoError> Commit(ulong sequence)
     {
+        Invariant.That(sequence < Next, "A block is committed only after it was reserved.");
         IoError error = Written < sequence ? await Write() : _error;
         while (Durable < sequence && error == IoError.None)
         {
@@ -161,7 +161,7 @@ public sealed class Journal
             return;
         }
 
-        Debug.Assert(upTo <= Written, "A block is durable only after it was written.");
+        Invariant.That(upTo <= Written, "A block is durable only after it was written.");
         Durable = upTo;
         while (_announced.TryPeek(out (ulong Sequence, ulong Tail) next) && next.Sequence <= Durable)
         {
@@ -169,6 +169,7 @@ public sealed class Journal
             _announced.Dequeue();
         }
 
+        RequireOrder();
         _changed.NotifyAll();
     }
 
@@ -178,8 +179,9 @@ public sealed class Journal
     /// </summary>
     public void Trim(ulong tail)
     {
-        Debug.Assert(tail >= Tail && tail <= Next, "The tail only moves forward, at most to the end.");
+        Invariant.That(tail >= Tail && tail <= Next, "The tail only moves forward, at most to the end.");
         Tail = Math.Max(Tail, Math.Min(tail, Durable));
+        RequireOrder();
     }
 
     /// <summary>Makes the tail durable, with an empty block when nothing else carries it.</summary>
@@ -215,7 +217,13 @@ public sealed class Journal
         _open.Lengths[_open.Count - 1] = 0;
         _blockUsed = 0;
         Next++;
+        Invariant.That(FreeBlocks >= 0, "A slot is used again only when a durable block says that its old block is not needed.");
+        Invariant.That(_open.First + (ulong)_open.Count == Next, "The blocks of a group follow each other up to the end.");
     }
+
+    private void RequireOrder() => Invariant.That(
+        Written < Next && Durable <= Written && (Durable == 0 || (DurableTail <= Tail && Tail <= Durable)),
+        "DurableTail <= Tail <= Durable <= Written < Next, once the first block is durable.");
 
     private void CloseGroup()
     {
@@ -233,11 +241,13 @@ public sealed class Journal
         _writing = true;
         while (_error == IoError.None && _closed.TryDequeue(out Group? group))
         {
+            Invariant.That(group.First == Written + 1, "A group is written when everything before it is.");
             Seal(group);
             IoError error = await _medium.Write((long)SlotOf(group.First) * JournalBlock.Size, group.Buffer.Slice(0, group.Count * JournalBlock.Size));
             if (error == IoError.None)
             {
                 Written = group.First + (ulong)group.Count - 1;
+                RequireOrder();
             }
             else
             {
@@ -258,6 +268,7 @@ public sealed class Journal
         {
             ulong sequence = group.First + (ulong)i;
             JournalBlock header = new(_owner, Session, sequence, Math.Min(Durable, sequence - 1), Math.Min(Tail, sequence), _previousChecksum, group.Lengths[i]);
+            Invariant.That(header.Durable < sequence && header.Tail <= sequence, "A block states only what was durable before it.");
             _previousChecksum = header.Seal(group.Block(i));
             if (header.Tail != _tailAnnounced)
             {

@@ -1,5 +1,6 @@
-using System.Diagnostics;
+using System.Numerics;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
@@ -41,9 +42,26 @@ public sealed class DiskState
 
     internal DiskState WithSlab(uint slab, bool used)
     {
-        Debug.Assert(IsUsed(slab) != used, "A slab changes hands only between free and used.");
+        Invariant.That(IsUsed(slab) != used, "A slab is taken only when it is free, and freed only when it is taken.");
         int word = (int)(slab / BitsPerWord);
         ulong changed = _used[word] ^ (1UL << (int)(slab % BitsPerWord));
-        return new DiskState(Description, _used.Set(word, changed), used ? UsedSlabs + 1 : UsedSlabs - 1);
+        DiskState next = new(Description, _used.Set(word, changed), used ? UsedSlabs + 1 : UsedSlabs - 1);
+        if (Invariant.ChecksCostly)
+        {
+            Invariant.That(next.UsedSlabs == next.CountUsed(), "As many slabs are in use as are marked.");
+        }
+
+        return next;
+    }
+
+    private uint CountUsed()
+    {
+        uint count = 0;
+        for (uint word = 0; word * BitsPerWord < Description.SlabCount; word++)
+        {
+            count += (uint)BitOperations.PopCount(UsedWord(word));
+        }
+
+        return count;
     }
 }

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
@@ -27,7 +26,7 @@ internal sealed class MemberDisk
         Disk = disk;
         Label = label;
         bool isPossible = DiskLayout.TryCreate(label.DiskBytes, label.Slabs, out DiskLayout layout, out _);
-        Debug.Assert(isPossible, "A decoded label describes a possible layout.");
+        Invariant.That(isPossible, "A label that was decoded describes a possible layout.");
         Layout = layout;
         Checkpoints = new CheckpointStore(this);
     }
@@ -100,8 +99,8 @@ internal sealed class MemberDisk
     /// <summary>Makes a superblock the newest: ring A, flush, ring B, flush.</summary>
     internal async LaneTask<IoError> WriteSuperblock(Superblock superblock)
     {
-        Debug.Assert(Newest is null || superblock.Epoch > Newest.Epoch, "Epochs of a disk rise.");
-        Debug.Assert(!IsSlotOfNewest(superblock.Epoch), "The newest superblock is not written over.");
+        Invariant.That(Newest is null || superblock.Epoch > Newest.Epoch, "The epochs of a disk rise.");
+        Invariant.That(!IsSlotOfNewest(superblock.Epoch), "No superblock is written over the slot that the newest one is in.");
         byte[] block = new byte[PoolBlock.Size];
         foreach (long ring in (long[])[DiskLayout.SuperblockRingA, Layout.SuperblockRingB])
         {

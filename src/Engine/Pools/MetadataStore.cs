@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 
@@ -268,7 +267,7 @@ internal sealed partial class MetadataStore
 
         byte[] bytes = [.. accepted.SelectMany(static commit => commit.Bytes)];
         List<JournalEntry> entries = JournalEntry.Cut(bytes, Head, Session, Head.Sequence);
-        Debug.Assert(entries.Count <= MaxGroupBlocks, "A group of at most MaxCommitBytes fits.");
+        Invariant.That(entries.Count <= MaxGroupBlocks && _group is null, "At most one group is in flight, and it fits in the blocks that are kept for one.");
         await WriteGroup(new GroupWrite(accepted, next, entries));
     }
 

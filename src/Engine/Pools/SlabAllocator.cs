@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
@@ -45,7 +44,8 @@ public sealed class SlabAllocator
     /// </summary>
     public bool TryReserveRow(int columns, int copies, AllocationPreferences preferences, out SlabRef[] row, out string reason)
     {
-        Debug.Assert(columns > 0 && copies > 0, "A row has at least one slab.");
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(columns);
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(copies);
         reason = "";
         foreach (Func<DiskState, bool> choice in Choices(preferences.Purpose))
         {
@@ -73,7 +73,8 @@ public sealed class SlabAllocator
     /// </summary>
     public bool TryReserveRun(int copies, int count, AllocationPreferences preferences, out SlabRef[][] rows, out string reason)
     {
-        Debug.Assert(copies > 0 && count > 0, "A run has at least one slab.");
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(copies);
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(count);
         List<DiskState> disks = [];
         foreach (Func<DiskState, bool> choice in Choices(preferences.Purpose))
         {
@@ -116,10 +117,15 @@ public sealed class SlabAllocator
     {
         foreach (SlabRef slab in slabs)
         {
-            Dictionary<uint, int> held = _held[slab.Disk];
-            if (--held[slab.Slab] == 0)
+            int left = _held.GetValueOrDefault(slab.Disk)?.GetValueOrDefault(slab.Slab) - 1 ?? -1;
+            Invariant.That(left >= 0, "A hold of a slab ends once.");
+            if (left > 0)
             {
-                held.Remove(slab.Slab);
+                _held[slab.Disk][slab.Slab] = left;
+            }
+            else
+            {
+                _held[slab.Disk].Remove(slab.Slab);
             }
         }
     }
@@ -283,7 +289,8 @@ public sealed class SlabAllocator
             }
         }
 
-        return found == count ? slabs : throw new UnreachableException($"Disk {number} counts free slabs but has none.");
+        Invariant.That(found == count, "A disk has the free slabs that it counts, and none of them is given out twice.");
+        return slabs;
     }
 
     private static string WhyNot(int groups, int disksEach, int found, AllocationPreferences preferences, List<Domain> domains)

@@ -1,8 +1,8 @@
-using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.Intrinsics.X86;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
@@ -52,7 +52,11 @@ internal sealed class ChecksumPage
     internal int Pins
     {
         get => _pins;
-        set => _pins = value;
+        set
+        {
+            Invariant.That(value >= 0, "A request lets go only of a page that it holds.");
+            _pins = value;
+        }
     }
 
     /// <summary>Changed or captured blocks, and entries appended but not durable.</summary>
@@ -90,7 +94,7 @@ internal sealed class ChecksumPage
 
     internal void Assign(SpaceRow row, int column, int index)
     {
-        Debug.Assert(IsEvictable || !IsLoaded, "A page in use is not given another identity.");
+        Invariant.That(IsEvictable || !IsLoaded, "A page leaves memory only when nothing of it is newer than its copies on disk and no request uses it.");
         Row = row;
         Column = column;
         Index = index;
@@ -166,6 +170,7 @@ internal sealed class ChecksumPage
         Generations[block] = ChecksumSector.NeverWritten;
         ChangedCount -= ClearBit(ref _changed, block);
         FlushingCount -= ClearBit(ref _flushing, block);
+        RequireCounts();
     }
 
     /// <summary>A zeroed run of these blocks was appended.</summary>
@@ -195,10 +200,15 @@ internal sealed class ChecksumPage
         }
 
         ChangedCount = 0;
+        RequireCounts();
     }
 
     /// <summary>A captured block was appended, or taken back.</summary>
-    internal void EndFlushing(int block) => FlushingCount -= ClearBit(ref _flushing, block);
+    internal void EndFlushing(int block)
+    {
+        FlushingCount -= ClearBit(ref _flushing, block);
+        RequireCounts();
+    }
 
     /// <summary>An appended entry is durable.</summary>
     internal void NoteLogged(int block, int count, ushort generation, uint checksum)
@@ -218,6 +228,7 @@ internal sealed class ChecksumPage
         }
 
         PendingCount--;
+        Invariant.That(PendingCount >= 0, "An entry becomes durable once, after it was appended.");
         DropLoggedWhenEqual();
     }
 
@@ -266,6 +277,17 @@ internal sealed class ChecksumPage
             _changed[block >> 6] |= 1UL << (block & 63);
             ChangedCount++;
         }
+
+        Invariant.That(_loggedGenerations is not null, "The pair is kept aside while a block is changed.");
+        RequireCounts();
+    }
+
+    private void RequireCounts()
+    {
+        if (Invariant.ChecksCostly)
+        {
+            Invariant.That(ChangedCount == CountOf(in _changed) && FlushingCount == CountOf(in _flushing), "Changed and flushing blocks are as many as are marked.");
+        }
     }
 
     private void KeepLogged()
@@ -283,6 +305,17 @@ internal sealed class ChecksumPage
     /// <summary>The collector may move the place meanwhile: then something else is sent for.</summary>
     private static unsafe void Touch<T>(ref T place)
         where T : unmanaged => Sse.Prefetch0(Unsafe.AsPointer(ref place));
+
+    private static int CountOf(in BlockBits bits)
+    {
+        int count = 0;
+        for (int word = 0; word < Blocks / 64; word++)
+        {
+            count += BitOperations.PopCount(bits[word]);
+        }
+
+        return count;
+    }
 
     private static bool Bit(in BlockBits bits, int index) => ((bits[index >> 6] >> (index & 63)) & 1) != 0;
 

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
@@ -36,7 +35,7 @@ internal sealed class ChecksumPageCache(SpaceShape shape, int pagesMax)
     internal ChecksumPage? Find(SpaceRow row, int column, int index)
     {
         ChecksumPage? found = _places.Find(row.Index, column, index);
-        Debug.Assert(found is null || found.Row == row, "Pages of a row that was given back are gone before it is made anew.");
+        Invariant.That(found is null || found.Row == row, "The pages of a row are gone before the row is made again.");
         if (found is { IsReferenced: false })
         {
             found.IsReferenced = true;

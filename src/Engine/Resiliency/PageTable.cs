@@ -1,4 +1,4 @@
-using System.Diagnostics;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
@@ -52,7 +52,7 @@ internal sealed class PageTable(SpaceShape shape)
         long number = NumberOf(page.Row.Index, page.Column, page.Index);
         long chunk = number >> ChunkBits;
         ChecksumPage?[] places = _chunks[chunk]!;
-        Debug.Assert(places[number & (ChunkPages - 1)] == page, "Another page stands there.");
+        Invariant.That(places[number & (ChunkPages - 1)] == page, "A page leaves the place that it is found at.");
         places[number & (ChunkPages - 1)] = null;
         if (--_taken[chunk] == 0)
         {

@@ -92,6 +92,7 @@ public sealed partial class Space
 
     private LaneTask<IoError> ReadCopy(SpaceRow row, StripPiece piece, int copy, IoBuffer target)
     {
+        Invariant.That((uint)copy < (uint)_shape.Copies && IsReadable(row, piece, copy), "Nothing is read from a copy that is stale or whose disk is gone.");
         SlabPlace place = row.Place(piece.Column, copy);
         Counters.DataBytesRead += target.Length;
         return _members.Read(place.Disk, place.DataOffset + piece.SlabOffset, target);

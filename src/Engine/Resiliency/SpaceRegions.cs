@@ -13,6 +13,7 @@ public sealed partial class Space
     private void Leave(ref Region region)
     {
         region.InFlight--;
+        Invariant.That(region.InFlight >= 0 && (_log is null || region.State >= RegionState.Dirty), "A write ends once, in a region that has been dirty all the time.");
         region.ActiveRound = _nextRound;
         region.ActiveNs = _lane.RecentNs;
     }

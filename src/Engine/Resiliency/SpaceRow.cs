@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
@@ -95,7 +96,11 @@ internal sealed class SpaceRow
         return _turn;
     }
 
-    internal void Leave(int turn) => _ = turn == 0 ? _users0-- : _users1--;
+    internal void Leave(int turn)
+    {
+        int left = turn == 0 ? --_users0 : --_users1;
+        Invariant.That(left >= 0, "A request leaves the row once, in the turn in which it began.");
+    }
 
     /// <summary>Begins another turn; gives the one before, whose users have seen the places of before.</summary>
     internal int NextTurn()

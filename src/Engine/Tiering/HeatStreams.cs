@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 
@@ -93,7 +92,6 @@ internal readonly struct HeatStreams
     // Never 0, which is the key of an empty slot.
     private static long Key(long offset, bool isWrite)
     {
-        Debug.Assert(offset is >= 0 and < long.MaxValue >> 2, "Offsets are those of a virtual disk.");
         return (offset << 2) | (isWrite ? 2L : 0L) | 1L;
     }
 

@@ -1,4 +1,5 @@
 using System.Numerics;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
@@ -8,6 +9,8 @@ namespace TierSpaces.Engine.Tiering;
 /// </summary>
 internal sealed class SlotPool(long slots)
 {
+    private const int CountedWordsMax = 64;   // larger pools are not counted again at each change
+
     private readonly List<ulong> _taken = [.. new ulong[(slots + 63) / 64]];
     private readonly List<ulong> _clean = [.. new ulong[(slots + 63) / 64]];
     private int _lowestFree;   // no word below it has a free slot
@@ -47,6 +50,7 @@ internal sealed class SlotPool(long slots)
             {
                 _taken[_lowestFree] |= 1UL << bit;
                 Taken++;
+                RequireCount();
                 return true;
             }
         }
@@ -59,16 +63,30 @@ internal sealed class SlotPool(long slots)
     /// <summary>Takes a slot that is free.</summary>
     internal void Take(uint slot)
     {
+        Invariant.That(!IsTaken(slot), "A slot is given to one slice at a time.");
         _taken[(int)(slot / 64)] |= 1UL << (int)(slot % 64);
         Taken++;
+        RequireCount();
     }
 
     /// <summary>Gives a slot back.</summary>
     internal void Release(uint slot)
     {
+        Invariant.That(IsTaken(slot), "A slot is given back once.");
         _taken[(int)(slot / 64)] &= ~(1UL << (int)(slot % 64));
         _lowestFree = Math.Min(_lowestFree, (int)(slot / 64));
         Taken--;
+        RequireCount();
+    }
+
+    private bool IsTaken(uint slot) => (_taken[(int)(slot / 64)] >> (int)(slot % 64) & 1) != 0;
+
+    private void RequireCount()
+    {
+        if (Invariant.ChecksCostly && _taken.Count <= CountedWordsMax)
+        {
+            Invariant.That(Taken == _taken.Sum(static word => (long)BitOperations.PopCount(word)), "As many slots are taken as are marked.");
+        }
     }
 
     /// <summary>Whether a slot is known to read as zeros, durably.</summary>

@@ -123,6 +123,7 @@ internal sealed class StorageTierStore
         int row = (int)(slot / RowSlots);
         _mappedInRow[row] += change;
         Users += slice < TieredStore.SystemSlices ? change : 0;
+        Invariant.That(_mappedInRow[row] >= 0 && Users >= 0, "A slot is let go once by the slice that held it.");
         if (_mappedInRow[row] == 0 && IsThin)
         {
             Space.UnitReleased(row);

@@ -234,7 +234,9 @@ public sealed partial class TieredStore : IHomeStore
 
     private void Leave(int turn)
     {
-        if (--_requests[turn] == 0)
+        int left = --_requests[turn];
+        Invariant.That(left >= 0, "A request ends once, in the turn in which it began.");
+        if (left == 0)
         {
             _requestEnded.NotifyAll();
         }

@@ -105,6 +105,7 @@ public sealed partial class TieredStore
         }
 
         _uncertain.Remove(slice);
+        Invariant.That(end != SliceCommit.Committed || _map[slice] == entry, "The map in memory is the one that was committed.");
         return end == SliceCommit.Committed ? IoError.None : Fail(IoError.Io, "it is not known whether a slice has got a place");
     }
 
@@ -157,6 +158,7 @@ public sealed partial class TieredStore
             _map = _host.Map;
             if (end == SliceCommit.Committed)
             {
+                Invariant.That(changes.TrueForAll(change => _map[change.Slice] == change.Entry), "The map in memory is the one that was committed.");
                 changes.ForEach(change => _uncertain.Remove(change.Slice));   // whatever was to become true of them has, or never will
                 return true;
             }
@@ -233,6 +235,9 @@ public sealed partial class TieredStore
                 await tier.Space.Punch(tier.Address(places[i].Slot), _sliceSize);
             }
 
+            Invariant.That(
+                !_map[slices[i]].IsMapped || _map[slices[i]].Tier != places[i].Tier || _map[slices[i]].Slot != places[i].Slot,
+                "A slot is given to another slice only after the map has left it.");
             tier.Slots.SetClean(places[i].Slot, error == IoError.None && tier.Space.Shape.Checksums);   // else what was punched may read as anything
             tier.Hold(places[i].Slot, slices[i], -1);
             tier.Slots.Release(places[i].Slot);

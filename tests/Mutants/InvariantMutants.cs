@@ -1,0 +1,25 @@
+namespace TierSpaces.Mutants;
+
+/// <summary>
+/// Mutants of counts and of state in memory: a count off by one, a slab freed twice, a page let go twice, a stale snapshot used. Each has to be noticed by an
+/// invariant of the engine alone, with the oracle off. <c>Invariants.txt</c> lists them by layer.
+/// </summary>
+public static class InvariantMutants
+{
+    /// <summary>Layer and mutant, in the order of the list.</summary>
+    public static IReadOnlyList<(string Layer, Mutant Mutant)> All { get; } = Read();
+
+    private static (string, Mutant)[] Read()
+    {
+        using StreamReader reader = new(typeof(InvariantMutants).Assembly.GetManifestResourceStream("Invariants.txt")!);
+        return [.. reader.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(static line => line.Split(" | ")).Select(static parts => (parts[0], Parse(parts[1], parts[2])))];
+    }
+
+    // "Type.Method: Callee #2"
+    private static Mutant Parse(string kind, string name)
+    {
+        string[] words = name.Split(' ');
+        string[] place = words[0].TrimEnd(':').Split('.');
+        return new Mutant(Enum.Parse<MutantKind>(kind), place[0], place[1], words[1], int.Parse(words[2][1..], System.Globalization.CultureInfo.InvariantCulture) - 1);
+    }
+}
