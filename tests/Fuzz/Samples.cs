@@ -31,6 +31,12 @@ internal static class Samples
         Epoch = 71, Session = 4, IsClean = true, DurableSequence = 99, View = View,
         Checkpoint = new CheckpointRoot(7, 12, new JournalPosition(90, 3, 0xABCDEF01)),
         PreviousCheckpoint = new CheckpointRoot(6, 40, new JournalPosition(70, 3, 0x12345678)),
+        Features = new FeatureFlags(FeatureFlags.MemberHistoryFeature, 0, 0), History = History,
+    };
+
+    internal static MemberHistory History => new()
+    {
+        HeldByAll = 70, Opening = new SessionToken(4, 44), Sessions = [new SessionToken(3, 33), new SessionToken(2, 22), new SessionToken(1, 11)],
     };
 
     internal static DiskLabel Label { get; } =
@@ -70,6 +76,7 @@ internal static class Samples
         new PinSet(Id, 0, s_tiered.Id, s_tiered.Tiers[0].Id, "", [new PinnedRange(0, 8192)]),
         new PinSet(Id, 1, s_tiered.Id, s_tiered.Tiers[0].Id, "", [new PinnedRange(1 << 20, 1)]),
         new RowsFreed(new SpaceId(1), 2, 1),
+        new DiskHeld(new DiskNumber(2), new SessionToken(3, 33), 70, 99, 0xABCDEF01),
         new DiskRemoved(new DiskNumber(3)),
         new SpaceRemoved(new SpaceId(1)),
         new SpaceRemoved(new SpaceId(2)),

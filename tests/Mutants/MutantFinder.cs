@@ -29,7 +29,7 @@ public static class MutantFinder
         "WritePageCopies", "WriteSuperblocks", "WriteView", "WriteCopy", "Overwrite", "MarkDirty", "MarkStale", "MarkMissing",
         "SettleMissing", "NoteFirstWrites", "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
         "NameCheckpoint", "TrimLog", "Writeback", "FlushForNotes", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",
-        "HoldWriteback", "WritebackEnd", "TakeTurn", "FlushHome", "FlushRing", "FlushMedium", "WriteAnchor", "DrainReaders", "Suspend",
+        "HoldWriteback", "WritebackEnd", "TakeTurn", "FlushHome", "FlushRing", "FlushMedium", "WriteAnchor", "DrainReaders", "Suspend", "RecordLeavers", "WriteLeavers",
     ];
 
     /// <summary>All mutants of an engine, in the order of its code.</summary>

@@ -72,6 +72,11 @@ public sealed class CrashSimulation
     /// <summary>Runs one seed.</summary>
     public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = ForkChance, bool whileMoving = false)
     {
+        if (scenario.ExchangesMembers)
+        {
+            return MemberSimulation.Run(scenario, seed);
+        }
+
         CrashSimulation simulation = new(scenario, seed, forkChance, whileMoving);
         try
         {
@@ -583,9 +588,9 @@ public sealed class CrashSimulation
     private void Report(string where, string what) =>
         Violation ??= $"seed {_seed}, {_scenario}: {where}: {what}";
 
-    private static void Count(string what) => Count(true, what);
+    internal static void Count(string what) => Count(true, what);
 
-    private static void Count(bool happened, string what)
+    internal static void Count(bool happened, string what)
     {
         if (happened)
         {

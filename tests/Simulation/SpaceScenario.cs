@@ -16,7 +16,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 {
     private const int SliceBytes = 256 << 10;
 
-    private const long PoolDiskBytes = 48L << 20;
+    internal const long PoolDiskBytes = 48L << 20;
 
     /// <summary>Every scenario that the simulator goes round.</summary>
     public static IReadOnlyList<SpaceScenario> All { get; } =
@@ -31,6 +31,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 1, true, 512, 0, IsWholePool: true) { TierSlices = [3, 5] }, new(1, 2, true, 4096, 0, IsWholePool: true) { TierSlices = [2, 4] },
         new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [3, 3] }, new(1, 2, true, 512, 0, IsWholePool: true, CacheBlocks: 256) { TierSlices = [2, 4] },
         new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256) { LenderDisks = 3 },
+        new(1, 2, true, 4096, 2, IsWholePool: true) { ExchangesMembers = true }, new(1, 2, false, 512, 2, IsWholePool: true) { ExchangesMembers = true },
     ];
 
     /// <summary>Slices of each tier, fastest first; empty: no tiers.</summary>
@@ -38,6 +39,9 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 
     /// <summary>Disks of a second pool, which lends the room for the write cache; 0: the cache is in the pool of the data.</summary>
     public int LenderDisks { get; init; }
+
+    /// <summary>Whether its disks are exchanged over several starts of the host (<see cref="MemberSimulation"/>), instead of crashes at every point.</summary>
+    public bool ExchangesMembers { get; init; }
 
     /// <summary>Checksum pages in memory: few, so that they come and go.</summary>
     public int CachedPagesMax { get; init; } = 3;

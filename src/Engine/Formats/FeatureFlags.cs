@@ -1,11 +1,17 @@
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>Features a pool uses, one bit each; none is defined yet.</summary>
+/// <summary>Features a pool uses, one bit each.</summary>
 /// <param name="Compatible">A release that does not know them may read and write.</param>
 /// <param name="ReadOnlyCompatible">A release that does not know them may read.</param>
 /// <param name="Incompatible">A release that does not know them must leave the pool alone.</param>
 public readonly record struct FeatureFlags(uint Compatible, uint ReadOnlyCompatible, uint Incompatible)
 {
+    /// <summary>
+    /// Compatible: superblocks and the witness file carry a <see cref="MemberHistory"/>, and the metadata a <see cref="DiskHeld"/> for each disk
+    /// that left. A release that does not know it ignores both and serves the pool by its own rules.
+    /// </summary>
+    public const uint MemberHistoryFeature = 1;
+
     private const uint KnownReadOnlyCompatible = 0;
     private const uint KnownIncompatible = 0;
 

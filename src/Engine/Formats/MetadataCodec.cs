@@ -19,6 +19,7 @@ public static class MetadataCodec
         [RecordKind.DiskAdded] = DiskAdded.Decode,
         [RecordKind.DiskChanged] = DiskChanged.Decode,
         [RecordKind.DiskRemoved] = DiskRemoved.Decode,
+        [RecordKind.DiskHeld] = DiskHeld.Decode,
         [RecordKind.VirtualDiskCreated] = VirtualDiskCreated.Decode,
         [RecordKind.VirtualDiskChanged] = VirtualDiskChanged.Decode,
         [RecordKind.VirtualDiskRemoved] = VirtualDiskRemoved.Decode,
@@ -43,7 +44,7 @@ public static class MetadataCodec
     {
         to.U16((ushort)record.Kind);
         to.U8(record.Version);
-        to.U8(0);
+        to.U8(record.IsSkippable ? Skippable : (byte)0);
         int lengthAt = to.Length;
         to.U32(0);
         record.EncodeBody(to);

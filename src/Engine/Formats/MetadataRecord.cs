@@ -16,6 +16,9 @@ public abstract record MetadataRecord
     /// <summary>Version of its frame: above 1 where a reader that does not know the newest fields must not go on.</summary>
     internal virtual byte Version => 1;
 
+    /// <summary>Whether a release that does not know the record may ignore it.</summary>
+    internal virtual bool IsSkippable => false;
+
     /// <summary>Writes the body.</summary>
     internal abstract void EncodeBody(ByteWriter to);
 }
@@ -29,6 +32,7 @@ internal enum RecordKind : ushort
     DiskAdded = 16,
     DiskChanged = 17,
     DiskRemoved = 18,
+    DiskHeld = 19,
     VirtualDiskCreated = 32,
     VirtualDiskChanged = 33,
     VirtualDiskRemoved = 34,

@@ -24,6 +24,7 @@ public sealed record Superblock
         (189, 16, "view: witness id"),
         (205, 0, "view: votes before: present (1), then witness id (16), count (1), disk numbers (2 each)"),
         (0, 0, "view: members: count (2), then disk number (2) and metadata role (1) each"),
+        (0, 0, "with compatible feature 1: epoch held by all members (8), session that opens (number 8, token 8), count (1), then up to 3 sessions, newest first, the same"),
     ];
 
     /// <summary>Features the pool uses.</summary>
@@ -53,6 +54,11 @@ public sealed record Superblock
     /// <summary>The pool's members.</summary>
     public required PoolView View { get; init; }
 
+    /// <summary>The sessions that this member took part in.</summary>
+    public MemberHistory History { get; init; } = MemberHistory.None;
+
+    private static bool HasHistory(FeatureFlags features) => (features.Compatible & FeatureFlags.MemberHistoryFeature) != 0;
+
     /// <summary>Writes the copy at byte <paramref name="offset"/> of a disk.</summary>
     public void Encode(Span<byte> block, PoolId pool, DiskId disk, long offset)
     {
@@ -65,6 +71,11 @@ public sealed record Superblock
         Checkpoint.Encode(body);
         PreviousCheckpoint.Encode(body);
         View.Encode(body);
+        if (HasHistory(Features))
+        {
+            History.Encode(body);
+        }
+
         new PoolBlock(pool, disk, offset / PoolBlock.Size).Seal(block, Magic, body.Written);
     }
 
@@ -94,6 +105,7 @@ public sealed record Superblock
             Checkpoint = CheckpointRoot.Decode(ref body),
             PreviousCheckpoint = CheckpointRoot.Decode(ref body),
             View = PoolView.Decode(ref body),
+            History = HasHistory(features) ? MemberHistory.Decode(ref body) : MemberHistory.None,
         };
         superblock = body.Failed ? null : read;
         return body.Failed ? BlockStatus.Damaged : BlockStatus.Intact;

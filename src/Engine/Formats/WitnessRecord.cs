@@ -15,6 +15,9 @@ public sealed record WitnessRecord(PoolId Pool, Guid Witness, ulong Session, Poo
     /// <summary>"TSWN".</summary>
     private const uint Magic = 0x4E575354;
 
+    /// <summary>The sessions that the witness took part in.</summary>
+    public MemberHistory History { get; init; } = MemberHistory.None;
+
     /// <summary>Name of the file in the host's state folder.</summary>
     public static string FileName(PoolId pool, Guid witness) => $"witness-{pool.Value:N}-{witness:N}";
 
@@ -24,6 +27,7 @@ public sealed record WitnessRecord(PoolId Pool, Guid Witness, ulong Session, Poo
         ByteWriter body = new(256);
         body.U64(Session);
         View.Encode(body);
+        History.Encode(body);
         byte[] block = new byte[PoolBlock.Size];
         new PoolBlock(Pool, new DiskId(Witness), 0).Seal(block, Magic, body.Written);
         return block;
@@ -40,6 +44,7 @@ public sealed record WitnessRecord(PoolId Pool, Guid Witness, ulong Session, Poo
 
         ByteReader from = new(body);
         WitnessRecord read = new(pool, witness, from.U64(), PoolView.Decode(ref from));
+        read = from is { Failed: false, Remaining: > 0 } ? read with { History = MemberHistory.Decode(ref from) } : read;   // appended later
         return from.Failed ? null : read;
     }
 }

@@ -76,6 +76,10 @@ public sealed class RegisteredDisk
     [JsonIgnore]
     public string Problem { get; set; } = "";
 
+    /// <summary>Whether it is of another history of a pool that is open: no member of the pool, whatever its label says.</summary>
+    [JsonIgnore]
+    public bool IsSplit { get; set; }
+
     /// <summary>A process that has ended has it open still.</summary>
     [JsonIgnore]
     public bool IsStillHeld { get; set; }

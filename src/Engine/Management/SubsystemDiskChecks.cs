@@ -125,6 +125,11 @@ public sealed partial class StorageSubsystem
             return (Refusal.Failed, disk.Problem);
         }
 
+        if (disk.IsSplit)
+        {
+            return (Refusal.DamagedMember, disk.Problem);
+        }
+
         if (disk.Identity!.CannotPoolReason is { Length: > 0 } system)
         {
             return (Refusal.SystemManagedDisk, system);

@@ -141,6 +141,7 @@ public sealed partial class StorageSubsystem
         }
 
         disk.Problem = "";
+        disk.IsSplit = false;
         Saw(disk, await PoolScan.Scan(_lane, open));
         return StatusOf(disk);
     });
@@ -186,6 +187,12 @@ public sealed partial class StorageSubsystem
         {
             string refused = pool.Offer(disk.Scan);
             disk.Problem = refused;
+            disk.IsSplit = pool.IsOfOtherHistory(disk.Scan);
+            if (disk.IsSplit)
+            {
+                _options.Notice(refused);
+            }
+
             if (refused.Length == 0)
             {
                 await GiveToPool([disk]);
@@ -202,6 +209,7 @@ public sealed partial class StorageSubsystem
     private async LaneTask<Nothing> OpenRegistered(RegisteredDisk disk, bool mustOpen = false)
     {
         disk.Problem = "";
+        disk.IsSplit = false;
         disk.IsStillHeld = false;
         try
         {
@@ -254,7 +262,7 @@ public sealed partial class StorageSubsystem
         disk.Disk is null && disk.Problem.Length == 0 && _pools.Values.Any(pool => pool.Pool is not null && MemberFor(pool, disk) is not null);
 
     /// <summary>Which member of a pool a disk is: its label says so, or what is known of one that has not been there since the host started.</summary>
-    private static DiskDescription? MemberFor(ManagedPool managed, RegisteredDisk disk) => disk.Scan is { } scan
+    private static DiskDescription? MemberFor(ManagedPool managed, RegisteredDisk disk) => disk.IsSplit ? null : disk.Scan is { } scan
         ? scan.Label is { } label && label.Pool == managed.Id && managed.State?.Disk(label.Number)?.Description is { } member && member.Id == label.Disk ? member : null
         : managed.State?.Disks.Values.FirstOrDefault(known => known.Description.Id.Value == disk.LastMember)?.Description;
 
@@ -308,7 +316,7 @@ public sealed partial class StorageSubsystem
                 CannotPool = why?.Refusal,
                 CannotPoolReason = why?.Reason ?? "",
                 Health = disk.Problem.Length > 0 ? HealthStatus.Unhealthy : HealthStatus.Healthy,
-                OperationalStatus = disk.Problem.Length > 0 ? "Lost Communication" : "OK",
+                OperationalStatus = disk.IsSplit ? "Split" : disk.Problem.Length > 0 ? "Lost Communication" : "OK",
             };
         }
 

@@ -160,6 +160,11 @@ public sealed partial class StorageSubsystem
             if (disks.Find(disk => disk.Disk == refused.Disk) is { } known)
             {
                 known.Problem = refused.Reason;
+                known.IsSplit = refused.IsOtherHistory;
+                if (refused.IsOtherHistory)
+                {
+                    _options.Notice(refused.Reason);
+                }
             }
         }
 

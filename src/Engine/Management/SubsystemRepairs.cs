@@ -26,8 +26,8 @@ public sealed partial class StorageSubsystem
     {
         CommitResult joined = await pool.Rejoin(number);
         string name = pool.State.Disk(number)?.Description.FriendlyName ?? number.ToString();
-        _options.Notice(joined.Succeeded
-            ? $"Physical disk {name} is back; what it missed is brought up to date."
+        _options.Notice(joined.Succeeded && joined.Reason.Length > 0 ? $"Physical disk {name} is back: {joined.Reason}"
+            : joined.Succeeded ? $"Physical disk {name} is back; what it missed is brought up to date."
             : $"Physical disk {name} is back but cannot take part: {joined.Reason}");
         return joined.Succeeded;
     }
@@ -99,7 +99,7 @@ public sealed partial class StorageSubsystem
             return default;
         }
 
-        (disk.Disk, disk.Identity, disk.Problem) = (found, found.Identity, "");
+        (disk.Disk, disk.Identity, disk.Problem, disk.IsSplit) = (found, found.Identity, "", false);
         Saw(disk, scan);
         if (scan.Label is { } label && _pools.TryGetValue(label.Pool, out ManagedPool? managed) && managed.Pool is null)
         {

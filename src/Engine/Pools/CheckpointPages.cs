@@ -48,8 +48,7 @@ internal static class CheckpointPages
         yield return Single(new PageKey(PageKind.Pool, default, 0, 0), state.Pool!, new PoolCreated(state.Pool!));
         foreach (DiskState disk in state.Disks.Values)
         {
-            PageKey key = new(PageKind.Disk, default, disk.Description.Number.Value, 0);
-            yield return Single(key, disk.Description, new DiskAdded(disk.Description));
+            yield return PageOf(disk.Description, state.Held.GetValueOrDefault(disk.Description.Number));
         }
 
         foreach (VirtualDiskDescription disk in state.VirtualDisks.Values)
@@ -94,13 +93,25 @@ internal static class CheckpointPages
         }
     }
 
+    // A page of a disk that is away is written with every checkpoint: two objects make it. The record of what the disk held fits beside the
+    // largest description (LargestRecord).
+    private static StatePage PageOf(DiskDescription disk, DiskHeld? held) =>
+        new(new PageKey(PageKind.Disk, default, disk.Number.Value, 0), held is null ? disk : null, to =>
+        {
+            MetadataCodec.Encode(new DiskAdded(disk), to);
+            if (held is not null)
+            {
+                MetadataCodec.Encode(held, to);
+            }
+        });
+
     private static StatePage Single(PageKey key, object content, MetadataRecord record) =>
         new(key, content, to => MetadataCodec.Encode(record, to));
 
     private static void EncodeCounters(PoolState state, ByteWriter to)
     {
         MetadataCodec.Encode(state.Counters, to);
-        if (state.Session is { } session)
+        foreach (SessionOpened session in state.Sessions)
         {
             MetadataCodec.Encode(session, to);
         }

@@ -55,7 +55,9 @@ internal sealed record JournalEntry(MetadataBlock Header, uint Chain, ReadOnlyMe
             at += count;
         }
 
-        return await member.Flush();
+        IoError flushed = await member.Flush();
+        member.JournalEnd = flushed == IoError.None && entries.Count > 0 ? entries[^1].Position : member.JournalEnd;
+        return flushed;
     }
 
     // Blocks that stand one behind the other on the disk: up to the ring's end or a gap.

@@ -51,7 +51,10 @@ internal sealed class MemberDisk
     internal bool SkipsFlush { get; set; }
 
     /// <summary>Whether it has lost what it once held: an old copy, or a disk that confirmed writes it did not keep.</summary>
-    internal bool IsForgetful { get; init; }
+    internal bool IsForgetful { get; set; }
+
+    /// <summary>The journal that it has confirmed while it was a metadata disk of this session.</summary>
+    internal JournalPosition JournalEnd { get; set; }
 
     /// <summary>Whether nobody waits for this disk: a lack of space is an error at once.</summary>
     internal bool IsAbandoned { get; set; }

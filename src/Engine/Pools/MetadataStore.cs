@@ -136,6 +136,7 @@ internal sealed partial class MetadataStore
 
         await Run(async () =>
         {
+            await WriteSuperblocks(View, [.. Members.Values], clean: false);   // so that the last superblocks state an epoch that every member held
             await WriteSuperblocks(View, [.. Members.Values], clean && _failed.Count == 0);
             _isClosed = true;
             return CommitResult.Committed;
@@ -322,8 +323,7 @@ internal sealed partial class MetadataStore
             return;
         }
 
-        State = group.After;
-        Head = group.Entries[^1].Position;
+        Apply(group);
         foreach (MetadataRecord record in group.Commits.SelectMany(static commit => commit.Records))
         {
             Applied?.Invoke(record);
@@ -435,7 +435,10 @@ internal sealed partial class MetadataStore
         /// <summary>Metadata disks on which it is durable.</summary>
         internal int Copies { get; set; }
 
-        /// <summary>Whether it has been applied, or given up because quorum is lost.</summary>
+        /// <summary>Whether the state holds it.</summary>
+        internal bool IsApplied { get; set; }
+
+        /// <summary>Whether it has been applied and reported, or given up because quorum is lost.</summary>
         internal bool IsEnded { get; set; }
 
         internal void Report(CommitResult result)

@@ -28,14 +28,14 @@ internal sealed partial class MetadataStore
         }
     }
 
-    /// <summary>Whether a group of the largest size fits in front of what must be kept.</summary>
+    /// <summary>Whether a group of the largest size, and what members held that leave while it is written, fit in front of what must be kept.</summary>
     private bool HasRoom
     {
         get
         {
             MemberDisk[] disks = MetadataMembers;
             return disks.Length == 0
-                || Head.Sequence + MaxGroupBlocks - disks.Min(static disk => disk.Checkpoints.Oldest.Sequence) <= (ulong)SmallestRing;
+                || Head.Sequence + MaxGroupBlocks + LeaverBlocksMax - disks.Min(static disk => disk.Checkpoints.Oldest.Sequence) <= (ulong)SmallestRing;
         }
     }
 
@@ -129,6 +129,15 @@ internal sealed partial class MetadataStore
             {
                 commit.Done(full);
             }
+        }
+    }
+
+    /// <summary>While the pool is being opened: makes room in the journal for what the next view needs, if that is possible.</summary>
+    internal async LaneTask KeepRoom()
+    {
+        while (!HasRoom && StoppedResult() is null && _checkpointProblem.Length == 0)
+        {
+            await MakeRoom();
         }
     }
 

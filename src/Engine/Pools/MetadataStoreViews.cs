@@ -94,6 +94,7 @@ internal sealed partial class MetadataStore
         Guid witness = plan.Witness ?? View.Witness;
         while (LostReason.Length == 0)
         {
+            int failures = _failed.Count;
             List<MemberDisk> members = MembersOf(plan);
             bool canCarry = View.Votes.IsMajority(disk => Reaches(plan, members, disk), witness != Guid.Empty && witness == View.Witness);
             if (!canCarry || !members.Any(member => IsMetadataIn(plan, member.Number)))
@@ -102,8 +103,13 @@ internal sealed partial class MetadataStore
                 return false;
             }
 
+            await RecordLeavers(plan, members);
+            if (_failed.Count != failures)
+            {
+                continue;
+            }
+
             PoolView next = NextView(plan, members, witness);
-            int failures = _failed.Count;
             bool isWitnessed = await WriteView(plan, next, members);
             witness = isWitnessed ? witness : Guid.Empty;
             if (isWitnessed && _failed.Count == failures)
@@ -120,7 +126,7 @@ internal sealed partial class MetadataStore
     internal async LaneTask<bool> RepeatView(IReadOnlyCollection<MemberDisk> voters)
     {
         PoolView again = View with { Rank = new ViewRank(Session, NextEpoch(voters)) };
-        bool isWitnessed = again.Witness != Guid.Empty && _witness.TryWrite(new WitnessRecord(Id, again.Witness, Session, again));
+        bool isWitnessed = again.Witness != Guid.Empty && TryWriteWitness(again);
         HashSet<DiskNumber> held = await WriteSuperblocks(again, voters, clean: false);
         bool isCarried = again.Votes.IsMajority(held.Contains, isWitnessed)
             && again.Prior?.IsMajority(held.Contains, isWitnessed && again.Prior.Witness == again.Witness) != false;
@@ -141,9 +147,10 @@ internal sealed partial class MetadataStore
         return isCarried;
     }
 
-    /// <summary>Writes that the view's own votes are enough.</summary>
+    /// <summary>Writes that the view's own votes are enough, and that a session that opens has taken effect.</summary>
     internal async LaneTask Settle()
     {
+        History = History.Effective;
         PoolView settled = View with { Prior = null, Synced = View.Rank };
         await WriteSuperblocks(settled, [.. Members.Values], clean: false);
         View = settled;
@@ -171,6 +178,11 @@ internal sealed partial class MetadataStore
             }
         }
 
+        if (view.Members.All(member => held.Contains(member.Disk)))
+        {
+            History = History with { HeldByAll = epoch };
+        }
+
         return held;
     }
 
@@ -179,6 +191,8 @@ internal sealed partial class MetadataStore
         (CheckpointRoot newest, CheckpointRoot previous) = disk.Checkpoints.RootsToName;
         return new Superblock
         {
+            Features = new FeatureFlags(FeatureFlags.MemberHistoryFeature, 0, 0),
+            History = History,
             Epoch = epoch,
             Session = Session,
             IsClean = clean,
@@ -258,12 +272,13 @@ internal sealed partial class MetadataStore
     }
 
     private bool TryWriteWitness(PoolView view) =>
-        view.Witness == Guid.Empty || _witness.TryWrite(new WitnessRecord(Id, view.Witness, Session, view));
+        view.Witness == Guid.Empty || _witness.TryWrite(new WitnessRecord(Id, view.Witness, Session, view) { History = History });
 
     private void Adopt(PoolView next, ViewPlan plan)
     {
         PoolView before = View;
         View = next;
+        ApplyLeavers();
         foreach (MemberDisk joiner in plan.Joiners.Where(joiner => next.Contains(joiner.Number)))
         {
             Members[joiner.Number] = joiner;

@@ -34,6 +34,9 @@ public sealed partial class Pool
     /// <summary>Told on the lane, after the view is in force and before the call that caused it completes.</summary>
     public event Action<MembershipChange>? MembershipChanged;
 
+    /// <summary>Told on the lane, before the disk joins, when everything on a disk outside the view has durably been marked stale.</summary>
+    public event Action<DiskNumber>? DiskMarkedStale;
+
     /// <summary>Told on the lane when the pool has become as full as its alert threshold says; in words.</summary>
     public event Action<string>? CapacityAlerted;
 

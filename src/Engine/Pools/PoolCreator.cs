@@ -139,6 +139,7 @@ internal static class PoolCreator
         {
             State = state,
             Head = new JournalPosition(0, 1, 0),
+            History = MemberHistory.None with { Opening = new SessionToken(1, state.Session!.FencingToken) },
             IsForming = true,
         };
         store.Hold();
@@ -156,7 +157,7 @@ internal static class PoolCreator
             ? problem
             : "Writing a superblock failed.";
         problem = problem.Length > 0 ? problem : await ForEach(members, static member => member.WriteLabels());
-        if (problem.Length > 0 || !witness.TryWrite(new WitnessRecord(store.Id, store.View.Witness, store.Session, store.View)))
+        if (problem.Length > 0 || !witness.TryWrite(new WitnessRecord(store.Id, store.View.Witness, store.Session, store.View) { History = store.History }))
         {
             return problem.Length > 0 ? problem : "The witness file cannot be written to the host's state folder.";
         }

@@ -7,13 +7,16 @@ namespace TierSpaces.Engine.Pools;
 //
 //   add:     areas cleared; superblock that says "forming"; labels; DiskAdded committed; view with the disk
 //   remove:  view without the disk, which it gets too; DiskRemoved committed; labels erased
-//   rejoin:  whole disk marked stale if it has lost what it held; view with the disk
+//   rejoin:  whole disk marked stale if it holds less than when it left; view with the disk, settled; record of what it held removed
 //
 // A crash while adding leaves a blank ("forming") disk, or a disk the pool knows and that joins at the next open. A crash
 // while removing leaves a disk outside the view, to be removed again.
 
 public sealed partial class Pool
 {
+    private const string BehindReason =
+        "holds less than when it left the pool: it is an older copy, or it has lost writes that it confirmed. Everything on it is stale until it has been copied again.";
+
     /// <summary>Adds blank disks; the pool owns those that are members afterwards. All or none, unless one fails on the way.</summary>
     public LaneTask<CommitResult> AddDisks(IReadOnlyList<NewDiskSpec> disks) => _store.Run(() => AddDisksNow(disks));
 
@@ -44,9 +47,18 @@ public sealed partial class Pool
             return $"{scan.Disk.Identity.Uri} carries the identity of disk {label.Number}, which is there: one is a clone of the other.";
         }
 
+        if (IsOfOtherHistory(scan))
+        {
+            return $"{scan.Disk.Identity.Uri} {ReturnRules.OtherHistoryReason}.";
+        }
+
         Outside[label.Number] = new MemberDisk(Environment.Lane, scan.Disk, label) { Newest = scan.Superblock };
         return "";
     }
+
+    /// <summary>Whether a disk with the identity of one of the pool took part in a session that this history of the pool does not have.</summary>
+    public bool IsOfOtherHistory(PoolScan scan) => scan is { Label: { } label, Superblock: { } newest } && label.Pool == Id
+        && ReturnRules.IsOtherHistory(State, State.Held.GetValueOrDefault(label.Number), newest.History.Newest);
 
     /// <summary>While the pool is being opened: disks outside the view that hold no slabs have missed nothing and join.</summary>
     internal async LaneTask RejoinEmpty()
@@ -230,7 +242,8 @@ public sealed partial class Pool
             return Refused($"{disk.Name} is gone.");
         }
 
-        if (disk.IsForgetful)
+        bool isBehind = disk.IsForgetful || await ReturnRules.Judge(State, disk) == ReturnVerdict.Less;
+        if (isBehind)
         {
             CommitResult marked = await MarkWhole(number);
             if (!marked.Succeeded)
@@ -252,7 +265,9 @@ public sealed partial class Pool
         }
 
         Outside.Remove(number);
-        return CommitResult.Committed;
+        await _store.Settle();
+        CommitResult joined = State.Held.ContainsKey(number) ? await _store.CommitNow(DiskHeld.Nothing(number)) : CommitResult.Committed;
+        return joined.Succeeded && isBehind ? joined with { Reason = $"{disk.Name} {BehindReason}" } : joined;
     }
 
     private async LaneTask<CommitResult> MarkWhole(DiskNumber number)
@@ -266,6 +281,7 @@ public sealed partial class Pool
             }
         }
 
+        DiskMarkedStale?.Invoke(number);
         return CommitResult.Committed;
     }
 }

@@ -6,7 +6,11 @@ namespace TierSpaces.Engine.Pools;
 /// <summary>A disk that was not used, and why.</summary>
 /// <param name="Disk">The disk; it stays the caller's.</param>
 /// <param name="Reason">Why, for people; names the disk.</param>
-public sealed record RefusedDisk(IDisk Disk, string Reason);
+public sealed record RefusedDisk(IDisk Disk, string Reason)
+{
+    /// <summary>Whether it is of another history of the pool: nothing on it is read or written.</summary>
+    public bool IsOtherHistory { get; init; }
+}
 
 /// <summary>How opening a pool came out.</summary>
 public sealed record PoolOpenResult

@@ -6,13 +6,14 @@ namespace TierSpaces.Engine.Pools;
 // Opening a pool, in this order:
 //
 //  1. refuse clones and what is not readable; group the rest by disk number
-//  2. quorum from superblocks and witness (QuorumRules); without it nothing is written
-//  3. recover the state from the metadata disks (reads only); check that every disk is who the state says it is
+//  2. tell histories of the pool apart (Lineages); quorum from superblocks and witness (QuorumRules) for each: one of them has it, and disks
+//     of the others are set aside; else nothing is written
+//  3. recover the state from the metadata disks (reads only); check that every disk is who the state says it is, and holds what it held
 //  4. promise: the new session, highest seen + 1, on everyone present; needs the majority again
 //  5. a view that may be half written is decided again under this session
 //  6. the journal's tail and missing blocks to every metadata disk present
 //  7. a view without the missing disks, with a new witness where the old one is missing; settled
-//  8. the session record in the journal, committed
+//  8. the session record in the journal, committed; disks outside the view that are of another history are set aside
 //  9. disks the pool knows that are outside the view and hold nothing join again
 //
 // Until step 4 nothing has been written. A crash anywhere leaves a pool that opens the same way.
@@ -81,9 +82,12 @@ internal sealed class PoolOpener
     private async LaneTask<PoolOpenResult> Open()
     {
         Witness witness = new(_environment.HostState, _id);
-        VoterReport[] reports =
-            [.. _disks.Values.Select(static disk => new VoterReport(disk.Number, disk.Newest!.Session, disk.Newest.View))];
-        QuorumDecision quorum = QuorumRules.Decide(reports, witness.Read);
+        (QuorumDecision quorum, string split) = Decide(witness);
+        if (split.Length > 0)
+        {
+            return Failure(PoolOperationalStatus.Incomplete, split, null, quorum.View);
+        }
+
         foreach (DiskNumber forgetful in quorum.Forgetful)
         {
             SetAside(forgetful);
@@ -105,10 +109,51 @@ internal sealed class PoolOpener
         }
 
         RefuseStrangers(recovered.State);
+        if (await SetBehindAside(recovered.State, view))
+        {
+            return await Open();   // without their votes and without their journals
+        }
+
         return _disks.Count > 0
             ? await Begin(quorum, recovered, witness)
             : Failure(PoolOperationalStatus.Incomplete, "the pool knows none of the disks that are there", recovered.State, view);
     }
+
+    /// <summary>Quorum of the one history that has it; the disks of other histories are refused. Without such a one: why.</summary>
+    private (QuorumDecision Quorum, string Split) Decide(Witness witness)
+    {
+        VoterReport[] reports = [.. _disks.Values.Select(static disk => ReportOf(disk.Number, disk.Newest!))];
+        (Lineage Line, QuorumDecision Quorum)[] histories =
+            [.. Lineages.Split(reports).Select(line => (line, QuorumRules.Decide(line.Reports, id => witness.Read(id, line.Tip))))];
+        if (histories.Length < 2)
+        {
+            return (QuorumRules.Decide(reports, id => witness.Read(id, histories.FirstOrDefault().Line?.Tip ?? MemberHistory.None)), "");
+        }
+
+        (Lineage Line, QuorumDecision Quorum)[] whole = Array.FindAll(histories, static history => history.Quorum.HasQuorum);
+        if (whole.Length != 1)
+        {
+            string sides = string.Join(" and ", histories.Select(static history => history.Line.Name));
+            return (histories[0].Quorum, $"its disks hold {histories.Length} histories of the pool, and each may hold writes that the others lack: {sides}. "
+                + $"{(whole.Length == 0 ? "None" : "More than one")} of them has the majority of its metadata votes. Leave the disks of one history registered and run Update-StoragePool");
+        }
+
+        foreach (DiskNumber stranger in reports.Select(static report => report.Disk).Except(whole[0].Line.Reports.Select(static report => report.Disk)))
+        {
+            RefuseOtherHistory(stranger);
+        }
+
+        return (whole[0].Quorum, "");
+    }
+
+    private void RefuseOtherHistory(DiskNumber number)
+    {
+        _disks.Remove(number, out MemberDisk? disk);
+        _refused.Add(new RefusedDisk(disk!.Disk, $"{disk.Disk.Identity.Uri} {ReturnRules.OtherHistoryReason}.") { IsOtherHistory = true });
+    }
+
+    private static VoterReport ReportOf(DiskNumber disk, Superblock newest) =>
+        new(disk, newest.Session, newest.View) { Epoch = newest.Epoch, History = newest.History };
 
     // It holds an older version than the pool left on it: an old copy, or it has lost writes it confirmed. It is not believed,
     // and joins again only with everything on it stale.
@@ -118,6 +163,28 @@ internal sealed class PoolOpener
         {
             _forgetful.Add(new MemberDisk(_environment.Lane, disk.Disk, disk.Label) { Newest = disk.Newest, IsForgetful = true });
         }
+    }
+
+    /// <summary>Sets members aside that hold less than the pool knows that they held; whether there were any.</summary>
+    private async LaneTask<bool> SetBehindAside(PoolState state, PoolView view)
+    {
+        bool any = false;
+        foreach (MemberDisk disk in _disks.Values.Where(disk => view.Contains(disk.Number)).ToArray())
+        {
+            if (await ReturnRules.Judge(state, disk) == ReturnVerdict.Less)
+            {
+                SetAside(disk.Number);
+                any = true;
+            }
+        }
+
+        // A disk that was joining when the host stopped need not hold what the other members of its view hold.
+        foreach (MemberDisk disk in view.Synced == view.Rank ? [] : _forgetful.Where(disk => state.Held.ContainsKey(disk.Number)))
+        {
+            disk.IsForgetful = await ReturnRules.Judge(state, disk) == ReturnVerdict.Less;
+        }
+
+        return any;
     }
 
     private void Refuse(DiskNumber number, string why)
@@ -149,6 +216,7 @@ internal sealed class PoolOpener
         {
             State = recovered.State!,
             Head = recovered.Tip,
+            History = HistoryBefore(view, recovered.State!) with { Opening = new SessionToken(quorum.HighestSession + 1, _environment.Lane.NextRandom()) },
         };
         store.Hold();
         MemberDisk[] voters =
@@ -172,9 +240,25 @@ internal sealed class PoolOpener
 
         await Repair(store, recovered);
         bool hasWitness = quorum.Witness is not null;
+        await store.KeepRoom();
         return await store.ChangeView(new ViewPlan { Witness = hasWitness ? null : _environment.Lane.NewGuid() })
             ? await Serve(store, view)
             : Failure(PoolOperationalStatus.Incomplete, store.LostReason, recovered.State, view);
+    }
+
+    /// <summary>
+    /// The history that the new session continues: of the newest disk of the view, with the session whose first view that is, if it may not
+    /// have been settled anywhere. Pools of older releases have none in their superblocks; their records tell the newest session.
+    /// </summary>
+    private MemberHistory HistoryBefore(PoolView view, PoolState state)
+    {
+        MemberHistory[] known = [.. _disks.Values.Where(disk => view.Contains(disk.Number)).Select(static disk => disk.Newest!)
+            .OrderByDescending(newest => newest.View.Rank == view.Rank).ThenByDescending(static newest => newest.Epoch).Select(static newest => newest.History)];
+        MemberHistory newest = known.FirstOrDefault(MemberHistory.None);
+        newest = newest.Opening.Session == view.Rank.Session ? newest.Effective : newest with { Opening = default };
+        SessionToken recorded = state.Session is { } session ? new SessionToken(session.Session, session.FencingToken) : default;
+        newest = recorded.Session > newest.Newest.Session ? (newest with { Opening = recorded }).Effective : newest;
+        return newest with { HeldByAll = known.Length == 0 ? 0 : known.Max(static history => history.HeldByAll) };
     }
 
     /// <summary>Writes the new session to everyone, with the view each already holds: it decides nothing.</summary>
@@ -224,18 +308,24 @@ internal sealed class PoolOpener
     private async LaneTask<PoolOpenResult> Serve(MetadataStore store, PoolView before)
     {
         await store.Settle();
-        SessionOpened record = new(
-            store.Session, _environment.NodeId, _environment.Lane.NextRandom(), _environment.Lane.UtcNow.UtcTicks);
-        CommitResult opened = await store.CommitNow(record);
+        CommitResult opened = await store.CommitNow([.. SessionRecords(store)]);
         if (!opened.Succeeded)
         {
             return Failure(PoolOperationalStatus.Incomplete, opened.Reason, store.State, before);
         }
 
         Pool pool = new(_environment, store);
-        foreach (MemberDisk disk in _disks.Values.Concat(_forgetful).Where(disk => !store.Members.ContainsKey(disk.Number)))
+        foreach (MemberDisk disk in _disks.Values.Concat(_forgetful).Where(disk => !store.Members.ContainsKey(disk.Number)).ToArray())
         {
-            pool.Outside[disk.Number] = disk;
+            if (ReturnRules.IsOtherHistory(store.State, store.State.Held.GetValueOrDefault(disk.Number), disk.Newest!.History.Newest))
+            {
+                _disks[disk.Number] = disk;
+                RefuseOtherHistory(disk.Number);
+            }
+            else
+            {
+                pool.Outside[disk.Number] = disk;
+            }
         }
 
         await pool.RejoinEmpty();
@@ -249,6 +339,18 @@ internal sealed class PoolOpener
             Refused = _refused,
             Missing = [.. before.Members.Select(static member => member.Disk).Where(disk => !_disks.ContainsKey(disk))],
         };
+    }
+
+    /// <summary>
+    /// The record of this session. Before it those of sessions that took effect and were not recorded, because the host stopped; and the
+    /// removal of what is known of disks that left, where they are members.
+    /// </summary>
+    private IEnumerable<MetadataRecord> SessionRecords(MetadataStore store)
+    {
+        ulong recorded = store.State.Session?.Session ?? 0;
+        return store.History.Sessions.Reverse().Where(session => session.Session > recorded)
+            .Select(session => (MetadataRecord)new SessionOpened(session.Session, _environment.NodeId, session.Token, _environment.Lane.UtcNow.UtcTicks))
+            .Concat(store.State.Held.Keys.Where(store.View.Contains).Select(DiskHeld.Nothing));
     }
 
     private PoolOpenResult Failure(PoolOperationalStatus status, string reason, PoolState? known, PoolView? view) => new()

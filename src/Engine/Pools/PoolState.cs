@@ -61,7 +61,13 @@ public sealed partial record PoolState
     public SpaceId NextSpace => new(Counters.NextSpace);
 
     /// <summary>The newest opening of the pool; null before the first.</summary>
-    public SessionOpened? Session { get; private init; }
+    public SessionOpened? Session => Sessions.IsEmpty ? null : Sessions[^1];
+
+    /// <summary>The newest openings of the pool, oldest first.</summary>
+    internal ImmutableArray<SessionOpened> Sessions { get; private init; } = [];
+
+    /// <summary>The least that each disk that is away held when it left, as far as it is known.</summary>
+    internal ImmutableSortedDictionary<DiskNumber, DiskHeld> Held { get; private init; } = ImmutableSortedDictionary<DiskNumber, DiskHeld>.Empty;
 
     internal Counters Counters { get; private init; } = new(1, 1);
 

@@ -10,6 +10,7 @@ public sealed class RecordRefusedException(string reason) : Exception(reason);
 public sealed partial record PoolState
 {
     private const int MaxNameLength = 256;
+    private const int SessionsMax = 64;   // as many as fit in the checkpoint page of the counters
 
     /// <summary>The state after a record.</summary>
     /// <exception cref="RecordRefusedException">The record contradicts this state.</exception>
@@ -50,6 +51,7 @@ public sealed partial record PoolState
         DiskAdded r => AddDisk(r.Disk, ref reason),
         DiskChanged r => ChangeDisk(r.Disk, ref reason),
         DiskRemoved r => RemoveDisk(r.Disk, ref reason),
+        DiskHeld r => NoteHeld(r, ref reason),
         VirtualDiskCreated r => CreateVirtualDisk(r.VirtualDisk, ref reason),
         VirtualDiskChanged r => ChangeVirtualDisk(r.VirtualDisk, ref reason),
         VirtualDiskRemoved r => RemoveVirtualDisk(r.VirtualDisk, ref reason),
@@ -102,7 +104,7 @@ public sealed partial record PoolState
 
     private PoolState? OpenSession(SessionOpened record, ref string reason) =>
         record.Session > (Session?.Session ?? 0)
-            ? this with { Session = record }
+            ? this with { Sessions = [.. Sessions.Skip(Math.Max(0, Sessions.Length + 1 - SessionsMax)), record] }
             : Refuse($"session {record.Session} is not above {Session?.Session}", out reason);
 
     private PoolState? ChangeJob(JobRecord record, ref string reason)
@@ -170,8 +172,13 @@ public sealed partial record PoolState
     {
         null => Refuse($"there is no disk {number}", out reason),
         { UsedSlabs: > 0 and var used } => Refuse($"disk {number} has {used} slabs in use", out reason),
-        _ => this with { Disks = Disks.Remove(number) },
+        _ => this with { Disks = Disks.Remove(number), Held = Held.Remove(number) },
     };
+
+    private PoolState? NoteHeld(DiskHeld record, ref string reason) =>
+        !Disks.ContainsKey(record.Disk) ? Refuse($"there is no disk {record.Disk}", out reason)
+        : record.Epoch == 0 ? this with { Held = Held.Remove(record.Disk) }
+        : this with { Held = Held.SetItem(record.Disk, record) };
 
     private PoolState? CreateVirtualDisk(VirtualDiskDescription disk, ref string reason) =>
         !VirtualDisks.ContainsKey(disk.Id) && IsName(disk.FriendlyName)

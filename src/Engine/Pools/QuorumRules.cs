@@ -7,7 +7,14 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="Disk">The disk.</param>
 /// <param name="Session">Highest session it has promised to.</param>
 /// <param name="View">The newest view it holds.</param>
-internal sealed record VoterReport(DiskNumber Disk, ulong Session, PoolView View);
+internal sealed record VoterReport(DiskNumber Disk, ulong Session, PoolView View)
+{
+    /// <summary>Epoch of its newest superblock.</summary>
+    internal ulong Epoch { get; init; }
+
+    /// <summary>The sessions that it took part in, and the epoch that it knows every member to hold.</summary>
+    internal MemberHistory History { get; init; } = MemberHistory.None;
+}
 
 /// <summary>Whether the disks present may speak for the pool.</summary>
 /// <param name="View">The newest view that any of them, or its witness, holds; null when there is none.</param>
@@ -31,6 +38,8 @@ internal sealed record QuorumDecision(
 //   6   a disk or witness holds a view older than the newest's Synced  it has forgotten: no vote, not a member
 //   7   a witness file that the newest view does not name              no vote
 //   8   even number of metadata disks                                  the witness has a vote; odd: it has none
+//   9   a disk of the newest view is behind the epoch that another     it has forgotten, as in row 6
+//       disk knows every member to hold
 
 /// <summary>Decides whether the disks present are a quorum.</summary>
 internal static class QuorumRules
@@ -53,7 +62,12 @@ internal static class QuorumRules
 
         ulong session = Math.Max(witness?.Session ?? 0, newest.Rank.Session);
         session = Math.Max(session, disks.Max(static disk => Math.Max(disk.Session, disk.View.Rank.Session)));
-        HashSet<DiskNumber> voting = [.. disks.Where(disk => disk.View.Rank.CompareTo(newest.Synced) >= 0).Select(static disk => disk.Disk)];
+        ulong heldByAll = disks.Max(static disk => disk.History.HeldByAll);
+        HashSet<DiskNumber> voting =
+        [
+            .. disks.Where(disk => disk.View.Rank.CompareTo(newest.Synced) >= 0 && (disk.Epoch >= heldByAll || !newest.Contains(disk.Disk)))
+                .Select(static disk => disk.Disk),
+        ];
         DiskNumber[] forgetful =
             [.. disks.Select(static disk => disk.Disk).Where(disk => newest.Contains(disk) && !voting.Contains(disk))];
 

@@ -20,6 +20,9 @@ internal sealed class Witness(IHostState host, PoolId pool)
         }
     }
 
+    /// <summary>The witness with this id if it can be of a history of the pool.</summary>
+    internal WitnessRecord? Read(Guid id, MemberHistory history) => Read(id) is { } record && Lineages.Fit(record.History, history) ? record : null;
+
     /// <summary>Makes a record durable; false when the host cannot.</summary>
     internal bool TryWrite(WitnessRecord record)
     {

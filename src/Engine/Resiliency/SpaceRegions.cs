@@ -169,6 +169,25 @@ public sealed partial class Space
     }
 
     /// <summary>
+    /// Everything on a disk has durably been marked stale, while the disk was out of the view: it holds less than it once confirmed. Its copies
+    /// of rings take no part since it left.
+    /// </summary>
+    public void OnDiskMarkedStale(int disk)
+    {
+        foreach (SpaceRow? row in _rows)
+        {
+            for (int position = 0; row is not null && position < row.Places.Length; position++)
+            {
+                if (row.Places[position].Disk == disk)
+                {
+                    row.Missed[position] = ushort.MaxValue;   // a repair under way begins again
+                    row.Stale[position] = ushort.MaxValue;
+                }
+            }
+        }
+    }
+
+    /// <summary>
     /// Regions of a position that another copy, live and not stale, holds. A copy is called stale only for what another has: the last
     /// good one never is, whatever becomes of its disk.
     /// </summary>

@@ -90,15 +90,28 @@ public sealed class PoolWorld : ISimWorld
         && !pool.View.Contains(new DiskNumber((ushort)(disk < _homeDisks ? disk + 1 : disk - _homeDisks + 1)));
 
     /// <inheritdoc/>
-    public async LaneTask<string> Return(int disk)
+    public LaneTask<string> Return(int disk)
     {
-        Disks[disk].Pulled = false;
         Disks[disk].Media.LosePower((_, _) => Lane.Next(2) == 0);
+        return Return(disk, Disks[disk].Media);
+    }
+
+    /// <summary>Puts a disk where one is missing; the reason why it does not take part, or empty.</summary>
+    public async LaneTask<string> Return(int disk, SimMedia media)
+    {
+        Disks[disk] = media == Disks[disk].Media ? Disks[disk] : new SimDisk(Lane, media);
+        Disks[disk].Pulled = false;
         _members[disk] = new MeteredDisk(Lane, Disks[disk], _watch);
         PoolScan scan = await Pool.Scan(Environment, _members[disk]);
         Pool pool = PoolOf(disk)!;
         string refused = pool.Offer(scan);
-        return refused.Length > 0 ? refused : (await pool.Rejoin(scan.Label!.Number)).Reason;
+        if (refused.Length > 0)
+        {
+            return refused;
+        }
+
+        CommitResult joined = await pool.Rejoin(scan.Label!.Number);
+        return joined.Succeeded ? "" : joined.Reason;
     }
 
     /// <inheritdoc/>
@@ -277,6 +290,32 @@ public sealed class PoolWorld : ISimWorld
         }
 
         return new PoolWorld(seed, media, State.Snapshot(withMemory: true), _spec, _homeDisks).WithPulled(this);
+    }
+
+    /// <summary>
+    /// The machine started again after a stop, with other disks in the place of some: images that were copied before, or of another machine.
+    /// Null takes a disk away. Every disk has lost its power, so that it keeps only what it made durable.
+    /// </summary>
+    public PoolWorld Restart(ulong seed, params (int Disk, SimMedia? Media)[] swapped)
+    {
+        PoolWorld cut = Cut(seed, static (_, _, _) => false);
+        SimMedia[] media = [.. cut.Disks.Select((disk, i) => Array.Find(swapped, swap => swap.Disk == i).Media ?? disk.Media)];
+        PoolWorld world = new PoolWorld(seed, media, cut.State.Snapshot(withMemory: false), _spec, _homeDisks).WithPulled(this);
+        foreach ((int disk, SimMedia? other) in swapped)
+        {
+            world.Disks[disk].Pulled = other is null;
+        }
+
+        cut.Release();
+        return world;
+    }
+
+    /// <summary>The image of a disk as a program reads it now: what is in its cache is part of it.</summary>
+    public SimMedia CopyOf(int disk)
+    {
+        SimMedia copy = Disks[disk].Media.Snapshot();
+        copy.LosePower(static (_, _) => true);
+        return copy;
     }
 
     /// <summary>Writes pending on each disk.</summary>

@@ -23,6 +23,7 @@ public sealed class OpenVirtualDisk
         Description = description;
         Disk = disk;
         pool.MembershipChanged += OnMembershipChanged;
+        pool.DiskMarkedStale += OnDiskMarkedStale;
         NoteMissing();
     }
 
@@ -126,6 +127,7 @@ public sealed class OpenVirtualDisk
         }
 
         _pool.MembershipChanged -= OnMembershipChanged;
+        _pool.DiskMarkedStale -= OnDiskMarkedStale;
         for (int i = 0; i < Parts.Count && error == IoError.None; i++)
         {
             _pool.Environment.HostState.ReleaseMemory(Parts[i].NotesName);   // everything is logged: there is nothing to note any more
@@ -163,6 +165,14 @@ public sealed class OpenVirtualDisk
             {
                 Note(part.Space.OnDiskLost(disk.Value)).Forget();
             }
+        }
+    }
+
+    private void OnDiskMarkedStale(DiskNumber disk)
+    {
+        foreach (OpenPart part in Parts)
+        {
+            part.Space.OnDiskMarkedStale(disk.Value);
         }
     }
 

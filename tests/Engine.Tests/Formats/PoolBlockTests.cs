@@ -25,6 +25,12 @@ public sealed class PoolBlockTests
         Epoch = 71, Session = 4, IsClean = true, DurableSequence = 99, View = View,
         Checkpoint = new CheckpointRoot(7, 12, new JournalPosition(90, 3, 0xABCDEF01)),
         PreviousCheckpoint = new CheckpointRoot(6, 40, new JournalPosition(70, 3, 0x12345678)),
+        Features = new FeatureFlags(FeatureFlags.MemberHistoryFeature, 0, 0), History = History,
+    };
+
+    internal static MemberHistory History => new()
+    {
+        HeldByAll = 70, Opening = new SessionToken(4, 44), Sessions = [new SessionToken(3, 33), new SessionToken(2, 22), new SessionToken(1, 11)],
     };
 
     internal static DiskLabel Label { get; } = new(
@@ -48,7 +54,7 @@ public sealed class PoolBlockTests
                 new CheckpointPage(7, new PageKey(PageKind.Rows, default, 4, 2)).Encode(block, Place, new byte[] { 4, 5, 6 });
                 break;
             default:
-                return new WitnessRecord(s_pool, View.Witness, 4, View).Encode();
+                return new WitnessRecord(s_pool, View.Witness, 4, View) { History = History }.Encode();
         }
 
         return block;
@@ -102,7 +108,9 @@ public sealed class PoolBlockTests
     public void A_superblock_comes_back_as_it_was()
     {
         Assert.Equal(BlockStatus.Intact, Superblock.Decode(Make("superblock"), s_pool, s_disk, 8192, out Superblock? read));
-        Assert.Equal(Superblock with { View = read!.View }, read);
+        Assert.Equal(Superblock with { View = read!.View, History = read.History }, read);
+        Assert.Equal((History.HeldByAll, History.Opening), (read.History.HeldByAll, read.History.Opening));
+        Assert.Equal(History.Sessions.AsEnumerable(), read.History.Sessions);
         Assert.Equal((View.Rank, View.Synced, View.Witness), (read.View.Rank, read.View.Synced, read.View.Witness));
         Assert.Equal(View.Members.AsEnumerable(), read.View.Members);
         Assert.Equal(View.Prior!.Disks.AsEnumerable(), read.View.Prior!.Disks);

@@ -51,6 +51,8 @@ internal static class RecordSamples
             + "spindle (4), usage (1), fault-domain path, enclosure (4), slot (4), serial, model, manufacturer, firmware, description"),
         (new DiskChanged(Disk with { Usage = DiskUsage.Retired }), "as DiskAdded"),
         (new DiskRemoved(new DiskNumber(2)), "number (2)"),
+        (new DiskHeld(new DiskNumber(2), new SessionToken(7, 0x1122334455667788), 71, 99, 0xABCDEF01),
+            "number (2), newest session: number (8) and token (8), epoch (8; 0 removes the record), journal sequence (8), chain (4); may be ignored by readers that do not know it"),
         (new VirtualDiskCreated(VirtualDisk), "id (16), name, resiliency name, size (8), columns (2), copies (2), redundancy (2), interleave (4), "
             + "logical sector (2), physical sector (2), provisioning (1), checksum (1), media (2), fault domain (1), count (4) of disk numbers (2), "
             + "write cache (8), manual attach (1), connected (1), read-only (1), being created (1), usage (2), usage text, created (8), "

@@ -77,6 +77,22 @@ public sealed class QuorumRulesTests
     }
 
     [Fact]
+    public void Row_9_who_is_behind_what_all_held_has_no_vote()
+    {
+        PoolView view = View(2, 9, 3);
+        MemberHistory stop = new() { HeldByAll = 12 };
+        VoterReport[] reports =
+        [
+            new(new DiskNumber(1), 2, view) { Epoch = 13, History = stop }, new(new DiskNumber(2), 2, view) { Epoch = 12, History = stop with { HeldByAll = 9 } },
+            new(new DiskNumber(3), 2, view) { Epoch = 11, History = stop with { HeldByAll = 9 } },
+        ];
+        QuorumDecision decision = QuorumRules.Decide(reports, static _ => null);
+        Assert.Equal([new DiskNumber(3)], decision.Forgetful);
+        Assert.True(decision.HasQuorum);
+        Assert.False(QuorumRules.Decide([reports[0], reports[2]], static _ => null).HasQuorum);
+    }
+
+    [Fact]
     public void The_highest_session_is_the_highest_anyone_knows()
     {
         PoolView view = View(3, 1, 2);

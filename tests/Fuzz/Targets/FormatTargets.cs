@@ -20,7 +20,7 @@ internal static class FormatTargets
         Block("superblock", static block => Sealing.PoolBlock(block), Superblock, Superblocks()),
         Block("metadata-block", static block => Sealing.MetadataBlock(block), MetadataBlock, MetadataBlocks()),
         Block("checkpoint-page", static block => Sealing.PoolBlock(block), CheckpointPage, CheckpointPages()),
-        Block("witness", static block => Sealing.PoolBlock(block), Witness, [new WitnessRecord(Samples.Pool, Samples.Id, 4, Samples.View).Encode()]),
+        Block("witness", static block => Sealing.PoolBlock(block), Witness, [new WitnessRecord(Samples.Pool, Samples.Id, 4, Samples.View) { History = Samples.History }.Encode()]),
         Block("journal-block", static block => Sealing.JournalBlock(block), JournalBlock, JournalBlocks()),
         Block("checksum-sector", static sector => Sealing.ChecksumSector(sector), ChecksumSector, ChecksumSectors()),
         new("heat-snapshot", [HeatSnapshotOf(20, 400), HeatSnapshotOf(900, 1800)], HeatSnapshot) { IsFixedLength = true, Reseal = static blocks => Sealing.HeatSnapshot(blocks) },
