@@ -55,6 +55,9 @@ internal sealed class RingMedium : IJournalMedium
     /// <summary>Takes what was found on a disk: number of the disk, finding, blocks.</summary>
     internal Action<int, DiskFinding, int>? Report { get; init; }
 
+    /// <summary>Whether writes wait for room on a full host file system as long as the space serves; else a minute.</summary>
+    internal bool AwaitsRoom { get; init; }
+
     /// <summary>Whether the last copy stays readable when a write to it fails: its owner writes nothing more then.</summary>
     internal bool KeepsLastCopy { get; init; }
 
@@ -307,7 +310,7 @@ internal sealed class RingMedium : IJournalMedium
         }
 
         BytesWritten += source.Length;
-        return _members.Write(place.Disk, place.DataOffset + within, source);
+        return _members.Write(place.Disk, place.DataOffset + within, source, AwaitsRoom);
     }
 
     private async LaneTask<IoError> WriteAcross(SlabPlace[] places, long offset, IoBuffer source)

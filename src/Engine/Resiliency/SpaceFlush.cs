@@ -15,9 +15,12 @@ public sealed partial class Space
     private bool _roundRunning;
 
     /// <summary>
-    /// Makes every completed write durable. Rounds do not overlap; whoever asks during a round shares the next one.
+    /// Makes every completed write durable. Rounds do not overlap; whoever asks during a round shares the next one. A round that waits for room
+    /// on a full host file system goes on; its callers get NoSpace after a minute.
     /// </summary>
-    public async LaneTask<IoError> Flush()
+    public LaneTask<IoError> Flush() => _members.OrNoSpace(FlushRounds());
+
+    private async LaneTask<IoError> FlushRounds()
     {
         ulong needed = _nextRound;
         while (_coveredRound < needed && Fault == IoError.None)

@@ -8,7 +8,9 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. Flushed ≤ Written per disk, both counts of completed writes; a flush covers what had completed when it was submitted.
 //  2. One flush of a disk is under way at a time; whoever needs a later one waits for it and then submits the next.
-//  3. A full host file system is waited for (one minute, a try a second): it is never the disk's failure.
+//  3. A full host file system is waited for, a try a second: it is never the disk's failure. Data of clients waits a minute at most. What the
+//     space writes for itself (log, pages, flushes) waits for room as long as AwaitsRoom is set: its callers are answered by OrNoSpace after a
+//     minute, the work goes on, so nothing is left half done when there is room again.
 
 /// <summary>Reads, writes and flushes of the member disks as one space uses them, or a ring that stands by itself.</summary>
 internal sealed class SpaceMembers(IMemberHost host)
@@ -19,10 +21,14 @@ internal sealed class SpaceMembers(IMemberHost host)
     private const int OverdueLoad = 1 << 20;
 
     private readonly List<Member> _members = [];
+    private readonly RoomWaits _waits = new();
     private int _overdue;   // overdue reads of all disks
 
     /// <summary>Bumped whenever a disk leaves: work that spans it starts again.</summary>
     internal int Version { get; set; }
+
+    /// <summary>Whether own writes and flushes wait for room without a limit: while the space serves, not while it is opened or closed.</summary>
+    internal bool AwaitsRoom { get; set; }
 
     /// <summary>Lets nothing be promised any more, for a reason in words; gives the error.</summary>
     internal required Func<IoError, string, IoError> Fail { get; init; }
@@ -54,7 +60,12 @@ internal sealed class SpaceMembers(IMemberHost host)
     internal LaneTask<IoError> Read(int disk, long offset, IoBuffer target) =>
         host.Disk(disk) is { } device ? device.Read(offset, target) : LaneTask.FromResult(IoError.DeviceGone);
 
-    internal LaneTask<IoError> Write(int disk, long offset, IoBuffer source)
+    /// <summary>Writes to a disk.</summary>
+    /// <param name="disk">Number of the disk.</param>
+    /// <param name="offset">First byte.</param>
+    /// <param name="source">What is written; it stays the request's until it ends.</param>
+    /// <param name="isOwn">Whether the space writes it for itself: then the write waits for room as invariant 3 says.</param>
+    internal LaneTask<IoError> Write(int disk, long offset, IoBuffer source, bool isOwn = false)
     {
         if (host.Disk(disk) is not { } device)
         {
@@ -62,8 +73,13 @@ internal sealed class SpaceMembers(IMemberHost host)
         }
 
         LaneTask<IoError> write = device.Write(offset, source, WriteFlags.None);
-        return write.IsCompleted ? AfterWrite(write.GetAwaiter().GetResult(), disk, offset, source) : WriteSlow(write, disk, offset, source);
+        return write.IsCompleted ? AfterWrite(write.GetAwaiter().GetResult(), disk, offset, source, isOwn) : WriteSlow(write, disk, offset, source, isOwn);
     }
+
+    /// <summary>
+    /// Answers a caller of work that waits for room after a minute with NoSpace; the work goes on. Nothing of the caller's may be in use by it.
+    /// </summary>
+    internal LaneTask<IoError> OrNoSpace(LaneTask<IoError> work) => work.IsCompleted ? work : _waits.Follow(work, host.Lane.NowNs);
 
     internal async LaneTask<IoError> Zero(int disk, long offset, long length)
     {
@@ -192,7 +208,7 @@ internal sealed class SpaceMembers(IMemberHost host)
                 return true;
             }
 
-            if (error != IoError.NoSpace || attempt == RetriesMax)
+            if (error != IoError.NoSpace || GivesUp(attempt))
             {
                 return false;
             }
@@ -203,23 +219,25 @@ internal sealed class SpaceMembers(IMemberHost host)
         return true;   // out of the view meanwhile: nothing of it is promised
     }
 
-    private LaneTask<IoError> AfterWrite(IoError error, int disk, long offset, IoBuffer source)
+    private LaneTask<IoError> AfterWrite(IoError error, int disk, long offset, IoBuffer source, bool isOwn)
     {
         Of(disk).Written++;
-        return error == IoError.NoSpace ? Retry(disk, offset, source) : LaneTask.FromResult(error);
+        return error == IoError.NoSpace ? Retry(disk, offset, source, isOwn) : LaneTask.FromResult(error);
     }
 
-    private async LaneTask<IoError> WriteSlow(LaneTask<IoError> write, int disk, long offset, IoBuffer source)
+    private async LaneTask<IoError> WriteSlow(LaneTask<IoError> write, int disk, long offset, IoBuffer source, bool isOwn)
     {
         IoError error = await write;
         Of(disk).Written++;
-        return error == IoError.NoSpace ? await Retry(disk, offset, source) : error;
+        return error == IoError.NoSpace ? await Retry(disk, offset, source, isOwn) : error;
     }
 
-    private async LaneTask<IoError> Retry(int disk, long offset, IoBuffer source)
+    private bool GivesUp(int attempt) => attempt >= RetriesMax && !AwaitsRoom;
+
+    private async LaneTask<IoError> Retry(int disk, long offset, IoBuffer source, bool isOwn)
     {
         IoError error = IoError.NoSpace;
-        for (int attempt = 0; attempt < RetriesMax && error == IoError.NoSpace; attempt++)
+        for (int attempt = 0; error == IoError.NoSpace && (isOwn ? !GivesUp(attempt) : attempt < RetriesMax); attempt++)
         {
             await AwaitRoom(disk);
             error = host.Disk(disk) is { } device ? await device.Write(offset, source, WriteFlags.None) : IoError.DeviceGone;
@@ -236,6 +254,7 @@ internal sealed class SpaceMembers(IMemberHost host)
         member.AwaitingRoom++;
         await host.Lane.Delay(RetryNs);
         member.AwaitingRoom--;
+        _waits.Expire(host.Lane.NowNs);
     }
 
     private Member Of(int disk)

@@ -77,6 +77,7 @@ public sealed partial class Space
     public async LaneTask<IoError> Close()
     {
         _closing = true;
+        _members.AwaitsRoom = false;
         while (_repairs.IsTaken || _writebackRunning || _rowsChanging.Count > 0 || _locks.Held > 0)
         {
             await _lane.Delay(DrainPollNs);
@@ -145,6 +146,7 @@ public sealed partial class Space
         _changedBytesMax = ChangedBytesMax(journal);
         _notes?.Start(journal.Session);
         _opening = false;
+        _members.AwaitsRoom = true;
         Maintain().Forget();
     }
 
@@ -156,6 +158,7 @@ public sealed partial class Space
         _logMedium = new RingMedium(_members, _options.LogCopies, _shape.SlabSize, blocks, _options.StaleLogCopies)
         {
             Name = "the integrity log",
+            AwaitsRoom = true,
             PutOut = (disk, error, other) => PutOut(disk, error, other, "the integrity log"),
             MarkStale = copy => _host.MarkLogStale(_options.Space, copy),
             ClearStale = copy => _host.ClearLogStale(_options.Space, copy),

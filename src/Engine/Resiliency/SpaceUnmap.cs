@@ -13,7 +13,7 @@ public sealed partial class Space
     public LaneTask<IoError> Unmap(long offset, long length) =>
         RefusalOfRange(offset, length) is not IoError.None and var refused ? LaneTask.FromResult(refused)
         : length == 0 ? default
-        : _shape.Checksums ? ZeroEntries(offset, length, keepRows: false)
+        : _shape.Checksums ? _members.OrNoSpace(ZeroEntries(offset, length, keepRows: false))
         : WriteZeros(offset, length, allocate: false);
 
     /// <summary>
@@ -61,7 +61,7 @@ public sealed partial class Space
         }
 
         bool keep = (flags & WriteFlags.NoHole) != 0;
-        IoError error = _shape.Checksums ? await ZeroEntries(offset, length, keep) : await WriteZeros(offset, length, keep);
+        IoError error = _shape.Checksums ? await _members.OrNoSpace(ZeroEntries(offset, length, keep)) : await WriteZeros(offset, length, keep);
         return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : error;
     }
 

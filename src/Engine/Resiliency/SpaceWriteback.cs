@@ -177,7 +177,8 @@ public sealed partial class Space
         for (int copy = 0; copy < _shape.Copies; copy++)
         {
             SlabPlace place = page.Row.Place(page.Column, copy);
-            IoError error = await WriteMember(place.Disk, PageOffset(place, page), image, HasOther(page.Row, (page.Column * _shape.Copies) + copy));
+            bool hasOther = HasOther(page.Row, (page.Column * _shape.Copies) + copy);
+            IoError error = await WriteMember(place.Disk, PageOffset(place, page), image, hasOther, awaitsRoom: true);
             Counters.MetadataBytesWritten += error == IoError.None ? image.Length : 0;
             missing |= error == IoError.None ? 0 : 1 << copy;
         }

@@ -46,7 +46,8 @@ public sealed partial class Space
         int turn = row.Enter();
         int region = row.RegionOf(piece.Column, piece.SlabOffset);
         Admit(ref row.RegionAt(region));
-        error = row.Regions[region].State == RegionState.Dirty || !_shape.HasLog ? IoError.None : await MarkDirty(row, region);
+        error = row.Regions[region].State == RegionState.Dirty || !_shape.HasLog
+            ? IoError.None : await _members.OrNoSpace(MarkDirty(row, region));
         if (error == IoError.None)
         {
             error = _shape.Checksums ? await WriteChecked(row, piece, source) : await WriteCopies(row, piece, source);
@@ -238,10 +239,10 @@ public sealed partial class Space
         return error;
     }
 
-    /// <summary>A write that is not client data: healing, pages, log. A disk that fails it leaves the view when it can.</summary>
-    private async LaneTask<IoError> WriteMember(int disk, long offset, IoBuffer source, bool hasOtherCopy)
+    /// <summary>A write that is not client data: healing, pages. A disk that fails it leaves the view when it can.</summary>
+    private async LaneTask<IoError> WriteMember(int disk, long offset, IoBuffer source, bool hasOtherCopy, bool awaitsRoom = false)
     {
-        IoError error = await _members.Write(disk, offset, source);
+        IoError error = await _members.Write(disk, offset, source, awaitsRoom);
         if (error != IoError.None && error != IoError.NoSpace)
         {
             await PutOut(disk, error, hasOtherCopy, "a write");

@@ -25,4 +25,68 @@ public sealed class SpaceFullTests
 
         Enumerable.Range(0, copies).ToList().ForEach(world.AssertCopy);
     }
+
+    public static TheoryData<string> Requests => ["flush", "first write into a clean region", "unmap", "zero", "durable write"];
+
+    [Theory]
+    [MemberData(nameof(Requests))]
+    public void A_request_whose_log_finds_no_space_waits_a_minute_and_the_space_serves_again_by_itself(string request)
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        world.Settle();   // every region is clean again
+        world.Write(64 << 10, 4096);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Overwrite(64 << 10, 1)));   // not flushed yet
+        SetFull(world, true);
+        long startNs = world.Lane.NowNs;
+        Assert.Equal(IoError.NoSpace, world.Lane.Run(Begin(world, request)));
+        Assert.InRange(world.Lane.NowNs - startNs, 60 * Second, 64 * Second);
+        Assert.Equal("", world.Space.FaultReason);
+        Assert.True(world.Space.FullDisk >= 0 || request == "durable write", "The status does not say what is waited for.");
+        world.Lane.Advance(300 * Second);
+        Assert.Equal("", world.Space.FaultReason);
+
+        SetFull(world, false);
+        world.Lane.Advance(3 * Second);
+        Assert.Equal(-1, world.Space.FullDisk);
+        Assert.Equal(IoError.None, world.Lane.Run(Begin(world, request)));
+        world.Write(64 << 10, 4096);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Space.Flush()));
+        world.AssertReads(64 << 10, 4096);
+        ScrubWorld after = world.Reopen();
+        after.AssertReads(64 << 10, 4096);
+    }
+
+    [Fact]
+    public void A_space_that_waits_for_room_can_be_closed()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        world.Write(64 << 10, 4096);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Overwrite(64 << 10, 1)));   // not flushed yet
+        SetFull(world, true);
+        LaneTask<IoError> flush = world.Space.Flush();
+        world.Lane.Advance(10 * Second);
+        Assert.NotEqual(IoError.None, world.Lane.Run(world.Space.Close()));
+        Assert.NotEqual(IoError.None, world.Lane.Run(flush));
+    }
+
+    private static LaneTask<IoError> Begin(ScrubWorld world, string request)
+    {
+        IoBuffer block = world.Lane.Buffers.Rent(4096);
+        return request switch
+        {
+            "flush" => world.Space.Flush(),
+            "unmap" => world.Space.Unmap(128 << 10, 4096),
+            "zero" => world.Space.WriteZeroes(128 << 10, 4096, WriteFlags.None),
+            "durable write" => world.Space.Write(72 << 10, block, WriteFlags.ForceUnitAccess),
+            _ => world.Space.Write(world.RowLength - 4096, block, WriteFlags.None),
+        };
+    }
+
+    private static void SetFull(ScrubWorld world, bool isFull)
+    {
+        foreach (Verification.SimDisk disk in world.Disks)
+        {
+            disk.Full = isFull;
+        }
+    }
 }

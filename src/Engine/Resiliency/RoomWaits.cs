@@ -1,0 +1,106 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// Callers of work that a space does for itself and that may wait for room on a full host file system.
+//
+// Invariants
+//  1. A caller is answered once: with the end of the work, or with NoSpace when it has waited a minute and a write has just found no room again.
+//  2. The work is followed to its end whoever has been answered.
+
+/// <summary>Answers callers with NoSpace while the work that they asked for goes on.</summary>
+internal sealed class RoomWaits
+{
+    private const long PatienceNs = 60_000_000_000;
+
+    private FreeList<Caller> _free;
+    private Caller? _oldest;   // waiting, in the order in which they came
+    private Caller? _newest;
+
+    /// <summary>Follows work that has not ended.</summary>
+    internal LaneTask<IoError> Follow(LaneTask<IoError> work, long nowNs)
+    {
+        Caller caller = _free.Take() ?? new Caller(this);
+        Link(caller);
+        return caller.Begin(work, nowNs);
+    }
+
+    /// <summary>A write has waited for room a second: callers whose minute is over are answered.</summary>
+    internal void Expire(long nowNs)
+    {
+        while (_oldest is { } caller && nowNs - caller.StartNs >= PatienceNs)
+        {
+            Unlink(caller);
+            caller.GiveUp();
+        }
+    }
+
+    private void Link(Caller caller)
+    {
+        caller.Older = _newest;
+        caller.Newer = null;
+        if (_newest is { } newest)
+        {
+            newest.Newer = caller;
+        }
+        else
+        {
+            _oldest = caller;
+        }
+
+        _newest = caller;
+    }
+
+    private void Unlink(Caller caller)
+    {
+        if (caller.Older is { } older)
+        {
+            older.Newer = caller.Newer;
+        }
+        else
+        {
+            _oldest = caller.Newer;
+        }
+
+        if (caller.Newer is { } newer)
+        {
+            newer.Older = caller.Older;
+        }
+        else
+        {
+            _newest = caller.Older;
+        }
+
+        caller.Older = null;
+        caller.Newer = null;
+    }
+
+    private sealed class Caller(RoomWaits waits) : Follower
+    {
+        internal long StartNs { get; private set; }
+
+        internal Caller? Older { get; set; }
+
+        internal Caller? Newer { get; set; }
+
+        internal LaneTask<IoError> Begin(LaneTask<IoError> work, long nowNs)
+        {
+            StartNs = nowNs;
+            return Follow(work);
+        }
+
+        internal void GiveUp() => AnswerEarly(IoError.NoSpace);
+
+        protected override IoError OnEnded(IoError error)
+        {
+            if (!HasAnswered)
+            {
+                waits.Unlink(this);
+            }
+
+            return error;
+        }
+
+        protected override void Free() => waits._free.Return(this);
+    }
+}
