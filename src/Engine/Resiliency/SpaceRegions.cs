@@ -10,10 +10,12 @@ public sealed partial class Space
 
     private static void Admit(ref Region region) => region.InFlight++;   // when it was active is noted when it ends: until then it is not idle
 
-    private void Leave(ref Region region)
+    /// <summary>A write ends. One whose region could not be marked has written nothing.</summary>
+    private void Leave(ref Region region, bool isMarked)
     {
         region.InFlight--;
-        Invariant.That(region.InFlight >= 0 && (_log is null || region.State >= RegionState.Dirty), "A write ends once, in a region that has been dirty all the time.");
+        Invariant.That(
+            region.InFlight >= 0 && (_log is null || !isMarked || region.State >= RegionState.Dirty), "A write ends once, in a region that has been dirty all the time.");
         region.ActiveRound = _nextRound;
         region.ActiveNs = _lane.RecentNs;
     }

@@ -48,7 +48,8 @@ public sealed partial class Space
         Admit(ref row.RegionAt(region));
         error = row.Regions[region].State == RegionState.Dirty || !_shape.HasLog
             ? IoError.None : await _members.OrNoSpace(MarkDirty(row, region));
-        if (error == IoError.None)
+        bool isMarked = error == IoError.None;
+        if (isMarked)
         {
             error = _shape.Checksums ? await WriteChecked(row, piece, source) : await WriteCopies(row, piece, source);
         }
@@ -58,7 +59,7 @@ public sealed partial class Space
             await PutOut(row.Place(piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
         }
 
-        Leave(ref row.RegionAt(region));
+        Leave(ref row.RegionAt(region), isMarked);
         row.Leave(turn);
         _locks.Release(key, key + piece.Length);
         return error;

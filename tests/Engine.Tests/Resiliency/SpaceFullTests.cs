@@ -57,6 +57,20 @@ public sealed class SpaceFullTests
     }
 
     [Fact]
+    public void A_first_write_whose_mark_fails_is_an_error_and_breaks_no_rule()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 1, checksums: true);
+        world.Settle();
+        foreach (Verification.SimDisk disk in world.Disks)
+        {
+            disk.WriteFails = static (_, _) => true;
+        }
+
+        Assert.NotEqual(IoError.None, world.Lane.Run(Begin(world, "first write into a clean region")));
+        Assert.NotEqual("", world.Space.FaultReason);
+    }
+
+    [Fact]
     public void A_space_that_waits_for_room_can_be_closed()
     {
         ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
