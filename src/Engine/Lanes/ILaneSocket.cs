@@ -8,6 +8,9 @@ public interface ILaneSocket
     /// <summary>Who is at the other end, for messages.</summary>
     string Peer { get; }
 
+    /// <summary>Bytes that the other end, or the system for it, has taken so far.</summary>
+    long BytesSent { get; }
+
     /// <summary>
     /// Receives at least one byte into <paramref name="target"/> as soon as any are there. The result is the number of
     /// bytes, 0 at the end of the stream, or a negative <see cref="IoError"/>.
@@ -36,12 +39,13 @@ public interface ILaneNetwork
 {
     /// <summary>
     /// Listens on a Unix socket path (mode 0600; a stale socket file of a dead listener is replaced, a live one refused) and calls
-    /// <paramref name="accepted"/> on the lane for each connection.
+    /// <paramref name="accepted"/> on the lane for each connection. A connection that would eat the reserve of descriptors is closed at once,
+    /// and <paramref name="refused"/> gets its peer.
     /// </summary>
     /// <exception cref="IOException">The path is taken, too long or not writable; the message says which and what to do.</exception>
-    ILaneListener ListenUnix(string path, Action<ILaneSocket> accepted);
+    ILaneListener ListenUnix(string path, Action<ILaneSocket> accepted, Action<string>? refused = null);
 
-    /// <summary>Listens on a TCP endpoint.</summary>
+    /// <summary>Listens on a TCP endpoint, otherwise like <see cref="ListenUnix"/>.</summary>
     /// <exception cref="IOException">The address is taken or not local.</exception>
-    ILaneListener ListenTcp(System.Net.IPEndPoint endpoint, Action<ILaneSocket> accepted);
+    ILaneListener ListenTcp(System.Net.IPEndPoint endpoint, Action<ILaneSocket> accepted, Action<string>? refused = null);
 }

@@ -271,7 +271,7 @@ public abstract class Lane : ILane, IDisposable
     {
         _threadId = Environment.CurrentManagedThreadId;
         _ = Libc.ProcessControl(Libc.SetTimerSlack, 1, 0, 0, 0);   // the default lets every timer be 50 µs late
-        StartFailure = OpenBackend();
+        StartFailure = TryOpenBackend();
         _started.Set();
         if (StartFailure is not null)
         {
@@ -291,6 +291,27 @@ public abstract class Lane : ILane, IDisposable
         }
 
         End();
+    }
+
+    /// <summary>Opens the backend. One that cannot be opened as a whole is closed again.</summary>
+    private string? TryOpenBackend()
+    {
+        string? refusal;
+        try
+        {
+            refusal = OpenBackend();
+        }
+        catch (Exception error) when (error is not InvariantException)
+        {
+            refusal = error.Message;
+        }
+
+        if (refusal is not null)
+        {
+            CloseEach(CloseBackend);
+        }
+
+        return refusal;
     }
 
     private void RunTurn()
@@ -384,11 +405,37 @@ public abstract class Lane : ILane, IDisposable
             _closed = true;
         }
 
-        Workers.Stop();
-        CloseBackend();
-        if (quiet)
+        CloseEach(Workers.Stop, CloseBackend, quiet ? Buffers.Dispose : static () => { });
+    }
+
+    /// <summary>Steps of closing: one that fails is reported when all of them are done.</summary>
+    private void CloseEach(params ReadOnlySpan<Action> steps)
+    {
+        Exception? failure = null;
+        foreach (Action step in steps)
         {
-            Buffers.Dispose();
+            try
+            {
+                step();
+            }
+            catch (Exception error) when (error is not InvariantException)
+            {
+                failure ??= error;
+            }
+        }
+
+        if (failure is not null)
+        {
+            Report(failure);
+        }
+    }
+
+    private protected static void CloseDescriptor(ref int descriptor)
+    {
+        if (descriptor >= 0)
+        {
+            Libc.Close(descriptor);
+            descriptor = -1;
         }
     }
 

@@ -14,6 +14,12 @@ internal abstract class PollTarget(int descriptor)
     /// <summary>Answers one <see cref="Lane.PollWritable"/>; may be called without cause.</summary>
     internal abstract void OnWritable();
 
+    /// <summary>
+    /// The kernel refuses to watch the descriptor (this error number), and nothing is watched any more: <see cref="Lane.StartPolling"/> tries
+    /// again, which may fail again. Never called within a call of the lane.
+    /// </summary>
+    internal abstract void OnPollingFailed(int errno);
+
     /// <summary>The lane no longer refers to the descriptor: it may be closed.</summary>
     internal abstract void OnPollingStopped();
 }

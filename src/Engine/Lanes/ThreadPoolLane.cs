@@ -19,7 +19,7 @@ internal sealed unsafe class ThreadPoolLane(string name, LaneOptions options) : 
 
     private readonly List<PollTarget?> _targets = [];
     private readonly Stack<int> _freeTargets = new();
-    private readonly byte* _events = (byte*)NativeMemory.AllocZeroed(EventsPerWait * 16);
+    private byte* _events = (byte*)NativeMemory.AllocZeroed(EventsPerWait * 16);
     private int _epoll = -1;
     private int _wakeDescriptor = -1;
     private bool _hasPreciseWait = true;
@@ -46,18 +46,14 @@ internal sealed unsafe class ThreadPoolLane(string name, LaneOptions options) : 
 
         _targets[index] = target;
         target.Watch = index;
-        Control(Libc.EpollAdd, target.Descriptor, InputEvents, index);
+        Watch(Libc.EpollAdd, target, InputEvents);
     }
 
-    internal override void PollWritable(PollTarget target) =>
-        Control(Libc.EpollModify, target.Descriptor, InputEvents | Libc.PollOut, (int)target.Watch!);
+    internal override void PollWritable(PollTarget target) => Watch(Libc.EpollModify, target, InputEvents | Libc.PollOut);
 
     internal override void StopPolling(PollTarget target)
     {
-        int index = (int)target.Watch!;
-        Control(Libc.EpollDelete, target.Descriptor, 0, index);
-        _targets[index] = null;
-        _freeTargets.Push(index);
+        Forget(target);
         target.OnPollingStopped();
     }
 
@@ -67,18 +63,19 @@ internal sealed unsafe class ThreadPoolLane(string name, LaneOptions options) : 
         _wakeDescriptor = _epoll < 0 ? -1 : Libc.EventDescriptor(0, Libc.EventCloseOnExec | Libc.EventNonblocking);
         if (_wakeDescriptor < 0)
         {
-            return $"epoll or eventfd: {Errno.Describe(Libc.LastError())}";
+            return $"epoll or eventfd: {Errno.Describe(Libc.LastError())}";   // what is open, the lane closes
         }
 
-        Control(Libc.EpollAdd, _wakeDescriptor, Libc.PollIn, WakeIndex);
-        return null;
+        int errno = Control(Libc.EpollAdd, _wakeDescriptor, Libc.PollIn, WakeIndex);
+        return errno == 0 ? null : $"epoll_ctl: {Errno.Describe(errno)}";
     }
 
     private protected override void CloseBackend()
     {
-        Libc.Close(_epoll);
-        Libc.Close(_wakeDescriptor);
+        CloseDescriptor(ref _epoll);
+        CloseDescriptor(ref _wakeDescriptor);
         NativeMemory.Free(_events);
+        _events = null;
     }
 
     private protected override void SignalWake()
@@ -109,7 +106,7 @@ internal sealed unsafe class ThreadPoolLane(string name, LaneOptions options) : 
         // A target may have been stopped by an earlier event of the same wait.
         if (_targets[index] is { } target && (readiness & (Libc.PollOut | Libc.PollError | Libc.PollHangUp)) != 0)
         {
-            Control(Libc.EpollModify, target.Descriptor, InputEvents, index);
+            Watch(Libc.EpollModify, target, InputEvents);
             target.OnWritable();
         }
 
@@ -138,14 +135,38 @@ internal sealed unsafe class ThreadPoolLane(string name, LaneOptions options) : 
         return Math.Max(0, Libc.EpollWait(_epoll, _events, EventsPerWait, milliseconds < 0 ? -1 : milliseconds));
     }
 
-    private void Control(int operation, int descriptor, uint events, int index)
+    /// <summary>Begins or changes a watch. Where the kernel refuses, the target is told in a turn of its own, and nothing is watched.</summary>
+    private void Watch(int operation, PollTarget target, uint events)
+    {
+        if (target.Watch is not int index)
+        {
+            return;   // the kernel refused it before
+        }
+
+        int errno = Control(operation, target.Descriptor, events, index);
+        if (errno != 0)
+        {
+            Forget(target);
+            Post(() => target.OnPollingFailed(errno));
+        }
+    }
+
+    private void Forget(PollTarget target)
+    {
+        if (target.Watch is int index)
+        {
+            _ = Control(Libc.EpollDelete, target.Descriptor, 0, index);   // closing the descriptor ends the watch as well
+            _targets[index] = null;
+            _freeTargets.Push(index);
+            target.Watch = null;
+        }
+    }
+
+    private int Control(int operation, int descriptor, uint events, int index)
     {
         byte* item = stackalloc byte[16];
         *(uint*)item = events;
         *(long*)(item + s_dataOffset) = index;
-        if (Libc.EpollControl(_epoll, operation, descriptor, item) < 0)
-        {
-            throw new InvalidOperationException($"epoll_ctl: {Errno.Describe(Libc.LastError())}");
-        }
+        return Libc.EpollControl(_epoll, operation, descriptor, item) < 0 ? Libc.LastError() : 0;
     }
 }

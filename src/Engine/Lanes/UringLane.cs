@@ -23,7 +23,7 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
 
     private readonly CompletionTable _table = new();
     private readonly Queue<SubmissionEntry> _backlog = new();
-    private Ring _ring = null!;            // from OpenBackend
+    private Ring _ring = null!;            // from OpenBackend; null if that was refused
     private FileTable _files = null!;
     private BufferTable _memory = null!;
     private int _wakeDescriptor = -1;
@@ -91,15 +91,13 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
             return refusal;
         }
 
+        _ring = ring;
         _wakeDescriptor = Libc.EventDescriptor(0, Libc.EventCloseOnExec);
         if (_wakeDescriptor < 0)
         {
-            string reason = $"eventfd: {Errno.Describe(Libc.LastError())}";
-            ring.Dispose();
-            return reason;
+            return $"eventfd: {Errno.Describe(Libc.LastError())}";
         }
 
-        _ring = ring;
         _files = new FileTable(ring);
         _memory = new BufferTable(ring);
         Buffers.OnMemory(_memory.Add);
@@ -110,8 +108,14 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
 
     private protected override void CloseBackend()
     {
-        _ring.Dispose();
-        Libc.Close(_wakeDescriptor);
+        try
+        {
+            _ring?.Dispose();
+        }
+        finally
+        {
+            CloseDescriptor(ref _wakeDescriptor);
+        }
     }
 
     private protected override void SignalWake()

@@ -17,6 +17,8 @@ internal sealed class ScriptedSocket(byte[] bytes, byte mode) : ILaneSocket
 
     public string Peer => "fuzz";
 
+    public long BytesSent { get; private set; }
+
     /// <summary>Whether the server has closed it.</summary>
     public bool IsClosed { get; private set; }
 
@@ -38,6 +40,7 @@ internal sealed class ScriptedSocket(byte[] bytes, byte mode) : ILaneSocket
         {
             uint word = piece.Length >= 8 ? BinaryPrimitives.ReadUInt32BigEndian(piece.Span[4..]) : 0;
             _kinds |= 1u << (int)(word % 31);
+            BytesSent += piece.Length;
         }
 
         return LaneTask.FromResult(IsClosed ? IoError.ShutDown : IoError.None);

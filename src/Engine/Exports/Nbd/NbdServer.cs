@@ -11,6 +11,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 public sealed class NbdServer
 {
     private const long WatchIntervalNs = 1_000_000_000;
+    private const long RefusalNoticeNs = 1_000_000_000;
 
     private readonly List<NbdExport> _exports = [];
     private readonly List<NbdSession> _sessions = [];
@@ -18,6 +19,7 @@ public sealed class NbdServer
     private FreeList<NbdRequest> _freeRequests;
     private readonly NbdSignal _sessionEnded = new();
     private readonly Action<string>? _notice;
+    private long _nextRefusalNs;
     private bool _isWatching;
     private bool _isClosed;
 
@@ -42,7 +44,7 @@ public sealed class NbdServer
     /// <summary>Connections now, those still in the handshake included.</summary>
     public int Connections => _sessions.Count;
 
-    /// <summary>Connections refused because there were too many.</summary>
+    /// <summary>Connections refused because there were too many, of this server or of descriptors of the process.</summary>
     public long ConnectionsRefused { get; private set; }
 
     /// <summary>Connections dropped for breaking the protocol or a limit of time.</summary>
@@ -56,11 +58,11 @@ public sealed class NbdServer
 
     /// <summary>Listens on a Unix socket.</summary>
     /// <exception cref="IOException">The path is taken, too long or not writable.</exception>
-    public ILaneListener ListenUnix(ILaneNetwork network, string path) => Keep(network.ListenUnix(path, Accept));
+    public ILaneListener ListenUnix(ILaneNetwork network, string path) => Keep(network.ListenUnix(path, Accept, RefuseForDescriptors));
 
     /// <summary>Listens on a TCP endpoint.</summary>
     /// <exception cref="IOException">The address is taken or not local.</exception>
-    public ILaneListener ListenTcp(ILaneNetwork network, IPEndPoint endpoint) => Keep(network.ListenTcp(endpoint, Accept));
+    public ILaneListener ListenTcp(ILaneNetwork network, IPEndPoint endpoint) => Keep(network.ListenTcp(endpoint, Accept, RefuseForDescriptors));
 
     /// <summary>Serves an export from now on.</summary>
     /// <exception cref="ArgumentException">An export of that name is served already.</exception>
@@ -144,10 +146,25 @@ public sealed class NbdServer
 
     internal bool IsServing(NbdExport export) => _exports.Contains(export);
 
-    internal void Report(ILaneSocket socket, string reason)
+    internal void Report(ILaneSocket socket, string reason, Exception? failure = null)
     {
         ConnectionsDropped++;
-        _notice?.Invoke($"NBD client {socket.Peer}: {reason}; the connection is closed.");
+        _notice?.Invoke($"NBD client {socket.Peer}: {reason}; the connection is closed.{(failure is null ? "" : $" {failure}")}");
+    }
+
+    /// <summary>The process has hardly any descriptor left: the connection is closed already. A client that tries again and again is named once in a while.</summary>
+    private void RefuseForDescriptors(string peer)
+    {
+        ConnectionsRefused++;
+        if (Lane.NowNs < _nextRefusalNs)
+        {
+            return;
+        }
+
+        _nextRefusalNs = Lane.NowNs + RefusalNoticeNs;
+        _notice?.Invoke(
+            $"NBD client {(peer.Length > 0 ? peer : "unknown")}: refused, the descriptors of this process are used up to its reserve ({ConnectionsRefused} connections refused so far). "
+            + "Raise the limit of open files, or end clients.");
     }
 
     internal NbdRequest RentRequest() => _freeRequests.Take() ?? new NbdRequest();

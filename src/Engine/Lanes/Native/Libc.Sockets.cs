@@ -46,6 +46,17 @@ internal static unsafe partial class Libc
     [DllImport(Library, EntryPoint = "epoll_wait")]
     internal static extern int EpollWait(int epoll, void* readiness, int max, int timeoutMs);
 
+    [DllImport(Library, EntryPoint = "getrlimit")]
+    private static extern int GetResourceLimit(int resource, ulong* limits);
+
+    /// <summary>Descriptors that this process may have open now (RLIMIT_NOFILE, the soft limit); it may be changed from outside at any time.</summary>
+    internal static long DescriptorLimit()
+    {
+        ulong* limits = stackalloc ulong[2];
+        return GetResourceLimit(ResourceDescriptors, limits) == 0 && limits[0] <= int.MaxValue ? (long)limits[0] : int.MaxValue;
+    }
+
+    internal const int ResourceDescriptors = 7;
     internal const int FamilyUnix = 1;
     internal const int FamilyInternet = 2;
     internal const int FamilyInternet6 = 10;

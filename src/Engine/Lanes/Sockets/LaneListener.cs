@@ -3,9 +3,12 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Lanes.Sockets;
 
-/// <summary>A listening socket: accepts whatever waits, each time the lane sees arrivals.</summary>
+/// <summary>
+/// A listening socket: accepts whatever waits, each time the lane sees arrivals. A connection that would eat the descriptors that the engine
+/// needs itself is closed at once, see <see cref="DescriptorReserve"/>.
+/// </summary>
 internal sealed class LaneListener(
-    Lane lane, int descriptor, string address, string? path, Action<ILaneSocket> accepted) : PollTarget(descriptor), ILaneListener
+    Lane lane, int descriptor, string address, string? path, Action<ILaneSocket> accepted, Action<string>? refused) : PollTarget(descriptor), ILaneListener
 {
     private const long RetryNs = 100_000_000;
 
@@ -17,6 +20,8 @@ internal sealed class LaneListener(
 
     private bool _closed;
     private bool _retrying;
+    private bool _isWatched = true;
+    private int _spare = DescriptorReserve.OpenSpare();   // closed for a moment to take, and refuse, a connection for which there is no descriptor
 
     public string Address { get; } = address;
 
@@ -42,9 +47,18 @@ internal sealed class LaneListener(
         while (!_closed)
         {
             int result = AcceptOne(out string peer);
-            if (result >= 0)
+            if (result >= 0 && DescriptorReserve.IsReserved(result))
+            {
+                Libc.Close(result);
+                refused?.Invoke(peer);
+            }
+            else if (result >= 0)
             {
                 accepted(new LaneSocket(lane, result, peer));
+            }
+            else if (result is -Errno.EMFILE or -Errno.ENFILE && RefuseOne())
+            {
+                refused?.Invoke(peer);
             }
             else if (result is -Errno.EMFILE or -Errno.ENFILE or -Errno.ENOBUFS or -Errno.ENOMEM)
             {
@@ -62,7 +76,35 @@ internal sealed class LaneListener(
     {
     }
 
-    internal override void OnPollingStopped() => Libc.Close(Descriptor);
+    internal override void OnPollingFailed(int errno)
+    {
+        _isWatched = false;
+        RetryLater().Forget();
+    }
+
+    internal override void OnPollingStopped()
+    {
+        Libc.Close(Descriptor);
+        Libc.Close(_spare);
+    }
+
+    /// <summary>Takes the oldest waiting connection with the spare descriptor and closes it: its client need not wait for what will not come.</summary>
+    private bool RefuseOne()
+    {
+        if (_spare >= 0)
+        {
+            Libc.Close(_spare);
+        }
+
+        int result = AcceptOne(out _);
+        if (result >= 0)
+        {
+            Libc.Close(result);
+        }
+
+        _spare = DescriptorReserve.OpenSpare();
+        return result >= 0;
+    }
 
     private async LaneTask RetryLater()
     {
@@ -74,6 +116,12 @@ internal sealed class LaneListener(
         _retrying = true;
         await lane.Delay(RetryNs);
         _retrying = false;
+        if (!_isWatched && !_closed)
+        {
+            _isWatched = true;
+            lane.StartPolling(this);
+        }
+
         OnReadable();
     }
 

@@ -49,6 +49,8 @@ internal sealed class LaneSocket : PollTarget, ILaneSocket
 
     public string Peer { get; }
 
+    public long BytesSent { get; private set; }
+
     public LaneTask<int> Receive(IoBuffer target)
     {
         ThrowIfPending(_receive.IsPending, nameof(Receive));
@@ -144,6 +146,9 @@ internal sealed class LaneSocket : PollTarget, ILaneSocket
         _send.End(IoErrors.FromResult(result));
     }
 
+    /// <summary>Without being told of readiness the connection could wait for ever: it ends.</summary>
+    internal override void OnPollingFailed(int errno) => Close();
+
     internal override unsafe void OnPollingStopped()
     {
         Libc.Close(Descriptor);
@@ -224,6 +229,7 @@ internal sealed class LaneSocket : PollTarget, ILaneSocket
             {
                 Advance(result);
                 _sentThisTurn += result;
+                BytesSent += result;
             }
             else if (result != -Errno.EINTR)
             {

@@ -4,7 +4,8 @@ namespace TierSpaces.Engine.Lanes.Uring;
 //
 // Invariants
 //  1. A multishot poll tells of arrivals, not of levels: the target reads until EAGAIN before it waits.
-//  2. OnPollingStopped comes after the last completion of either poll: until then the kernel holds the file open.
+//  2. A poll that ends with an error is not armed again: the error would come back at once, in every turn. Its target decides.
+//  3. OnPollingStopped comes after the last completion of either poll: until then the kernel holds the file open.
 
 /// <summary>A watched descriptor on a ring.</summary>
 internal sealed class UringPoll : ICompletionTarget
@@ -80,6 +81,12 @@ internal sealed class UringPoll : ICompletionTarget
             return;
         }
 
+        if (result < 0)
+        {
+            _target.OnPollingFailed(-result);
+            return;
+        }
+
         if (!more)
         {
             Start();   // the kernel ended the series (its completion queue was full): begin another
@@ -88,7 +95,7 @@ internal sealed class UringPoll : ICompletionTarget
         _target.OnReadable();
     }
 
-    private void OnWritableCompletion()
+    private void OnWritableCompletion(int result)
     {
         _writeArmed = false;
         _lane.OtherEnded();
@@ -98,7 +105,14 @@ internal sealed class UringPoll : ICompletionTarget
             return;
         }
 
-        _target.OnWritable();
+        if (result < 0)
+        {
+            _target.OnPollingFailed(-result);
+        }
+        else
+        {
+            _target.OnWritable();
+        }
     }
 
     private void EndWhenQuiet()
@@ -124,7 +138,7 @@ internal sealed class UringPoll : ICompletionTarget
 
     private sealed class WritablePoll(UringPoll owner) : ICompletionTarget
     {
-        public void OnCompletion(int result, bool more) => owner.OnWritableCompletion();
+        public void OnCompletion(int result, bool more) => owner.OnWritableCompletion(result);
     }
 
     private sealed class RemovalTarget(UringLane lane) : ICompletionTarget

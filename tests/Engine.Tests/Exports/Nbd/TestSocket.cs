@@ -19,6 +19,8 @@ internal sealed class TestSocket(SimLane lane) : ILaneSocket
 
     public string Peer => "test";
 
+    public long BytesSent { get; private set; }
+
     /// <summary>Largest segment a receive gives.</summary>
     public int MaxSegment { get; init; } = int.MaxValue;
 
@@ -136,6 +138,7 @@ internal sealed class TestSocket(SimLane lane) : ILaneSocket
         foreach (IoBuffer piece in isBroken ? [] : _pieces.ToArray())
         {
             _toClient.AddRange(piece.Span);
+            BytesSent += piece.Length;
         }
 
         _send = null;
