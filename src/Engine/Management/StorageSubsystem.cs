@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Exports.Nbd;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
@@ -44,6 +45,7 @@ public sealed partial class StorageSubsystem
     private readonly ILane _lane;
     private readonly DiskRegistry _registry;
     private readonly DiskWatch _watch;
+    private readonly NbdBudget _payload = new();   // of all exports: they are on one lane
     private readonly Dictionary<PoolId, ManagedPool> _pools = [];
     private readonly HashSet<PoolId> _opened = [];   // since the machine started: each has a mark in the host's state
     private readonly LaneSignal _verbEnded = new();

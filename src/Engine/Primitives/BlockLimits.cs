@@ -15,7 +15,8 @@ namespace TierSpaces.Engine.Primitives;
 //     and written back never undoes another change.
 //  4. A request that is done in several parts is durable after a flush that begins when all parts have completed. The parts themselves
 //     carry no ForceUnitAccess. A request that stays one transfer carries it to the store.
-//  5. A request outside the store or its unit is refused as a whole before anything is done.
+//  5. A bounce buffer that cannot be had ends the request alone: no transfer is under way then.
+//  6. A request outside the store or its unit is refused as a whole before anything is done.
 
 /// <summary>A store with a smaller unit and a larger transfer than the store below has.</summary>
 public sealed class BlockLimits : IBlockStore
@@ -130,7 +131,7 @@ public sealed class BlockLimits : IBlockStore
     private async LaneTask<IoError> ReadBounced(long offset, IoBuffer target)
     {
         long first = RoundDown(offset);
-        IoBuffer whole = _buffers.Rent((int)(RoundUp(offset + target.Length) - first)).AllowKeeping();
+        IoBuffer whole = Rent((int)(RoundUp(offset + target.Length) - first)).AllowKeeping();
         IoError error = await _below.Read(first, whole);
         whole = _buffers.Settle(whole);
         whole.Span.Slice((int)(offset - first), target.Length).CopyTo(target.Span);
@@ -141,7 +142,7 @@ public sealed class BlockLimits : IBlockStore
     private async LaneTask<IoError> ReadEndsBounced(long offset, IoBuffer target)
     {
         Ends ends = new(offset, target.Length, _block);
-        IoBuffer blocks = _buffers.Rent(2 * _block).AllowKeeping();
+        IoBuffer blocks = Rent(2 * _block).AllowKeeping();
         Fan fan = Fan.Rent();
         AddReads(fan, ends, blocks);
         if (ends.Body > 0)
@@ -182,7 +183,7 @@ public sealed class BlockLimits : IBlockStore
     {
         ReadModifyWrites++;
         long first = RoundDown(offset);
-        IoBuffer whole = _buffers.Rent((int)(RoundUp(offset + source.Length) - first));
+        IoBuffer whole = Rent((int)(RoundUp(offset + source.Length) - first));
         Ends ends = new(offset, source.Length, _block);
         Fan fan = Fan.Rent();
         if (ends.Head > 0 || whole.Length == _block)
@@ -211,7 +212,7 @@ public sealed class BlockLimits : IBlockStore
     {
         ReadModifyWrites++;
         Ends ends = new(offset, source.Length, _block);
-        IoBuffer blocks = _buffers.Rent(2 * _block);
+        IoBuffer blocks = Rent(2 * _block);
         Fan fan = Fan.Rent();
         AddReads(fan, ends, blocks);
         IoError error = await fan.Wait();
@@ -323,7 +324,7 @@ public sealed class BlockLimits : IBlockStore
 
     private async LaneTask<IoError> ZeroPart(long offset, int length)
     {
-        IoBuffer zeros = _buffers.Rent(length);
+        IoBuffer zeros = Rent(length);
         zeros.Span.Clear();
         IoError error = await WriteBounced(offset, zeros, WriteFlags.None);
         _buffers.Return(zeros);
@@ -353,6 +354,18 @@ public sealed class BlockLimits : IBlockStore
         }
 
         return error;
+    }
+
+    private IoBuffer Rent(int length)
+    {
+        try
+        {
+            return _buffers.Rent(length);
+        }
+        catch (Exception failure) when (RequestException.MayContain(failure))
+        {
+            throw new RequestException(failure);
+        }
     }
 
     private bool Refuses(long offset, long length) =>

@@ -55,12 +55,14 @@ public readonly record struct StoreExtent(long Length, ExtentState State)
 }
 
 /// <summary>
-/// The one contract at every storey: disk, space, virtual disk.
+/// The one contract of every layer: disk, space, virtual disk.
 ///
 /// Offsets and lengths are multiples of <see cref="StoreGeometry.BlockSize"/> and inside the store, else
 /// <see cref="IoError.InvalidArgument"/>. Calls are made and complete on one lane, in any order. A write that has
 /// completed is seen by every read begun after it; it is durable only after a flush begun after it has completed.
 /// Buffers belong to the request until it completes. A failed flush leaves everything since the last good one in doubt.
+/// A call that throws has changed nothing. A request that ends with an exception leaves the state of the store unknown, unless it is a
+/// <see cref="RequestException"/>.
 /// </summary>
 public interface IBlockStore
 {

@@ -14,6 +14,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 //  2. A request is counted once and heats its slices once, however many transfers it becomes below.
 //  3. Nothing is acknowledged that the store has not acknowledged.
 //  4. A request that ends with an exception is counted as failed: the queue counts requests under way, and a pause waits for it.
+//  5. What is thrown before the store has been given the request ends that request alone (RequestException).
 
 /// <summary>The layer that clients talk to.</summary>
 public sealed class VirtualDisk : IBlockStore
@@ -109,8 +110,7 @@ public sealed class VirtualDisk : IBlockStore
         IoError error = IoError.Io;   // unless the store says otherwise
         try
         {
-            Heat?.Record(offset, target.Length, isWrite: false, _lane.RecentNs);
-            error = await _below.Read(offset, target);
+            error = await BeginRead(offset, target);
         }
         finally
         {
@@ -140,8 +140,7 @@ public sealed class VirtualDisk : IBlockStore
         IoError error = IoError.Io;
         try
         {
-            Heat?.Record(offset, source.Length, isWrite: true, _lane.RecentNs);
-            error = await _below.Write(offset, source, flags);
+            error = await BeginWrite(offset, source, flags);
         }
         finally
         {
@@ -236,6 +235,32 @@ public sealed class VirtualDisk : IBlockStore
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) =>
         IsOutside(offset, length) ? LaneTask.FromResult(IoError.InvalidArgument) : _below.Status(offset, length, extents);
+
+    private LaneTask<IoError> BeginRead(long offset, IoBuffer target)
+    {
+        try
+        {
+            Heat?.Record(offset, target.Length, isWrite: false, _lane.RecentNs);
+            return _below.Read(offset, target);
+        }
+        catch (Exception failure) when (RequestException.MayContain(failure))
+        {
+            throw new RequestException(failure);
+        }
+    }
+
+    private LaneTask<IoError> BeginWrite(long offset, IoBuffer source, WriteFlags flags)
+    {
+        try
+        {
+            Heat?.Record(offset, source.Length, isWrite: true, _lane.RecentNs);
+            return _below.Write(offset, source, flags);
+        }
+        catch (Exception failure) when (RequestException.MayContain(failure))
+        {
+            throw new RequestException(failure);
+        }
+    }
 
     private void EndWrite(long length, long startNs, IoError error)
     {

@@ -2,87 +2,205 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Exports.Nbd;
 
-/// <summary>
-/// Payload bytes that all connections of one lane may hold together. Requests take their whole need at once, before
-/// the first payload byte is received, so no two connections can wait for each other; those that must wait are served
-/// in the order they came.
-/// </summary>
+// Payload memory of all connections to all disks of one lane, shared fairly. A connection is active while it holds payload or waits for it.
+//
+// Invariants
+//  1. A request takes its whole need at once, before the first payload byte is received, so no two connections wait for each other.
+//  2. A connection that holds payload takes no more than its share, the limit divided by the active connections and one more: while
+//     clients do not take their replies there is room for another one.
+//  3. A connection that holds nothing is never above its share: it is granted in order of arrival as soon as the memory is there.
+//  4. Connections wait in order of arrival. One that is above its share holds up nobody behind it.
+//  5. A request of at most SmallMax bytes that would have to wait is served from a reserve, of which a connection holds at most SmallShare:
+//     small requests are answered whatever large ones hold.
+
+/// <summary>Payload memory that the connections of one lane share.</summary>
 public sealed class NbdBudget
 {
-    private readonly Queue<NbdTransmission> _waiting = new();
-    private readonly long _limit;
+    /// <summary>Largest request, in bytes, that the reserve serves.</summary>
+    internal const int SmallMax = 64 << 10;
 
-    /// <summary>A budget of <paramref name="limit"/> bytes.</summary>
+    private const int SmallShare = 2 * SmallMax;
+
+    private readonly List<NbdTransmission> _waiting = [];   // in order of arrival
+    private readonly long _limit;
+    private readonly long _smallLimit;
+    private long _used;
+    private long _smallUsed;
+    private int _active;
+
+    /// <summary>A budget of <paramref name="limit"/> bytes, and an eighth of it more for small requests.</summary>
     /// <exception cref="ArgumentOutOfRangeException">Less than the largest request.</exception>
     public NbdBudget(long limit = 4L * NbdLimits.MaxPayload)
     {
-        ArgumentOutOfRangeException.ThrowIfLessThan(limit, BufferPool.LargestBuffer);
+        ArgumentOutOfRangeException.ThrowIfLessThan(limit, NbdLimits.MaxPayload);
         _limit = limit;
+        _smallLimit = limit / 8;
     }
 
     /// <summary>Bytes taken now.</summary>
-    public long Used { get; private set; }
+    public long Used => _used + _smallUsed;
 
-    /// <summary>Whether a connection waits for bytes that others hold.</summary>
-    internal bool IsContended => _waiting.Count > 0;
-
-    /// <summary>Takes the bytes, or puts the connection into the queue: it is woken when it should try again.</summary>
-    internal bool TryTake(NbdTransmission taker, long bytes)
+    /// <summary>Whether a connection waits for bytes that others hold, and is not above its own share.</summary>
+    internal bool IsContendedBeside(NbdTransmission holder)
     {
-        bool isHead = _waiting.TryPeek(out NbdTransmission? head) && head == taker;
-        if ((_waiting.Count == 0 || isHead) && Used + bytes <= _limit)
+        foreach (NbdTransmission waiter in _waiting)
         {
-            Used += bytes;
-            if (isHead)
+            if (waiter != holder && !IsAboveShare(waiter, waiter.Claim.Wanted))
             {
-                _waiting.Dequeue().IsQueued = false;
-                WakeFirst();
+                return true;
             }
-
-            return true;
-        }
-
-        if (!taker.IsQueued)
-        {
-            taker.IsQueued = true;
-            _waiting.Enqueue(taker);
         }
 
         return false;
     }
 
-    internal void Release(long bytes)
+    /// <summary>
+    /// Takes the bytes, or puts the connection into the queue: it is woken when it should try again. <paramref name="isSmall"/> says whether
+    /// they come from the reserve; <see cref="Release"/> gets it back.
+    /// </summary>
+    internal bool TryTake(NbdTransmission taker, int bytes, out bool isSmall)
     {
-        Used -= bytes;
-        WakeFirst();
+        NbdClaim claim = taker.Claim;
+        isSmall = false;
+        if (!claim.IsActive)
+        {
+            claim.IsActive = true;
+            _active++;
+        }
+
+        claim.Wanted = bytes;
+        if (!IsAboveShare(taker, bytes) && _used + bytes <= _limit && !MustWaitBehindOthers(taker))
+        {
+            _used += bytes;
+            claim.Held += bytes;
+        }
+        else if (FitsReserve(claim, bytes))
+        {
+            isSmall = true;
+            _smallUsed += bytes;
+            claim.SmallHeld += bytes;
+        }
+        else
+        {
+            if (!claim.IsQueued)
+            {
+                claim.IsQueued = true;
+                _waiting.Add(taker);
+            }
+
+            return false;
+        }
+
+        if (claim.IsQueued)
+        {
+            Dequeue(taker);
+            WakeNext();
+        }
+
+        return true;
+    }
+
+    internal void Release(NbdTransmission holder, int bytes, bool isSmall)
+    {
+        if (isSmall)
+        {
+            _smallUsed -= bytes;
+            holder.Claim.SmallHeld -= bytes;
+        }
+        else
+        {
+            _used -= bytes;
+            holder.Claim.Held -= bytes;
+        }
+
+        EndActivity(holder.Claim);
+        WakeNext();
     }
 
     /// <summary>Forgets a connection that ends or pauses while it waits.</summary>
     internal void Leave(NbdTransmission leaver)
     {
-        if (!leaver.IsQueued)
+        if (leaver.Claim.IsQueued)
         {
-            return;
+            Dequeue(leaver);
         }
 
-        for (int count = _waiting.Count; count > 0; count--)
+        EndActivity(leaver.Claim);
+        WakeNext();
+    }
+
+    private bool IsAboveShare(NbdTransmission taker, int bytes) =>
+        taker.Claim.Held > 0 && taker.Claim.Held + bytes > _limit / (_active + 1);
+
+    private bool MustWaitBehindOthers(NbdTransmission taker)
+    {
+        foreach (NbdTransmission waiter in _waiting)
         {
-            NbdTransmission next = _waiting.Dequeue();
-            if (next != leaver)
+            if (waiter == taker)
             {
-                _waiting.Enqueue(next);
+                return false;
+            }
+
+            if (!IsAboveShare(waiter, waiter.Claim.Wanted))
+            {
+                return true;
             }
         }
 
-        leaver.IsQueued = false;
-        WakeFirst();
+        return false;
     }
 
-    private void WakeFirst()
+    private void Dequeue(NbdTransmission waiter)
     {
-        if (_waiting.TryPeek(out NbdTransmission? first))
+        _waiting.Remove(waiter);
+        waiter.Claim.IsQueued = false;
+    }
+
+    private void EndActivity(NbdClaim claim)
+    {
+        if (claim is { IsActive: true, IsQueued: false, Held: 0, SmallHeld: 0 })
         {
-            first.Wake();
+            claim.IsActive = false;
+            _active--;
         }
     }
+
+    /// <summary>Wakes the first waiter that can go on.</summary>
+    private void WakeNext()
+    {
+        bool isBlocked = false;   // one before it waits for memory
+        foreach (NbdTransmission waiter in _waiting)
+        {
+            bool isAbove = IsAboveShare(waiter, waiter.Claim.Wanted);
+            bool fits = !isAbove && !isBlocked && _used + waiter.Claim.Wanted <= _limit;
+            if (fits || FitsReserve(waiter.Claim, waiter.Claim.Wanted))
+            {
+                waiter.Wake();
+                return;
+            }
+
+            isBlocked |= !isAbove;
+        }
+    }
+
+    private bool FitsReserve(NbdClaim claim, int bytes) =>
+        bytes <= SmallMax && claim.SmallHeld + bytes <= SmallShare && _smallUsed + bytes <= _smallLimit;
+}
+
+/// <summary>What one connection has of the budget of its lane, and waits for.</summary>
+internal sealed class NbdClaim
+{
+    /// <summary>Bytes held, without those of the reserve.</summary>
+    internal long Held { get; set; }
+
+    /// <summary>Bytes of the reserve held.</summary>
+    internal long SmallHeld { get; set; }
+
+    /// <summary>Bytes that the next request needs, while it waits.</summary>
+    internal int Wanted { get; set; }
+
+    internal bool IsQueued { get; set; }
+
+    /// <summary>Whether it holds or waits, and is counted.</summary>
+    internal bool IsActive { get; set; }
 }

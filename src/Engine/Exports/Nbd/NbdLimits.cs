@@ -25,10 +25,10 @@ public sealed record NbdLimits
     public long HandshakeTimeoutNs { get; init; } = 30_000_000_000;
 
     /// <summary>
-    /// Time without progress, in nanoseconds, after which a connection that holds buffers is dropped while others wait
-    /// for buffers. A connection that stands in nobody's way may be silent for ever.
+    /// Time, in nanoseconds, after which a connection is ended that holds payload memory without taking a reply or moving 64 KiB, while
+    /// others wait for memory. A connection that holds up no other may be silent for ever.
     /// </summary>
-    public long StallTimeoutNs { get; init; } = 60_000_000_000;
+    public long StallTimeoutNs { get; init; } = 5_000_000_000;
 
     /// <summary>Time a client has to take its last replies once the connection is being ended, in nanoseconds.</summary>
     public long DrainTimeoutNs { get; init; } = 10_000_000_000;

@@ -22,6 +22,9 @@ internal sealed class NbdRequest
     /// <summary>Bytes charged to connection and budget.</summary>
     internal int Charge;
 
+    /// <summary>Whether they come from the reserve of the budget.</summary>
+    internal bool IsSmall;
+
     /// <summary>Bytes of <see cref="Buffer"/> that a successful reply carries.</summary>
     internal int ReplyBytes;
 
@@ -54,6 +57,27 @@ internal sealed class NbdRequest
         LaneTask<IoError>.Awaiter pending = _pending;
         _owner = null;
         _pending = default;
-        owner.EndCall(this, pending.GetResult());
+        IoError error = ResultOf(pending, out RequestException? failure);
+        owner.EndCall(this, error, failure);
+    }
+
+    /// <summary>The result of a store call; a call that changed nothing before it failed gives an I/O error and what it threw.</summary>
+    /// <exception cref="NbdStoreException">The store ended the call with another exception.</exception>
+    internal static IoError ResultOf(LaneTask<IoError>.Awaiter call, out RequestException? failure)
+    {
+        try
+        {
+            failure = null;
+            return call.GetResult();
+        }
+        catch (RequestException thrown)
+        {
+            failure = thrown;
+            return IoError.Io;
+        }
+        catch (Exception thrown) when (RequestException.MayContain(thrown))
+        {
+            throw new NbdStoreException(thrown);
+        }
     }
 }

@@ -74,7 +74,7 @@ internal sealed class NbdSession(NbdServer server, ILaneSocket socket)
             return;
         }
 
-        if (transmission.Progress != _lastProgress || !transmission.HoldsForClient || !server.Budget.IsContended)
+        if (transmission.Progress != _lastProgress || !transmission.HoldsForClient || !server.Budget.IsContendedBeside(transmission))
         {
             _lastProgress = transmission.Progress;
             _lastProgressNs = nowNs;
@@ -83,7 +83,7 @@ internal sealed class NbdSession(NbdServer server, ILaneSocket socket)
         _endingSinceNs = !transmission.IsEnded ? -1 : _endingSinceNs < 0 ? nowNs : _endingSinceNs;
         if (nowNs - _lastProgressNs > limits.StallTimeoutNs)
         {
-            server.Report(socket, "it holds buffers that others wait for, and does not move");
+            server.Report(socket, "it holds buffers that others wait for, and has taken or sent less than 64 KiB in the time allowed");
             Abort();
         }
         else if (_endingSinceNs >= 0 && nowNs - _endingSinceNs > limits.DrainTimeoutNs)
@@ -95,6 +95,14 @@ internal sealed class NbdSession(NbdServer server, ILaneSocket socket)
     private async LaneTask<NbdTerms?> Negotiate(NbdReceiver receiver)
     {
         using NbdOptionReplies replies = new(socket, server.Lane.Buffers);
-        return await new NbdNegotiation(server, socket, receiver, replies).Run();
+        try
+        {
+            return await new NbdNegotiation(server, socket, receiver, replies).Run();
+        }
+        catch (Exception failure) when (RequestException.MayContain(failure))
+        {
+            server.Report(socket, "its negotiation ended with an exception", failure);
+            return null;
+        }
     }
 }

@@ -13,11 +13,14 @@ namespace TierSpaces.Engine.Exports.Nbd;
 ///  2. A request's payload is complete before the store sees it.
 ///  3. Whatever ends the connection, a call inside the store runs to its end, and its slot and memory come back.
 ///  4. After the last request (disconnect, end of stream, drain) no further one is taken; replies still go out.
+///  5. The request boundary: an exception before a store was given the request ends that request with an I/O error and this connection.
+///     A broken invariant, or an exception that a store ends a call with, passes: it ends the process.
 /// </summary>
 internal sealed class NbdTransmission
 {
     private const int RequestsPerTurn = 128;      // then the lane's other connections have theirs
     private const int BytesPerTurn = 2 << 20;
+    private const int ProgressShift = 16;
 
     private readonly NbdTerms _terms;
     private readonly BlockLimits _store;   // the store of the export; it need not take a transfer as long as the protocol's
@@ -29,8 +32,8 @@ internal sealed class NbdTransmission
     private NbdRequest? _incoming;   // its payload is being received
     private NbdFault _refusal;       // what it will be answered with instead of being done
     private int _slots;
-    private int _runningCalls;       // inside the store
     private long _bytes;
+    private long _runningBytes;      // of them those of calls inside the store
     private int _turnRequests;
     private int _turnBytes;
     private bool _flushDue;          // a flush waits for its turn on the lane
@@ -61,17 +64,17 @@ internal sealed class NbdTransmission
 
     internal NbdExport Export => _terms.Export;
 
-    /// <summary>Whether this connection is in the queue of the budget.</summary>
-    internal bool IsQueued { get; set; }
+    /// <summary>What this connection has of the budget.</summary>
+    internal NbdClaim Claim { get; } = new();
 
-    /// <summary>Grows with everything that is received or sent.</summary>
-    internal long Progress => _receiver.BytesReceived + _replies.Sent;
+    /// <summary>Grows with every reply that is sent, and with every 64 KiB that are received or sent.</summary>
+    internal long Progress => _replies.Sent + (_receiver.BytesReceived >> ProgressShift) + (_socket.BytesSent >> ProgressShift);
 
     /// <summary>Whether no more requests are taken.</summary>
     internal bool IsEnded => _ended;
 
     /// <summary>Whether it holds payload memory that only the client can make it give back.</summary>
-    internal bool HoldsForClient => _bytes > 0 && _runningCalls == 0;
+    internal bool HoldsForClient => _bytes > _runningBytes;
 
     private ILane Lane => _server.Lane;
 
@@ -83,10 +86,7 @@ internal sealed class NbdTransmission
     {
         _receiver.Grow();
         Export.Attach(this);
-        while (await Continue(TakeRequests()))
-        {
-        }
-
+        await TakeAll();
         EndRequests();
         _replies.Flush();
         while (!IsDrained)
@@ -97,6 +97,32 @@ internal sealed class NbdTransmission
         await Lane.Yield();   // whoever woke this is still on the stack, and may touch what is now returned
         Export.Detach(this);
         _replies.Dispose();
+    }
+
+    private async LaneTask TakeAll()
+    {
+        try
+        {
+            while (await Continue(TakeRequests()))
+            {
+            }
+        }
+        catch (Exception failure) when (RequestException.MayContain(failure) && failure is not NbdStoreException)
+        {
+            EndWith(failure, "its next request");
+            if (_incoming is { } request)
+            {
+                _incoming = null;
+                Release(request);
+            }
+        }
+    }
+
+    /// <summary>This connection ends, and nothing else: the exception is reported with its stack.</summary>
+    private void EndWith(Exception failure, string what)
+    {
+        _server.Report(_socket, $"{what} ended with an exception", failure);
+        Drain();
     }
 
     /// <summary>Whoever waits here looks again.</summary>
@@ -125,9 +151,9 @@ internal sealed class NbdTransmission
     }
 
     /// <summary>A store call of this connection has ended.</summary>
-    internal void EndCall(NbdRequest request, IoError error)
+    internal void EndCall(NbdRequest request, IoError error, RequestException? failure)
     {
-        FinishCall(request, error);
+        FinishCall(request, error, failure);
         if (_replies.IsFull)
         {
             _replies.Flush();
@@ -254,14 +280,14 @@ internal sealed class NbdTransmission
         }
 
         int charge = fault == NbdFault.None ? ChargeOf(header) : 0;
-        if (!TryAdmit(charge))
+        if (!TryAdmit(charge, out bool isSmall))
         {
             return Pause.ForRoom;
         }
 
         _receiver.Consume(NbdRequestHeader.Size);
         _afterLargeWrite = hasPayload && header.Length > NbdReceiver.LargestAssembled;
-        NbdRequest request = Rent(header, charge);
+        NbdRequest request = _incoming = Rent(header, charge, isSmall);
         if (fault != NbdFault.None)
         {
             return Reject(request, fault);
@@ -275,11 +301,11 @@ internal sealed class NbdTransmission
     {
         if (request.Command != NbdCommand.Write)
         {
+            _incoming = null;
             Answer(request, fault);
             return Pause.None;
         }
 
-        _incoming = request;
         _refusal = fault;
         return Pause.ForDiscard;
     }
@@ -306,7 +332,6 @@ internal sealed class NbdTransmission
         int length = (int)request.Length;
         if (_receiver.Available < length)
         {
-            _incoming = request;
             return Pause.ForPayload;
         }
 
@@ -325,9 +350,9 @@ internal sealed class NbdTransmission
             await Lane.Yield();
         }
 
-        _incoming = null;
         if (!isWhole || _dead)
         {
+            _incoming = null;
             Release(request);
             return false;
         }
@@ -338,25 +363,48 @@ internal sealed class NbdTransmission
 
     private Pause Start(NbdRequest request)
     {
+        _incoming = null;
         _turnRequests++;
         _turnBytes += request.Charge;
-        _runningCalls++;
+        _runningBytes += request.Charge;
         Export.BeginCall();
-        ExpectNext();
-        LaneTask<IoError>.Awaiter call = NbdStoreCalls.Execute(_store, request).GetAwaiter();
+        if (!TryExecute(request, out LaneTask<IoError>.Awaiter call, out RequestException? failure))
+        {
+            FinishCall(request, IoError.Io, failure);
+            return Pause.None;
+        }
+
         if (!call.IsCompleted)
         {
             request.Await(this, call);
             return Pause.None;
         }
 
-        FinishCall(request, call.GetResult());
+        FinishCall(request, NbdRequest.ResultOf(call, out failure), failure);
         if (_replies.IsFull)
         {
             _replies.Flush();
         }
 
         return Pause.None;
+    }
+
+    /// <summary>Gives the request to the store; false with what was thrown instead, which has changed nothing.</summary>
+    private bool TryExecute(NbdRequest request, out LaneTask<IoError>.Awaiter call, out RequestException? failure)
+    {
+        try
+        {
+            failure = null;
+            ExpectNext();
+            call = NbdStoreCalls.Execute(_store, request).GetAwaiter();
+            return true;
+        }
+        catch (Exception thrown) when (thrown is not InvariantException)
+        {
+            failure = thrown as RequestException ?? new RequestException(thrown);
+            call = default;
+            return false;
+        }
     }
 
     /// <summary>What the request behind this one needs from memory comes while this one is done.</summary>
@@ -368,10 +416,15 @@ internal sealed class NbdTransmission
         }
     }
 
-    private void FinishCall(NbdRequest request, IoError error)
+    private void FinishCall(NbdRequest request, IoError error, RequestException? failure)
     {
-        _runningCalls--;
+        _runningBytes -= request.Charge;
         Export.EndCall();
+        if (failure is not null)
+        {
+            EndWith(failure, $"{request.Command} of {request.Length} bytes at offset {request.Offset}");
+        }
+
         if (request.Command == NbdCommand.Read)
         {
             request.Buffer = Lane.Buffers.Settle(request.Buffer);
@@ -418,8 +471,9 @@ internal sealed class NbdTransmission
         _ => 0,
     };
 
-    private bool TryAdmit(int charge)
+    private bool TryAdmit(int charge, out bool isSmall)
     {
+        isSmall = false;
         if (Export.IsSuspended)
         {
             _server.Budget.Leave(this);   // nobody queues behind a connection that is not to go on
@@ -428,19 +482,33 @@ internal sealed class NbdTransmission
 
         return _slots < _server.Limits.MaxRequests
             && _bytes + charge <= _server.Limits.MaxConnectionBytes
-            && (charge == 0 || _server.Budget.TryTake(this, charge));
+            && (charge == 0 || _server.Budget.TryTake(this, charge, out isSmall));
     }
 
-    private NbdRequest Rent(in NbdRequestHeader header, int charge)
+    private NbdRequest Rent(in NbdRequestHeader header, int charge, bool isSmall)
     {
         NbdRequest request = _server.RentRequest();
         request.Header = header;
         request.Charge = charge;
-        request.Buffer = charge > 0 ? Lane.Buffers.Rent(charge).AllowKeeping() : default;
+        request.IsSmall = isSmall;
+        request.Buffer = charge > 0 ? RentBuffer(charge, isSmall) : default;
         request.ReplyBytes = header.Command == NbdCommand.Read ? charge : 0;
         _slots++;
         _bytes += charge;
         return request;
+    }
+
+    private IoBuffer RentBuffer(int length, bool isSmall)
+    {
+        try
+        {
+            return Lane.Buffers.Rent(length).AllowKeeping();
+        }
+        catch
+        {
+            _server.Budget.Release(this, length, isSmall);
+            throw;
+        }
     }
 
     private void Release(NbdRequest request)
@@ -456,7 +524,7 @@ internal sealed class NbdTransmission
         {
             Lane.Buffers.Return(request.Buffer);
             _bytes -= request.Charge;
-            _server.Budget.Release(request.Charge);
+            _server.Budget.Release(this, request.Charge, request.IsSmall);
             request.Buffer = default;
             request.Charge = 0;
         }

@@ -141,12 +141,88 @@ public class NbdLimitsTests
         nbd.Lane.Advance(1000 * Second);
         Assert.False(holder.Socket.ClosedByServer);   // it stands in nobody's way
         TestClient waiting = nbd.Connect().Enter();
-        waiting.Request(Read, 0, 512);
-        nbd.Lane.Advance(50 * Second);
-        Assert.Equal(0, waiting.Socket.ReceivedByClient);
+        Assert.Equal(0u, waiting.Ask(Read, 0, 512).Error);   // small ones have their reserve
+        Assert.False(holder.Socket.ClosedByServer);
+        int before = waiting.Socket.ReceivedByClient;
+        waiting.Request(Read, 0, 1 << 20);
+        nbd.Lane.Advance(4 * Second);
+        Assert.Equal(before, waiting.Socket.ReceivedByClient);
+        long askedNs = nbd.Lane.NowNs;
         Assert.Equal(0u, waiting.TakeReply().Error);
+        Assert.InRange(nbd.Lane.NowNs - askedNs, 0, 4 * Second);
         Assert.True(holder.Socket.ClosedByServer);
         Assert.Contains("others wait", nbd.Notices.Single());
+        nbd.AssertNothingHeld();
+    }
+
+    /// <summary>Two clients ask for 1 MiB reads without end and take no answer.</summary>
+    [Theory]
+    [InlineData(4096)]
+    [InlineData(1 << 20)]
+    [InlineData(32 << 20)]
+    public void Clients_that_take_no_replies_do_not_keep_others_waiting(int length)
+    {
+        NbdFixture nbd = new(length: 64 << 20);
+        TestClient[] greedy = [.. Enumerable.Range(0, 2).Select(_ => nbd.Connect().Enter())];
+        foreach (TestClient client in greedy)
+        {
+            client.Socket.IsStuffed = true;
+            client.Socket.ClientSends([.. Enumerable.Range(0, 500).SelectMany(i => TestClient.RequestBytes(Read, 0, 1 << 20, 0, (ulong)i))]);
+        }
+
+        nbd.Lane.Advance(100 * Second);
+        Assert.All(greedy, static client => Assert.False(client.Socket.ClosedByServer));   // no other client waits
+        Assert.InRange(nbd.Budget.Used, 64 << 20, 90 << 20);
+        TestClient other = nbd.Connect().Enter();
+        long askedNs = nbd.Lane.NowNs;
+        Assert.Equal(0u, other.Ask(Read, 0, (uint)length).Error);
+        Assert.InRange(nbd.Lane.NowNs - askedNs, 0, Second / 10);
+        Assert.Equal(3, nbd.Server.Connections);
+        nbd.AssertNothingHeld();
+    }
+
+    [Fact]
+    public void Who_takes_no_replies_for_five_seconds_is_ended_while_others_wait()
+    {
+        NbdFixture nbd = new(length: 64 << 20);
+        TestClient[] stuck = [.. Enumerable.Range(0, 4).Select(_ => nbd.Connect().Enter())];
+        foreach (TestClient client in stuck)
+        {
+            client.Socket.IsStuffed = true;
+            client.Request(Read, 0, 32 << 20);   // together all there is
+        }
+
+        nbd.Lane.Advance(Second);
+        TestClient[] others = [.. Enumerable.Range(0, 2).Select(_ => nbd.Connect().Enter())];
+        long askedNs = nbd.Lane.NowNs;
+        foreach (TestClient other in others)
+        {
+            other.Request(Read, 0, 32 << 20);
+        }
+
+        Assert.All(others, static other => Assert.Equal(0u, other.TakeReply().Error));
+        Assert.InRange(nbd.Lane.NowNs - askedNs, 5 * Second, 8 * Second);
+        Assert.Contains("others wait", nbd.Notices[0]);
+        Assert.All(others, static other => Assert.False(other.Socket.ClosedByServer));
+        nbd.AssertNothingHeld();
+    }
+
+    /// <summary>Clients that all move share what there is: the one with the most requests has no more than the others.</summary>
+    [Fact]
+    public void Memory_is_shared_fairly_between_clients_that_move()
+    {
+        NbdFixture nbd = new(length: 64 << 20, budget: 32 << 20);
+        nbd.Store.MaxDelayNs = 1_000_000;
+        TestClient[] clients = [.. Enumerable.Range(0, 3).Select(_ => nbd.Connect().Enter())];
+        for (int i = 0; i < clients.Length; i++)
+        {
+            clients[i].Socket.ClientSends([.. Enumerable.Range(0, 300).SelectMany(n => TestClient.RequestBytes(Read, 0, 1 << 20, 0, (ulong)n))]);
+        }
+
+        nbd.Lane.PumpWhile(() => clients.All(static client => client.Socket.ReceivedByClient < 200 << 20), 600 * Second);
+        Assert.All(clients, static client => Assert.InRange(client.Socket.ReceivedByClient, 120 << 20, 202 << 20));
+        Assert.InRange(nbd.Budget.Used, 0, 32 << 20);
+        nbd.Lane.Run(nbd.Server.Close());
         nbd.AssertNothingHeld();
     }
 
@@ -164,8 +240,9 @@ public class NbdLimitsTests
         TestClient first = nbd.Connect().Enter(name: "other");
         TestClient second = nbd.Connect().Enter(name: "disk");
         first.Request(Read, 0, 32 << 20);
-        second.Request(Read, 0, 512);
+        second.Request(Read, 0, 128 << 10);
         nbd.Lane.Advance(Second);
+        Assert.Single(nbd.Store.Calls);
         nbd.Lane.Run(ends ? nbd.Server.Remove(other) : other.Suspend());
         nbd.Store.ReleaseAll();
         Assert.Equal(0u, holder.TakeReply().Error);

@@ -22,10 +22,16 @@ internal sealed class TestClient
     private ulong _cookie = 0x1000;
 
     public TestClient(SimLane lane, NbdServer server, TestSocket? socket = null)
+        : this(lane, server.Accept, socket)
+    {
+    }
+
+    /// <summary>A client of whoever takes the connection.</summary>
+    public TestClient(SimLane lane, Action<TierSpaces.Engine.Lanes.ILaneSocket> accept, TestSocket? socket = null)
     {
         _lane = lane;
         Socket = socket ?? new TestSocket(lane);
-        server.Accept(Socket);
+        accept(Socket);
     }
 
     public TestSocket Socket { get; }

@@ -22,6 +22,12 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
     /// <summary>What every call answers.</summary>
     public IoError Answer { get; set; }
 
+    /// <summary>What every call throws before it does anything.</summary>
+    public Exception? Throws { get; set; }
+
+    /// <summary>What every call ends with instead of an answer, in a turn of its own.</summary>
+    public Exception? EndsWith { get; set; }
+
     public long ExtraLength { get; set; }
 
     public List<string> Calls { get; } = [];
@@ -112,6 +118,11 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
 
     private LaneTask<IoError> Do(string call, Action effect)
     {
+        if (Throws is { } thrown)
+        {
+            throw thrown;
+        }
+
         Calls.Add(call);
         MostRunning = Math.Max(MostRunning, ++Running);
         LaneCompletion<IoError> gate = LaneCompletion<IoError>.Rent();
@@ -126,6 +137,16 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
 
             gate.Complete(Answer);
         };
+        if (EndsWith is { } end)
+        {
+            lane.Schedule(1000, () =>
+            {
+                Running--;
+                gate.Fail(end);
+            });
+            return task;
+        }
+
         if (IsHeld)
         {
             _held.Add(complete);
