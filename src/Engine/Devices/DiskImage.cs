@@ -2,7 +2,7 @@ using TierSpaces.Engine.Lanes.Native;
 
 namespace TierSpaces.Engine.Devices;
 
-/// <summary>Makes image files.</summary>
+/// <summary>Makes image files, and removes those it has made.</summary>
 public static unsafe class DiskImage
 {
     /// <summary>Sizes are multiples of this, in bytes, so that every sector size and direct access fit.</summary>
@@ -40,6 +40,13 @@ public static unsafe class DiskImage
             _ = Libc.UnlinkPath(path);
             throw Failure(path, size, -result);
         }
+    }
+
+    /// <summary>Removes an image file that <see cref="Create"/> has made, as far as that is possible.</summary>
+    public static void Delete(string path)
+    {
+        _ = Libc.UnlinkPath(path);
+        _ = Libc.SyncFolder(Path.GetDirectoryName(path)!);
     }
 
     /// <summary>Why <see cref="Create"/> could not begin: something is at the path, or its folder is not there. Null where it could.</summary>

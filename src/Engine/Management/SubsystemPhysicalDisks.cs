@@ -54,7 +54,15 @@ public sealed partial class StorageSubsystem
             throw new RefusedException(RefusalOf(failure), $"-Path '{spec.Path}': {failure.Message}");
         }
 
-        return await Register(spec);
+        try
+        {
+            return await Register(spec);
+        }
+        catch
+        {
+            DiskImage.Delete(spec.Path);   // made for this alone, and blank
+            throw;
+        }
     });
 
     /// <summary>Registers an existing image file or block device; members of a pool open it when enough are there.</summary>
@@ -68,16 +76,36 @@ public sealed partial class StorageSubsystem
     public Task<bool> UnregisterPhysicalDiskAsync(Guid id) => Change(async LaneTask<bool> () =>
     {
         RegisteredDisk disk = TakeUnpooled(id);
-        _registry.Disks.Remove(disk);
-        _registry.Save();
+        int place = _registry.Disks.IndexOf(disk);
+        _registry.Disks.RemoveAt(place);
+        try
+        {
+            _registry.Save();
+        }
+        catch (IOException full)
+        {
+            _registry.Disks.Insert(place, disk);   // open and locked as before
+            throw NotKept(full, $"Physical disk '{disk.FriendlyName}' stays registered");
+        }
+
+        await CloseRegistered(disk);
+        return true;
+    });
+
+    /// <summary>Closes a disk that no pool owns, and with it its lock and descriptor.</summary>
+    private static async LaneTask<Nothing> CloseRegistered(RegisteredDisk disk)
+    {
         if (disk.Disk is { } open)
         {
             disk.Disk = null;
             await open.Close();
         }
 
-        return true;
-    });
+        return default;
+    }
+
+    private static RefusedException NotKept(IOException failure, string outcome) => new(
+        RefusalOf(failure), $"{outcome}: the list of registered disks cannot be written: {failure.Message}", "Free space in the folder of the host's state, then try again.");
 
     /// <summary>Changes name, text, medium or usage of a disk.</summary>
     public Task<PhysicalDiskStatus> SetPhysicalDiskAsync(Guid id, string? name, string? description, MediaType? mediaType, DiskUsage? usage) =>
@@ -151,7 +179,17 @@ public sealed partial class StorageSubsystem
         RegisteredDisk disk = NewRegistration(spec);
         await OpenRegistered(disk, mustOpen: true);
         _registry.Disks.Add(disk);
-        _registry.Save();
+        try
+        {
+            _registry.Save();
+        }
+        catch (IOException full)
+        {
+            _registry.Disks.Remove(disk);
+            await CloseRegistered(disk);
+            throw NotKept(full, $"-Path '{spec.Path}': the physical disk is not registered");
+        }
+
         await OfferOrOpen(disk);
         return StatusOf(disk);
     }
@@ -245,10 +283,20 @@ public sealed partial class StorageSubsystem
 
     private PhysicalDiskStatus SetRegistered(RegisteredDisk disk, string? name, string? description, MediaType? mediaType)
     {
+        (string, string, DiskOverrides) before = (disk.FriendlyName, disk.Description, disk.Overrides);
         disk.FriendlyName = name ?? disk.FriendlyName;
         disk.Description = description ?? disk.Description;
         disk.Overrides = mediaType is { } media ? disk.Overrides with { MediaType = media } : disk.Overrides;
-        _registry.Save();
+        try
+        {
+            _registry.Save();
+        }
+        catch (IOException full)
+        {
+            (disk.FriendlyName, disk.Description, disk.Overrides) = before;
+            throw NotKept(full, $"Physical disk '{disk.FriendlyName}' stays as it is");
+        }
+
         return StatusOf(disk);
     }
 

@@ -56,32 +56,6 @@ public sealed partial class StorageSubsystem
             : throw new RefusedException(Refusal.NameTaken, $"-NewFriendlyName '{description.FriendlyName}' is the name of another storage pool.", "Choose another name.");
     }
 
-    /// <summary>Removes an empty pool: its disks are blank afterwards and stay registered.</summary>
-    public Task<bool> RemovePoolAsync(Guid id) => Change(async LaneTask<bool> () =>
-    {
-        ManagedPool managed = OpenPool(id);
-        Pool pool = managed.Pool!;
-        RequireEmpty(managed);
-        await GiveBackUnnamed();   // what other pools have lent to it nobody could tell about afterwards, and what it has lent itself may be nobody's
-        RequireNotLending(managed);
-        HashSet<Guid> members = [.. pool.State.Disks.Values.Select(disk => disk.Description.Id.Value)];
-        await pool.Close();
-        _pools.Remove(managed.Id);
-        _opened.Remove(managed.Id);
-        _options.State.DeleteFile(OpenedMark(managed.Id));
-        foreach (RegisteredDisk disk in _registry.Disks.Where(disk => disk.Disk is null && !IsInOpenPool(disk)))
-        {
-            await OpenRegistered(disk);
-            if (disk.Disk is { } open && disk.Scan?.Label is { } label && label.Pool == managed.Id && members.Contains(label.Disk.Value))
-            {
-                await PoolScan.Erase(_lane, open);
-                Saw(disk, await PoolScan.Scan(_lane, open));
-            }
-        }
-
-        return true;
-    });
-
     /// <summary>Looks at every registered disk again and opens pools that have become complete.</summary>
     public Task<StoragePoolStatus[]> UpdatePoolsAsync() => Change(async LaneTask<StoragePoolStatus[]> () =>
     {

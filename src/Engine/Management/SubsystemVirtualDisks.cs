@@ -84,19 +84,6 @@ public sealed partial class StorageSubsystem
         return (managed, disk, changed);
     }
 
-    /// <summary>Removes a virtual disk and everything in it.</summary>
-    public Task<bool> RemoveVirtualDiskAsync(Guid id) => Change(async LaneTask<bool> () =>
-    {
-        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
-        await StopExport(disk);
-        GatherReliability();
-        managed.VirtualDisks.Remove(disk.Open.Description.Id);
-        await EndJobsOf(managed, id);
-        await disk.Open.Close();
-        Require(await VirtualDiskBuilder.Remove(managed.Pool!, disk.Open.Description.Id), disk.Open.Description.FriendlyName);
-        return true;
-    });
-
     /// <summary>Makes a virtual disk longer.</summary>
     public Task<VirtualDiskStatus> ResizeVirtualDiskAsync(Guid id, long sizeBytes) => Change(async LaneTask<VirtualDiskStatus> () =>
     {
@@ -168,17 +155,46 @@ public sealed partial class StorageSubsystem
         return StatusOf(managed, description.Id) with { Remarks = remarks };
     });
 
-    /// <summary>Ends the export of a virtual disk; clients are drained, then dropped.</summary>
+    /// <summary>
+    /// Ends the export of a virtual disk; clients are drained, then dropped. The order: (1) no further request is taken; (2) what clients wrote is
+    /// flushed; (3) the description says detached; (4) the export ends. If (2) or (3) fails the virtual disk stays connected. A virtual disk that
+    /// takes no requests any more can be disconnected all the same; the remarks say what that costs.
+    /// </summary>
     public Task<VirtualDiskStatus> DisconnectVirtualDiskAsync(Guid id) => Change(async LaneTask<VirtualDiskStatus> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
-        await StopExport(disk);
-        await disk.Open.Disk.Flush();
-        VirtualDiskDescription description = disk.Open.Description with { IsConnected = false };
-        Require(await managed.Pool!.Commit(new VirtualDiskChanged(description)), description.FriendlyName);
-        disk.Open.Description = description;
-        return StatusOf(managed, description.Id);
+        bool isUsable = disk.Open.Fault == IoError.None;
+        NbdExport? export = disk.Export;
+        if (export is not null)
+        {
+            await export.Suspend();
+        }
+
+        try
+        {
+            IReadOnlyList<string> remarks = await FlushForDisconnect(disk, isUsable);
+            VirtualDiskDescription description = disk.Open.Description with { IsConnected = false };
+            Require(await managed.Pool!.Commit(new VirtualDiskChanged(description)), description.FriendlyName);
+            disk.Open.Description = description;
+            await StopExport(disk);
+            return StatusOf(managed, description.Id) with { Remarks = remarks };
+        }
+        finally
+        {
+            export?.Resume();
+        }
     });
+
+    private static async LaneTask<IReadOnlyList<string>> FlushForDisconnect(ManagedVirtualDisk disk, bool isUsable)
+    {
+        IoError error = await disk.Open.Disk.Flush();
+        string name = disk.Open.Description.FriendlyName;
+        return error == IoError.None || disk.Open.Disk.IsReadOnly ? []
+            : !isUsable ? [$"What clients wrote to virtual disk '{name}' since their last flush is not durable: {disk.Open.FaultReason} ({error})."]
+            : throw new RefusedException(
+                Refusal.Failed, $"Virtual disk '{name}' could not be flushed ({error}) and stays connected: what clients wrote since their last flush may not be durable.",
+                "Look at Get-VirtualDisk and its disks, then disconnect it again.");
+    }
 
     /// <summary>Sizes that a new virtual disk of a layout may have.</summary>
     public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName) => Look(() =>
@@ -230,15 +246,6 @@ public sealed partial class StorageSubsystem
         }
 
         return default;
-    }
-
-    private async LaneTask<Nothing> OpenAgain(Guid id)
-    {
-        VirtualDiskId disk = new(id);
-        return _pools.Values.FirstOrDefault(pool => pool.Pool is not null && pool.Unopened.ContainsKey(disk)) is { } managed
-            && managed.State!.VirtualDisk(disk) is { } description
-            ? await TryOpenDisk(managed, description)
-            : default;
     }
 
     /// <summary>A virtual disk has been opened: it is exported if it is to be, or it is said why it cannot be.</summary>
@@ -322,7 +329,7 @@ public sealed partial class StorageSubsystem
         RequireOnlyOfItsName(disk);
         VirtualDiskDescription description = disk.Open.Description;
         string path = Path.Combine(_options.ExportFolder, $"{description.Id.Value:N}.sock");
-        NbdServer server = new(_lane, notice: _options.Notice);
+        NbdServer server = new(_lane, budget: _payload, notice: _options.Notice);
         NbdExport export = new(description.Id.Value, description.FriendlyName, $"TierSpaces virtual disk {description.Id.Value}", disk.Open.Disk, description.IsReadOnly);
         server.Add(export);
         try
@@ -361,10 +368,10 @@ public sealed partial class StorageSubsystem
                 return (managed, disk);
             }
 
-            if (managed.Unopened.TryGetValue(new VirtualDiskId(id), out string? problem))
+            if (managed.Unopened.TryGetValue(new VirtualDiskId(id), out string? problem) && managed.State?.VirtualDisk(new VirtualDiskId(id)) is { } unopened)
             {
                 throw new RefusedException(
-                    Refusal.VirtualDiskStateForbids, $"Virtual disk '{managed.State!.VirtualDisk(new VirtualDiskId(id))!.FriendlyName}' could not be opened: {problem}",
+                    Refusal.VirtualDiskStateForbids, $"Virtual disk '{unopened.FriendlyName}' could not be opened: {problem}",
                     "Remove the cause, then run Connect-VirtualDisk, which opens it again.");
             }
 

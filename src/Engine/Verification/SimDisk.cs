@@ -265,9 +265,13 @@ public sealed class SimDisk : IDisk
         return LaneTask.FromResult(IoError.None);
     }
 
+    /// <summary>Whether it was closed.</summary>
+    public bool IsClosed { get; private set; }
+
     /// <inheritdoc/>
     public async LaneTask Close()
     {
+        IsClosed = true;
         while (InFlight > 0)
         {
             await _lane.Delay(1000);

@@ -159,15 +159,23 @@ public static partial class VirtualDiskBuilder
         if (result.Succeeded)
         {
             await PoolSpaceHost.Punch(pool, freed);
-            await GiveBackLent(pool, disk);
-            foreach (TierDescription part in disk.Parts)
-            {
-                pool.Environment.HostState.ReleaseMemory(NotesName(pool, part.DataSpace));
-            }
+            await ForgetRemoved(pool, disk);
         }
 
         pool.Allocator.LetGo(freed);
         return result;
+    }
+
+    /// <summary>The removal of a virtual disk is committed: what it had outside of its pool is given back.</summary>
+    internal static async LaneTask<Nothing> ForgetRemoved(Pool pool, VirtualDiskDescription disk)
+    {
+        await GiveBackLent(pool, disk);
+        foreach (TierDescription part in disk.Parts)
+        {
+            pool.Environment.HostState.ReleaseMemory(NotesName(pool, part.DataSpace));
+        }
+
+        return default;
     }
 
     /// <summary>Makes an open disk without tiers longer: a fixed one gets its rows first.</summary>

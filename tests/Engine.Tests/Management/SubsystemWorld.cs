@@ -15,13 +15,19 @@ internal sealed class SubsystemWorld : IDiskFactory
     private readonly List<SimMedia> _media = [];
     private readonly SimHostState _state = new();
 
-    internal SubsystemWorld(ulong seed = 1)
+    internal SubsystemWorld(ulong seed = 1, StubNetwork? network = null)
     {
+        Network = network;
         Lane = new SimLane(seed);
         Start();
     }
 
     internal SimLane Lane { get; }
+
+    internal SimHostState State => _state;
+
+    /// <summary>Where virtual disks are exported; null: they cannot be.</summary>
+    internal StubNetwork? Network { get; }
 
     internal StorageSubsystem Subsystem { get; private set; } = null!;
 
@@ -51,7 +57,7 @@ internal sealed class SubsystemWorld : IDiskFactory
     internal JobStatus[] Jobs => Run(Subsystem.JobsAsync());
 
     internal void Start() => Subsystem = Run(StorageSubsystem.StartAsync(
-        new SubsystemOptions(Lane, null, this, _state, "", Guid.Empty, Notices.Add) { JobPacing = Pacing, Healing = Healing }));
+        new SubsystemOptions(Lane, Network, this, _state, "", Guid.Empty, Notices.Add) { JobPacing = Pacing, Healing = Healing }));
 
     internal void Restart()
     {

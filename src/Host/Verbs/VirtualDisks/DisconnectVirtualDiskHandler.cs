@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
@@ -18,9 +19,24 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
             await reply.TryDoAsync($"Detach virtual disk '{disk.Description.FriendlyName}' and serve it no longer", async () =>
             {
                 services.Attachments.Detach(services.ToInfo(all, disk).UniqueId);
-                var detached = await services.Subsystem.DisconnectVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                var detached = await DisconnectAsync(disk).ConfigureAwait(false);
+                detached.Remarks.ToList().ForEach(reply.Warn);
                 reply.Add(request.PassThru ? [services.ToInfo(all, detached)] : []);
             }).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>A virtual disk that stays connected gets its block device back.</summary>
+    private async Task<VirtualDiskStatus> DisconnectAsync(VirtualDiskStatus disk)
+    {
+        try
+        {
+            return await services.Subsystem.DisconnectVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
+        }
+        catch (RefusedException) when (disk.SocketPath.Length > 0)
+        {
+            services.Attach(disk);
+            throw;
         }
     }
 }

@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
@@ -24,12 +25,26 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
                 if (!reply.IsWhatIf)
                 {
                     services.Attachments.Detach(info.UniqueId);
-                    await services.Subsystem.RemoveVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                    await RemoveAsync(disk).ConfigureAwait(false);
                     reply.Add(request.PassThru ? [info] : []);
                 }
 
                 reply.Tell(PlacementText.OfRemoval(placement, all));
             }).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>A virtual disk that is not removed gets its block device back.</summary>
+    private async Task RemoveAsync(VirtualDiskStatus disk)
+    {
+        try
+        {
+            await services.Subsystem.RemoveVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
+        }
+        catch (RefusedException) when (disk.SocketPath.Length > 0)
+        {
+            services.Attach(disk);
+            throw;
         }
     }
 }
