@@ -77,7 +77,8 @@ public sealed class CrashSimulation
             return MemberSimulation.Run(scenario, seed);
         }
 
-        CrashSimulation simulation = new(scenario, seed, forkChance, whileMoving);
+        SpaceScenario played = seed % 4 == 2 ? scenario.WithFewNotes() : scenario;
+        CrashSimulation simulation = new(played, seed, forkChance, whileMoving);
         try
         {
             simulation.Drive(operations);
@@ -360,7 +361,8 @@ public sealed class CrashSimulation
                 _ => KeptWrites.Random(random),
             };
             BlockOracle judged = oracle.Clone();
-            ISimWorld crashed = kill ? world.Kill(seed + (ulong)plan, () => random.Next(2) == 0) : world.Cut(seed + (ulong)plan, keep);
+            bool keepsMemory = !kill && random.Next(3) == 0;   // an enclosure loses power and the machine does not: the first-write journal is kept
+            ISimWorld crashed = kill ? world.Kill(seed + (ulong)plan, () => random.Next(2) == 0) : world.Cut(seed + (ulong)plan, keep, keepsMemory);
             if (!kill)
             {
                 judged.PowerCut();
@@ -379,8 +381,8 @@ public sealed class CrashSimulation
             LoseOneToo(crashed, new Random((int)seed + plan));
             CrashStates++;
             Count(world.Doing.Length > 0, $"crash in {world.Doing}");
-            Count(kill ? $"process crash at depth {depth}" : $"power cut at depth {depth}");
-            Judge(crashed, judged, $"{(kill ? "process crash" : $"power cut, plan {plan}")} at step {world.Lane.Steps}, depth {depth}", depth);
+            Count(kill ? $"process crash at depth {depth}" : $"power cut{(keepsMemory ? " of the disks alone" : "")} at depth {depth}");
+            Judge(crashed, judged, $"{(kill ? "process crash" : $"power cut{(keepsMemory ? " of the disks alone" : "")}, plan {plan}")} at step {world.Lane.Steps}, depth {depth}", depth);
             crashed.Release();
             _isWhole = wasWhole;
         }

@@ -43,6 +43,12 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     /// <summary>Whether its disks are exchanged over several starts of the host (<see cref="MemberSimulation"/>), instead of crashes at every point.</summary>
     public bool ExchangesMembers { get; init; }
 
+    /// <summary>Slots of each half of the first-write journal of a space alone.</summary>
+    public int NoteSlots { get; init; } = 3 * 512;
+
+    /// <summary>The same with a first-write journal that takes the largest piece of a write and no more.</summary>
+    public SpaceScenario WithFewNotes() => this with { NoteSlots = 3 * Shape.Interleave / 4096 };
+
     /// <summary>Checksum pages in memory: few, so that they come and go.</summary>
     public int CachedPagesMax { get; init; } = 3;
 

@@ -117,7 +117,7 @@ public sealed class SpaceWorld : ISimWorld
     public LaneTask<RepairEnd> MoveSome(IWorkPacer pacer) => Host.MoveSome(pacer);
 
     /// <inheritdoc/>
-    public ISimWorld Cut(ulong seed, Func<int, int, int, bool> keep)
+    public ISimWorld Cut(ulong seed, Func<int, int, int, bool> keep, bool keepsMemory = false)
     {
         SimMedia[] media = new SimMedia[_media.Length];
         for (int disk = 0; disk < media.Length; disk++)
@@ -126,7 +126,7 @@ public sealed class SpaceWorld : ISimWorld
             media[disk] = Disks[disk].SnapshotWithInFlight().Cut((write, sector) => keep(number, write, sector));
         }
 
-        return new SpaceWorld(_scenario, seed, media, _map.Clone(), _state.Snapshot(withMemory: false));
+        return new SpaceWorld(_scenario, seed, media, _map.Clone(), _state.Snapshot(keepsMemory));
     }
 
     /// <inheritdoc/>
@@ -198,7 +198,7 @@ public sealed class SpaceWorld : ISimWorld
             StaleLogCopies = _map.StaleLogCopies,
             LogOwner = new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
             LogBlocksMax = LogBlocks,
-            CrashNotes = shape.Checksums ? _state.MapMemory("notes", 64 + (2 * 16 * 512)) : null,
+            CrashNotes = shape.Checksums ? _state.MapMemory("notes", 64 + (2 * 16 * _scenario.NoteSlots)) : null,
             CachedPagesMax = _scenario.CachedPagesMax,
             CleanAfterNs = 2_000_000_000,
         };

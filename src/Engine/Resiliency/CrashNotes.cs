@@ -4,24 +4,32 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// First writes that the integrity log does not know yet, in memory that outlives the process.
+// First-write journal: notes of writes whose entries the integrity log does not hold yet, in memory that outlives the process.
 //
-// When the process dies (and the machine does not) the data of acknowledged writes is in the disks' caches, but entries of
-// first writes were only in memory: without them the blocks would read as never written. Two halves alternate: notes go to the
-// active one; a flush switches halves when it captures the changed entries and clears the older half when they are logged.
+// If the process dies and the machine does not, the disks' caches hold the data of acknowledged writes, but the entries of first
+// writes were in the process's memory only: without notes those blocks would read as never written. Two halves alternate. Notes
+// go to the active half; a flush switches halves when it captures the changed entries and clears the older half when they are logged.
+// A note takes three slots (key and checksum of the block, then checksums of its eight sectors), a zeroed mark takes one.
 //
 // Invariants
 //  1. A note stands before its write is submitted, and still stands when the write is acknowledged.
 //  2. Notes of one half are in order; the half with the higher number is the newer one.
-//  3. A note is believed only where a copy's data matches it, newest first, and never past a zeroed mark. Where nothing matches but a
-//     write was acknowledged, the block holds that write with parts of a later one over it: never a former owner's bytes.
+//  3. A note makes a block readable only where a copy proves it: all of the copy matches one note (the newest that any copy
+//     matches wins), or each of its sectors matches a note, as when a write replaced only a part of an earlier one before the process
+//     died. No note counts past a zeroed mark. Where nothing matches, the disks lost what they had not flushed: the block stays
+//     what the log says, never written or lost.
+//  4. A half never holds more slots than it has room for: a caller asks for room and appends without an await between.
 
-/// <summary>Notes of one space.</summary>
+/// <summary>First-write journal of one space.</summary>
 internal sealed unsafe class CrashNotes
 {
-    private const ulong Magic = 0x31455455_4F4E5354;
+    /// <summary>Slots that the note of one written block takes.</summary>
+    internal const int SlotsPerNote = 3;
+
+    private const ulong Magic = 0x32455455_4F4E5354;
+    private const ulong FormerMagic = 0x31455455_4F4E5354;   // one slot a note, without checksums of sectors
     private const ulong ZeroedFlag = 1UL << 63;
-    private const ulong AcknowledgedFlag = 1UL << 62;
+    private const ulong SectorsFlag = 1UL << 62;   // the next two slots are checksums of sectors; under FormerMagic it said that the write was acknowledged
 
     private readonly Header* _header;
     private readonly Note* _notes;
@@ -34,7 +42,10 @@ internal sealed unsafe class CrashNotes
         _half = (memory.Length - sizeof(Header)) / sizeof(Note) / 2;
     }
 
-    /// <summary>Notes the active half still takes.</summary>
+    /// <summary>Slots that each half has.</summary>
+    internal int Capacity => _half;
+
+    /// <summary>Slots that the active half has left.</summary>
     internal int Room => _half - Count(Active);
 
     /// <summary>Number of the active half: changes with every switch.</summary>
@@ -42,30 +53,23 @@ internal sealed unsafe class CrashNotes
 
     private int Active => (int)(Generation & 1);
 
-    /// <summary>Notes a process of this session left behind, oldest first; empty when there are none.</summary>
+    /// <summary>Returns the notes that a process of this session left, oldest first; empty when there are none.</summary>
     internal List<CrashNote> TakeOver(ulong lastSession)
     {
         List<CrashNote> found = [];
-        if (_header->Magic != Magic || _header->Session != lastSession || (uint)Count(0) > (uint)_half || (uint)Count(1) > (uint)_half)
+        if (_header->Magic is not (Magic or FormerMagic) || _header->Session != lastSession
+            || (uint)Count(0) > (uint)_half || (uint)Count(1) > (uint)_half)
         {
-            return found;   // another session's, or nobody's: more notes than there is room for were never made
+            return found;   // another session's, or foreign: more notes than there is room for were never made
         }
 
         Generation = _header->Generation;
-        foreach (int half in (ReadOnlySpan<int>)[1 - Active, Active])
-        {
-            for (int i = 0; i < Count(half); i++)
-            {
-                ref readonly Note note = ref _notes[(half * _half) + i];
-                found.Add(new CrashNote(
-                    (long)(note.Key & ~(ZeroedFlag | AcknowledgedFlag)), note.Checksum, (note.Key & ZeroedFlag) != 0, (note.Key & AcknowledgedFlag) != 0));
-            }
-        }
-
+        TakeHalf(1 - Active, found);
+        TakeHalf(Active, found);
         return found;
     }
 
-    /// <summary>Starts anew for this session.</summary>
+    /// <summary>Starts an empty journal for this session.</summary>
     internal void Start(ulong session)
     {
         _header->Magic = 0;
@@ -75,14 +79,21 @@ internal sealed unsafe class CrashNotes
         Volatile.Write(ref _header->Magic, Magic);
     }
 
-    /// <summary>Notes that a block is about to hold data with this checksum.</summary>
-    internal void Add(long block, uint checksum) => Append((ulong)block, checksum);
+    /// <summary>Notes that a block is about to hold this data. The caller has made sure of <see cref="SlotsPerNote"/> slots.</summary>
+    internal void Add(long block, uint checksum, ReadOnlySpan<byte> data)
+    {
+        Note* note = Next(SlotsPerNote);
+        *note = new Note { Key = (ulong)block | SectorsFlag, Checksum = checksum };
+        SectorChecksums.Of(data).CopyTo(new Span<uint>(note + 1, SectorChecksums.Count));
+        Take(SlotsPerNote);
+    }
 
-    /// <summary>Notes that a block holds data with this checksum: the write is about to be acknowledged.</summary>
-    internal void AddAcknowledged(long block, uint checksum) => Append((ulong)block | AcknowledgedFlag, checksum);
-
-    /// <summary>Notes that a block is never-written again: older notes do not count.</summary>
-    internal void AddZeroed(long block) => Append((ulong)block | ZeroedFlag, 0);
+    /// <summary>Notes that a block is never-written again: older notes do not count. The caller has made sure of a slot.</summary>
+    internal void AddZeroed(long block)
+    {
+        *Next(1) = new Note { Key = (ulong)block | ZeroedFlag };
+        Take(1);
+    }
 
     /// <summary>A flush has captured the changed entries: further notes go to the other half, which must be clear.</summary>
     internal void Switch()
@@ -95,14 +106,32 @@ internal sealed unsafe class CrashNotes
     /// <summary>What was captured is logged: the older half is not needed.</summary>
     internal void ClearOlder() => SetCount(1 - Active, 0);
 
-    private void Append(ulong key, uint checksum)
+    private void TakeHalf(int half, List<CrashNote> found)
     {
-        int count = Count(Active);
-        ref Note note = ref _notes[(Active * _half) + count];
-        note.Key = key;
-        note.Checksum = checksum;
-        SetCount(Active, count + 1);
+        for (int i = 0; i < Count(half); i++)
+        {
+            Note* note = _notes + (half * _half) + i;
+            SectorChecksums? sectors = null;
+            if (_header->Magic == Magic && (note->Key & SectorsFlag) != 0)
+            {
+                if (i + SlotsPerNote > Count(half))
+                {
+                    return;   // its slots are missing: never made
+                }
+
+                sectors = SectorChecksums.From(new ReadOnlySpan<uint>(note + 1, SectorChecksums.Count));
+                i += SlotsPerNote - 1;
+            }
+
+            found.Add(new CrashNote((long)(note->Key & ~(ZeroedFlag | SectorsFlag)), note->Checksum, (note->Key & ZeroedFlag) != 0, sectors));
+        }
     }
+
+    private Note* Next(int slots) => slots <= Room
+        ? _notes + (Active * _half) + Count(Active)
+        : throw new InvalidOperationException("The first-write journal has no room for a note; its caller did not wait for it.");
+
+    private void Take(int slots) => SetCount(Active, Count(Active) + slots);
 
     private int Count(int half) => Volatile.Read(ref half == 0 ? ref _header->Count0 : ref _header->Count1);
 
@@ -128,10 +157,3 @@ internal sealed unsafe class CrashNotes
         internal uint Reserved;
     }
 }
-
-/// <summary>A note that a process left behind.</summary>
-/// <param name="Block">Block of the space, by its place in the slabs.</param>
-/// <param name="Checksum">CRC32C of the data written.</param>
-/// <param name="IsZeroed">The block became never-written here.</param>
-/// <param name="IsAcknowledged">The write was complete.</param>
-internal readonly record struct CrashNote(long Block, uint Checksum, bool IsZeroed, bool IsAcknowledged);

@@ -53,7 +53,7 @@ public sealed partial class Space : IHomeStore, IRepairable
         _rings = new RingSet(_members, _lane.Buffers, Fail);
         _pages = new ChecksumPageCache(_shape, options.CachedPagesMax);
         _hedges = new SpaceHedges(_lane, options.HedgeAfterNs, _members, OtherCopy, ReadOther);
-        _notes = options is { CrashNotes: { } memory, Shape.Checksums: true } ? new CrashNotes(memory) : null;
+        _notes = options is { CrashNotes: { } memory, Shape.Checksums: true } ? NotesIn(memory, _shape) : null;
         _rows = new SpaceRow?[RowsFor(options.Length)];
         Length = options.Length;
         foreach (SpaceRowMap map in options.Rows)
@@ -138,6 +138,15 @@ public sealed partial class Space : IHomeStore, IRepairable
 
         StripPiece piece = StripeGeometry.First(_shape, offset, source.Length);
         return piece.Length == source.Length ? WritePiece(piece, source) : WriteMany(offset, source);
+    }
+
+    /// <summary>A half must take the notes of a whole piece: a writer would wait for room without end.</summary>
+    private static CrashNotes NotesIn(IoBuffer memory, in SpaceShape shape)
+    {
+        CrashNotes notes = new(memory);
+        int needed = Math.Min(shape.PageSpan, shape.Interleave) / BlockSize * CrashNotes.SlotsPerNote;
+        return notes.Capacity >= needed ? notes
+            : throw new ArgumentException($"A first-write journal of {notes.Capacity} slots a half: a write takes up to {needed}.", nameof(memory));
     }
 
     private async LaneTask<IoError> ReadMany(long offset, IoBuffer target)

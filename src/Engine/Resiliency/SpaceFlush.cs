@@ -128,9 +128,13 @@ public sealed partial class Space
 
     private LaneTask<IoError> FlushForRoom() => Flush();
 
-    private async LaneTask<IoError> FlushForNotes(int count)
+    /// <summary>
+    /// Flushes until the first-write journal has so many slots. The caller, which continues inline, appends before its next await: others
+    /// that waited for the same flush look again then.
+    /// </summary>
+    private async LaneTask<IoError> FlushForNotes(int slots)
     {
-        while (_notes!.Room < count)
+        while (_notes is { } notes && notes.Room < slots)
         {
             IoError error = await Flush();
             if (error != IoError.None)

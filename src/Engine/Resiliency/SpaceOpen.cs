@@ -1,4 +1,3 @@
-using System.Numerics;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Journals;
 using TierSpaces.Engine.Primitives;
@@ -277,8 +276,8 @@ public sealed partial class Space
     }
 
     /// <summary>
-    /// Blocks that the log calls never written, or lost, although a process that died had written them: the newest note that a copy
-    /// matches counts. Copies first, then the entries, both durable, before anything is served.
+    /// Blocks that the log calls never written, or lost, although a process that died had written them: a copy that the notes prove
+    /// to be this space's counts, and no other (<see cref="CrashNotes"/>, invariant 3). Copies first, then the entries, both durable, before anything is served.
     /// </summary>
     private async LaneTask<IoError> JudgeNotes(ulong lastSession)
     {
@@ -348,6 +347,7 @@ public sealed partial class Space
         return await Overwrite(row, block, wrong, buffers.Slice(choice * BlockSize, BlockSize));
     }
 
+    /// <summary>Returns the copy that the notes prove, the newest write first; −1: none.</summary>
     private int ChooseNoted(List<CrashNote> notes, IoBuffer buffers, int answered)
     {
         for (int i = notes.Count - 1; i >= 0; i--)
@@ -361,7 +361,15 @@ public sealed partial class Space
             }
         }
 
-        return answered != 0 && notes.Exists(note => note.IsAcknowledged) ? BitOperations.TrailingZeroCount(answered) : -1;
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            if ((answered >> copy & 1) != 0 && CrashNote.Explain(notes, BlockOf(buffers, BlockSize, copy, 0)))
+            {
+                return copy;   // a write replaced a part of an earlier one
+            }
+        }
+
+        return -1;   // the disks lost what they had not flushed
     }
 
     /// <summary>Makes unresolved regions equal, then keeps cleaning what is idle, until the space closes.</summary>

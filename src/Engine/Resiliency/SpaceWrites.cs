@@ -83,7 +83,8 @@ public sealed partial class Space
             checksums[i] = Crc32c.Compute(source.Span.Slice(i * BlockSize, BlockSize));
         }
 
-        IoError error = await NoteFirstWrites(page, piece, first, count, checksums, acknowledged: false);
+        IoError error = await NoteFirstWrites(page, piece, source, checksums);
+        uint noted = _notes?.Generation ?? 0;
         if (error == IoError.None)
         {
             error = await WriteCopies(row, piece, source);
@@ -93,7 +94,11 @@ public sealed partial class Space
             }
         }
 
-        error = error == IoError.None ? await NoteFirstWrites(page, piece, first, count, checksums, acknowledged: true) : error;
+        if (error == IoError.None && _notes is { } notes && notes.Generation != noted)
+        {
+            error = await NoteFirstWrites(page, piece, source, checksums);   // a flush meanwhile may have cleared what was noted
+        }
+
         if (error == IoError.None)
         {
             SetEntries(row, page, first, count, checksums);
@@ -119,43 +124,44 @@ public sealed partial class Space
         NoteChanged(page, count);
     }
 
-    private LaneTask<IoError> NoteFirstWrites(ChecksumPage page, StripPiece piece, int first, int count, uint[] checksums, bool acknowledged)
+    private LaneTask<IoError> NoteFirstWrites(ChecksumPage page, StripPiece piece, IoBuffer source, uint[] checksums)
     {
-        if (_notes is not null && _notes.Room < count)
+        if (_notes is { } notes && notes.Room < SlotsFor(piece))
         {
-            return NoteAfterFlush(page, piece, first, count, checksums, acknowledged);
+            return NoteAfterFlush(page, piece, source, checksums);
         }
 
-        Note(page, piece, first, count, checksums, acknowledged);
+        Note(page, piece, source, checksums);
         return LaneTask.FromResult(IoError.None);
     }
 
-    private async LaneTask<IoError> NoteAfterFlush(ChecksumPage page, StripPiece piece, int first, int count, uint[] checksums, bool acknowledged)
+    private async LaneTask<IoError> NoteAfterFlush(ChecksumPage page, StripPiece piece, IoBuffer source, uint[] checksums)
     {
-        IoError error = await FlushForNotes(count);
+        IoError error = await FlushForNotes(SlotsFor(piece));
+
         if (error == IoError.None)
         {
-            Note(page, piece, first, count, checksums, acknowledged);
+            Note(page, piece, source, checksums);
         }
 
         return error;
     }
 
-    private void Note(ChecksumPage page, StripPiece piece, int first, int count, uint[] checksums, bool acknowledged)
+    private void Note(ChecksumPage page, StripPiece piece, IoBuffer source, uint[] checksums)
     {
+        int first = FirstBlock(piece);
         long block = BlockKey(piece);
-        for (int i = 0; i < count && _notes is not null; i++)
+        for (int i = 0; i < piece.Length / BlockSize && _notes is not null; i++)
         {
-            if (page.IsUnlogged(first + i) && acknowledged)
+            if (page.IsUnlogged(first + i))
             {
-                _notes.AddAcknowledged(block + i, checksums[i]);
-            }
-            else if (page.IsUnlogged(first + i))
-            {
-                _notes.Add(block + i, checksums[i]);
+                _notes.Add(block + i, checksums[i], source.Span.Slice(i * BlockSize, BlockSize));
             }
         }
     }
+
+    /// <summary>Returns the slots of the first-write journal that a write takes at most; an unmap takes fewer.</summary>
+    private static int SlotsFor(StripPiece piece) => piece.Length / BlockSize * CrashNotes.SlotsPerNote;
 
     private long BlockKey(StripPiece piece) =>
         StripeGeometry.LockKey(_shape, piece.Row, piece.Column, piece.SlabOffset) / BlockSize;

@@ -33,8 +33,9 @@ public interface ISimWorld
     /// <summary>Stops cleanly.</summary>
     LaneTask<IoError> Close();
 
-    /// <summary>The world as a power cut leaves it now; <paramref name="keep"/> says which sector of which pending write of which disk stays.</summary>
-    ISimWorld Cut(ulong seed, Func<int, int, int, bool> keep);
+    /// <summary>Returns the world as a power cut leaves it now; <paramref name="keep"/> says which sector of which pending write of which disk stays. With
+    /// <paramref name="keepsMemory"/> only the disks lose power: what the host keeps in memory for the time after its process stays.</summary>
+    ISimWorld Cut(ulong seed, Func<int, int, int, bool> keep, bool keepsMemory = false);
 
     /// <summary>The world as a crash of the process leaves it now: caches stay; of the requests in flight any part may have arrived.</summary>
     ISimWorld Kill(ulong seed, Func<bool> arrived);

@@ -147,7 +147,7 @@ public sealed class PoolWorld : ISimWorld
     }
 
     /// <inheritdoc/>
-    ISimWorld ISimWorld.Cut(ulong seed, Func<int, int, int, bool> keep) => Cut(seed, keep);
+    ISimWorld ISimWorld.Cut(ulong seed, Func<int, int, int, bool> keep, bool keepsMemory) => Cut(seed, keep, keepsMemory);
 
     /// <inheritdoc/>
     ISimWorld ISimWorld.Kill(ulong seed, Func<bool> arrived) => Kill(seed, arrived);
@@ -275,10 +275,10 @@ public sealed class PoolWorld : ISimWorld
     }
 
     /// <summary>The world as a power cut leaves it now.</summary>
-    public PoolWorld Cut(ulong seed, Func<int, int, int, bool> keep) => new PoolWorld(
+    public PoolWorld Cut(ulong seed, Func<int, int, int, bool> keep, bool keepsMemory = false) => new PoolWorld(
         seed,
         [.. Disks.Select((disk, i) => disk.SnapshotWithInFlight().Cut((write, sector) => keep(i, write, sector)))],
-        State.Snapshot(withMemory: false), _spec, _homeDisks).WithPulled(this);
+        State.Snapshot(keepsMemory), _spec, _homeDisks).WithPulled(this);
 
     /// <summary>The world as a crash of the process leaves it now.</summary>
     public PoolWorld Kill(ulong seed, Func<bool> arrived)

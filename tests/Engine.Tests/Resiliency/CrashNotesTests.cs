@@ -34,13 +34,44 @@ public sealed class CrashNotesTests : IDisposable
         Assert.Empty(new CrashNotes(memory).TakeOver(9));
     }
 
+    [Fact]
+    public void A_note_without_room_is_never_made()
+    {
+        IoBuffer memory = _buffers.Rent(4096);   // 127 slots in each half
+        CrashNotes notes = new(memory);
+        notes.Start(9);
+        byte[] block = new byte[4096];
+        while (notes.Room >= CrashNotes.SlotsPerNote)
+        {
+            notes.Add(1, 1, block);
+        }
+
+        Assert.Throws<InvalidOperationException>(() => notes.Add(1, 1, block));
+        notes.AddZeroed(2);
+        Assert.Throws<InvalidOperationException>(() => notes.AddZeroed(3));
+        Assert.Equal(43, new CrashNotes(memory).TakeOver(9).Count);
+    }
+
+    [Fact]
+    public void Notes_of_the_former_version_count_where_all_of_a_block_matches()
+    {
+        IoBuffer memory = _buffers.Rent(4096);
+        new CrashNotes(memory).Start(9);
+        memory.Span[7] = 0x31;                                                // its magic number
+        BinaryPrimitives.WriteInt32LittleEndian(memory.Span[FirstCount..], 1);
+        BinaryPrimitives.WriteUInt64LittleEndian(memory.Span[32..], 5 | (1UL << 62));   // acknowledged
+        BinaryPrimitives.WriteUInt32LittleEndian(memory.Span[40..], 77);
+        Assert.Equal([new CrashNote(5, 77, false, null)], new CrashNotes(memory).TakeOver(9));
+        Assert.False(CrashNote.Explain(new CrashNotes(memory).TakeOver(9), new byte[4096]));
+    }
+
     private IoBuffer Filled()
     {
         IoBuffer memory = _buffers.Rent(4096);   // 127 notes in each half
         CrashNotes notes = new(memory);
         notes.Start(9);
-        notes.Add(1, 1);
-        notes.AddAcknowledged(2, 2);
+        notes.Add(1, 1, new byte[4096]);
+        notes.Add(2, 2, new byte[4096]);
         notes.Switch();
         notes.AddZeroed(3);
         return memory;

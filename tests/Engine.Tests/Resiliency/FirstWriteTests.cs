@@ -116,11 +116,10 @@ public sealed class FirstWriteTests
     {
         ScrubWorld first = ScrubWorld.New(1, 1, checksums: true);
         int at = 2 * first.RowLength;
-        first.Put(at + (8 * Block), Block);      // two of 512
-        first.Put(at + (9 * Block), 3 * Block);  // six
-        for (int i = 0; i < 63; i++)
+        first.Put(at + (8 * Block), 4 * Block);  // 12 slots of 1537
+        for (int i = 0; i < 127; i++)
         {
-            first.Put(at, 4 * Block);            // eight each
+            first.Put(at, 4 * Block);            // 12 each
         }
 
         long flushes = first.Space.Counters.Flushes;
@@ -129,6 +128,40 @@ public sealed class FirstWriteTests
         first.Forget(at, 4 * Block);
         ScrubWorld second = first.Opened((SpaceWorld)first.World.Kill(2, () => false));
         second.AssertReads(at, 12 * Block);
+    }
+
+    // An enclosure loses its power and the machine does not: the notes are there, and the disks hold what a former owner wrote.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void A_note_that_no_copy_matches_makes_no_block_readable(int copies)
+    {
+        ScrubWorld first = ScrubWorld.New(1, copies, checksums: true);
+        int at = 2 * first.RowLength;
+        first.Put(at, 4 * Block);
+        SpaceWorld cut = (SpaceWorld)first.World.Cut(2, (_, _, _) => false, keepsMemory: true);
+        ScrubWorld second = first.Opened(cut);
+        for (int block = 0; block < 4; block++)
+        {
+            second.AssertFullOf(0, at + (block * Block));
+        }
+    }
+
+    // A write in flight replaced a part of an acknowledged one when the process died: each sector is one of the two, and none is lost.
+    [Fact]
+    public void A_block_of_parts_of_two_noted_writes_is_kept()
+    {
+        ScrubWorld first = ScrubWorld.New(1, 1, checksums: true);
+        int at = 2 * first.RowLength;
+        Assert.Equal(IoError.None, first.Lane.Run(first.Overwrite(at, 0x11)));
+        Slow(first, 0, at);
+        first.Overwrite(at, 0x5A).Forget();
+        first.Lane.Advance(5_000_000);
+        int arrived = 0;
+        SpaceWorld killed = (SpaceWorld)first.World.Kill(2, () => arrived++ % 2 == 0);
+        Assert.True(arrived > 1);
+        Assert.Equal(IoError.None, first.Opened(killed).Read(at, Block, out byte[] block));
+        Assert.All(block.Chunk(512), (sector, i) => Assert.All(sector, value => Assert.Equal(i % 2 == 0 ? 0x5A : 0x11, value)));
     }
 
     /// <summary>Makes the disk of a copy take a second to write a block.</summary>

@@ -258,7 +258,7 @@ internal static class FormatTargets
         notes.Start(9);
         for (int i = 0; i < first; i++)
         {
-            notes.AddAcknowledged(i, (uint)i);
+            notes.Add(i, (uint)i, new byte[4096]);
         }
 
         notes.Switch();
