@@ -175,8 +175,13 @@ public sealed partial class Space
         }
 
         page.Pins++;
-        IoError error = _notes is not null && _notes.Room < count ? await FlushForNotes(count) : IoError.None;
-        error = error == IoError.None ? await LogRoom(1) : error;
+        IoError error = await LogRoom(1);
+        while (error == IoError.None && _notes is { } notes && notes.Room < count)
+        {
+            error = await FlushForNotes(count);
+            error = error == IoError.None ? await LogRoom(1) : error;   // another request may have noted while this waited
+        }
+
         error = error == IoError.None && !HasReadable(row, piece) ? IoError.Io : error;
         if (error == IoError.None)
         {

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.Verification;
 using TierSpaces.Simulation;
 
@@ -162,6 +163,68 @@ public sealed class FirstWriteTests
         Assert.True(arrived > 1);
         Assert.Equal(IoError.None, first.Opened(killed).Read(at, Block, out byte[] block));
         Assert.All(block.Chunk(512), (sector, i) => Assert.All(sector, value => Assert.Equal(i % 2 == 0 ? 0x5A : 0x11, value)));
+    }
+
+    // An unmap has seen room in the first-write journal and waits for room in the integrity log; a write takes the first meanwhile.
+    [Fact]
+    public void An_unmap_that_waited_for_the_log_looks_for_room_for_its_notes_again()
+    {
+        SpaceWorld world = SpaceWorld.New(new SpaceScenario(1, 1, true, 512, 4).WithFewNotes(), 1);   // 13 slots a half; regions of four blocks
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
+        Assert.True(Finish(world, Write(world, 0, 4)));
+        Assert.True(Finish(world, world.Space.Flush()));
+        SlabPlace place = world.Host.Row(0)!.Places[0];
+        bool isSlow = false;
+        foreach (SimDisk disk in world.Disks)
+        {
+            disk.WriteTakesLonger = (offset, _) => offset == place.PagesOffset ? 9_000_000_000 : isSlow && offset == place.DataOffset ? 1_000_000_000 : 0;   // a writeback lasts, so the log fills
+        }
+
+        do
+        {
+            Assert.True(Finish(world, Write(world, 0, 1)));
+        }
+        while (Finish(world, world.Space.Flush()));
+
+        isSlow = true;
+        LaneTask<IoError> before = Write(world, 0, 1);
+        LaneTask<IoError> unmap = world.Space.Unmap(0, 4 * Block);
+        Assert.False(Finish(world, before));                      // the unmap waits for it, with room in both
+        Assert.True(Finish(world, Write(world, 4 * Block, 1)));   // its dirty mark is the last block of the log
+        world.Lane.Advance(1_000_000_000);
+        Assert.False(unmap.IsCompleted);
+        Assert.True(Finish(world, Write(world, 5 * Block, 3)));
+        Assert.Equal(IoError.None, world.Lane.Run(unmap));
+
+        SpaceWorld after = (SpaceWorld)world.Kill(2, () => false);
+        Assert.Equal("", after.Lane.Run(after.Open(isNew: false)));
+        IoBuffer read = after.Lane.Buffers.Rent(8 * Block);
+        Assert.Equal(IoError.None, after.Lane.Run(after.Space.Read(0, read)));
+        Assert.False(read.Span[..(4 * Block)].ContainsAnyExcept((byte)0));
+        Assert.False(read.Span[(4 * Block)..].ContainsAnyExcept((byte)0x3C));
+        after.Lane.Buffers.Return(read);
+        world.Release();
+        after.Release();
+    }
+
+    private static async LaneTask<IoError> Write(SpaceWorld world, int offset, int blocks)
+    {
+        IoBuffer buffer = world.Lane.Buffers.Rent(blocks * Block);
+        buffer.Span.Fill(0x3C);
+        IoError error = await world.Space.Write(offset, buffer, WriteFlags.None);
+        world.Lane.Buffers.Return(buffer);
+        return error;
+    }
+
+    /// <summary>Waits 50 ms; true when the request has ended without an error by then.</summary>
+    private static bool Finish(SpaceWorld world, LaneTask<IoError> request)
+    {
+        world.Lane.Advance(50_000_000);
+        bool ended = request.IsCompleted;
+        Forget(request).Forget();
+        return ended;
+
+        static async LaneTask Forget(LaneTask<IoError> request) => Assert.Equal(IoError.None, await request);
     }
 
     /// <summary>Makes the disk of a copy take a second to write a block.</summary>
