@@ -127,9 +127,11 @@ internal sealed unsafe class CrashNotes
         }
     }
 
-    private Note* Next(int slots) => slots <= Room
-        ? _notes + (Active * _half) + Count(Active)
-        : throw new InvalidOperationException("The first-write journal has no room for a note; its caller did not wait for it.");
+    private Note* Next(int slots)
+    {
+        Invariant.That(slots <= Room, "A half of the first-write journal never holds more slots than it has room for.");
+        return _notes + (Active * _half) + Count(Active);
+    }
 
     private void Take(int slots) => SetCount(Active, Count(Active) + slots);
 

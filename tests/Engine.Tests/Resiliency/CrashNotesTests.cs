@@ -46,9 +46,9 @@ public sealed class CrashNotesTests : IDisposable
             notes.Add(1, 1, block);
         }
 
-        Assert.Throws<InvalidOperationException>(() => notes.Add(1, 1, block));
+        Assert.Throws<InvariantException>(() => notes.Add(1, 1, block));
         notes.AddZeroed(2);
-        Assert.Throws<InvalidOperationException>(() => notes.AddZeroed(3));
+        Assert.Throws<InvariantException>(() => notes.AddZeroed(3));
         Assert.Equal(43, new CrashNotes(memory).TakeOver(9).Count);
     }
 
