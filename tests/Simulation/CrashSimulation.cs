@@ -50,7 +50,7 @@ public sealed class CrashSimulation
         _oracle = new BlockOracle(scenario.Length);
         _load = new VerifiedLoad(_world, _oracle, scenario.Length, scenario.Shape.RowSize, BlockBytes, Report)
         {
-            MayBeShort = () => _pulled > 0 || _sick >= 0,   // too few disks left for a new row
+            MayBeShort = () => _scenario.Copies == 1 && _pulled > 0,   // no copy of a new row is on a disk that is there
         };
         _illness = new Random((int)seed);
         if (scenario is { Checksums: true, Copies: > 1 } && seed % 3 == 0)

@@ -85,9 +85,14 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     public async LaneTask<RowGrant> ReserveRow(uint space, int row)
     {
         await lane.Delay(1000 + lane.Next(100_000));
-        List<int> order = [.. Enumerable.Range(0, disks.Length).Where(disk => !map.Evicted.Contains(disk))];
-        order.Sort((a, b) => Free(b).CompareTo(Free(a)));
-        if (order.Count < shape.Positions || Free(order[shape.Positions - 1]) == 0)
+        if (map.Rows.TryGetValue(row, out SpaceRowMap? owned))
+        {
+            return new RowGrant(IoError.None, owned.Places);
+        }
+
+        List<int> order = [.. Enumerable.Range(0, disks.Length).Where(disk => Free(disk) > 0)];
+        order.Sort((a, b) => (map.Evicted.Contains(a), -Free(a)).CompareTo((map.Evicted.Contains(b), -Free(b))));   // those that are away last
+        if (order.Count < shape.Positions || map.Evicted.Contains(order[shape.Columns - 1]))
         {
             return new RowGrant(IoError.NoSpace, []);
         }
@@ -95,7 +100,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
         List<(int, int)> slabs = [];
         for (int position = 0; position < shape.Positions; position++)
         {
-            int disk = order[position];
+            int disk = order[(position % shape.Copies * shape.Columns) + (position / shape.Copies)];
             int slab = Enumerable.Range(0, SlabsPerDisk).First(s => !map.Used.Contains((disk, s)));
             map.Used.Add((disk, slab));
             slabs.Add((disk, slab));
@@ -110,8 +115,18 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     public async LaneTask<IoError> CommitRow(uint space, int row)
     {
         await lane.Delay(1000 + lane.Next(100_000));
+        map.Rows[row] = _reserved.Remove(row, out (SlabPlace[] Places, List<(int, int)> Slabs) reserved)
+            ? new SpaceRowMap(row, reserved.Places, true, new ushort[shape.Positions])
+            : map.Rows[row] with { Initialized = true };
+        return IoError.None;
+    }
+
+    /// <inheritdoc/>
+    public async LaneTask<IoError> OwnRow(uint space, int row)
+    {
+        await lane.Delay(1000 + lane.Next(100_000));
         _reserved.Remove(row, out (SlabPlace[] Places, List<(int, int)> Slabs) reserved);
-        map.Rows[row] = new SpaceRowMap(row, reserved.Places, true, new ushort[shape.Positions]);
+        map.Rows[row] = new SpaceRowMap(row, reserved.Places, false, new ushort[shape.Positions]);
         return IoError.None;
     }
 

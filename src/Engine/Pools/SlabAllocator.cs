@@ -21,11 +21,11 @@ namespace TierSpaces.Engine.Pools;
 //
 // Invariants
 //  1. A slab is given out once until it is released or the state says that it is in use. One that is held is given to nobody, whatever the state says.
-//  2. Disks that are missing or retired give nothing, hot spares only to what is rebuilt; ManualSelect disks only when named; Journal disks only
+//  2. Disks that are missing or retired give nothing (a missing one gives copies of a degraded row), hot spares only to what is rebuilt; ManualSelect disks only when named; Journal disks only
 //     to logs and caches; to caches no disk but these and flash.
 
 /// <summary>Reserves slabs on the disks of one pool, spread evenly.</summary>
-public sealed class SlabAllocator
+public sealed partial class SlabAllocator
 {
     private readonly Func<PoolState> _state;
     private readonly Func<DiskNumber, bool> _isPresent;
@@ -241,7 +241,7 @@ public sealed class SlabAllocator
             && (preferences.AllowedDisks.IsDefaultOrEmpty || isNamed)
             && (preferences.Media is not { } media || disk.Media() == media)
             && !preferences.ExcludedDisks.Contains(disk.Number)
-            && _isPresent(disk.Number);
+            && (preferences.TakesAbsent || _isPresent(disk.Number));
     }
 
     private long FreeOn(DiskState disk)

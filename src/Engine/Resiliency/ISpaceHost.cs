@@ -42,11 +42,18 @@ public interface IMemberHost
 /// <summary>What a space needs of the pool that owns it. Everything here is durable when it completes.</summary>
 public interface ISpaceHost : IMemberHost
 {
-    /// <summary>Reserves slabs for a row that has none (or gives those a fixed disk already owns). Nothing is committed yet.</summary>
+    /// <summary>Reserves slabs for a row that has none (or gives those it owns already). Nothing is committed yet. If the disks that are there
+    /// do not suffice, some copies lie on disks that are away: at least one copy of each column is on a disk that is there.</summary>
     LaneTask<RowGrant> ReserveRow(uint space, int row);
 
     /// <summary>Commits the reserved row to the map: its slabs hold nothing of a former owner any more.</summary>
     LaneTask<IoError> CommitRow(uint space, int row);
+
+    /// <summary>
+    /// Commits the reserved row to the map as owned and not written: it reads as zeros, <see cref="ReserveRow"/> gives its slabs again, and
+    /// copies of it can be marked stale.
+    /// </summary>
+    LaneTask<IoError> OwnRow(uint space, int row);
 
     /// <summary>Gives a reservation back.</summary>
     void AbandonRow(uint space, int row);

@@ -38,9 +38,11 @@ public sealed partial class Space
         return IoError.None;
     }
 
-    // 1. Slabs are reserved. 2. Their checksum pages are made blank (without checksums: their data zero).
-    // 3. Flush. 4. The map is committed. A crash before 4 leaves free slabs. A disk that leaves before 3 has ended may come back without
-    // what 2 wrote, and nothing would say so: then it begins again.
+    // 1. Slabs are reserved. If one is on a disk that is away, the row is committed as owned and not written, because marks need a row.
+    // 2. Every slab that is there is cleared: its checksum pages are made blank (without checksums: its data zero). 3. Flush.
+    // 4. A slab that was not cleared is marked stale, durably. 5. The map is committed: the row is initialized.
+    // A crash before 5 leaves free slabs, or a row that reads as zeros. A disk that leaves before 4 has ended may come back without what 2
+    // wrote, and nothing would say so: then it begins again. The rules are those of tests/Models/absent-slab.py.
     private async LaneTask<IoError> MakeRow(int index)
     {
         RowGrant grant = await _host.ReserveRow(_options.Space, index);
@@ -50,10 +52,17 @@ public sealed partial class Space
         }
 
         SpaceRow? owned = _rows[index];
+        if (owned is null && Array.Exists(grant.Places, place => !_members.IsLive(place.Disk)))
+        {
+            return await OwnRow(index, grant.Places);
+        }
+
         SpaceRow row = owned ?? new SpaceRow(_shape, new SpaceRowMap(index, grant.Places, false, new ushort[_shape.Positions]));
         int version = _members.Version;
-        IoError error = await BlankRow(row, owned is not null);
+        bool[] cleared = new bool[row.Places.Length];
+        IoError error = await ClearRow(row, cleared, owned is not null);
         error = error == IoError.None ? await FlushDisks() : error;
+        error = error == IoError.None && version == _members.Version && owned is not null ? await MarkNotCleared(row, cleared) : error;
         error = error == IoError.None && version != _members.Version ? IoError.TryAgain : error;
         error = error == IoError.None ? await _host.CommitRow(_options.Space, index) : error;
         if (error != IoError.None)
@@ -68,37 +77,83 @@ public sealed partial class Space
         return IoError.None;
     }
 
-    private async LaneTask<IoError> BlankRow(SpaceRow row, bool isOwned)
+    private async LaneTask<IoError> OwnRow(int index, SlabPlace[] places)
+    {
+        IoError error = _shape.Copies == 1 ? IoError.TryAgain : await _host.OwnRow(_options.Space, index);   // its disk has left since
+        if (error != IoError.None)
+        {
+            _host.AbandonRow(_options.Space, index);
+            return error;
+        }
+
+        _rows[index] = new SpaceRow(_shape, new SpaceRowMap(index, places, false, new ushort[_shape.Positions]));
+        return IoError.TryAgain;
+    }
+
+    /// <summary>Clears every slab of a row whose disk is there; of a row that the space owns already, those of other disks stay as they are.</summary>
+    private async LaneTask<IoError> ClearRow(SpaceRow row, bool[] cleared, bool isOwned)
     {
         for (int position = 0; position < row.Places.Length; position++)
         {
             IoError error = _shape.Checksums
                 ? await BlankPages(row, position)
                 : await _members.Zero(row.Places[position].Disk, row.Places[position].DataOffset, _shape.SlabSize);
-            if (error is IoError.None or IoError.NoSpace)
-            {
-                if (error == IoError.NoSpace)
-                {
-                    return error;
-                }
-
-                continue;
-            }
-
-            bool isOut = await PutOut(row.Places[position].Disk, error, _shape.Copies > 1, "a new slab");
-            if (!isOwned || _shape.Copies == 1)
-            {
-                return isOut && !isOwned ? IoError.TryAgain : error;   // other slabs, from a disk that is still there
-            }
-
-            error = await MarkStale(row, position, ushort.MaxValue);
-            if (error != IoError.None)
+            cleared[position] = error == IoError.None;
+            if (error == IoError.NoSpace)
             {
                 return error;
+            }
+
+            if (error != IoError.None)
+            {
+                bool isOut = await PutOut(row.Places[position].Disk, error, HasLiveOther(row, position), "a new slab");
+                if (!isOut || !isOwned || _shape.Copies == 1)
+                {
+                    return isOut && !isOwned ? IoError.TryAgain : error;   // other slabs, from a disk that is still there
+                }
             }
         }
 
         return IoError.None;
+    }
+
+    /// <summary>
+    /// Marks the copies that were not cleared. Each column has one that was cleared and is not stale before the row may hold data: marks that an
+    /// earlier attempt left on all of them are taken off one.
+    /// </summary>
+    private async LaneTask<IoError> MarkNotCleared(SpaceRow row, bool[] cleared)
+    {
+        IoError error = IoError.None;
+        for (int first = 0; first < row.Places.Length && error == IoError.None; first += _shape.Copies)
+        {
+            int kept = -1;
+            for (int position = first; position < first + _shape.Copies; position++)
+            {
+                kept = cleared[position] && (kept < 0 || row.Stale[position] == 0) ? position : kept;
+            }
+
+            error = kept < 0 || (row.Stale[kept] != 0 && await ClearStale(row, kept, row.Stale[kept]) != RepairEnd.Done) ? IoError.Io : error;
+            for (int position = first; position < first + _shape.Copies && error == IoError.None; position++)
+            {
+                error = cleared[position] ? error : await MarkStale(row, position, ushort.MaxValue);
+            }
+        }
+
+        return error;
+    }
+
+    private bool HasLiveOther(SpaceRow row, int position)
+    {
+        int first = position / _shape.Copies * _shape.Copies;
+        for (int other = first; other < first + _shape.Copies; other++)
+        {
+            if (other != position && _members.IsLive(row.Places[other].Disk))
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     private async LaneTask<IoError> BlankPages(SpaceRow row, int position)

@@ -29,8 +29,9 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, TierDescript
         }
 
         VirtualDiskDescription disk = _pool.State.VirtualDisk(owner)!;
-        if (!_pool.Allocator.TryReserveRow(
-            Part.NumberOfColumns, Part.NumberOfDataCopies, AllocationPreferences.For(disk, Part), out SlabRef[] slabs, out string _))
+        AllocationPreferences preferences = AllocationPreferences.For(disk, Part);
+        if (!_pool.Allocator.TryReserveRow(Part.NumberOfColumns, Part.NumberOfDataCopies, preferences, out SlabRef[] slabs, out string _)
+            && !_pool.Allocator.TryReserveDegradedRow(Part.NumberOfColumns, Part.NumberOfDataCopies, preferences, out slabs))
         {
             return LaneTask.FromResult(new RowGrant(IoError.NoSpace, []));
         }
@@ -39,11 +40,15 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, TierDescript
         return LaneTask.FromResult(Grant(slabs));
     }
 
-    public async LaneTask<IoError> CommitRow(uint space, int row)
+    public LaneTask<IoError> OwnRow(uint space, int row) => MapRow(space, row, isInitialized: false);
+
+    public LaneTask<IoError> CommitRow(uint space, int row) => MapRow(space, row, isInitialized: true);
+
+    private async LaneTask<IoError> MapRow(uint space, int row, bool isInitialized)
     {
         SpaceId id = new(space);
         SlabRef[] slabs = _reserved.TryGetValue(row, out SlabRef[]? reserved) ? reserved : _pool.State.Space(id)!.Row(row)!.Mapping.Sources.ToArray();
-        CommitResult result = await _pool.Commit(new RowsMapped(id, row, slabs.Length, [new RowMapping(slabs)]));
+        CommitResult result = await _pool.Commit(new RowsMapped(id, row, slabs.Length, [new RowMapping(slabs, isInitialized: isInitialized)]));
         if (result.Succeeded)
         {
             _reserved.Remove(row);
