@@ -12,6 +12,9 @@ public enum WriteFlags
 
     /// <summary>Zeroing keeps, and where needed makes, the allocation (NBD NO_HOLE).</summary>
     NoHole = 2,
+
+    /// <summary>Zeroing is refused with <see cref="IoError.NotSupported"/> where the device would have to write the range (NBD FAST_ZERO).</summary>
+    Fast = 4,
 }
 
 /// <summary>Size and units of a store.</summary>

@@ -18,6 +18,8 @@ internal sealed class SpaceMembers(IMemberHost host)
     private const long RetryNs = 1_000_000_000;
     private const int RetriesMax = 60;
 
+    private const int ZeroStep = 1 << 20;
+
     private const int OverdueLoad = 1 << 20;
 
     private readonly List<Member> _members = [];
@@ -81,12 +83,32 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// </summary>
     internal LaneTask<IoError> OrNoSpace(LaneTask<IoError> work) => work.IsCompleted ? work : _waits.Follow(work, host.Lane.NowNs);
 
+    // A device that would have to write the zeros gets them in steps, one at a time, so that no request of it comes near a deadline.
+
+    /// <summary>Makes a range of a member read as zeros.</summary>
     internal async LaneTask<IoError> Zero(int disk, long offset, long length)
+    {
+        IoError error = await ZeroOnce(disk, offset, length, WriteFlags.Fast);
+        if (error != IoError.NotSupported)
+        {
+            return error;
+        }
+
+        error = IoError.None;
+        for (long at = 0; at < length && error == IoError.None; at += ZeroStep)
+        {
+            error = await ZeroOnce(disk, offset + at, Math.Min(ZeroStep, length - at), WriteFlags.None);
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> ZeroOnce(int disk, long offset, long length, WriteFlags flags)
     {
         IoError error = IoError.DeviceGone;
         for (int attempt = 0; attempt <= RetriesMax && host.Disk(disk) is { } device; attempt++)
         {
-            error = await device.WriteZeroes(offset, length, WriteFlags.None);
+            error = await device.WriteZeroes(offset, length, flags);
             Of(disk).Written++;
             if (error != IoError.NoSpace)
             {

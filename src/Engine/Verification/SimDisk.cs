@@ -223,6 +223,9 @@ public sealed class SimDisk : IDisk
         return IoError.None;
     }
 
+    /// <summary>Whether the device zeroes a range by writing it: it refuses <see cref="WriteFlags.Fast"/>.</summary>
+    public bool ZeroesSlowly { get; set; }
+
     /// <inheritdoc/>
     public LaneTask<IoError> Unmap(long offset, long length) => WriteZeroes(offset, length, WriteFlags.None);
 
@@ -232,6 +235,11 @@ public sealed class SimDisk : IDisk
         if (!Valid(offset, length))
         {
             return IoError.InvalidArgument;
+        }
+
+        if (ZeroesSlowly && (flags & WriteFlags.Fast) != 0)
+        {
+            return IoError.NotSupported;
         }
 
         for (long at = 0; at < length; at += 1 << 20)

@@ -8,6 +8,9 @@ public sealed class NullDisk(long length) : IDisk
 {
     public IoError Answer { get; set; }
 
+    /// <summary>Whether zeroing writes the range: the fast way is refused.</summary>
+    public bool ZeroesSlowly { get; init; }
+
     /// <summary>Called within every write: what the disk does at once.</summary>
     public Action Worked { get; init; } = () => { };
 
@@ -33,7 +36,8 @@ public sealed class NullDisk(long length) : IDisk
 
     public LaneTask<IoError> Unmap(long offset, long length) => new(Answer);
 
-    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => new(Answer);
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) =>
+        ZeroesSlowly && (flags & WriteFlags.Fast) != 0 ? new(IoError.NotSupported) : new(Answer);
 
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => new(Answer);
 

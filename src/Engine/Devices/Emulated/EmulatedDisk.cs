@@ -141,7 +141,7 @@ public sealed partial class EmulatedDisk : IDisk
         Begin(MediumOperation.Unmap, offset, length, ArrivalNs, _below.Unmap(offset, length));
 
     private LaneTask<IoError> ZeroNow(long offset, long length, WriteFlags flags) =>
-        Begin(WriteOperation(flags), offset, length, ArrivalNs, _below.WriteZeroes(offset, length, flags));
+        Begin((flags & WriteFlags.Fast) != 0 ? MediumOperation.Unmap : WriteOperation(flags), offset, length, ArrivalNs, _below.WriteZeroes(offset, length, flags));   // a hole is no write
 
     private LaneTask<IoError> Begin(MediumOperation operation, long offset, long length, long arrivalNs, LaneTask<IoError> below)
     {

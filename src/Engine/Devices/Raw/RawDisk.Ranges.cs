@@ -51,8 +51,8 @@ public sealed partial class RawDisk
 
     private async LaneTask<IoError> ZeroRange(long offset, long length, WriteFlags flags)
     {
-        IoError error = await ZeroBelow(offset, length, keepAllocation: (flags & WriteFlags.NoHole) != 0);
-        if (error == IoError.NotSupported)
+        IoError error = await ZeroBelow(offset, length, flags);
+        if (error == IoError.NotSupported && (flags & WriteFlags.Fast) == 0)
         {
             error = await WriteZeroBlocks(offset, length);
         }
@@ -61,14 +61,14 @@ public sealed partial class RawDisk
         return durable ? await Flush() : error;
     }
 
-    private LaneTask<IoError> ZeroBelow(long offset, long length, bool keepAllocation)
+    private LaneTask<IoError> ZeroBelow(long offset, long length, WriteFlags flags)
     {
-        if (_device.IsBlockDevice)
+        if (_device.IsBlockDevice && (flags & WriteFlags.Fast) == 0)
         {
-            return OnRange(FileOpcode.ZeroOut, offset, length, 0);
+            return OnRange(FileOpcode.ZeroOut, offset, length, 0);   // where the device cannot, the kernel writes zeros
         }
 
-        int mode = keepAllocation ? Libc.AllocateZeroRange : Libc.AllocatePunchHole;
+        int mode = (flags & WriteFlags.NoHole) != 0 ? Libc.AllocateZeroRange : Libc.AllocatePunchHole;
         return OnRange(FileOpcode.Allocate, offset, length, mode | Libc.AllocateKeepSize);
     }
 
