@@ -420,6 +420,11 @@ public sealed partial class StorageSubsystem
             return $"It takes no more requests: {disk.Open.FaultReason} ({disk.Open.Fault}).";
         }
 
+        if (disk.Open.UnreadableReason is { Length: > 0 } unreadable)
+        {
+            return unreadable;
+        }
+
         if (disk.Open.Lent is { Rings.FullDisk: > 0 } lent)
         {
             string name = lent.Pool.State.Disk(new DiskNumber((ushort)lent.Rings.FullDisk))!.Description.FriendlyName;

@@ -89,9 +89,11 @@ public sealed class OpenVirtualDisk
     public bool IsDegraded => Cache is { IsDegraded: true } || Description.Parts.Any(part => _pool.State.Space(part.DataSpace)?.EnumerateRows().Any(row =>
         row.Row.HasStale || row.Row.Mapping.Sources.ToArray().Any(slab => _pool.Disk(slab.Disk) is null)) == true);
 
-    /// <summary>Whether every byte can be read: each column of each row has a live copy that is not stale.</summary>
-    public bool IsComplete => Fault == IoError.None && Description.Parts.All(part =>
-        _pool.State.Space(part.DataSpace) is { } space && space.EnumerateRows().All(row => HasAllColumns(space.Description, row.Row)));
+    /// <summary>Whether every byte can be read: each region of each row has a live copy that is not stale.</summary>
+    public bool IsComplete => Fault == IoError.None && !UnreadableRegions.Any(_pool, Description);
+
+    /// <summary>Which bytes no copy can give, and what brings them back; empty if all can be read.</summary>
+    public string UnreadableReason => UnreadableRegions.Describe(_pool, Description);
 
     /// <summary>What was found out about disks of a pool, by number, since this was last asked.</summary>
     internal IEnumerable<KeyValuePair<(int Disk, DiskFinding Finding), long>> TakeFindings(Pool pool)
@@ -134,26 +136,6 @@ public sealed class OpenVirtualDisk
         }
 
         return error;
-    }
-
-    private bool HasAllColumns(SpaceDescription space, RowState row)
-    {
-        for (int column = 0; column < space.Columns; column++)
-        {
-            bool any = false;
-            for (int copy = 0; copy < space.Copies; copy++)
-            {
-                int position = (column * space.Copies) + copy;
-                any |= _pool.Disk(row.Mapping.Sources[position].Disk) is not null && row.Stale(position) != ushort.MaxValue;
-            }
-
-            if (!any)
-            {
-                return false;
-            }
-        }
-
-        return true;
     }
 
     /// <summary>Tells the parts of disks that left while others were being opened: nobody was there to be told, and they may have gone on without them.</summary>

@@ -74,6 +74,20 @@ public class DegradedRowTests
         Assert.Equal(data, Read(world, data.Length));
     }
 
+    [Fact]
+    public void What_no_copy_can_give_is_named()
+    {
+        PoolWorld world = Create(Spec(1, 2, checksums: false), 3);
+        Write(world, Random(2 * Mebibyte), 0);
+        Assert.Equal((true, ""), (world.VirtualDisk!.IsComplete, world.VirtualDisk.UnreadableReason));
+        SpaceId space = world.VirtualDisk.Description.DataSpace;
+        Assert.True(world.Lane.Run(world.Pool!.Commit(new StaleMarked(space, [new StaleEntry(1, 0, 0b1110), new StaleEntry(1, 1, 0b0110)]))).Succeeded);
+        Assert.False(world.VirtualDisk.IsComplete);
+        Assert.Equal(
+            "No good copy of 131072 bytes is there, at offset 1114112 to 1245184. Every copy of them is stale: they stay errors. Copy the rest to another virtual disk.",
+            world.VirtualDisk.UnreadableReason);
+    }
+
     private static NewVirtualDiskSpec Spec(int columns, int copies, bool checksums) => new()
     {
         FriendlyName = "d",
