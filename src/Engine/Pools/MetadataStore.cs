@@ -361,6 +361,10 @@ internal sealed partial class MetadataStore
         return HasPagesFor(state, after, out refusal);
     }
 
+    /// <summary>Pages that the state takes, and that it may take at most on the metadata disk with the smallest heap; 0: none is there.</summary>
+    internal (long Used, long Most) StatePages => (
+        CheckpointPages.CountUpTo(State), MetadataMembers.Select(static member => CheckpointStore.MostStatePages(member.Layout)).DefaultIfEmpty().Min());
+
     private bool HasPagesFor(PoolState before, PoolState after, out CommitResult refusal)
     {
         refusal = CommitResult.Committed;

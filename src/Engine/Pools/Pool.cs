@@ -18,6 +18,9 @@ public sealed partial class Pool
     /// <summary>Most bytes of records in one commit; larger changes are split by the caller.</summary>
     public const int MaxCommitBytes = 48 << 10;
 
+    /// <summary>Percent of the metadata area from which on the pool is in health Warning.</summary>
+    public const int MetadataAlertPercent = 80;
+
     private readonly CapacityAlert _capacity = new();
     private readonly MetadataStore _store;
 
@@ -73,7 +76,7 @@ public sealed partial class Pool
         : State.Pool!.IsReadOnly ? PoolOperationalStatus.ReadOnly
         : Capacity == CapacityLevel.Full ? PoolOperationalStatus.Error
         : MissingDisks.Any() ? PoolOperationalStatus.Degraded
-        : Capacity == CapacityLevel.AlertReached ? PoolOperationalStatus.Stressed
+        : Capacity == CapacityLevel.AlertReached || MetadataAlert.Length > 0 ? PoolOperationalStatus.Stressed
         : PoolOperationalStatus.OK;
 
     /// <summary>Health that follows from it.</summary>
@@ -171,6 +174,20 @@ public sealed partial class Pool
         yield return _store.Full.FirstOrDefault() is { } full ? $"The file system under {full.Name} is full: metadata writes wait for space." : "";
         yield return MissingDisks.FirstOrDefault() is { Value: > 0 } missing ? $"Disk {missing} ({State.Disk(missing)!.Description.FriendlyName}) is missing." : "";
         yield return CapacityAlert.Describe(State, Allocator);
+        yield return MetadataAlert;
+    }
+
+    /// <summary>How full the metadata area is, from <see cref="MetadataAlertPercent"/> on; else empty.</summary>
+    private string MetadataAlert
+    {
+        get
+        {
+            (long used, long most) = _store.StatePages;
+            return most > 0 && used * 100 >= most * MetadataAlertPercent
+                ? $"The metadata area is {used * 100 / most} % full ({used} of {most} pages). When it is full, virtual disks cannot be created or extended and first writes of thin ones fail with ENOSPC; "
+                    + "everything else works. Remove virtual disks, or replace the smallest disks of the pool by larger ones."
+                : "";
+        }
     }
 
     private void OnApplied(MetadataRecord record)
