@@ -60,6 +60,9 @@ public sealed partial class WriteCache : IBlockStore
     /// <summary>Whether its virtual disk cannot be used because of it.</summary>
     public bool IsGone => State is WriteCacheState.Lost or WriteCacheState.Absent;
 
+    /// <summary>Whether it is lost because none of its disks is there: it may be opened again when one is back.</summary>
+    public bool AwaitsDisks { get; private set; }
+
     /// <summary>Why it is not active, why it cannot empty itself, or what of it was lost and has not been written since; else empty.</summary>
     public string StateReason => _reason.Length > 0 ? _reason : LossReason();
 
@@ -151,6 +154,7 @@ public sealed partial class WriteCache : IBlockStore
         if (State != WriteCacheState.Lost)
         {
             State = WriteCacheState.Lost;
+            AwaitsDisks = _medium is { HasSource: false };
             _reason = reason;
             _home.FailFront(error, $"the write cache is lost: {reason}; {DirtyBytes} bytes of it were not home");
             _freed.NotifyAll();

@@ -110,8 +110,21 @@ public sealed partial class WriteCache
         return error;
     }
 
-    private RingMedium UseMedium() =>
+    private RingMedium UseMedium()
+    {
         _medium = _stand.AddRing(_options.Copies, _options.Length, _options.StaleCopies, _options.MarkStale, _options.ClearStale);
+        _medium.SourceLost = OnSourceLost;
+        return _medium;
+    }
+
+    /// <summary>The last disk of the ring has left: what is not home cannot be read until one is back.</summary>
+    private void OnSourceLost()
+    {
+        if (!IsGone && !_closing && _ring is { Used: > 0 })
+        {
+            Lose(IoError.DeviceGone, "none of its disks is there; the virtual disk is attached again when one of them is back");
+        }
+    }
 
     private async LaneTask<Nothing> Replay(RingMedium medium)
     {

@@ -12,6 +12,7 @@ namespace TierSpaces.Engine.Management;
 //
 //   a member is missing                   it is looked for; when it is back it takes part again, and what it missed is copied
 //   one that is back cannot take part     it is tried again, later each time
+//   a disk of a write cache is back       a virtual disk that waits for it, because no other disk of its cache is there, is opened again
 //   it is missing past the grace time     it is given up (Usage Retired), if RetireMissingPhysicalDisks says so and a slab on it can be
 //                                         made anew elsewhere
 //   a disk has had too many errors        it is retired as well, if there is room for all that it holds
@@ -54,6 +55,7 @@ public sealed partial class StorageSubsystem
                 await RetryRejoins(managed, pool);
                 await GiveUpMissing(managed, pool);
                 await RetireFailing(managed, pool);
+                await BringBackReturnedCaches(managed);
                 await RemoveGivenUpCaches(managed);
                 BeginRepairs(managed, pool);
             }

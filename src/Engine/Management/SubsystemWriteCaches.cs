@@ -81,6 +81,22 @@ public sealed partial class StorageSubsystem
         return [$"The write cache of virtual disk '{disk.Open.Description.FriendlyName}' was given up: {loss} The virtual disk has no write cache until it is given one."];
     }
 
+    /// <summary>Opens the virtual disks again whose write cache was out of reach and has a disk again.</summary>
+    private async LaneTask<Nothing> BringBackReturnedCaches(ManagedPool managed)
+    {
+        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
+        {
+            if (disk.Open.Cache is { AwaitsDisks: true } && VirtualDiskBuilder.HasCacheCopy(managed.Pool!, disk.Open.Description))
+            {
+                ManagedVirtualDisk again = await Reopen(managed, disk);
+                _options.Notice($"A disk of the write cache of virtual disk {again.Open.Description.FriendlyName} is back; the cache is {again.Open.Cache?.State}.");
+                AttachOpened(again);
+            }
+        }
+
+        return default;
+    }
+
     private async LaneTask<ManagedVirtualDisk> Reopen(ManagedPool managed, ManagedVirtualDisk disk)
     {
         await StopExport(disk);

@@ -58,6 +58,9 @@ internal sealed class RingMedium : IJournalMedium
     /// <summary>Whether writes wait for room on a full host file system as long as the space serves; else a minute.</summary>
     internal bool AwaitsRoom { get; init; }
 
+    /// <summary>Called when a disk leaves and no copy takes part any more.</summary>
+    internal Action? SourceLost { get; set; }
+
     /// <summary>Whether the last copy stays readable when a write to it fails: its owner writes nothing more then.</summary>
     internal bool KeepsLastCopy { get; init; }
 
@@ -120,6 +123,10 @@ internal sealed class RingMedium : IJournalMedium
         }
 
         _joiningFailed |= _joining?[0].Disk == disk;
+        if (!HasSource)
+        {
+            SourceLost?.Invoke();
+        }
     }
 
     /// <summary>Whether a good copy stands on another disk.</summary>
