@@ -216,7 +216,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     public SpaceRowMap? Row(int index) => map.Rows.GetValueOrDefault(index);
 
     /// <inheritdoc/>
-    public void Report(int disk, DiskFinding finding, int count) => Reports[finding] = Reports.GetValueOrDefault(finding) + count;
+    public void Report(int disk, DiskFinding finding, int count, long offset) => Reports[finding] = Reports.GetValueOrDefault(finding) + count;
 
     /// <summary>Moves a slab chosen at random to a disk that its row is not on, its own disk there or not.</summary>
     public async LaneTask<RepairEnd> MoveSome(IWorkPacer pacer)

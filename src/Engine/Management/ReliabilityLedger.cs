@@ -26,7 +26,7 @@ public sealed record DiskReliability
     /// <summary>Blocks that were wrong or unreadable and have been rewritten from another copy.</summary>
     public long BlocksHealed { get; init; }
 
-    /// <summary>Wrong or unreadable blocks that no copy could give, each time they were met.</summary>
+    /// <summary>Wrong or unreadable blocks that no copy could give; each counts once until it is rewritten.</summary>
     public long BlocksLost { get; init; }
 
     /// <summary>Whether it has had so many errors within a short time that it is expected to fail.</summary>
@@ -125,9 +125,6 @@ internal sealed class ReliabilityLedger(IHostState state)
 
     /// <summary>The counters of a disk; zeros when nothing is known of it.</summary>
     internal DiskReliability Of(Guid disk) => _disks.TryGetValue(disk, out Entry? entry) ? entry.Total : new DiskReliability();
-
-    /// <summary>Wrong checksums of a disk so far.</summary>
-    internal long MismatchesOf(Guid disk) => _disks.TryGetValue(disk, out Entry? entry) ? entry.Base.ChecksumMismatches : 0;
 
     /// <summary>Remembers that a disk is, or is not, expected to fail.</summary>
     internal void SetPastThreshold(Guid disk, bool isPast)

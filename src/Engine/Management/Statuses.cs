@@ -160,7 +160,7 @@ public sealed record VirtualDiskStatus
     /// <summary>Health.</summary>
     public HealthStatus Health { get; init; }
 
-    /// <summary>OK, Degraded, Detached, In Service.</summary>
+    /// <summary>OK, Stressed, Degraded, Error, No Redundancy, Detached.</summary>
     public string OperationalStatus { get; init; } = "OK";
 
     /// <summary>What is the matter with it, for people; empty when nothing is.</summary>

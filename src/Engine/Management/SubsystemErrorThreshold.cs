@@ -6,22 +6,31 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-// A disk that keeps failing is retired before it fails altogether.
+// A disk whose errors spread is retired before it fails altogether.
 //
-// What counts is the number of seconds in which a member that was there failed a request with an I/O error, or gave blocks that are not
-// what their checksum says: ErrorSecondsMax of them within ErrorWindowNs. Seconds, because one event, such as a long write that was lost, is
-// found as hundreds of errors at once and says no more than one. Requests that time out and disks that are gone do not count:
-// those leave the pool by themselves. The count begins anew with the host.
+// A place is 64 KiB of a disk at which a request failed with an I/O error, or gave blocks that are not what their checksum says (BadPlaces). It counts
+// once until it is rewritten, so one damaged place that a client reads again and again says no more than one. Requests that time out and disks
+// that are gone do not count: those leave the pool by themselves. The count begins anew with the host.
+//
+// A disk is expected to fail with
+//   - BadPlacesMax distinct places within BadPlacesWindowNs, or
+//   - distinct places in at least one of BadPlacesReads reads, over at least BadPlacesReadsMin reads.
 //
 // Such a disk is in "Predictive Failure", and retired as soon as all that it holds has room elsewhere. Retiring takes nothing away:
 // until a slab has been made anew it serves where it is.
 public sealed partial class StorageSubsystem
 {
-    /// <summary>Seconds with errors within <see cref="ErrorWindowNs"/> from which on a disk is expected to fail.</summary>
-    public const int ErrorSecondsMax = 10;
+    /// <summary>Distinct bad places within <see cref="BadPlacesWindowNs"/> from which on a disk is expected to fail.</summary>
+    public const int BadPlacesMax = 10;
 
-    /// <summary>The window in which they are counted, in nanoseconds: ten minutes.</summary>
-    public const long ErrorWindowNs = 600_000_000_000;
+    /// <summary>The window in which they are counted, in nanoseconds: a day.</summary>
+    public const long BadPlacesWindowNs = 86_400L * 1_000_000_000;
+
+    /// <summary>Reads for each of which one bad place is too many.</summary>
+    public const int BadPlacesReads = 1000;
+
+    /// <summary>Fewest reads over which that is judged.</summary>
+    public const int BadPlacesReadsMin = 10_000;
 
     private readonly Dictionary<Guid, ErrorWatch> _errorWatches = [];
 
@@ -47,30 +56,23 @@ public sealed partial class StorageSubsystem
     private void CountErrors(DiskDescription disk, MeteredDisk device)
     {
         Guid id = disk.Id.Value;
-        long mismatches = _reliability.MismatchesOf(id);
-        if (!_errorWatches.TryGetValue(id, out ErrorWatch? watch) || watch.Device != device)
+        if (!_errorWatches.TryGetValue(id, out ErrorWatch? watch))
         {
-            watch ??= _errorWatches[id] = new ErrorWatch { Mismatches = mismatches };
-            (watch.Device, watch.MediaErrors) = (device, 0);
+            _errorWatches[id] = watch = new ErrorWatch();
         }
 
-        if (device.Counters.MediaErrors > watch.MediaErrors || mismatches > watch.Mismatches)
+        watch.ReadsBefore += watch.Device is { } before && before != device ? before.Counters.ReadOperations : 0;
+        watch.Device = device;
+        foreach (long place in device.BadPlaces.Take())
         {
-            watch.ErrorSeconds.Enqueue(_lane.NowNs);
+            watch.Places[place] = _lane.NowNs;
         }
 
-        (watch.MediaErrors, watch.Mismatches) = (device.Counters.MediaErrors, mismatches);
-        while (watch.ErrorSeconds.TryPeek(out long oldest) && _lane.NowNs - oldest > ErrorWindowNs)
-        {
-            watch.ErrorSeconds.Dequeue();
-        }
-
-        if (watch.ErrorSeconds.Count >= ErrorSecondsMax && !_reliability.Of(id).IsPastThreshold)
+        if (watch.WhyFailing(_lane.NowNs) is { Length: > 0 } why && !_reliability.Of(id).IsPastThreshold)
         {
             _reliability.SetPastThreshold(id, true);
             SaveReliability();
-            _options.Notice(
-                $"Physical disk {disk.FriendlyName} is expected to fail: errors in {ErrorSecondsMax} seconds within {ErrorWindowNs / 60_000_000_000} minutes.");
+            _options.Notice($"Physical disk {disk.FriendlyName} is expected to fail: {why}.");
         }
     }
 
@@ -110,14 +112,23 @@ public sealed partial class StorageSubsystem
     {
         internal MeteredDisk? Device { get; set; }
 
-        internal long MediaErrors { get; set; }
+        /// <summary>Reads of the devices that the disk was before.</summary>
+        internal long ReadsBefore { get; set; }
 
-        internal long Mismatches { get; set; }
-
-        /// <summary>When errors were found, a second each, oldest first.</summary>
-        internal Queue<long> ErrorSeconds { get; } = [];
+        /// <summary>Bad places, each with the time at which it was last found bad for the first time since it was written.</summary>
+        internal Dictionary<long, long> Places { get; } = [];
 
         /// <summary>Before this it is not tried again to retire it.</summary>
         internal long NotBeforeNs { get; set; }
+
+        /// <summary>Why the disk is expected to fail; empty when it is not.</summary>
+        internal string WhyFailing(long nowNs)
+        {
+            int recent = Places.Count == 0 ? 0 : Places.Values.Count(foundNs => nowNs - foundNs <= BadPlacesWindowNs);
+            long reads = ReadsBefore + (Device?.Counters.ReadOperations ?? 0);
+            return recent >= BadPlacesMax ? $"{recent} distinct places of {BadPlaces.PlaceBytes >> 10} KiB were bad within 24 hours"
+                : reads >= BadPlacesReadsMin && (long)Places.Count * BadPlacesReads >= reads ? $"{Places.Count} distinct places were bad in {reads} reads"
+                : "";
+        }
     }
 }

@@ -446,6 +446,11 @@ public sealed partial class StorageSubsystem
             return $"Its write cache has lost data: {losing.StateReason}.";
         }
 
+        if (disk.Open.LostRanges() is { Count: > 0 } lost)
+        {
+            return DescribeLost(lost);
+        }
+
         if (pool.LacksRoomFor(disk.Open.Description))
         {
             return CapacityAlert.Describe(pool.State, pool.Allocator);
@@ -456,6 +461,14 @@ public sealed partial class StorageSubsystem
         return hung > 0 ? $"Physical disk '{NameOf(hung)}' does not answer: what needs it fails until it does." : "";
 
         string NameOf(int number) => pool.State.Disk(new DiskNumber((ushort)number))!.Description.FriendlyName;
+    }
+
+    private static string DescribeLost(List<(long Offset, long Length)> lost)
+    {
+        const int shown = 8;
+        string ranges = string.Join(", ", lost.Take(shown).Select(static range => $"{range.Length} bytes at offset {range.Offset}"));
+        return $"Data that no copy has: {ranges}{(lost.Count > shown ? $" and {lost.Count - shown} ranges more" : "")}. "
+            + "Reads of it fail until it is written or unmapped; everything else works. Restore it from a backup.";
     }
 
     private static bool HasLostCache(ManagedVirtualDisk disk) =>
@@ -474,8 +487,9 @@ public sealed partial class StorageSubsystem
         }
 
         bool degraded = disk.Open.IsDegraded;
-        bool lacks = degraded || lacksRoom || disk.Open.FullDisk >= 0 || HasLostCache(disk) || disk.Open.Cache is { HasLostBlocks: true };
+        bool hasLost = disk.Open.HasLost;
+        bool lacks = degraded || lacksRoom || hasLost || disk.Open.FullDisk >= 0 || HasLostCache(disk) || disk.Open.Cache is { HasLostBlocks: true };
         HealthStatus health = lacks ? HealthStatus.Warning : HealthStatus.Healthy;
-        return disk.IsExported ? (health, degraded ? "Degraded" : lacksRoom ? "Stressed" : "OK", "") : (health, "Detached", "By Policy");
+        return disk.IsExported ? (health, hasLost ? "Error" : degraded ? "Degraded" : lacksRoom ? "Stressed" : "OK", "") : (health, "Detached", "By Policy");
     }
 }

@@ -33,8 +33,10 @@ public interface IMemberHost
     /// </summary>
     LaneTask<IoError> Evict(int disk, string reason);
 
-    /// <summary>Tells the owner what a disk did wrong or was given back, for its reliability counters. Nothing depends on it.</summary>
-    void Report(int disk, DiskFinding finding, int count)
+    /// <summary>
+    /// Tells the owner what was found or rewritten at an offset of a disk (-1: none), for its reliability counters and its threshold of errors. No data depends on it.
+    /// </summary>
+    void Report(int disk, DiskFinding finding, int count, long offset)
     {
     }
 }

@@ -43,7 +43,7 @@ internal sealed class RingSet(SpaceMembers members, BufferPool buffers, Func<IoE
         {
             Name = "the write cache",
             KeepsLastCopy = true,
-            Report = host.Report,
+            Report = (disk, finding, count) => host.Report(disk, finding, count, offset: -1),   // which of its blocks, only the cache knows
             PutOut = (disk, error, other) => members.PutOut(disk, error, other, "the write cache"),
             MarkStale = mark,
             ClearStale = clear,

@@ -56,6 +56,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     internal void NoteOverdue(int disk, int change)
     {
         Of(disk).Overdue += change;
+        Invariant.That(Of(disk).Overdue >= 0, "A read that was counted overdue on a disk ends on that disk.");
         _overdue += change;
     }
 

@@ -29,6 +29,11 @@ public sealed partial class Space
         }
 
         row.Leave(turn);
+        if (error == IoError.None)
+        {
+            UnlistLost(piece);
+        }
+
         return error != Doubtful ? error
             : _lane.Buffers.IsKept(target) ? await ReadElsewhere(row, piece, target)
             : await ReadAgain(row, piece, target.ForbidKeeping());
@@ -249,21 +254,29 @@ public sealed partial class Space
 
     private void NoteWrong(SpaceRow row, StripPiece block, int copy, IoError error)
     {
-        if (error == IoError.None)
+        if (error == IoError.None && !IsListedLost(block))
         {
+            SlabPlace place = row.Place(block.Column, copy);
             Counters.ChecksumMismatches++;
-            _host.Report(row.Place(block.Column, copy).Disk, DiskFinding.ChecksumMismatch, 1);
+            _host.Report(place.Disk, DiskFinding.ChecksumMismatch, 1, place.DataOffset + block.SlabOffset);
         }
     }
 
     private IoError NoteLost(SpaceRow row, StripPiece block, int copies)
     {
+        if (IsListedLost(block))
+        {
+            return IoError.Io;
+        }
+
         Counters.BlocksLost++;
+        ListLost(block);
         for (int copy = 0; copy < _shape.Copies; copy++)
         {
             if ((copies >> copy & 1) != 0)
             {
-                _host.Report(row.Place(block.Column, copy).Disk, DiskFinding.Lost, 1);
+                SlabPlace place = row.Place(block.Column, copy);
+                _host.Report(place.Disk, DiskFinding.Lost, 1, place.DataOffset + block.SlabOffset);
             }
         }
 
@@ -272,6 +285,7 @@ public sealed partial class Space
 
     private async LaneTask<IoError> Heal(SpaceRow row, StripPiece block, int copies, IoBuffer good)
     {
+        UnlistLost(block);
         for (int copy = 0; copy < _shape.Copies; copy++)
         {
             SlabPlace place = row.Place(block.Column, copy);
@@ -279,7 +293,7 @@ public sealed partial class Space
                 && await WriteMember(place.Disk, place.DataOffset + block.SlabOffset, good, hasOtherCopy: true) == IoError.None)
             {
                 Counters.BlocksHealed++;
-                _host.Report(place.Disk, DiskFinding.Healed, 1);
+                _host.Report(place.Disk, DiskFinding.Healed, 1, place.DataOffset + block.SlabOffset);
             }
         }
 

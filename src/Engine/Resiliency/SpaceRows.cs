@@ -225,6 +225,7 @@ public sealed partial class Space
 
     private async LaneTask<IoError> FreeRow(SpaceRow row)
     {
+        UnlistLostRow(row.Index);
         _rows[row.Index] = null;   // reads see zeros from here on; writes wait for the row to be made anew
         while (row.Users > 0 || _writebackRunning)
         {

@@ -72,14 +72,15 @@ public sealed partial class Space
         uint wrongOnAll = byte.MaxValue;
         for (int copy = 0; copy < _shape.Copies; copy++)
         {
-            int disk = page.Row.Place(page.Column, copy).Disk;
+            SlabPlace place = page.Row.Place(page.Column, copy);
+            int disk = place.Disk;
             if (_members.IsLive(disk) && !IsPageStale(page, copy))
             {
                 uint mask = await WrongSectors(page, copy, buffer);
                 int count = BitOperations.PopCount(mask);
                 wrongOnAll &= mask;
                 wrong += count;
-                NoteWrongPage(disk, findings is null ? 0 : count);
+                NoteWrongPage(disk, findings is null ? 0 : count, place.PagesOffset + (page.Index * ChecksumSector.PageSize));
             }
         }
 
@@ -132,12 +133,12 @@ public sealed partial class Space
         return count;
     }
 
-    private void NoteWrongPage(int disk, int sectors)
+    private void NoteWrongPage(int disk, int sectors, long offset)
     {
         if (sectors > 0)
         {
             Counters.PageSectorsWrong += sectors;
-            _host.Report(disk, DiskFinding.ChecksumMismatch, sectors);
+            _host.Report(disk, DiskFinding.ChecksumMismatch, sectors, offset);
         }
     }
 }

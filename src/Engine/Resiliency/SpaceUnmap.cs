@@ -195,6 +195,7 @@ public sealed partial class Space
 
     private void ResetBlocks(SpaceRow row, StripPiece piece, ChecksumPage page, int first, int count)
     {
+        UnlistLost(piece);
         for (int i = 0; i < count; i++)
         {
             if (page.Generations[first + i] == ChecksumSector.NeverWritten)

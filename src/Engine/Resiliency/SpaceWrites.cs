@@ -59,6 +59,11 @@ public sealed partial class Space
             await PutOut(row.Place(piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
         }
 
+        if (error == IoError.None)
+        {
+            UnlistLost(piece);
+        }
+
         Leave(ref row.RegionAt(region), isMarked);
         row.Leave(turn);
         _locks.Release(key, key + piece.Length);

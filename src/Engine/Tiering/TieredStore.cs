@@ -148,6 +148,21 @@ public sealed partial class TieredStore : IHomeStore
         return error;
     }
 
+    /// <summary>Offset in the disk of an address in a tier; -1 where no slice of the disk is.</summary>
+    internal long OffsetOf(int tier, long address)
+    {
+        uint slot = (uint)(address >> _sliceShift);
+        for (int slice = 0; slice < Slices; slice++)
+        {
+            if (_map[slice] is { IsMapped: true } entry && entry.Tier == tier && entry.Slot == slot)
+            {
+                return ((long)slice << _sliceShift) + (address & (_sliceSize - 1));
+            }
+        }
+
+        return -1;
+    }
+
     private LaneTask<IoError> ReadAt(long offset, IoBuffer target)
     {
         int slice = (int)(offset >> _sliceShift);

@@ -39,6 +39,9 @@ public sealed class MeteredDisk : IDisk
     /// <summary>What passed through.</summary>
     public IoCounters Counters { get; } = new();
 
+    /// <summary>Places at which a request failed or gave something else than its checksum says.</summary>
+    public BadPlaces BadPlaces { get; } = new();
+
     /// <summary>Requests past their deadline that the device has not answered yet.</summary>
     public int Overdue { get; private set; }
 
@@ -80,7 +83,7 @@ public sealed class MeteredDisk : IDisk
 
         long startNs = Start();
         IoBuffer memory = target.MayBeKept ? target : Lane.Buffers.Rent(target.Length);
-        return Track(MemberOperation.Read, target.Length, memory, target, startNs, _below.Read(offset, memory));
+        return Track(MemberOperation.Read, offset, target.Length, memory, target, startNs, _below.Read(offset, memory));
     }
 
     /// <inheritdoc/>
@@ -99,23 +102,23 @@ public sealed class MeteredDisk : IDisk
             source.Span.CopyTo(memory.Span);
         }
 
-        return Track(MemberOperation.Write, source.Length, memory, source, startNs, _below.Write(offset, memory, flags));
+        return Track(MemberOperation.Write, offset, source.Length, memory, source, startNs, _below.Write(offset, memory, flags));
     }
 
     /// <inheritdoc/>
     public LaneTask<IoError> Flush() => Refusal() is var refusal and not IoError.None
         ? new LaneTask<IoError>(refusal)
-        : Track(MemberOperation.Flush, 0, default, default, Start(), _below.Flush());
+        : Track(MemberOperation.Flush, BadPlaces.NoOffset, 0, default, default, Start(), _below.Flush());
 
     /// <inheritdoc/>
     public LaneTask<IoError> Unmap(long offset, long length) => Refusal() is var refusal and not IoError.None
         ? new LaneTask<IoError>(refusal)
-        : Track(MemberOperation.Unmap, length, default, default, Start(), _below.Unmap(offset, length));
+        : Track(MemberOperation.Unmap, offset, length, default, default, Start(), _below.Unmap(offset, length));
 
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => Refusal() is var refusal and not IoError.None
         ? new LaneTask<IoError>(refusal)
-        : Track(MemberOperation.Zero, length, default, default, Start(), _below.WriteZeroes(offset, length, flags));
+        : Track(MemberOperation.Zero, offset, length, default, default, Start(), _below.WriteZeroes(offset, length, flags));
 
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _below.Status(offset, length, extents);
@@ -142,7 +145,7 @@ public sealed class MeteredDisk : IDisk
         LaneTask<IoError> closing = CloseBelow();
         if (Overdue == 0)
         {
-            await Track(MemberOperation.Close, 0, default, default, Start(), closing);
+            await Track(MemberOperation.Close, BadPlaces.NoOffset, 0, default, default, Start(), closing);
         }
         else
         {
@@ -172,7 +175,7 @@ public sealed class MeteredDisk : IDisk
     {
         Unlink(request);
         AnsweredTick = _watch.Tick;
-        Count(request.Operation, request.Length, Lane.NowNs - request.StartNs, error);
+        Count(request.Operation, request.Offset, request.Length, Lane.NowNs - request.StartNs, error);
     }
 
     /// <summary>The device has answered a request whose caller has gone on.</summary>
@@ -203,14 +206,14 @@ public sealed class MeteredDisk : IDisk
         return Lane.NowNs;
     }
 
-    private LaneTask<IoError> Track(MemberOperation operation, long length, IoBuffer memory, IoBuffer callers, long startNs, LaneTask<IoError> below)
+    private LaneTask<IoError> Track(MemberOperation operation, long offset, long length, IoBuffer memory, IoBuffer callers, long startNs, LaneTask<IoError> below)
     {
         bool isBorrowed = memory.Length > 0 && !callers.MayBeKept;
         if (below.IsCompleted)
         {
             IoError error = below.GetAwaiter().GetResult();
             AnsweredTick = _watch.Tick;
-            Count(operation, length, Lane.NowNs - startNs, error);
+            Count(operation, offset, length, Lane.NowNs - startNs, error);
             if (isBorrowed)
             {
                 GiveBack(operation, memory, callers, error);
@@ -222,14 +225,14 @@ public sealed class MeteredDisk : IDisk
         MeteredRequest request = _free.Take() ?? new MeteredRequest(this);
         Link(request);
         _watch.Wake();
-        return request.Begin(operation, length, memory, isBorrowed ? callers : default, startNs, _watch.Tick, below);
+        return request.Begin(operation, offset, length, memory, isBorrowed ? callers : default, startNs, _watch.Tick, below);
     }
 
     private void GiveUp(MeteredRequest request, IoError error)
     {
         Unlink(request);
         Overdue++;
-        Count(request.Operation, request.Length, Lane.NowNs - request.StartNs, error);
+        Count(request.Operation, request.Offset, request.Length, Lane.NowNs - request.StartNs, error);
         request.GiveUp(error);
     }
 
@@ -240,10 +243,19 @@ public sealed class MeteredDisk : IDisk
         return IoError.None;
     }
 
-    private void Count(MemberOperation operation, long length, long elapsedNs, IoError error)
+    private void Count(MemberOperation operation, long offset, long length, long elapsedNs, IoError error)
     {
         bool failed = error != IoError.None;
-        Counters.MediaErrors += error == IoError.Io ? 1 : 0;
+        if (error == IoError.Io)
+        {
+            Counters.MediaErrors++;
+            BadPlaces.Add(offset);
+        }
+        else if (!failed && operation is MemberOperation.Write or MemberOperation.Zero)
+        {
+            BadPlaces.Rewritten(offset, length);
+        }
+
         switch (operation)
         {
             case MemberOperation.Read:

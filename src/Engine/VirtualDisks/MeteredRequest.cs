@@ -20,6 +20,8 @@ internal sealed class MeteredRequest(MeteredDisk disk) : Follower
 
     internal MemberOperation Operation { get; private set; }
 
+    internal long Offset { get; private set; }
+
     internal long Length { get; private set; }
 
     internal long StartNs { get; private set; }
@@ -35,9 +37,9 @@ internal sealed class MeteredRequest(MeteredDisk disk) : Follower
     internal IoBuffer Borrower { get; private set; }
 
     internal LaneTask<IoError> Begin(
-        MemberOperation operation, long length, IoBuffer memory, IoBuffer borrower, long startNs, int startTick, LaneTask<IoError> below)
+        MemberOperation operation, long offset, long length, IoBuffer memory, IoBuffer borrower, long startNs, int startTick, LaneTask<IoError> below)
     {
-        (Operation, Length, _memory, Borrower, StartNs, StartTick) = (operation, length, memory, borrower, startNs, startTick);
+        (Operation, Offset, Length, _memory, Borrower, StartNs, StartTick) = (operation, offset, length, memory, borrower, startNs, startTick);
         return Follow(below);
     }
 

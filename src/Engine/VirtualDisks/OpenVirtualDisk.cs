@@ -95,6 +95,31 @@ public sealed class OpenVirtualDisk
     /// <summary>Which bytes no copy can give, and what brings them back; empty if all can be read.</summary>
     public string UnreadableReason => UnreadableRegions.Describe(_pool, Description);
 
+    /// <summary>Whether it has blocks that no copy could give and that were not written since.</summary>
+    public bool HasLost => Parts.Any(static part => part.Space.LostBlocks.Count > 0);
+
+    /// <summary>The blocks that no copy could give and that were not written since, as ranges of the virtual disk in their order.</summary>
+    public List<(long Offset, long Length)> LostRanges()
+    {
+        const int block = 4096;
+        List<(long Offset, long Length)> ranges = [];
+        foreach (long offset in Parts.SelectMany(part => part.Space.LostBlocks.Select(address => OffsetOf(part, address))).Where(static offset => offset >= 0).Order())
+        {
+            if (ranges.Count > 0 && ranges[^1].Offset + ranges[^1].Length == offset)
+            {
+                ranges[^1] = (ranges[^1].Offset, ranges[^1].Length + block);
+            }
+            else
+            {
+                ranges.Add((offset, block));
+            }
+        }
+
+        return ranges;
+    }
+
+    private long OffsetOf(OpenPart part, long address) => Tiers is { } tiers ? tiers.OffsetOf(part.Number, address) : address;
+
     /// <summary>What was found out about disks of a pool, by number, since this was last asked.</summary>
     internal IEnumerable<KeyValuePair<(int Disk, DiskFinding Finding), long>> TakeFindings(Pool pool)
     {

@@ -40,8 +40,14 @@ internal abstract class PoolMemberHost(Pool pool) : IMemberHost
         return error;
     }
 
-    public void Report(int disk, DiskFinding finding, int count) =>
+    public void Report(int disk, DiskFinding finding, int count, long offset)
+    {
         _findings[(disk, finding)] = _findings.GetValueOrDefault((disk, finding)) + count;
+        if (finding == DiskFinding.ChecksumMismatch && pool.Disk(new DiskNumber((ushort)disk)) is MeteredDisk device)
+        {
+            device.BadPlaces.Add(offset);
+        }
+    }
 
     /// <summary>What was reported since this was last asked.</summary>
     internal Dictionary<(int Disk, DiskFinding Finding), long> TakeFindings()
