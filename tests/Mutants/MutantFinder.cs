@@ -27,7 +27,7 @@ public static class MutantFinder
     [
         "Flush", "FlushDisks", "FlushDisk", "FlushUnflushed", "Commit", "CommitTail", "CommitNow", "Write", "WriteGroup", "WriteMember", "WritePages",
         "WritePageCopies", "WriteSuperblocks", "WriteView", "WriteCopy", "Overwrite", "MarkDirty", "MarkStale", "MarkMissing",
-        "SettleMissing", "NoteFirstWrites", "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
+        "NoteFirstWrites", "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
         "NameCheckpoint", "TrimLog", "Writeback", "FlushForNotes", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",
         "HoldWriteback", "WritebackEnd", "TakeTurn", "FlushHome", "FlushRing", "FlushMedium", "WriteAnchor", "DrainReaders", "Suspend", "RecordLeavers", "WriteLeavers",
     ];

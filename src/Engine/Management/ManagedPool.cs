@@ -20,6 +20,12 @@ internal sealed class ManagedPool(PoolId id)
     /// <summary>What its members say of it while it is not open.</summary>
     internal PoolState? LastKnownState { get; set; }
 
+    /// <summary>Whether it was closed because it lost the majority of its metadata votes; it is opened again when that is back.</summary>
+    internal bool IsLost { get; set; }
+
+    /// <summary>Before this, on the lane's clock, a lost pool is not opened again.</summary>
+    internal long NextOpeningNs { get; set; }
+
     /// <summary>What is known of it.</summary>
     internal PoolState? State => Pool?.State ?? LastKnownState;
 
@@ -53,6 +59,9 @@ internal sealed class Absence
 internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
 {
     internal OpenVirtualDisk Open { get; } = open;
+
+    /// <summary>Whether it could not be opened; it is tried again when a disk is back.</summary>
+    internal bool FailedAtOpen { get; } = open.Fault != IoError.None;
 
     internal NbdServer? Server { get; set; }
 

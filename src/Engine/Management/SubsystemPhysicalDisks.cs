@@ -234,7 +234,7 @@ public sealed partial class StorageSubsystem
             if (refused.Length == 0)
             {
                 await GiveToPool([disk]);
-                await RejoinDisks(pool);
+                await RejoinDisks(managed);
                 StartRepairs(managed);
             }
 

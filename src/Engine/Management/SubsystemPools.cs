@@ -101,6 +101,11 @@ public sealed partial class StorageSubsystem
         {
             await OpenVirtualDisks(managed);
             await AttachWaiting(managed);
+        }
+
+        foreach (ManagedPool managed in opened)   // once all virtual disks are open: what was dirty is stale on disks that have left
+        {
+            await RejoinDisks(managed);
             await ResumeJobs(managed);
             StartRepairs(managed);
         }
@@ -128,7 +133,8 @@ public sealed partial class StorageSubsystem
         PoolOpenResult result = await Pool.Open(Environment(), id, [.. disks.Select(disk => disk.Scan!)]);
         managed.Pool = result.Pool;
         managed.Reason = result.Reason;
-        managed.LastKnownState = result.LastKnownState;
+        managed.LastKnownState = result.LastKnownState ?? (managed.IsLost ? managed.LastKnownState : null);
+        managed.IsLost &= managed.Pool is null;
         foreach (RefusedDisk refused in result.Refused)
         {
             if (disks.Find(disk => disk.Disk == refused.Disk) is { } known)
@@ -150,7 +156,6 @@ public sealed partial class StorageSubsystem
 
         await GiveToPool(disks.FindAll(disk => disk.Problem.Length == 0));
         Watch(managed.Pool);
-        await RejoinDisks(managed.Pool);
         return managed;
     }
 

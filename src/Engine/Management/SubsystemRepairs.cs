@@ -11,12 +11,29 @@ namespace TierSpaces.Engine.Management;
 // by Update-StoragePool, and whenever a disk is registered; one that was there and could not take part is tried again in the same way.
 public sealed partial class StorageSubsystem
 {
-    /// <summary>Lets every disk of a pool that is there and outside the view take part again.</summary>
-    private async LaneTask<Nothing> RejoinDisks(Pool pool)
+    /// <summary>
+    /// Lets every disk of a pool that is there and outside the view take part again, the one that left last first. Every virtual disk of the pool has
+    /// been opened, or could not be: those are opened again with each disk, before the next one joins. So what was dirty when a disk left is stale on it.
+    /// </summary>
+    private async LaneTask<Nothing> RejoinDisks(ManagedPool managed)
     {
-        foreach (DiskNumber number in pool.OutsideDisks.ToArray())
+        foreach (DiskNumber number in managed.Pool?.OutsideByDeparture ?? [])
         {
-            await RejoinDisk(pool, number);
+            if (managed.Pool is { HasLostQuorum: false } pool && await RejoinDisk(pool, number))
+            {
+                await OpenFailed(managed);
+            }
+        }
+
+        return default;
+    }
+
+    /// <summary>Opens the virtual disks again that could not be opened with the disks that were there.</summary>
+    private async LaneTask<Nothing> OpenFailed(ManagedPool managed)
+    {
+        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.Where(static disk => disk.FailedAtOpen).ToArray())
+        {
+            AttachOpened(await Reopen(managed, disk));
         }
 
         return default;

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 
@@ -16,6 +17,7 @@ namespace TierSpaces.Engine.Pools;
 //  4. A sequence is never used twice with different contents in one session: a group waits for space as long as it takes.
 //  5. The journal is not written over the blocks that follow the checkpoint before the newest.
 //  6. Without a majority nothing is written any more.
+//  7. An operation does not overtake commits that were asked for before it: a disk does not join before marks of what it missed.
 
 /// <summary>Journal, checkpoints, superblocks and views of an open pool.</summary>
 internal sealed partial class MetadataStore
@@ -27,7 +29,9 @@ internal sealed partial class MetadataStore
     private readonly PoolEnvironment _environment;
     private readonly Witness _witness;
     private readonly Queue<PendingCommit> _commits = new();
-    private readonly Queue<Func<LaneTask>> _operations = new();
+    private readonly Queue<(Func<LaneTask> Run, long After)> _operations = new();   // After: commits that were asked for before it
+    private long _commitsAsked;
+    private long _commitsTaken;
     private bool _isPumping;
     private bool _isClosed;
     private GroupWrite? _group;   // in flight
@@ -84,6 +88,7 @@ internal sealed partial class MetadataStore
         }
 
         _commits.Enqueue(commit);
+        _commitsAsked++;
         Kick();
         return task;
     }
@@ -93,7 +98,7 @@ internal sealed partial class MetadataStore
     {
         LaneCompletion<CommitResult> done = LaneCompletion<CommitResult>.Rent();
         LaneTask<CommitResult> task = done.Task;
-        _operations.Enqueue(async () => done.Complete(StoppedResult() ?? await operation()));
+        _operations.Enqueue((async () => done.Complete(StoppedResult() ?? await operation()), _commitsAsked));
         Kick();
         return task;
     }
@@ -186,9 +191,10 @@ internal sealed partial class MetadataStore
         {
             await NameCheckpoint();
         }
-        else if (_operations.TryDequeue(out Func<LaneTask>? operation))
+        else if (_operations.TryPeek(out (Func<LaneTask> Run, long After) next) && next.After <= _commitsTaken)
         {
-            await operation();
+            _operations.Dequeue();
+            await next.Run();
         }
         else if (_electionDue)
         {
@@ -218,12 +224,12 @@ internal sealed partial class MetadataStore
     private void FailWaiting()
     {
         CommitResult stopped = StoppedResult() ?? CommitResult.Committed;
-        while (_operations.TryDequeue(out Func<LaneTask>? operation))
+        while (_operations.TryDequeue(out (Func<LaneTask> Run, long After) operation))
         {
-            operation().Forget();
+            operation.Run().Forget();
         }
 
-        while (_commits.TryDequeue(out PendingCommit? commit))
+        while (TryTakeCommit(out PendingCommit? commit))
         {
             commit.Done(stopped);
         }
@@ -238,10 +244,18 @@ internal sealed partial class MetadataStore
         while (_commits.TryPeek(out PendingCommit? next) && (group.Count == 0 || bytes + next.Bytes.Length <= Pool.MaxCommitBytes))
         {
             bytes += next.Bytes.Length;
-            group.Add(_commits.Dequeue());
+            group.Add(next);
+            TryTakeCommit(out _);
         }
 
         return group;
+    }
+
+    private bool TryTakeCommit([NotNullWhen(true)] out PendingCommit? commit)
+    {
+        bool any = _commits.TryDequeue(out commit);
+        _commitsTaken += any ? 1 : 0;
+        return any;
     }
 
     private async LaneTask WriteGroup(List<PendingCommit> commits)
@@ -396,7 +410,7 @@ internal sealed partial class MetadataStore
 
         CommitResult full = new(CommitStatus.NoSpace, $"The file system under {member.Name} has been full for a minute.");
         _group?.Report(full);
-        while (_commits.TryDequeue(out PendingCommit? commit))
+        while (TryTakeCommit(out PendingCommit? commit))
         {
             commit.Done(full);
         }

@@ -125,7 +125,7 @@ internal sealed partial class MetadataStore
         if (_checkpointProblem.Length > 0 && !HasRoom)
         {
             CommitResult full = new(CommitStatus.NoSpace, _checkpointProblem);
-            while (_commits.TryDequeue(out PendingCommit? commit))
+            while (TryTakeCommit(out PendingCommit? commit))
             {
                 commit.Done(full);
             }

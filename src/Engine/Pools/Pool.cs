@@ -67,6 +67,9 @@ public sealed partial class Pool
     /// <summary>Disks of the pool that are there but not in the view: they missed writes and wait for <see cref="Rejoin"/>.</summary>
     public IEnumerable<DiskNumber> OutsideDisks => Outside.Keys;
 
+    /// <summary>The same, the one that left last first.</summary>
+    internal DiskNumber[] OutsideByDeparture => [.. Outside.Keys.OrderByDescending(disk => State.Held.GetValueOrDefault(disk)?.Epoch ?? 0)];
+
     /// <summary>Whether the majority is gone: nothing can be written any more.</summary>
     public bool HasLostQuorum => _store.LostReason.Length > 0;
 
@@ -139,6 +142,14 @@ public sealed partial class Pool
     /// </summary>
     public static LaneTask<PoolOpenResult> Open(PoolEnvironment environment, PoolId id, IReadOnlyList<PoolScan> scans) =>
         PoolOpener.Open(environment, id, scans);
+
+    /// <summary>Whether disks that are there may be the majority of the newest view that they hold. Opening decides; nothing is read or written here.</summary>
+    public static bool MayHaveQuorum(IReadOnlyList<PoolScan> scans)
+    {
+        PoolScan[] members = [.. scans.Where(static scan => scan is { Label: not null, Superblock: not null })];
+        PoolView? view = members.Select(static scan => scan.Superblock!.View).MaxBy(static view => view.Rank);
+        return view?.Votes.IsMajority(disk => Array.Exists(members, scan => scan.Label!.Number == disk), view.Witness != Guid.Empty) == true;
+    }
 
     /// <summary>
     /// Makes records durable on a majority of the metadata disks and applies them, all or none. Concurrent commits share

@@ -184,8 +184,19 @@ public sealed partial class Space
         IoError error0 = await write0;
         IoError error1 = await write1;
         IoError error2 = await write2;
-        return (error0 == IoError.None && !IsStale(row, piece, 0)) || (error1 == IoError.None && !IsStale(row, piece, 1))
-                || (error2 == IoError.None && !IsStale(row, piece, 2)) ? await SettleMissing(row, piece, version, error0, error1, error2)
+        bool isHeld = Holds(row, piece, error0, error1, error2);
+        if (isHeld && !(error0 == IoError.None && error1 == IoError.None && (error2 == IoError.None || _shape.Copies == 2)))
+        {
+            IoError missing = await MarkMissing(row, piece, version, error0, error1, error2);
+            if (missing != IoError.None)
+            {
+                return missing;
+            }
+
+            isHeld = Holds(row, piece, error0, error1, error2);   // the disk of the only copy that took it may have left meanwhile
+        }
+
+        return isHeld ? IoError.None
             : error0 is not IoError.None and not IoError.DeviceGone ? error0
             : error1 is not IoError.None and not IoError.DeviceGone ? error1 : IoError.Io;
     }
@@ -193,16 +204,12 @@ public sealed partial class Space
     /// <summary>A write of which there is no other copy met no disk: it leaves the view all the same.</summary>
     private bool IsOnlyCopyGone(IoError write) => _shape.Copies == 1 && write is IoError.DeviceGone or IoError.NoDevice;
 
-    private static bool IsStale(SpaceRow row, StripPiece piece, int copy) =>
-        row.IsStale(piece.Column, copy, row.RegionOf(piece.Column, piece.SlabOffset));
+    /// <summary>Whether a good copy took a write: it is not stale there, and its disk is in the view now.</summary>
+    private bool Holds(SpaceRow row, StripPiece piece, IoError error0, IoError error1, IoError error2) =>
+        (error0 == IoError.None && IsReadable(row, piece, 0)) || (error1 == IoError.None && IsReadable(row, piece, 1))
+        || (error2 == IoError.None && IsReadable(row, piece, 2));
 
-    /// <summary>At least one good copy took the write: the others must be durably stale before it is acknowledged.</summary>
-    private LaneTask<IoError> SettleMissing(SpaceRow row, StripPiece piece, int version, IoError error0, IoError error1, IoError error2)
-    {
-        bool all = error0 == IoError.None && error1 == IoError.None && (error2 == IoError.None || _shape.Copies == 2);
-        return all ? LaneTask.FromResult(IoError.None) : MarkMissing(row, piece, version, error0, error1, error2);
-    }
-
+    /// <summary>A good copy took the write, another did not: that one must be durably stale before the write is acknowledged.</summary>
     private async LaneTask<IoError> MarkMissing(SpaceRow row, StripPiece piece, int version, IoError error0, IoError error1, IoError error2)
     {
         for (int copy = 0; copy < _shape.Copies; copy++)

@@ -214,6 +214,11 @@ public sealed class PoolWorld : ISimWorld
         }
 
         VirtualDisk = await VirtualDiskBuilder.Open(Pool, disk.Id);
+        if (await Rejoin() is { Length: > 0 } outside)
+        {
+            return outside;
+        }
+
         foreach (SpaceId unnamed in Lender is null || VirtualDisk.Fault != IoError.None ? [] : VirtualDiskBuilder.UnnamedRings(Lender, Environment.FindPool))
         {
             await VirtualDiskBuilder.GiveBack(Lender!, unnamed);
@@ -245,16 +250,27 @@ public sealed class PoolWorld : ISimWorld
             return (null, $"{opened.Status}: {opened.Reason}");
         }
 
-        foreach (DiskNumber outside in pool.OutsideDisks.ToArray())
+        return (pool, "");
+    }
+
+    /// <summary>Disks outside the views join when the virtual disk is open; one that could not be opened without them is opened again.</summary>
+    private async LaneTask<string> Rejoin()
+    {
+        foreach (Pool pool in new[] { Lender, Pool }.OfType<Pool>())
         {
-            CommitResult joined = await pool.Rejoin(outside);
-            if (!joined.Succeeded)
+            foreach (DiskNumber outside in pool.OutsideByDeparture)
             {
-                return (null, $"disk {outside} does not join again: {joined.Reason}");
+                CommitResult joined = await pool.Rejoin(outside);
+                if (!joined.Succeeded)
+                {
+                    return $"disk {outside} does not join again: {joined.Reason}";
+                }
+
+                VirtualDisk = VirtualDisk!.Fault == IoError.None ? VirtualDisk : await VirtualDiskBuilder.Reopen(Pool!, VirtualDisk);
             }
         }
 
-        return (pool, "");
+        return "";
     }
 
     private Pool? PoolOf(int disk) => disk < _homeDisks ? Pool : Lender;
