@@ -10,6 +10,7 @@ namespace TierSpaces.Engine.Management;
 
 // What a pool does about its disks without being asked, looked at once a second:
 //
+//   the majority of its votes is lost     it is closed, and opened anew when the majority is back
 //   a member is missing                   it is looked for; when it is back it takes part again, and what it missed is copied
 //   one that is back cannot take part     it is tried again, later each time
 //   a disk of a write cache is back       a virtual disk that waits for it, because no other disk of its cache is there, is opened again
@@ -50,6 +51,11 @@ public sealed partial class StorageSubsystem
     {
         foreach (ManagedPool managed in _pools.Values.ToArray())
         {
+            if (!_stopped)
+            {
+                await TendLost(managed);
+            }
+
             if (!_stopped && managed.Pool is { HasLostQuorum: false } pool)
             {
                 await RetryRejoins(managed, pool);

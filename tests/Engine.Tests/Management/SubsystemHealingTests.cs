@@ -1,7 +1,10 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Tests.Management;
 
@@ -71,6 +74,51 @@ public sealed class SubsystemHealingTests
         _world.Run(_world.Subsystem.UpdatePoolsAsync());
 
         Assert.All(_world.Run(_world.Subsystem.PhysicalDisksAsync()), disk => Assert.Equal("OK", disk.OperationalStatus));
+    }
+
+    [Theory]
+    [InlineData(2, 2)]
+    [InlineData(3, 3)]
+    [InlineData(3, 2)]
+    public void A_pool_whose_disks_vanish_and_come_back_serves_again_by_itself(int disks, int back)
+    {
+        Guid other = _world.NewMirror("other", 8 * Mebibyte);
+        OpenVirtualDisk undisturbed = _world.Opened(other);
+        int first = _world.Disks.Length;
+        _world.NewPool([.. Enumerable.Repeat((64L << 20, MediaType.SSD), disks)], "lost");
+        Guid disk = _world.NewMirror("d", 8 * Mebibyte);
+        for (int i = 0; i < disks; i++)
+        {
+            _world.Pull(first + i);
+        }
+
+        IoBuffer buffer = _world.Lane.Buffers.Rent(4096);
+        Assert.NotEqual(IoError.None, _world.Lane.Run(_world.Disk(disk).Write(0, buffer, WriteFlags.None)));
+        _world.Advance(TimeSpan.FromSeconds(3));
+        StoragePoolStatus lost = _world.Run(_world.Subsystem.PoolsAsync()).Single(pool => pool.UniqueId == _world.Pool);
+        Assert.Equal((PoolOperationalStatus.Incomplete, "lost"), (lost.OperationalStatus, lost.Description.FriendlyName));
+        Assert.Contains("majority", lost.StatusReason, StringComparison.Ordinal);
+        for (int i = 0; i < back; i++)
+        {
+            _world.PutBack(first + i);
+        }
+
+        _world.Advance(TimeSpan.FromSeconds(10));
+
+        StoragePoolStatus again = _world.Run(_world.Subsystem.PoolsAsync()).Single(pool => pool.UniqueId == _world.Pool);
+        Assert.Equal(back == disks ? PoolOperationalStatus.OK : PoolOperationalStatus.Degraded, again.OperationalStatus);
+        Assert.Equal(SubsystemWorld.Written(0, (int)Mebibyte), _world.Read(disk, 0, (int)Mebibyte));
+        _world.Write(disk, 0, (int)Mebibyte);
+        Assert.Same(undisturbed, _world.Opened(other));
+        Assert.Equal(SubsystemWorld.Written(0, (int)Mebibyte), _world.Read(other, 0, (int)Mebibyte));
+        for (int i = back; i < disks; i++)
+        {
+            _world.PutBack(first + i);
+        }
+
+        _world.Advance(TimeSpan.FromSeconds(60));
+        Assert.Equal(PoolOperationalStatus.OK, _world.Run(_world.Subsystem.PoolsAsync()).Single(pool => pool.UniqueId == _world.Pool).OperationalStatus);
+        Assert.Equal(HealthStatus.Healthy, Health(disk));
     }
 
     [Fact]

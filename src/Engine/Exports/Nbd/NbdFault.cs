@@ -21,18 +21,16 @@ internal enum NbdFault : byte
     NoMemory,
     NotSupported,
     ShutDown,
-    StoreRefused,
 }
 
 /// <summary>Faults as the protocol and as people see them.</summary>
 internal static class NbdFaults
 {
-    /// <summary>Outcome of a store call; everything a client cannot act upon is an input/output error to it.</summary>
+    /// <summary>Outcome of a store call; everything a client cannot act upon is an input/output error to it. The range was checked before, so a store that refuses it has a fault below.</summary>
     internal static NbdFault Of(IoError error) => error switch
     {
         IoError.None => NbdFault.None,
         IoError.NotPermitted or IoError.ReadOnly => NbdFault.ReadOnly,
-        IoError.InvalidArgument or IoError.TooLarge => NbdFault.StoreRefused,
         IoError.NoSpace => NbdFault.NoSpace,
         IoError.NoMemory => NbdFault.NoMemory,
         IoError.NotSupported => NbdFault.NotSupported,
@@ -68,7 +66,6 @@ internal static class NbdFaults
         NbdFault.NoMemory => "out of memory"u8,
         NbdFault.NotSupported => "not supported by the storage"u8,
         NbdFault.ShutDown => "the export is being shut down"u8,
-        NbdFault.StoreRefused => "the storage refused the range"u8,
         _ => "the storage could not complete the request"u8,
     };
 
