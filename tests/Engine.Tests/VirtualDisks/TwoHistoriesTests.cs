@@ -37,6 +37,7 @@ public sealed class TwoHistoriesTests
             if (mixed.Pool is not { } pool)
             {
                 Assert.Equal(images, Array.ConvertAll(mixed.Disks, disk => disk.Media.Hash()));
+                mixed.Release();
                 continue;
             }
 
@@ -56,6 +57,8 @@ public sealed class TwoHistoriesTests
                 bool isStranger = (((mixture >> (disk + 1)) & 1) == 0) != (history == 'A');
                 Assert.Equal(isStranger, images[disk] == mixed.Disks[disk].Media.Hash());
             }
+
+            mixed.Release();
         }
 
         Assert.True(opened >= 2, "each history opens with all of its disks");
@@ -139,10 +142,11 @@ public sealed class TwoHistoriesTests
         int cases = 0;
         for (int point = 1; ; point++)
         {
-            PoolWorld world = Create(disks, seed: 1);
-            Write(world, 'O');
-            Stop(world);
-            world = world.Restart(2);
+            PoolWorld made = Create(disks, seed: 1);
+            Write(made, 'O');
+            Stop(made);
+            PoolWorld world = made.Restart(2);
+            made.Release();
             int left = point;
             Array.ForEach(world.Disks, disk => disk.OnRequest = (_, _, _) => left--);
             bool ended = false;
@@ -162,6 +166,7 @@ public sealed class TwoHistoriesTests
                     string refused = without.Lane.Run(without.Open());
                     if (refused.Length > 0)
                     {
+                        without.Release();
                         continue;   // two disks: the other one and a witness that is behind
                     }
 
