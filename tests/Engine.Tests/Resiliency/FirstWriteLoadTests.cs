@@ -18,6 +18,9 @@ public sealed class FirstWriteLoadTests
     private readonly SimLane _lane = new(1);
     private readonly SimSpaceMap _map = new();
     private readonly MeteredDisk[] _disks = new MeteredDisk[2];
+    private readonly IDisk[] _members = new IDisk[2];   // as the host has them
+    private DiskWatch? _watch;
+    private SimSpaceHost _host = null!;
     private Space _space = null!;
 
     // A row has 128 MiB on each disk: one that is written whole takes a second.
@@ -38,6 +41,63 @@ public sealed class FirstWriteLoadTests
         Assert.All(Write(16), error => Assert.Equal(IoError.None, error));
         AssertNoneLeft();
     }
+
+    // The work is not paced: it takes what the disks give.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void No_disk_leaves_while_sixteen_clients_write_beside_work_on_everything(bool resyncs)
+    {
+        Open(zeroesSlowly: false);
+        Assert.All(Write(16), error => Assert.Equal(IoError.None, error));
+        if (resyncs)
+        {
+            Assert.Equal(IoError.None, _lane.Run(_host.Evict(1, "test")));
+            Assert.All(Write(16), error => Assert.Equal(IoError.None, error));
+            _members[1] = _disks[1] = NewDisk(zeroesSlowly: false);
+            _map.Evicted.Clear();
+            _space.OnDiskJoined();
+            Assert.True(_space.BytesToResync >= 16 << 20);
+        }
+
+        bool isRunning = true;
+        bool hasEnded = false;
+        Work().Forget();
+        LaneTask<IoError>[] clients = [.. Enumerable.Range(0, 16).Select(Client)];
+        Assert.All(Array.ConvertAll(clients, client => _lane.Run(client)), error => Assert.Equal(IoError.None, error));
+        isRunning = false;
+        _lane.PumpWhile(() => !hasEnded, 3600 * Second);
+        Assert.True(hasEnded);
+        AssertNoneLeft();
+
+        async LaneTask Work()
+        {
+            ScrubStride stride = new(0, 0, false, IoError.None);
+            while (isRunning && !resyncs && stride is { IsDone: false, Error: IoError.None })
+            {
+                stride = await _space.Scrub(stride.Cursor, new ScrubFindings());
+            }
+
+            RepairEnd end = resyncs ? await _space.Resync(new SimPacer(_lane)) : RepairEnd.Done;
+            Assert.Equal((IoError.None, RepairEnd.Done, 0), (stride.Error, end, _space.BytesToResync));
+            hasEnded = true;
+        }
+    }
+
+    private async LaneTask<IoError> Client(int number)
+    {
+        Random random = new(number);
+        IoError error = IoError.None;
+        for (int i = 0; i < 60 && error == IoError.None; i++)
+        {
+            error = await WriteOne(random.NextInt64(16 * _space.Shape.RowSize / 4096) * 4096);
+        }
+
+        return error;
+    }
+
+    private MeteredDisk NewDisk(bool zeroesSlowly) =>
+        new(_lane, new EmulatedDisk(_lane, new NullDisk(40L << 30) { ZeroesSlowly = zeroesSlowly }, LatencyProfile.Find("HDD7200")!), _watch!);
 
     private void AssertNoneLeft()
     {
@@ -63,14 +123,13 @@ public sealed class FirstWriteLoadTests
     private void Open(bool zeroesSlowly)
     {
         SpaceShape shape = new(1, 2, 256 << 10, 128 << 20, Checksums: false);
-        DiskWatch watch = new(_lane);
+        _watch = new DiskWatch(_lane);
         for (int i = 0; i < _disks.Length; i++)
         {
-            NullDisk below = new(40L << 30) { ZeroesSlowly = zeroesSlowly };
-            _disks[i] = new MeteredDisk(_lane, new EmulatedDisk(_lane, below, LatencyProfile.Find("HDD7200")!), watch);
+            _members[i] = _disks[i] = NewDisk(zeroesSlowly);
         }
 
-        SimSpaceHost host = new(_lane, shape, Array.ConvertAll(_disks, static disk => (IDisk)disk), _map);
+        _host = new SimSpaceHost(_lane, shape, _members, _map);
         _map.Used.UnionWith([(0, 0), (1, 0)]);
         SpaceOptions options = new()
         {
@@ -84,8 +143,8 @@ public sealed class FirstWriteLoadTests
             LogOwner = new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
             LogBlocksMax = 256,
         };
-        _space = _lane.Run(Space.Create(host, options));
-        host.Space = _space;
+        _space = _lane.Run(Space.Create(_host, options));
+        _host.Space = _space;
         Assert.Equal("", _space.FaultReason);
     }
 }
