@@ -10,7 +10,7 @@ public abstract record StorageRequest
     public bool WhatIf { get; init; }
 
     /// <summary>
-    /// Whether nobody could be asked for confirmation: a verb that destroys then takes exactly one object, named without wildcards. Callers
+    /// Whether no person could be asked for confirmation: a verb that destroys then takes exactly one object, named without wildcards. Callers
     /// that have asked, or were told not to, leave it out.
     /// </summary>
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]

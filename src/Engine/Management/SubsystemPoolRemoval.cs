@@ -18,7 +18,7 @@ public sealed partial class StorageSubsystem
         ManagedPool managed = OpenPool(id);
         Pool pool = managed.Pool!;
         RequireEmpty(managed);
-        await GiveBackUnnamed();   // nobody could tell afterwards what other pools have lent to it; what it has lent itself may be nobody's
+        await GiveBackUnnamed();   // before its records go: they tell what other pools have lent to it, and which of its own loans no virtual disk names
         RequireNotLending(managed);
         managed.LastKnownState = pool.State;
         await pool.Close();

@@ -1,8 +1,8 @@
 namespace TierSpaces.Engine.Primitives;
 
 /// <summary>
-/// A request ended with an exception while no store was in the middle of a change. The request has failed, and nothing else has: whoever
-/// asked is answered with an I/O error. Any other exception that a store ends a request with leaves the state of the store unknown.
+/// A request ended with an exception while no store was in the middle of a change. The request has failed, and nothing else has: its
+/// caller gets an I/O error. Any other exception that a store ends a request with leaves the state of the store unknown.
 /// </summary>
 /// <param name="cause">What was thrown.</param>
 public sealed class RequestException(Exception cause) : Exception($"A request was given up before a store changed anything: {cause.Message}", cause)

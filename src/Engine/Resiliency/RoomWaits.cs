@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Resiliency;
 //
 // Invariants
 //  1. A caller is answered once: with the end of the work, or with NoSpace when it has waited a minute and a write has just found no room again.
-//  2. The work is followed to its end whoever has been answered.
+//  2. The work is followed to its end, whether or not its caller has been answered.
 
 /// <summary>Answers callers with NoSpace while the work that they asked for goes on.</summary>
 internal sealed class RoomWaits

@@ -15,7 +15,7 @@ public sealed partial class Space
     private bool _roundRunning;
 
     /// <summary>
-    /// Makes every completed write durable. Rounds do not overlap; whoever asks during a round shares the next one. A round that waits for room
+    /// Makes every completed write durable. Rounds do not overlap; a caller that asks during a round shares the next one. A round that waits for room
     /// on a full host file system goes on; its callers get NoSpace after a minute.
     /// </summary>
     public LaneTask<IoError> Flush() => _members.OrNoSpace(FlushRounds());

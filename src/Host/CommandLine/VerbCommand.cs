@@ -91,7 +91,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
 
     private static bool HasTerminal => !Console.IsInputRedirected && !Console.IsOutputRedirected;
 
-    /// <summary>Whether something is destroyed that nobody was asked about: there is no terminal, and neither -Confirm nor -Force was given.</summary>
+    /// <summary>Whether the verb destroys something without a question: there is no terminal, and neither -Confirm nor -Force was given.</summary>
     private bool IsUnconfirmed(VerbArguments arguments) =>
         verb.Verb.Destroys && !HasTerminal && !arguments.Values.ContainsKey(CommonParameters.Confirm) && !(arguments.Values.ContainsKey("Force") && arguments.IsOn("Force"));
 

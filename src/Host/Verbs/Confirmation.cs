@@ -3,7 +3,7 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Host.Verbs;
 
 /// <summary>
-/// What a verb that destroys may do when nobody could be asked: one object, named exactly. A wildcard that a person meant for something else,
+/// What a verb that destroys may do when no person could be asked: one object, named exactly. A wildcard that a person meant for something else,
 /// or a name that two pools have, would otherwise destroy unseen.
 /// </summary>
 internal static class Confirmation
@@ -28,7 +28,7 @@ internal static class Confirmation
         var names = string.Join(", ", selected.Take(NamesMax)) + (selected.Count > NamesMax ? $" and {selected.Count - NamesMax} more" : "");
         throw new StorageException(
             StorageErrors.InvalidParameter,
-            $"-{parameter} '{string.Join(",", texts!)}' selects {(selected.Count == 0 ? "nothing" : names)}, and without a terminal nobody can be asked to confirm. "
+            $"-{parameter} '{string.Join(",", texts!)}' selects {(selected.Count == 0 ? "nothing" : names)}, and no confirmation can be asked for without a terminal. "
             + "Valid: the exact name of one object.",
             "Give -Confirm:false to do it all the same.", parameter);
     }

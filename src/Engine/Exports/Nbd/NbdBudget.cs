@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 //  2. A connection that holds payload takes no more than its share, the limit divided by the active connections and one more: while
 //     clients do not take their replies there is room for another one.
 //  3. A connection that holds nothing is never above its share: it is granted in order of arrival as soon as the memory is there.
-//  4. Connections wait in order of arrival. One that is above its share holds up nobody behind it.
+//  4. Connections wait in order of arrival. One that is above its share holds up no connection behind it.
 //  5. A request of at most SmallMax bytes that would have to wait is served from a reserve, of which a connection holds at most SmallShare:
 //     small requests are answered whatever large ones hold.
 
