@@ -23,7 +23,7 @@ internal sealed class NbdTransmission
     private const int ProgressShift = 16;
 
     private readonly NbdTerms _terms;
-    private readonly BlockLimits _store;   // the store of the export; it need not take a transfer as long as the protocol's
+    private readonly IBlockStore _store;   // the store of the export, behind a layer of limits if it does not take what the protocol allows
     private readonly NbdServer _server;
     private readonly ILaneSocket _socket;
     private readonly NbdReceiver _receiver;
@@ -47,9 +47,13 @@ internal sealed class NbdTransmission
         _socket = socket;
         _receiver = receiver;
         _terms = terms;
-        _store = new BlockLimits(server.Lane.Buffers, terms.Export.Store, terms.Geometry.BlockSize);
+        _store = Takes(terms.Export.Store.Geometry, terms.Geometry.BlockSize)
+            ? terms.Export.Store : new BlockLimits(server.Lane.Buffers, terms.Export.Store, terms.Geometry.BlockSize);
         _replies = new NbdReplies(this, socket, server.Lane.Buffers, server.Limits.MaxRequests, terms.StructuredReplies);
     }
+
+    /// <summary>Whether a store takes every request that the protocol allows as it is: a virtual disk does.</summary>
+    private static bool Takes(in StoreGeometry geometry, int unit) => geometry.BlockSize == unit && geometry.MaxTransfer >= NbdLimits.MaxPayload;
 
     private enum Pause
     {
