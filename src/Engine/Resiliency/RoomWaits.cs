@@ -5,7 +5,8 @@ namespace TierSpaces.Engine.Resiliency;
 // Callers of work that a space does for itself and that may wait for room on a full host file system.
 //
 // Invariants
-//  1. A caller is answered once: with the end of the work, or with NoSpace when it has waited a minute and a write has just found no room again.
+//  1. A caller is answered once: with the end of the work, or with NoSpace when it has waited a minute and a request of the space has found no
+//     room for a minute. A caller that waits for anything else is not answered early.
 //  2. The work is followed to its end, whether or not its caller has been answered.
 
 /// <summary>Answers callers with NoSpace while the work that they asked for goes on.</summary>
@@ -25,7 +26,7 @@ internal sealed class RoomWaits
         return caller.Begin(work, nowNs);
     }
 
-    /// <summary>A write has waited for room a second: callers whose minute is over are answered.</summary>
+    /// <summary>A request has found no room for a minute: callers that have waited as long are answered.</summary>
     internal void Expire(long nowNs)
     {
         while (_oldest is { } caller && nowNs - caller.StartNs >= PatienceNs)

@@ -116,7 +116,7 @@ internal sealed class SpaceMembers(IMemberHost host)
                 return error;
             }
 
-            await AwaitRoom(disk);
+            await AwaitRoom(disk, attempt);
         }
 
         return error;
@@ -236,7 +236,7 @@ internal sealed class SpaceMembers(IMemberHost host)
                 return false;
             }
 
-            await AwaitRoom(disk);
+            await AwaitRoom(disk, attempt);
         }
 
         return true;   // out of the view meanwhile: nothing of it is promised
@@ -262,7 +262,7 @@ internal sealed class SpaceMembers(IMemberHost host)
         IoError error = IoError.NoSpace;
         for (int attempt = 0; error == IoError.NoSpace && (isOwn ? !GivesUp(attempt) : attempt < RetriesMax); attempt++)
         {
-            await AwaitRoom(disk);
+            await AwaitRoom(disk, attempt);
             error = host.Disk(disk) is { } device ? await device.Write(offset, source, WriteFlags.None) : IoError.DeviceGone;
             Of(disk).Written++;
         }
@@ -271,13 +271,16 @@ internal sealed class SpaceMembers(IMemberHost host)
     }
 
     /// <summary>The time between two tries of a request that found its host file system full; shown as the space's state meanwhile.</summary>
-    private async LaneTask AwaitRoom(int disk)
+    private async LaneTask AwaitRoom(int disk, int attempt)
     {
         Member member = Of(disk);
         member.AwaitingRoom++;
         await host.Lane.Delay(RetryNs);
         member.AwaitingRoom--;
-        _waits.Expire(host.Lane.NowNs);
+        if (attempt + 1 >= RetriesMax)
+        {
+            _waits.Expire(host.Lane.NowNs);   // this request has found no room for a minute: that, and nothing else, is what its callers wait for
+        }
     }
 
     private Member Of(int disk)

@@ -71,6 +71,20 @@ public sealed class SpaceFullTests
     }
 
     [Fact]
+    public void A_flush_that_waited_for_room_less_than_a_minute_succeeds()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        world.Write(64 << 10, 4096);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Overwrite(64 << 10, 1)));   // not flushed yet
+        SetFull(world, true);
+        world.Lane.Schedule(20 * Second, () => SetFull(world, false));
+        LaneTask<IoError> first = world.Space.Flush();
+        world.Lane.Advance(30 * Second);
+        Assert.Equal(IoError.None, world.Lane.Run(first));
+        Assert.Equal("", world.Space.FaultReason);
+    }
+
+    [Fact]
     public void A_space_that_waits_for_room_can_be_closed()
     {
         ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
