@@ -39,8 +39,8 @@ public sealed record AllocationPreferences
     /// <summary>Whether hot spares may be taken: for what is rebuilt when nothing else is left.</summary>
     public bool TakesHotSpares { get; init; }
 
-    /// <summary>Whether disks that are missing may be taken, for copies that are made whole when they are back.</summary>
-    internal bool TakesAbsent { get; init; }
+    /// <summary>Whether retired and missing disks may be taken: for a degraded row.</summary>
+    internal bool IsDegraded { get; init; }
 
     /// <summary>
     /// How far apart the copies of a column are kept. Above the disk itself every copy of the row lies in one domain of its own.

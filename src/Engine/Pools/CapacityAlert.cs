@@ -60,7 +60,7 @@ internal sealed class CapacityAlert
             if (state.Space(part.DataSpace) is { } space && space.MappedRows < rows)
             {
                 isWhole = false;
-                if (allocator.LargestRowCount(part.NumberOfColumns, part.NumberOfDataCopies, AllocationPreferences.For(disk, part)) > 0)
+                if (allocator.HasRow(part.NumberOfColumns, part.NumberOfDataCopies, AllocationPreferences.For(disk, part)))
                 {
                     return false;
                 }

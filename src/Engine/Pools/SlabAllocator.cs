@@ -21,11 +21,11 @@ namespace TierSpaces.Engine.Pools;
 //
 // Invariants
 //  1. A slab is given out once until it is released or the state says that it is in use. One that is held is given to nobody, whatever the state says.
-//  2. Disks that are missing or retired give nothing (a missing one gives copies of a degraded row), hot spares only to what is rebuilt; ManualSelect disks only when named; Journal disks only
-//     to logs and caches; to caches no disk but these and flash.
+//  2. Disks that are missing or retired give slabs to degraded rows only (DegradedRow), hot spares only to what is rebuilt; ManualSelect disks only when named;
+//     Journal disks only to logs and caches; to caches no disk but these and flash.
 
 /// <summary>Reserves slabs on the disks of one pool, spread evenly.</summary>
-public sealed partial class SlabAllocator
+public sealed class SlabAllocator
 {
     private readonly Func<PoolState> _state;
     private readonly Func<DiskNumber, bool> _isPresent;
@@ -66,6 +66,20 @@ public sealed partial class SlabAllocator
         row = [];
         return false;
     }
+
+    /// <summary>
+    /// Reserves the slabs of one row of data, some of them on disks that are retired or missing. False if not every column gets a slab on a disk that is
+    /// present and not retired. Ends as <see cref="TryReserveRow"/> does.
+    /// </summary>
+    public bool TryReserveDegradedRow(int columns, int copies, AllocationPreferences preferences, out SlabRef[] row)
+    {
+        row = Array.ConvertAll(ChooseDegraded(columns, copies, preferences), disk => ReserveOn(disk, 1)[0]);
+        return row.Length > 0;
+    }
+
+    /// <summary>Whether a first write would get a row of this shape now, a degraded one if need be.</summary>
+    internal bool HasRow(int columns, int copies, AllocationPreferences preferences) =>
+        LargestRowCount(columns, copies, preferences) > 0 || ChooseDegraded(columns, copies, preferences).Length > 0;
 
     /// <summary>
     /// Reserves <paramref name="count"/> rows of one column, each copy on one disk of its own, the same for all rows; position = copy. Fault
@@ -212,6 +226,11 @@ public sealed partial class SlabAllocator
         }
     }
 
+    private DiskState[] ChooseDegraded(int columns, int copies, AllocationPreferences preferences) => DegradedRow.Choose(
+        EligibleDisks(preferences with { IsDegraded = true }, Choices(AllocationPurpose.Data).Single()).Where(disk => FreeOn(disk) > 0)
+            .Select(disk => new DegradedRow.Candidate(disk, FreeOn(disk), _isPresent(disk.Description.Number))),
+        columns, copies, preferences.FaultDomainAwareness);
+
     private List<Domain> DomainsOf(AllocationPreferences preferences, Func<DiskState, bool> choice) =>
         EligibleDisks(preferences, choice)
             .GroupBy(disk => FaultDomains.DomainOf(disk.Description, preferences.FaultDomainAwareness))
@@ -235,13 +254,13 @@ public sealed partial class SlabAllocator
     private bool IsEligible(DiskDescription disk, AllocationPreferences preferences)
     {
         bool isNamed = !preferences.AllowedDisks.IsDefaultOrEmpty && preferences.AllowedDisks.Contains(disk.Number);
-        return disk.Usage != DiskUsage.Retired
+        return (disk.Usage != DiskUsage.Retired || preferences.IsDegraded)
             && (disk.Usage != DiskUsage.HotSpare || preferences.TakesHotSpares)
             && (disk.Usage != DiskUsage.ManualSelect || isNamed)
             && (preferences.AllowedDisks.IsDefaultOrEmpty || isNamed)
             && (preferences.Media is not { } media || disk.Media() == media)
             && !preferences.ExcludedDisks.Contains(disk.Number)
-            && (preferences.TakesAbsent || _isPresent(disk.Number));
+            && (preferences.IsDegraded || _isPresent(disk.Number));
     }
 
     private long FreeOn(DiskState disk)

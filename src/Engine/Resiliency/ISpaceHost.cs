@@ -44,11 +44,16 @@ public interface IMemberHost
 /// <summary>What a space needs of the pool that owns it. Everything here is durable when it completes.</summary>
 public interface ISpaceHost : IMemberHost
 {
-    /// <summary>Reserves slabs for a row that has none (or gives those it owns already). Nothing is committed yet. If the disks that are there
-    /// do not suffice, some copies lie on disks that are away: at least one copy of each column is on a disk that is there.</summary>
+    /// <summary>
+    /// Reserves slabs for a row that has none, or returns those that it owns already. Nothing is committed yet. If the other disks do not suffice, some copies
+    /// are on disks that are retired or away: at least one copy of each column is on a disk that is neither.
+    /// </summary>
     LaneTask<RowGrant> ReserveRow(uint space, int row);
 
-    /// <summary>Commits the reserved row to the map: its slabs hold nothing of a former owner any more.</summary>
+    /// <summary>
+    /// Commits the reserved row to the map: its slabs hold nothing of a former owner any more. <see cref="IoError.TryAgain"/>: a disk was removed from the
+    /// pool since the row was reserved.
+    /// </summary>
     LaneTask<IoError> CommitRow(uint space, int row);
 
     /// <summary>

@@ -54,7 +54,8 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, TierDescript
             _reserved.Remove(row);
         }
 
-        return ErrorOf(result);
+        bool isDiskRemoved = result.Status == CommitStatus.Refused && Array.Exists(slabs, slab => _pool.State.Disk(slab.Disk) is null);
+        return isDiskRemoved ? IoError.TryAgain : ErrorOf(result);   // an empty disk may be removed while a row is being made on it
     }
 
     public void AbandonRow(uint space, int row)

@@ -22,6 +22,43 @@ public sealed class SlabAllocatorTests
         }
     }
 
+    // On random pools: a degraded row has no disk twice and no domain for two copies; a copy of each column stays; and no disk is passed over for a worse one.
+    [Fact]
+    public void A_degraded_row_is_sound_and_takes_the_best_disks()
+    {
+        Random random = new(2);
+        int rows = 0;
+        for (int i = 0; i < Cases / 10; i++)
+        {
+            PoolState state = StateOf([.. Enumerable.Range(0, 2 + random.Next(6)).Select(_ => random.Next(4))]);
+            foreach (DiskNumber number in state.Disks.Keys.ToArray())
+            {
+                DiskUsage usage = random.Next(3) == 0 ? DiskUsage.Retired : DiskUsage.AutoSelect;
+                state = Change(state, number.Value, disk => disk with { Usage = usage });
+            }
+
+            HashSet<DiskNumber> away = [.. state.Disks.Keys.Where(_ => random.Next(3) == 0)];
+            SlabAllocator allocator = new(() => state, number => !away.Contains(number));
+            (int columns, int copies) = (1 + random.Next(2), 1 + random.Next(3));
+            bool found = allocator.TryReserveDegradedRow(columns, copies, AllocationPreferences.Default, out SlabRef[] row);
+            int[] ranks = [.. state.Disks.Values.Where(static disk => disk.FreeSlabs > 0).Select(disk => Rank(disk.Description.Number)).Order()];
+            int staying = ranks.Count(static rank => rank == 0);
+            Assert.Equal(ranks.Length >= columns * copies && staying >= columns, found);
+            Assert.Equal(found, row.Length > 0);
+            if (found)
+            {
+                rows++;
+                Assert.Equal(row.Length, row.Select(static slab => slab.Disk).Distinct().Count());
+                Assert.Equal(ranks.Take(row.Length), row.Select(slab => Rank(slab.Disk)).Order());
+                Assert.All(row.Chunk(copies), column => Assert.Contains(column, slab => Rank(slab.Disk) == 0));
+            }
+
+            int Rank(DiskNumber disk) => (away.Contains(disk) ? 2 : 0) + (state.Disk(disk)!.Description.Usage == DiskUsage.Retired ? 1 : 0);
+        }
+
+        Assert.True(rows > 1000);
+    }
+
     [Fact]
     public void Rows_spread_over_all_disks()
     {

@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.VirtualDisks;
@@ -41,6 +42,135 @@ public class DegradedRowTests
             Assert.Equal("", without.Lane.Run(without.Open()));
             Assert.Equal(data, Read(without, data.Length));
         }
+    }
+
+    [Theory]
+    [InlineData(1, 2, true, 2)]
+    [InlineData(1, 2, false, 2)]
+    [InlineData(2, 2, true, 4)]
+    [InlineData(1, 3, true, 3)]
+    public void A_first_write_takes_a_retired_disk_where_no_other_has_room_and_a_repair_moves_it(int columns, int copies, bool checksums, int disks)
+    {
+        PoolWorld world = Create(Spec(columns, copies, checksums), disks);
+        Retire(world, 1);
+        byte[] data = Write(world, Random(2 * Mebibyte), 0);
+        Assert.False(world.VirtualDisk!.IsDegraded);
+        Assert.NotEqual(CapacityLevel.Full, world.Pool!.Capacity);
+        Assert.False(world.Pool.LacksRoomFor(world.VirtualDisk.Description));
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        for (int disk = 0; disk < disks; disk++)
+        {
+            PoolWorld without = world.Cut(50 + (ulong)disk, (_, _, _) => false);
+            without.Disks[disk].Pulled = true;
+            Assert.Equal("", without.Lane.Run(without.Open()));
+            Assert.Equal(data, Read(without, data.Length));
+        }
+
+        SimMedia added = new("added", 96 * Mebibyte, 4096);
+        Assert.True(world.Lane.Run(world.Pool.AddDisks([new NewDiskSpec(new SimDisk(world.Lane, added), "new")])).Succeeded);
+        SlabMover mover = new(world.Pool, world.VirtualDisk);
+        foreach (SlabMove move in mover.Plan(givesUpMissing: false))
+        {
+            Assert.Equal(RepairEnd.Done, world.Lane.Run(mover.Move(move, [], new SimPacer(world.Lane))));
+        }
+
+        Write(world, Random(Mebibyte), 4 * Mebibyte);   // the new disk has room: nothing more comes to the retired one
+        Assert.True(world.Lane.Run(world.Pool.RemoveDisk(new DiskNumber(2))).Succeeded);
+        Assert.Equal(data, Read(world, data.Length));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_first_write_succeeds_while_a_retired_disk_is_away(bool isGivenUpLater)
+    {
+        PoolWorld world = Create(Spec(1, 2, checksums: true), 2);
+        world.Disks[1].Pulled = true;
+        Write(world, Random(4096), isGivenUpLater ? 4 * Mebibyte : 0);
+        Retire(world, 1);
+        byte[] data = Write(world, Random(Mebibyte), 0);
+        Assert.True(world.VirtualDisk!.IsDegraded);
+        Assert.NotEqual(CapacityLevel.Full, world.Pool!.Capacity);
+        Assert.Equal("", world.Lane.Run(world.Return(1)));
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane))));
+        Assert.False(world.VirtualDisk.IsDegraded);
+        Assert.Equal(data, Read(world, data.Length));
+    }
+
+    [Fact]
+    public void Each_column_of_a_new_row_has_a_copy_on_a_disk_that_is_to_stay()
+    {
+        PoolWorld world = Create(Spec(1, 2, checksums: true), 3);
+        Retire(world, 0);
+        Retire(world, 1);
+        world.Disks[2].Pulled = true;
+        world.Lane.Run(world.Pool!.Evict(new DiskNumber(3), "it was pulled"));
+        Assert.Equal(IoError.NoSpace, TryWrite(world, Random(4096), 0));
+        Assert.Equal(CapacityLevel.Full, world.Pool.Capacity);
+    }
+
+    [Fact]
+    public void A_retired_disk_that_is_removed_while_a_row_is_made_on_it_costs_no_write()
+    {
+        PoolWorld world = Create(Spec(1, 2, checksums: true), 4);
+        int[] spare = [.. Enumerable.Range(0, 4).Where(disk => world.Pool!.State.Disk(Number(disk))!.UsedSlabs == 0)];
+        int[] others = [.. Enumerable.Range(0, 4).Except(spare)];
+        Retire(world, spare[0]);
+        Retire(world, spare[1]);
+        Retire(world, others[1]);
+        LaneTask<CommitResult>? removed = null;
+        world.Disks[spare[0]].OnRequest = (operation, _, length) =>
+        {
+            if (operation == SimOperation.Write && removed is null && length < Mebibyte)
+            {
+                removed = world.Pool!.RemoveDisk(Number(spare[0]));
+            }
+        };
+        byte[] data = Write(world, Random(4096), 0);
+        Assert.True(world.Lane.Run(removed!.Value).Succeeded);
+        Assert.Equal(data, Read(world, data.Length));
+    }
+
+    [Theory]
+    [InlineData(ProvisioningType.Thin, 0, false)]
+    [InlineData(ProvisioningType.Thin, 0, true)]
+    [InlineData(ProvisioningType.Thin, 2, false)]
+    [InlineData(ProvisioningType.Thin, 2, true)]
+    [InlineData(ProvisioningType.Fixed, 0, false)]
+    [InlineData(ProvisioningType.Fixed, 0, true)]
+    [InlineData(ProvisioningType.Fixed, 2, false)]
+    [InlineData(ProvisioningType.Fixed, 2, true)]
+    public void First_writes_to_tiers_on_two_disks_work_while_one_is_away_or_retired(ProvisioningType provisioning, int disk, bool isRetired)
+    {
+        PoolWorld world = CreateTiered(provisioning);
+        if (isRetired)
+        {
+            Retire(world, disk);
+        }
+        else
+        {
+            world.Disks[disk].Pulled = true;
+        }
+
+        byte[] data = Write(world, Random(4 * Mebibyte), 0);
+        Assert.All(world.VirtualDisk!.Description.Parts, part => Assert.NotEqual(0, world.Pool!.State.Space(part.DataSpace)!.MappedRows));
+        Assert.Equal(!isRetired, world.VirtualDisk.IsDegraded);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        world = world.Cut(3, (_, _, _) => false);
+        Assert.Equal("", world.Lane.Run(world.Open()));
+        Assert.Equal(data, Read(world, data.Length));
+        if (!isRetired)
+        {
+            Assert.Equal("", world.Lane.Run(world.Return(disk)));
+            Assert.Equal(RepairEnd.Done, world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane))));
+        }
+
+        Assert.False(world.VirtualDisk!.IsDegraded);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        PoolWorld without = world.Cut(4, (_, _, _) => false);
+        without.Disks[disk ^ 1].Pulled = true;
+        Assert.Equal("", without.Lane.Run(without.Open()));
+        Assert.Equal(data, Read(without, data.Length));
     }
 
     [Fact]
@@ -107,6 +237,47 @@ public class DegradedRowTests
         Assert.Equal("", world.Lane.Run(world.Create(spec)));
         return world;
     }
+
+    /// <summary>Two mirrored tiers of 2 MiB, one on disks 0 and 1, which are SSDs, and one on disks 2 and 3.</summary>
+    private static PoolWorld CreateTiered(ProvisioningType provisioning)
+    {
+        PoolWorld world = PoolWorld.New(4, 96 * Mebibyte, 4096, seed: 5);
+        world.Lane.Run(world.CreatePool());
+        for (int disk = 0; disk < 4; disk++)
+        {
+            Change(world, disk, description => description with { MediaTypeCode = (ushort)MediaOf(disk) });
+        }
+
+        Assert.Equal("", world.Lane.Run(world.CreateVirtualDisk(Spec(1, 2, checksums: true) with
+        {
+            SizeBytes = 4 * Mebibyte,
+            ProvisioningType = provisioning,
+            SliceSize = 256 << 10,
+            Tiers = [Tier(0), Tier(2)],
+        })));
+        return world;
+
+        static MediaType MediaOf(int disk) => disk < 2 ? MediaType.SSD : MediaType.HDD;
+
+        static NewTierSpec Tier(int disk) => new()
+        {
+            FriendlyName = $"t{disk}",
+            MediaTypeCode = (ushort)MediaOf(disk),
+            ResiliencySettingName = "Mirror",
+            SizeBytes = 2 * Mebibyte,
+            NumberOfColumns = 1,
+            NumberOfDataCopies = 2,
+            Interleave = 64 << 10,
+        };
+    }
+
+    private static void Retire(PoolWorld world, int disk) => Change(world, disk, static description => description with { Usage = DiskUsage.Retired });
+
+    private static void Change(PoolWorld world, int disk, Func<DiskDescription, DiskDescription> change) =>
+        Assert.True(world.Lane.Run(world.Pool!.Commit(new DiskChanged(change(world.Pool.State.Disk(Number(disk))!.Description)))).Succeeded);
+
+    /// <summary>The pool's number of a disk (counted from 0).</summary>
+    private static DiskNumber Number(int disk) => new((ushort)(disk + 1));
 
     /// <summary>Disks (counted from 0) of the first row, by position.</summary>
     private static int[] DisksOfRow(PoolWorld world) =>
