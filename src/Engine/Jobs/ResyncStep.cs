@@ -12,6 +12,7 @@ public sealed class ResyncStep(IRepairable space, string part = "") : IJobStep
     private long _total = -1;
     private long _done;
     private long _doneBefore;   // the job began again
+    private bool _isIncomplete;   // the last pass left something stale
 
     /// <inheritdoc/>
     public string Name => part.Length == 0 ? "Resync" : $"Resync {part}";
@@ -24,7 +25,7 @@ public sealed class ResyncStep(IRepairable space, string part = "") : IJobStep
 
     /// <inheritdoc/>
     public string Outcome => _total + _done <= 0 ? ""
-        : space.BytesToResync == 0 ? $"{_done} bytes of stale copies brought up to date"
+        : !_isIncomplete ? $"{_done} bytes of stale copies brought up to date"
         : $"{_done} bytes of stale copies gone through; some have no good copy to be made from, or their disk failed";
 
     /// <inheritdoc/>
@@ -41,6 +42,7 @@ public sealed class ResyncStep(IRepairable space, string part = "") : IJobStep
         Counted counted = new(Breaks);
         RepairEnd end = await space.Resync(counted);
         _done += counted.Bytes;
+        _isIncomplete = end == RepairEnd.Incomplete;
         return space.Fault == IoError.None
             ? new JobAdvance(cursor, counted.Bytes, end != RepairEnd.Stopped)
             : new JobAdvance(cursor, counted.Bytes, false, space.Fault, space.FaultReason);

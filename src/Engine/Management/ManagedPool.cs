@@ -60,9 +60,6 @@ internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
 {
     internal OpenVirtualDisk Open { get; } = open;
 
-    /// <summary>Whether it could not be opened; it is tried again when a disk is back.</summary>
-    internal bool FailedAtOpen { get; } = open.Fault != IoError.None;
-
     internal NbdServer? Server { get; set; }
 
     internal NbdExport? Export { get; set; }
@@ -76,6 +73,12 @@ internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
 
     /// <summary>Whether its last repair left stale copies behind whose disks are there.</summary>
     internal bool IsResyncLeft { get; set; }
+
+    /// <summary>Bytes that its last repair could have made whole and did not.</summary>
+    internal long LeftByRepair { get; set; }
+
+    /// <summary>Repairs in a row that left as much as the one before: the next one waits twice as long.</summary>
+    internal int VainRepairs { get; set; }
 
     /// <summary>Disks that were to be drained when a user stopped its repair: for these alone none is begun without a command.</summary>
     internal (Pool Pool, DiskNumber Disk)[] StoppedFor { get; set; } = [];

@@ -29,6 +29,7 @@ public sealed partial class StorageSubsystem
     private const long TendPeriodNs = 1_000_000_000;
     private const long ForgetDeparturesNs = 3_600_000_000_000;
     private const int DoublingsMax = 10;
+    private const int VainDoublingsMax = 6;   // an hour
 
     private readonly LaneSignal _lookEnded = new();
     private int _looks;   // candidates that are being looked at
@@ -153,7 +154,7 @@ public sealed partial class StorageSubsystem
             }
 
             absence.NotBeforeNs = NextTry(absence);
-            if (await RejoinDisk(pool, number))
+            if (await RejoinDisk(managed, pool, number))
             {
                 StartRepairs(managed);
             }
@@ -241,7 +242,10 @@ public sealed partial class StorageSubsystem
             disk.StoppedFor = isStopped ? [.. RetiredUnder(pool, disk)] : [];
             disk.IsResyncLeft = !isStopped && disk.Open.BytesToResync > 0;
             bool isWhole = job.State == JobState.Completed && !disk.IsResyncLeft && new SlabMover(pool, disk.Open).Plan(givesUpMissing: false).Count == 0;
-            disk.RepairNotBeforeNs = isWhole || isStopped ? 0 : _lane.NowNs + _options.Healing.RetryNs;
+            bool isVain = disk.IsResyncLeft && disk.LeftByRepair > 0 && disk.Open.BytesToResync >= disk.LeftByRepair;
+            disk.VainRepairs = isVain ? disk.VainRepairs + 1 : 0;
+            disk.LeftByRepair = disk.Open.BytesToResync;
+            disk.RepairNotBeforeNs = isWhole || isStopped ? 0 : _lane.NowNs + (_options.Healing.RetryNs << Math.Min(disk.VainRepairs, VainDoublingsMax));
         }
     }
 }

@@ -12,40 +12,60 @@ namespace TierSpaces.Engine.Management;
 public sealed partial class StorageSubsystem
 {
     /// <summary>
-    /// Lets every disk of a pool that is there and outside the view take part again, the one that left last first. Every virtual disk of the pool has
-    /// been opened, or could not be: those are opened again with each disk, before the next one joins. So what was dirty when a disk left is stale on it.
+    /// Lets every disk of a pool that is there and outside the view take part again, the one that left last first. Every virtual disk of the pool is
+    /// open, or failed: those are opened again with each disk, before the next one joins. So what was dirty when a disk left is stale on it.
     /// </summary>
     private async LaneTask<Nothing> RejoinDisks(ManagedPool managed)
     {
         foreach (DiskNumber number in managed.Pool?.OutsideByDeparture ?? [])
         {
-            if (managed.Pool is { HasLostQuorum: false } pool && await RejoinDisk(pool, number))
+            if (managed.Pool is { HasLostQuorum: false } pool)
             {
-                await OpenFailed(managed);
+                await RejoinDisk(managed, pool, number);
             }
         }
 
         return default;
     }
 
-    /// <summary>Opens the virtual disks again that could not be opened with the disks that were there.</summary>
+    /// <summary>
+    /// Opens the virtual disks with slabs in a pool again that take no requests, or no writes, for want of the disks that were there. That drops their
+    /// clients: none of them takes a later flush for one of writes that may be lost.
+    /// </summary>
     private async LaneTask<Nothing> OpenFailed(ManagedPool managed)
     {
-        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.Where(static disk => disk.FailedAtOpen).ToArray())
+        foreach ((ManagedPool home, ManagedVirtualDisk disk) in UsersOf(managed).Where(static user => user.Disk.Open is { Fault: not IoError.None } or { HasReturnedLog: true }).ToArray())
         {
-            AttachOpened(await Reopen(managed, disk));
+            AttachOpened(await Reopen(home, disk));
         }
 
         return default;
     }
 
-    private async LaneTask<bool> RejoinDisk(Pool pool, DiskNumber number)
+    /// <summary>Opens, on command, a virtual disk again that takes no requests. One whose write cache is gone needs a disk of it first.</summary>
+    private async LaneTask<Nothing> BringBackFailed(Guid id)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
+        if (disk.Open.Fault != IoError.None && disk.Open.Cache is not { IsGone: true } && managed.Pool is { HasLostQuorum: false })
+        {
+            await Reopen(managed, disk);
+        }
+
+        return default;
+    }
+
+    private async LaneTask<bool> RejoinDisk(ManagedPool managed, Pool pool, DiskNumber number)
     {
         CommitResult joined = await pool.Rejoin(number);
         string name = pool.State.Disk(number)?.Description.FriendlyName ?? number.ToString();
         _options.Notice(joined.Succeeded && joined.Reason.Length > 0 ? $"Physical disk {name} is back: {joined.Reason}"
             : joined.Succeeded ? $"Physical disk {name} is back; what it missed is brought up to date."
             : $"Physical disk {name} is back but cannot take part: {joined.Reason}");
+        if (joined.Succeeded)
+        {
+            await OpenFailed(managed);
+        }
+
         return joined.Succeeded;
     }
 

@@ -136,6 +136,7 @@ public sealed partial class StorageSubsystem
     public Task<VirtualDiskStatus> ConnectVirtualDiskAsync(Guid id, bool force = false) => Change(async LaneTask<VirtualDiskStatus> () =>
     {
         await OpenAgain(id);
+        await BringBackFailed(id);
         IReadOnlyList<string> remarks = await BringBackLostCache(id, force);
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
         VirtualDiskDescription description = disk.Open.Description;
@@ -423,6 +424,11 @@ public sealed partial class StorageSubsystem
         if (disk.Open.UnreadableReason is { Length: > 0 } unreadable)
         {
             return unreadable;
+        }
+
+        if (disk.Open.LacksLog)
+        {
+            return "No copy of its integrity log is there: nothing is written until a physical disk that holds one is back.";
         }
 
         if (disk.Open.Lent is { Rings.FullDisk: > 0 } lent)

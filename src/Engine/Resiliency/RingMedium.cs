@@ -160,6 +160,24 @@ internal sealed class RingMedium : IJournalMedium
         }
     }
 
+    /// <summary>
+    /// Whether no copy takes part, and a disk is back that holds one which was never marked: it has all that the ring held, and opening the ring
+    /// anew finds it there.
+    /// </summary>
+    internal bool HasReturned
+    {
+        get
+        {
+            bool isBack = false;
+            for (int copy = 0; copy < Copies; copy++)
+            {
+                isBack |= !_marked[copy] && _members.IsLive(_copies[copy][0].Disk);
+            }
+
+            return isBack && !HasSource;
+        }
+    }
+
     /// <summary>Copies that take no part and are to be marked, or made whole.</summary>
     internal bool IsStale(int copy) => !IsLive(copy);
 

@@ -5,6 +5,8 @@ namespace TierSpaces.Engine.Resiliency;
 
 public sealed partial class Space
 {
+    private const string LastCopyUnflushed = "a flush failed and no redundancy is left";
+
     private readonly List<ChecksumPage> _changedPages = [];
     private readonly List<CapturedEntry> _captured = [];
     private readonly LaneSignal _flushed = new();
@@ -42,7 +44,7 @@ public sealed partial class Space
             }
             else
             {
-                Fail(error, "a flush failed and no redundancy is left");
+                Fail(error, LastCopyUnflushed);
             }
 
             _flushed.NotifyAll();

@@ -24,7 +24,10 @@ public sealed partial class Space
     /// <summary>Regions, over all copies, that are stale.</summary>
     public int StaleRegions => _rows.Sum(row => row?.Stale.Sum(static mask => System.Numerics.BitOperations.PopCount(mask)) ?? 0);
 
-    /// <summary>Bytes that <see cref="Resync"/> would look at now: stale regions on disks that are there, and stale log copies.</summary>
+    /// <summary>
+    /// Bytes that <see cref="Resync"/> can make whole now: stale regions on disks that are there and of which another disk has a good copy, and stale
+    /// log copies.
+    /// </summary>
     public long BytesToResync
     {
         get
@@ -34,14 +37,21 @@ public sealed partial class Space
             {
                 for (int position = 0; row is not null && position < row.Places.Length; position++)
                 {
-                    bool isThere = row.IsInitialized && _members.IsLive(row.Places[position].Disk);
-                    bytes += isThere ? (long)System.Numerics.BitOperations.PopCount(row.Stale[position]) * _shape.RegionSize : 0;
+                    int regions = row.IsInitialized && row.Stale[position] != 0 && _members.IsLive(row.Places[position].Disk)
+                        ? row.Stale[position] & GoodElsewhere(row, position) : 0;
+                    bytes += (long)System.Numerics.BitOperations.PopCount((uint)regions) * _shape.RegionSize;
                 }
             }
 
             return bytes + _rings.BytesToResync;
         }
     }
+
+    /// <summary>Whether no copy of the integrity log takes part.</summary>
+    public bool LacksLog => _logMedium is { HasSource: false };
+
+    /// <summary>Whether no copy of the integrity log takes part, and one that has all of it is on a disk that is back.</summary>
+    public bool HasReturnedLog => _logMedium is { HasReturned: true };
 
     /// <summary>A disk has come back into the view. It takes writes from now on; what is stale on it waits for <see cref="Resync"/>.</summary>
     public void OnDiskJoined()

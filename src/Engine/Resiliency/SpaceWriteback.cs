@@ -78,12 +78,17 @@ public sealed partial class Space
         IoError error = await _log!.Journal.Commit(_log.Journal.Next - 1);
         AfterLogCommit();
         List<WrittenPage> written = [];
+        string what = "checksum pages could not be written back";
         while (error == IoError.None && Fault == IoError.None)
         {
             int version = _members.Version;
             Unpin(written);
             error = await FewAtATime(WritePages(written));
-            error = error == IoError.None ? await FlushDisks() : error;
+            if (error == IoError.None && (error = await FlushDisks()) != IoError.None)
+            {
+                what = LastCopyUnflushed;
+            }
+
             error = error == IoError.None && version == _members.Version ? await FewAtATime(ReadBack(written, version)) : error;
             if (version == _members.Version)
             {
@@ -95,7 +100,7 @@ public sealed partial class Space
         Unpin(written);
         if (error != IoError.None)
         {
-            Fail(error, "checksum pages could not be written back");
+            Fail(error, what);
         }
 
         _writebackRunning = false;

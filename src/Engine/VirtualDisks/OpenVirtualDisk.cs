@@ -89,8 +89,17 @@ public sealed class OpenVirtualDisk
     public bool IsDegraded => Cache is { IsDegraded: true } || Description.Parts.Any(part => _pool.State.Space(part.DataSpace)?.EnumerateRows().Any(row =>
         row.Row.HasStale || row.Row.Mapping.Sources.ToArray().Any(slab => _pool.Disk(slab.Disk) is null)) == true);
 
-    /// <summary>Whether every byte can be read: each region of each row has a live copy that is not stale.</summary>
-    public bool IsComplete => Fault == IoError.None && !UnreadableRegions.Any(_pool, Description);
+    /// <summary>
+    /// Whether every byte can be read and written: each region of each row has a live copy that is not stale, and each integrity log a copy that takes
+    /// part.
+    /// </summary>
+    public bool IsComplete => Fault == IoError.None && !LacksLog && !UnreadableRegions.Any(_pool, Description);
+
+    /// <summary>Whether no copy of an integrity log takes part: what can be read is read, nothing is written.</summary>
+    internal bool LacksLog => Parts.Any(static part => part.Space.LacksLog);
+
+    /// <summary>Whether such a log is back on a disk of the pool: opened anew, the virtual disk takes writes.</summary>
+    internal bool HasReturnedLog => Parts.Any(static part => part.Space.HasReturnedLog);
 
     /// <summary>Which bytes no copy can give, and what brings them back; empty if all can be read.</summary>
     public string UnreadableReason => UnreadableRegions.Describe(_pool, Description);

@@ -20,7 +20,7 @@ internal static class UnreadableRegions
     /// <summary>Says how many bytes cannot be read, where they lie, and what brings them back; empty if all can be read.</summary>
     internal static string Describe(Pool pool, VirtualDiskDescription disk)
     {
-        List<string> ranges = [];
+        List<(long Start, long End, string Where)> ranges = [];
         long bytes = 0;
         bool isWaiting = false;
         foreach (TierDescription part in disk.Parts)
@@ -46,11 +46,11 @@ internal static class UnreadableRegions
         }
 
         string rest = ranges.Count > RangesMax ? $" and {ranges.Count - RangesMax} more" : "";
-        return bytes == 0 ? "" : $"No good copy of {bytes} bytes is there, at {string.Join(", ", ranges.Take(RangesMax))}{rest}. "
+        return bytes == 0 ? "" : $"No good copy of {bytes} bytes is there, at {string.Join(", ", ranges.Take(RangesMax).Select(static range => $"offset {range.Start} to {range.End}{range.Where}"))}{rest}. "
             + (isWaiting ? "They are read and written again when the physical disks that are away are back." : "Every copy of them is stale: they stay errors. Copy the rest to another virtual disk.");
     }
 
-    private static void AddRanges(List<string> ranges, SpaceShape shape, int row, int mask, string where)
+    private static void AddRanges(List<(long Start, long End, string Where)> ranges, SpaceShape shape, int row, int mask, string where)
     {
         long region = (long)shape.RegionSize * shape.Columns;
         for (int first = 0; first < SpaceShape.RegionsPerSlab; first++)
@@ -63,8 +63,17 @@ internal static class UnreadableRegions
 
             if (end > first)
             {
-                long start = row * shape.RowSize;
-                ranges.Add($"offset {start + (first * region)} to {start + (end * region)}{where}");
+                long start = (row * shape.RowSize) + (first * region);
+                long stop = (row * shape.RowSize) + (end * region);
+                if (ranges.Count > 0 && ranges[^1].End == start && ranges[^1].Where == where)
+                {
+                    ranges[^1] = (ranges[^1].Start, stop, where);
+                }
+                else
+                {
+                    ranges.Add((start, stop, where));
+                }
+
                 first = end;
             }
         }

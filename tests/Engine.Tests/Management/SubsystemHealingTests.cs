@@ -121,6 +121,65 @@ public sealed class SubsystemHealingTests
         Assert.Equal(HealthStatus.Healthy, Health(disk));
     }
 
+    // The second disk takes writes with it that it alone had and had not flushed; three more disks keep the pool open.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_virtual_disk_that_lost_its_last_copy_serves_again_when_that_is_back(bool byCommand)
+    {
+        (Guid disk, int first, int second) = MirrorOnTwo();
+        _world.Pull(first);
+        _world.Write(disk, 0, (int)Mebibyte);
+        WriteUnflushed(disk, Mebibyte);
+        _world.Pull(second);
+        Assert.NotEqual(IoError.None, _world.Lane.Run(_world.Disk(disk).Flush()));
+        VirtualDiskStatus lost = Status(disk);
+        Assert.Equal(("Detached", HealthStatus.Unhealthy), (lost.OperationalStatus, lost.Health));
+        Assert.Contains("no redundancy is left", lost.StatusReason, StringComparison.Ordinal);
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(disk)));
+
+        _world.PutBack(first);
+        _world.Advance(TimeSpan.FromSeconds(20));
+        _world.PutBack(second);
+        if (byCommand)
+        {
+            _world.Run(_world.Subsystem.UpdatePoolsAsync());
+        }
+        else
+        {
+            _world.Advance(TimeSpan.FromSeconds(10));
+        }
+
+        Assert.Equal(IoError.None, _world.Opened(disk).Fault);
+        Assert.Equal(SubsystemWorld.Written(0, (int)Mebibyte), _world.Read(disk, 0, (int)Mebibyte));
+        _world.Write(disk, 2 * Mebibyte, (int)Mebibyte);
+        _world.Advance(TimeSpan.FromMinutes(1));
+        Assert.Equal((HealthStatus.Healthy, true), (Health(disk), IsWhole(disk)));
+    }
+
+    // The good copy of what the first disk missed is away: nothing can be made whole, and nothing tries to.
+    [Fact]
+    public void No_repair_runs_for_what_no_disk_that_is_there_can_give()
+    {
+        (Guid disk, int first, int second) = MirrorOnTwo();
+        _world.Advance(TimeSpan.FromMinutes(2));   // what was written is clean by then
+        _world.Pull(first);
+        _world.Write(disk, 0, (int)Mebibyte);
+        _world.Pull(second);
+        _world.Advance(TimeSpan.FromSeconds(3));
+        _world.PutBack(first);
+        _world.Advance(TimeSpan.FromMinutes(10));
+
+        VirtualDiskStatus status = Status(disk);
+        Assert.Equal(("No Redundancy", HealthStatus.Unhealthy), (status.OperationalStatus, status.Health));
+        Assert.Contains("1048576 bytes is there, at offset 0 to 1048576.", status.StatusReason, StringComparison.Ordinal);
+        Assert.InRange(_world.Jobs.Length, 0, 1);
+        _world.PutBack(second);
+        _world.Advance(TimeSpan.FromMinutes(1));
+        Assert.Equal((HealthStatus.Healthy, true), (Health(disk), IsWhole(disk)));
+        Assert.Equal(SubsystemWorld.Written(0, (int)Mebibyte), _world.Read(disk, 0, (int)Mebibyte));
+    }
+
     [Fact]
     public void A_disk_that_returns_in_time_is_noticed_and_copies_only_what_it_missed()
     {
@@ -365,6 +424,30 @@ public sealed class SubsystemHealingTests
         return _world.Run(_world.Subsystem.PhysicalDisksAsync()).Single(disk => disk.UniqueId == id).DeviceId;
     }
 
+    /// <summary>A mirror that all stands on two disks; three more keep a majority of their pool without these.</summary>
+    private (Guid Disk, int First, int Second) MirrorOnTwo()
+    {
+        int first = _world.Disks.Length;
+        _world.NewPool([(64 << 20, MediaType.SSD), (64 << 20, MediaType.SSD)], "two");
+        for (int i = 0; i < 3; i++)
+        {
+            _world.AddDisk(DiskUsage.ManualSelect);
+        }
+
+        _world.Run(_world.Subsystem.SetPoolAsync(_world.Pool, static pool => pool with { RetireMissingPhysicalDisks = RetireMissingPhysicalDisks.Never }));
+        return (_world.NewMirror("d", 8 * Mebibyte), first, first + 1);
+    }
+
+    private void WriteUnflushed(Guid disk, long offset)
+    {
+        IoBuffer buffer = _world.Lane.Buffers.Rent(4096);
+        Assert.Equal(IoError.None, _world.Lane.Run(_world.Disk(disk).Write(offset, buffer, WriteFlags.None)));
+        _world.Lane.Buffers.Return(buffer);
+    }
+
+    private VirtualDiskStatus Status(Guid virtualDisk) =>
+        _world.Run(_world.Subsystem.VirtualDisksAsync()).Single(disk => disk.Description.Id.Value == virtualDisk);
+
     private Guid NewFullMirror()
     {
         SupportedSize size = _world.Run(_world.Subsystem.SupportedSizeAsync(_world.Pool, "Mirror"));
@@ -373,6 +456,5 @@ public sealed class SubsystemHealingTests
 
     private bool IsWhole(Guid virtualDisk) => _world.Run(_world.Subsystem.PhysicalExtentsAsync(virtualDisk, null)).All(extent => !extent.IsMissing && !extent.IsStale);
 
-    private HealthStatus Health(Guid virtualDisk) =>
-        _world.Run(_world.Subsystem.VirtualDisksAsync()).Single(disk => disk.Description.Id.Value == virtualDisk).Health;
+    private HealthStatus Health(Guid virtualDisk) => Status(virtualDisk).Health;
 }

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Lanes;
@@ -52,6 +53,12 @@ internal sealed class SubsystemWorld : IDiskFactory
     /// <summary>What the system says against pooling disks.</summary>
     internal Dictionary<int, string> Obstacles { get; } = [];
 
+    /// <summary>How disks of a medium behave in time; null: they answer at once.</summary>
+    internal Func<MediaType, LatencyProfile>? Profiles { get; init; }
+
+    /// <summary>Bytes of a slab of new pools.</summary>
+    internal long SlabSize { get; init; } = SlabGeometry.SmallestSlab;
+
     internal Guid Pool { get; private set; }
 
     internal JobStatus[] Jobs => Run(Subsystem.JobsAsync());
@@ -78,7 +85,8 @@ internal sealed class SubsystemWorld : IDiskFactory
             throw new DiskOpenException(DiskOpenFailure.StillHeld, $"{uri} is still held.");
         }
 
-        return Disks[number] = new SimDisk(Lane, _media[number]) { WriteFails = (_, _) => Refusing.Contains(number), CannotPoolReason = Obstacles.GetValueOrDefault(number, "") };
+        Disks[number] = new SimDisk(Lane, _media[number]) { WriteFails = (_, _) => Refusing.Contains(number), CannotPoolReason = Obstacles.GetValueOrDefault(number, "") };
+        return Profiles is null ? Disks[number] : new EmulatedDisk(Lane, Disks[number], Profiles(overrides.MediaType ?? MediaType.SSD));
     }
 
     /// <summary>A pool over so many new disks.</summary>
@@ -88,7 +96,7 @@ internal sealed class SubsystemWorld : IDiskFactory
     internal void NewPool(IReadOnlyList<(long Bytes, MediaType Media)> disks, string name = "p")
     {
         List<Guid> ids = [.. disks.Select(disk => NewDisk(disk.Bytes, disk.Media))];
-        Pool = Run(Subsystem.NewPoolAsync(new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, ids, DiskUsage.AutoSelect)).UniqueId;
+        Pool = Run(Subsystem.NewPoolAsync(new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabSize) }, ids, DiskUsage.AutoSelect)).UniqueId;
     }
 
     /// <summary>A new disk that is in no pool.</summary>
