@@ -20,7 +20,7 @@ public sealed class CrashSimulation
     public const double ForkChance = 0.0092;
 
     private const int ChunkBytes = 64 << 10;
-    private const int BlockBytes = 4096;
+    private const int BlockBytes = 4096;   // smaller requests write the rest of a block with them: a sick disk may then cost a flushed neighbour (P3's limit)
     private const double RareForks = 0.3;   // moves make many requests: about as many crash states for a seed of a tiered disk as for others
     private const int ExhaustiveWrites = 3;   // up to so many pending writes, every subset of them is tried
 
@@ -48,12 +48,12 @@ public sealed class CrashSimulation
         _forkChance = scenario.TierSlices.Length > 0 ? forkChance * RareForks : forkChance;
         _world = scenario.NewWorld(seed);
         _oracle = new BlockOracle(scenario.Length);
-        _load = new VerifiedLoad(_world, _oracle, scenario.Length, scenario.Shape.RowSize, BlockBytes, Report)
+        _load = new VerifiedLoad(_world, _oracle, scenario.Length, scenario.Shape.RowSize, scenario.LogicalSectorSize, Report)
         {
             MayBeShort = () => _scenario.Copies == 1 && _pulled > 0,   // no copy of a new row is on a disk that is there
         };
         _illness = new Random((int)seed);
-        if (scenario is { Checksums: true, Copies: > 1 } && seed % 3 == 0)
+        if (scenario is { Checksums: true, Copies: > 1, LogicalSectorSize: BlockBytes } && seed % 3 == 0)
         {
             _sick = _illness.Next(_world.Disks.Length);
             _oracle.HasSickDisk = true;
@@ -75,6 +75,11 @@ public sealed class CrashSimulation
         if (scenario.ExchangesMembers)
         {
             return MemberSimulation.Run(scenario, seed);
+        }
+
+        if (scenario.DisksReturn)
+        {
+            return JoinSimulation.Run(scenario, seed);
         }
 
         SpaceScenario played = seed % 4 == 2 ? scenario.WithFewNotes() : scenario;

@@ -32,6 +32,10 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [3, 3] }, new(1, 2, true, 512, 0, IsWholePool: true, CacheBlocks: 256) { TierSlices = [2, 4] },
         new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256) { LenderDisks = 3 },
         new(1, 2, true, 4096, 2, IsWholePool: true) { ExchangesMembers = true }, new(1, 2, false, 512, 2, IsWholePool: true) { ExchangesMembers = true },
+        new(1, 2, false, 512, 2, IsWholePool: true) { DisksReturn = true }, new(1, 3, false, 4096, 1, IsWholePool: true) { DisksReturn = true },
+        new(1, 2, false, 4096, 0, IsWholePool: true) { TierSlices = [2, 4], DisksReturn = true },
+        new(1, 2, true, 512, 2, IsWholePool: true) { LogicalSectorSize = 512 }, new(1, 2, true, 4096, 1, IsWholePool: true, CacheBlocks: 256) { LogicalSectorSize = 512 },
+        new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [2, 3], LogicalSectorSize = 512 },
     ];
 
     /// <summary>Slices of each tier, fastest first; empty: no tiers.</summary>
@@ -42,6 +46,12 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 
     /// <summary>Whether its disks are exchanged over several starts of the host (<see cref="MemberSimulation"/>), instead of crashes at every point.</summary>
     public bool ExchangesMembers { get; init; }
+
+    /// <summary>Whether its disks leave and return while the pool records slowly what they missed (<see cref="JoinSimulation"/>).</summary>
+    public bool DisksReturn { get; init; }
+
+    /// <summary>Unit of the requests: smaller than a block only on a whole pool, whose virtual disk reads and writes the rest of the block.</summary>
+    public int LogicalSectorSize { get; init; } = 4096;
 
     /// <summary>Slots of each half of the first-write journal of a space alone.</summary>
     public int NoteSlots { get; init; } = 3 * 512;
@@ -73,7 +83,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         NumberOfColumns = Columns,
         NumberOfDataCopies = Copies,
         Interleave = Shape.Interleave,
-        LogicalSectorSize = 4096,
+        LogicalSectorSize = LogicalSectorSize,
         ProvisioningType = seed % 3 == 0 ? ProvisioningType.Fixed : ProvisioningType.Thin,
         Checksum = Checksums ? ChecksumKind.CRC32C : ChecksumKind.None,
         WriteCacheSize = CacheBlocks * 4096L,

@@ -24,6 +24,9 @@ public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long lengt
     /// <summary>Whether ENOSPC is an answer: too few disks are left for a new row.</summary>
     public Func<bool> MayBeShort { get; init; } = static () => false;
 
+    /// <summary>Whether an I/O error is an answer to a write: more is lost than there is redundancy.</summary>
+    public Func<bool> MayFail { get; init; } = static () => false;
+
     /// <summary>Number of the last write. A store that was written before goes on from there.</summary>
     public uint LastValue
     {
@@ -124,7 +127,7 @@ public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long lengt
     {
         _busy.Remove(range);
         Writes++;
-        if (error != IoError.None && !(error == IoError.NoSpace && MayBeShort()))
+        if (error != IoError.None && !(error == IoError.NoSpace && MayBeShort()) && !(error == IoError.Io && MayFail()))
         {
             report(what, error.ToString());
         }
