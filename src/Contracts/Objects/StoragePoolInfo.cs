@@ -94,6 +94,12 @@ public sealed record StoragePoolInfo
     /// <summary>Ours: days between two verifications of each virtual disk, 0 for none on a schedule; null while the pool is not open.</summary>
     public double? ScrubIntervalDays { get; init; }
 
+    /// <summary>Ours: pages of the metadata area that disks, virtual disks and their rows take; null while the pool is not open.</summary>
+    public ulong? MetadataPagesUsed { get; init; }
+
+    /// <summary>Ours: pages of the metadata area that they may take; null while the pool is not open.</summary>
+    public ulong? MetadataPages { get; init; }
+
     /// <summary>Ours: bytes that it lends for write caches of virtual disks of other pools, all copies.</summary>
     public ulong? LentWriteCacheSize { get; init; }
 

@@ -14,22 +14,22 @@ public enum PageKind : byte
     /// <summary>The pool's settings.</summary>
     Pool = 16,
 
-    /// <summary>A disk.</summary>
+    /// <summary>Disks.</summary>
     Disk = 17,
 
-    /// <summary>A virtual disk.</summary>
+    /// <summary>Virtual disks.</summary>
     VirtualDisk = 18,
 
-    /// <summary>A space.</summary>
+    /// <summary>Spaces.</summary>
     Space = 19,
 
-    /// <summary>Rows of a space.</summary>
+    /// <summary>Rows of spaces, each leaf of them with its stale marks.</summary>
     Rows = 20,
 
-    /// <summary>Stale marks of the rows of one rows page.</summary>
+    /// <summary>Stale marks of the rows of one rows page, where they do not fit in it.</summary>
     Stale = 21,
 
-    /// <summary>A long operation.</summary>
+    /// <summary>Long operations.</summary>
     Job = 22,
 
     /// <summary>Counters and the newest session.</summary>
@@ -38,18 +38,18 @@ public enum PageKind : byte
     /// <summary>Slices of a tiered virtual disk.</summary>
     Slices = 24,
 
-    /// <summary>A tier template.</summary>
+    /// <summary>Tier templates.</summary>
     TierTemplate = 32,
 
-    /// <summary>A part of a pin.</summary>
+    /// <summary>Parts of pins.</summary>
     Pin = 40,
 }
 
 /// <summary>Which part of the state a page holds.</summary>
 /// <param name="Kind">Kind of part.</param>
-/// <param name="Id">Identity of a virtual disk, job, tier template or pin, else empty.</param>
-/// <param name="Number">Number of a disk or space, else 0.</param>
-/// <param name="Index">Which of several pages.</param>
+/// <param name="Id">Identity of a virtual disk, job, tier template or pin; empty on a page of several records.</param>
+/// <param name="Number">Number of a disk or space; 0 on a page of several of them.</param>
+/// <param name="Index">Which of several pages; from 2^31 on, a page whose records share it, or rows with their stale marks.</param>
 public readonly record struct PageKey(PageKind Kind, Guid Id, uint Number, uint Index);
 
 /// <summary>
@@ -74,8 +74,8 @@ public readonly record struct CheckpointPage(ulong Generation, PageKey Key)
     /// <summary>Layout of the body, for the documentation; offsets count from the start of the block.</summary>
     public static readonly IReadOnlyList<(int Offset, int Length, string Name)> Layout =
     [
-        (56, 8, "generation"), (64, 1, "kind"), (65, 16, "id of a virtual disk, job, tier template or pin"), (81, 4, "number of a disk or space"),
-        (85, 4, "index"),
+        (56, 8, "generation"), (64, 1, "kind"), (65, 16, "id of a virtual disk, job, tier template or pin; 0 where several share the page"),
+        (81, 4, "number of a disk or space; 0 where several share the page"), (85, 4, "index; from 2^31 on: records that share the page, or rows with their stale marks"),
         (89, 4007, "root: generation (8), journal position (20), then table pages; table: pages, each page (4) and CRC32C of its contents (4); else records"),
     ];
 

@@ -12,7 +12,11 @@ namespace TierSpaces.Engine.Management;
 /// <param name="Scans">What each disk holds.</param>
 /// <param name="State">State of the pool, as far as it can be known; null when none of the disks is a readable member.</param>
 /// <param name="Reason">Why the pool could not be opened from these disks alone; empty when it could.</param>
-public sealed record OfflinePool(IReadOnlyList<PoolScan> Scans, PoolState? State, string Reason);
+public sealed record OfflinePool(IReadOnlyList<PoolScan> Scans, PoolState? State, string Reason)
+{
+    /// <summary>Pages of the metadata area in use, and the most that there may be; null where the pool could not be opened.</summary>
+    public (long Used, long Most)? MetadataPages { get; init; }
+}
 
 /// <summary>
 /// Reads pools from closed images: the engine opens them as always, recovery included, on disks whose writes stay in memory. What was read
@@ -73,7 +77,7 @@ public static class OfflineReader
             return new OfflinePool(scans, result.LastKnownState, result.Reason);
         }
 
-        return new OfflinePool(scans, pool.State, use is null ? "" : await use(pool));
+        return new OfflinePool(scans, pool.State, use is null ? "" : await use(pool)) { MetadataPages = pool.MetadataPages };
     }
 
     private static async LaneTask<string> Copy(Pool pool, string name, Action<long, ReadOnlyMemory<byte>> write)

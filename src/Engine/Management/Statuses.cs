@@ -126,6 +126,9 @@ public sealed record StoragePoolStatus
     /// <summary>Bytes of slabs in use.</summary>
     public long AllocatedBytes { get; init; }
 
+    /// <summary>Pages of the metadata area in use, and the most that there may be; null while the pool is not open or no metadata disk is present.</summary>
+    public (long Used, long Most)? MetadataPages { get; init; }
+
     /// <summary>Time between two verifications of a virtual disk, zero for never; null while the pool is not open.</summary>
     public TimeSpan? ScrubInterval { get; init; }
 

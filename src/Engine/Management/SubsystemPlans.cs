@@ -112,7 +112,9 @@ public sealed partial class StorageSubsystem
         RequirePoolName(friendlyName);
         List<RegisteredDisk> members = TakePoolable(disks);
         SlabGeometry slabs = SlabGeometry.ForSmallestDisk(members.Min(disk => disk.Disk!.Geometry.Length));
-        return new PoolPlacement(slabs.DataBytes, [.. members.Select(disk => Member(disk, slabs))]);
+        PlannedMember[] planned = [.. members.Select(disk => Member(disk, slabs))];
+        string reason = Pool.WhyNoPages(Environment(), new NewPoolSpec { FriendlyName = friendlyName }, [.. members.Select(disk => NewMember(disk, DiskUsage.AutoSelect))]);
+        return reason.Length == 0 ? new PoolPlacement(slabs.DataBytes, planned) : throw new RefusedException(Refusal.Failed, reason);
     });
 
     /// <summary>Refuses what <see cref="RemovePoolAsync"/> would refuse.</summary>
@@ -168,8 +170,9 @@ public sealed partial class StorageSubsystem
     /// <summary>Refuses what <see cref="AddPhysicalDisksAsync"/> would refuse.</summary>
     public Task<bool> CheckAddPhysicalDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => Check(() =>
     {
-        _ = OpenPool(pool);
-        TakePoolable(disks);
+        ManagedPool managed = OpenPool(pool);
+        string reason = managed.Pool!.WhyNotAdd([.. TakePoolable(disks).Select(disk => NewMember(disk, DiskUsage.AutoSelect))]);
+        Require(reason.Length == 0 ? CommitResult.Committed : new CommitResult(CommitStatus.Refused, reason), managed.Pool.State.Pool!.FriendlyName);
     });
 
     /// <summary>Refuses what <see cref="RemovePhysicalDisksAsync"/> would refuse.</summary>

@@ -267,6 +267,7 @@ public sealed partial class StorageSubsystem
             SizeBytes = disks.Sum(disk => disk.SlabCount * slab),
             LentWriteCacheBytes = LentCachePlan.LentBytes(state),
             AllocatedBytes = state.Disks.Values.Sum(disk => disk.UsedSlabs * slab),
+            MetadataPages = managed.Pool?.MetadataPages is { Most: > 0 } pages ? pages : null,
             ScrubInterval = managed.Pool is { } open ? ScrubInterval(open) : null,
             WriteCacheSizeMax = managed.Pool is { } pool ? WriteCachePlan.LargestOfSimple(pool) : 0,
             LogicalSectorSize = disks.Length == 0 ? 512 : disks.Max(disk => disk.LogicalSectorSize),

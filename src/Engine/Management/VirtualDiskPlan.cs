@@ -294,20 +294,25 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     {
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
         long max = Math.Max(0, VirtualDiskBuilder.LargestRowCount(pool, spec)) * row;
+        long described = VirtualDiskBuilder.LargestRowCountOfMetadata(pool, spec, SpaceDescription.MaxRows) * row;
         string cache = spec.WriteCacheSize > 0 && lender is null ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
+        string pages = described <= max || spec.ProvisioningType == ProvisioningType.Thin ? $" {new MetadataRoom(pool).Describe()}" : "";
         if (request.UseMaximumSize)
         {
             return max > 0 ? max : throw new RefusedException(
-                Refusal.NotEnoughCapacity, $"-UseMaximumSize: storage pool '{State.Pool!.FriendlyName}' has no room for a row of {row} bytes{cache}.", "Remove virtual disks, or add disks.");
+                Refusal.NotEnoughCapacity, $"-UseMaximumSize: storage pool '{State.Pool!.FriendlyName}' has no room for a row of {row} bytes{cache}.{pages}", "Remove virtual disks, or add disks.");
         }
 
         long size = RoundUp(request.SizeBytes ?? 0, row, "Size");
-        if (spec.ProvisioningType == ProvisioningType.Fixed && size > max)
+        bool isFixed = spec.ProvisioningType == ProvisioningType.Fixed;
+        long most = isFixed ? max : described;
+        if (size > most && (isFixed || size / row <= SpaceDescription.MaxRows))
         {
             throw new RefusedException(
                 Refusal.NotEnoughCapacity,
-                $"-Size {request.SizeBytes} is more than storage pool '{State.Pool!.FriendlyName}' has room for: at most {max} bytes with {spec.NumberOfColumns} columns and {spec.NumberOfDataCopies} copies{cache}.",
-                $"Give a smaller size, -UseMaximumSize, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks.");
+                $"-Size {request.SizeBytes} is more than storage pool '{State.Pool!.FriendlyName}' has room for: at most {most} bytes with {spec.NumberOfColumns} columns and {spec.NumberOfDataCopies} copies{cache}.{pages}",
+                isFixed ? $"Give a smaller size, -UseMaximumSize, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks."
+                    : "Give a smaller size, or remove virtual disks.");
         }
 
         return size / row <= SpaceDescription.MaxRows ? size : throw new RefusedException(

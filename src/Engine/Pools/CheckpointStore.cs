@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Pools;
 //
 // Invariants
 //  1. No page of the newest two checkpoints is written.
-//  2. A page is reused by a new checkpoint only when its key and the object it was made from are the same.
+//  2. A page is reused by a new checkpoint only when its key and the objects it was made from are the same.
 //  3. The heap holds three states of the largest size a commit may reach (MostStatePages): a checkpoint always fits.
 
 /// <summary>Writes and reads the checkpoints of one disk.</summary>
@@ -262,7 +262,7 @@ internal sealed class CheckpointStore(MemberDisk disk)
                 : null;
     }
 
-    private sealed record StoredPage(object? Content, PageReference Reference);
+    private sealed record StoredPage(object[] Content, PageReference Reference);
 
     private sealed record Tree(List<PageReference> StatePages, HashSet<uint> AllPages);
 
@@ -285,7 +285,7 @@ internal sealed class CheckpointStore(MemberDisk disk)
 
         internal bool Add(StatePage page)
         {
-            if (page.Content is not null && newest.Stored.TryGetValue(page.Key, out StoredPage? old) && old.Content == page.Content)
+            if (newest.Stored.TryGetValue(page.Key, out StoredPage? old) && page.IsMadeFrom(old.Content))
             {
                 return Keep(page, old.Reference);
             }

@@ -47,6 +47,13 @@ internal sealed class PersistentArray<T>
         }
     }
 
+    /// <summary>The leaf that an element belongs to, as far as it was ever set.</summary>
+    internal ReadOnlySpan<T?> LeafOf(int index)
+    {
+        int leaf = index / LeafSize;
+        return leaf < Capacity(_height) ? FindLeaf(_root, _height, leaf) : [];
+    }
+
     /// <summary>This array with one element replaced.</summary>
     internal PersistentArray<T> Set(int index, T? value)
     {

@@ -93,6 +93,9 @@ public sealed partial class Pool
     /// <summary>What is wrong, for people; empty when nothing is.</summary>
     public string StatusReason => HasLostQuorum ? _store.LostReason : string.Join(' ', Reasons().Where(static reason => reason.Length > 0));
 
+    /// <summary>Pages of the metadata area that the state takes, and that it may take on the metadata disk with the smallest one; 0: none is present.</summary>
+    public (long Used, long Most) MetadataPages => _store.StatePages;
+
     /// <summary>How much room is left for thin virtual disks.</summary>
     public CapacityLevel Capacity => CapacityAlert.LevelOf(State, Allocator);
 
@@ -117,11 +120,17 @@ public sealed partial class Pool
     public bool IsLeaving(DiskNumber number) => _store.HasFailed(number);
 
     /// <summary>Where everything is on a disk of the pool, present or not.</summary>
-    public DiskLayout Layout(DiskNumber number)
+    public DiskLayout Layout(DiskNumber number) => Layout(State, number);
+
+    /// <summary>Where everything is on a disk of a pool in this state.</summary>
+    internal static DiskLayout Layout(PoolState state, DiskNumber number)
     {
-        DiskLayout.TryCreate(State.Disks[number].Description.SizeBytes, Slabs, out DiskLayout layout, out _);
+        DiskLayout.TryCreate(state.Disks[number].Description.SizeBytes, state.Pool!.Slabs, out DiskLayout layout, out _);
         return layout;
     }
+
+    /// <summary>Why the metadata of a new pool would have no pages for these disks; empty if it has.</summary>
+    public static string WhyNoPages(PoolEnvironment environment, NewPoolSpec spec, IReadOnlyList<NewDiskSpec> disks) => PoolCreator.WhyNoPages(environment, spec, disks);
 
     /// <summary>Looks at a disk: what it holds, and whether it may join a pool. Writes nothing.</summary>
     public static LaneTask<PoolScan> Scan(PoolEnvironment environment, IDisk disk) => PoolScan.Scan(environment.Lane, disk);

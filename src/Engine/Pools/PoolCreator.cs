@@ -25,6 +25,11 @@ internal static class PoolCreator
         await Check(environment, disks);
         PoolId id = new(environment.Lane.NewGuid());
         PoolState state = InitialState(environment, spec, disks);
+        if (WhyNoPages(state) is { Length: > 0 } reason)
+        {
+            throw new PoolException(reason);
+        }
+
         MetadataStore store = NewStore(environment, id, state);
         MemberDisk[] members = [.. state.Disks.Values.Select((disk, i) => Member(environment, id, disk.Description, state, disks[i].Disk))];
         foreach (MemberDisk member in members)
@@ -44,6 +49,10 @@ internal static class PoolCreator
         Array.ForEach(members, static member => member.IsAbandoned = false);
         return store;
     }
+
+    /// <summary>Why the metadata of a new pool has no pages for its disks; empty if it has.</summary>
+    internal static string WhyNoPages(PoolEnvironment environment, NewPoolSpec spec, IReadOnlyList<NewDiskSpec> disks) =>
+        WhyNoPages(InitialState(environment, spec, disks));
 
     /// <summary>Describes a disk that joins.</summary>
     internal static DiskDescription Describe(NewDiskSpec spec, DiskNumber number, DiskId id, SlabGeometry slabs)
@@ -119,6 +128,12 @@ internal static class PoolCreator
         }
 
         return Apply(state, new SessionOpened(1, environment.NodeId, environment.Lane.NextRandom(), environment.Lane.UtcNow.UtcTicks));
+    }
+
+    private static string WhyNoPages(PoolState state)
+    {
+        List<DiskNumber> metadata = MetadataElection.Choose(state.Disks.Values.Select(static disk => disk.Description), []);
+        return MemberPages.WhyNot(state, metadata.Min(disk => CheckpointStore.MostStatePages(Pool.Layout(state, disk))), static _ => true);
     }
 
     private static PoolState Apply(PoolState state, MetadataRecord record) =>

@@ -20,6 +20,20 @@ public sealed partial class Pool
     /// <summary>Adds blank disks; the pool owns those that are members afterwards. All or none, unless one fails on the way.</summary>
     public LaneTask<CommitResult> AddDisks(IReadOnlyList<NewDiskSpec> disks) => _store.Run(() => AddDisksNow(disks));
 
+    /// <summary>Why disks cannot be added, as far as that is known without reading them; empty if they can.</summary>
+    public string WhyNotAdd(IReadOnlyList<NewDiskSpec> disks)
+    {
+        try
+        {
+            Plan(disks);
+            return "";
+        }
+        catch (Exception error) when (error is PoolException or RecordRefusedException)
+        {
+            return error.Message;
+        }
+    }
+
     /// <summary>Removes a disk without slabs in use, present or not. A present one is blank afterwards, and closed.</summary>
     public LaneTask<CommitResult> RemoveDisk(DiskNumber disk) => _store.Run(() => RemoveDiskNow(disk));
 
@@ -73,28 +87,20 @@ public sealed partial class Pool
 
     private async LaneTask<CommitResult> AddDisksNow(IReadOnlyList<NewDiskSpec> disks)
     {
-        List<MemberDisk> joiners = [];
-        List<MetadataRecord> records = [];
+        List<(MemberDisk Member, MetadataRecord Record)> joining;
         try
         {
             await PoolCreator.Check(Environment, disks);
-            CheckAgainstMembers(disks);
-            PoolState state = State;
-            foreach (NewDiskSpec spec in disks)
-            {
-                DiskDescription disk = PoolCreator.Describe(spec, state.NextDisk, new DiskId(Environment.Lane.NewGuid()), Slabs);
-                records.Add(new DiskAdded(disk));
-                state = state.Apply(records[^1]);
-                joiners.Add(PoolCreator.Member(Environment, Id, disk, state, spec.Disk));
-            }
+            joining = Plan(disks);
         }
         catch (Exception error) when (error is PoolException or RecordRefusedException)
         {
             return Refused(error.Message);
         }
 
+        List<MemberDisk> joiners = joining.ConvertAll(static joiner => joiner.Member);
         string problem = await Prepare(joiners);
-        CommitResult added = problem.Length > 0 ? Refused(problem) : await _store.CommitNow([.. records]);
+        CommitResult added = problem.Length > 0 ? Refused(problem) : await _store.CommitNow([.. joining.Select(static joiner => joiner.Record)]);
         if (!added.Succeeded)
         {
             await Erase(joiners);
@@ -116,6 +122,25 @@ public sealed partial class Pool
         {
             throw new PoolException($"A pool has at most {PoolView.MaxMembers} disks.");
         }
+    }
+
+    private List<(MemberDisk Member, MetadataRecord Record)> Plan(IReadOnlyList<NewDiskSpec> disks)
+    {
+        CheckAgainstMembers(disks);
+        PoolState state = State;
+        List<(MemberDisk Member, MetadataRecord Record)> joining = [];
+        foreach (NewDiskSpec spec in disks)
+        {
+            DiskDescription disk = PoolCreator.Describe(spec, state.NextDisk, new DiskId(Environment.Lane.NewGuid()), Slabs);
+            joining.Add((PoolCreator.Member(Environment, Id, disk, state, spec.Disk), new DiskAdded(disk)));
+            state = state.Apply(joining[^1].Record);
+        }
+
+        List<DiskNumber> elected = MetadataElection.Choose(state.Disks.Values.Select(static disk => disk.Description), View.Votes.Disks);
+        long most = joining.Where(joiner => elected.Contains(joiner.Member.Number)).Select(static joiner => CheckpointStore.MostStatePages(joiner.Member.Layout))
+            .Append(MetadataPages.Most).Min();
+        string reason = MemberPages.WhyNot(state, most, number => View.Contains(number) || joining.Exists(joiner => joiner.Member.Number == number));
+        return reason.Length == 0 ? joining : throw new PoolException(reason);
     }
 
     private async LaneTask<string> Prepare(List<MemberDisk> joiners)

@@ -6,15 +6,17 @@ namespace TierSpaces.Engine.Pools;
 public sealed class SpaceState
 {
     internal SpaceState(SpaceDescription description)
-        : this(description, new PersistentArray<RowState>(CheckpointPages.RowsPerPage(description.Positions)), 0)
+        : this(description, new PersistentArray<RowState>(new RowPages(description.Positions).PerPage), 0, default, MetadataCodec.Measure(new SpaceCreated(description)))
     {
     }
 
-    private SpaceState(SpaceDescription description, PersistentArray<RowState> rows, int mappedRows)
+    private SpaceState(SpaceDescription description, PersistentArray<RowState> rows, int mappedRows, PageDemand demand, int descriptionBytes)
     {
         Description = description;
         Rows = rows;
         MappedRows = mappedRows;
+        Demand = demand;
+        DescriptionBytes = descriptionBytes;
     }
 
     /// <summary>What the pool remembers of it.</summary>
@@ -23,7 +25,16 @@ public sealed class SpaceState
     /// <summary>Number of rows that have slabs.</summary>
     public int MappedRows { get; }
 
-    /// <summary>The rows, in leaves that are also the pages of a checkpoint.</summary>
+    /// <summary>How rows are cut into leaves.</summary>
+    internal RowPages Pages => new(Description.Positions);
+
+    /// <summary>What the rows take in a checkpoint, at most.</summary>
+    internal PageDemand Demand { get; }
+
+    /// <summary>Bytes of the record of its description.</summary>
+    internal int DescriptionBytes { get; }
+
+    /// <summary>The rows, in leaves that are whole pages of a checkpoint or share one.</summary>
     internal PersistentArray<RowState> Rows { get; }
 
     /// <summary>A row, or null where it has no slabs.</summary>
@@ -46,8 +57,27 @@ public sealed class SpaceState
 
     internal SpaceState WithRow(int index, RowState? row)
     {
-        int mapped = MappedRows + (row is null ? 0 : 1) - (Rows[index] is null ? 0 : 1);
-        return new SpaceState(Description, Rows.Set(index, row), mapped);
+        int more = (row is null ? 0 : 1) - (Rows[index] is null ? 0 : 1);
+        PersistentArray<RowState> rows = Rows.Set(index, row);
+        if (more == 0)
+        {
+            return new SpaceState(Description, rows, MappedRows, Demand, DescriptionBytes);
+        }
+
+        int inLeaf = CountRows(rows.LeafOf(index));
+        PageDemand demand = Demand - PageDemand.OfLeaf(Pages, inLeaf - more) + PageDemand.OfLeaf(Pages, inLeaf);
+        return new SpaceState(Description, rows, MappedRows + more, demand, DescriptionBytes);
+    }
+
+    internal static int CountRows(ReadOnlySpan<RowState?> leaf)
+    {
+        int count = 0;
+        foreach (RowState? row in leaf)
+        {
+            count += row is null ? 0 : 1;
+        }
+
+        return count;
     }
 }
 

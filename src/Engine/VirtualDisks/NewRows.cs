@@ -28,7 +28,7 @@ internal sealed class NewRows
     /// <summary>Everything that a new disk needs in its own pool; false: what was reserved is to be released.</summary>
     internal bool TryReserve(Pool pool, VirtualDiskDescription disk, out string reason)
     {
-        bool fits = TryReserveLogsAndCache(pool, disk, out reason);
+        bool fits = VirtualDiskBuilder.HasPages(pool, disk, out reason) && TryReserveLogsAndCache(pool, disk, out reason);
         for (int i = 0; i < disk.Parts.Length && fits; i++)
         {
             TierDescription part = disk.Parts[i];
@@ -43,8 +43,8 @@ internal sealed class NewRows
     internal bool TryReserveTier(Pool pool, VirtualDiskDescription disk, int index, out string reason)
     {
         TierDescription tier = disk.Tiers[index];
-        reason = "";
-        return (tier.LogSpace == SpaceId.None || TryReserveLog(pool, index, tier.NumberOfDataCopies, out reason))
+        return VirtualDiskBuilder.HasPages(pool, disk, out reason)
+            && (tier.LogSpace == SpaceId.None || TryReserveLog(pool, index, tier.NumberOfDataCopies, out reason))
             && TryReserveData(pool, disk, index, RowsAtOnce(pool, disk, tier), out reason);
     }
 

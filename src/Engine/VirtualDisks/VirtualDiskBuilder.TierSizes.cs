@@ -44,10 +44,9 @@ public static partial class VirtualDiskBuilder
     {
         after = WithTierSize(pool, disk, index, sizeBytes);
         NewRows more = new();
-        reason = "";
         long rowSize = ShapeOf(pool, disk, disk.Tiers[index]).RowSize;
-        bool fits = disk.ProvisioningType != ProvisioningType.Fixed
-            || more.TryReserveData(pool, disk, index, (int)((after.Tiers[index].SpaceBytes - disk.Tiers[index].SpaceBytes) / rowSize), out reason);
+        bool fits = HasPages(pool, after, out reason) && (disk.ProvisioningType != ProvisioningType.Fixed
+            || more.TryReserveData(pool, disk, index, (int)((after.Tiers[index].SpaceBytes - disk.Tiers[index].SpaceBytes) / rowSize), out reason));
         more.Release(pool);
         rows = more.Part(index).Data;
         return fits;
@@ -74,6 +73,16 @@ public static partial class VirtualDiskBuilder
             (low, high) = space <= room ? (middle, high) : (low, middle - 1);
         }
 
-        return low * slice;
+        return new MetadataRoom(pool).Largest(low, slices => Sized(slices * slice)) * slice;
+
+        VirtualDiskDescription Sized(long size)
+        {
+            long space = TierSpaceBytes(ShapeOf(pool, disk, disk.Tiers[index]).RowSize, (int)slice, size, hasHeat ? others + size : 0);
+            return disk with
+            {
+                SizeBytes = others + size,
+                Tiers = disk.Tiers.SetItem(index, disk.Tiers[index] with { SizeBytes = size, SpaceBytes = space }),
+            };
+        }
     }
 }

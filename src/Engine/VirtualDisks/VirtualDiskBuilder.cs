@@ -54,8 +54,8 @@ public static partial class VirtualDiskBuilder
     }
 
     /// <summary>
-    /// Rows of data that would fit a new disk now, once its log and its cache have their slabs; −1 where these have no room themselves. Exact:
-    /// that many can be created, and one more cannot.
+    /// Rows of data that would fit a new disk now, once its log and its cache have their slabs; −1 where these have no room themselves. So many
+    /// can be created, and one more cannot: the slabs or the pages of the metadata area do not suffice.
     /// </summary>
     internal static long LargestRowCount(Pool pool, NewVirtualDiskSpec spec)
     {
@@ -64,16 +64,24 @@ public static partial class VirtualDiskBuilder
         long count = rows.TryReserveLogsAndCache(pool, disk, out _)
             ? pool.Allocator.LargestRowCount(disk.NumberOfColumns, disk.NumberOfDataCopies, AllocationPreferences.For(disk)) : -1;
         rows.Release(pool);
-        return count;
+        return count <= 0 ? count : LargestRowCountOfMetadata(pool, spec, count);
+    }
+
+    /// <summary>Rows of data of a new disk that the metadata has pages for, at most <paramref name="most"/>.</summary>
+    internal static long LargestRowCountOfMetadata(Pool pool, NewVirtualDiskSpec spec, long most)
+    {
+        VirtualDiskDescription disk = Describe(pool, spec);
+        long rowSize = disk.NumberOfColumns * pool.Slabs.DataBytes;
+        return new MetadataRoom(pool).Largest(most, rows => disk with { SizeBytes = rows * rowSize });
     }
 
     /// <summary>The rows that <see cref="Grow"/> would add now, or why there is no room. Reserves nothing.</summary>
     internal static bool TryPlanGrowth(Pool pool, VirtualDiskDescription disk, long sizeBytes, out List<RowMapping> rows, out string reason)
     {
         NewRows more = new();
-        reason = "";
         long rowSize = ShapeOf(pool, disk).RowSize;
-        bool fits = disk.ProvisioningType != ProvisioningType.Fixed || more.TryReserveData(pool, disk, 0, (int)((sizeBytes - disk.SizeBytes) / rowSize), out reason);
+        bool fits = HasPages(pool, disk with { SizeBytes = sizeBytes }, out reason)
+            && (disk.ProvisioningType != ProvisioningType.Fixed || more.TryReserveData(pool, disk, 0, (int)((sizeBytes - disk.SizeBytes) / rowSize), out reason));
         more.Release(pool);
         rows = more.Part(0).Data;
         return fits;
@@ -193,7 +201,8 @@ public static partial class VirtualDiskBuilder
         int from = (int)((before.Parts[index].SpaceBytes + rowSize - 1) / rowSize);
         int count = (int)((part.SpaceBytes + rowSize - 1) / rowSize) - from;
         NewRows rows = new();
-        if (before.ProvisioningType == ProvisioningType.Fixed && !rows.TryReserveData(pool, before, index, count, out string reason))
+        if (!HasPages(pool, after, out string reason)
+            || (before.ProvisioningType == ProvisioningType.Fixed && !rows.TryReserveData(pool, before, index, count, out reason)))
         {
             rows.Release(pool);
             return new CommitResult(CommitStatus.NoSpace, reason);
@@ -218,6 +227,13 @@ public static partial class VirtualDiskBuilder
         open.Tiers?.GrowTier(part.Number, part.SizeBytes);
         open.Disk.Grow(after.SizeBytes);
         return result;
+    }
+
+    /// <summary>Whether the metadata can describe a disk as it would be, or why not.</summary>
+    internal static bool HasPages(Pool pool, VirtualDiskDescription after, out string reason)
+    {
+        reason = new MetadataRoom(pool).WhyNot(after);
+        return reason.Length == 0;
     }
 
     private static VirtualDiskDescription Describe(Pool pool, NewVirtualDiskSpec spec)

@@ -45,6 +45,11 @@ internal static class OfflineCommands
             Print(pool.State);
         }
 
+        if (pool.MetadataPages is { } pages)
+        {
+            Console.Out.WriteLine($"  metadata: {pages.Used} of {pages.Most} pages in use");
+        }
+
         if (pool.Reason.Length > 0)
         {
             Console.Out.WriteLine($"Not opened: {pool.Reason}");

@@ -48,6 +48,12 @@ internal static class PrometheusText
         ("wait_overlaps_total", "Writes and unmaps that waited for their range to leave the write cache.", "counter", c => c.WaitOverlaps),
     ];
 
+    private static readonly (string Name, string Help, Func<StoragePoolInfo, ulong?> Value)[] poolFamilies =
+    [
+        ("metadata_pages_used", "Pages of the metadata area in use.", p => p.MetadataPagesUsed),
+        ("metadata_pages", "Pages of the metadata area that can be in use.", p => p.MetadataPages),
+    ];
+
     private static readonly (string Reason, Func<VirtualDiskWriteCacheInfo, ulong> Writes, Func<VirtualDiskWriteCacheInfo, ulong> Bytes)[] reasons =
     [
         ("cache", c => c.CacheWrites, c => c.CacheBytes),
@@ -57,8 +63,11 @@ internal static class PrometheusText
         ("write-through", c => c.WriteThroughWrites, c => c.WriteThroughBytes),
     ];
 
-    /// <summary>The whole page as UTF-8; virtual disks without a write cache are left out of what is told of caches.</summary>
-    public static byte[] Write(IReadOnlyList<StorageCounterInfo> counters, IReadOnlyList<VirtualDiskWriteCacheInfo> caches)
+    /// <summary>
+    /// The whole page as UTF-8. Virtual disks without a write cache are left out of the families of caches, pools that are not open of those of pools.
+    /// </summary>
+    public static byte[] Write(
+        IReadOnlyList<StorageCounterInfo> counters, IReadOnlyList<VirtualDiskWriteCacheInfo> caches, IReadOnlyList<StoragePoolInfo> pools)
     {
         var page = new StringBuilder();
         foreach (var (name, help, type, value) in families)
@@ -81,7 +90,20 @@ internal static class PrometheusText
         }
 
         WriteCaches(page, [.. caches.Where(cache => cache.Size > 0)]);
+        WritePools(page, [.. pools.Where(pool => pool.MetadataPages is not null)]);
         return Encoding.UTF8.GetBytes(page.ToString());
+    }
+
+    private static void WritePools(StringBuilder page, StoragePoolInfo[] pools)
+    {
+        foreach (var (name, help, value) in poolFamilies)
+        {
+            page.Append(CultureInfo.InvariantCulture, $"# HELP tierspaces_pool_{name} {help}\n# TYPE tierspaces_pool_{name} gauge\n");
+            foreach (var pool in pools)
+            {
+                page.Append(CultureInfo.InvariantCulture, $"tierspaces_pool_{name}{{name=\"{Escape(pool.FriendlyName)}\",id=\"{Escape(pool.UniqueId)}\"}} {value(pool)}\n");
+            }
+        }
     }
 
     private static void WriteCaches(StringBuilder page, VirtualDiskWriteCacheInfo[] caches)

@@ -107,7 +107,8 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
         context.Response.ContentType = "text/plain; version=0.0.4";
         var counters = await dispatcher.CountersAsync(context.RequestAborted).ConfigureAwait(false);
         var caches = await dispatcher.WriteCachesAsync(context.RequestAborted).ConfigureAwait(false);
-        await WriteAsync(context, PrometheusText.Write(counters, caches)).ConfigureAwait(false);
+        var pools = await dispatcher.PoolsAsync(context.RequestAborted).ConfigureAwait(false);
+        await WriteAsync(context, PrometheusText.Write(counters, caches, pools)).ConfigureAwait(false);
     }
 
     private static async Task WriteAsync(HttpContext context, byte[] body)

@@ -54,6 +54,13 @@ internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, Semapho
         return JsonSerializer.Deserialize(answer, ContractsJson.Default.VerbReplyVirtualDiskWriteCacheInfo)!.Objects;
     }
 
+    /// <summary>The pools, for Prometheus: what Get-StoragePool answers.</summary>
+    public async Task<StoragePoolInfo[]> PoolsAsync(CancellationToken cancellation)
+    {
+        var answer = await RunAsync("Get-StoragePool", "{}"u8.ToArray(), cancellation).ConfigureAwait(false);
+        return JsonSerializer.Deserialize(answer, ContractsJson.Default.VerbReplyStoragePoolInfo)!.Objects;
+    }
+
     private static byte[] Unknown(string verb)
     {
         var error = new StorageException(StorageErrors.NotSupported, $"This host has no verb '{verb}'.", target: verb).Error;

@@ -298,7 +298,7 @@ public sealed class PoolFaultTests
         Pool pool = world.Create();
         for (int i = 0; i < 40; i++)
         {
-            world.Lane.Run(pool.Commit(PoolWorld.Job(i, i)));
+            world.Lane.Run(pool.Commit(PoolWorld.LargeJob(i, i)));
         }
 
         world.Lane.Advance(1_000_000_000);
@@ -308,7 +308,7 @@ public sealed class PoolFaultTests
             heap += operation == SimOperation.Write && offset >= layout.Heap && offset < layout.SlabArea ? length : 0;
         for (int i = 0; i < 17; i++)
         {
-            world.Lane.Run(pool.Commit(PoolWorld.Job(1, i + 100)));
+            world.Lane.Run(pool.Commit(PoolWorld.LargeJob(1, i + 100)));
         }
 
         world.Lane.Advance(1_000_000_000);
@@ -324,14 +324,14 @@ public sealed class PoolFaultTests
         int jobs = 0;
         while (result.Succeeded && jobs < 1000)
         {
-            result = world.Lane.Run(pool.Commit(PoolWorld.Job(++jobs, 1)));
+            result = world.Lane.Run(pool.Commit(PoolWorld.LargeJob(++jobs, 1)));
         }
 
         Assert.Equal(CommitStatus.NoSpace, result.Status);
         Assert.Contains("metadata area", result.Reason);
         for (int i = 0; i < 100; i++)
         {
-            Assert.True(world.Lane.Run(pool.Commit(PoolWorld.Job(1 + (i % 50), i + 2))).Succeeded);   // checkpoints still fit
+            Assert.True(world.Lane.Run(pool.Commit(PoolWorld.LargeJob(1 + (i % 50), i + 2))).Succeeded);   // checkpoints still fit
         }
 
         PoolWorld again = world.Killed(2);

@@ -42,6 +42,8 @@ internal static class StoragePoolMapping
             ThinProvisioningAlertThresholds = [settings.ThinProvisioningAlertThreshold],
             ClearOnDeallocate = false,
             ScrubIntervalDays = pool.ScrubInterval?.TotalDays,
+            MetadataPagesUsed = (ulong?)pool.MetadataPages?.Used,
+            MetadataPages = (ulong?)pool.MetadataPages?.Most,
             LentWriteCacheSize = (ulong)pool.LentWriteCacheBytes,
             LentWriteCacheSizeMax = settings.LentWriteCacheSizeMax,
             IsPowerProtected = settings.IsPowerProtected,
