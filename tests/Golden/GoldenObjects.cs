@@ -29,6 +29,7 @@ internal static class GoldenObjects
         ["StatusDescriptions"] = "words for people",
         ["Description"] = "words for people",
         ["OtherRecoveryAction"] = "words for people",
+        ["MetadataPagesUsed"] = "depends on how the present version cuts pages",
         ["StartTime"] = "when the present host took the job up",
         ["TimeOfLastStateChange"] = "when the present host took the job up",
         ["ElapsedTime"] = "depends on how fast the present version is",
