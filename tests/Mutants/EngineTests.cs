@@ -10,7 +10,7 @@ namespace TierSpaces.Mutants;
 /// </summary>
 public sealed class EngineTests : IDisposable
 {
-    private static readonly string[] s_folders = ["Formats", "Journals", "Pools", "Resiliency", "Caching", "Tiering", "VirtualDisks", "Jobs", "Management"];
+    private static readonly string[] s_folders = ["Primitives", "Formats", "Journals", "Pools", "Resiliency", "Caching", "Tiering", "VirtualDisks", "Jobs", "Management"];
 
     private readonly string _engine;
     private readonly string[] _only;   // classes to run; empty: all that belong to these storeys

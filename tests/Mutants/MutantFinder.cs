@@ -23,6 +23,10 @@ public static class MutantFinder
         "TierSpaces.Engine.Caching", "TierSpaces.Engine.Tiering", "TierSpaces.Engine.VirtualDisks",
     ];
 
+    private static readonly string[] s_types = ["TierSpaces.Engine.Primitives.BlockLimits"];   // of other namespaces
+
+    private static readonly string[] s_changes = ["MarkWhole"];   // steps that answer how a commit ended
+
     private static readonly HashSet<string> s_steps =
     [
         "Flush", "FlushDisks", "FlushDisk", "FlushUnflushed", "Commit", "CommitTail", "CommitNow", "Write", "WriteGroup", "WriteMember", "WritePages",
@@ -30,6 +34,7 @@ public static class MutantFinder
         "NoteFirstWrites", "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
         "NameCheckpoint", "TrimLog", "Writeback", "FlushForNotes", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",
         "HoldWriteback", "WritebackEnd", "TakeTurn", "FlushHome", "FlushRing", "FlushMedium", "WriteAnchor", "DrainReaders", "Suspend", "RecordLeavers", "WriteLeavers",
+        "OwnRow", "ClearRow", "MarkNotCleared", "WriteCommonEpoch",
     ];
 
     /// <summary>All mutants of an engine, in the order of its code.</summary>
@@ -104,7 +109,7 @@ public static class MutantFinder
     /// <summary>The compiled bodies, each with the type and the method of the source that it comes from.</summary>
     private static IEnumerable<(string Type, string Method, MethodDefinition Body)> Methods(ModuleDefinition engine)
     {
-        foreach (TypeDefinition type in engine.Types.Where(type => s_namespaces.Contains(type.Namespace)))
+        foreach (TypeDefinition type in engine.Types.Where(type => s_namespaces.Contains(type.Namespace) || s_types.Contains(type.FullName)))
         {
             foreach (MethodDefinition method in type.Methods.Where(method => method.HasBody))
             {
@@ -132,7 +137,7 @@ public static class MutantFinder
         bool isOurs = called.DeclaringType.FullName.StartsWith("TierSpaces.Engine", StringComparison.Ordinal);
         return !isOurs ? (null, null, "")
             : called.DeclaringType.Name == "RangeLock" && called.Name is "Acquire" or "Release" ? (MutantKind.DroppedLock, call, "")
-            : s_steps.Contains(called.Name) && MutantPlanter.AllWell(result) is not null ? (MutantKind.SkippedStep, call, called.Name)
+            : s_changes.Contains(called.Name) || (s_steps.Contains(called.Name) && MutantPlanter.AllWell(result) is not null and not MutantPlanter.CommitResult) ? (MutantKind.SkippedStep, call, called.Name)
             : IsChecksum(called) ? (MutantKind.BlindCheck, Comparison(call), "Checksum")
             : (null, null, "");
     }

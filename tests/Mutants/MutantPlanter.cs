@@ -19,6 +19,9 @@ public static class MutantPlanter
     private const string IoError = "TierSpaces.Engine.Primitives.IoError";
     private const string Nothing = "TierSpaces.Engine.Primitives.Nothing";
 
+    /// <summary>Full name of how a commit ended.</summary>
+    internal const string CommitResult = "TierSpaces.Engine.Pools.CommitResult";
+
     /// <summary>Reads an engine, plants and writes it to another place; mutant number n is the n-th of the answer, from 1.</summary>
     public static IReadOnlyList<Mutant> PlantAll(string engine, string target, Func<ModuleDefinition, IReadOnlyList<MutantSite>> find)
     {
@@ -49,6 +52,7 @@ public static class MutantPlanter
         "TierSpaces.Engine.Primitives.LaneTask" => "",
         $"TierSpaces.Engine.Primitives.LaneTask`1<{IoError}>" => IoError,
         $"TierSpaces.Engine.Primitives.LaneTask`1<{Nothing}>" => Nothing,
+        $"TierSpaces.Engine.Primitives.LaneTask`1<{CommitResult}>" => CommitResult,
         "TierSpaces.Engine.Primitives.LaneTask`1<System.Int32>" => "System.Int32",
         "TierSpaces.Engine.Primitives.LaneTask`1<System.Boolean>" => "System.Boolean",
         _ => null,
@@ -182,6 +186,11 @@ public static class MutantPlanter
 
         GenericInstanceMethod done = new(laneTask.Methods.Single(method => method.Name == "FromResult"));
         done.GenericArguments.Add(type == "System.Int32" ? module.TypeSystem.Int32 : type == "System.Boolean" ? module.TypeSystem.Boolean : module.GetType(type));
+        if (type == CommitResult)
+        {
+            return [il.Create(OpCodes.Call, module.GetType(CommitResult).Methods.Single(method => method.Name == "get_Committed")), il.Create(OpCodes.Call, done)];
+        }
+
         if (type != Nothing)
         {
             // An IoError of 0 is None; an Int32 of −1 is "no disk failed"; a Boolean says that it was done.

@@ -38,6 +38,14 @@ public sealed class PlantedFaultTests(PlantedFaultTests.PlantedEngine engine) : 
         Assert.True(result.IsNoticed, $"{layer}: no invariant notices {mutant.Name} within {SeedsMax} seeds.");
     }
 
+    /// <summary>What the lists name exists: a step that was renamed takes its rule, or its reason, with it.</summary>
+    [Fact]
+    public void Every_mutant_that_a_list_names_is_found_in_the_engine()
+    {
+        Assert.Equal(0, Rules.Unknown(engine.Run.Mutants));
+        Assert.Equal(0, Equivalents.Unknown(engine.Run.Mutants));
+    }
+
     [Fact]
     public void Every_layer_has_five_mutants_that_an_invariant_notices() => Assert.All(
         (string[])["Pools", "Journals", "Resiliency", "Caching", "Tiering"], static layer => Assert.True(InvariantMutants.All.Count(listed => listed.Layer == layer) >= 5, layer));

@@ -139,19 +139,24 @@ internal sealed partial class MetadataStore
             Array.ForEach([.. Full], static member => member.IsAbandoned = true);
         }
 
-        await Run(async () =>
-        {
-            await WriteSuperblocks(View, [.. Members.Values], clean: false);   // so that the last superblocks state an epoch that every member held
-            await WriteSuperblocks(View, [.. Members.Values], clean && _failed.Count == 0);
-            _isClosed = true;
-            return CommitResult.Committed;
-        });
+        await Run(() => WriteLast(clean));
         _isClosed = true;
         while (_isPumping || (_isCheckpointing && _written is null))
         {
             await _environment.Lane.Delay(PollNs);
         }
     }
+
+    private async LaneTask<CommitResult> WriteLast(bool clean)
+    {
+        await WriteCommonEpoch();
+        await WriteSuperblocks(View, [.. Members.Values], clean && _failed.Count == 0);
+        _isClosed = true;
+        return CommitResult.Committed;
+    }
+
+    /// <summary>Gives every member an epoch, so that the last superblocks state one that every member held.</summary>
+    private async LaneTask WriteCommonEpoch() => await WriteSuperblocks(View, [.. Members.Values], clean: false);
 
     private void Kick()
     {

@@ -173,6 +173,28 @@ public class DegradedRowTests
         Assert.Equal(data, Read(without, data.Length));
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_slab_that_was_not_cleared_shows_nothing_of_a_former_owner(bool checksums)
+    {
+        PoolWorld world = Create(Spec(1, 2, checksums), 2);
+        world.Disks[1].Pulled = true;
+        byte[] data = Write(world, Random(4096), 0);
+        SlabRef slab = world.Pool!.State.Space(world.VirtualDisk!.Description.DataSpace)!.Row(0)!.Mapping.Sources.ToArray().Single(static slab => slab.Disk == Number(1));
+        byte[] former = new byte[world.Pool.Slabs.DataBytes];
+        former.AsSpan().Fill(0xA5);
+        world.Disks[1].Media.Write(world.Pool.Layout(slab.Disk).SlabOffset(slab.Slab) + world.Pool.Slabs.ChecksumBytes, former);
+        world.Disks[1].Media.Harden(world.Disks[1].Media.CachedWrites);
+        Assert.Equal("", world.Lane.Run(world.Return(1)));
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane))));
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        PoolWorld without = world.Cut(9, (_, _, _) => false);
+        without.Disks[0].Pulled = true;
+        Assert.Equal("", without.Lane.Run(without.Open()));
+        Assert.Equal([.. data, .. new byte[former.Length - data.Length]], Read(without, former.Length));
+    }
+
     [Fact]
     public void A_row_whose_clearing_failed_on_one_disk_and_then_on_the_other_is_written_when_both_are_back()
     {
