@@ -29,7 +29,7 @@ public sealed class SlabAllocator
 {
     private readonly Func<PoolState> _state;
     private readonly Func<DiskNumber, bool> _isPresent;
-    private readonly Dictionary<DiskNumber, HashSet<uint>> _reserved = [];
+    private readonly Dictionary<DiskNumber, SlabSet> _reserved = [];
     private readonly Dictionary<DiskNumber, Dictionary<uint, int>> _held = [];   // how often
 
     internal SlabAllocator(Func<PoolState> state, Func<DiskNumber, bool> isPresent)
@@ -149,7 +149,7 @@ public sealed class SlabAllocator
     {
         foreach (SlabRef slab in slabs)
         {
-            if (_reserved.TryGetValue(slab.Disk, out HashSet<uint>? reserved))
+            if (_reserved.TryGetValue(slab.Disk, out SlabSet? reserved))
             {
                 reserved.Remove(slab.Slab);
             }
@@ -265,7 +265,7 @@ public sealed class SlabAllocator
 
     private long FreeOn(DiskState disk)
     {
-        HashSet<uint>? reserved = _reserved.GetValueOrDefault(disk.Description.Number);
+        SlabSet? reserved = _reserved.GetValueOrDefault(disk.Description.Number);
         int held = _held.GetValueOrDefault(disk.Description.Number)?.Keys.Count(slab => !disk.IsUsed(slab) && reserved?.Contains(slab) != true) ?? 0;
         return disk.FreeSlabs - (reserved?.Count ?? 0) - held;
     }
@@ -290,15 +290,15 @@ public sealed class SlabAllocator
         SlabRef[] slabs = new SlabRef[count];
         int found = 0;
         DiskNumber number = disk.Description.Number;
-        if (!_reserved.TryGetValue(number, out HashSet<uint>? reserved))
+        if (!_reserved.TryGetValue(number, out SlabSet? reserved))
         {
-            _reserved[number] = reserved = [];
+            _reserved[number] = reserved = new SlabSet();
         }
 
         Dictionary<uint, int>? held = _held.GetValueOrDefault(number);
         for (uint slab = 0; found < count && slab < disk.Description.SlabCount; slab++)
         {
-            if (slab % 64 == 0 && disk.UsedWord(slab / 64) == ulong.MaxValue)
+            if (slab % 64 == 0 && (disk.UsedWord(slab / 64) | reserved.Word(slab / 64)) == ulong.MaxValue)
             {
                 slab += 63;
             }

@@ -1,0 +1,43 @@
+namespace TierSpaces.Engine.Pools;
+
+/// <summary>Numbers of slabs of one disk, in words of 64: a search for a free slab passes over full words, so many reservations of a large disk stay cheap.</summary>
+internal sealed class SlabSet
+{
+    private const uint BitsPerWord = 64;
+
+    private readonly Dictionary<uint, ulong> _words = [];
+
+    /// <summary>How many there are.</summary>
+    internal int Count { get; private set; }
+
+    /// <summary>Slabs 64 × <paramref name="index"/> and up, a bit for each.</summary>
+    internal ulong Word(uint index) => _words.GetValueOrDefault(index);
+
+    /// <summary>Whether a slab is in the set.</summary>
+    internal bool Contains(uint slab) => (Word(slab / BitsPerWord) & Bit(slab)) != 0;
+
+    /// <summary>Adds a slab; false if it was there.</summary>
+    internal bool Add(uint slab)
+    {
+        if (Contains(slab))
+        {
+            return false;
+        }
+
+        _words[slab / BitsPerWord] = Word(slab / BitsPerWord) | Bit(slab);
+        Count++;
+        return true;
+    }
+
+    /// <summary>Removes a slab if it is there.</summary>
+    internal void Remove(uint slab)
+    {
+        if (Contains(slab))
+        {
+            _words[slab / BitsPerWord] &= ~Bit(slab);
+            Count--;
+        }
+    }
+
+    private static ulong Bit(uint slab) => 1UL << (int)(slab % BitsPerWord);
+}
