@@ -25,6 +25,16 @@ internal sealed class Scratch : IDisposable
     /// <summary>Runs a command line to its end.</summary>
     public Answer Run(params string[] words) => RunAs(Executable, words);
 
+    /// <summary>Runs a command line that must succeed.</summary>
+    public void Succeed(params string[] words)
+    {
+        var answer = Run(words);
+        Assert.True(answer.ExitCode == 0, $"{string.Join(' ', words)}: {answer.Error}");
+    }
+
+    /// <summary>The only object that a command line prints.</summary>
+    public JsonElement One(params string[] words) => Assert.Single(JsonDocument.Parse(Run([.. words, "-Json"]).Output).RootElement.EnumerateArray());
+
     public Answer RunAs(string file, string[] words)
     {
         var start = new ProcessStartInfo(file, words) { RedirectStandardOutput = true, RedirectStandardError = true };

@@ -18,6 +18,7 @@ public sealed unsafe class HostState : IHostState, IDisposable
     private const string TemporarySuffix = ".tmp";
 
     private readonly Dictionary<string, IoBuffer> _mapped = [];
+    private readonly HashSet<string> _returned = [];   // of those: not in use
     private readonly PrivateFolder _folder;
     private readonly PrivateFolder _runtimeFolder;
     private readonly string _bootId;
@@ -102,9 +103,10 @@ public sealed unsafe class HostState : IHostState, IDisposable
     public IoBuffer MapMemory(string name, int size)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(size);
-        if (_mapped.ContainsKey(name))
+        if (_mapped.TryGetValue(name, out IoBuffer mapped))
         {
-            throw new InvalidOperationException($"The memory '{name}' is mapped already.");
+            return _returned.Remove(name) && mapped.Length == size
+                ? mapped : throw new InvalidOperationException($"The memory '{name}' is mapped already.");
         }
 
         DeleteMemoryOfOtherBoots(name);
@@ -125,8 +127,18 @@ public sealed unsafe class HostState : IHostState, IDisposable
     }
 
     /// <inheritdoc/>
+    public void ReturnMemory(string name)
+    {
+        if (_mapped.ContainsKey(name))
+        {
+            _returned.Add(name);
+        }
+    }
+
+    /// <inheritdoc/>
     public void ReleaseMemory(string name)
     {
+        _returned.Remove(name);
         if (_mapped.Remove(name, out IoBuffer memory))
         {
             _ = Libc.Unmap(memory.Pointer, (nuint)memory.Length);

@@ -20,9 +20,12 @@ public interface IHostState
 
     /// <summary>
     /// Memory of <paramref name="size"/> bytes that outlives this process but not the machine: a shared mapping of a file named
-    /// by boot. Zero-filled when new. The mapping stays until <see cref="ReleaseMemory"/>.
+    /// by boot. Zero-filled when new. It is its caller's alone until <see cref="ReturnMemory"/> or <see cref="ReleaseMemory"/>.
     /// </summary>
     IoBuffer MapMemory(string name, int size);
+
+    /// <summary>Gives the memory of that name back with what it holds: the next <see cref="MapMemory"/> finds that.</summary>
+    void ReturnMemory(string name);
 
     /// <summary>Unmaps and deletes the memory of that name.</summary>
     void ReleaseMemory(string name);

@@ -148,6 +148,10 @@ public static class OfflineReader
             return new IoBuffer((byte*)address, size);
         }
 
+        public void ReturnMemory(string name)
+        {
+        }
+
         public void ReleaseMemory(string name)
         {
             if (_memory.Remove(name, out nint address))

@@ -253,6 +253,13 @@ public sealed partial class StorageSubsystem
         {
             disk.Disk ??= Open(disk);
             disk.Identity = disk.Disk.Identity;
+            if (!disk.Disk.IsPresent)
+            {
+                await disk.Disk.Close();
+                disk.Disk = null;
+                throw new DiskOpenException(DiskOpenFailure.NotFound, $"{disk.Identity.Uri} is not there.");
+            }
+
             Saw(disk, await PoolScan.Scan(_lane, disk.Disk));
         }
         catch (DiskOpenException failure)
@@ -310,14 +317,19 @@ public sealed partial class StorageSubsystem
         disk.Disk is null && disk.Problem.Length == 0 && _pools.Values.Any(pool => pool.Pool is not null && MemberFor(pool, disk) is not null);
 
     /// <summary>Which member of a pool a disk is: its label says so, or what is known of one that has not been there since the host started.</summary>
-    private static DiskDescription? MemberFor(ManagedPool managed, RegisteredDisk disk) => disk.IsSplit ? null : disk.Scan is { } scan
+    private static DiskDescription? MemberFor(ManagedPool managed, RegisteredDisk disk) => disk.IsSplit ? null : disk.Scan is { Kind: not ScanKind.Unreadable } scan
         ? scan.Label is { } label && label.Pool == managed.Id && managed.State?.Disk(label.Number)?.Description is { } member && member.Id == label.Disk ? member : null
         : managed.State?.Disks.Values.FirstOrDefault(known => known.Description.Id.Value == disk.LastMember)?.Description;
 
-    /// <summary>What a disk turned out to hold; kept for the time that it may be away.</summary>
+    /// <summary>What a disk turned out to hold; kept for the time that it may be away. One that cannot be read is what it was.</summary>
     private void Saw(RegisteredDisk disk, PoolScan scan)
     {
         disk.Scan = scan;
+        if (scan.Kind == ScanKind.Unreadable)
+        {
+            return;
+        }
+
         Guid member = scan.Label?.Disk.Value ?? Guid.Empty;
         if (disk.LastMember != member)
         {

@@ -118,7 +118,7 @@ public sealed partial class StorageSubsystem
         }
 
         PoolScan? scan = found.IsPresent ? await PoolScan.Scan(_lane, found) : null;
-        if (scan is not null && (label is null || (scan.Label is { } same && same.Pool == label.Pool && same.Disk == label.Disk)))
+        if (scan is { Kind: not ScanKind.Unreadable } && (label is null || (scan.Label is { } same && same.Pool == label.Pool && same.Disk == label.Disk)))
         {
             return (found, scan);
         }

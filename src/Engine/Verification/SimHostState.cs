@@ -9,6 +9,7 @@ public sealed unsafe class SimHostState : IHostState
 {
     private readonly Dictionary<string, byte[]> _files = [];
     private readonly Dictionary<string, (nint Address, int Size)> _memory = [];
+    private readonly HashSet<string> _inUse = [];
 
     /// <inheritdoc/>
     public Guid BootId { get; private init; } = new(1, 0, 0, new byte[8]);
@@ -38,6 +39,11 @@ public sealed unsafe class SimHostState : IHostState
     /// <inheritdoc/>
     public IoBuffer MapMemory(string name, int size)
     {
+        if (!_inUse.Add(name))
+        {
+            throw new InvalidOperationException($"The memory '{name}' is mapped already.");
+        }
+
         if (!_memory.TryGetValue(name, out (nint Address, int Size) block) || block.Size != size)
         {
             block = ((nint)NativeMemory.AllocZeroed((nuint)size), size);
@@ -48,8 +54,12 @@ public sealed unsafe class SimHostState : IHostState
     }
 
     /// <inheritdoc/>
+    public void ReturnMemory(string name) => _inUse.Remove(name);
+
+    /// <inheritdoc/>
     public void ReleaseMemory(string name)
     {
+        _inUse.Remove(name);
         if (_memory.Remove(name, out (nint Address, int Size) block))
         {
             NativeMemory.Free((void*)block.Address);

@@ -1,4 +1,3 @@
-using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.VirtualDisks;
@@ -25,7 +24,4 @@ public sealed class OpenPart
 
     /// <summary>Name of the memory that its first writes are noted in.</summary>
     internal string NotesName { get; }
-
-    /// <summary>Memory that outlives the process, mapped until a clean stop; null where there is none.</summary>
-    internal IoBuffer? CrashNotes { get; init; }
 }

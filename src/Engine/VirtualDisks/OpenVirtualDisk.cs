@@ -164,9 +164,16 @@ public sealed class OpenVirtualDisk
 
         _pool.MembershipChanged -= OnMembershipChanged;
         _pool.DiskMarkedStale -= OnDiskMarkedStale;
-        for (int i = 0; i < Parts.Count && error == IoError.None; i++)
+        foreach (OpenPart part in Parts)
         {
-            _pool.Environment.HostState.ReleaseMemory(Parts[i].NotesName);   // everything is logged: there is nothing to note any more
+            if (error == IoError.None)
+            {
+                _pool.Environment.HostState.ReleaseMemory(part.NotesName);   // everything is logged: there is nothing to note any more
+            }
+            else
+            {
+                _pool.Environment.HostState.ReturnMemory(part.NotesName);   // the next opening judges what is noted
+            }
         }
 
         return error;

@@ -38,7 +38,7 @@ public static partial class VirtualDiskBuilder
             return result;   // the spaces may still come to be: what was reserved for them is nobody's until the next opening
         }
 
-        OpenPart? part = result.Succeeded ? await OpenSpace(pool, after, tier, isNew: true, null) : null;
+        OpenPart? part = result.Succeeded ? await OpenSpace(pool, after, tier, isNew: true) : null;
         result = part is null ? result
             : part.Space.Fault != IoError.None ? new CommitResult(CommitStatus.NoQuorum, part.Space.FaultReason) : await Name(pool, open, tier, disks);
         if (result.Succeeded)

@@ -22,8 +22,8 @@ public static partial class VirtualDiskBuilder
     internal static async LaneTask<OpenVirtualDisk> Reopen(Pool pool, OpenVirtualDisk open)
     {
         await open.Disk.Pause();
-        IoError closed = await open.Close();
-        return await Stack(pool, pool.State.VirtualDisk(open.Description.Id)!, isNew: false, closed == IoError.None ? null : open.Parts);
+        await open.Close();
+        return await Stack(pool, pool.State.VirtualDisk(open.Description.Id)!, isNew: false);
     }
 
     /// <summary>Records that nothing of a lost cache is to be replayed, ever. One that is in another pool is named no more: that pool need not be open.</summary>

@@ -329,12 +329,12 @@ public static partial class VirtualDiskBuilder
         return CommitResult.Committed;
     }
 
-    private static async LaneTask<OpenVirtualDisk> Stack(Pool pool, VirtualDiskDescription disk, bool isNew, IReadOnlyList<OpenPart>? former = null)
+    private static async LaneTask<OpenVirtualDisk> Stack(Pool pool, VirtualDiskDescription disk, bool isNew)
     {
         List<OpenPart> parts = [];
         foreach (TierDescription part in disk.Parts.OrderBy(static part => part.Number))
         {
-            parts.Add(await OpenSpace(pool, disk, part, isNew, former?[part.Number].CrashNotes));
+            parts.Add(await OpenSpace(pool, disk, part, isNew));
         }
 
         IHomeStore home = disk.IsTiered ? TiersOf(pool, disk, parts) : parts[0].Space;
@@ -350,7 +350,7 @@ public static partial class VirtualDiskBuilder
         return new OpenVirtualDisk(pool, disk, top, home, parts, tiering) { Lent = lent };
     }
 
-    private static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, TierDescription part, bool isNew, IoBuffer? notes)
+    private static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, TierDescription part, bool isNew)
     {
         SpaceShape shape = ShapeOf(pool, disk, part);
         PoolSpaceHost host = new(pool, disk.Id, part);
@@ -367,10 +367,10 @@ public static partial class VirtualDiskBuilder
             LogOwner = OwnerOf(pool, part.LogSpace),
             LogBlocksMax = LogBlocksMax,
             HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
-            CrashNotes = shape.Checksums ? notes ?? pool.Environment.HostState.MapMemory(NotesName(pool, part.DataSpace), pool.Environment.CrashNotesBytes) : null,
+            CrashNotes = shape.Checksums ? pool.Environment.HostState.MapMemory(NotesName(pool, part.DataSpace), pool.Environment.CrashNotesBytes) : null,
         };
         host.Space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
-        return new OpenPart(part.Number, host.Space, host, NotesName(pool, part.DataSpace)) { CrashNotes = options.CrashNotes };
+        return new OpenPart(part.Number, host.Space, host, NotesName(pool, part.DataSpace));
     }
 
     private static SpaceRowMap RowOf(Pool pool, int index, RowState row)

@@ -94,6 +94,20 @@ public sealed class HostStateTests : IDisposable
     }
 
     [Fact]
+    public void ReturnedMemoryIsThereTheNextTime()
+    {
+        using HostState state = Open(Boot);
+        state.MapMemory("m", 4096).Span.Fill(1);
+        state.ReturnMemory("m");
+        state.ReturnMemory("other");
+        Assert.Equal(-1, state.MapMemory("m", 4096).Span.IndexOfAnyExcept((byte)1));
+        Assert.Throws<InvalidOperationException>(() => state.MapMemory("m", 4096));
+        state.ReturnMemory("m");
+        state.ReleaseMemory("m");
+        Assert.Equal(-1, state.MapMemory("m", 4096).Span.IndexOfAnyExcept((byte)0));
+    }
+
+    [Fact]
     public void ReleasedMemoryIsNewTheNextTime()
     {
         using HostState state = Open(Boot);

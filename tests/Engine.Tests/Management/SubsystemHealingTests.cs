@@ -77,19 +77,26 @@ public sealed class SubsystemHealingTests
     }
 
     [Theory]
-    [InlineData(2, 2)]
-    [InlineData(3, 3)]
-    [InlineData(3, 2)]
-    public void A_pool_whose_disks_vanish_and_come_back_serves_again_by_itself(int disks, int back)
+    [InlineData(2, 2, false)]
+    [InlineData(3, 3, false)]
+    [InlineData(3, 2, false)]
+    [InlineData(3, 3, true)]
+    public void A_pool_whose_disks_vanish_and_come_back_serves_again_by_itself(int disks, int back, bool hasNames)
     {
         Guid other = _world.NewMirror("other", 8 * Mebibyte);
         OpenVirtualDisk undisturbed = _world.Opened(other);
         int first = _world.Disks.Length;
         _world.NewPool([.. Enumerable.Repeat((64L << 20, MediaType.SSD), disks)], "lost");
         Guid disk = _world.NewMirror("d", 8 * Mebibyte);
+        Guid[] ids = [.. Enumerable.Range(first, disks).Select(number => _world.Physical(number).UniqueId)];
         for (int i = 0; i < disks; i++)
         {
             _world.Pull(first + i);
+            if (hasNames)
+            {
+                _world.PutBack(first + i);
+                _world.Silent.Add(first + i);
+            }
         }
 
         IoBuffer buffer = _world.Lane.Buffers.Rent(4096);
@@ -98,6 +105,8 @@ public sealed class SubsystemHealingTests
         StoragePoolStatus lost = _world.Run(_world.Subsystem.PoolsAsync()).Single(pool => pool.UniqueId == _world.Pool);
         Assert.Equal((PoolOperationalStatus.Incomplete, "lost"), (lost.OperationalStatus, lost.Description.FriendlyName));
         Assert.Contains("majority", lost.StatusReason, StringComparison.Ordinal);
+        Assert.Equal(ids, Enumerable.Range(first, disks).Select(number => _world.Physical(number).UniqueId));
+        _world.Silent.Clear();
         for (int i = 0; i < back; i++)
         {
             _world.PutBack(first + i);

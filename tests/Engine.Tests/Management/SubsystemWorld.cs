@@ -44,6 +44,9 @@ internal sealed class SubsystemWorld : IDiskFactory
     /// <summary>Disks that cannot be opened: nothing is where they were.</summary>
     internal HashSet<int> Away { get; } = [];
 
+    /// <summary>Disks that can be opened and answer nothing: their device has a name still.</summary>
+    internal HashSet<int> Silent { get; } = [];
+
     /// <summary>Disks that a process which has ended holds still.</summary>
     internal HashSet<int> Held { get; } = [];
 
@@ -85,7 +88,12 @@ internal sealed class SubsystemWorld : IDiskFactory
             throw new DiskOpenException(DiskOpenFailure.StillHeld, $"{uri} is still held.");
         }
 
-        Disks[number] = new SimDisk(Lane, _media[number]) { WriteFails = (_, _) => Refusing.Contains(number), CannotPoolReason = Obstacles.GetValueOrDefault(number, "") };
+        Disks[number] = new SimDisk(Lane, _media[number])
+        {
+            WriteFails = (_, _) => Refusing.Contains(number),
+            CannotPoolReason = Obstacles.GetValueOrDefault(number, ""),
+            Pulled = Silent.Contains(number),
+        };
         return Profiles is null ? Disks[number] : new EmulatedDisk(Lane, Disks[number], Profiles(overrides.MediaType ?? MediaType.SSD));
     }
 

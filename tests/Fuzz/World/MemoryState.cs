@@ -11,6 +11,7 @@ internal sealed unsafe class MemoryState : IHostState, IDisposable
     internal const int CopiedBytes = 4096;
 
     private readonly Dictionary<string, nint> _memory = [];
+    private readonly HashSet<string> _returned = [];
     private readonly Dictionary<string, byte[]> _beginnings = [];
 
     /// <summary>Files by name.</summary>
@@ -29,6 +30,11 @@ internal sealed unsafe class MemoryState : IHostState, IDisposable
 
     public IoBuffer MapMemory(string name, int size)
     {
+        if (_returned.Remove(name))
+        {
+            return new IoBuffer((byte*)_memory[name], size);
+        }
+
         ReleaseMemory(name);
         _memory[name] = (nint)NativeMemory.AllocZeroed((nuint)size);
         IoBuffer memory = new((byte*)_memory[name], size);
@@ -36,8 +42,11 @@ internal sealed unsafe class MemoryState : IHostState, IDisposable
         return memory;
     }
 
+    public void ReturnMemory(string name) => _returned.Add(name);
+
     public void ReleaseMemory(string name)
     {
+        _returned.Remove(name);
         if (_memory.Remove(name, out nint address))
         {
             NativeMemory.Free((void*)address);

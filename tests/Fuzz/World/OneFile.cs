@@ -24,5 +24,8 @@ internal sealed class OneFile : IHostState
     public IoBuffer MapMemory(string name, int size) => throw new NotSupportedException();
 
     /// <inheritdoc/>
+    public void ReturnMemory(string name) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
     public void ReleaseMemory(string name) => throw new NotSupportedException();
 }

@@ -86,13 +86,13 @@ public class CallFaultTests
     public void A_state_file_that_cannot_be_written_is_an_error_of_the_verb_and_stays_as_it_was(string rule)
     {
         using var scratch = Start("uring");
-        Succeed(scratch, "New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
+        scratch.Succeed("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
         var before = File.ReadAllText(Path.Combine(scratch.Paths.State, "disks.json"));
         Order(scratch, rule);
         Assert.Equal(1, scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/2.img", "-Size", "256MB").ExitCode);
         Order(scratch);
         Assert.Equal(before, File.ReadAllText(Path.Combine(scratch.Paths.State, "disks.json")));
-        Succeed(scratch, "Get-PhysicalDisk");
+        scratch.Succeed("Get-PhysicalDisk");
     }
 
     [Fact]
@@ -125,16 +125,16 @@ public class CallFaultTests
     {
         var scratch = new Scratch { Variables = { ["TIERSPACES_IO_BACKEND"] = backend } };
         scratch.Variables["TIERSPACES_CALL_FAULTS"] = RulesOf(scratch);
-        Succeed(scratch, "start");
+        scratch.Succeed("start");
         return scratch;
     }
 
     private static NbdClient Connect(Scratch scratch, string resiliency, string images)
     {
-        Succeed(scratch, "New-PhysicalDisk", "-Path", string.Join(',', images.Split(',').Select(image => $"{scratch.Root}/{image}")), "-Size", "256MB");
-        Succeed(scratch, "New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
-        Succeed(scratch, "New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "16MB", "-ResiliencySettingName", resiliency);
-        Succeed(scratch, "Connect-VirtualDisk", "v");
+        scratch.Succeed("New-PhysicalDisk", "-Path", string.Join(',', images.Split(',').Select(image => $"{scratch.Root}/{image}")), "-Size", "256MB");
+        scratch.Succeed("New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
+        scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "16MB", "-ResiliencySettingName", resiliency);
+        scratch.Succeed("Connect-VirtualDisk", "v");
         return new NbdClient(Disk(scratch).GetProperty("NbdUri").GetString()!);
     }
 
@@ -168,10 +168,4 @@ public class CallFaultTests
     private static JsonElement Disk(Scratch scratch) => JsonDocument.Parse(scratch.Run("Get-VirtualDisk", "v", "-Json").Output).RootElement[0];
 
     private static string Status(Scratch scratch) => Disk(scratch).GetProperty("OtherOperationalStatusDescription").ToString();
-
-    private static void Succeed(Scratch scratch, params string[] words)
-    {
-        var answer = scratch.Run(words);
-        Assert.True(answer.ExitCode == 0, $"{string.Join(' ', words)}: {answer.Error}");
-    }
 }

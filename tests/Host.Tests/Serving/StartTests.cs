@@ -16,15 +16,15 @@ public class StartTests
         using var scratch = new Scratch();
         MakePool(scratch);
         string name = new(letter, letters), other = new(letter, letters - 1);
-        Succeed(scratch, "New-VirtualDisk", "P", "-FriendlyName", name, "-Size", "16MB", "-ResiliencySettingName", "Simple");
-        Succeed(scratch, "Connect-VirtualDisk", name);
-        Succeed(scratch, "stop");
-        Succeed(scratch, "start");
+        scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", name, "-Size", "16MB", "-ResiliencySettingName", "Simple");
+        scratch.Succeed("Connect-VirtualDisk", name);
+        scratch.Succeed("stop");
+        scratch.Succeed("start");
         Assert.StartsWith("nbd+unix:", Property(scratch, name, "NbdUri"));
-        Succeed(scratch, "Disconnect-VirtualDisk", name);
-        Succeed(scratch, "Set-VirtualDisk", name, "-NewFriendlyName", other);
-        Succeed(scratch, "Connect-VirtualDisk", other);
-        Succeed(scratch, "Remove-VirtualDisk", other);
+        scratch.Succeed("Disconnect-VirtualDisk", name);
+        scratch.Succeed("Set-VirtualDisk", name, "-NewFriendlyName", other);
+        scratch.Succeed("Connect-VirtualDisk", other);
+        scratch.Succeed("Remove-VirtualDisk", other);
         Assert.False(Directory.Exists(scratch.Paths.Devices) && Directory.GetFileSystemEntries(scratch.Paths.Devices).Length > 0);
     }
 
@@ -35,8 +35,8 @@ public class StartTests
         MakePool(scratch);
         foreach (var name in new[] { "a", "b" })
         {
-            Succeed(scratch, "New-VirtualDisk", "P", "-FriendlyName", name, "-Size", "16MB", "-ResiliencySettingName", "Simple");
-            Succeed(scratch, "Connect-VirtualDisk", name);
+            scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", name, "-Size", "16MB", "-ResiliencySettingName", "Simple");
+            scratch.Succeed("Connect-VirtualDisk", name);
         }
 
         var host = scratch.Pair().Host;
@@ -51,7 +51,7 @@ public class StartTests
         Assert.Contains("Detached", Property(scratch, "a", "OperationalStatus"));
         Assert.Contains("could not be opened", scratch.Run("Connect-VirtualDisk", "a").Error);
         Directory.Delete(notes);
-        Succeed(scratch, "Connect-VirtualDisk", "a");
+        scratch.Succeed("Connect-VirtualDisk", "a");
         Assert.Contains("OK", Property(scratch, "a", "OperationalStatus"));
     }
 
@@ -70,14 +70,8 @@ public class StartTests
 
     private static void MakePool(Scratch scratch)
     {
-        Succeed(scratch, "New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
-        Succeed(scratch, "New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
-    }
-
-    private static void Succeed(Scratch scratch, params string[] words)
-    {
-        var answer = scratch.Run(words);
-        Assert.True(answer.ExitCode == 0, $"{string.Join(' ', words)}: {answer.Error}");
+        scratch.Succeed("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
+        scratch.Succeed("New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
     }
 
     private static string Property(Scratch scratch, string disk, string property) =>

@@ -14,10 +14,10 @@ public sealed class FullThinPoolTests
     public void A_full_pool_says_so_refuses_first_writes_at_once_and_goes_on_with_all_else()
     {
         using var scratch = new Scratch();
-        Succeed(scratch, "New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img,{scratch.Root}/2.img,{scratch.Root}/3.img", "-Size", "128MB");
-        Succeed(scratch, "New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "1,2");
-        Succeed(scratch, "New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "1GB", "-ResiliencySettingName", "Simple", "-NumberOfColumns", "1", "-ProvisioningType", "Thin");
-        Succeed(scratch, "Connect-VirtualDisk", "v");
+        scratch.Succeed("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img,{scratch.Root}/2.img,{scratch.Root}/3.img", "-Size", "128MB");
+        scratch.Succeed("New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "1,2");
+        scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "1GB", "-ResiliencySettingName", "Simple", "-NumberOfColumns", "1", "-ProvisioningType", "Thin");
+        scratch.Succeed("Connect-VirtualDisk", "v");
         using var client = new NbdClient(One(scratch, "Get-VirtualDisk").GetProperty("NbdUri").GetString()!);
         Assert.Equal(("Healthy", "OK"), State(scratch, "Get-StoragePool"));
 
@@ -50,7 +50,7 @@ public sealed class FullThinPoolTests
         client.Send(3, NbdClient.Flush, 0, 0, 0);
         Assert.Equal((3UL, 0U), client.NextAnswer());
 
-        Succeed(scratch, "Add-PhysicalDisk", "-StoragePoolFriendlyName", "P", "-PhysicalDisks", "3");
+        scratch.Succeed("Add-PhysicalDisk", "-StoragePoolFriendlyName", "P", "-PhysicalDisks", "3");
         Assert.Equal(0U, Write(client, (long)written * Mebibyte));
         Assert.Equal("OK", State(scratch, "Get-VirtualDisk").Status);
     }
@@ -76,11 +76,5 @@ public sealed class FullThinPoolTests
         var one = One(scratch, verb);
         var status = one.GetProperty("OperationalStatus");
         return (one.GetProperty("HealthStatus").GetString()!, status.ValueKind == JsonValueKind.Array ? status[0].GetString()! : status.GetString()!);
-    }
-
-    private static void Succeed(Scratch scratch, params string[] words)
-    {
-        var answer = scratch.Run(words);
-        Assert.True(answer.ExitCode == 0, $"{string.Join(' ', words)}: {answer.Error}");
     }
 }

@@ -31,29 +31,23 @@ public sealed class UnconfirmedTests
             }
         }
 
-        Succeed(scratch, "Remove-VirtualDisk", "v");
-        Succeed(scratch, "Remove-VirtualDisk", "*", "-Confirm:");   // what a POSIX shell leaves of -Confirm:$false
+        scratch.Succeed("Remove-VirtualDisk", "v");
+        scratch.Succeed("Remove-VirtualDisk", "*", "-Confirm:");   // what a POSIX shell leaves of -Confirm:$false
         Assert.Equal("[]", scratch.Run("Get-VirtualDisk", "-Json").Output.Trim());
-        Succeed(scratch, "Remove-PhysicalDisk", "p", "-PhysicalDisks", "c,d", "-Confirm:false");
-        Succeed(scratch, "Remove-StoragePool", "q,p", "-Confirm:", "$false");
+        scratch.Succeed("Remove-PhysicalDisk", "p", "-PhysicalDisks", "c,d", "-Confirm:false");
+        scratch.Succeed("Remove-StoragePool", "q,p", "-Confirm:", "$false");
     }
 
     private static void Make(Scratch scratch)
     {
         string[] names = ["a", "b", "c", "d", "e", "free1", "free2"];
-        Succeed(scratch, "New-PhysicalDisk", "-Path", string.Join(',', names.Select(name => $"{scratch.Root}/{name}.img")), "-Size", "256MB");
-        Succeed(scratch, "New-StoragePool", "-FriendlyName", "p", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "a,b,c,d");
-        Succeed(scratch, "New-StoragePool", "-FriendlyName", "q", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "e");
-        Succeed(scratch, "New-VirtualDisk", "p", "-FriendlyName", "v", "-Size", "16MB", "-ProvisioningType", "Thin");
-        Succeed(scratch, "New-VirtualDisk", "p", "-FriendlyName", "w", "-Size", "16MB", "-ProvisioningType", "Thin");
+        scratch.Succeed("New-PhysicalDisk", "-Path", string.Join(',', names.Select(name => $"{scratch.Root}/{name}.img")), "-Size", "256MB");
+        scratch.Succeed("New-StoragePool", "-FriendlyName", "p", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "a,b,c,d");
+        scratch.Succeed("New-StoragePool", "-FriendlyName", "q", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "e");
+        scratch.Succeed("New-VirtualDisk", "p", "-FriendlyName", "v", "-Size", "16MB", "-ProvisioningType", "Thin");
+        scratch.Succeed("New-VirtualDisk", "p", "-FriendlyName", "w", "-Size", "16MB", "-ProvisioningType", "Thin");
     }
 
     private static string State(Scratch scratch) =>
         scratch.Run("Get-VirtualDisk", "-Json").Output + scratch.Run("Get-StoragePool", "-Json").Output + scratch.Run("Get-PhysicalDisk", "-Json").Output;
-
-    private static void Succeed(Scratch scratch, params string[] words)
-    {
-        var answer = scratch.Run(words);
-        Assert.True(answer.ExitCode == 0, $"{string.Join(' ', words)}: {answer.Error}");
-    }
 }
