@@ -182,6 +182,7 @@ public sealed class SpaceWorld : ISimWorld
     /// <inheritdoc/>
     public async LaneTask<string> Open(bool isNew)
     {
+        _state.ReturnMemory("notes");   // the space before, if any, is closed
         SpaceShape shape = _scenario.Shape;
         _map.Used.Clear();   // what was reserved for a row or a move that never came into the map is free
         _map.Used.UnionWith(SlabsOfRings(_scenario));

@@ -82,6 +82,7 @@ public sealed unsafe class SimHostState : IHostState
             foreach ((string name, (nint address, int size)) in _memory)
             {
                 CopyWritten(new ReadOnlySpan<byte>((void*)address, size), copy.MapMemory(name, size).Span);
+                copy.ReturnMemory(name);
             }
         }
 
