@@ -86,18 +86,11 @@ internal sealed class MemberDisk
         return error;
     }
 
-    /// <summary>Makes every write completed before durable.</summary>
-    internal async LaneTask<IoError> Flush()
-    {
-        IoError error = SkipsFlush ? IoError.None : await Disk.Flush();
-        while (error == IoError.NoSpace && !IsAbandoned)
-        {
-            await WaitForSpace();
-            error = await Disk.Flush();
-        }
-
-        return error;
-    }
+    /// <summary>
+    /// Makes every write completed before durable. One that fails, for want of space too, is not repeated: what it was to cover may be gone, and the next one
+    /// would not say so.
+    /// </summary>
+    internal LaneTask<IoError> Flush() => SkipsFlush ? LaneTask.FromResult(IoError.None) : Disk.Flush();
 
     /// <summary>Makes a superblock the newest: ring A, flush, ring B, flush.</summary>
     internal async LaneTask<IoError> WriteSuperblock(Superblock superblock)

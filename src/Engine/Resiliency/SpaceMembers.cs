@@ -9,8 +9,9 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. Flushed ≤ Written per disk, both counts of completed writes; a flush covers what had completed when it was submitted.
 //  2. One flush of a disk is under way at a time; whoever needs a later one waits for it and then submits the next.
 //  3. A full host file system is waited for, a try a second: it is never the disk's failure. Data of clients waits a minute at most. What the
-//     space writes for itself (log, pages, flushes) waits for room as long as AwaitsRoom is set: its callers are answered by OrNoSpace after a
+//     space writes for itself (log, pages) waits for room as long as AwaitsRoom is set: its callers are answered by OrNoSpace after a
 //     minute, the work goes on, so nothing is left half done when there is room again.
+//  4. A flush that fails, for want of room too, is never repeated and believed: a file system may have dropped what it could not place.
 
 /// <summary>Reads, writes and flushes of the member disks as one space uses them, or a ring that stands by itself.</summary>
 internal sealed class SpaceMembers(IMemberHost host)
@@ -223,23 +224,8 @@ internal sealed class SpaceMembers(IMemberHost host)
 
     private async LaneTask<bool> FlushDevice(int disk)
     {
-        for (int attempt = 0; host.Disk(disk) is { } device; attempt++)
-        {
-            IoError error = device.IsPresent ? await device.Flush() : IoError.DeviceGone;
-            if (error == IoError.None && device.IsPresent)
-            {
-                return true;
-            }
-
-            if (error != IoError.NoSpace || GivesUp(attempt))
-            {
-                return false;
-            }
-
-            await AwaitRoom(disk, attempt);
-        }
-
-        return true;   // out of the view meanwhile: nothing of it is promised
+        return host.Disk(disk) is not { } device   // out of the view meanwhile: nothing of it is promised
+            || (device.IsPresent && await device.Flush() == IoError.None && device.IsPresent);
     }
 
     private LaneTask<IoError> AfterWrite(IoError error, int disk, long offset, IoBuffer source, bool isOwn)

@@ -36,6 +36,19 @@ public sealed class BlockLimitsTests
         Assert.Equal([.. calls[..^1], $"{calls[^1]} ForceUnitAccess"], store.Calls);
     }
 
+    [Theory]
+    [InlineData(WriteFlags.None)]
+    [InlineData(WriteFlags.ForceUnitAccess)]
+    public void What_is_done_in_several_transfers_is_durable_when_all_of_it_is(WriteFlags flags)
+    {
+        TestStore store = new(_lane, 1 << 20, Block) { MaxTransfer = 2 * Block };
+        BlockLimits limits = new(_lane.Buffers, store, Unit);
+        Assert.Equal(IoError.None, Write(limits, 0, new byte[5 * Block], flags));
+        AssertFlushedAtTheEnd(store, flags);
+        Assert.Equal(IoError.None, _lane.Run(limits.WriteZeroes(512, 3 * Block, flags)));
+        AssertFlushedAtTheEnd(store, flags);
+    }
+
     [Fact]
     public void A_write_whose_block_cannot_be_read_writes_nothing_and_lets_the_blocks_go()
     {
@@ -90,6 +103,13 @@ public sealed class BlockLimitsTests
 
             Assert.Equal(0, lane.Buffers.Outstanding);
         }
+    }
+
+    private static void AssertFlushedAtTheEnd(TestStore store, WriteFlags flags)
+    {
+        Assert.DoesNotContain(store.Calls, static call => call.Contains("ForceUnitAccess", StringComparison.Ordinal));
+        Assert.Equal(flags == WriteFlags.None ? -1 : store.Calls.Count - 1, store.Calls.IndexOf("flush"));
+        store.Calls.Clear();
     }
 
     private static LaneTask<IoError> Change(SimLane lane, BlockLimits limits, byte[] model, int offset, int length)

@@ -84,6 +84,23 @@ public sealed class SpaceFullTests
         Assert.Equal("", world.Space.FaultReason);
     }
 
+    // A file system may drop what it could not place and say so once: the next flush would succeed.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void A_flush_that_itself_finds_no_space_is_not_repeated_and_believed(int copies)
+    {
+        ScrubWorld world = ScrubWorld.New(1, copies, checksums: true);
+        Verification.SimDisk disk = world.Disks[world.DataPlace(0, 0).Disk];
+        Assert.Equal(IoError.None, world.Lane.Run(world.Overwrite(64 << 10, 1)));
+        disk.FullAtFlush = true;
+        IoError error = world.Lane.Run(world.Space.Flush());
+        disk.FullAtFlush = false;
+        Assert.Equal(copies > 1, error == IoError.None);
+        Assert.Equal(copies > 1, world.Lane.Run(world.Space.Flush()) == IoError.None);
+        Assert.Equal(copies > 1, world.World.MissingDisks == 1);
+    }
+
     [Fact]
     public void A_space_that_waits_for_room_can_be_closed()
     {
