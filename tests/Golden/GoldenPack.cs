@@ -68,6 +68,7 @@ internal sealed class GoldenPack
                 case "memory":
                     byte[] content = Content(entry);
                     Fill(content, state.MapMemory(name[1], (int)BinaryPrimitives.ReadInt64LittleEndian(content)).Span);
+                    state.ReturnMemory(name[1]);
                     break;
                 default:
                     break;
