@@ -104,6 +104,7 @@ internal sealed class GoldenPack
 
         foreach ((string name, int size) in State.MemorySizes.OrderBy(static block => block.Key, StringComparer.Ordinal))
         {
+            State.ReturnMemory(name);   // the host that had it was killed
             Engine.Primitives.IoBuffer memory = State.MapMemory(name, size);
             Add(zip, $"memory/{name}", Sparse(size, 0, (offset, piece) => memory.Span.Slice((int)offset, piece.Length).CopyTo(piece)));
         }
