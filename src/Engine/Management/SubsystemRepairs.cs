@@ -36,7 +36,10 @@ public sealed partial class StorageSubsystem
     {
         foreach ((ManagedPool home, ManagedVirtualDisk disk) in UsersOf(managed).Where(static user => user.Disk.Open is { Fault: not IoError.None } or { HasReturnedLog: true }).ToArray())
         {
-            AttachOpened(await Reopen(home, disk));
+            if (MayReopen(home, disk))
+            {
+                AttachOpened(await Reopen(home, disk));
+            }
         }
 
         return default;
@@ -46,13 +49,17 @@ public sealed partial class StorageSubsystem
     private async LaneTask<Nothing> BringBackFailed(Guid id)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
-        if (disk.Open.Fault != IoError.None && disk.Open.Cache is not { IsGone: true } && managed.Pool is { HasLostQuorum: false })
+        if (disk.Open.Fault != IoError.None && disk.Open.Cache is not { IsGone: true } && MayReopen(managed, disk))
         {
             await Reopen(managed, disk);
         }
 
         return default;
     }
+
+    /// <summary>Whether the metadata can say all of a virtual disk: a commit that is undecided may move its slabs, slices or cache after it has been opened.</summary>
+    private static bool MayReopen(ManagedPool home, ManagedVirtualDisk disk) =>
+        home.Pool is { HasLostQuorum: false, HasUndecidedCommit: false } && disk.Open.Lent?.Pool is null or { HasUndecidedCommit: false };
 
     private async LaneTask<bool> RejoinDisk(ManagedPool managed, Pool pool, DiskNumber number)
     {

@@ -61,7 +61,7 @@ public sealed partial class StorageSubsystem
     private async LaneTask<IReadOnlyList<string>> BringBackLostCache(Guid id, bool force)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
-        if (disk.Open.Cache is { IsGone: true } && VirtualDiskBuilder.HasCacheCopy(managed.Pool!, disk.Open.Description))
+        if (disk.Open.Cache is { IsGone: true } && VirtualDiskBuilder.HasCacheCopy(managed.Pool!, disk.Open.Description) && MayReopen(managed, disk))
         {
             disk = await Reopen(managed, disk);
         }
@@ -86,7 +86,7 @@ public sealed partial class StorageSubsystem
     {
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
-            if (disk.Open.Cache is { AwaitsDisks: true } && VirtualDiskBuilder.HasCacheCopy(managed.Pool!, disk.Open.Description))
+            if (disk.Open.Cache is { AwaitsDisks: true } && VirtualDiskBuilder.HasCacheCopy(managed.Pool!, disk.Open.Description) && MayReopen(managed, disk))
             {
                 ManagedVirtualDisk again = await Reopen(managed, disk);
                 _options.Notice($"A disk of the write cache of virtual disk {again.Open.Description.FriendlyName} is back; the cache is {again.Open.Cache?.State}.");

@@ -69,6 +69,9 @@ internal sealed partial class MetadataStore
     /// <summary>Why nothing can be written any more, or empty.</summary>
     internal string LostReason { get; private set; } = "";
 
+    /// <summary>Whether callers of a commit were told that there is no room while it still may be applied.</summary>
+    internal bool HasUndecidedCommit => _group is { IsReported: true, IsEnded: false };
+
     /// <summary>Members that wait for space on the file system below them.</summary>
     internal IEnumerable<MemberDisk> Full => Members.Values.Where(static member => member.FullSinceNs != 0);
 
@@ -447,8 +450,6 @@ internal sealed partial class MetadataStore
     /// <summary>A group on its way to the metadata disks.</summary>
     private sealed class GroupWrite(List<PendingCommit> commits, PoolState after, List<JournalEntry> entries)
     {
-        private bool _isReported;
-
         internal List<PendingCommit> Commits { get; } = commits;
 
         internal PoolState After { get; } = after;
@@ -461,14 +462,17 @@ internal sealed partial class MetadataStore
         /// <summary>Whether the state holds it.</summary>
         internal bool IsApplied { get; set; }
 
+        /// <summary>Whether its callers have been told how it ended, or that it waits for room.</summary>
+        internal bool IsReported { get; private set; }
+
         /// <summary>Whether it has been applied and reported, or given up because quorum is lost.</summary>
         internal bool IsEnded { get; set; }
 
         internal void Report(CommitResult result)
         {
-            if (!_isReported)
+            if (!IsReported)
             {
-                _isReported = true;
+                IsReported = true;
                 Commits.ForEach(commit => commit.Done(result));
             }
         }

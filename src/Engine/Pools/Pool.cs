@@ -93,6 +93,9 @@ public sealed partial class Pool
     /// <summary>What is wrong, for people; empty when nothing is.</summary>
     public string StatusReason => HasLostQuorum ? _store.LostReason : string.Join(' ', Reasons().Where(static reason => reason.Length > 0));
 
+    /// <summary>Whether a commit that was answered with a lack of room may still be applied: what is opened now would not know of it.</summary>
+    public bool HasUndecidedCommit => _store.HasUndecidedCommit;
+
     /// <summary>Pages of the metadata area that the state takes, and that it may take on the metadata disk with the smallest one; 0: none is present.</summary>
     public (long Used, long Most) MetadataPages => _store.StatePages;
 

@@ -166,6 +166,43 @@ public sealed class SubsystemHealingTests
         Assert.Equal((HealthStatus.Healthy, true), (Health(disk), IsWhole(disk)));
     }
 
+    // The commit that gives a row back waits for room: it may be applied after a virtual disk has been opened without it.
+    [Fact]
+    public void A_virtual_disk_that_failed_is_not_opened_again_while_a_commit_of_its_pool_is_undecided()
+    {
+        Guid disk = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, new VirtualDiskRequest
+        {
+            FriendlyName = "d", SizeBytes = 8 * Mebibyte, NumberOfColumns = 1, ProvisioningType = ProvisioningType.Thin,
+        })).Description.Id.Value;
+        _world.Write(disk, 0, (int)Mebibyte);
+        OpenVirtualDisk failed = _world.Opened(disk);
+        Array.ForEach(_world.Disks, one => one.WriteFails = FillsUp);   // at the first write of metadata: the others find no room
+        LaneTask<IoError> unmap = _world.Disk(disk).Unmap(0, Mebibyte);
+        _world.Advance(TimeSpan.FromMinutes(5));
+        _world.Lane.Run(unmap);
+        Assert.Contains("not known", failed.FaultReason, StringComparison.Ordinal);
+
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(disk)));
+        Assert.Contains("not known", refused.Message, StringComparison.Ordinal);
+        Assert.Same(failed, _world.Opened(disk));
+        Array.ForEach(_world.Disks, static one => one.Full = false);
+        _world.Advance(TimeSpan.FromSeconds(5));
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(disk)));   // nothing to export it to
+        Assert.Equal(IoError.None, _world.Opened(disk).Fault);
+        _world.Write(disk, 0, (int)Mebibyte);
+        Assert.Equal(SubsystemWorld.Written(0, (int)Mebibyte), _world.Read(disk, 0, (int)Mebibyte));
+
+        bool FillsUp(long offset, int length)
+        {
+            if (offset < Mebibyte)
+            {
+                Array.ForEach(_world.Disks, static one => (one.Full, one.WriteFails) = (true, null));
+            }
+
+            return false;
+        }
+    }
+
     // The good copy of what the first disk missed is away: nothing can be made whole, and nothing tries to.
     [Fact]
     public void No_repair_runs_for_what_no_disk_that_is_there_can_give()
