@@ -13,6 +13,8 @@ Rules
 import collections
 import sys
 
+from explore import check
+
 S = collections.namedtuple('S', 'view there dur cac stale queued dirty write took allowed last w f c l')
 RULES = ['open', 'queue', 'live']
 WRITES, FLUSHES, CUTS, LEAVES = 2, 2, 1, 2
@@ -100,34 +102,5 @@ def wrong(s):
     return None
 
 
-def run(on):
-    first = S((1, 1), (1, 1), (0, 0), (0, 0), (0, 0), (0, 0), 0, None, (None, None), frozenset({0}), 0, 0, 0, 0, 0)
-    came = {first: None}
-    todo = collections.deque(came)
-    while todo:
-        s = todo.popleft()
-        what = wrong(s)
-        if what:
-            trace = []
-            while came[s]:
-                s, name = came[s]
-                trace.append(name)
-            return len(came), what, trace[::-1]
-        for name, t in steps(s, on):
-            if t not in came:
-                came[t] = (s, name)
-                todo.append(t)
-    return len(came), None, []
-
-
-bad = 0
-states, what, trace = run(set(RULES))
-print(f'all rules: {states} states, {what or "no violation"}')
-bad += what is not None
-for line in trace:
-    print('   ', line)
-for rule in RULES:
-    states, what, trace = run(set(RULES) - {rule})
-    print(f'without {rule}: {states} states, {what or "NOT NOTICED"}' + (f' after {", ".join(trace)}' if what else ''))
-    bad += what is None
-sys.exit(bad)
+FIRST = [S((1, 1), (1, 1), (0, 0), (0, 0), (0, 0), (0, 0), 0, None, (None, None), frozenset({0}), 0, 0, 0, 0, 0)]
+sys.exit(check(RULES, FIRST, steps, wrong))
