@@ -78,7 +78,7 @@ public abstract class Lane : ILane, IDisposable
 #pragma warning restore RS0030
 
     /// <inheritdoc/>
-    public BufferPool Buffers { get; } = new(hugePages: true);
+    public BufferPool Buffers { get; } = new(HugePageMemory.Instance);
 
     /// <summary>Sockets of this lane.</summary>
     public ILaneNetwork Network { get; }

@@ -7,8 +7,7 @@ namespace TierSpaces.Engine.Primitives;
 /// shrinks below what the load once needed, and its bound is the bound on requests in flight above it. Memory that a device
 /// may still reach into is given to nobody: see BufferPool.Kept.cs.
 /// </summary>
-/// <param name="hugePages">Carve the buffers from huge pages of 2 MiB: faster I/O for at least 2 MiB of memory.</param>
-public sealed unsafe partial class BufferPool(bool hugePages = false) : IDisposable
+public sealed unsafe partial class BufferPool : IDisposable
 {
     /// <summary>Alignment of every buffer, in bytes.</summary>
     public const int Alignment = 4096;
@@ -17,7 +16,16 @@ public sealed unsafe partial class BufferPool(bool hugePages = false) : IDisposa
     public const int LargestBuffer = 32 << 20;
 
     private readonly Stack<nint>[] _free = new Stack<nint>[BitOperations.Log2(LargestBuffer / Alignment) + 1];
-    private readonly BufferArena _arena = new(hugePages);
+    private readonly BufferArena _arena;
+
+    /// <summary>A pool whose memory is taken from the process's heap, a buffer at a time.</summary>
+    public BufferPool()
+        : this(HeapMemory.Instance)
+    {
+    }
+
+    /// <summary>A pool with the memory of <paramref name="source"/>.</summary>
+    internal BufferPool(IMemorySource source) => _arena = new BufferArena(source);
 
     /// <summary>Bytes obtained from the system so far.</summary>
     public long BytesReserved => _arena.BytesReserved;

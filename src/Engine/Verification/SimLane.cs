@@ -35,7 +35,7 @@ public sealed class SimLane : ILane
     public DateTimeOffset UtcNow => new DateTimeOffset(2030, 1, 1, 0, 0, 0, TimeSpan.Zero).AddTicks(NowNs / 100);
 
     /// <inheritdoc/>
-    public BufferPool Buffers { get; } = new();
+    public BufferPool Buffers { get; } = new(RecycledMemory.Instance);
 
     /// <inheritdoc/>
     public bool IsCurrent => true;

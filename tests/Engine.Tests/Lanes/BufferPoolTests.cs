@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Lanes;
@@ -30,7 +31,7 @@ public class BufferPoolTests
     [InlineData(false)]
     public void BuffersNeverOverlapAndAreAligned(bool hugePages)
     {
-        using BufferPool pool = new(hugePages);
+        using BufferPool pool = hugePages ? new(HugePageMemory.Instance) : new();
         Random random = new(4);
         List<IoBuffer> rented = [];
         for (int i = 0; i < 300; i++)
@@ -51,7 +52,7 @@ public class BufferPoolTests
     [Fact]
     public void SmallBuffersShareAHugePage()
     {
-        using BufferPool pool = new(hugePages: true);
+        using BufferPool pool = new(HugePageMemory.Instance);
         for (int i = 0; i < 512; i++)
         {
             pool.Rent(4096);

@@ -35,6 +35,9 @@ internal static unsafe partial class Libc
     [DllImport(Library, EntryPoint = "munmap")]
     internal static extern int Unmap(void* address, nuint length);
 
+    [DllImport(Library, EntryPoint = "madvise")]
+    internal static extern int Advise(void* address, nuint length, int advice);
+
     [DllImport(Library, EntryPoint = "eventfd")]
     internal static extern int EventDescriptor(uint initial, int flags);
 
@@ -47,6 +50,7 @@ internal static unsafe partial class Libc
     internal const int ProtectionReadWrite = 3;
     internal const int MapShared = 1;
     internal const int MapPopulate = 0x8000;
+    internal const int AdviseHugePages = 14;   // MADV_HUGEPAGE
     internal const int EventCloseOnExec = 0x80000;
     internal const int EventNonblocking = 0x800;
     internal const int SetTimerSlack = 29;
