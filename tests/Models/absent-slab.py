@@ -12,7 +12,7 @@ Rules
   flush  that clearing is flushed before the row is initialized
   again  a disk that left meanwhile makes the clearing begin again
   some   a row is initialized only with a copy that was cleared and is not stale
-  whole  a copy that was cleared and is stale from an earlier attempt, while no other is good, is made good before the row is initialized
+  whole  every copy that was cleared and is stale from before is made good before the row is initialized
 """
 import collections
 import sys
@@ -112,8 +112,9 @@ def prepare(s, on, thin):
     if not blanked and 'some' in on:
         yield 'no copy: refused', reset(s)
         return
-    if blanked and 'whole' in on and not any(not stale[d] for d in blanked):
-        stale = put(stale, blanked[0], 0)
+    if 'whole' in on:
+        for d in blanked:
+            stale = put(stale, d, 0)
     if 'mark' in on:
         for d in (0, 1):
             if d not in blanked:
@@ -123,7 +124,8 @@ def prepare(s, on, thin):
         if stale != s.stale:
             yield 'mark', s._replace(stale=stale)
             return
-    yield 'commit', reset(s._replace(row=READY, stale=stale, dirty=0))
+    vain = tuple(1 if d in blanked and stale[d] else 0 for d in (0, 1))
+    yield 'commit', reset(s._replace(row=READY, stale=stale, dirty=0))._replace(blank=vain)
 
 
 def wrong(s):
@@ -133,12 +135,15 @@ def wrong(s):
     for d in (0, 1):
         if good(s, d) and s.cac[d] not in s.allowed:
             return f'disk {d} reads as {s.cac[d]}, allowed {sorted(map(str, s.allowed))}'
+    if any(s.blank[d] and s.stale[d] and s.live[d] for d in (0, 1)):
+        return 'a copy that was cleared misses nothing and is stale'
     if all(s.live) and all(s.stale):
         return 'no copy is good although both disks are there'
     return None
 
 
-FIRST = [S(row, (0, 0), live, (F, F), (F, F), (0, 0), 0, 0, 0, frozenset({0}), 0, 0, 0, 0, 0)
-         for row in (NONE, OWNED) for live in ((1, 1), (1, 0), (0, 1))]
+FIRST = [S(row, stale, live, (F, F), (F, F), (0, 0), 0, 0, 0, frozenset({0}), 0, 0, 0, 0, 0)
+         for row in (NONE, OWNED) for live in ((1, 1), (1, 0), (0, 1))
+         for stale in ([(0, 0), (0, 1), (1, 1)] if row == OWNED else [(0, 0)])]   # a disk that lost what it held left marks on rows never written
 # Without the rule `own` the mark has no row to be of: the order is forced, not chosen.
 sys.exit(check(RULES, FIRST, steps, wrong, forced=['own']))

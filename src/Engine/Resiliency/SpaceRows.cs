@@ -40,7 +40,7 @@ public sealed partial class Space
 
     // 1. Slabs are reserved. If one is on a disk that is away, the row is committed as owned and not written, because marks need a row.
     // 2. Every slab that is there is cleared: its checksum pages are made blank (without checksums: its data zero). 3. Flush.
-    // 4. A slab that was not cleared is marked stale, durably. 5. The map is committed: the row is initialized.
+    // 4. A slab that was not cleared is marked stale, durably, and marks of the others are taken off. 5. The map is committed: the row is initialized.
     // A crash before 5 leaves free slabs, or a row that reads as zeros. A disk that leaves before 4 has ended may come back without what 2
     // wrote, and nothing would say so: then it begins again. The rules are those of tests/Models/absent-slab.py.
     private async LaneTask<IoError> MakeRow(int index)
@@ -118,21 +118,21 @@ public sealed partial class Space
     }
 
     /// <summary>
-    /// Marks the copies that were not cleared. Each column has one that was cleared and is not stale before the row may hold data: marks that an
-    /// earlier attempt left on all of them are taken off one.
+    /// Marks the copies that were not cleared. A copy that was cleared misses nothing: marks that an earlier attempt or a disk that lost what it
+    /// held left on it are taken off. Each column has a good copy before the row may hold data.
     /// </summary>
     private async LaneTask<IoError> MarkNotCleared(SpaceRow row, bool[] cleared)
     {
         IoError error = IoError.None;
         for (int first = 0; first < row.Places.Length && error == IoError.None; first += _shape.Copies)
         {
-            int kept = -1;
+            bool hasGood = false;
             for (int position = first; position < first + _shape.Copies; position++)
             {
-                kept = cleared[position] && (kept < 0 || row.Stale[position] == 0) ? position : kept;
+                hasGood |= cleared[position] && (row.Stale[position] == 0 || await ClearStale(row, position, row.Stale[position]) == RepairEnd.Done);
             }
 
-            error = kept < 0 || (row.Stale[kept] != 0 && await ClearStale(row, kept, row.Stale[kept]) != RepairEnd.Done) ? IoError.Io : error;
+            error = hasGood ? IoError.None : IoError.Io;
             for (int position = first; position < first + _shape.Copies && error == IoError.None; position++)
             {
                 error = cleared[position] ? error : await MarkStale(row, position, ushort.MaxValue);

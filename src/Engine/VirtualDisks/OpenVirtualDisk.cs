@@ -87,7 +87,7 @@ public sealed class OpenVirtualDisk
 
     /// <summary>Whether a copy of anything it holds is missing or stale.</summary>
     public bool IsDegraded => Cache is { IsDegraded: true } || Description.Parts.Any(part => _pool.State.Space(part.DataSpace)?.EnumerateRows().Any(row =>
-        row.Row.HasStale || row.Row.Mapping.Sources.ToArray().Any(slab => _pool.Disk(slab.Disk) is null)) == true);
+        row.Row.MissesData || row.Row.Mapping.Sources.ToArray().Any(slab => _pool.Disk(slab.Disk) is null)) == true);
 
     /// <summary>
     /// Whether every byte can be read and written: each region of each row has a live copy that is not stale, and each integrity log a copy that takes

@@ -84,7 +84,7 @@ internal static class UnreadableRegions
         int good = row.Mapping.IsInitialized ? 0 : ushort.MaxValue;
         for (int position = column * space.Copies; position < (column + 1) * space.Copies; position++)
         {
-            good |= pool.Disk(row.Mapping.Sources[position].Disk) is not null ? ~row.Stale(position) : 0;
+            good |= pool.Disk(row.Mapping.Sources[position].Disk) is not null ? ~row.MissingAt(position) : 0;
         }
 
         return (ushort)~good;
@@ -96,7 +96,7 @@ internal static class UnreadableRegions
         bool isAway = false;
         for (int position = column * space.Copies; position < (column + 1) * space.Copies; position++)
         {
-            isAway |= (mask & ~row.Stale(position)) != 0 && pool.Disk(row.Mapping.Sources[position].Disk) is null;
+            isAway |= (mask & ~row.MissingAt(position)) != 0 && pool.Disk(row.Mapping.Sources[position].Disk) is null;
         }
 
         return isAway;

@@ -44,6 +44,33 @@ public class DegradedRowTests
         }
     }
 
+    // Disk 2 has lost a session, so everything on it is stale, rows that were never written too. A first write clears both slabs: nothing is
+    // missing on disk 2 from then on, and the loss of disk 1 costs nothing.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_first_write_into_a_row_that_is_stale_on_a_disk_has_a_good_copy_on_every_disk(bool checksums)
+    {
+        PoolWorld world = Create(Spec(1, 2, checksums) with { ProvisioningType = ProvisioningType.Fixed }, 2);
+        world.Disks[1].FlushLies = true;
+        Write(world, Random(4096), 0);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
+        world = world.Restart(3);
+        Assert.Equal("", world.Lane.Run(world.Open()));
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane))));
+
+        byte[] data = Write(world, Random(Mebibyte), 4 * Mebibyte);
+        Assert.False(world.VirtualDisk!.IsDegraded);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        for (int disk = 0; disk < 2; disk++)
+        {
+            PoolWorld without = world.Cut(50 + (ulong)disk, (_, _, _) => false);
+            without.Disks[disk].Pulled = true;
+            Assert.Equal("", without.Lane.Run(without.Open()));
+            Assert.Equal(data, Read(without, data.Length, 4 * Mebibyte));
+        }
+    }
+
     [Theory]
     [InlineData(1, 2, true, 2)]
     [InlineData(1, 2, false, 2)]
@@ -327,10 +354,10 @@ public class DegradedRowTests
         return error;
     }
 
-    private static byte[] Read(PoolWorld world, int length)
+    private static byte[] Read(PoolWorld world, int length, long offset = 0)
     {
         IoBuffer buffer = world.Lane.Buffers.Rent(length);
-        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Read(0, buffer)));
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Read(offset, buffer)));
         byte[] data = buffer.Span.ToArray();
         world.Lane.Buffers.Return(buffer);
         return data;

@@ -30,7 +30,7 @@ public sealed partial class StorageSubsystem
             {
                 yield return ExtentOf(pool, disk.Id, row.Mapping.Sources[position], index, position, space.Description.Columns, space.Description.Copies) with
                 {
-                    IsStale = row.Stale(position) != 0,
+                    IsStale = row.MissingAt(position) != 0,
                 };
             }
         }

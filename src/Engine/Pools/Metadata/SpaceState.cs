@@ -103,6 +103,12 @@ public sealed class RowState
     /// <summary>Whether any region of any position is stale.</summary>
     public bool HasStale => _stale.Length != 0;
 
+    /// <summary>Whether a copy misses data. Marks on a row that was never written mean nothing: its first write clears every copy.</summary>
+    public bool MissesData => HasStale && Mapping.IsInitialized;
+
+    /// <summary>Regions of which the copy at a position misses data, bit per region.</summary>
+    public ushort MissingAt(int position) => MissesData ? Stale(position) : (ushort)0;
+
     /// <summary>Stale regions of a position: bit r stands for the r-th sixteenth of the slab.</summary>
     public ushort Stale(int position) => _stale.Length == 0 ? (ushort)0 : _stale[position];
 
