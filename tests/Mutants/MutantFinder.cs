@@ -23,7 +23,7 @@ public static class MutantFinder
         "TierSpaces.Engine.Caching", "TierSpaces.Engine.Tiering", "TierSpaces.Engine.VirtualDisks",
     ];
 
-    private static readonly string[] s_types = ["TierSpaces.Engine.Primitives.BlockLimits"];   // of other namespaces
+    private static readonly string[] s_types = ["TierSpaces.Engine.Primitives.BlockLimits", "TierSpaces.Engine.Devices.MeteredDisk"];   // of other namespaces
 
     private static readonly string[] s_changes = ["MarkWhole"];   // steps that answer how a commit ended
 

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Caching;
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;

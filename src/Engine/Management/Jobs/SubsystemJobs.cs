@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Lanes;
@@ -281,7 +282,7 @@ public sealed partial class StorageSubsystem
         int underWay = 0;
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values)
         {
-            VirtualDisks.IoCounters counters = disk.Open.Disk.Counters;
+            IoCounters counters = disk.Open.Disk.Counters;
             completed += counters.ReadOperations + counters.WriteOperations + counters.FlushOperations + counters.UnmapOperations;
             underWay += counters.Queue;
         }

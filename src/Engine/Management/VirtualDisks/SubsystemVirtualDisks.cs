@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Caching;
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Exports.Nbd;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;

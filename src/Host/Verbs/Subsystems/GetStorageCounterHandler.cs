@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.VirtualDisks;
 using TierSpaces.Host.Serving;

@@ -1,8 +1,7 @@
-using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
-namespace TierSpaces.Engine.VirtualDisks;
+namespace TierSpaces.Engine.Devices;
 
 // The clock of all deadlines of a lane: one timer while anything is in flight, none per request.
 //

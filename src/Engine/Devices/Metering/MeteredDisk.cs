@@ -1,8 +1,7 @@
-using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
-namespace TierSpaces.Engine.VirtualDisks;
+namespace TierSpaces.Engine.Devices;
 
 // A member disk whose requests are counted, timed, and end: when the device does not answer within the deadline, the caller
 // gets TimedOut and the device keeps the memory until it lets go.

@@ -1,6 +1,6 @@
 using TierSpaces.Engine.Primitives;
 
-namespace TierSpaces.Engine.VirtualDisks;
+namespace TierSpaces.Engine.Devices;
 
 /// <summary>What a request to a member disk does.</summary>
 internal enum MemberOperation : byte

@@ -1,9 +1,8 @@
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Primitives;
-using TierSpaces.Engine.VirtualDisks;
 using TierSpaces.Simulation;
 
-namespace TierSpaces.Engine.Tests.VirtualDisks;
+namespace TierSpaces.Engine.Tests.Devices;
 
 /// <summary>A member disk that does not answer: what its callers are told, when, and whose the memory is.</summary>
 public class DeadlineTests

@@ -1,4 +1,4 @@
-namespace TierSpaces.Engine.VirtualDisks;
+namespace TierSpaces.Engine.Devices;
 
 // Places of a disk at which something was wrong: 64 KiB each, which is what one damaged track, page or erase block makes unreadable at most.
 //

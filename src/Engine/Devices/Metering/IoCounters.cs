@@ -1,6 +1,6 @@
 using System.Numerics;
 
-namespace TierSpaces.Engine.VirtualDisks;
+namespace TierSpaces.Engine.Devices;
 
 /// <summary>
 /// What passed through a virtual disk since it was opened. Written on its lane only; readers on other threads see each number
