@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text;
-using TierSpaces.Host.Native;
+using TierSpaces.Engine.Lanes.Native;
 
 namespace TierSpaces.Host;
 
@@ -19,7 +19,7 @@ internal static class HostLog
     /// <summary>Size at which the file becomes <c>host.log.old</c>, in bytes.</summary>
     public const long BytesMax = 1 << 20;
 
-    private static readonly int appendFlags = Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenAppend | Libc.OpenNoFollow | Libc.OpenCloseOnExec;
+    private static readonly int appendFlags = Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenAppend | Libc.OpenNoFollow;
     private static readonly object turn = new();
     private static string? file;
 
@@ -47,10 +47,10 @@ internal static class HostLog
         lock (turn)
         {
             Rotate(path);
-            var descriptor = Libc.Open(path, appendFlags, Libc.OwnerOnly);
+            var descriptor = Libc.OpenPath(path, appendFlags, Libc.OwnerOnly);
             if (descriptor >= 0)
             {
-                _ = Libc.Write(descriptor, line, line.Length);
+                _ = Libc.Write(descriptor, line);
                 _ = Libc.Close(descriptor);
             }
         }

@@ -92,7 +92,7 @@ internal sealed class Scratch : IDisposable
         Run("stop");
         foreach (var file in new[] { Paths.SupervisorLock, Paths.HostLock }.Where(File.Exists))
         {
-            if (int.TryParse(FileLock.Read(file), out var process) && IsAlive(process) && IsOurs(process))
+            if (int.TryParse(LockFile.Read(file), out var process) && IsAlive(process) && IsOurs(process))
             {
                 Kill(process);
             }

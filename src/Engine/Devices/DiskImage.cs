@@ -27,7 +27,7 @@ public static unsafe class DiskImage
                 $"The size {size} of the image file '{path}' is not a positive multiple of {SizeUnit} bytes.", nameof(size));
         }
 
-        int descriptor = Libc.OpenPath(path, Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenExclusive, 0x180);
+        int descriptor = Libc.OpenPath(path, Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenExclusive, Libc.OwnerOnly);
         if (descriptor < 0)
         {
             throw Failure(path, size, -descriptor);

@@ -27,8 +27,17 @@ public enum BusType
     /// <summary>SCSI.</summary>
     SCSI = 1,
 
+    /// <summary>ATAPI.</summary>
+    ATAPI = 2,
+
     /// <summary>ATA.</summary>
     ATA = 3,
+
+    /// <summary>IEEE 1394.</summary>
+    FireWire = 4,
+
+    /// <summary>SSA.</summary>
+    SSA = 5,
 
     /// <summary>Fibre Channel.</summary>
     FibreChannel = 6,

@@ -13,7 +13,6 @@ namespace TierSpaces.Engine.Devices;
 public sealed unsafe class PrivateFolder : IDisposable
 {
     private const uint OwnerOnlyFolder = 0x1c0;   // 0700
-    private const uint OwnerOnlyFile = 0x180;     // 0600
     private const int WritableByOthers = 0x12;    // 0022
 
     private readonly int _descriptor;
@@ -67,7 +66,7 @@ public sealed unsafe class PrivateFolder : IDisposable
     /// <summary>Opens a file of the folder, creating it with mode 0600 where the flags say so; a descriptor or a negative errno.</summary>
     internal int OpenFile(string name, int flags)
     {
-        int descriptor = Libc.OpenAt(_descriptor, name, flags | Libc.OpenNoFollow | Libc.OpenNonblocking, OwnerOnlyFile);
+        int descriptor = Libc.OpenAt(_descriptor, name, flags | Libc.OpenNoFollow | Libc.OpenNonblocking, Libc.OwnerOnly);
         if (descriptor < 0)
         {
             return descriptor;

@@ -1,4 +1,6 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
@@ -13,6 +15,9 @@ public sealed record NewTierSpec
 
     /// <summary>Its medium, numbered as in Windows: 3 HDD, 4 SSD, 5 SCM; 0: any.</summary>
     public required ushort MediaTypeCode { get; init; }
+
+    /// <summary>Kind of medium.</summary>
+    public MediaType Media() => MediaCode.Of(MediaTypeCode);
 
     /// <summary>Simple or Mirror.</summary>
     public required string ResiliencySettingName { get; init; }

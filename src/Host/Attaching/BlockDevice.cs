@@ -1,5 +1,4 @@
-using System.Runtime.InteropServices;
-using TierSpaces.Host.Native;
+using TierSpaces.Engine.Lanes.Native;
 
 namespace TierSpaces.Host.Attaching;
 
@@ -9,14 +8,13 @@ internal static class BlockDevice
     /// <summary>Whether a file system, a swap or another driver has it; the kernel refuses an exclusive opening then.</summary>
     public static bool IsInUse(string device)
     {
-        var descriptor = Libc.Open(device, Libc.OpenExclusive | Libc.OpenCloseOnExec, 0);
-        var error = Marshal.GetLastPInvokeError();
+        var descriptor = Libc.OpenPath(device, Libc.OpenExclusive);
         if (descriptor >= 0)
         {
             _ = Libc.Close(descriptor);
         }
 
-        return descriptor < 0 && error == Libc.EBUSY;
+        return descriptor == -Errno.EBUSY;
     }
 
     /// <summary>
@@ -37,7 +35,7 @@ internal static class BlockDevice
     /// <summary>Whether a device file can be opened for reading and writing.</summary>
     public static bool CanOpen(string path)
     {
-        var descriptor = Libc.Open(path, Libc.OpenReadWrite | Libc.OpenCloseOnExec, 0);
+        var descriptor = Libc.OpenPath(path, Libc.OpenReadWrite);
         if (descriptor >= 0)
         {
             _ = Libc.Close(descriptor);

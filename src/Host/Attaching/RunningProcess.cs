@@ -63,7 +63,7 @@ internal static class RunningProcess
                 return;
             }
 
-            _ = Libc.Kill(mark.Id, signal);
+            _ = ProcessCalls.Kill(mark.Id, signal);
             for (var watch = Stopwatch.StartNew(); IsAlive(mark) && watch.Elapsed < politeness; Thread.Sleep(5))
             {
             }

@@ -48,7 +48,7 @@ internal static class HostProcess
         await ServeAsync(paths, options, hostLock).ConfigureAwait(false);
     }
 
-    private static async Task ServeAsync(HostPaths paths, ServeOptions options, FileLock hostLock)
+    private static async Task ServeAsync(HostPaths paths, ServeOptions options, LockFile hostLock)
     {
         await using var services = await StartEngineAsync(paths, options).ConfigureAwait(false);
         var guard = options.Supervisor == SupervisorKind.Own ? new SupervisorGuard(paths) : null;
@@ -157,7 +157,7 @@ internal static class HostProcess
     /// Takes the home's lock. Where another host has it, a detached start waits until that one answers (null) or has ended; a
     /// start in the foreground is refused.
     /// </summary>
-    private static async Task<FileLock?> TakeLockAsync(HostPaths paths, ServeOptions options)
+    private static async Task<LockFile?> TakeLockAsync(HostPaths paths, ServeOptions options)
     {
         using var patience = new CancellationTokenSource(otherHostTimeout);
         while (true)
@@ -175,7 +175,7 @@ internal static class HostProcess
             if (!options.Detach || patience.IsCancellationRequested)
             {
                 throw new StorageException(
-                    StorageErrors.InUse, $"Process {FileLock.Read(paths.HostLock)} is the host of {paths.Home}.",
+                    StorageErrors.InUse, $"Process {LockFile.Read(paths.HostLock)} is the host of {paths.Home}.",
                     "Stop it with 'tierspaces stop', or choose another home.", paths.Home);
             }
 
@@ -183,11 +183,11 @@ internal static class HostProcess
         }
     }
 
-    private static FileLock? TryTakeLock(HostPaths paths)
+    private static LockFile? TryTakeLock(HostPaths paths)
     {
         try
         {
-            return FileLock.TryTake(paths.HostLock);
+            return LockFile.TryTake(paths.HostLock);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {

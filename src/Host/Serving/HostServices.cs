@@ -54,7 +54,7 @@ internal sealed class HostServices : IAsyncDisposable
     public int? SupervisorProcessId => options.Supervisor switch
     {
         SupervisorKind.Systemd => 1,
-        SupervisorKind.Own when int.TryParse(FileLock.Read(Paths.SupervisorLock), out var process) => process,
+        SupervisorKind.Own when int.TryParse(LockFile.Read(Paths.SupervisorLock), out var process) => process,
         _ => null,
     };
 

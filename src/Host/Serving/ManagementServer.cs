@@ -1,3 +1,5 @@
+using System.Net.Sockets;
+using System.Runtime.InteropServices;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Connections.Features;
 using Microsoft.AspNetCore.Hosting.Server;
@@ -8,6 +10,7 @@ using Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Lanes.Native;
 using TierSpaces.Host.Metrics;
 using TierSpaces.Host.Verbs;
 
@@ -63,7 +66,7 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
     {
         var peer = context.Features.Get<PeerFeature>();
         var path = context.Request.Path.Value ?? "";
-        if (peer is null || !peer.Credentials.MayManage)
+        if (peer is null || !peer.Credentials.IsRootOrOwnUser)
         {
             return RefuseAsync(context, StatusCodes.Status403Forbidden);
         }
@@ -81,11 +84,18 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
     {
         if (connection.Features.Get<IConnectionSocketFeature>() is { Socket: var socket })
         {
-            connection.Features.Set(new PeerFeature(PeerCredentials.Of(socket)));
+            connection.Features.Set(new PeerFeature(PeerOf(socket)));
         }
 
         return next(connection);
     };
+
+    private static PeerCredentials PeerOf(Socket socket)
+    {
+        PeerCredentials peer = default;
+        socket.GetRawSocketOption(Libc.OptionSocketLevel, Libc.OptionPeerCredentials, MemoryMarshal.AsBytes(new Span<PeerCredentials>(ref peer)));
+        return peer;
+    }
 
     private async Task RunVerbAsync(HttpContext context, string verb)
     {

@@ -2,7 +2,7 @@ using System.Security.Cryptography;
 using System.Text;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
-using TierSpaces.Host.Native;
+using TierSpaces.Engine.Lanes.Native;
 
 namespace TierSpaces.Host.Serving;
 

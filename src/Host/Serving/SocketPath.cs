@@ -1,7 +1,6 @@
 using System.Net.Sockets;
-using System.Runtime.InteropServices;
 using TierSpaces.Contracts;
-using TierSpaces.Host.Native;
+using TierSpaces.Engine.Lanes.Native;
 
 namespace TierSpaces.Host.Serving;
 
@@ -33,20 +32,7 @@ internal static class SocketPath
         File.Delete(path);
     }
 
-    /// <summary>
-    /// Opening a socket as a file fails with an error of its own; .NET has no other way to tell one from a file.
-    /// </summary>
-    private static bool IsSocket(string path)
-    {
-        var descriptor = Libc.Open(path, Libc.OpenNonBlocking | Libc.OpenCloseOnExec, 0);
-        var error = Marshal.GetLastPInvokeError();
-        if (descriptor >= 0)
-        {
-            _ = Libc.Close(descriptor);
-        }
-
-        return descriptor < 0 && error == Libc.ENXIO;
-    }
+    private static bool IsSocket(string path) => Libc.StatusOfPath(path, follow: true, out var status) == 0 && status.IsSocket;
 
     private static bool SomebodyListens(string path)
     {

@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Lanes.Native;
 using TierSpaces.Host.Native;
 
 namespace TierSpaces.Host.Supervision;
@@ -7,7 +8,7 @@ namespace TierSpaces.Host.Supervision;
 internal static class Detachment
 {
     /// <summary>Leaves the session of whoever started us. Does nothing for a process that leads a group already.</summary>
-    public static void LeaveSession() => _ = Libc.StartSession();
+    public static void LeaveSession() => _ = ProcessCalls.StartSession();
 
     /// <summary>
     /// Lets go of the streams we were given: input from nowhere, output and errors to the log of the home. What the runtime says of
@@ -23,10 +24,10 @@ internal static class Detachment
 
     private static void Replace(int standard, string path, int flags)
     {
-        var descriptor = Libc.Open(path, flags, Libc.OwnerOnly);
+        var descriptor = Libc.OpenPath(path, flags, Libc.OwnerOnly);
         if (descriptor >= 0)
         {
-            _ = Libc.Duplicate(descriptor, standard);
+            _ = ProcessCalls.Duplicate(descriptor, standard);
             _ = Libc.Close(descriptor);
         }
     }

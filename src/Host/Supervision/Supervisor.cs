@@ -25,7 +25,7 @@ internal static class Supervisor
     public static int Run(HostPaths paths)
     {
         Detachment.LeaveSession();
-        using var mine = FileLock.TryTake(paths.SupervisorLock);
+        using var mine = LockFile.TryTake(paths.SupervisorLock);
         mine?.Write($"{Environment.ProcessId}");
         Console.Out.WriteLine(ProcessHostLauncher.ReadyLine);
         if (mine is not null)
@@ -67,7 +67,7 @@ internal static class Supervisor
             return false;
         }
 
-        using var host = FileLock.Wait(paths.HostLock);
-        return File.Exists(paths.HostLock) && FileLock.Read(paths.HostLock) != StoppedLine;
+        using var host = LockFile.Wait(paths.HostLock);
+        return File.Exists(paths.HostLock) && LockFile.Read(paths.HostLock) != StoppedLine;
     }
 }

@@ -23,7 +23,7 @@ internal sealed class SupervisorGuard(HostPaths paths)
         Stopwatch? served = null;   // since the last start was ready; stands still where it never was
         while (true)
         {
-            FileLock.Wait(paths.SupervisorLock).Dispose();
+            LockFile.Wait(paths.SupervisorLock).Dispose();
             Thread.Sleep(backoff.Next(served?.Elapsed));
             if (stopping)
             {

@@ -8,7 +8,7 @@ public sealed class SolutionTests
     [Fact]
     public void Every_project_stands_in_the_solution()
     {
-        string root = RepositoryRoot();
+        string root = SourceTree.Root();
         IEnumerable<string> projects = new[] { "src", "tests", "bench" }
             .Select(folder => Path.Combine(root, folder))
             .Where(Directory.Exists)
@@ -20,16 +20,5 @@ public sealed class SolutionTests
             .Select(project => (string)project.Attribute("Path")!);
 
         Assert.Equal(projects.Order(), listed.Order());
-    }
-
-    private static string RepositoryRoot()
-    {
-        string folder = AppContext.BaseDirectory;
-        while (!Path.Exists(Path.Combine(folder, "TierSpaces.slnx")))
-        {
-            folder = Path.GetDirectoryName(folder) ?? throw new InvalidOperationException("TierSpaces.slnx is in no folder above the tests.");
-        }
-
-        return folder;
     }
 }

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tests.Architecture;
 
 namespace TierSpaces.Engine.Tests.Formats;
 
@@ -17,7 +18,7 @@ public sealed class FormatDocumentTests
     [Fact]
     public void The_document_shows_the_format()
     {
-        string path = Path.Combine(RepositoryRoot(), "docs", "on-disk-format.md");
+        string path = Path.Combine(SourceTree.Root(), "docs", "on-disk-format.md");
         string text = File.ReadAllText(path);
         int begin = text.IndexOf(Begin, StringComparison.Ordinal) + Begin.Length;
         int end = text.IndexOf(End, StringComparison.Ordinal);
@@ -104,15 +105,4 @@ public sealed class FormatDocumentTests
         >= 1L << 20 when bytes % (1L << 20) == 0 => $"{bytes >> 20}",
         _ => $"{bytes >> 10} KiB",
     };
-
-    private static string RepositoryRoot()
-    {
-        string? folder = AppContext.BaseDirectory;
-        while (folder is not null && !File.Exists(Path.Combine(folder, "TierSpaces.slnx")))
-        {
-            folder = Path.GetDirectoryName(folder);
-        }
-
-        return folder ?? throw new InvalidOperationException("The repository is not above the tests.");
-    }
 }

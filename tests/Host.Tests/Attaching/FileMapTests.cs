@@ -120,13 +120,13 @@ public sealed class FileMapTests : IDisposable
         ulong next = 0;
         if (refusal.Length > 0)
         {
-            Assert.Contains(refusal, Assert.Throws<StorageException>(() => FileExtents.Take("/f", answer, pieces, ref next)).Error.ExtendedInformation);
+            Assert.Contains(refusal, Assert.Throws<StorageException>(() => FileExtentMap.Take("/f", answer, pieces, ref next)).Error.ExtendedInformation);
             return;
         }
 
-        Assert.Equal(isLast, FileExtents.Take("/f", answer, pieces, ref next));
+        Assert.Equal(isLast, FileExtentMap.Take("/f", answer, pieces, ref next));
         Assert.Equal((new PinnedRange(1 << 20, 8192), 12288UL), (Assert.Single(pieces), next));
-        Assert.True(FileExtents.Take("/f", new byte[32], pieces, ref next));   // no more
+        Assert.True(FileExtentMap.Take("/f", new byte[32], pieces, ref next));   // no more
     }
 
     [Fact]

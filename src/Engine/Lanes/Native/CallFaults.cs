@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace TierSpaces.Engine.Lanes.Native;
 
-// The seam between the engine's calls on files and the kernel, for tests of a real host: a named call on a named file fails, is cut short or
+// The seam between the process's calls on files and the kernel, for tests of a real host: a named call on a named file fails, is cut short or
 // blocks, below everything that devices and the state folder do.
 //
 // TIERSPACES_CALL_FAULTS names a file of rules, which is read again when it changes; without the variable the seam is one branch that the

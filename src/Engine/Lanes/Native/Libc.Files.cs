@@ -74,12 +74,15 @@ internal static unsafe partial class Libc
     internal const int OpenReadWrite = 2;
     internal const int OpenCreate = 0x40;
     internal const int OpenExclusive = 0x80;
+    internal const int OpenAppend = 0x400;
     internal const int OpenCloseOnExec = 0x80000;
     internal const int OpenNonblocking = 0x800;
     internal const int OpenNameOnly = 0x200000;
     internal static readonly int OpenDirect = IsArm64 ? 0x10000 : 0x4000;
     internal static readonly int OpenFolder = IsArm64 ? 0x4000 : 0x10000;
     internal static readonly int OpenNoFollow = IsArm64 ? 0x8000 : 0x20000;
+
+    internal const uint OwnerOnly = 0x180;   // permissions 0600
 
     internal const int GetFlags = 3;         // F_GETFL
     internal const int SetFlags = 4;         // F_SETFL
@@ -200,7 +203,7 @@ internal static unsafe partial class Libc
         byte empty = 0;
         fixed (FileStatus* target = &status)
         {
-            return CountOrError(CallFaults.IsOn && CallFaults.Fails("stat", descriptor) ? -1 : StatX(descriptor, &empty, EmptyPath, FileStatus.BasicMask | FileStatus.DirectIoMask, target));
+            return CountOrError(CallFaults.IsOn && CallFaults.Fails("stat", descriptor) ? -1 : StatX(descriptor, &empty, EmptyPath, FileStatus.BasicMask | FileStatus.MountMask | FileStatus.DirectIoMask, target));
         }
     }
 
@@ -210,7 +213,7 @@ internal static unsafe partial class Libc
         fixed (byte* text = PathBytes(path))
         fixed (FileStatus* target = &status)
         {
-            return CountOrError(CallFaults.IsOn && CallFaults.Fails("stat", text) ? -1 : StatX(CurrentFolder, text, follow ? 0 : NoFollow, FileStatus.BasicMask, target));
+            return CountOrError(CallFaults.IsOn && CallFaults.Fails("stat", text) ? -1 : StatX(CurrentFolder, text, follow ? 0 : NoFollow, FileStatus.BasicMask | FileStatus.MountMask, target));
         }
     }
 

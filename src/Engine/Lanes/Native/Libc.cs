@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace TierSpaces.Engine.Lanes.Native;
 
-// The C library, as far as Lanes and Devices call it. Every signature is blittable; a result of -1 means that
+// The C library, as far as Lanes, Devices and the host call it. Every signature is blittable; a result of -1 means that
 // LastError() holds the errno, which the runtime preserves from the call to the next managed statement.
 
 /// <summary>Raw calls of the C library and the constants they take.</summary>
@@ -43,6 +43,15 @@ internal static unsafe partial class Libc
 
     [DllImport(Library, EntryPoint = "prctl")]
     internal static extern int ProcessControl(int option, nuint a, nuint b, nuint c, nuint d);
+
+    /// <summary>Writes bytes: a count, or -1 with the errno in <see cref="LastError"/>.</summary>
+    internal static nint Write(int descriptor, ReadOnlySpan<byte> content)
+    {
+        fixed (byte* bytes = content)
+        {
+            return Write(descriptor, bytes, (nuint)content.Length);
+        }
+    }
 
     /// <summary>A NUL-terminated UTF-8 copy for a path argument.</summary>
     internal static byte[] PathBytes(string path) => System.Text.Encoding.UTF8.GetBytes(path + '\0');

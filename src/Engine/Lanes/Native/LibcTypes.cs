@@ -37,6 +37,7 @@ internal unsafe struct MessageHeader
 internal struct FileStatus
 {
     internal const uint BasicMask = 0x7ff;
+    internal const uint MountMask = 0x1000;
     internal const uint DirectIoMask = 0x2000;
 
     [FieldOffset(0)] internal uint Mask;
@@ -50,8 +51,12 @@ internal struct FileStatus
     [FieldOffset(132)] internal uint DeviceMinor;
     [FieldOffset(136)] internal uint ContainerMajor;     // of the device that holds the file
     [FieldOffset(140)] internal uint ContainerMinor;
+    [FieldOffset(144)] internal ulong Mount;             // number of the mount
     [FieldOffset(152)] internal uint DirectIoMemoryAlignment;
     [FieldOffset(156)] internal uint DirectIoOffsetAlignment;
+
+    /// <summary>The device that a file is on; a block device is on itself.</summary>
+    internal readonly (uint Major, uint Minor) Volume => IsBlockDevice ? (DeviceMajor, DeviceMinor) : (ContainerMajor, ContainerMinor);
 
     internal readonly bool IsRegularFile => (Mode & 0xf000) == 0x8000;
 
@@ -86,4 +91,7 @@ internal struct PeerCredentials
     internal int ProcessId;
     internal uint UserId;
     internal uint GroupId;
+
+    /// <summary>Whether it is root or the user of this process.</summary>
+    internal readonly bool IsRootOrOwnUser => UserId == 0 || UserId == Libc.EffectiveUser();
 }

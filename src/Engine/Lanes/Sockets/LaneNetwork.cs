@@ -21,7 +21,7 @@ internal sealed unsafe class LaneNetwork(Lane lane) : ILaneNetwork
 
         RemoveStaleSocket(path);
         int descriptor = NewSocket(Libc.FamilyUnix, $"the socket '{path}'");
-        _ = Libc.ChangeMode(descriptor, 0x180);   // before bind, the new name takes this mode (0600): never open to others
+        _ = Libc.ChangeMode(descriptor, Libc.OwnerOnly);   // before bind, the new name takes this mode: never open to others
         BindAndListen(descriptor, SocketAddresses.ForUnix(path), $"the socket '{path}'");
         return Start(descriptor, $"unix:{path}", path, accepted, refused);
     }

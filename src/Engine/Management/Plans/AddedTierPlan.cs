@@ -27,7 +27,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         RequireNewMedium(named[0].Template);
         plan.Provisioning([named[0].Template]);
         NewTierSpec spec = plan.Decide(named)[0];
-        ImmutableArray<DiskNumber> disks = [.. UsableDisks((MediaType)spec.MediaTypeCode)];
+        ImmutableArray<DiskNumber> disks = [.. UsableDisks(spec.Media())];
         RequireNewName(spec);
         RequireCopiesOfCache(spec);
         RequireRoom(spec, asked.SizeBytes, disks);
@@ -50,7 +50,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         {
             throw new RefusedException(
                 Refusal.InvalidParameter,
-                $"-StorageTier '{template.FriendlyName}' is of medium {(MediaType)template.MediaTypeCode}, of which virtual disk '{disk.FriendlyName}' has storage tier '{same.FriendlyName}'.",
+                $"-StorageTier '{template.FriendlyName}' is of medium {template.Media()}, of which virtual disk '{disk.FriendlyName}' has storage tier '{same.FriendlyName}'.",
                 "Make that one larger with Resize-StorageTier, or name a template of another medium.");
         }
     }
@@ -84,7 +84,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         {
             throw new RefusedException(
                 Refusal.NotEnoughCapacity,
-                $"-Size {asked} of storage tier '{spec.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {most} bytes on {(MediaType)spec.MediaTypeCode} with {spec.NumberOfColumns} columns and {(spec.NumberOfDataCopies == 1 ? "1 copy" : $"{spec.NumberOfDataCopies} copies")}.",
+                $"-Size {asked} of storage tier '{spec.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {most} bytes on {spec.Media()} with {spec.NumberOfColumns} columns and {(spec.NumberOfDataCopies == 1 ? "1 copy" : $"{spec.NumberOfDataCopies} copies")}.",
                 "Give a smaller size, or add disks of its medium.");
         }
     }
@@ -93,7 +93,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
     private DiskNumber[] UsableDisks(MediaType medium)
     {
         DiskDescription[] present = [.. pool.State.Disks.Values.Select(static member => member.Description)
-            .Where(member => pool.Disk(member.Number) is not null && (MediaType)member.MediaTypeCode == medium)];
+            .Where(member => pool.Disk(member.Number) is not null && member.Media() == medium)];
         DiskNumber[] named = [.. present.Where(member => disk.AllowedDisks.Contains(member.Number) && member.Usage is DiskUsage.AutoSelect or DiskUsage.ManualSelect)
             .Select(static member => member.Number)];
         return named.Length > 0 ? named : [.. present.Where(static member => member.Usage == DiskUsage.AutoSelect).Select(static member => member.Number)];

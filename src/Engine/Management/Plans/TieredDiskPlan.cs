@@ -96,7 +96,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
                 string cache = spec.WriteCacheSize > 0 ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
                 throw new RefusedException(
                     Refusal.NotEnoughCapacity,
-                    $"-StorageTierSizes: storage tier '{tier.FriendlyName}' of {tier.SizeBytes} bytes is more than storage pool '{PoolName}' has room for: at most {most} bytes on {(MediaType)tier.MediaTypeCode} with {tier.NumberOfColumns} columns and {CopiesText(tier.NumberOfDataCopies)}{cache}.",
+                    $"-StorageTierSizes: storage tier '{tier.FriendlyName}' of {tier.SizeBytes} bytes is more than storage pool '{PoolName}' has room for: at most {most} bytes on {tier.Media()} with {tier.NumberOfColumns} columns and {CopiesText(tier.NumberOfDataCopies)}{cache}.",
                     $"Give a smaller size, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks.");
             }
         }
@@ -117,7 +117,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         long interleave = Agreed(template, "Interleave", template.Interleave, request.Interleave) ?? LayoutWish.SettingOf(State, layout).InterleaveDefault;
         long columns = Agreed(template, "NumberOfColumns", template.NumberOfColumns, request.NumberOfColumns) ?? 0;
         return new Part(
-            template, asked.SizeBytes, disksOf((MediaType)template.MediaTypeCode), layout, copies, (int)LayoutWish.CheckedInterleave(State, interleave), (int)columns);
+            template, asked.SizeBytes, disksOf(template.Media()), layout, copies, (int)LayoutWish.CheckedInterleave(State, interleave), (int)columns);
     }
 
     private LayoutWish WishOf(TierTemplate template)
@@ -148,7 +148,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         {
             throw new RefusedException(
                 Refusal.InvalidParameter,
-                $"-StorageTiers: {string.Join(" and ", same.Select(static part => $"'{part.Template.FriendlyName}'"))} are both of medium {(MediaType)same.Key}.",
+                $"-StorageTiers: {string.Join(" and ", same.Select(static part => $"'{part.Template.FriendlyName}'"))} are both of medium {MediaCode.Of(same.Key)}.",
                 "Give one template of each medium.");
         }
     }
@@ -175,7 +175,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
 
     private void RequireMajority(List<Part> parts)
     {
-        int disks = parts.Sum(static part => part.Disks.Length) + Existing.Sum(tier => disksOf((MediaType)tier.MediaTypeCode).Length);
+        int disks = parts.Sum(static part => part.Disks.Length) + Existing.Sum(tier => disksOf(tier.Media()).Length);
         if (parts.Exists(static part => part is { Copies: 3, Columns: 0 }) && disks < DisksOfThreeWayMirror)
         {
             throw new RefusedException(
@@ -226,6 +226,6 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     /// <param name="Columns">Columns that were asked for; 0: automatic.</param>
     private sealed record Part(TierTemplate Template, long SizeBytes, DiskNumber[] Disks, string Layout, int Copies, int Interleave, int Columns)
     {
-        internal MediaType Medium => (MediaType)Template.MediaTypeCode;
+        internal MediaType Medium => Template.Media();
     }
 }

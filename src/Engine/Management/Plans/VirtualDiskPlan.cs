@@ -121,7 +121,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     {
         TieredDiskPlan plan = new(pool, request, medium => UsableDisks(medium));
         NewVirtualDiskSpec spec = SpecifyTiers(plan, plan.Named());
-        DiskNumber[] disks = [.. spec.Tiers.SelectMany(tier => UsableDisks((MediaType)tier.MediaTypeCode))];
+        DiskNumber[] disks = [.. spec.Tiers.SelectMany(tier => UsableDisks(tier.Media()))];
         long rows = spec.ProvisioningType == ProvisioningType.Fixed ? 1 : 0;
         spec = spec with { WriteCacheSize = CacheSize(spec, rows, disks) };
         plan.RequireRoom(spec);
@@ -146,7 +146,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
             SliceSize = (int)plan.SliceSize(),
             SizeBytes = tiers.Sum(static tier => tier.SizeBytes),
             ProvisioningType = plan.Provisioning(templates.Select(static named => named.Template)),
-            AllowedDisks = request.PhysicalDisks.Count > 0 ? [.. tiers.SelectMany(tier => UsableDisks((MediaType)tier.MediaTypeCode))] : [],
+            AllowedDisks = request.PhysicalDisks.Count > 0 ? [.. tiers.SelectMany(tier => UsableDisks(tier.Media()))] : [],
         };
     }
 
@@ -200,7 +200,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         bool isOther = layout is not null && !string.Equals(layout, template.ResiliencySettingName, StringComparison.OrdinalIgnoreCase);
         TierTemplate meant = isOther ? template with { ResiliencySettingName = "", NumberOfDataCopies = 0 } : template;
         NewVirtualDiskSpec spec = plan.SpecifyTiers(tiers, [(meant, tiers.SliceSize())]) with { ProvisioningType = ProvisioningType.Fixed };
-        DiskNumber[] disks = plan.UsableDisks((MediaType)meant.MediaTypeCode);
+        DiskNumber[] disks = plan.UsableDisks(meant.Media());
         spec = spec with { WriteCacheSize = new WriteCachePlan(pool, request, static _ => { }).Decide(spec, 1, disks) };
         return new SupportedSize(tiers.SliceSize(), VirtualDiskBuilder.LargestTierSize(pool, spec, 0), tiers.SliceSize());
     }
@@ -246,7 +246,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
             pool.Disk(disk.Number) is not null
             && disk.Usage is DiskUsage.AutoSelect or DiskUsage.ManualSelect
             && (named.Count > 0 ? named.Contains(disk.Number) : disk.Usage == DiskUsage.AutoSelect)
-            && (medium is null || (MediaType)disk.MediaTypeCode == medium)).Select(disk => disk.Number)];
+            && (medium is null || disk.Media() == medium)).Select(disk => disk.Number)];
     }
 
     private int Columns(string layout, int copies, int disks)

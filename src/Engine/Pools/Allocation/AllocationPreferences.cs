@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
@@ -53,7 +54,7 @@ public sealed record AllocationPreferences
     /// <summary>The preferences of the data of one part of a virtual disk.</summary>
     public static AllocationPreferences For(VirtualDiskDescription disk, TierDescription part) => new()
     {
-        Media = part.MediaTypeCode == 0 ? null : (MediaType)part.MediaTypeCode,
+        Media = part.MediaTypeCode == 0 ? null : part.Media(),
         AllowedDisks = disk.AllowedDisks,
         FaultDomainAwareness = part.FaultDomainAwareness,
     };

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.InteropServices;
-using TierSpaces.Host.Native;
+using TierSpaces.Engine.Lanes.Native;
 
 namespace TierSpaces.Host.Attaching.Kernel;
 

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using System.Text;
 using Microsoft.Win32.SafeHandles;
+using TierSpaces.Engine.Lanes.Native;
 using TierSpaces.Host.Native;
 
 namespace TierSpaces.Host.Attaching.Kernel;
@@ -25,16 +26,11 @@ internal sealed class NetlinkSocket : IDisposable
     /// <exception cref="AttachException">The kernel gives none.</exception>
     public NetlinkSocket()
     {
-        socket = new SafeFileHandle(
-            Libc.Socket(Libc.FamilyNetlink, Libc.SocketRawCloseOnExec, Libc.NetlinkGeneric), ownsHandle: true);
-        var address = new Libc.NetlinkAddress { Family = Libc.FamilyNetlink };
-        if (socket.IsInvalid || Libc.Bind(socket, in address, Marshal.SizeOf<Libc.NetlinkAddress>()) != 0)
-        {
-            var error = Marshal.GetLastPInvokeError();
-            socket.Dispose();
-            throw Failure("netlink", error);
-        }
+        var descriptor = Netlink.Open();
+        socket = descriptor >= 0 ? new SafeFileHandle(descriptor, ownsHandle: true) : throw Failure("netlink", -descriptor);
     }
+
+    private int Descriptor => (int)socket.DangerousGetHandle();
 
     /// <summary>Number of a family; null when this kernel, or this network namespace, has none of that name.</summary>
     public ushort? FamilyOf(string name) =>
@@ -47,8 +43,7 @@ internal sealed class NetlinkSocket : IDisposable
         var groups = NetlinkAttributes.Read(Describe(family)?.GetValueOrDefault(Groups) ?? []);
         var id = groups.Values.Select(entry => NetlinkAttributes.Read(entry))
             .FirstOrDefault(entry => Text(entry.GetValueOrDefault(GroupName)) == group)?.GetValueOrDefault(GroupId);
-        if (id is not { Length: sizeof(uint) }
-            || Libc.SetOption(socket, Libc.LevelNetlink, Libc.AddMembership, MemoryMarshal.Read<uint>(id), sizeof(uint)) != 0)
+        if (id is not { Length: sizeof(uint) } || Netlink.Join(Descriptor, MemoryMarshal.Read<uint>(id)) != 0)
         {
             throw new AttachException($"netlink has no group {group} of {family}");
         }
@@ -68,20 +63,16 @@ internal sealed class NetlinkSocket : IDisposable
     /// </summary>
     public IReadOnlyList<NetlinkMessage>? News(TimeSpan patience)
     {
-        var time = new Libc.TimeValue
-        {
-            Seconds = (nint)patience.TotalSeconds, Microseconds = patience.Milliseconds * 1000 + patience.Microseconds,
-        };
-        _ = Libc.SetOption(socket, Libc.LevelSocket, Libc.ReceiveTimeout, in time, Marshal.SizeOf<Libc.TimeValue>());
+        _ = Netlink.SetPatience(Descriptor, patience);
         return Receive(out var error) is { } messages ? messages
-            : error is Libc.EAGAIN or Libc.EINTR ? []
+            : error is Errno.EAGAIN or Errno.EINTR ? []
             : null;
     }
 
     /// <inheritdoc/>
     public void Dispose() => socket.Dispose();
 
-    private static AttachException Failure(string what, int error) => new($"{what}: {Marshal.GetPInvokeErrorMessage(error)}");
+    private static AttachException Failure(string what, int error) => new($"{what}: {Errno.Describe(error)}");
 
     private static string Text(byte[]? value) => Encoding.UTF8.GetString(value ?? []).TrimEnd('\0');
 
@@ -91,7 +82,7 @@ internal sealed class NetlinkSocket : IDisposable
         return error switch
         {
             0 => answer.FirstOrDefault()?.Attributes,
-            Libc.ENOENT => null,
+            Errno.ENOENT => null,
             _ => throw Failure("netlink", error),
         };
     }
@@ -101,16 +92,16 @@ internal sealed class NetlinkSocket : IDisposable
     {
         var request = NetlinkMessage.Request(family, command, ++sequence, attributes);
         var answer = new List<NetlinkMessage>();
-        if (Libc.Send(socket, request, request.Length, 0) < 0)
+        if (Netlink.Send(Descriptor, request) is < 0 and var failure)
         {
-            return (answer, Marshal.GetLastPInvokeError());
+            return (answer, -failure);
         }
 
         while (true)
         {
             if (Receive(out var error) is not { } messages)
             {
-                if (error == Libc.EINTR)
+                if (error == Errno.EINTR)
                 {
                     continue;
                 }
@@ -132,8 +123,8 @@ internal sealed class NetlinkSocket : IDisposable
 
     private IReadOnlyList<NetlinkMessage>? Receive(out int error)
     {
-        var length = Libc.Receive(socket, buffer, buffer.Length, 0);
-        error = length < 0 ? Marshal.GetLastPInvokeError() : 0;
-        return length < 0 ? null : NetlinkMessage.Read(buffer.AsSpan(0, (int)length));
+        var length = Netlink.Receive(Descriptor, buffer);
+        error = length < 0 ? -length : 0;
+        return length < 0 ? null : NetlinkMessage.Read(buffer.AsSpan(0, length));
     }
 }

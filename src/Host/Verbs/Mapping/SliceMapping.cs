@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Host.Verbs.Mapping;
@@ -24,7 +25,7 @@ internal static class SliceMapping
             Heat = Shown(slice.Heat),
             Rank = tier is null ? null : (uint)ranking.Hotter(slice.Heat) + 1,
             Tier = tier?.FriendlyName,
-            MediaType = tier is null ? null : DisplayName.Of((MediaType)tier.MediaTypeCode),
+            MediaType = tier is null ? null : DisplayName.Of(MediaCode.Of(tier.MediaTypeCode).ToContract()),
             PinnedTier = slice.PinnedTier >= 0 ? disk.Tiers[slice.PinnedTier].FriendlyName : null,
             Reason = tier is null ? null : slice.Entry.Reason.ToString(),
             Since = tier is null ? null : SinceOf(slice),

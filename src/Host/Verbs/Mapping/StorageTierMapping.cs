@@ -1,5 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Pools;
 
 namespace TierSpaces.Host.Verbs.Mapping;
 
@@ -16,7 +17,7 @@ internal static class StorageTierMapping
             UniqueId = uniqueId,
             ObjectId = Identifiers.ObjectId("MSFT_StorageTier", uniqueId),
             TierClass = DisplayName.Of(ClassOf(tier)),
-            MediaType = DisplayName.Of((MediaType)tier.MediaTypeCode),
+            MediaType = DisplayName.Of(MediaCode.Of(tier.MediaTypeCode).ToContract()),
             Size = (ulong)tier.SizeBytes,
             AllocatedSize = (ulong)tier.AllocatedBytes,
             FootprintOnPool = (ulong)tier.FootprintBytes,

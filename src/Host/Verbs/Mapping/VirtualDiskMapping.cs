@@ -55,7 +55,7 @@ internal static class VirtualDiskMapping
             ReadCacheSize = 0,
             AllocationUnitSize = (ulong)slabBytes,
             FaultDomainAwareness = DisplayName.Of((FaultDomainType)description.FaultDomainAwareness),
-            MediaType = DisplayName.Of((MediaType)description.MediaTypeCode),
+            MediaType = DisplayName.Of(Engine.Pools.MediaCode.Of(description.MediaTypeCode).ToContract()),
             StoragePoolUniqueId = Identifiers.OfPoolOrDisk(disk.PoolId),
             Checksum = description.Checksum.ToString(),
             SliceSize = description.IsTiered ? description.SliceSize : null,

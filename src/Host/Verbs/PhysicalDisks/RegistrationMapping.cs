@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Management;
+using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.PhysicalDisks;
 
@@ -36,8 +37,8 @@ internal static class RegistrationMapping
         EnclosureNumber = declaration.EnclosureNumber ?? -1,
         SlotNumber = declaration.SlotNumber ?? -1,
         Overrides = new DiskOverrides(
-            (Engine.Devices.MediaType?)declaration.MediaType,
-            (Engine.Devices.BusType?)declaration.BusType,
+            declaration.MediaType?.ToEngine(),
+            declaration.BusType?.ToEngine(),
             declaration.SpindleSpeed,
             Amount.Sector(declaration.LogicalSectorSize, nameof(declaration.LogicalSectorSize)),
             Amount.Sector(declaration.PhysicalSectorSize, nameof(declaration.PhysicalSectorSize)),

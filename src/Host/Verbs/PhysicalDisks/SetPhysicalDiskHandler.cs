@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.PhysicalDisks;
 
@@ -17,7 +18,7 @@ internal sealed class SetPhysicalDiskHandler(HostServices services) : VerbHandle
             await reply.TryDoAsync(
                 $"Set {request.Changes()} of physical disk '{disk.FriendlyName}'",
                 () => services.Subsystem.SetPhysicalDiskAsync(
-                    disk.UniqueId, request.NewFriendlyName, request.Description, (Engine.Devices.MediaType?)request.MediaType, (DiskUsage?)request.Usage),
+                    disk.UniqueId, request.NewFriendlyName, request.Description, request.MediaType?.ToEngine(), (DiskUsage?)request.Usage),
                 () => services.Subsystem.CheckSetPhysicalDiskAsync(disk.UniqueId, request.NewFriendlyName, (DiskUsage?)request.Usage)).ConfigureAwait(false);
         }
     }

@@ -1,8 +1,8 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes.Native;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Tiering;
-using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
@@ -27,7 +27,7 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
             throw new StorageException(StorageErrors.FileNotFound, $"-Path '{path}' is a folder or lies in none.", "Name a file in a folder that is there.", path);
         }
 
-        if (FileStatus.Of(path, follows: false) is { } there)
+        if (Libc.StatusOfPath(path, follow: false, out var there) == 0)
         {
             RequireRegular(there);
             if (!replaces)
@@ -76,7 +76,11 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
         var reader = await subsystem.HeatReaderAsync(Id).ConfigureAwait(false);
         try
         {
-            RequireRegular(FileStatus.Of(path, follows: true));   // to open a pipe is to wait for who writes to it
+            if (Libc.StatusOfPath(path, follow: true, out var there) == 0)
+            {
+                RequireRegular(there);   // to open a pipe is to wait for who writes to it
+            }
+
             await using var file = File.OpenRead(path);
             var block = new byte[HeatSnapshot.BlockSize];
             while (await file.ReadAtLeastAsync(block, block.Length, throwOnEndOfStream: false).ConfigureAwait(false) is > 0 and var length)
@@ -123,9 +127,9 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
         file.Flush(flushToDisk: true);
     }
 
-    private void RequireRegular(FileStatus? status)
+    private void RequireRegular(in FileStatus status)
     {
-        if (status is { IsRegular: false })
+        if (!status.IsRegularFile)
         {
             throw new StorageException(
                 StorageErrors.InvalidParameter, $"-Path '{path}' is no regular file, but a device, a pipe, a folder or a link.", "Name a regular file.", path);

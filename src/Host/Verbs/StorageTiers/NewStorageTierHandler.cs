@@ -32,7 +32,7 @@ internal sealed class NewStorageTierHandler(HostServices services) : VerbHandler
     private static TierTemplateRequest Translate(NewStorageTierRequest request) => new()
     {
         FriendlyName = request.FriendlyName!,
-        MediaType = (Engine.Devices.MediaType?)request.MediaType,
+        MediaType = request.MediaType?.ToEngine(),
         ResiliencySettingName = request.ResiliencySettingName,
         NumberOfDataCopies = request.NumberOfDataCopies,
         PhysicalDiskRedundancy = request.PhysicalDiskRedundancy,

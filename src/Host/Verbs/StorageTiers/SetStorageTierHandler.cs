@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
 using TierSpaces.Host.Verbs.StoragePools;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
@@ -26,7 +27,7 @@ internal sealed class SetStorageTierHandler(HostServices services) : VerbHandler
     private static TierTemplateRequest Translate(SetStorageTierRequest request) => new()
     {
         FriendlyName = request.NewFriendlyName,
-        MediaType = (Engine.Devices.MediaType?)request.MediaType,
+        MediaType = request.MediaType?.ToEngine(),
         ResiliencySettingName = request.ResiliencySettingName,
         NumberOfDataCopies = request.NumberOfDataCopies,
         PhysicalDiskRedundancy = request.PhysicalDiskRedundancy,

@@ -16,7 +16,7 @@ internal static class BackgroundThread
         var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
         var thread = new Thread(() =>
         {
-            _ = Libc.SetPriority(Libc.PriorityOfThread, 0, LeastClaim);   // where it is refused, the thread runs as others do
+            _ = ProcessCalls.SetPriority(ProcessCalls.PriorityOfThread, 0, LeastClaim);   // where it is refused, the thread runs as others do
             try
             {
                 done.SetResult(work());

@@ -60,7 +60,7 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         WriteCacheSize = request.WriteCacheSize is { } cache ? Amount.Bytes(cache, nameof(request.WriteCacheSize), StorageErrors.WriteCacheSizeRange) : null,
         AutoWriteCacheSize = request.AutoWriteCacheSize,
         CachePool = request.CachePool is { } name ? CachePool(all, name) : null,
-        MediaType = (Engine.Devices.MediaType?)request.MediaType,
+        MediaType = request.MediaType?.ToEngine(),
         Tiers = TierParameters.Read(all, pool, request),
         SliceSize = request.SliceSize is { } slice ? Amount.Bytes(slice, nameof(request.SliceSize), StorageErrors.InvalidParameter) : null,
         PhysicalDisks = Disks(all, request),

@@ -1,6 +1,7 @@
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Pools;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
 
@@ -15,7 +16,7 @@ internal static class PlacementText
         var head = $"Create virtual disk '{disk.FriendlyName}' in storage pool '{pool}': {layout}, {disk.SizeBytes} bytes, {disk.ProvisioningType}, "
             + $"logical sectors of {disk.LogicalSectorSize} bytes, checksum {disk.Checksum}"
             + (disk.WriteCacheSize > 0 ? $", write cache {disk.WriteCacheSize} bytes" : "");
-        var tiers = disk.Tiers.Select(tier => $"Create storage tier '{tier.FriendlyName}' on {(MediaType)tier.MediaTypeCode}: {Layout(tier)}, {tier.SizeBytes} bytes");
+        var tiers = disk.Tiers.Select(tier => $"Create storage tier '{tier.FriendlyName}' on {tier.Media()}: {Layout(tier)}, {tier.SizeBytes} bytes");
         return [head, .. tiers, .. Lines("Place on", placement, all)];
     }
 
@@ -31,7 +32,7 @@ internal static class PlacementText
     /// <summary>A tier that is added.</summary>
     public static IEnumerable<string> OfAddedTier(AddedTierPlacement added, Catalogue all) =>
         Lines("Place on", added.Placement, all).Prepend(
-            $"Add storage tier '{added.Tier.FriendlyName}' on {(MediaType)added.Tier.MediaTypeCode}: {Layout(added.Tier)}, {added.Tier.SizeBytes} bytes; "
+            $"Add storage tier '{added.Tier.FriendlyName}' on {added.Tier.Media()}: {Layout(added.Tier)}, {added.Tier.SizeBytes} bytes; "
             + $"resize virtual disk '{added.Placement.Disk.FriendlyName}' to {added.Placement.Disk.SizeBytes} bytes");
 
     /// <summary>A virtual disk that is removed.</summary>

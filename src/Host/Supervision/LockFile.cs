@@ -1,7 +1,6 @@
-using System.Runtime.InteropServices;
 using System.Text;
 using Microsoft.Win32.SafeHandles;
-using TierSpaces.Host.Native;
+using TierSpaces.Engine.Lanes.Native;
 
 namespace TierSpaces.Host.Supervision;
 
@@ -9,17 +8,17 @@ namespace TierSpaces.Host.Supervision;
 /// A lock that lives exactly as long as its process: the kernel lets go of it however the process ends. Its file carries one line
 /// that says who holds it, or how the last holder ended.
 /// </summary>
-internal sealed class FileLock : IDisposable
+internal sealed class LockFile : IDisposable
 {
     private readonly SafeFileHandle file;
 
-    private FileLock(SafeFileHandle file) => this.file = file;
+    private LockFile(SafeFileHandle file) => this.file = file;
 
     /// <summary>Takes the lock, or returns null when somebody holds it.</summary>
-    public static FileLock? TryTake(string path) => Take(path, Libc.LockExclusive | Libc.LockNonBlocking);
+    public static LockFile? TryTake(string path) => Take(path, Libc.LockExclusive | Libc.LockNonblocking);
 
     /// <summary>Takes the lock, however long its holder lives. Blocks the thread.</summary>
-    public static FileLock Wait(string path) => Take(path, Libc.LockExclusive)!;
+    public static LockFile Wait(string path) => Take(path, Libc.LockExclusive)!;
 
     /// <summary>The line in the file, empty when there is none.</summary>
     public static string Read(string path)
@@ -44,27 +43,27 @@ internal sealed class FileLock : IDisposable
     /// <inheritdoc/>
     public void Dispose() => file.Dispose();
 
-    private static FileLock? Take(string path, int operation)
+    private static LockFile? Take(string path, int operation)
     {
         var file = OpenFile(path, Libc.OpenCreate);
-        while (Libc.Lock(file, operation) != 0)
+        while (Libc.CountOrError(Libc.Lock((int)file.DangerousGetHandle(), operation)) is < 0 and var error)
         {
-            if (Marshal.GetLastPInvokeError() != Libc.EINTR)
+            if (error != -Errno.EINTR)
             {
                 file.Dispose();
                 return null;
             }
         }
 
-        return new FileLock(file);
+        return new LockFile(file);
     }
 
     /// <summary>Opened by hand: .NET would take a lock of its own on the same file.</summary>
     private static SafeFileHandle OpenFile(string path, int flags)
     {
-        var descriptor = Libc.Open(path, Libc.OpenReadWrite | Libc.OpenCloseOnExec | flags, Libc.OwnerOnly);
+        var descriptor = Libc.OpenPath(path, Libc.OpenReadWrite | flags, Libc.OwnerOnly);
         return descriptor >= 0
             ? new SafeFileHandle(descriptor, ownsHandle: true)
-            : throw new IOException($"{path}: {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}.");
+            : throw new IOException($"{path}: {Errno.Describe(-descriptor)}.");
     }
 }
