@@ -29,7 +29,7 @@ public static class MutantFinder
 
     private static readonly HashSet<string> s_steps =
     [
-        "Flush", "FlushDisks", "FlushDisk", "FlushUnflushed", "Commit", "CommitTail", "CommitNow", "Write", "WriteGroup", "WriteMember", "WritePages",
+        "Flush", "FlushDisks", "FlushDisk", "FlushUnflushed", "Commit", "CommitAll", "CommitTail", "CommitNow", "Write", "WriteGroup", "WriteOrEvict", "WritePages",
         "WritePageCopies", "WriteSuperblocks", "WriteView", "WriteCopy", "Overwrite", "MarkDirty", "MarkStale", "MarkMissing",
         "NoteFirstWrites", "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
         "NameCheckpoint", "TrimLog", "Writeback", "FlushForNotes", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",

@@ -9,11 +9,11 @@ namespace TierSpaces.Engine.Resiliency;
 /// caller has to write pages back. A page that comes in looks at a few others only, so that a cache full of pages that have to stay costs no
 /// round through all of them each time.
 /// </summary>
-internal sealed class ChecksumPageCache(SpaceShape shape, int pagesMax)
+internal sealed class ChecksumPageCache(ILayout layout, SpaceShape shape, int pagesMax)
 {
     private const int LooksMax = 32;
 
-    private readonly PageTable _places = new(shape);
+    private readonly PageTable _places = new(layout, shape);
     private readonly List<ChecksumPage> _ring = [];
     private readonly Stack<ChecksumPage> _spare = new();
     private int _hand;

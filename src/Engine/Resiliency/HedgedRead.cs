@@ -26,16 +26,16 @@ internal sealed class HedgedRead(SpaceHedges hedges) : Follower
     /// <summary>Whether another copy has been asked.</summary>
     internal bool IsHedged { get; set; }
 
-    /// <summary>Disk that the first copy was read from, once another copy has been asked: the slab may have moved when it answers.</summary>
-    internal int OverdueDisk { get; set; }
+    /// <summary>Disk that the first copy was read from: the slab may have moved when it answers.</summary>
+    internal int Disk { get; private set; }
 
     internal HedgedRead? Older { get; set; }
 
     internal HedgedRead? Newer { get; set; }
 
-    internal LaneTask<IoError> Begin(SpaceRow row, StripPiece piece, ChecksumPage? page, int copy, IoBuffer target, int tick, LaneTask<IoError> read)
+    internal LaneTask<IoError> Begin(SpaceRow row, StripPiece piece, ChecksumPage? page, int copy, int disk, IoBuffer target, int tick, LaneTask<IoError> read)
     {
-        (Row, Piece, Page, Copy, Target, StartTick, IsHedged) = (row, piece, page, copy, target, tick, false);
+        (Row, Piece, Page, Copy, Disk, Target, StartTick, IsHedged) = (row, piece, page, copy, disk, target, tick, false);
         Use++;
         return Follow(read);
     }

@@ -1,6 +1,7 @@
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
@@ -8,7 +9,11 @@ namespace TierSpaces.Engine.Resiliency;
 /// <param name="Disk">Number of the member disk in its pool.</param>
 /// <param name="PagesOffset">Where its checksum pages start, in bytes on the disk.</param>
 /// <param name="DataOffset">Where its data starts.</param>
-public readonly record struct SlabPlace(int Disk, long PagesOffset, long DataOffset);
+public readonly record struct SlabPlace(int Disk, long PagesOffset, long DataOffset)
+{
+    /// <summary>Returns the offset of a checksum page on the disk, in bytes.</summary>
+    internal long OffsetOf(in PagePlace page) => (page.IsInData ? DataOffset : PagesOffset) + page.Offset;
+}
 
 /// <summary>Slabs for a row, or why there are none.</summary>
 /// <param name="Error"><see cref="IoError.None"/>, or <see cref="IoError.NoSpace"/> when the pool has no room.</param>

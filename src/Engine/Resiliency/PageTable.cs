@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Resiliency;
 /// The checksum pages of a space that are in memory, by place: a directory of chunks, each for neighbouring places. A page is two steps away
 /// however large the space is, and a stretch of which no page is in memory takes none for it.
 /// </summary>
-internal sealed class PageTable(SpaceShape shape)
+internal sealed class PageTable(ILayout layout, SpaceShape shape)
 {
     private const int ChunkBits = 7;   // a chunk of 1 KiB is for 256 MiB of data, less where slabs are smaller than a page's reach
     private const int ChunkPages = 1 << ChunkBits;
@@ -61,5 +61,5 @@ internal sealed class PageTable(SpaceShape shape)
         }
     }
 
-    private long NumberOf(int row, int column, int index) => ((((long)row * shape.Columns) + column) * _perSlab) + index;
+    private long NumberOf(int row, int column, int index) => ((((long)row * layout.Columns) + column) * _perSlab) + index;
 }

@@ -1,6 +1,3 @@
-using TierSpaces.Engine.Formats;
-using TierSpaces.Engine.Journals;
-using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
@@ -8,203 +5,337 @@ namespace TierSpaces.Engine.Resiliency;
 
 // One resilient address space: a layout executed over rows of slabs.
 //
-// A request is cut into pieces, each in one strip, one region and one checksum page; pieces run side by side. A write
-// locks its range, so that copies never see two writes of a block in different orders; a read does not, and reads again
-// under the lock when its data does not match.
-//
-// Invariants (each has a simulated-crash test)
-//  1. A region is durably marked dirty before the first write into it while it is clean.
-//  2. An entry reaches the checksum pages only after its log record is durable; the log is trimmed only after the pages are
-//     durable and read back on every copy; the mark of a region still dirty is written again first.
-//  3. An entry that turns a never-written block into a written one is logged only after the block's data was flushed.
-//  4. No answer comes from a region that was dirty at an unclean stop before its copies agree, durably, with the log.
-//  5. A write is acknowledged only when every copy in the view holds it and every copy that misses it is durably stale.
-//  6. Slabs are used only after their checksum pages are blank, durably; given back only after the zeros are logged, durably.
-//
-// Files: reads, writes, regions, flush, pages (cache and writeback), rows, unmap, open (recovery) and resync.
+// The space composes its parts and is their face. Rules of order are invariants of the parts: SpaceRequests (requests, rows, locks), RegionMap (dirty regions),
+// PageWriteback (pages and log), SpaceFlusher (flush and first writes), RowMaker (rows), StaleMap and MirrorWrites (positions that miss writes). Each has a
+// simulated-crash test.
 
-/// <summary>Executes a simple or mirrored layout over the slabs of a pool.</summary>
-public sealed partial class Space : IHomeStore, IRepairable
+/// <summary>Executes a layout over the slabs of a pool.</summary>
+public sealed class Space : IHomeStore, IRepairable
 {
     private const int BlockSize = SpaceShape.BlockSize;
+    private const long DrainPollNs = 100_000;
+    private const long MaintenancePeriodNs = 5_000_000_000;
 
-    private readonly ISpaceHost _host;
-    private readonly ILane _lane;
-    private readonly SpaceOptions _options;
-    private readonly SpaceShape _shape;
+    private readonly SpaceContext _context;
+    private readonly SpaceStatus _status;
+    private readonly ILayout _layout;
+    private readonly RowTable _rows;
     private readonly SpaceMembers _members;
-    private readonly RangeLock _locks = new();
-    private readonly ChecksumPageCache _pages;
-    private readonly CrashNotes? _notes;
-    private readonly LaneSignal _regionsChanged = new();
-    private SpaceRow?[] _rows;
-    private readonly RingSet _rings;   // integrity log, write cache
-    private RingMedium? _logMedium;
-    private IntegrityLog? _log;
-    private bool _closing;
+    private readonly ILayoutEngine _engine;
+    private readonly SpaceLog _log;
+    private readonly IntegrityStore _integrity;
+    private readonly ChangedEntries _changes = new();
+    private readonly LostBlocks _lost;
+    private readonly StaleMap _stale;
+    private readonly SpaceFlusher _flusher;
+    private readonly RegionMap _regions;
+    private readonly PageWriteback _writeback;
+    private readonly RowMaker _rowMaker;
+    private readonly SpaceRepair _repair;
+    private readonly SlabMoves _moves;
+    private readonly SpaceScrub _scrub;
+    private readonly SpaceOpening _opening;
+    private readonly RowRanks _ranks;
+    private readonly SpaceRequests _requests;
 
     private Space(ISpaceHost host, SpaceOptions options)
     {
-        _host = host;
-        _lane = host.Lane;
-        _options = options;
-        _shape = options.Shape;
-        _members = new SpaceMembers(host) { Fail = Fail, AfterEviction = AfterEviction };
-        _rings = new RingSet(_members, _lane.Buffers, Fail);
-        _pages = new ChecksumPageCache(_shape, options.CachedPagesMax);
-        _hedges = new SpaceHedges(_lane, options.HedgeAfterNs, _members, OtherCopy, ReadOther);
-        _notes = options is { CrashNotes: { } memory, Shape.Checksums: true } ? NotesIn(memory, _shape) : null;
-        _rows = new SpaceRow?[RowsFor(options.Length)];
-        Length = options.Length;
-        foreach (SpaceRowMap map in options.Rows)
-        {
-            if (map.Index < _rows.Length)   // a host that stopped while it made the disk longer leaves rows beyond the end; growing again replaces them
-            {
-                _rows[map.Index] = new SpaceRow(_shape, map);
-            }
-        }
+        _context = new SpaceContext(host, options, AfterEviction);
+        (_status, _layout, _rows, _members) = (_context.Status, _context.Layout, _context.Rows, _context.Members);
+        FlushClock clock = new();
+        FirstWrites firstWrites = new(_context);
+        _log = new SpaceLog(_context);
+        _integrity = new IntegrityStore(_context);
+        _lost = new LostBlocks(_layout);
+        _stale = new StaleMap(_context);
+        _flusher = new SpaceFlusher(_context, _log, _changes, firstWrites, clock);
+        _engine = options.Resiliency.Engine(new EngineParts(_context, _integrity, _changes, firstWrites, _log, _stale, _flusher, _lost));
+        _regions = new RegionMap(_context, _log, _stale, clock, _engine);
+        _writeback = new PageWriteback(_context, _log, _integrity, _regions, _stale, _flusher);
+        _log.EmptyBy(_writeback);
+        _integrity.MakeRoomBy(_writeback.MakeRoomForPages);
+        _rowMaker = new RowMaker(_context, _log, _integrity, _changes, _stale, _regions, _writeback, _flusher, _lost);
+        StretchCopier stretches = new(_context, _regions, _engine);
+        PageCopier pages = new(_context, _log, _integrity, _flusher);
+        _repair = new SpaceRepair(_context, _stale, _integrity, _writeback, _flusher, stretches, pages);
+        _moves = new SlabMoves(_context, _repair, _writeback, _flusher, stretches, pages);
+        _scrub = new SpaceScrub(_context, _log, _regions, new PageScrub(_context, _log, _integrity, _writeback), _writeback, _engine);
+        _opening = new SpaceOpening(_context, _log, _integrity, _changes, firstWrites, _stale, _regions, _flusher, _engine);
+        _ranks = new RowRanks(_rows, _members);
+        _requests = new SpaceRequests(_context, _log, _changes, _lost, _flusher, _regions, _rowMaker, _engine);
     }
 
     /// <summary>Length in bytes.</summary>
-    public long Length { get; private set; }
+    public long Length => _rows.Length;
 
-    /// <summary>Layout.</summary>
-    public SpaceShape Shape => _shape;
+    /// <summary>Shape.</summary>
+    public SpaceShape Shape => _context.Shape;
 
     /// <summary>Why the space takes no more requests; <see cref="IoError.None"/> while it does.</summary>
-    public IoError Fault { get; private set; }
+    public IoError Fault => _status.Fault;
 
     /// <summary>Why, in words.</summary>
-    public string FaultReason { get; private set; } = "";
+    public string FaultReason => _status.FaultReason;
 
     /// <summary>Number of a disk whose host file system is full, so that writes wait; −1: none.</summary>
     public int FullDisk => _members.Full;
 
-    /// <summary>What happened since it was opened.</summary>
-    public SpaceCounters Counters { get; } = new();
+    /// <summary>Counts of events since the space was opened.</summary>
+    public SpaceCounters Counters => _context.Counters;
 
     /// <inheritdoc/>
     public StoreGeometry Geometry => new(Length, BlockSize, BlockSize, BufferPool.LargestBuffer);
 
     /// <summary>Regions that may not be answered from yet.</summary>
-    public int UnresolvedRegions { get; private set; }
+    public int UnresolvedRegions => _regions.Unresolved;
 
     /// <summary>Regions marked dirty.</summary>
-    public int DirtyRegions { get; private set; }
+    public int DirtyRegions => _regions.Dirty;
 
-    /// <summary>Grows the space; shrinking is not done.</summary>
-    public void Grow(long length)
+    /// <summary>Regions, over all positions, that are stale.</summary>
+    public int StaleRegions => _stale.Count;
+
+    /// <inheritdoc/>
+    public long BytesToResync => _repair.BytesToResync;
+
+    /// <summary>Bytes that a whole pass of <see cref="Scrub"/> goes over.</summary>
+    public long ScrubBytes => _scrub.Bytes;
+
+    /// <summary>Reads that another position was asked for because the first one took too long.</summary>
+    public long HedgesAsked => _engine.HedgesAsked;
+
+    /// <summary>Reads that were answered by the other position.</summary>
+    public long HedgesWon => _engine.HedgesWon;
+
+    /// <summary>Whether no copy of the integrity log takes part.</summary>
+    public bool LacksLog => _log.Medium is { HasSource: false };
+
+    /// <summary>Whether no copy of the integrity log takes part, and one that has all of it is on a disk that is back.</summary>
+    public bool HasReturnedLog => _log.Medium is { HasReturned: true };
+
+    /// <inheritdoc/>
+    public Func<int, bool>? IsUnitHeld
     {
-        Array.Resize(ref _rows, Math.Max(_rows.Length, RowsFor(length)));
-        Length = Math.Max(Length, length);
+        get => _rowMaker.IsHeld;
+        set => _rowMaker.IsHeld = value;
     }
 
-    /// <summary>A row got slabs of its own without having been written: a fixed disk has grown.</summary>
-    public void AddOwnedRow(SpaceRowMap map) => _rows[map.Index] = new SpaceRow(_shape, map);
+    /// <inheritdoc/>
+    public long UnitSize => _layout.RowSize;
+
+    /// <inheritdoc/>
+    public int MembersVersion => _members.Version;
+
+    /// <summary>Addresses of the blocks that no position could give and that were not written since, ascending.</summary>
+    internal IReadOnlyCollection<long> LostBlocks => _lost.Addresses;
+
+    /// <summary>Opens a space that is used for the first time: its log is made.</summary>
+    public static async LaneTask<Space> Create(ISpaceHost host, SpaceOptions options)
+    {
+        Space space = new(host, options);
+        await space._opening.Create();
+        space.StartMaintenance();
+        return space;
+    }
+
+    /// <summary>Opens a space after any stop. A space that cannot be trusted has <see cref="Fault"/> set.</summary>
+    public static async LaneTask<Space> Open(ISpaceHost host, SpaceOptions options)
+    {
+        Space space = new(host, options);
+        await space._opening.Open();
+        space.StartMaintenance();
+        return space;
+    }
+
+    /// <summary>
+    /// Stops the space. A clean stop leaves nothing to do at the next opening: everything is flushed, written back and marked clean.
+    /// The caller has seen to it that no request is in flight.
+    /// </summary>
+    public async LaneTask<IoError> Close()
+    {
+        _status.BeginClosing();
+        _members.AwaitsRoom = false;
+        while (_repair.Turn.IsTaken || _writeback.IsRunning || _rows.AnyChanging || _context.Locks.Held > 0)
+        {
+            await _context.Lane.Delay(DrainPollNs);
+        }
+
+        IoError error = await Flush();
+        if (!_log.Exists || error != IoError.None)
+        {
+            return error;
+        }
+
+        while (_stale.IsRecordingDeparture)
+        {
+            await _context.Lane.Delay(DrainPollNs);   // a disk that left during the flush: what it misses is recorded before regions are clean
+        }
+
+        _regions.CleanIdle(0);
+        return await _writeback.Writeback();
+    }
+
+    /// <summary>Grows the space; shrinking is not done.</summary>
+    public void Grow(long length) => _rows.Grow(length);
+
+    /// <summary>Adds a row with slabs that was not written: a fixed disk has grown.</summary>
+    public void AddOwnedRow(SpaceRowMap map) => _rows.Put(_rows.New(map));
 
     /// <inheritdoc/>
     public void Expect(long offset)
     {
-        if (_shape.Checksums && (ulong)offset < (ulong)Length)
+        if (Shape.Checksums && (ulong)offset < (ulong)Length)
         {
-            _pages.Expect(StripeGeometry.First(_shape, offset, 1));
+            _integrity.Expect(_layout.First(offset, 1));
         }
     }
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Read(long offset, IoBuffer target)
-    {
-        if (Refusal(offset, target.Length) is not IoError.None and var refused)
-        {
-            return LaneTask.FromResult(refused);
-        }
+    public LaneTask<IoError> Read(long offset, IoBuffer target) => _requests.Read(offset, target);
 
-        StripPiece piece = StripeGeometry.First(_shape, offset, target.Length);
-        return piece.Length == target.Length ? ReadPiece(piece, target) : ReadMany(offset, target);
+    /// <inheritdoc/>
+    public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) => _requests.Write(offset, source, flags);
+
+    /// <summary>Makes every completed write durable; see <see cref="SpaceFlusher.Flush"/>.</summary>
+    public LaneTask<IoError> Flush() => _flusher.Flush();
+
+    /// <summary>
+    /// Gives a range back: it reads as zeros, and a thin row with nothing left in it returns to the pool. Without checksums there
+    /// are no entries that could say so, and zeros are written.
+    /// </summary>
+    public LaneTask<IoError> Unmap(long offset, long length) => _requests.Unmap(offset, length);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => _requests.WriteZeroes(offset, length, flags);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _requests.Status(offset, length, extents);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Poison(long offset, long length) => _requests.Poison(offset, length);
+
+    /// <summary>A disk has left the view: what is dirty now may differ on it, so all of that is marked stale there.</summary>
+    public LaneTask<IoError> OnDiskLost(int disk) => _stale.OnDiskLost(disk);
+
+    /// <summary>Everything on a disk has durably been marked stale while it was out of the view; see <see cref="StaleMap.OnDiskMarkedStale"/>.</summary>
+    public void OnDiskMarkedStale(int disk) => _stale.OnDiskMarkedStale(disk);
+
+    /// <summary>A disk has come back into the view. It takes writes from now on; what is stale on it waits for <see cref="Resync"/>.</summary>
+    public void OnDiskJoined()
+    {
+        _members.Version++;
+        _integrity.LearnUnknown().Forget();
+    }
+
+    /// <summary>Whether the space keeps all of its data, its rings included, if a disk leaves.</summary>
+    public bool SurvivesWithout(int disk) => _context.Redundancy.HasOtherCopies(disk);
+
+    /// <summary>Makes every stale position whole whose disk is there. One repair of a space runs at a time; a second one waits for the first.</summary>
+    public LaneTask<RepairEnd> Resync(IWorkPacer pacer) => _repair.Resync(pacer);
+
+    /// <summary>Whether every byte of a position could be copied to another place now.</summary>
+    public bool CanMove(int index, int position) => _moves.CanMove(index, position);
+
+    /// <summary>
+    /// Moves the slab of a position to a place that nothing uses. <paramref name="commit"/> makes the new map durable. Done: the former
+    /// slab is not used any more. Otherwise the target is not used, unless the commit itself failed half way.
+    /// </summary>
+    public LaneTask<RepairEnd> Move(int index, int position, SlabPlace target, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
+        _moves.Move(index, position, target, commit, pacer);
+
+    /// <summary>Moves a copy of the integrity log to other places, one disk's; the former ones are free when it is done.</summary>
+    public LaneTask<RepairEnd> MoveLog(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
+        _moves.MoveRing(_log.Medium, copy, places, commit, pacer);
+
+    /// <summary>
+    /// Verifies the stride at <paramref name="cursor"/> on every position, checksum pages included, and heals what is wrong.
+    /// </summary>
+    /// <param name="cursor">0, or what the last stride gave; of another opening of the space too.</param>
+    /// <param name="findings">What was found is added to it.</param>
+    public LaneTask<ScrubStride> Scrub(long cursor, ScrubFindings findings) => _scrub.Verify(cursor, findings);
+
+    /// <inheritdoc/>
+    RingMedium IRingStand.AddRing(
+        IReadOnlyList<IReadOnlyList<SlabPlace>> copies, long length, int staleCopies, Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear) =>
+        _context.Rings.AddWriteCache(_context.Host, copies, Shape.SlabSize, length, staleCopies, mark, clear);
+
+    /// <inheritdoc/>
+    LaneTask<Nothing> IRingStand.RemoveRing(RingMedium ring) => _context.Rings.Remove(ring);
+
+    /// <inheritdoc/>
+    LaneTask<RepairEnd> IRingStand.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
+        _moves.MoveRing(ring, copy, places, commit, pacer);
+
+    /// <inheritdoc/>
+    public void FailFront(IoError error, string reason) => _status.Fail(error, reason);
+
+    /// <inheritdoc/>
+    public bool IsReserved(int unit) => _rows[unit] is { IsInitialized: true };
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Reserve(int unit) => _rowMaker.Prepare(unit);
+
+    /// <summary>Nothing is to be done: a row that holds nothing is found when its last block is unmapped.</summary>
+    public void UnitUnmapped(int unit)
+    {
     }
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
+    public void UnitReleased(int unit)
     {
-        if (Refusal(offset, source.Length) is not IoError.None and var refused)
+        if (_context.Options.IsThin && Shape.Checksums && unit < _rows.Count && !_status.IsStopping)
         {
-            return LaneTask.FromResult(refused);
+            _rowMaker.StartFreeing(unit, unit);
         }
-
-        if ((flags & WriteFlags.ForceUnitAccess) != 0)
-        {
-            return WriteThrough(offset, source);
-        }
-
-        StripPiece piece = StripeGeometry.First(_shape, offset, source.Length);
-        return piece.Length == source.Length ? WritePiece(piece, source) : WriteMany(offset, source);
     }
 
-    /// <summary>A half must take the notes of a whole piece: a writer would wait for room without end.</summary>
-    private static CrashNotes NotesIn(IoBuffer memory, in SpaceShape shape)
-    {
-        CrashNotes notes = new(memory);
-        int needed = Math.Min(shape.PageSpan, shape.Interleave) / BlockSize * CrashNotes.SlotsPerNote;
-        return notes.Capacity >= needed ? notes
-            : throw new ArgumentException($"A first-write journal of {notes.Capacity} slots a half: a write takes up to {needed}.", nameof(memory));
-    }
+    /// <inheritdoc/>
+    public int LowestRank(int unit, Func<int, int> rankOf) => _ranks.Lowest(unit, rankOf);
 
-    private async LaneTask<IoError> ReadMany(long offset, IoBuffer target)
-    {
-        Fan fan = Fan.Rent();
-        for (int at = 0; at < target.Length;)
-        {
-            StripPiece piece = StripeGeometry.First(_shape, offset + at, target.Length - at);
-            fan.Add(ReadPiece(piece, target.Slice(at, piece.Length)));
-            at += piece.Length;
-        }
-
-        return await fan.Wait();
-    }
-
-    private async LaneTask<IoError> WriteMany(long offset, IoBuffer source)
-    {
-        Fan fan = Fan.Rent();
-        for (int at = 0; at < source.Length;)
-        {
-            StripPiece piece = StripeGeometry.First(_shape, offset + at, source.Length - at);
-            fan.Add(WritePiece(piece, source.Slice(at, piece.Length)));
-            at += piece.Length;
-        }
-
-        return await fan.Wait();
-    }
-
-    private async LaneTask<IoError> WriteThrough(long offset, IoBuffer source)
-    {
-        IoError error = await Write(offset, source, WriteFlags.None);
-        return error == IoError.None ? await Flush() : error;
-    }
-
-    private IoError Refusal(long offset, long length) => length == 0 ? IoError.InvalidArgument : RefusalOfRange(offset, length);
-
-    private IoError RefusalOfRange(long offset, long length) =>
-        Fault != IoError.None ? Fault
-        : offset < 0 || length < 0 || offset > Length - length || ((offset | length) & (BlockSize - 1)) != 0 ? IoError.InvalidArgument
-        : IoError.None;
-
-    private int RowsFor(long length) => checked((int)((length + _shape.RowSize - 1) / _shape.RowSize));
-
-    /// <summary>Nothing can be promised any more: every further request is refused.</summary>
-    private IoError Fail(IoError error, string reason)
-    {
-        if (Fault == IoError.None)
-        {
-            Fault = error;
-            FaultReason = reason;
-            _regionsChanged.NotifyAll();
-        }
-
-        return error;
-    }
+    /// <summary>
+    /// Gives what is under a range back to the disks: a hole in an image, a discard on a device. Only where every block is never-written, durably, or
+    /// is zeroed before it is used again, and where nothing writes.
+    /// </summary>
+    internal LaneTask<Nothing> Punch(long offset, long length) => _requests.Punch(offset, length);
 
     private async LaneTask<IoError> AfterEviction(int disk) =>
-        _opening ? await OnDiskLost(disk) : IoError.None;   // nobody tells a space that is not open yet
+        _status.IsOpening ? await OnDiskLost(disk) : IoError.None;   // the pool does not report departures to a space that is not open yet
 
-    private LaneTask<bool> PutOut(int disk, IoError error, bool hasOtherCopy, string what) => _members.PutOut(disk, error, hasOtherCopy, what);
+    private void StartMaintenance()
+    {
+        if (_log.Exists && !_status.IsOpening)
+        {
+            Maintain().Forget();
+        }
+    }
+
+    /// <summary>Resyncs unresolved regions, then keeps cleaning idle ones, until the space closes.</summary>
+    private async LaneTask Maintain()
+    {
+        for (int index = 0; index < _rows.Count && !_status.IsClosing; index++)
+        {
+            for (int region = 0; _rows[index] is { } row && region < row.Regions.Length && !_status.IsStopping; region++)
+            {
+                if (row.Regions[region].State == RegionState.Unresolved)
+                {
+                    await _regions.Resolve(row, region);
+                    await _context.Lane.Yield();
+                }
+            }
+        }
+
+        while (!_status.IsStopping)
+        {
+            await _context.Lane.Delay(MaintenancePeriodNs);
+            if (!_status.IsStopping && _regions.HasIdleUncovered(_context.Options.CleanAfterNs))
+            {
+                await Flush();
+            }
+
+            if (!_status.IsStopping)
+            {
+                _regions.CleanIdle(_context.Options.CleanAfterNs);
+            }
+        }
+    }
 }

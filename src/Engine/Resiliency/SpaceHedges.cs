@@ -78,7 +78,7 @@ internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members
             return;
         }
 
-        members.NoteOverdue(read.OverdueDisk, -1);
+        members.NoteOverdue(read.Disk, -1);
         if (!hasAnswered && error == IoError.None)
         {
             _delayTicks = Math.Min(_delayTicks * 2, DelayTicksMax);
@@ -104,8 +104,7 @@ internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members
         {
             Unlink(read);
             read.IsHedged = true;
-            read.OverdueDisk = read.Row.Place(read.Piece.Column, read.Copy).Disk;
-            members.NoteOverdue(read.OverdueDisk, 1);
+            members.NoteOverdue(read.Disk, 1);
             Hedge(read, other).Forget();
         }
     }

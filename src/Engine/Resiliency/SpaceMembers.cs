@@ -80,6 +80,18 @@ internal sealed class SpaceMembers(IMemberHost host)
         return write.IsCompleted ? AfterWrite(write.GetAwaiter().GetResult(), disk, offset, source, isOwn) : WriteSlow(write, disk, offset, source, isOwn);
     }
 
+    /// <summary>Writes what is not a client's: healing, checksum pages. A disk that fails it leaves the view when it can.</summary>
+    internal async LaneTask<IoError> WriteOrEvict(int disk, long offset, IoBuffer source, bool hasOtherCopy, bool awaitsRoom = false)
+    {
+        IoError error = await Write(disk, offset, source, awaitsRoom);
+        if (error != IoError.None && error != IoError.NoSpace)
+        {
+            await PutOut(disk, error, hasOtherCopy, "a write");
+        }
+
+        return error;
+    }
+
     /// <summary>
     /// Answers a caller of work that waits for room after a minute with NoSpace; the work goes on. Nothing of the caller's may be in use by it.
     /// </summary>

@@ -19,8 +19,11 @@ public sealed record SpaceOptions
     /// <summary>First eight bytes of the pool's id.</summary>
     public required ulong PoolTag { get; init; }
 
-    /// <summary>Layout.</summary>
+    /// <summary>Shape: columns, copies, interleave and slab size.</summary>
     public required SpaceShape Shape { get; init; }
+
+    /// <summary>Resiliency: the layout and the engine that executes it.</summary>
+    internal LayoutDescriptor Resiliency { get; init; } = LayoutDescriptor.Mirror;
 
     /// <summary>Length in bytes, a multiple of 4096.</summary>
     public required long Length { get; init; }

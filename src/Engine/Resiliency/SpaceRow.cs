@@ -3,49 +3,27 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>State of a dirty region.</summary>
-internal enum RegionState : byte
-{
-    /// <summary>Copies agree with each other and with their entries, durably.</summary>
-    Clean,
+// The slabs behind one stretch of a space and what is known of them.
+//
+// Invariants
+//  1. A row is in the map before it is used (IsInitialized) and leaves it only when no request uses it any more (Users).
+//  2. Users are counted in two generations. When the slabs of the row change, the generation changes: its former users may have seen the
+//     former slabs, and those are free when they have ended.
+//  3. The target of a move takes every write beside its source and is not read.
 
-    /// <summary>The mark is on its way to the log.</summary>
-    Marking,
-
-    /// <summary>Marked durably: writes may be under way or unflushed.</summary>
-    Dirty,
-
-    /// <summary>Was dirty at an unclean stop and has not been made equal yet: nothing may be answered from it.</summary>
-    Unresolved,
-
-    /// <summary>Being made equal.</summary>
-    Resolving,
-}
-
-/// <summary>One dirty region of a column of a row.</summary>
-internal struct Region
-{
-    internal RegionState State;
-    internal int InFlight;          // writes admitted and not completed
-    internal ulong ActiveRound;     // number of the next flush round when a write last completed
-    internal long ActiveNs;         // when that was
-    internal ulong MarkSequence;    // log block of its dirty mark; 0: none that the log must keep
-}
-
-/// <summary>
-/// The slabs behind one stretch of a space and what is known of them. A row is in the map before it is used (Initialized) and
-/// leaves it only when no request uses it any more (Users).
-/// </summary>
+/// <summary>One row of a space.</summary>
 internal sealed class SpaceRow
 {
-    private readonly SpaceShape _shape;
-    private int _users0;   // requests that began in an even turn
+    private readonly ILayout _layout;
+    private readonly int _regionSize;
+    private int _users0;   // requests that began in an even generation
     private int _users1;
-    private int _turn;
+    private int _generation;
 
-    internal SpaceRow(SpaceShape shape, SpaceRowMap map)
+    internal SpaceRow(ILayout layout, in SpaceShape shape, SpaceRowMap map)
     {
-        _shape = shape;
+        _layout = layout;
+        _regionSize = shape.RegionSize;
         Index = map.Index;
         Places = (SlabPlace[])map.Places.Clone();
         IsInitialized = map.Initialized;
@@ -53,7 +31,7 @@ internal sealed class SpaceRow
         StalePending = new ushort[Places.Length];
         StaleClearing = new ushort[Places.Length];
         Missed = new ushort[Places.Length];
-        Regions = new Region[shape.Columns * SpaceShape.RegionsPerSlab];
+        Regions = new Region[layout.Groups * SpaceShape.RegionsPerSlab];
         WrittenBlocks = map.Initialized ? -1 : 0;
     }
 
@@ -61,65 +39,94 @@ internal sealed class SpaceRow
 
     internal SlabPlace[] Places { get; }
 
-    internal bool IsInitialized { get; set; }
+    internal bool IsInitialized { get; private set; }
 
-    /// <summary>Regions a copy missed, as durably recorded.</summary>
+    /// <summary>Per position, the regions that it missed, as durably recorded.</summary>
     internal ushort[] Stale { get; }
 
-    /// <summary>Regions being recorded as stale right now.</summary>
+    /// <summary>Per position, the regions being recorded as stale.</summary>
     internal ushort[] StalePending { get; }
 
-    /// <summary>Regions whose mark is being taken off right now: a new mark waits for the end of that.</summary>
+    /// <summary>Per position, the regions whose mark is being taken off: a new mark waits for the end of that.</summary>
     internal ushort[] StaleClearing { get; }
 
-    /// <summary>Regions that a copy missed something of since its repair last began them.</summary>
+    /// <summary>Per position, the regions that it missed something of since its repair last began them.</summary>
     internal ushort[] Missed { get; }
 
+    /// <summary>Dirty regions: sixteen for each group.</summary>
     internal Region[] Regions { get; }
 
     /// <summary>Requests that read or write the row now.</summary>
     internal int Users => _users0 + _users1;
 
-    /// <summary>Position whose slab moves, or −1: its target takes every write beside the source and is not read.</summary>
-    internal int JoiningPosition { get; set; } = -1;
+    /// <summary>Position whose slab moves; −1: none.</summary>
+    internal int JoiningPosition { get; private set; } = -1;
 
-    /// <summary>Where it moves to.</summary>
-    internal SlabPlace Joining { get; set; }
+    /// <summary>Target of the move.</summary>
+    internal SlabPlace Joining { get; private set; }
 
     /// <summary>Whether the target missed something: then it cannot take the source's place.</summary>
-    internal bool JoiningFailed { get; set; }
-
-    /// <summary>A request begins to use the row; <see cref="Leave"/> takes what this gives.</summary>
-    internal int Enter()
-    {
-        _ = _turn == 0 ? _users0++ : _users1++;
-        return _turn;
-    }
-
-    internal void Leave(int turn)
-    {
-        int left = turn == 0 ? --_users0 : --_users1;
-        Invariant.That(left >= 0, "A request leaves the row once, in the turn in which it began.");
-    }
-
-    /// <summary>Begins another turn; gives the one before, whose users have seen the places of before.</summary>
-    internal int NextTurn()
-    {
-        _turn = 1 - _turn;
-        return 1 - _turn;
-    }
-
-    internal int UsersOf(int turn) => turn == 0 ? _users0 : _users1;
+    internal bool JoiningFailed { get; private set; }
 
     /// <summary>Blocks whose entry is not never-written; −1 while not counted. Only kept with checksums.</summary>
-    internal int WrittenBlocks { get; set; }
+    internal int WrittenBlocks { get; private set; }
+
+    /// <summary>Begins a use of the row; <see cref="Leave"/> takes the generation that this returns.</summary>
+    internal int Enter()
+    {
+        _ = _generation == 0 ? _users0++ : _users1++;
+        return _generation;
+    }
+
+    internal void Leave(int generation)
+    {
+        int left = generation == 0 ? --_users0 : --_users1;
+        Invariant.That(left >= 0, "A request leaves the row once, in the generation in which it began.");
+    }
+
+    /// <summary>Begins another generation and returns the former one, whose users have seen the former places.</summary>
+    internal int NextGeneration()
+    {
+        _generation = 1 - _generation;
+        return 1 - _generation;
+    }
+
+    internal int UsersOf(int generation) => generation == 0 ? _users0 : _users1;
+
+    /// <summary>The row is in the map, and its slabs are clear.</summary>
+    internal void Initialize()
+    {
+        WrittenBlocks = 0;
+        IsInitialized = true;
+    }
+
+    internal void NoteWritten(int change) => WrittenBlocks += change;
+
+    internal void SetWritten(int blocks) => WrittenBlocks = blocks;
+
+    internal void BeginJoining(int position, SlabPlace target) => (JoiningPosition, Joining, JoiningFailed) = (position, target, false);
+
+    internal void FailJoining() => JoiningFailed = true;
+
+    internal void EndJoining() => JoiningPosition = -1;
 
     internal ref Region RegionAt(int index) => ref Regions[index];
 
-    internal int RegionOf(int column, int slabOffset) => (column * SpaceShape.RegionsPerSlab) + (slabOffset / _shape.RegionSize);
+    /// <summary>Returns the number of a dirty region, from a column and an offset in its slab.</summary>
+    internal int RegionOf(int column, int slabOffset) => (_layout.GroupOf(column) * SpaceShape.RegionsPerSlab) + (slabOffset / _regionSize);
 
-    internal SlabPlace Place(int column, int copy) => Places[(column * _shape.Copies) + copy];
+    /// <summary>Whether a position misses writes of a region; the region may be numbered in the row or in its group.</summary>
+    internal bool IsStale(int position, int region) => ((Stale[position] >> (region % SpaceShape.RegionsPerSlab)) & 1) != 0;
 
-    internal bool IsStale(int column, int copy, int region) =>
-        ((Stale[(column * _shape.Copies) + copy] >> (region % SpaceShape.RegionsPerSlab)) & 1) != 0;
+    /// <summary>Returns the regions of a group that a disk which leaves now may differ in, bit per region.</summary>
+    internal ushort DirtyMask(int group)
+    {
+        ushort mask = 0;
+        for (int i = 0; i < SpaceShape.RegionsPerSlab; i++)
+        {
+            mask |= (ushort)(Regions[(group * SpaceShape.RegionsPerSlab) + i].MayDiffer ? 1 << i : 0);
+        }
+
+        return mask;
+    }
 }

@@ -7,7 +7,7 @@ public sealed class ChecksumPageCacheTests
 {
     private const int PagesMax = 1024;
 
-    private readonly ChecksumPageCache _cache = new(s_shape, PagesMax);
+    private readonly ChecksumPageCache _cache = new(new MirrorLayout(s_shape), s_shape, PagesMax);
     private static readonly SpaceShape s_shape = new(1, 1, 64 << 10, 256 << 20, true);
 
     private readonly List<SpaceRow> _rows = [];
@@ -71,7 +71,7 @@ public sealed class ChecksumPageCacheTests
         (int row, int index) = Math.DivRem(_next++, s_shape.PagesPerSlab);
         if (row == _rows.Count)
         {
-            _rows.Add(new SpaceRow(s_shape, new SpaceRowMap(row, [default], true, new ushort[1])));
+            _rows.Add(new SpaceRow(new MirrorLayout(s_shape), s_shape, new SpaceRowMap(row, [default], true, new ushort[1])));
         }
 
         ChecksumPage page = _cache.Add(_rows[row], 0, index);

@@ -13,10 +13,10 @@ public sealed class PageTableTests
     public void It_finds_what_a_dictionary_finds(int columns, int slabSize)
     {
         SpaceShape shape = new(columns, 1, 64 << 10, slabSize, true);
-        PageTable table = new(shape);
+        PageTable table = new(new MirrorLayout(shape), shape);
         Dictionary<(int Row, int Column, int Index), ChecksumPage> expected = [];
         Random random = new(columns);
-        SpaceRow[] rows = [.. Enumerable.Range(0, 300).Select(row => new SpaceRow(shape, new SpaceRowMap(row, new SlabPlace[columns], true, new ushort[columns])))];
+        SpaceRow[] rows = [.. Enumerable.Range(0, 300).Select(row => new SpaceRow(new MirrorLayout(shape), shape, new SpaceRowMap(row, new SlabPlace[columns], true, new ushort[columns])))];
         for (int step = 0; step < 20_000; step++)
         {
             (int Row, int Column, int Index) place = (random.Next(rows.Length), random.Next(columns), random.Next(shape.PagesPerSlab));
@@ -42,8 +42,8 @@ public sealed class PageTableTests
     public void A_place_is_taken_once()
     {
         SpaceShape shape = new(1, 1, 64 << 10, 16 << 20, true);
-        PageTable table = new(shape);
-        SpaceRow row = new(shape, new SpaceRowMap(0, new SlabPlace[1], true, new ushort[1]));
+        PageTable table = new(new MirrorLayout(shape), shape);
+        SpaceRow row = new(new MirrorLayout(shape), shape, new SpaceRowMap(0, new SlabPlace[1], true, new ushort[1]));
         ChecksumPage page = new();
         page.Assign(row, 0, 3);
         table.Add(page);

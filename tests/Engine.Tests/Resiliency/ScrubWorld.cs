@@ -72,7 +72,7 @@ internal sealed class ScrubWorld
     internal (int Disk, long Offset) DataPlace(int copy, long address)
     {
         SpaceShape shape = _scenario.Shape;
-        StripPiece piece = StripeGeometry.First(shape, address, Block);
+        StripPiece piece = new MirrorLayout(shape).First(address, Block);
         SlabPlace place = World.Host.Row(piece.Row)!.Places[(piece.Column * shape.Copies) + copy];
         return (place.Disk, place.DataOffset + piece.SlabOffset);
     }

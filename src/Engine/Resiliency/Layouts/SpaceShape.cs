@@ -17,6 +17,9 @@ public readonly record struct SpaceShape(int Columns, int Copies, int Interleave
     /// <summary>Blocks whose entries stand in one checksum page (2 MiB of data).</summary>
     public const int BlocksPerPage = 512;
 
+    /// <summary>Bytes of a checksum page on disk.</summary>
+    public const int PageSize = 4096;
+
     /// <summary>Dirty regions of a slab.</summary>
     public const int RegionsPerSlab = 16;
 

@@ -3,76 +3,40 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-public sealed partial class Space
+// Writes of a simple or mirrored space.
+//
+// Invariants
+//  1. A write is acknowledged only when every copy in the view holds it and every copy that misses it is durably stale.
+//  2. A copy counts only if it is not stale and its disk is in the view at the acknowledgement.
+//  3. A first write is noted before it is submitted, and again if a flush meanwhile may have cleared the note.
+
+/// <summary>Writes a simple or mirrored space.</summary>
+internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
 {
+    private const int BlockSize = SpaceShape.BlockSize;
+
     [ThreadStatic]
-    private static FreeList<uint[]> s_checksums;   // one array per write under way
+    private static FreeList<uint[]> s_checksums;   // one array per write in flight
 
-    private async LaneTask<IoError> WritePiece(StripPiece piece, IoBuffer source)
+    private readonly SpaceMembers _members = parts.Space.Members;
+    private readonly SpaceShape _shape = parts.Space.Shape;
+    private readonly IntegrityStore _integrity = parts.Integrity;
+    private readonly FirstWrites _firstWrites = parts.FirstWrites;
+
+    internal async LaneTask<IoError> Write(SpaceRow row, StripPiece piece, IoBuffer source)
     {
-        Counters.Pieces++;
-        IoError error = _changedBytes > _changedBytesMax ? await FlushForRoom() : IoError.None;
-        while (error == IoError.None)
-        {
-            if (_rows[piece.Row] is { IsInitialized: true } ready)
-            {
-                int index = ready.RegionOf(piece.Column, piece.SlabOffset);
-                if (ready.Regions[index].State < RegionState.Unresolved)
-                {
-                    break;
-                }
-
-                error = await Resolve(ready, index);
-            }
-            else
-            {
-                error = await PrepareRow(piece.Row);
-            }
-        }
-
-        if (error != IoError.None)
-        {
-            return error;
-        }
-
-        long key = StripeGeometry.LockKey(_shape, piece.Row, piece.Column, piece.SlabOffset);
-        await _locks.Acquire(key, key + piece.Length);
-        if (_rows[piece.Row] is not { IsInitialized: true } row)
-        {
-            _locks.Release(key, key + piece.Length);   // the row was given back meanwhile
-            return await WritePiece(piece, source);
-        }
-
-        int turn = row.Enter();
-        int region = row.RegionOf(piece.Column, piece.SlabOffset);
-        Admit(ref row.RegionAt(region));
-        error = row.Regions[region].State == RegionState.Dirty || !_shape.HasLog
-            ? IoError.None : await _members.OrNoSpace(MarkDirty(row, region));
-        bool isMarked = error == IoError.None;
-        if (isMarked)
-        {
-            error = _shape.Checksums ? await WriteChecked(row, piece, source) : await WriteCopies(row, piece, source);
-        }
-
+        IoError error = _shape.Checksums ? await WriteChecked(row, piece, source) : await WriteCopies(row, piece, source);
         if (IsOnlyCopyGone(error) && !_shape.Checksums)
         {
-            await PutOut(row.Place(piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
+            await _members.PutOut(copies.PlaceOf(row, piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
         }
 
-        if (error == IoError.None)
-        {
-            UnlistLost(piece);
-        }
-
-        Leave(ref row.RegionAt(region), isMarked);
-        row.Leave(turn);
-        _locks.Release(key, key + piece.Length);
         return error;
     }
 
     private async LaneTask<IoError> WriteChecked(SpaceRow row, StripPiece piece, IoBuffer source)
     {
-        ChecksumPage? page = FindPage(row, piece) ?? await LoadPage(row, piece.Column, piece.SlabOffset / _shape.PageSpan);
+        ChecksumPage? page = _integrity.Find(row, piece) ?? await _integrity.Load(row, piece);
         if (page is null)
         {
             return IoError.Io;
@@ -80,7 +44,7 @@ public sealed partial class Space
 
         page.Pins++;
         uint[] checksums = s_checksums.Take() ?? new uint[ChecksumPage.Blocks];
-        int first = FirstBlock(piece);
+        int first = _integrity.FirstBlock(piece);
         int count = piece.Length / BlockSize;
         page.Prefetch(first);
         for (int i = 0; i < count; i++)
@@ -89,17 +53,17 @@ public sealed partial class Space
         }
 
         IoError error = await NoteFirstWrites(page, piece, source, checksums);
-        uint noted = _notes?.Generation ?? 0;
+        uint noted = _firstWrites.Generation;
         if (error == IoError.None)
         {
             error = await WriteCopies(row, piece, source);
             if (IsOnlyCopyGone(error))
             {
-                await PutOut(row.Place(piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
+                await _members.PutOut(copies.PlaceOf(row, piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
             }
         }
 
-        if (error == IoError.None && _notes is { } notes && notes.Generation != noted)
+        if (error == IoError.None && _firstWrites.Generation != noted)
         {
             error = await NoteFirstWrites(page, piece, source, checksums);   // a flush meanwhile may have cleared what was noted
         }
@@ -120,56 +84,36 @@ public sealed partial class Space
         {
             if (row.WrittenBlocks >= 0 && page.Generations[first + i] == 0)
             {
-                row.WrittenBlocks++;
+                row.NoteWritten(1);
             }
 
             page.Set(first + i, checksums[i]);
         }
 
-        NoteChanged(page, count);
+        parts.Changes.Note(page, count);
     }
 
     private LaneTask<IoError> NoteFirstWrites(ChecksumPage page, StripPiece piece, IoBuffer source, uint[] checksums)
     {
-        if (_notes is { } notes && notes.Room < SlotsFor(piece))
+        if (!_firstWrites.HasRoom(FirstWrites.SlotsFor(piece)))
         {
             return NoteAfterFlush(page, piece, source, checksums);
         }
 
-        Note(page, piece, source, checksums);
+        _firstWrites.Note(page, piece, source, checksums);
         return LaneTask.FromResult(IoError.None);
     }
 
     private async LaneTask<IoError> NoteAfterFlush(ChecksumPage page, StripPiece piece, IoBuffer source, uint[] checksums)
     {
-        IoError error = await FlushForNotes(SlotsFor(piece));
-
+        IoError error = await parts.Flusher.FlushForNotes(FirstWrites.SlotsFor(piece));
         if (error == IoError.None)
         {
-            Note(page, piece, source, checksums);
+            _firstWrites.Note(page, piece, source, checksums);
         }
 
         return error;
     }
-
-    private void Note(ChecksumPage page, StripPiece piece, IoBuffer source, uint[] checksums)
-    {
-        int first = FirstBlock(piece);
-        long block = BlockKey(piece);
-        for (int i = 0; i < piece.Length / BlockSize && _notes is not null; i++)
-        {
-            if (page.IsUnlogged(first + i))
-            {
-                _notes.Add(block + i, checksums[i], source.Span.Slice(i * BlockSize, BlockSize));
-            }
-        }
-    }
-
-    /// <summary>Returns the slots of the first-write journal that a write takes at most; an unmap takes fewer.</summary>
-    private static int SlotsFor(StripPiece piece) => piece.Length / BlockSize * CrashNotes.SlotsPerNote;
-
-    private long BlockKey(StripPiece piece) =>
-        StripeGeometry.LockKey(_shape, piece.Row, piece.Column, piece.SlabOffset) / BlockSize;
 
     /// <summary>Writes every live copy side by side; a copy that fails or is missing is durably out or stale before this completes.</summary>
     private LaneTask<IoError> WriteCopies(SpaceRow row, StripPiece piece, IoBuffer source) =>
@@ -206,8 +150,8 @@ public sealed partial class Space
 
     /// <summary>Whether a good copy took a write: it is not stale there, and its disk is in the view now.</summary>
     private bool Holds(SpaceRow row, StripPiece piece, IoError error0, IoError error1, IoError error2) =>
-        (error0 == IoError.None && IsReadable(row, piece, 0)) || (error1 == IoError.None && IsReadable(row, piece, 1))
-        || (error2 == IoError.None && IsReadable(row, piece, 2));
+        (error0 == IoError.None && copies.IsReadable(row, piece, 0)) || (error1 == IoError.None && copies.IsReadable(row, piece, 1))
+        || (error2 == IoError.None && copies.IsReadable(row, piece, 2));
 
     /// <summary>A good copy took the write, another did not: that one must be durably stale before the write is acknowledged.</summary>
     private async LaneTask<IoError> MarkMissing(SpaceRow row, StripPiece piece, int version, IoError error0, IoError error1, IoError error2)
@@ -224,13 +168,13 @@ public sealed partial class Space
             {
                 if (version == _members.Version)
                 {
-                    await PutOut(row.Place(piece.Column, copy).Disk, error, hasOtherCopy: true, "a write");
+                    await _members.PutOut(copies.PlaceOf(row, piece.Column, copy).Disk, error, hasOtherCopy: true, "a write");
                 }   // else the failure may be of a disk that has left since and come back
 
-                error = await MarkStale(row, (piece.Column * _shape.Copies) + copy, RegionBit(row, piece));
+                error = await parts.Stale.MarkStale(row, copies.PositionOf(piece.Column, copy), MirrorCopies.RegionBit(row, piece));
                 if (error != IoError.None)
                 {
-                    return Fail(error, "a missing copy could not be recorded as stale");
+                    return parts.Space.Status.Fail(error, "a missing copy could not be recorded as stale");
                 }
             }
         }
@@ -238,12 +182,11 @@ public sealed partial class Space
         return IoError.None;
     }
 
-    private LaneTask<IoError> WriteCopy(SpaceRow row, StripPiece piece, int copy, IoBuffer source)
+    private LaneTask<IoError> WriteCopy(SpaceRow row, in StripPiece piece, int copy, IoBuffer source)
     {
-        SlabPlace place = row.Place(piece.Column, copy);
-        Counters.DataBytesWritten += source.Length;
-        bool moves = row.JoiningPosition == (piece.Column * _shape.Copies) + copy;
-        return moves
+        SlabPlace place = copies.PlaceOf(row, piece.Column, copy);
+        parts.Space.Counters.DataBytesWritten += source.Length;
+        return row.JoiningPosition == copies.PositionOf(piece.Column, copy)
             ? WriteBoth(row, place, piece.SlabOffset, source)
             : _members.Write(place.Disk, place.DataOffset + piece.SlabOffset, source);
     }
@@ -254,22 +197,11 @@ public sealed partial class Space
         LaneTask<IoError> here = _members.Write(place.Disk, place.DataOffset + slabOffset, source);
         LaneTask<IoError> there = _members.Write(row.Joining.Disk, row.Joining.DataOffset + slabOffset, source);
         IoError error = await here;
-        row.JoiningFailed |= await there != IoError.None;
-        return error;
-    }
-
-    /// <summary>A write that is not client data: healing, pages. A disk that fails it leaves the view when it can.</summary>
-    private async LaneTask<IoError> WriteMember(int disk, long offset, IoBuffer source, bool hasOtherCopy, bool awaitsRoom = false)
-    {
-        IoError error = await _members.Write(disk, offset, source, awaitsRoom);
-        if (error != IoError.None && error != IoError.NoSpace)
+        if (await there != IoError.None)
         {
-            await PutOut(disk, error, hasOtherCopy, "a write");
+            row.FailJoining();
         }
 
         return error;
     }
-
-    private static ushort RegionBit(SpaceRow row, StripPiece piece) =>
-        (ushort)(1 << (row.RegionOf(piece.Column, piece.SlabOffset) % SpaceShape.RegionsPerSlab));
 }

@@ -2,7 +2,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Tests.Resiliency.Layouts;
 
-public class StripeGeometryTests
+public class MirrorLayoutTests
 {
     private const int Cases = 100_000;
 
@@ -15,11 +15,11 @@ public class StripeGeometryTests
             SpaceShape shape = RandomShape(random);
             long offset = random.NextInt64(shape.RowSize * 1000 / 4096) * 4096;
             long length = (1 + random.Next(1024)) * 4096L;
-            StripPiece piece = StripeGeometry.First(shape, offset, length);
+            StripPiece piece = new MirrorLayout(shape).First(offset, length);
             foreach (long at in new[] { 0, piece.Length - 1, random.Next(piece.Length) })
             {
                 Assert.Equal((piece.Row, piece.Column, piece.SlabOffset + at), Naive(shape, offset + at));
-                Assert.Equal(offset + at, StripeGeometry.AddressOf(shape, piece.Row, piece.Column, (int)(piece.SlabOffset + at)));
+                Assert.Equal(offset + at, new MirrorLayout(shape).AddressOf(piece.Row, piece.Column, (int)(piece.SlabOffset + at)));
             }
         }
     }
@@ -33,7 +33,7 @@ public class StripeGeometryTests
             SpaceShape shape = RandomShape(random);
             long offset = random.NextInt64(shape.RowSize * 1000 / 4096) * 4096;
             long length = (1 + random.Next(1024)) * 4096L;
-            StripPiece piece = StripeGeometry.First(shape, offset, length);
+            StripPiece piece = new MirrorLayout(shape).First(offset, length);
             int last = piece.SlabOffset + piece.Length - 1;
             Assert.Equal(piece.SlabOffset / shape.RegionSize, last / shape.RegionSize);
             Assert.Equal(piece.SlabOffset / shape.PageSpan, last / shape.PageSpan);
@@ -49,7 +49,7 @@ public class StripeGeometryTests
         HashSet<(int, int, int)> places = [];
         for (long at = 0; at < shape.RowSize * 2; at += 4096)
         {
-            StripPiece piece = StripeGeometry.First(shape, at, 4096);
+            StripPiece piece = new MirrorLayout(shape).First(at, 4096);
             Assert.True(places.Add((piece.Row, piece.Column, piece.SlabOffset)));
         }
 
@@ -64,10 +64,34 @@ public class StripeGeometryTests
         {
             SpaceShape shape = RandomShape(random);
             int row = random.Next(1000), column = random.Next(shape.Columns);
-            long first = StripeGeometry.LockKey(shape, row, column, 0);
-            long last = StripeGeometry.LockKey(shape, row, column, shape.SlabSize - 1);
+            long first = new MirrorLayout(shape).LockKey(row, column, 0);
+            long last = new MirrorLayout(shape).LockKey(row, column, shape.SlabSize - 1);
             Assert.Equal(shape.SlabSize - 1, last - first);
-            Assert.Equal(last + 1, column + 1 < shape.Columns ? StripeGeometry.LockKey(shape, row, column + 1, 0) : StripeGeometry.LockKey(shape, row + 1, 0, 0));
+            Assert.Equal(last + 1, column + 1 < shape.Columns ? new MirrorLayout(shape).LockKey(row, column + 1, 0) : new MirrorLayout(shape).LockKey(row + 1, 0, 0));
+        }
+    }
+
+    // What the engine and the common parts rely on in every layout.
+    [Fact]
+    public void Groups_columns_and_pages_agree_with_each_other()
+    {
+        Random random = new(14);
+        for (int i = 0; i < 1000; i++)
+        {
+            SpaceShape shape = RandomShape(random);
+            MirrorLayout layout = new(shape);
+            Assert.Equal(layout.Positions, layout.Groups * layout.GroupSize);
+            HashSet<PagePlace> places = [];
+            for (int column = 0; column < layout.Columns; column++)
+            {
+                for (int copy = 0; copy < layout.PageCopies; copy++)
+                {
+                    PagePlace place = layout.PageAt(column, random.Next(shape.PagesPerSlab), copy);
+                    Assert.True(places.Add(place));
+                    Assert.Equal(layout.GroupOf(column), place.Position / layout.GroupSize);
+                    Assert.Equal(column, layout.ColumnOf(place.Position));
+                }
+            }
         }
     }
 

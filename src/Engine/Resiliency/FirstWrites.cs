@@ -1,0 +1,106 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// The first-write journal as the writes of a space use it: which writes are noted, when their notes are taken back, and room for them.
+//
+// Invariants
+//  1. A write of a block that the log calls never-written or lost is noted before it is submitted, and still when it is acknowledged.
+//  2. A note is appended without an await after there was room for it: others that waited for the same room look again.
+
+/// <summary>Notes of the first writes of a space. A space without checksums, or whose host has no memory for notes, keeps none.</summary>
+internal sealed class FirstWrites
+{
+    private const int BlockSize = SpaceShape.BlockSize;
+
+    private readonly SpaceStatus _status;
+    private readonly ILayout _layout;
+    private readonly SpaceShape _shape;
+    private readonly CrashNotes? _notes;
+
+    internal FirstWrites(SpaceContext space)
+    {
+        (_status, _layout, _shape) = (space.Status, space.Layout, space.Shape);
+        _notes = space.Options is { CrashNotes: { } memory, Shape.Checksums: true } ? NotesIn(memory, _shape) : null;
+    }
+
+    internal bool IsKept => _notes is not null;
+
+    /// <summary>Number of the active half; 0 without notes. While it stays the same, no flush has cleared a note.</summary>
+    internal uint Generation => _notes?.Generation ?? 0;
+
+    /// <summary>Returns the slots that a write of a piece takes at most; unmapping it takes fewer.</summary>
+    internal static int SlotsFor(in StripPiece piece) => piece.Length / BlockSize * CrashNotes.SlotsPerNote;
+
+    internal bool HasRoom(int slots) => _notes is not { } notes || notes.Room >= slots;
+
+    /// <summary>Notes the blocks of a piece that the log calls never-written or lost. The caller has made room.</summary>
+    internal void Note(ChecksumPage page, in StripPiece piece, IoBuffer source, uint[] checksums)
+    {
+        int first = FirstBlock(piece);
+        long block = BlockKey(piece);
+        for (int i = 0; i < piece.Length / BlockSize && _notes is not null; i++)
+        {
+            if (page.IsUnlogged(first + i))
+            {
+                _notes.Add(block + i, checksums[i], source.Span.Slice(i * BlockSize, BlockSize));
+            }
+        }
+    }
+
+    /// <summary>Takes back notes of a block: they may be there while it is unlogged, changed since the last capture, or until a running flush ends.</summary>
+    internal void TakeBack(in StripPiece piece, ChecksumPage page, int at, bool isFlushing)
+    {
+        int block = FirstBlock(piece) + at;
+        if (page.IsUnlogged(block) || page.IsChanged(block) || isFlushing)
+        {
+            _notes?.AddZeroed(BlockKey(piece) + at);
+        }
+    }
+
+    /// <summary>Lets new notes go to the other half. Until the notes of a former process have been judged nothing changes.</summary>
+    internal void Switch()
+    {
+        if (!_status.IsOpening)
+        {
+            _notes?.Switch();
+        }
+    }
+
+    internal void ClearOlder()
+    {
+        if (!_status.IsOpening)
+        {
+            _notes?.ClearOlder();
+        }
+    }
+
+    internal List<CrashNote> TakeOver(ulong lastSession) => _notes!.TakeOver(lastSession);
+
+    internal void Start(ulong session) => _notes?.Start(session);
+
+    /// <summary>Returns the block that a key names: row, column and offset in its slab. Whether there is such a row the caller checks.</summary>
+    internal StripPiece PieceOf(long key)
+    {
+        long address = key * BlockSize;
+        long slab = address / _shape.SlabSize;
+        return new((int)(slab / _layout.Columns), (int)(slab % _layout.Columns), (int)(address % _shape.SlabSize), BlockSize);
+    }
+
+    /// <summary>Whether a key of a note can be one of this many rows.</summary>
+    internal bool IsWithin(long key, int rows) => key < rows * ((long)_layout.Columns * _shape.SlabSize / BlockSize);
+
+    /// <summary>A half must take the notes of a whole piece: a writer would wait for room without end.</summary>
+    private static CrashNotes NotesIn(IoBuffer memory, in SpaceShape shape)
+    {
+        CrashNotes notes = new(memory);
+        int needed = Math.Min(shape.PageSpan, shape.Interleave) / BlockSize * CrashNotes.SlotsPerNote;
+        return notes.Capacity >= needed ? notes
+            : throw new ArgumentException($"A first-write journal of {notes.Capacity} slots a half: a write takes up to {needed}.", nameof(memory));
+    }
+
+    private int FirstBlock(in StripPiece piece) => piece.SlabOffset % _shape.PageSpan / BlockSize;
+
+    private long BlockKey(in StripPiece piece) => (((((long)piece.Row * _layout.Columns) + piece.Column) * _shape.SlabSize) + piece.SlabOffset) / BlockSize;
+}

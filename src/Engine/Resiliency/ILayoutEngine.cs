@@ -1,0 +1,63 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// Executes a layout: turns reads, writes and repairs of places into requests to the positions of a row.
+//
+// The space has seen to this before it calls:
+//  - the row is initialized and counted as used, and its region is resolved (but for Resync)
+//  - Write: the range lock is held and the region is marked dirty. Zero, Poison, ReadLocked, Rebuild, VerifyLocked: the range lock is held.
+// An engine sees to the rest: at most LossesMax positions of a group are out; what a position missed is durably stale before a write is acknowledged.
+
+/// <summary>Executes a layout.</summary>
+internal interface ILayoutEngine
+{
+    /// <summary>Answer of <see cref="Read"/>: what was read does not match its entries, or did not arrive. The space reads again under the lock.</summary>
+    internal const IoError Doubtful = (IoError)(-2);
+
+    /// <summary>Reads that another position was asked for because the first one took too long.</summary>
+    long HedgesAsked { get; }
+
+    /// <summary>Reads that the other position answered.</summary>
+    long HedgesWon { get; }
+
+    /// <summary>Reads a piece without its lock.</summary>
+    LaneTask<IoError> Read(SpaceRow row, StripPiece piece, IoBuffer target);
+
+    /// <summary>Reads a piece block by block, and heals what is wrong.</summary>
+    LaneTask<IoError> ReadLocked(SpaceRow row, StripPiece piece, IoBuffer target);
+
+    /// <summary>Writes a piece to every position that is in.</summary>
+    LaneTask<IoError> Write(SpaceRow row, StripPiece piece, IoBuffer source);
+
+    /// <summary>Makes a piece never-written. Only with checksums.</summary>
+    LaneTask<IoError> Zero(SpaceRow row, StripPiece piece);
+
+    /// <summary>Makes reads of a piece fail until it is written. Only with checksums.</summary>
+    LaneTask<IoError> Poison(SpaceRow row, StripPiece piece);
+
+    /// <summary>Appends what is known of a piece.</summary>
+    LaneTask<IoError> Status(SpaceRow row, StripPiece piece, List<StoreExtent> extents);
+
+    /// <summary>Unmaps a piece on the disks. The caller knows that its bytes are not needed.</summary>
+    LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece);
+
+    /// <summary>Makes the positions of a region agree after an unclean stop, durably.</summary>
+    LaneTask<IoError> Resync(SpaceRow row, int region);
+
+    /// <summary>Rebuilds a stretch of the slab of a position at a place that takes its writes already.</summary>
+    LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target, IoBuffer buffer);
+
+    /// <summary>Verifies a stretch of a group on every position, without its lock. False: something does not match, or a write was in the way.</summary>
+    LaneTask<bool> Verify(SpaceRow row, StripPiece stretch, ScrubFindings findings);
+
+    /// <summary>Verifies a stretch of a group again, block by block, and heals what is wrong.</summary>
+    LaneTask<IoError> VerifyLocked(SpaceRow row, StripPiece stretch, ScrubFindings findings);
+
+    /// <summary>
+    /// Judges a block that the log calls never-written or lost although a process that died had written it, by the notes of it: writes the
+    /// copy that they prove to every position and adds its entry to <paramref name="kept"/>.
+    /// </summary>
+    LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<CrashNote> notes, List<CapturedEntry> kept);
+}

@@ -1,0 +1,371 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// Checksum entries of a space by row, column and block: pages in memory, read from their copies when they are needed.
+//
+// Invariants
+//  1. An entry is taken from the copy where it is newest, of those that are not stale in its region.
+//  2. An entry that no copy has unharmed is poisoned, unless the log has it.
+//  3. What the log has of a page that no disk could give yet (unplaced) is kept in the log, and applied when a disk gives the page.
+
+/// <summary>The checksum entries of a space.</summary>
+internal sealed class IntegrityStore(SpaceContext space)
+{
+    private const int BlockSize = SpaceShape.BlockSize;
+
+    [ThreadStatic]
+    private static Stack<ulong[]>? s_newest;   // one array per page being read
+
+    private readonly ILayout _layout = space.Layout;
+    private readonly SpaceShape _shape = space.Shape;
+    private readonly SpaceStatus _status = space.Status;
+    private readonly SpaceMembers _members = space.Members;
+    private readonly BufferPool _buffers = space.Lane.Buffers;
+    private readonly ChecksumPageCache _pages = new(space.Layout, space.Shape, space.Options.CachedPagesMax);
+    private readonly Dictionary<long, List<LoggedEntries>> _unplaced = [];
+    private Func<LaneTask<Nothing>>? _makeRoom;
+
+    /// <summary>Pages in memory.</summary>
+    internal List<ChecksumPage> Pages => _pages.All;
+
+    /// <summary>Whether the pages in memory have grown as far as they may.</summary>
+    internal bool IsOverfull => _pages.IsOverfull;
+
+    /// <summary>Log block of the oldest entry that is unplaced, or the given one.</summary>
+    internal ulong OldestUnplaced(ulong otherwise)
+    {
+        ulong oldest = otherwise;
+        foreach (List<LoggedEntries> logged in _unplaced.Values)
+        {
+            oldest = Math.Min(oldest, logged[0].Sequence);
+        }
+
+        return oldest;
+    }
+
+    /// <summary>Says how pages are written back when there are too many.</summary>
+    internal void MakeRoomBy(Func<LaneTask<Nothing>> makeRoom) => _makeRoom = makeRoom;
+
+    /// <summary>Number of the first block of a piece in its page.</summary>
+    internal int FirstBlock(in StripPiece piece) => piece.SlabOffset % _shape.PageSpan / BlockSize;
+
+    /// <summary>Prefetches the entries of a block that is likely to be asked for next, if they are in memory.</summary>
+    internal void Expect(in StripPiece piece) => _pages.Expect(piece);
+
+    /// <summary>Returns the page of a piece, if it is in memory.</summary>
+    internal ChecksumPage? Find(SpaceRow row, in StripPiece piece) =>
+        _pages.Find(row, piece.Column, piece.SlabOffset / _shape.PageSpan) is { IsLoaded: true } page ? page : null;
+
+    /// <summary>Returns the page of a piece, read from its copies if it is not in memory; null when no copy answers. The caller pins it at once.</summary>
+    internal LaneTask<ChecksumPage?> Load(SpaceRow row, in StripPiece piece) => Load(row, piece.Column, piece.SlabOffset / _shape.PageSpan);
+
+    /// <summary>Returns a page, read from its copies if it is not in memory; null when no copy answers. The caller pins it at once.</summary>
+    internal async LaneTask<ChecksumPage?> Load(SpaceRow row, int column, int index)
+    {
+        while (_status.Fault == IoError.None)
+        {
+            if (_pages.Find(row, column, index) is { } known)
+            {
+                if (known.IsLoaded)
+                {
+                    return known;
+                }
+
+                await _pages.Loaded.Wait();
+                continue;
+            }
+
+            if (!_status.IsOpening && !_pages.TryMakeRoom())
+            {
+                await _makeRoom!();
+                if (_pages.Find(row, column, index) is not null)
+                {
+                    continue;
+                }
+            }
+
+            return await ReadNew(row, column, index);
+        }
+
+        return null;
+    }
+
+    /// <summary>Notes what the log says of blocks of a page that is not read yet.</summary>
+    internal void NoteLogged(int row, int column, int index, in LoggedEntries entries)
+    {
+        long key = ChecksumPageCache.Key(row, column, index);
+        if (!_unplaced.TryGetValue(key, out List<LoggedEntries>? logged))
+        {
+            _unplaced[key] = logged = [];
+        }
+
+        logged.Add(entries);
+    }
+
+    /// <summary>Reads the pages that the log has entries of; where their disks are out, the entries stay unplaced.</summary>
+    internal async LaneTask<Nothing> PlaceLogged()
+    {
+        foreach (long key in _unplaced.Keys.ToArray())
+        {
+            await Load(space.Rows[(int)(key >> 24)]!, (int)(key >> 16) & 0xFF, (int)key & 0xFFFF);
+        }
+
+        return default;
+    }
+
+    /// <summary>A disk is back: entries that no disk could give are read from it.</summary>
+    internal async LaneTask<Nothing> LearnUnknown()
+    {
+        foreach (ChecksumPage page in _pages.All.FindAll(page => page.Unknown != 0 && page.IsLoaded))
+        {
+            ChecksumPage fresh = new();
+            fresh.Assign(page.Row, page.Column, page.Index);
+            page.Pins++;
+            ushort before = page.Unknown;
+            if (await Read(fresh))
+            {
+                for (int block = 0; block < ChecksumPage.Blocks; block++)
+                {
+                    bool isNew = (before & ~fresh.Unknown & (1 << RegionOfBlock(page, block))) != 0;
+                    if (isNew && page.Generations[block] == ChecksumSector.Poisoned)
+                    {
+                        page.Learn(block, fresh.Generations[block], fresh.Checksums[block]);
+                    }
+                }
+
+                page.Unknown &= fresh.Unknown;
+            }
+
+            page.Pins--;
+        }
+
+        return default;
+    }
+
+    /// <summary>Encodes a page as the durable part of the log has it. A page that is not in memory is on its good copies as it is.</summary>
+    internal async LaneTask<IoError> EncodeLogged(SpaceLog log, SpaceRow row, int column, int index, IoBuffer image)
+    {
+        ChecksumPage? page = _pages.Find(row, column, index) is { IsLoaded: true } cached ? cached : null;
+        if (page is null)
+        {
+            page = new ChecksumPage();
+            page.Assign(row, column, index);
+            if (_unplaced.ContainsKey(ChecksumPageCache.Key(row.Index, column, index)) || !await Read(page))
+            {
+                return IoError.Io;
+            }
+
+            page = _pages.Find(row, column, index) is { IsLoaded: true } since ? since : page;
+        }
+
+        if (page.Unknown != 0)
+        {
+            return IoError.Io;
+        }
+
+        log.ApplyDurable();
+        Encode(image.Span, PlaceOf(page), log.Journal.Durable, page.LoggedChecksums, page.LoggedGenerations);
+        return IoError.None;
+    }
+
+    /// <summary>Writes blank pages into the slab of a position: every page that is there says never-written.</summary>
+    internal async LaneTask<IoError> BlankPages(SpaceLog log, SpaceRow row, int position)
+    {
+        uint[] checksums = new uint[ChecksumPage.Blocks];
+        ushort[] generations = new ushort[ChecksumPage.Blocks];
+        IoBuffer pages = _buffers.Rent(_shape.PagesPerSlab * ChecksumSector.PageSize);
+        IoError error = IoError.None;
+        for (int column = 0; column < _layout.Columns && error == IoError.None; column++)
+        {
+            for (int copy = 0; copy < _layout.PageCopies && error == IoError.None; copy++)
+            {
+                PagePlace first = _layout.PageAt(column, 0, copy);
+                if (first.Position != position)
+                {
+                    continue;
+                }
+
+                for (int page = 0; page < _shape.PagesPerSlab; page++)
+                {
+                    ChecksumPlace place = new(space.Options.PoolTag, space.Options.Space, row.Index, column, page);
+                    Encode(pages.Span.Slice(page * ChecksumSector.PageSize, ChecksumSector.PageSize), place, log.Journal.Next - 1, checksums, generations);
+                }
+
+                error = await _members.Write(row.Places[position].Disk, row.Places[position].OffsetOf(first), pages);
+                space.Counters.MetadataBytesWritten += pages.Length;
+            }
+        }
+
+        _buffers.Return(pages);
+        return error;
+    }
+
+    /// <summary>Counts the written blocks of a row whose count is not known.</summary>
+    internal async LaneTask<IoError> CountWritten(SpaceRow row)
+    {
+        int count = 0;
+        for (int column = 0; column < _layout.Columns; column++)
+        {
+            for (int index = 0; index < _shape.PagesPerSlab; index++)
+            {
+                if (await Load(row, column, index) is not { } page)
+                {
+                    return IoError.Io;
+                }
+
+                foreach (ushort generation in page.Generations.Slice(0, _shape.PageSpan / BlockSize))
+                {
+                    count += generation != ChecksumSector.NeverWritten ? 1 : 0;
+                }
+            }
+        }
+
+        row.SetWritten(count);
+        return IoError.None;
+    }
+
+    /// <summary>Drops the pages of a row that is given back.</summary>
+    internal void Drop(SpaceRow row, ChangedEntries changes)
+    {
+        foreach (ChecksumPage page in _pages.All.FindAll(page => page.Row == row))
+        {
+            changes.Forget(page);
+            page.Abandon();
+            _pages.Remove(page);
+        }
+    }
+
+    internal ChecksumPlace PlaceOf(ChecksumPage page) => new(space.Options.PoolTag, space.Options.Space, page.Row.Index, page.Column, page.Index);
+
+    /// <summary>Encodes a page as it is logged now.</summary>
+    internal void Encode(SpaceLog log, ChecksumPage page, IoBuffer image) =>
+        Encode(image.Span, PlaceOf(page), log.Journal.Durable, page.LoggedChecksums, page.LoggedGenerations);
+
+    /// <summary>Regions of its group that a page has entries of, bit per region.</summary>
+    internal ushort PageRegions(int index)
+    {
+        int first = (int)((long)index * _shape.PageSpan / _shape.RegionSize);
+        int last = (int)(((((long)index + 1) * _shape.PageSpan) - 1) / _shape.RegionSize);
+        return (ushort)(((1 << (last - first + 1)) - 1) << first);
+    }
+
+    private static void Place(ChecksumPage page, List<LoggedEntries> logged)
+    {
+        foreach (LoggedEntries entries in logged)
+        {
+            for (int i = 0; i < entries.Count; i++)
+            {
+                page.Load(entries.Block + i, entries.Generation, entries.Checksum);
+            }
+        }
+
+        page.OldestUnwritten = logged[0].Sequence;
+        page.LatestLogged = logged[^1].Sequence;
+    }
+
+    private static void Encode(Span<byte> target, in ChecksumPlace place, ulong sequence, ReadOnlySpan<uint> checksums, ReadOnlySpan<ushort> generations)
+    {
+        for (int sector = 0; sector < ChecksumSector.PerPage; sector++)
+        {
+            ChecksumSector.Write(
+                target.Slice(sector * ChecksumSector.Size, ChecksumSector.Size), place, sector, sequence,
+                checksums.Slice(sector * ChecksumSector.Entries, ChecksumSector.Entries),
+                generations.Slice(sector * ChecksumSector.Entries, ChecksumSector.Entries));
+        }
+    }
+
+    private async LaneTask<ChecksumPage?> ReadNew(SpaceRow row, int column, int index)
+    {
+        ChecksumPage page = _pages.Add(row, column, index);
+        page.Pins++;
+        bool read = await Read(page);
+        page.IsLoaded = read;
+        if (!read)
+        {
+            _pages.Remove(page);
+        }
+        else if (_unplaced.Remove(ChecksumPageCache.Key(row.Index, column, index), out List<LoggedEntries>? logged))
+        {
+            Place(page, logged);
+        }
+
+        _pages.Loaded.NotifyAll();
+        page.Pins--;
+        return read ? page : null;
+    }
+
+    /// <summary>Reads a page as invariants 1 and 2 say. False when no region has a copy that answers.</summary>
+    private async LaneTask<bool> Read(ChecksumPage page)
+    {
+        IoBuffer buffer = _buffers.Rent(ChecksumSector.PageSize);
+        ulong[] newest = (s_newest ??= new()).TryPop(out ulong[]? spare) ? spare : new ulong[ChecksumPage.Blocks];
+        Array.Clear(newest);   // sequence + 1 of the sector an entry was taken from; 0: none yet
+        ushort regions = PageRegions(page.Index);
+        ushort known = 0;
+        bool any = false;
+        for (int copy = 0; copy < _layout.PageCopies; copy++)
+        {
+            PagePlace place = _layout.PageAt(page.Column, page.Index, copy);
+            SlabPlace slab = page.Row.Places[place.Position];
+            ushort usable = (ushort)(regions & ~page.Row.Stale[place.Position]);
+            if (usable == 0 || !_members.IsLive(slab.Disk))
+            {
+                continue;
+            }
+
+            known |= usable;
+            if (await _members.Read(slab.Disk, slab.OffsetOf(place), buffer) == IoError.None)
+            {
+                any = true;
+                Merge(page, buffer.Span, usable, newest);
+            }
+        }
+
+        _buffers.Return(buffer);
+        for (int block = 0; any && block < newest.Length; block++)
+        {
+            if (newest[block] == 0)
+            {
+                page.Load(block, ChecksumSector.Poisoned, 0);
+            }
+        }
+
+        (s_newest ??= new()).Push(newest);
+        page.Unknown = (ushort)(regions & ~known);
+        return any;
+    }
+
+    private void Merge(ChecksumPage page, ReadOnlySpan<byte> bytes, ushort usable, ulong[] newest)
+    {
+        Span<uint> checksums = stackalloc uint[ChecksumSector.Entries];
+        Span<ushort> generations = stackalloc ushort[ChecksumSector.Entries];
+        ChecksumPlace place = PlaceOf(page);
+        for (int sector = 0; sector < ChecksumSector.PerPage; sector++)
+        {
+            if (!ChecksumSector.TryRead(bytes.Slice(sector * ChecksumSector.Size, ChecksumSector.Size), place, sector, out ulong sequence, checksums, generations))
+            {
+                continue;
+            }
+
+            for (int i = 0; i < ChecksumSector.Entries; i++)
+            {
+                int block = (sector * ChecksumSector.Entries) + i;
+                if (sequence >= newest[block] && (usable >> RegionOfBlock(page, block) & 1) != 0)
+                {
+                    newest[block] = sequence + 1;
+                    page.Load(block, generations[i], checksums[i]);
+                }
+            }
+        }
+    }
+
+    /// <summary>Region, in its group, of a block of a page. Entries beyond a slab smaller than a page count to its last region.</summary>
+    private int RegionOfBlock(ChecksumPage page, int block) => (int)Math.Min(
+        (((long)page.Index * _shape.PageSpan) + ((long)block * BlockSize)) / _shape.RegionSize, SpaceShape.RegionsPerSlab - 1);
+}
+
+/// <summary>Entries of neighbouring blocks that are equal, as a block of the log has them.</summary>
+internal readonly record struct LoggedEntries(ulong Sequence, int Block, int Count, ushort Generation, uint Checksum);

@@ -1,0 +1,25 @@
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>A resiliency: its layout and the engine that executes it. A new one is a descriptor, an <see cref="ILayout"/> and an <see cref="ILayoutEngine"/>.</summary>
+/// <param name="Name">Name, as <c>Get-ResiliencySetting</c> shows it.</param>
+/// <param name="Layout">Returns the layout of a shape.</param>
+/// <param name="Engine">Returns the engine of a space.</param>
+internal sealed record LayoutDescriptor(string Name, Func<SpaceShape, ILayout> Layout, Func<EngineParts, ILayoutEngine> Engine)
+{
+    /// <summary>Simple and mirror: a simple space has one copy.</summary>
+    internal static LayoutDescriptor Mirror { get; } = new("Mirror", static shape => new MirrorLayout(shape), static parts => new MirrorEngine(parts));
+}
+
+/// <summary>What an engine is made of.</summary>
+/// <param name="Space">What all parts of the space use.</param>
+/// <param name="Integrity">Checksum entries.</param>
+/// <param name="Changes">Entries that the log does not hold yet.</param>
+/// <param name="FirstWrites">First-write journal.</param>
+/// <param name="Log">Integrity log.</param>
+/// <param name="Stale">Stale marks.</param>
+/// <param name="Flusher">Flushes of the space and of its disks.</param>
+/// <param name="Lost">Blocks that no position could give.</param>
+internal sealed record EngineParts(
+    SpaceContext Space, IntegrityStore Integrity, ChangedEntries Changes, FirstWrites FirstWrites, SpaceLog Log, StaleMap Stale, SpaceFlusher Flusher, LostBlocks Lost);

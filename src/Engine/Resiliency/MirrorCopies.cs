@@ -1,0 +1,250 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>The copies of a piece of a simple or mirrored space: which can be read, reading and healing them.</summary>
+internal sealed class MirrorCopies(EngineParts parts)
+{
+    private const int BlockSize = SpaceShape.BlockSize;
+
+    private readonly SpaceMembers _members = parts.Space.Members;
+    private readonly SpaceCounters _counters = parts.Space.Counters;
+    private readonly ISpaceHost _host = parts.Space.Host;
+    private readonly SpaceShape _shape = parts.Space.Shape;
+    private readonly Redundancy _redundancy = parts.Space.Redundancy;
+    private readonly LostBlocks _lost = parts.Lost;
+    private int _turn;   // breaks ties between equally busy copies
+
+    internal int Count => _shape.Copies;
+
+    internal static ushort RegionBit(SpaceRow row, in StripPiece piece) =>
+        (ushort)(1 << (row.RegionOf(piece.Column, piece.SlabOffset) % SpaceShape.RegionsPerSlab));
+
+    internal static bool AllNeverWritten(ChecksumPage page, int first, int count) =>
+        page.Generations[first] == ChecksumSector.NeverWritten && !page.Generations.Slice(first, count).ContainsAnyExcept(ChecksumSector.NeverWritten);
+
+    /// <summary>Judges what was read by the entries; never-written blocks become zeros.</summary>
+    internal static bool Verify(ChecksumPage page, int first, IoBuffer data)
+    {
+        for (int i = 0; i < data.Length / BlockSize; i++)
+        {
+            Span<byte> block = data.Span.Slice(i * BlockSize, BlockSize);
+            switch (page.Generations[first + i])
+            {
+                case ChecksumSector.NeverWritten:
+                    block.Clear();
+                    break;
+                case ChecksumSector.Poisoned:
+                    return false;
+                default:
+                    if (Crc32c.Compute(block) != page.Checksums[first + i])
+                    {
+                        return false;
+                    }
+
+                    break;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>Returns a block of one copy, of buffers that hold a stretch of every copy.</summary>
+    internal static ReadOnlySpan<byte> BlockOf(IoBuffer buffers, int stride, int copy, int index) =>
+        buffers.Span.Slice((copy * stride) + (index * BlockSize), BlockSize);
+
+    internal int PositionOf(int column, int copy) => (column * _shape.Copies) + copy;
+
+    internal SlabPlace PlaceOf(SpaceRow row, int column, int copy) => row.Places[PositionOf(column, copy)];
+
+    internal bool IsReadable(SpaceRow row, in StripPiece piece, int copy) =>
+        _redundancy.IsGood(row, PositionOf(piece.Column, copy), row.RegionOf(piece.Column, piece.SlabOffset));
+
+    internal bool HasReadable(SpaceRow row, in StripPiece piece)
+    {
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            if (IsReadable(row, piece, copy))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Returns the least busy copy that may be read; ties alternate, so that one stream uses every disk. −1: none.</summary>
+    internal int ChooseCopy(SpaceRow row, in StripPiece piece)
+    {
+        if (_shape.Copies == 1)
+        {
+            return IsReadable(row, piece, 0) ? 0 : -1;
+        }
+
+        int best = -1;
+        int bestBusy = int.MaxValue;
+        _turn++;
+        for (int i = 0; i < _shape.Copies; i++)
+        {
+            int copy = (i + _turn) % _shape.Copies;
+            int busy = _members.Load(PlaceOf(row, piece.Column, copy).Disk);
+            if (busy < bestBusy && IsReadable(row, piece, copy))
+            {
+                best = copy;
+                bestBusy = busy;
+            }
+        }
+
+        return best;
+    }
+
+    internal LaneTask<IoError> ReadCopy(SpaceRow row, in StripPiece piece, int copy, IoBuffer target)
+    {
+        Invariant.That((uint)copy < (uint)_shape.Copies && IsReadable(row, piece, copy), "Nothing is read from a copy that is stale or whose disk is gone.");
+        SlabPlace place = PlaceOf(row, piece.Column, copy);
+        _counters.DataBytesRead += target.Length;
+        return _members.Read(place.Disk, place.DataOffset + piece.SlabOffset, target);
+    }
+
+    /// <summary>Reads every copy that may be read, one after the other in <paramref name="buffers"/>; returns those that answered, bit per copy.</summary>
+    internal async LaneTask<int> ReadAllCopies(SpaceRow row, StripPiece piece, IoBuffer buffers)
+    {
+        int answered = 0;
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            if (IsReadable(row, piece, copy) && await ReadCopy(row, piece, copy, buffers.Slice(copy * piece.Length, piece.Length)) == IoError.None)
+            {
+                answered |= 1 << copy;
+            }
+        }
+
+        return answered;
+    }
+
+    /// <summary>Returns the copies that answered and differ from one of them in a block, bit per copy.</summary>
+    internal int Differing(IoBuffer buffers, int stride, int index, int answered, int choice)
+    {
+        int wrong = 0;
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            bool differs = (answered >> copy & 1) != 0
+                && !BlockOf(buffers, stride, copy, index).SequenceEqual(BlockOf(buffers, stride, choice, index));
+            wrong |= differs ? 1 << copy : 0;
+        }
+
+        return wrong;
+    }
+
+    /// <summary>
+    /// Reads a block from every copy, whichever of them was the doubtful one, and heals what is wrong; a disk that does not answer is not
+    /// waited for beside a good copy.
+    /// </summary>
+    internal async LaneTask<IoError> ReadBlockHealing(SpaceRow row, StripPiece block, ChecksumPage page, IoBuffer target)
+    {
+        int index = parts.Integrity.FirstBlock(block);
+        int wrong = 0;   // bit per copy that answered with something else, or not at all
+        bool isFound = false;
+        IoBuffer other = parts.Space.Lane.Buffers.Rent(BlockSize);
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            if (page.Generations[index] == ChecksumSector.Poisoned || !IsReadable(row, block, copy)
+                || (isFound && _members.HasOverdue(PlaceOf(row, block.Column, copy).Disk)))
+            {
+                continue;
+            }
+
+            IoBuffer data = isFound ? other : target;
+            IoError error = await ReadCopy(row, block, copy, data);
+            if (error == IoError.None && Verify(page, index, data))
+            {
+                isFound = true;
+                continue;
+            }
+
+            wrong |= 1 << copy;
+            NoteWrong(row, block, copy, error);
+        }
+
+        parts.Space.Lane.Buffers.Return(other);
+        return isFound ? await Heal(row, block, wrong, target) : NoteLost(row, block, wrong);
+    }
+
+    /// <summary>Counts and reports a copy of a block that is not what its entry says.</summary>
+    internal void NoteWrong(SpaceRow row, in StripPiece block, int copy, IoError error)
+    {
+        if (error == IoError.None && !_lost.Contains(block))
+        {
+            SlabPlace place = PlaceOf(row, block.Column, copy);
+            _counters.ChecksumMismatches++;
+            _host.Report(place.Disk, DiskFinding.ChecksumMismatch, 1, place.DataOffset + block.SlabOffset);
+        }
+    }
+
+    /// <summary>Counts, lists and reports a block that no copy could give.</summary>
+    internal IoError NoteLost(SpaceRow row, in StripPiece block, int copies)
+    {
+        if (_lost.Contains(block))
+        {
+            return IoError.Io;
+        }
+
+        _counters.BlocksLost++;
+        _lost.Add(block);
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            if ((copies >> copy & 1) != 0)
+            {
+                SlabPlace place = PlaceOf(row, block.Column, copy);
+                _host.Report(place.Disk, DiskFinding.Lost, 1, place.DataOffset + block.SlabOffset);
+            }
+        }
+
+        return IoError.Io;
+    }
+
+    /// <summary>Writes a block that matches its entry over copies that do not.</summary>
+    internal async LaneTask<IoError> Heal(SpaceRow row, StripPiece block, int copies, IoBuffer good)
+    {
+        _lost.Remove(block);
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            SlabPlace place = PlaceOf(row, block.Column, copy);
+            if ((copies >> copy & 1) != 0
+                && await _members.WriteOrEvict(place.Disk, place.DataOffset + block.SlabOffset, good, hasOtherCopy: true) == IoError.None)
+            {
+                _counters.BlocksHealed++;
+                _host.Report(place.Disk, DiskFinding.Healed, 1, place.DataOffset + block.SlabOffset);
+            }
+        }
+
+        return IoError.None;
+    }
+
+    /// <summary>Writes a block over copies; one that does not take it is durably stale before this completes.</summary>
+    internal async LaneTask<IoError> Overwrite(SpaceRow row, StripPiece block, int copies, IoBuffer good)
+    {
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            SlabPlace place = PlaceOf(row, block.Column, copy);
+            if ((copies >> copy & 1) == 0)
+            {
+                continue;
+            }
+
+            IoError error = await _members.WriteOrEvict(place.Disk, place.DataOffset + block.SlabOffset, good, hasOtherCopy: true);
+            if (error != IoError.None)
+            {
+                error = await parts.Stale.MarkStale(row, PositionOf(block.Column, copy), RegionBit(row, block));
+            }
+
+            if (error != IoError.None)
+            {
+                return error;
+            }
+        }
+
+        return IoError.None;
+    }
+}

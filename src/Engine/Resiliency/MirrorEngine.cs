@@ -1,0 +1,68 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>Executes simple and mirror: equal copies of each column, one to three.</summary>
+internal sealed class MirrorEngine : ILayoutEngine
+{
+    private readonly MirrorReads _reads;
+    private readonly MirrorWrites _writes;
+    private readonly MirrorEntries _entries;
+    private readonly MirrorResync _resync;
+    private readonly MirrorScrub _scrub;
+
+    internal MirrorEngine(EngineParts parts)
+    {
+        MirrorCopies copies = new(parts);
+        _reads = new MirrorReads(parts, copies);
+        _writes = new MirrorWrites(parts, copies);
+        _entries = new MirrorEntries(parts, copies);
+        _resync = new MirrorResync(parts, copies, _reads);
+        _scrub = new MirrorScrub(parts, copies);
+    }
+
+    /// <inheritdoc/>
+    public long HedgesAsked => _reads.HedgesAsked;
+
+    /// <inheritdoc/>
+    public long HedgesWon => _reads.HedgesWon;
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Read(SpaceRow row, StripPiece piece, IoBuffer target) => _reads.Read(row, piece, target);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> ReadLocked(SpaceRow row, StripPiece piece, IoBuffer target) => _reads.ReadBlocks(row, piece, target);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Write(SpaceRow row, StripPiece piece, IoBuffer source) => _writes.Write(row, piece, source);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Zero(SpaceRow row, StripPiece piece) => _entries.Zero(row, piece);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Poison(SpaceRow row, StripPiece piece) => _entries.Poison(row, piece);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Status(SpaceRow row, StripPiece piece, List<StoreExtent> extents) => _entries.Status(row, piece, extents);
+
+    /// <inheritdoc/>
+    public LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece) => _entries.Punch(row, piece);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Resync(SpaceRow row, int region) => _resync.ResyncRegion(row, region);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target, IoBuffer buffer) =>
+        _resync.Rebuild(row, stretch, target, buffer);
+
+    /// <inheritdoc/>
+    public LaneTask<bool> Verify(SpaceRow row, StripPiece stretch, ScrubFindings findings) => _scrub.Verify(row, stretch, findings);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> VerifyLocked(SpaceRow row, StripPiece stretch, ScrubFindings findings) => _scrub.VerifyLocked(row, stretch, findings);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<CrashNote> notes, List<CapturedEntry> kept) =>
+        _resync.Recover(row, block, page, notes, kept);
+}

@@ -1,0 +1,181 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// Reads of a simple or mirrored space.
+//
+// A read asks one copy and judges the answer by the entries. A copy that does not answer soon is hedged by another one; one that answers wrong
+// is read again under the lock, with all others, and healed.
+
+/// <summary>Reads a simple or mirrored space.</summary>
+internal sealed class MirrorReads
+{
+    private readonly EngineParts _parts;
+    private readonly MirrorCopies _copies;
+    private readonly IntegrityStore _integrity;
+    private readonly SpaceMembers _members;
+    private readonly BufferPool _buffers;
+    private readonly SpaceHedges _hedges;
+    private readonly bool _hasChecksums;
+
+    internal MirrorReads(EngineParts parts, MirrorCopies copies)
+    {
+        (_parts, _copies, _integrity, _members) = (parts, copies, parts.Integrity, parts.Space.Members);
+        _buffers = parts.Space.Lane.Buffers;
+        _hasChecksums = parts.Space.Shape.Checksums;
+        _hedges = new SpaceHedges(parts.Space.Lane, parts.Space.Options.HedgeAfterNs, _members, OtherCopy, ReadOther);
+    }
+
+    internal long HedgesAsked => _hedges.Asked;
+
+    internal long HedgesWon => _hedges.Won;
+
+    internal LaneTask<IoError> Read(SpaceRow row, StripPiece piece, IoBuffer target) =>
+        _hasChecksums ? ReadVerified(row, piece, target) : ReadUnverified(row, piece, target);
+
+    /// <summary>Reads a piece without checksums: from another copy if one does not give it.</summary>
+    internal async LaneTask<IoError> ReadUnverified(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        int copy = _copies.ChooseCopy(row, piece);
+        IoError error = copy < 0 ? IoError.Io : await ReadHedged(row, piece, null, copy, target);
+        return error == SpaceHedges.Displaced || error == IoError.None ? IoError.None
+            : _buffers.IsKept(target) ? await ReadElsewhere(row, piece, target)
+            : await ReadOtherCopies(row, piece, copy, target.ForbidKeeping());
+    }
+
+    /// <summary>Reads every block of a piece from all copies, and heals what is wrong.</summary>
+    internal async LaneTask<IoError> ReadBlocks(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        ChecksumPage? page = _integrity.Find(row, piece) ?? await _integrity.Load(row, piece);
+        if (page is null)
+        {
+            return IoError.Io;
+        }
+
+        page.Pins++;
+        IoError error = IoError.None;
+        for (int at = 0; at < piece.Length; at += SpaceShape.BlockSize)
+        {
+            StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = SpaceShape.BlockSize };
+            IoError blockError = await _copies.ReadBlockHealing(row, block, page, target.Slice(at, SpaceShape.BlockSize));
+            error = blockError == IoError.None ? error : blockError;
+        }
+
+        page.Pins--;
+        return error;
+    }
+
+    private async LaneTask<IoError> ReadVerified(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        ChecksumPage? page = _integrity.Find(row, piece) ?? await _integrity.Load(row, piece);
+        if (page is null)
+        {
+            return IoError.Io;
+        }
+
+        page.Pins++;
+        int first = _integrity.FirstBlock(piece);
+        page.Prefetch(first);
+        IoError error = IoError.None;
+        int copy = _copies.ChooseCopy(row, piece);
+        if (copy < 0)
+        {
+            error = IoError.Io;   // what the page says may be from before
+        }
+        else if (MirrorCopies.AllNeverWritten(page, first, piece.Length / SpaceShape.BlockSize))
+        {
+            target.Span.Clear();
+        }
+        else
+        {
+            error = await ReadHedged(row, piece, page, copy, target);
+            error = error == SpaceHedges.Displaced ? IoError.None
+                : error != IoError.None || !MirrorCopies.Verify(page, first, target) ? ILayoutEngine.Doubtful
+                : IoError.None;
+        }
+
+        page.Pins--;
+        return error;
+    }
+
+    private async LaneTask<IoError> ReadOtherCopies(SpaceRow row, StripPiece piece, int first, IoBuffer target)
+    {
+        IoError error = IoError.Io;
+        for (int copy = 0; copy < _copies.Count && error != IoError.None; copy++)
+        {
+            if (copy != first && _copies.IsReadable(row, piece, copy))
+            {
+                error = await _copies.ReadCopy(row, piece, copy, target);
+            }
+        }
+
+        return error;
+    }
+
+    /// <summary>The first copy passed its deadline and keeps the memory it was given: the others are read into memory of their own.</summary>
+    private async LaneTask<IoError> ReadElsewhere(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        IoBuffer answer = _buffers.Rent(target.Length);
+        IoError error = await ReadOtherCopies(row, piece, -1, answer);
+        if (error == IoError.None)
+        {
+            _buffers.Displace(target, answer);
+        }
+        else
+        {
+            _buffers.Return(answer);
+        }
+
+        return error;
+    }
+
+    /// <summary>Reads a copy; when it does not answer soon, another one too: then the result may be <see cref="SpaceHedges.Displaced"/>.</summary>
+    private LaneTask<IoError> ReadHedged(SpaceRow row, StripPiece piece, ChecksumPage? page, int copy, IoBuffer target)
+    {
+        LaneTask<IoError> read = _copies.ReadCopy(row, piece, copy, target);
+        if (_copies.Count == 1 || !target.MayBeKept || read.IsCompleted)
+        {
+            return read;
+        }
+
+        HedgedRead hedged = _hedges.Rent();
+        int disk = _copies.PlaceOf(row, piece.Column, copy).Disk;
+        return hedged.Begin(row, piece, page, copy, disk, target, _hedges.Link(hedged), read);
+    }
+
+    /// <summary>Returns another copy for an overdue read: readable, and on a disk that answers. −1: none.</summary>
+    private int OtherCopy(HedgedRead read)
+    {
+        for (int copy = 0; copy < _copies.Count; copy++)
+        {
+            if (copy != read.Copy && _copies.IsReadable(read.Row, read.Piece, copy)
+                && !_members.HasOverdue(_copies.PlaceOf(read.Row, read.Piece.Column, copy).Disk))
+            {
+                return copy;
+            }
+        }
+
+        return -1;
+    }
+
+    private async LaneTask<bool> ReadOther(HedgedRead read, int copy, IoBuffer answer)
+    {
+        (SpaceRow row, StripPiece piece, ChecksumPage? page) = (read.Row, read.Piece, read.Page);
+        int generation = row.Enter();   // the read itself may end meanwhile
+        if (page is not null)
+        {
+            page.Pins++;
+        }
+
+        IoError error = await _copies.ReadCopy(row, piece, copy, answer);
+        bool isGood = error == IoError.None && (page is null || MirrorCopies.Verify(page, _integrity.FirstBlock(piece), answer));
+        if (page is not null)
+        {
+            page.Pins--;
+        }
+
+        row.Leave(generation);
+        return isGood;
+    }
+}

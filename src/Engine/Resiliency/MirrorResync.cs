@@ -1,0 +1,235 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// Makes the copies of a region agree after an unclean stop, and rebuilds copies.
+//
+// Resync, per block: a copy that matches its entry wins; when none does, the first copy that answers is taken as an unflushed write.
+// Order: write the choice to all copies, flush, log its entry, flush, serve.
+//
+// A block that no good copy can give is not made up when a copy is rebuilt: it keeps what the target has, which its entry refuses (or, if it
+// matches, it is the right data).
+
+/// <summary>Resyncs and rebuilds copies of a simple or mirrored space.</summary>
+internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, MirrorReads reads)
+{
+    internal const int ChunkMax = 256 << 10;
+
+    private const int BlockSize = SpaceShape.BlockSize;
+
+    private readonly SpaceMembers _members = parts.Space.Members;
+    private readonly SpaceShape _shape = parts.Space.Shape;
+    private readonly BufferPool _buffers = parts.Space.Lane.Buffers;
+    private readonly IntegrityStore _integrity = parts.Integrity;
+    private readonly SpaceFlusher _flusher = parts.Flusher;
+
+    internal async LaneTask<IoError> ResyncRegion(SpaceRow row, int region)
+    {
+        int column = region / SpaceShape.RegionsPerSlab;
+        int start = region % SpaceShape.RegionsPerSlab * _shape.RegionSize;
+        int chunk = Math.Min(ChunkMax, Math.Min(_shape.RegionSize, _shape.PageSpan));
+        IoBuffer buffers = _buffers.Rent(chunk * copies.Count);
+        List<CapturedEntry> taken = [];
+        bool anyWritten = false;
+        IoError error = IoError.None;
+        for (int at = 0; at < _shape.RegionSize && error == IoError.None; at += chunk)
+        {
+            StripPiece piece = new(row.Index, column, start + at, chunk);
+            (error, bool written) = await ResyncChunk(row, piece, buffers, taken);
+            anyWritten |= written;
+        }
+
+        _buffers.Return(buffers);
+        if (error == IoError.None && (anyWritten || taken.Count > 0))
+        {
+            error = await _flusher.FlushDisks();
+            error = error == IoError.None ? await LogTaken(taken) : error;
+        }
+
+        return error;
+    }
+
+    /// <summary>Copies a stretch from good copies to a place that takes its writes already.</summary>
+    internal async LaneTask<IoError> Rebuild(SpaceRow row, StripPiece piece, SlabPlace target, IoBuffer buffer)
+    {
+        IoError error = _shape.Checksums ? await CopyVerified(row, piece, target, buffer) : await reads.ReadUnverified(row, piece, buffer);
+        return error == IoError.None && !_shape.Checksums ? await WriteTarget(piece, target, buffer) : error;
+    }
+
+    /// <summary>See <see cref="ILayoutEngine.Recover"/>.</summary>
+    internal async LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<CrashNote> notes, List<CapturedEntry> kept)
+    {
+        page.Pins++;   // until logged
+        IoBuffer buffers = _buffers.Rent(BlockSize * copies.Count);
+        int answered = await copies.ReadAllCopies(row, block, buffers);
+        int choice = ChooseNoted(notes, buffers, answered);
+        IoError error = IoError.None;
+        if (choice < 0)
+        {
+            page.Pins--;
+        }
+        else
+        {
+            kept.Add(new CapturedEntry(page, (ushort)_integrity.FirstBlock(block), 0, Crc32c.Compute(MirrorCopies.BlockOf(buffers, BlockSize, choice, 0))));
+            int wrong = copies.Differing(buffers, BlockSize, 0, answered, choice);
+            error = await copies.Overwrite(row, block, wrong, buffers.Slice(choice * BlockSize, BlockSize));
+        }
+
+        _buffers.Return(buffers);
+        return error;
+    }
+
+    private async LaneTask<IoError> LogTaken(List<CapturedEntry> taken)
+    {
+        parts.Changes.Take(taken);
+        return taken.Count > 0 ? await _flusher.Flush() : IoError.None;
+    }
+
+    /// <summary>Returns the copy that the notes prove, the newest write first; −1: none.</summary>
+    private int ChooseNoted(List<CrashNote> notes, IoBuffer buffers, int answered)
+    {
+        for (int i = notes.Count - 1; i >= 0; i--)
+        {
+            for (int copy = 0; copy < copies.Count; copy++)
+            {
+                if ((answered >> copy & 1) != 0 && Crc32c.Compute(MirrorCopies.BlockOf(buffers, BlockSize, copy, 0)) == notes[i].Checksum)
+                {
+                    return copy;
+                }
+            }
+        }
+
+        for (int copy = 0; copy < copies.Count; copy++)
+        {
+            if ((answered >> copy & 1) != 0 && CrashNote.Explain(notes, MirrorCopies.BlockOf(buffers, BlockSize, copy, 0)))
+            {
+                return copy;   // a write replaced a part of an earlier one
+            }
+        }
+
+        return -1;   // the disks lost what they had not flushed
+    }
+
+    private async LaneTask<(IoError Error, bool Written)> ResyncChunk(SpaceRow row, StripPiece piece, IoBuffer buffers, List<CapturedEntry> taken)
+    {
+        ChecksumPage? page = null;
+        if (_shape.Checksums)
+        {
+            page = _integrity.Find(row, piece) ?? await _integrity.Load(row, piece);
+            if (page is null)
+            {
+                return (IoError.Io, false);
+            }
+
+            if (MirrorCopies.AllNeverWritten(page, _integrity.FirstBlock(piece), piece.Length / BlockSize))
+            {
+                return (IoError.None, false);
+            }
+
+            page.Pins++;
+        }
+
+        int answered = await copies.ReadAllCopies(row, piece, buffers);
+        bool written = false;
+        IoError error = IoError.None;
+        for (int i = 0; i < piece.Length / BlockSize && error == IoError.None; i++)
+        {
+            StripPiece block = piece with { SlabOffset = piece.SlabOffset + (i * BlockSize), Length = BlockSize };
+            (int choice, int wrong) = Judge(page, block, buffers, piece.Length, i, answered, taken);
+            if (choice >= 0 && wrong != 0)
+            {
+                written = true;
+                error = await copies.Overwrite(row, block, wrong, buffers.Slice((choice * piece.Length) + (i * BlockSize), BlockSize));
+            }
+        }
+
+        if (page is not null)
+        {
+            page.Pins--;
+        }
+
+        return (error, written);
+    }
+
+    /// <summary>Returns the copy of a block that holds, and those that answered and differ from it. −1: nothing to decide.</summary>
+    private (int Choice, int Wrong) Judge(
+        ChecksumPage? page, StripPiece block, IoBuffer buffers, int stride, int index, int answered, List<CapturedEntry> taken)
+    {
+        int choice = -1;
+        int first = -1;
+        int entry = _integrity.FirstBlock(block);
+        if (page?.Generations[entry] is ChecksumSector.NeverWritten or ChecksumSector.Poisoned)
+        {
+            return (-1, 0);
+        }
+
+        for (int copy = copies.Count - 1; copy >= 0; copy--)
+        {
+            if ((answered >> copy & 1) != 0)
+            {
+                first = copy;
+                choice = page is not null && Crc32c.Compute(MirrorCopies.BlockOf(buffers, stride, copy, index)) == page.Checksums[entry] ? copy : choice;
+            }
+        }
+
+        if (choice < 0 && first >= 0)
+        {
+            choice = first;
+            if (page is not null)
+            {
+                page.Pins++;
+                taken.Add(new CapturedEntry(page, (ushort)entry, 0, Crc32c.Compute(MirrorCopies.BlockOf(buffers, stride, choice, index))));
+            }
+        }
+
+        return (choice, choice < 0 ? 0 : copies.Differing(buffers, stride, index, answered, choice));
+    }
+
+    private async LaneTask<IoError> CopyVerified(SpaceRow row, StripPiece piece, SlabPlace target, IoBuffer buffer)
+    {
+        ChecksumPage? page = _integrity.Find(row, piece) ?? await _integrity.Load(row, piece);
+        if (page is null || !copies.HasReadable(row, piece))
+        {
+            return IoError.Io;
+        }
+
+        page.Pins++;
+        int first = _integrity.FirstBlock(piece);
+        IoError error = IoError.None;
+        if (!MirrorCopies.AllNeverWritten(page, first, piece.Length / BlockSize))
+        {
+            error = await copies.ReadCopy(row, piece, copies.ChooseCopy(row, piece), buffer);
+            error = error == IoError.None && MirrorCopies.Verify(page, first, buffer)
+                ? await WriteTarget(piece, target, buffer)
+                : await CopyBlocks(row, piece, page, target, buffer);
+        }
+
+        page.Pins--;
+        return error;
+    }
+
+    /// <summary>Something of the piece is damaged: block by block, healing; a block that no copy has is left as it is.</summary>
+    private async LaneTask<IoError> CopyBlocks(SpaceRow row, StripPiece piece, ChecksumPage page, SlabPlace target, IoBuffer buffer)
+    {
+        IoError error = IoError.None;
+        for (int at = 0; at < piece.Length && error == IoError.None; at += BlockSize)
+        {
+            StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = BlockSize };
+            IoBuffer part = buffer.Slice(at, BlockSize);
+            if (await copies.ReadBlockHealing(row, block, page, part) == IoError.None)
+            {
+                error = await WriteTarget(block, target, part);
+            }
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> WriteTarget(StripPiece piece, SlabPlace target, IoBuffer buffer)
+    {
+        parts.Space.Counters.RepairBytesWritten += buffer.Length;
+        return await _members.WriteOrEvict(target.Disk, target.DataOffset + piece.SlabOffset, buffer, hasOtherCopy: true);
+    }
+}

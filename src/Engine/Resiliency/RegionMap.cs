@@ -1,0 +1,207 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// Dirty regions of a space: which may differ between positions after a crash.
+//
+// Invariants
+//  1. A region is durably marked dirty before the first write into it while it is clean.
+//  2. A region is cleaned only if no write was admitted into it since the flush that covers them was submitted, and while no departure of a disk
+//     is being recorded. From the moment the clean mark is appended a write marks the region again.
+//  3. A region that was dirty at an unclean stop is resynced before anything is answered from it.
+
+/// <summary>Dirty regions: marking, cleaning, and resync after an unclean stop.</summary>
+internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale, FlushClock clock, ILayoutEngine engine)
+{
+    private readonly SpaceStatus _status = space.Status;
+    private readonly RowTable _rows = space.Rows;
+
+    /// <summary>Regions that may not be answered from yet.</summary>
+    internal int Unresolved { get; private set; }
+
+    /// <summary>Regions marked dirty.</summary>
+    internal int Dirty { get; private set; }
+
+    internal static bool HasUnresolved(SpaceRow row) => Array.Exists(row.Regions, static region => region.IsUnresolved);
+
+    /// <summary>Ends a write. One whose region could not be marked has written nothing.</summary>
+    internal void Leave(ref Region region, bool isMarked)
+    {
+        Invariant.That(!log.Exists || !isMarked || region.State >= RegionState.Dirty, "A write ends in a region that has been dirty all the time.");
+        region.End(clock.Next, space.Lane.RecentNs);
+    }
+
+    /// <summary>Makes the dirty mark of a region durable; writers that come meanwhile share it.</summary>
+    internal async LaneTask<IoError> MarkDirty(SpaceRow row, int region)
+    {
+        while (row.Regions[region].State != RegionState.Dirty)
+        {
+            if (_status.Fault != IoError.None)
+            {
+                return _status.Fault;
+            }
+
+            if (row.Regions[region].State == RegionState.Marking)
+            {
+                await _status.Changed.Wait();
+                continue;
+            }
+
+            row.RegionAt(region).BeginMark();
+            IoError error = await log.Room(1);
+            ulong sequence = error == IoError.None ? log.AppendMark(IntegrityKind.Dirty, row, region) : 0;
+            row.RegionAt(region).NoteMark(sequence);
+            error = error == IoError.None ? await log.Commit(sequence) : error;
+            row.RegionAt(region).EndMark(error == IoError.None);
+            Dirty += error == IoError.None ? 1 : 0;
+            _status.Changed.NotifyAll();
+            if (error != IoError.None)
+            {
+                return _status.Fail(error, "a region could not be marked dirty");
+            }
+        }
+
+        return IoError.None;
+    }
+
+    /// <summary>Resyncs a region that was dirty at an unclean stop; everyone who needs it waits here.</summary>
+    internal async LaneTask<IoError> Resolve(SpaceRow row, int region)
+    {
+        while (row.Regions[region].IsUnresolved)
+        {
+            if (_status.Fault != IoError.None)
+            {
+                return _status.Fault;
+            }
+
+            if (row.Regions[region].State == RegionState.Resolving)
+            {
+                await _status.Changed.Wait();
+                continue;
+            }
+
+            row.RegionAt(region).BeginResync();
+            IoError error = await engine.Resync(row, region);
+            row.RegionAt(region).EndResync(error == IoError.None);
+            _status.Changed.NotifyAll();
+            if (error != IoError.None)
+            {
+                return error;
+            }
+
+            Unresolved--;
+            Dirty++;
+            space.Counters.RegionsResynced++;
+            row.RegionAt(region).Touch(clock.Next, space.Lane.NowNs);
+        }
+
+        return IoError.None;
+    }
+
+    /// <summary>Cleans the regions that have been idle for a time.</summary>
+    internal void CleanIdle(long idleNs)
+    {
+        if (stale.IsRecordingDeparture)
+        {
+            return;   // what was dirty when a disk left is recorded as stale there first
+        }
+
+        foreach (SpaceRow? row in _rows)
+        {
+            for (int i = 0; row is not null && i < row.Regions.Length; i++)
+            {
+                ref Region region = ref row.RegionAt(i);
+                if (IsIdle(region, idleNs) && region.ActiveRound <= clock.Covered && log.HasRoom(1))
+                {
+                    Clean(row, i);
+                }
+            }
+        }
+    }
+
+    /// <summary>Whether a region has been idle for a time and only a flush is missing to clean it.</summary>
+    internal bool HasIdleUncovered(long idleNs)
+    {
+        foreach (SpaceRow? row in _rows)
+        {
+            for (int i = 0; row is not null && i < row.Regions.Length; i++)
+            {
+                ref Region region = ref row.RegionAt(i);
+                if (IsIdle(region, idleNs) && region.ActiveRound > clock.Covered)
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Cleans all regions of a row that is given back. The caller has made room in the log.</summary>
+    internal void CleanAll(SpaceRow row)
+    {
+        for (int i = 0; i < row.Regions.Length; i++)
+        {
+            if (row.Regions[i].MarkSequence != 0)
+            {
+                Clean(row, i);
+            }
+        }
+    }
+
+    /// <summary>Replays a mark of the log.</summary>
+    internal void Replay(ulong sequence, SpaceRow row, in IntegrityItem item)
+    {
+        if (item.Region >= SpaceShape.RegionsPerSlab)
+        {
+            throw new InvalidDataException($"region {item.Region} outside the slab");
+        }
+
+        ref Region region = ref row.RegionAt((item.Column * SpaceShape.RegionsPerSlab) + item.Region);
+        bool isDirty = item.Kind == IntegrityKind.Dirty;
+        Unresolved += (isDirty ? 1 : 0) - (region.State == RegionState.Unresolved ? 1 : 0);
+        region.Replay(isDirty, sequence);
+    }
+
+    /// <summary>Writes the marks of dirty regions again that are in the log up to a block.</summary>
+    internal void MarkAgainUpTo(ulong last)
+    {
+        foreach (SpaceRow? row in _rows)
+        {
+            for (int i = 0; row is not null && i < row.Regions.Length; i++)
+            {
+                if (row.Regions[i].MarkSequence is not 0 and var sequence && sequence <= last)
+                {
+                    row.RegionAt(i).NoteMark(log.AppendMark(IntegrityKind.Dirty, row, i));
+                }
+            }
+        }
+    }
+
+    /// <summary>Log block of the oldest mark that the log must keep, or the given one.</summary>
+    internal ulong OldestMark(ulong otherwise)
+    {
+        ulong oldest = otherwise;
+        foreach (SpaceRow? row in _rows)
+        {
+            for (int i = 0; row is not null && i < row.Regions.Length; i++)
+            {
+                oldest = row.Regions[i].MarkSequence is not 0 and var sequence ? Math.Min(oldest, sequence) : oldest;
+            }
+        }
+
+        return oldest;
+    }
+
+    private bool IsIdle(in Region region, long idleNs) =>
+        region.State == RegionState.Dirty && region.InFlight == 0 && space.Lane.NowNs - region.ActiveNs >= idleNs;
+
+    private void Clean(SpaceRow row, int region)
+    {
+        log.AppendMark(IntegrityKind.Clean, row, region);
+        row.RegionAt(region).Clean();
+        Dirty--;
+    }
+}

@@ -1,0 +1,140 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// Flushes of a space: rounds that make every completed write durable with its entries.
+//
+// Invariants
+//  1. Rounds do not overlap; a caller that asks during a round shares the next one.
+//  2. An entry that turns a never-written block into a written one is logged only after the data of the block was flushed.
+//  3. A disk whose flush failed leaves the view if the space keeps its data without it; else the space fails: a flush is never repeated and believed.
+
+/// <summary>Makes writes durable.</summary>
+internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntries changes, FirstWrites firstWrites, FlushClock clock)
+{
+    internal const string LastCopyUnflushed = "a flush failed and no redundancy is left";
+
+    private readonly SpaceStatus _status = space.Status;
+    private readonly SpaceMembers _members = space.Members;
+    private readonly LaneSignal _flushed = new();
+
+    /// <summary>Whether a round is running.</summary>
+    internal bool IsRunning { get; private set; }
+
+    /// <summary>
+    /// Makes every completed write durable. A round that waits for room on a full host file system goes on; its callers get NoSpace after
+    /// a minute.
+    /// </summary>
+    internal LaneTask<IoError> Flush() => _members.OrNoSpace(FlushRounds());
+
+    /// <summary>Flushes every disk that was written since its last flush. A disk that fails leaves the view if it can be spared.</summary>
+    internal async LaneTask<IoError> FlushDisks()
+    {
+        int failed;
+        while ((failed = await _members.FlushUnflushed()) >= 0 || (failed = _members.Leaving()) >= 0)
+        {
+            bool survives = space.Redundancy.HasOtherCopies(failed);
+            if (!await _members.PutOut(failed, IoError.Io, survives, "a flush") || !survives)
+            {
+                return IoError.Io;
+            }
+        }
+
+        return IoError.None;
+    }
+
+    /// <summary>Flushes the disk of a slab that is being made whole; it leaves the view when that fails.</summary>
+    internal async LaneTask<IoError> FlushTarget(SlabPlace target)
+    {
+        if (!await _members.FlushDisk(target.Disk))
+        {
+            await _members.PutOut(target.Disk, IoError.Io, hasOtherCopy: true, "a flush");
+        }
+
+        return _members.IsLive(target.Disk) ? IoError.None : IoError.DeviceGone;
+    }
+
+    /// <summary>
+    /// Flushes until the first-write journal has so many slots. The caller, which continues inline, appends before its next await: others
+    /// that waited for the same flush look again then.
+    /// </summary>
+    internal async LaneTask<IoError> FlushForNotes(int slots)
+    {
+        while (!firstWrites.HasRoom(slots))
+        {
+            IoError error = await Flush();
+            if (error != IoError.None)
+            {
+                return error;
+            }
+        }
+
+        return IoError.None;
+    }
+
+    private async LaneTask<IoError> FlushRounds()
+    {
+        ulong needed = clock.Next;
+        while (clock.Covered < needed && _status.Fault == IoError.None)
+        {
+            if (IsRunning)
+            {
+                await _flushed.Wait();
+                continue;
+            }
+
+            IsRunning = true;
+            ulong round = clock.Begin();
+            space.Counters.Flushes++;
+            IoError error = await FlushRound();
+            IsRunning = false;
+            if (error == IoError.None)
+            {
+                clock.Complete(round);
+            }
+            else
+            {
+                _status.Fail(error, LastCopyUnflushed);
+            }
+
+            _flushed.NotifyAll();
+        }
+
+        log.StartWritebackWhenFull();
+        return _status.Fault;
+    }
+
+    // 1. Capture the entries changed so far; notes of first writes go to the other half from here on.
+    // 2. If one of them turns a never-written block into a written one: flush the data first.
+    // 3. Append what is still captured (an unmap in between wins) and write the log.
+    // 4. One round of flushes over every disk written since the last: data and log.
+    private async LaneTask<IoError> FlushRound()
+    {
+        if (!log.Exists)
+        {
+            return await FlushDisks();
+        }
+
+        bool anyFirst = changes.Capture();
+        firstWrites.Switch();
+        IoError error = anyFirst ? await FlushDisks() : IoError.None;
+        error = error == IoError.None ? await log.Room(changes.CapturedBlocks) : error;
+        if (error == IoError.None)
+        {
+            log.AppendEntries(changes);
+            error = await log.Journal.Write();
+        }
+
+        ulong written = log.Journal.Written;
+        error = error == IoError.None ? await FlushDisks() : error;
+        error = error == IoError.None ? await log.Medium!.MarkDropped() : error;
+        if (error == IoError.None)
+        {
+            log.Journal.NoteDurable(written);
+            log.NoteCommitted();
+            firstWrites.ClearOlder();
+        }
+
+        return error;
+    }
+}

@@ -1,0 +1,100 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Journals;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// The integrity log of a space: its ring on the members, what is appended to it, and room in it.
+//
+// Invariants
+//  1. Others than the writeback append only after Room: the writeback always finds the blocks that it needs to empty the log.
+//  2. What became durable is applied to the pages in the order of the log, after every commit.
+
+/// <summary>The integrity log of a space. A space without checksums and copies has none.</summary>
+internal sealed class SpaceLog(SpaceContext space)
+{
+    private IntegrityLog? _log;
+    private RingMedium? _medium;
+    private PageWriteback? _writeback;
+    private long _bytesCounted;
+
+    /// <summary>Whether the space keeps a log.</summary>
+    internal bool Exists => _medium is not null;
+
+    internal RingMedium? Medium => _medium;
+
+    internal Journal Journal => _log!.Journal;
+
+    /// <summary>Whether the next writeback has something to do.</summary>
+    internal bool IsHalfFull => _log is { Journal: var journal } && journal.FreeBlocks < journal.Blocks / 2;
+
+    /// <summary>Connects the log with the writeback that empties it.</summary>
+    internal void EmptyBy(PageWriteback writeback) => _writeback = writeback;
+
+    /// <summary>Makes the ring that the log is in.</summary>
+    internal void UseMedium(Func<int, IoError, bool, LaneTask<bool>> putOut)
+    {
+        SpaceOptions options = space.Options;
+        int blocks = (int)Math.Min(options.LogBlocksMax, (long)options.LogCopies[0].Count * options.Shape.SlabSize / JournalBlock.Size);
+        _medium = new RingMedium(space.Members, options.LogCopies, options.Shape.SlabSize, blocks, options.StaleLogCopies)
+        {
+            Name = "the integrity log",
+            AwaitsRoom = true,
+            PutOut = putOut,
+            MarkStale = copy => space.Host.MarkLogStale(options.Space, copy),
+            ClearStale = copy => space.Host.ClearLogStale(options.Space, copy),
+        };
+        space.Rings.Add(_medium);
+    }
+
+    internal void Use(Journal journal) => _log = new IntegrityLog(journal);
+
+    internal bool HasRoom(int blocks) => _log!.HasRoom(blocks);
+
+    /// <summary>Completes when others than the writeback may append this many blocks.</summary>
+    internal LaneTask<IoError> Room(int blocks) => _writeback!.MakeRoom(blocks);
+
+    /// <summary>Appends a mark of a region, numbered in its row.</summary>
+    internal ulong AppendMark(IntegrityKind kind, SpaceRow row, int region) => _log!.AppendMark(
+        kind, row.Index, region / SpaceShape.RegionsPerSlab, region % SpaceShape.RegionsPerSlab);
+
+    internal void AppendZeroed(ChecksumPage page, int first, int count, int pageBlocks) => _log!.AppendZeroed(page, first, count, pageBlocks);
+
+    /// <summary>Appends the captured entries that nothing has taken back meanwhile.</summary>
+    internal void AppendEntries(ChangedEntries changes)
+    {
+        _log!.AppendEntries(changes.Captured);
+        changes.Captured.Clear();
+    }
+
+    /// <summary>Makes everything appended durable.</summary>
+    internal async LaneTask<IoError> Commit(ulong sequence)
+    {
+        IoError error = await Journal.Commit(sequence);
+        NoteCommitted();
+        return error;
+    }
+
+    /// <summary>Makes everything appended so far durable.</summary>
+    internal LaneTask<IoError> CommitAll() => Commit(Journal.Next - 1);
+
+    /// <summary>Applies to the pages what has become durable.</summary>
+    internal void ApplyDurable() => _log!.ApplyDurable();
+
+    /// <summary>Applies to the pages what has become durable, and counts what was written for it.</summary>
+    internal void NoteCommitted()
+    {
+        _log!.ApplyDurable();
+        space.Counters.MetadataBytesWritten += _medium!.BytesWritten - _bytesCounted;
+        _bytesCounted = _medium.BytesWritten;
+    }
+
+    internal void StartWritebackWhenFull()
+    {
+        if (IsHalfFull)
+        {
+            _writeback!.Start();
+        }
+    }
+}

@@ -1,0 +1,271 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Journals;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// Opens a space after any stop.
+//
+//  1. Flush every member before its first read: what is read from here on does not change by itself.
+//  2. Recover the log; its tail is made whole on all copies.
+//  3. Replay it: regions left dirty are unresolved, entries override the pages. What is dirty on a disk that is out is marked stale there.
+//  4. Judge first writes that a crash of the process left unlogged.
+//  5. A block of this session in the log, then serve; unresolved regions are resynced on demand and in the background.
+
+/// <summary>Opens a space. One that cannot be trusted has its fault set.</summary>
+internal sealed class SpaceOpening(
+    SpaceContext space, SpaceLog log, IntegrityStore integrity, ChangedEntries changes, FirstWrites firstWrites, StaleMap stale, RegionMap regions, SpaceFlusher flusher, ILayoutEngine engine)
+{
+    private readonly SpaceStatus _status = space.Status;
+    private readonly SpaceOptions _options = space.Options;
+    private readonly RowTable _rows = space.Rows;
+    private readonly ILayout _layout = space.Layout;
+    private readonly SpaceShape _shape = space.Shape;
+
+    /// <summary>Opens a space that is used for the first time: its log is made.</summary>
+    internal async LaneTask<Nothing> Create()
+    {
+        if (!_options.Shape.HasLog)
+        {
+            _status.EndOpening();
+            return default;
+        }
+
+        UseMedium();
+        Start(await Journal.Format(space.Lane.Buffers, log.Medium!, _options.LogOwner, space.Lane.NextRandom()));
+        return default;
+    }
+
+    /// <summary>Opens a space after any stop.</summary>
+    internal async LaneTask<Nothing> Open()
+    {
+        if (_options.Shape.HasLog)
+        {
+            UseMedium();
+        }
+
+        NoteAllUnflushed();
+        if (await flusher.FlushDisks() != IoError.None)
+        {
+            _status.Fail(IoError.Io, "a member disk could not be flushed at open and holds the only copy");
+            return default;
+        }
+
+        if (!_options.Shape.HasLog)
+        {
+            _status.EndOpening();
+            return default;
+        }
+
+        JournalRecovery recovery = await JournalRecovery.Recover(space.Lane.Buffers, log.Medium!, _options.LogOwner, 0);
+        if (recovery.State != JournalState.Recovered)
+        {
+            _status.Fail(IoError.Io, recovery.State == JournalState.Corrupt
+                ? "the integrity log is damaged on every copy" : "no copy of the integrity log could be read");
+            return default;
+        }
+
+        return await Resume(recovery);
+    }
+
+    private async LaneTask<Nothing> Resume(JournalRecovery recovery)
+    {
+        Journal journal = recovery.Journal!;
+        journal.Session = recovery.LastSession;
+        log.Use(journal);
+        changes.BoundBy(journal);
+        IoError error;
+        try
+        {
+            error = await Replay(recovery.Records);
+        }
+        catch (InvalidDataException damage)
+        {
+            _status.Fail(IoError.Io, $"the integrity log cannot be understood: {damage.Message}");
+            return default;
+        }
+
+        error = error == IoError.None ? await JudgeNotes(recovery.LastSession) : error;
+        if (error != IoError.None)
+        {
+            _status.Fail(error, "the integrity log could not be replayed");
+            return default;
+        }
+
+        journal.Session = space.Lane.NextRandom();
+        journal.Reserve(0, out ulong first);
+        if (await journal.Commit(first) != IoError.None)
+        {
+            _status.Fail(IoError.Io, "the integrity log could not be continued");
+            return default;
+        }
+
+        Serve(journal);
+        return default;
+    }
+
+    private void Start(Journal? journal)
+    {
+        if (journal is null)
+        {
+            _status.Fail(IoError.Io, "the integrity log could not be written");
+            return;
+        }
+
+        log.Use(journal);
+        changes.BoundBy(journal);
+        Serve(journal);
+    }
+
+    private void Serve(Journal journal)
+    {
+        firstWrites.Start(journal.Session);
+        _status.EndOpening();
+        space.Members.AwaitsRoom = true;
+    }
+
+    private void UseMedium() => log.UseMedium((disk, error, other) => space.Members.PutOut(disk, error, other, "the integrity log"));
+
+    private void NoteAllUnflushed()
+    {
+        foreach (SpaceRow? row in _rows)
+        {
+            foreach (SlabPlace place in row?.Places ?? [])
+            {
+                NoteUnflushed(place);
+            }
+        }
+
+        foreach (SlabPlace place in _options.LogCopies.SelectMany(static copy => copy))
+        {
+            NoteUnflushed(place);
+        }
+    }
+
+    private void NoteUnflushed(SlabPlace place)
+    {
+        if (space.Members.IsLive(place.Disk))
+        {
+            space.Members.NoteUnflushed(place.Disk);
+        }
+    }
+
+    private async LaneTask<IoError> Replay(IReadOnlyList<(ulong Sequence, byte[] Payload)> records)
+    {
+        foreach ((ulong sequence, byte[] payload) in records)
+        {
+            ReplayBlock(sequence, payload);
+        }
+
+        await integrity.PlaceLogged();   // where its disks are out the rest goes on
+        return await stale.MarkMissingAtOpen();
+    }
+
+    private void ReplayBlock(ulong sequence, ReadOnlySpan<byte> payload)
+    {
+        while (IntegrityRecord.TryTake(ref payload, out IntegrityItem item))
+        {
+            bool isMark = item.Kind is IntegrityKind.Dirty or IntegrityKind.Clean;
+            if (item.Column >= (isMark ? _layout.Groups : _layout.Columns) || item.Row < 0 || item.Row >= _rows.Count)
+            {
+                throw new InvalidDataException($"row {item.Row}, column {item.Column} outside the space");
+            }
+
+            if (_rows[item.Row] is not { IsInitialized: true } row)
+            {
+                continue;   // the row was given back since
+            }
+
+            switch (item.Kind)
+            {
+                case IntegrityKind.Dirty or IntegrityKind.Clean:
+                    regions.Replay(sequence, row, item);
+                    break;
+                case IntegrityKind.Entries:
+                    for (int i = 0; i < item.EntryCount; i++)
+                    {
+                        IntegrityEntry entry = item.Entry(i);
+                        Note(item, item.Page, new LoggedEntries(sequence, entry.Block, 1, entry.Generation, entry.Checksum));
+                    }
+
+                    break;
+                default:
+                    int perPage = _shape.PageSpan / SpaceShape.BlockSize;
+                    Note(item, item.FirstBlock / perPage, new LoggedEntries(sequence, item.FirstBlock % perPage, item.BlockCount, ChecksumSector.NeverWritten, 0));
+                    break;
+            }
+        }
+    }
+
+    private void Note(in IntegrityItem item, int page, in LoggedEntries entries)
+    {
+        (int block, int count) = (entries.Block, entries.Count);
+        if ((uint)page >= _shape.PagesPerSlab || (uint)block >= ChecksumPage.Blocks || count < 1 || count > ChecksumPage.Blocks - block)
+        {
+            throw new InvalidDataException($"page {page}, block {block}, count {count} outside the slab");
+        }
+
+        integrity.NoteLogged(item.Row, item.Column, page, entries);
+    }
+
+    /// <summary>
+    /// Blocks that the log calls never written, or lost, although a process that died had written them: a copy that the notes prove
+    /// to be this space's counts, and no other (<see cref="CrashNotes"/>, invariant 3). Copies first, then the entries, both durable, before anything is served.
+    /// </summary>
+    private async LaneTask<IoError> JudgeNotes(ulong lastSession)
+    {
+        if (!firstWrites.IsKept)
+        {
+            return IoError.None;
+        }
+
+        Dictionary<long, List<CrashNote>> candidates = [];
+        foreach (CrashNote note in firstWrites.TakeOver(lastSession))
+        {
+            if (note.IsZeroed)
+            {
+                candidates.Remove(note.Block);
+            }
+            else if (candidates.TryGetValue(note.Block, out List<CrashNote>? known))
+            {
+                known.Add(note);
+            }
+            else
+            {
+                candidates[note.Block] = [note];
+            }
+        }
+
+        List<CapturedEntry> kept = [];
+        IoError error = IoError.None;
+        foreach ((long block, List<CrashNote> notes) in candidates)
+        {
+            error = error == IoError.None ? await JudgeNoted(block, notes, kept) : error;
+        }
+
+        space.Counters.BlocksRecovered += kept.Count;
+        return error == IoError.None ? await LogTaken(kept) : error;
+    }
+
+    private async LaneTask<IoError> JudgeNoted(long key, List<CrashNote> notes, List<CapturedEntry> kept)
+    {
+        if (!firstWrites.IsWithin(key, _rows.Count))
+        {
+            return IoError.None;   // no block of this space: memory that another program wrote to
+        }
+
+        StripPiece block = firstWrites.PieceOf(key);
+        return block.Row >= _rows.Count || _rows[block.Row] is not { IsInitialized: true } row
+            || await integrity.Load(row, block) is not { } page
+            || page.Generations[integrity.FirstBlock(block)] is not (ChecksumSector.NeverWritten or ChecksumSector.Poisoned)
+            ? IoError.None : await engine.Recover(row, block, page, notes, kept);
+    }
+
+    /// <summary>Enters what was taken for the contents of blocks: the flush in it makes the copies durable before it logs them.</summary>
+    private async LaneTask<IoError> LogTaken(List<CapturedEntry> taken)
+    {
+        changes.Take(taken);
+        return taken.Count > 0 ? await flusher.Flush() : IoError.None;
+    }
+}

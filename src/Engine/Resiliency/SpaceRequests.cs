@@ -1,0 +1,408 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// Requests of a space, as far as all layouts have them in common.
+//
+// A request is cut into pieces, each in one row, one group and one dirty region; pieces run side by side. A write
+// locks its range, so that positions never see two writes of a block in different orders; a read does not, and reads again
+// under the lock when its data does not match.
+//
+// Invariants
+//  1. A write finds its row ready, its region resynced, its range locked and its region marked dirty, in this order.
+//  2. Nothing is answered from a region that is unresolved.
+//  3. A request is counted as a user of its row while the engine works on it, and waits for no lock of that row meanwhile.
+
+/// <summary>Cuts requests into pieces and hands them to the engine of the layout.</summary>
+internal sealed class SpaceRequests(
+    SpaceContext space, SpaceLog log, ChangedEntries changes, LostBlocks lost, SpaceFlusher flusher, RegionMap regions, RowMaker rowMaker, ILayoutEngine engine)
+{
+    private const int BlockSize = SpaceShape.BlockSize;
+
+    private readonly SpaceStatus _status = space.Status;
+    private readonly SpaceCounters _counters = space.Counters;
+    private readonly ILayout _layout = space.Layout;
+    private readonly RowTable _rows = space.Rows;
+    private readonly SpaceMembers _members = space.Members;
+    private readonly RangeLock _locks = space.Locks;
+    private readonly BufferPool _buffers = space.Lane.Buffers;
+    private readonly bool _hasChecksums = space.Shape.Checksums;
+
+    internal LaneTask<IoError> Read(long offset, IoBuffer target)
+    {
+        if (Refusal(offset, target.Length) is not IoError.None and var refused)
+        {
+            return LaneTask.FromResult(refused);
+        }
+
+        StripPiece piece = _layout.First(offset, target.Length);
+        return piece.Length == target.Length ? ReadPiece(piece, target) : ReadMany(offset, target);
+    }
+
+    internal LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
+    {
+        if (Refusal(offset, source.Length) is not IoError.None and var refused)
+        {
+            return LaneTask.FromResult(refused);
+        }
+
+        if ((flags & WriteFlags.ForceUnitAccess) != 0)
+        {
+            return WriteThrough(offset, source);
+        }
+
+        StripPiece piece = _layout.First(offset, source.Length);
+        return piece.Length == source.Length ? WritePiece(piece, source) : WriteMany(offset, source);
+    }
+
+    internal async LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
+    {
+        if (RefusalOfRange(offset, length) is var refused && (refused != IoError.None || length == 0))
+        {
+            return refused;
+        }
+
+        bool keep = (flags & WriteFlags.NoHole) != 0;
+        IoError error = _hasChecksums ? await _members.OrNoSpace(ZeroEntries(offset, length, keep)) : await WriteZeros(offset, length, keep);
+        return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await flusher.Flush() : error;
+    }
+
+    internal async LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
+    {
+        IoError error = RefusalOfRange(offset, length);
+        for (long at = offset; at < offset + length && error == IoError.None;)
+        {
+            StripPiece piece = _layout.First(at, offset + length - at);
+            if (_rows[piece.Row] is not { IsInitialized: true } row)
+            {
+                long rowEnd = Math.Min((piece.Row + 1) * _layout.RowSize, offset + length);
+                StoreExtent.Append(extents, rowEnd - at, ExtentState.Zero | (_rows[piece.Row] is null ? ExtentState.Hole : ExtentState.Data));
+                at = rowEnd;
+                continue;
+            }
+
+            int generation = row.Enter();   // a region need not be resynced for this: that changes no block from written to never-written or back
+            error = await engine.Status(row, piece, extents);
+            row.Leave(generation);
+            at += piece.Length;
+        }
+
+        return error;
+    }
+
+    internal async LaneTask<IoError> Poison(long offset, long length)
+    {
+        IoError error = _hasChecksums ? Refusal(offset, length) : IoError.NotSupported;
+        for (long at = offset; at < offset + length && error == IoError.None;)
+        {
+            StripPiece piece = _layout.First(at, offset + length - at);
+            error = changes.IsFull ? await flusher.Flush() : IoError.None;
+            error = error == IoError.None ? await PoisonPiece(piece) : error;
+            at += piece.Length;
+        }
+
+        return error;
+    }
+
+    /// <summary>
+    /// Gives what is under a range back to the disks: a hole in an image, a discard on a device. Only where every block is never-written, durably, or
+    /// is zeroed before it is used again, and where nothing writes.
+    /// </summary>
+    internal async LaneTask<Nothing> Punch(long offset, long length)
+    {
+        for (long at = offset; at < offset + length;)
+        {
+            StripPiece piece = _layout.First(at, offset + length - at);
+            if (_rows[piece.Row] is { IsInitialized: true } row)
+            {
+                int generation = row.Enter();   // a slab that moves away is another owner's only when this has ended
+                await engine.Punch(row, piece);
+                row.Leave(generation);
+            }
+
+            at += piece.Length;
+        }
+
+        return default;
+    }
+
+    /// <summary>
+    /// Gives a range back: it reads as zeros, and a thin row with nothing left in it returns to the pool. Without checksums there
+    /// are no entries that could say so, and zeros are written.
+    /// </summary>
+    internal LaneTask<IoError> Unmap(long offset, long length) =>
+        RefusalOfRange(offset, length) is not IoError.None and var refused ? LaneTask.FromResult(refused)
+        : length == 0 ? default
+        : _hasChecksums ? _members.OrNoSpace(ZeroEntries(offset, length, keepRows: false))
+        : WriteZeros(offset, length, allocate: false);
+
+    private async LaneTask<IoError> ReadMany(long offset, IoBuffer target)
+    {
+        Fan fan = Fan.Rent();
+        for (int at = 0; at < target.Length;)
+        {
+            StripPiece piece = _layout.First(offset + at, target.Length - at);
+            fan.Add(ReadPiece(piece, target.Slice(at, piece.Length)));
+            at += piece.Length;
+        }
+
+        return await fan.Wait();
+    }
+
+    private async LaneTask<IoError> WriteMany(long offset, IoBuffer source)
+    {
+        Fan fan = Fan.Rent();
+        for (int at = 0; at < source.Length;)
+        {
+            StripPiece piece = _layout.First(offset + at, source.Length - at);
+            fan.Add(WritePiece(piece, source.Slice(at, piece.Length)));
+            at += piece.Length;
+        }
+
+        return await fan.Wait();
+    }
+
+    private async LaneTask<IoError> WriteThrough(long offset, IoBuffer source)
+    {
+        IoError error = await Write(offset, source, WriteFlags.None);
+        return error == IoError.None ? await flusher.Flush() : error;
+    }
+
+    private async LaneTask<IoError> ReadPiece(StripPiece piece, IoBuffer target)
+    {
+        _counters.Pieces++;
+        if (_rows[piece.Row] is not { IsInitialized: true } row)
+        {
+            target.Span.Clear();
+            return IoError.None;
+        }
+
+        int generation = row.Enter();
+        int region = row.RegionOf(piece.Column, piece.SlabOffset);
+        IoError error = row.Regions[region].IsUnresolved ? await regions.Resolve(row, region) : IoError.None;
+        if (error == IoError.None)
+        {
+            error = await engine.Read(row, piece, target);
+        }
+
+        row.Leave(generation);
+        if (error == IoError.None)
+        {
+            lost.Remove(piece);
+        }
+
+        return error != ILayoutEngine.Doubtful ? error
+            : _buffers.IsKept(target) ? await ReadElsewhere(row, piece, target)
+            : await ReadAgain(row, piece, target.ForbidKeeping());
+    }
+
+    /// <summary>
+    /// The data did not match: reads again under the lock. The caller does not use the row: what frees it holds the lock and
+    /// waits for its users. A row that is gone by then was zeros.
+    /// </summary>
+    private async LaneTask<IoError> ReadAgain(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        (long key, long end) = RangeOf(piece);
+        await _locks.Acquire(key, end);
+        IoError error = IoError.None;
+        if (_rows[piece.Row] == row)
+        {
+            int generation = row.Enter();
+            error = await engine.ReadLocked(row, piece, target);
+            row.Leave(generation);
+        }
+        else
+        {
+            target.Span.Clear();
+        }
+
+        _locks.Release(key, end);
+        return error;
+    }
+
+    /// <summary>The first position passed its deadline and keeps the memory it was given: reads again into memory of its own.</summary>
+    private async LaneTask<IoError> ReadElsewhere(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        IoBuffer answer = _buffers.Rent(target.Length);
+        IoError error = await ReadAgain(row, piece, answer);
+        if (error == IoError.None)
+        {
+            _buffers.Displace(target, answer);
+        }
+        else
+        {
+            _buffers.Return(answer);
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> WritePiece(StripPiece piece, IoBuffer source)
+    {
+        _counters.Pieces++;
+        IoError error = changes.IsFull ? await flusher.Flush() : IoError.None;
+        while (error == IoError.None)
+        {
+            if (_rows[piece.Row] is { IsInitialized: true } ready)
+            {
+                int index = ready.RegionOf(piece.Column, piece.SlabOffset);
+                if (!ready.Regions[index].IsUnresolved)
+                {
+                    break;
+                }
+
+                error = await regions.Resolve(ready, index);
+            }
+            else
+            {
+                error = await rowMaker.Prepare(piece.Row);
+            }
+        }
+
+        if (error != IoError.None)
+        {
+            return error;
+        }
+
+        (long key, long end) = RangeOf(piece);
+        await _locks.Acquire(key, end);
+        if (_rows[piece.Row] is not { IsInitialized: true } row)
+        {
+            _locks.Release(key, end);   // the row was given back meanwhile
+            return await WritePiece(piece, source);
+        }
+
+        int generation = row.Enter();
+        int region = row.RegionOf(piece.Column, piece.SlabOffset);
+        row.RegionAt(region).Admit();
+        error = row.Regions[region].State == RegionState.Dirty || !log.Exists
+            ? IoError.None : await _members.OrNoSpace(regions.MarkDirty(row, region));
+        bool isMarked = error == IoError.None;
+        if (isMarked)
+        {
+            error = await engine.Write(row, piece, source);
+        }
+
+        if (error == IoError.None)
+        {
+            lost.Remove(piece);
+        }
+
+        regions.Leave(ref row.RegionAt(region), isMarked);
+        row.Leave(generation);
+        _locks.Release(key, end);
+        return error;
+    }
+
+    private (long Start, long End) RangeOf(in StripPiece piece)
+    {
+        long start = _layout.LockKey(piece.Row, _layout.GroupOf(piece.Column), piece.SlabOffset);
+        return (start, start + _layout.DepthOf(piece));
+    }
+
+    // Entries become never-written in memory and in the log; the log's blocks are written (not flushed) before the acknowledgement.
+    private async LaneTask<IoError> ZeroEntries(long offset, long length, bool keepRows)
+    {
+        IoError error = IoError.None;
+        for (long at = offset; at < offset + length && error == IoError.None;)
+        {
+            StripPiece piece = _layout.First(at, offset + length - at);
+            if (_rows[piece.Row] is not { IsInitialized: true } row)
+            {
+                error = keepRows && _rows[piece.Row] is null ? await rowMaker.Prepare(piece.Row) : error;
+                at = Math.Min((piece.Row + 1) * _layout.RowSize, offset + length);
+                continue;
+            }
+
+            error = await ZeroPiece(row, piece);
+            at += piece.Length;
+        }
+
+        error = error == IoError.None ? await log.Journal.Write() : error;
+        if (error == IoError.None && !keepRows && space.Options.IsThin)
+        {
+            rowMaker.StartFreeing((int)(offset / _layout.RowSize), (int)((offset + length - 1) / _layout.RowSize));
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> ZeroPiece(SpaceRow row, StripPiece piece)
+    {
+        int region = row.RegionOf(piece.Column, piece.SlabOffset);
+        IoError error = row.Regions[region].IsUnresolved ? await regions.Resolve(row, region) : IoError.None;
+        error = error == IoError.None ? await log.Room(1) : error;
+        if (error != IoError.None)
+        {
+            return error;
+        }
+
+        (long key, long end) = RangeOf(piece);
+        await _locks.Acquire(key, end);
+        if (_rows[piece.Row] == row)
+        {
+            int generation = row.Enter();
+            error = await engine.Zero(row, piece);
+            row.Leave(generation);
+        }
+
+        _locks.Release(key, end);
+        return error;
+    }
+
+    private async LaneTask<IoError> PoisonPiece(StripPiece piece)
+    {
+        IoError error = _rows[piece.Row] is { IsInitialized: true } ? IoError.None : await rowMaker.Prepare(piece.Row);
+        if (error == IoError.None && _rows[piece.Row] is { } found && found.RegionOf(piece.Column, piece.SlabOffset) is var region
+            && found.Regions[region].IsUnresolved)
+        {
+            error = await regions.Resolve(found, region);
+        }
+
+        if (error != IoError.None)
+        {
+            return error;
+        }
+
+        (long key, long end) = RangeOf(piece);
+        await _locks.Acquire(key, end);
+        error = IoError.TryAgain;   // the row was given back meanwhile: a cache that holds data for it keeps it from that
+        if (_rows[piece.Row] is { IsInitialized: true } row)
+        {
+            int generation = row.Enter();
+            error = await engine.Poison(row, piece);
+            row.Leave(generation);
+        }
+
+        _locks.Release(key, end);
+        return error;
+    }
+
+    private async LaneTask<IoError> WriteZeros(long offset, long length, bool allocate)
+    {
+        IoBuffer zeros = _buffers.Rent((int)Math.Min(length, 1 << 20));
+        zeros.Span.Clear();
+        IoError error = IoError.None;
+        for (long at = offset; at < offset + length && error == IoError.None;)
+        {
+            StripPiece piece = _layout.First(at, Math.Min(zeros.Length, offset + length - at));
+            if (allocate || _rows[piece.Row] is { IsInitialized: true })
+            {
+                error = await WritePiece(piece, zeros.Slice(0, piece.Length));
+            }
+
+            at += piece.Length;
+        }
+
+        _buffers.Return(zeros);
+        return error;
+    }
+
+    private IoError Refusal(long offset, long length) => length == 0 ? IoError.InvalidArgument : RefusalOfRange(offset, length);
+
+    private IoError RefusalOfRange(long offset, long length) =>
+        _status.Fault != IoError.None ? _status.Fault
+        : offset < 0 || length < 0 || offset > _rows.Length - length || ((offset | length) & (BlockSize - 1)) != 0 ? IoError.InvalidArgument
+        : IoError.None;
+}
