@@ -1,6 +1,8 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Management;
 
@@ -24,11 +26,12 @@ public sealed partial class StorageSubsystem
             yield break;
         }
 
+        ILayout layout = LayoutOf(pool, space.Description.Columns, space.Description.Copies);
         foreach ((int index, RowState row) in space.EnumerateRows())
         {
             for (int position = 0; position < space.Description.Positions; position++)
             {
-                yield return ExtentOf(pool, disk.Id, row.Mapping.Sources[position], index, position, space.Description.Columns, space.Description.Copies) with
+                yield return ExtentOf(pool, disk.Id, row.Mapping.Sources[position], PositionPlace.Of(layout, index, position)) with
                 {
                     IsStale = row.MissingAt(position) != 0,
                 };
@@ -36,12 +39,15 @@ public sealed partial class StorageSubsystem
         }
     }
 
-    private static PhysicalExtent ExtentOf(Pool pool, VirtualDiskId disk, SlabRef slab, int row, int position, int columns, int copies) => new(
+    private static ILayout LayoutOf(Pool pool, int columns, int copies) =>
+        LayoutDescriptor.Mirror.Layout(new SpaceShape(columns, copies, (int)pool.Slabs.DataBytes, (int)pool.Slabs.DataBytes, Checksums: true));
+
+    private static PhysicalExtent ExtentOf(Pool pool, VirtualDiskId disk, SlabRef slab, PositionPlace place) => new(
         disk.Value,
         pool.State.Disk(slab.Disk)!.Description.Id.Value,
-        position / copies,
-        position % copies,
-        row * (long)columns * pool.Slabs.DataBytes,
+        place.Column,
+        place.Copy,
+        place.Offset,
         pool.Layout(slab.Disk).SlabOffset(slab.Slab) + pool.Slabs.ChecksumBytes,
         pool.Slabs.DataBytes,
         pool.Disk(slab.Disk) is null,

@@ -4,6 +4,7 @@ using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
@@ -216,7 +217,10 @@ public sealed partial class StorageSubsystem
     private static PhysicalExtent[] PlaceIn(Pool pool, VirtualDiskDescription disk, TierDescription part, List<RowMapping> rows, int first) =>
         Array.ConvertAll(Place(pool, disk, rows, first, part.NumberOfDataCopies), extent => extent with { Tier = disk.IsTiered ? part.Id : null });
 
-    private static PhysicalExtent[] Place(Pool pool, VirtualDiskDescription disk, List<RowMapping> rows, int first, int copies) =>
-        [.. rows.SelectMany((row, index) => Enumerable.Range(0, row.Sources.Length).Select(position =>
-            ExtentOf(pool, disk.Id, row.Sources[position], first + index, position, row.Sources.Length / copies, copies)))];
+    private static PhysicalExtent[] Place(Pool pool, VirtualDiskDescription disk, List<RowMapping> rows, int first, int copies)
+    {
+        ILayout? layout = rows.Count == 0 ? null : LayoutOf(pool, rows[0].Sources.Length / copies, copies);
+        return [.. rows.SelectMany((row, index) => Enumerable.Range(0, row.Sources.Length).Select(position =>
+            ExtentOf(pool, disk.Id, row.Sources[position], PositionPlace.Of(layout!, first + index, position))))];
+    }
 }
