@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh [-Long]: runs every suite of a built tree and adds them up. The last line is "N passed, N failed, N skipped";
+# test.sh [-Long]: runs every suite of a built tree, says how long each took, and adds them up. The last line is "N passed, N failed, N skipped";
 # the exit code is 1 when anything failed. Counts come from the runners' report files, never from their text: a suite
 # that ends without a report, or with an error its report does not show, counts as one failure.
 #
@@ -19,6 +19,7 @@ case ${1:-} in
 esac
 
 passed=0 failed=0 skipped=0
+durations=()   # "SECONDS NAME" of each suite that has ended
 reports=$root/artifacts/tests
 run_id=$$-$RANDOM$RANDOM
 scratch=$(mktemp -d /tmp/ts.XXXXXX)   # short: socket paths end at 107 bytes
@@ -53,10 +54,12 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-# add NAME PASSED FAILED SKIPPED
+# add NAME PASSED FAILED SKIPPED [STARTED]: a suite has ended that began at second STARTED, or when the one before it ended.
 add() {
+    durations+=("$((SECONDS - ${5:-$suite_started})) $1")
+    suite_started=$SECONDS
     passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-    printf '%s: %d passed, %d failed, %d skipped\n' "$@"
+    printf '%s: %d passed, %d failed, %d skipped\n' "${@:1:4}"
 }
 
 # in_suite COMMAND…: with the marks by which its leftovers are found, and a time limit.
@@ -107,6 +110,7 @@ run_project() {
 start_simulation() {
     local seeds=2000
     [ "$long" = 0 ] || seeds=20000
+    simulation_started=$SECONDS
     limit=8h in_suite chrt --idle 0 dotnet exec tests/Simulation/bin/Release/net8.0/TierSpaces.Simulation.dll -Seeds "$seeds" >"$reports/simulation.txt" &
     simulation=$!
 }
@@ -119,11 +123,11 @@ end_simulation() {
     read -r ran _ _ _ _ bad _ <<<"$(tail -n 1 "$report")"
     if ! [[ $ran =~ ^[0-9]+$ && $bad =~ ^[0-9]+$ ]]; then
         echo "the simulation ended with exit code $code and without a count" >&2
-        add simulation 0 1 0
+        add simulation 0 1 0 "$simulation_started"
         return
     fi
     [ "$code" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
-    add simulation $((ran - bad)) "$bad" 0
+    add simulation $((ran - bad)) "$bad" 0 "$simulation_started"
 }
 
 # Each target of the fuzzer is one test; its last line is "N executions, N crashes, N hangs, N over the allocation bound".
@@ -163,6 +167,7 @@ run_acceptance() {
 
 eng/packages.sh test || true
 start_simulation
+suite_started=$SECONDS
 for project in $(grep -l '<IsTestProject>true' tests/*/*.csproj); do
     run_project "$project"
 done
@@ -180,6 +185,8 @@ for report in "$reports"/*.xml; do
 done
 grep -hE '^seed [0-9]+: |VIOLATION' "$reports/simulation.txt" 2>/dev/null | head -n 20
 
+echo
+printf '%s\n' "${durations[@]}" | sort -rn | awk '{ printf "%6d s  %s\n", $1, $2 }'
 echo
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
