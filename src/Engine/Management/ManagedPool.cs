@@ -68,6 +68,9 @@ internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
 
     internal bool IsExported => Server is not null;
 
+    /// <summary>Whether it is to be opened again as soon as no commit that concerns it is undecided.</summary>
+    internal bool AwaitsDecision { get; set; }
+
     /// <summary>Before this, on the lane's clock, no repair is begun without a command.</summary>
     internal long RepairNotBeforeNs { get; set; }
 

@@ -60,6 +60,7 @@ public sealed partial class StorageSubsystem
             if (!_stopped && managed.Pool is { HasLostQuorum: false } pool)
             {
                 await RetryRejoins(managed, pool);
+                await ReopenDecided(managed);
                 await GiveUpMissing(managed, pool);
                 await RetireFailing(managed, pool);
                 await BringBackReturnedCaches(managed);

@@ -36,10 +36,35 @@ public sealed partial class StorageSubsystem
     {
         foreach ((ManagedPool home, ManagedVirtualDisk disk) in UsersOf(managed).Where(static user => user.Disk.Open is { Fault: not IoError.None } or { HasReturnedLog: true }).ToArray())
         {
-            if (MayReopen(home, disk))
-            {
-                AttachOpened(await Reopen(home, disk));
-            }
+            await ReopenOnceDecided(home, disk);
+        }
+
+        return default;
+    }
+
+    /// <summary>
+    /// Opens a virtual disk again. While a commit that concerns it is undecided it is only detached, and opened as soon as the commit is decided
+    /// (<see cref="ReopenDecided"/>).
+    /// </summary>
+    private async LaneTask<Nothing> ReopenOnceDecided(ManagedPool home, ManagedVirtualDisk disk)
+    {
+        if (MayReopen(home, disk))
+        {
+            AttachOpened(await Reopen(home, disk));
+            return default;
+        }
+
+        disk.AwaitsDecision = true;
+        await StopExport(disk);
+        return default;
+    }
+
+    /// <summary>Opens the virtual disks of a pool again that waited until a commit was decided.</summary>
+    private async LaneTask<Nothing> ReopenDecided(ManagedPool home)
+    {
+        foreach (ManagedVirtualDisk disk in home.VirtualDisks.Values.Where(disk => disk.AwaitsDecision && MayReopen(home, disk)).ToArray())
+        {
+            AttachOpened(await Reopen(home, disk));
         }
 
         return default;
@@ -58,8 +83,9 @@ public sealed partial class StorageSubsystem
     }
 
     /// <summary>Whether the metadata can say all of a virtual disk: a commit that is undecided may move its slabs, slices or cache after it has been opened.</summary>
-    private static bool MayReopen(ManagedPool home, ManagedVirtualDisk disk) =>
-        home.Pool is { HasLostQuorum: false, HasUndecidedCommit: false } && disk.Open.Lent?.Pool is null or { HasUndecidedCommit: false };
+    private bool MayReopen(ManagedPool home, ManagedVirtualDisk disk) =>
+        home.Pool is { HasLostQuorum: false, HasUndecidedCommit: false }
+        && (!disk.Open.Description.IsCacheElsewhere || FindPool(disk.Open.Description.CachePool) is null or { HasUndecidedCommit: false });
 
     private async LaneTask<bool> RejoinDisk(ManagedPool managed, Pool pool, DiskNumber number)
     {

@@ -45,7 +45,7 @@ public sealed partial class StorageSubsystem
         {
             foreach (ManagedVirtualDisk borrower in home.VirtualDisks.Values.Where(disk => disk.Open.Lent?.Pool == lost).ToArray())
             {
-                AttachOpened(await Reopen(home, borrower));
+                await ReopenOnceDecided(home, borrower);
             }
         }
 

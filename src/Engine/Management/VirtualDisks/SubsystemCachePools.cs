@@ -66,7 +66,7 @@ public sealed partial class StorageSubsystem
             {
                 if (disk.Open is { Cache.State: WriteCacheState.Absent } waiting && waiting.Description.CachePool == lender.Id)
                 {
-                    AttachOpened(await Reopen(home, disk));
+                    await ReopenOnceDecided(home, disk);
                 }
             }
         }

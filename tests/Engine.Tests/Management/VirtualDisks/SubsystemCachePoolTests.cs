@@ -3,6 +3,8 @@ using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.Management;
 
@@ -206,6 +208,60 @@ public sealed class SubsystemCachePoolTests
         Assert.Equal(new byte[Length], Read(id, Length));
         Assert.Equal(4 * Mebibyte, _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, 4 * Mebibyte)).Description.WriteCacheSize);
         Assert.Equal("fast", Status(id).CachePoolName);
+    }
+
+    // The commit that gives a row of another virtual disk back waits for room in the home pool while the lending pool is lost and comes back.
+    [Fact]
+    public void It_is_not_opened_again_with_its_cache_while_a_commit_of_its_own_pool_is_undecided()
+    {
+        Guid id = NewCached();
+        Guid other = _world.Run(_world.Subsystem.NewVirtualDiskAsync(HomePool, new VirtualDiskRequest
+        {
+            FriendlyName = "other", SizeBytes = 8 * Mebibyte, NumberOfColumns = 1, ProvisioningType = ProvisioningType.Thin,
+        })).Description.Id.Value;
+        _world.Write(other, 0, (int)Mebibyte);
+        Set(id, new DestageSettings { Hold = true });
+        _world.Write(id, 0, Length);
+        OpenVirtualDisk before = _world.Opened(id);
+        SimDisk[] home = _world.Disks[Home..Lender];
+        Array.ForEach(home, one => one.WriteFails = FillsUp);   // at the first write of metadata: the others find no room
+        LaneTask<IoError> unmap = _world.Disk(other).Unmap(0, Mebibyte);
+        _world.Advance(TimeSpan.FromMinutes(5));
+        _world.Lane.Run(unmap);
+        Assert.Contains("not known", _world.Opened(other).FaultReason, StringComparison.Ordinal);
+
+        for (int disk = Lender; disk < Lender + 3; disk++)
+        {
+            _world.Pull(disk);
+        }
+
+        _world.Advance(TimeSpan.FromSeconds(5));
+        Assert.Equal(PoolOperationalStatus.Incomplete, Pool(_lender).OperationalStatus);
+        Assert.Same(before, _world.Opened(id));
+        for (int disk = Lender; disk < Lender + 3; disk++)
+        {
+            _world.PutBack(disk);
+        }
+
+        _world.Advance(TimeSpan.FromSeconds(10));
+        Assert.Equal(PoolOperationalStatus.OK, Pool(_lender).OperationalStatus);
+        Assert.Same(before, _world.Opened(id));
+
+        Array.ForEach(home, static one => one.Full = false);
+        _world.Advance(TimeSpan.FromSeconds(5));
+        Assert.NotSame(before, _world.Opened(id));
+        Assert.Equal("Active", Status(id).WriteCache!.State);
+        Assert.Equal(SubsystemWorld.Written(0, Length), _world.Read(id, 0, Length));
+
+        bool FillsUp(long offset, int length)
+        {
+            if (offset < Mebibyte)
+            {
+                Array.ForEach(home, static one => (one.Full, one.WriteFails) = (true, null));
+            }
+
+            return false;
+        }
     }
 
     [Fact]
