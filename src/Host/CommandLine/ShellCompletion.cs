@@ -94,7 +94,8 @@ internal static class ShellCompletion
         var values = parameter.ElementType == typeof(bool) ? ["$true", "$false"]
             : parameter.AcceptedValues is { Length: > 0 } words ? words
             : parameter.Suggestions is { Length: > 0 } suggestions ? suggestions
-            : !Completion.TakesIdentifiers(parameter) && Completion.ClassOf(verb, parameter) is { } windowsClass ? namesOf(windowsClass)
+            : !Completion.TakesIdentifiers(parameter) && Completion.ClassOf(verb, parameter) is { } windowsClass
+                ? namesOf(windowsClass).Select(name => parameter.IsList ? ListText.Quote(name) : name)
             : [];
         return Fitting(values, typed[comma..]).Select(value => typed[..comma] + value);
     }

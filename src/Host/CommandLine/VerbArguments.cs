@@ -62,7 +62,7 @@ internal sealed class VerbArguments
         if (colon >= 0 && colon + 1 < token.Length)
         {
             var value = token[(colon + 1)..];
-            while (ListText.GoesOn(value) && at < tokens.Count)
+            while (IsList(name) && ListText.GoesOn(value) && at < tokens.Count)
             {
                 value += tokens[at++];
             }
@@ -76,7 +76,9 @@ internal sealed class VerbArguments
         else
         {
             var hasValue = at < tokens.Count && !IsName(tokens[at]);
-            Set(name, hasValue ? ReadValue(tokens, ref at) : throw new UsageException($"-{name} needs a value."));
+            Set(name, !hasValue ? throw new UsageException($"-{name} needs a value. Write -{name}:VALUE for a value that begins with a dash.")
+                : IsList(name) ? ReadValue(tokens, ref at)
+                : tokens[at++]);
         }
     }
 
@@ -97,6 +99,8 @@ internal sealed class VerbArguments
 
         return value;
     }
+
+    private bool IsList(string name) => verb.Parameters.Any(parameter => parameter.Name == name && parameter.IsList);
 
     private bool IsSwitch(string name) => verb.Parameters.FirstOrDefault(parameter => parameter.Name == name)?.IsSwitch ?? true;
 

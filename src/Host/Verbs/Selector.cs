@@ -4,8 +4,8 @@ namespace TierSpaces.Host.Verbs;
 
 /// <summary>
 /// How objects are named, in one place for every verb: by a property (exact text or wildcards, case does not count), or as an
-/// object reference (unique identifier first, else friendly name). An exact text that fits nothing is an error; a wildcard that
-/// fits nothing is not.
+/// object reference (unique identifier first, else friendly name). A text that is the whole value of an object means that object, even if
+/// the text has wildcards (only stars are always a wildcard). An exact text that fits nothing is an error; a wildcard that fits nothing is not.
 /// </summary>
 /// <typeparam name="T">Kind of the objects.</typeparam>
 /// <param name="windowsClass">Their class, for the message.</param>
@@ -42,7 +42,7 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
         var found = new List<T>();
         foreach (var pattern in patterns)
         {
-            Collect(property, pattern, item => new WildcardPattern(pattern).Fits(valueOf(item)), found, fail);
+            Collect(property, pattern, Fitting(pattern, valueOf), found, fail);
         }
 
         return found;
@@ -57,8 +57,7 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
         foreach (var reference in references)
         {
             var exact = all.FirstOrDefault(item => idOf(item).Equals(reference, StringComparison.OrdinalIgnoreCase));
-            var pattern = new WildcardPattern(reference);
-            Collect(FriendlyName, reference, item => exact is null ? pattern.Fits(nameOf(item)) : item == exact, found, fail);
+            Collect(FriendlyName, reference, exact is null ? Fitting(reference, nameOf) : [exact], found, fail);
         }
 
         return found;
@@ -110,12 +109,23 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
 
     private static string[]? ListOf(string? text) => text is null ? null : [text];
 
-    private void Collect(string property, string pattern, Func<T, bool> fits, List<T> found, Action<StorageErrorInfo> fail)
+    private T[] Fitting(string text, Func<T, string> valueOf)
     {
-        var fitting = all.Where(fits).ToArray();
-        if (fitting.Length == 0 && !new WildcardPattern(pattern).HasWildcards)
+        T[] exact = text.All(static c => c == '*') ? [] : [.. all.Where(item => valueOf(item).Equals(text, StringComparison.OrdinalIgnoreCase))];
+        if (exact.Length > 0)
         {
-            fail(StorageException.NotFound(windowsClass, property, pattern).Error);
+            return exact;
+        }
+
+        var pattern = new WildcardPattern(text);
+        return [.. all.Where(item => pattern.Fits(valueOf(item)))];
+    }
+
+    private void Collect(string property, string text, T[] fitting, List<T> found, Action<StorageErrorInfo> fail)
+    {
+        if (fitting.Length == 0 && !new WildcardPattern(text).HasWildcards)
+        {
+            fail(StorageException.NotFound(windowsClass, property, text).Error);
         }
 
         found.AddRange(fitting.Except(found));

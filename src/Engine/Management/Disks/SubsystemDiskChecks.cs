@@ -57,7 +57,7 @@ public sealed partial class StorageSubsystem
     {
         if (name is not null)
         {
-            RequireName(name, "NewFriendlyName");
+            FriendlyNames.Require(name, "NewFriendlyName");
         }
 
         if (FindMember(id) is { } member)
@@ -76,7 +76,7 @@ public sealed partial class StorageSubsystem
         {
             throw new RefusedException(
                 Refusal.SizeNotSupported,
-                $"-Size {size} is not supported: an image has a multiple of {DiskImage.SizeUnit} bytes and at least {DiskLayout.SmallestDisk}.", "Give another size.");
+                $"-Size {size}: is no size of an image. Valid: {DiskLayout.SmallestDisk} bytes or more, a multiple of {DiskImage.SizeUnit}.", "Give another size.");
         }
     }
 
@@ -98,20 +98,20 @@ public sealed partial class StorageSubsystem
         {
             if (size is not (null or 512 or 4096))
             {
-                throw new RefusedException(Refusal.SectorSizeNotSupported, $"-{name} {size} is not supported; 512 and 4096 are.");
+                throw new RefusedException(Refusal.SectorSizeNotSupported, $"-{name} {size}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
             }
         }
 
-        if (spec.FriendlyName.Length > 0)
-        {
-            RequireName(spec.FriendlyName, "FriendlyName");
-        }
+        FriendlyNames.Require(NameOf(spec), "FriendlyName");
 
         if (_registry.Disks.Find(disk => DiskUri.Parse(disk.Uri).Path == Path.GetFullPath(spec.Path)) is { } known)
         {
             throw new RefusedException(Refusal.DuplicateDisk, $"-Path '{spec.Path}' is registered as physical disk '{StatusOf(known).FriendlyName}'.");
         }
     }
+
+    /// <summary>Name of a disk that is registered: the given one, else that of its file.</summary>
+    private static string NameOf(RegistrationSpec spec) => spec.FriendlyName.Length > 0 ? spec.FriendlyName : Path.GetFileNameWithoutExtension(spec.Path);
 
     private (Refusal Refusal, string Reason)? WhyNotPoolable(RegisteredDisk disk)
     {

@@ -205,7 +205,7 @@ public sealed partial class StorageSubsystem
             Id = _lane.NewGuid(),
             DeviceId = _registry.NextDeviceId,
             Uri = uri.ToString(),
-            FriendlyName = spec.FriendlyName.Length > 0 ? spec.FriendlyName : Path.GetFileNameWithoutExtension(path),
+            FriendlyName = NameOf(spec),
             Overrides = spec.Overrides,
             Description = spec.Description,
             EnclosureNumber = spec.EnclosureNumber,

@@ -73,7 +73,7 @@ internal static class TierTemplatePlan
         }
 
         string name = request.FriendlyName ?? tier.FriendlyName;
-        RequireName(name, "NewFriendlyName");
+        FriendlyNames.Require(name, "NewFriendlyName");
         CheckDescription(request.Description);
         return disk.Tiers.Any(other => other.Id != tier.Id && string.Equals(other.FriendlyName, name, StringComparison.OrdinalIgnoreCase))
             ? throw new RefusedException(Refusal.NameTaken, $"-NewFriendlyName '{name}' is the name of another tier of virtual disk '{disk.FriendlyName}'.", "Choose another name.")
@@ -100,20 +100,11 @@ internal static class TierTemplatePlan
     {
         string parameter = template.FriendlyName.Length == 0 ? "FriendlyName" : "NewFriendlyName";
         string name = request.FriendlyName ?? template.FriendlyName;
-        RequireName(name, parameter);
+        FriendlyNames.Require(name, parameter);
         if (state.TierTemplates.Values.Any(other => other.Id != template.Id && string.Equals(other.FriendlyName, name, StringComparison.OrdinalIgnoreCase)))
         {
             throw new RefusedException(
                 Refusal.NameTaken, $"-{parameter} '{name}' is the name of another storage tier of storage pool '{state.Pool!.FriendlyName}'.", "Choose another name.");
-        }
-    }
-
-    private static void RequireName(string name, string parameter)
-    {
-        if (name.Length is < 1 or > 256 || name.Any(char.IsControl))
-        {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"-{parameter} has {name.Length} characters; a name has 1 to 256 and no control characters.", "Choose another name.");
         }
     }
 

@@ -50,7 +50,7 @@ public sealed partial class StorageSubsystem
     {
         ManagedPool managed = OpenPool(id);
         PoolDescription description = change(managed.Pool!.State.Pool!);
-        RequireName(description.FriendlyName, "NewFriendlyName");
+        FriendlyNames.Require(description.FriendlyName, "NewFriendlyName");
         return !_pools.Values.Any(pool => pool != managed && SameName(pool.State?.Pool?.FriendlyName, description.FriendlyName))
             ? (managed, description)
             : throw new RefusedException(Refusal.NameTaken, $"-NewFriendlyName '{description.FriendlyName}' is the name of another storage pool.", "Choose another name.");
@@ -275,18 +275,9 @@ public sealed partial class StorageSubsystem
         };
     }
 
-    private static void RequireName(string name, string parameter)
-    {
-        if (name.Length is < 1 or > 256 || name.Any(char.IsControl))
-        {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"-{parameter} has {name.Length} characters; a name has 1 to 256 and no control characters.", "Choose another name.");
-        }
-    }
-
     private void RequirePoolName(string name)
     {
-        RequireName(name, "FriendlyName");
+        FriendlyNames.Require(name, "FriendlyName");
         if (_pools.Values.Any(pool => SameName(pool.State?.Pool?.FriendlyName, name)))
         {
             throw new RefusedException(Refusal.NameTaken, $"-FriendlyName '{name}' is the name of another storage pool.", "Choose another name.");

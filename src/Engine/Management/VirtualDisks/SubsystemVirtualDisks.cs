@@ -66,7 +66,7 @@ public sealed partial class StorageSubsystem
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
         VirtualDiskDescription changed = change(disk.Open.Description);
-        RequireName(changed.FriendlyName, "NewFriendlyName");
+        FriendlyNames.Require(changed.FriendlyName, "NewFriendlyName");
         if (managed.State!.VirtualDisks.Values.Any(
             other => other.Id != changed.Id && string.Equals(other.FriendlyName, changed.FriendlyName, StringComparison.OrdinalIgnoreCase)))
         {
