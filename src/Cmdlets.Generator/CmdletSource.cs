@@ -101,6 +101,11 @@ internal static class CmdletSource
             yield return $"PSTypeName({Text(TypeNames.Short(parameter.Attribute.ObjectClass))})";
         }
 
+        if (NumberRange.IsNumber(parameter))
+        {
+            yield return $"WholeNumber({Text(parameter.Name)}, typeof({ParameterType.Of(parameter).TrimEnd('?')}), isSize: {(parameter.Attribute.Kind == ParameterKind.Size ? "true" : "false")})";
+        }
+
         if (Completion.IsOffered(verb, parameter))
         {
             yield return "ArgumentCompleter(typeof(ValueCompleter))";

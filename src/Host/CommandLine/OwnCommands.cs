@@ -110,7 +110,7 @@ internal static class OwnCommands
         }
         catch (UsageException e)
         {
-            Console.Error.WriteLine($"{name}: {e.Message}");
+            ReplyText.PrintError(name, e.Error, Console.Error);
         }
         catch (StorageException e)
         {

@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text.Json;
 using TierSpaces.Contracts;
 
@@ -65,9 +64,13 @@ internal static class ValueText
     }
 
     private static string ReadText(ParameterDescription parameter, string text) =>
-        parameter.Attribute.Kind == ParameterKind.Path ? Path.GetFullPath(text)
+        parameter.Attribute.Kind == ParameterKind.Path ? ReadPath(parameter, text)
         : parameter.AcceptedValues.Length > 0 ? ReadWord(parameter, text)
         : text;
+
+    private static string ReadPath(ParameterDescription parameter, string text) => text.Length > 0
+        ? Path.GetFullPath(text)
+        : throw new UsageException($"-{parameter.Name} '': is empty. Valid: the path of a file or device. Give one.");
 
     /// <summary>One of the accepted words, in any case, also as objects show it, or by an unambiguous beginning.</summary>
     private static string ReadWord(ParameterDescription parameter, string text)
@@ -88,16 +91,9 @@ internal static class ValueText
 
     private static ulong ReadNumber(ParameterDescription parameter, Type type, string text)
     {
-        var max = type == typeof(ushort) ? ushort.MaxValue : type == typeof(uint) ? uint.MaxValue : ulong.MaxValue;
-        var isSize = parameter.Attribute.Kind == ParameterKind.Size;
-        if (SizeText.TryParse(text, out var number) && number <= max)
-        {
-            return number;
-        }
-
-        throw new UsageException(isSize
-            ? $"-{parameter.Name} '{text}' is no size. Give 0 to {max} bytes, for example 512MB, 1GB or 2TB."
-            : $"-{parameter.Name} '{text}' is no number. Give 0 to {max.ToString(CultureInfo.InvariantCulture)}.");
+        return SizeText.TryParse(text, out var number) && number <= NumberRange.MaxOf(type)
+            ? number
+            : throw new UsageException(NumberRange.Describe(parameter, text));
     }
 
     private static string Shown(ParameterDescription parameter, string word) =>

@@ -24,7 +24,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
         }
         catch (UsageException e)
         {
-            error.WriteLine($"{verb.Name}: {e.Message}");
+            ReplyText.PrintError(verb.Name, e.Error, error);
         }
         catch (StorageException e)
         {

@@ -15,9 +15,9 @@ internal static class Amount
         null => null,
         512 or 4096 => (int)value,
         _ => throw new StorageException(
-            StorageErrors.SectorSizeNotSupported, $"-{parameter} {value} is not supported; 512 and 4096 are.", target: parameter),
+            StorageErrors.SectorSizeNotSupported, $"-{parameter} {value}: is no sector size. Valid: 512 and 4096.", "Give one of them.", parameter),
     };
 
     private static StorageException TooLarge(StorageErrorKind kind, string parameter, ulong value, long max) =>
-        new(kind, $"-{parameter} {value} is more than {max}.", "Give a smaller value.", parameter);
+        new(kind, $"-{parameter} {value}: is too large. Valid: 0 to {max}.", "Give a smaller value.", parameter);
 }

@@ -50,7 +50,48 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
         }
         catch (JsonException e)
         {
-            throw new StorageException(StorageErrors.InvalidParameter, $"The request cannot be read: {e.Message}", inner: e);
+            var (problem, parameter) = Describe(body, e);
+            throw new StorageException(StorageErrors.InvalidParameter, problem, target: parameter, inner: e);
         }
+    }
+
+    /// <summary>What is wrong with a body that cannot be read: where it is the value of a number parameter, that value and its range.</summary>
+    private (string Problem, string Parameter) Describe(byte[] body, JsonException problem)
+    {
+        var name = problem.Path is { Length: > 2 } path && path.StartsWith("$.", StringComparison.Ordinal) ? path[2..].Split('[', '.')[0] : "";
+        if (Verb.Parameters.FirstOrDefault(known => known.Name.Equals(name, StringComparison.OrdinalIgnoreCase)) is { } parameter
+            && NumberRange.IsNumber(parameter) && TryFindNoNumber(body, parameter, out var value))
+        {
+            return (NumberRange.Describe(parameter, value), parameter.Name);
+        }
+
+        return ($"The request cannot be read: {problem.Message}", "");
+    }
+
+    private static bool TryFindNoNumber(byte[] body, ParameterDescription parameter, out string value)
+    {
+        value = "";
+        try
+        {
+            using var request = JsonDocument.Parse(body);
+            var given = request.RootElement.EnumerateObject().Last(property => property.Name.Equals(parameter.Name, StringComparison.OrdinalIgnoreCase)).Value;
+            JsonElement[] items = parameter.IsList && given.ValueKind == JsonValueKind.Array ? [.. given.EnumerateArray()] : [given];
+            var wrong = Array.FindIndex(items, item => !IsNumber(item, parameter));
+            value = wrong < 0 ? "" : Shortened(items[wrong].ToString());
+            return wrong >= 0;
+        }
+        catch (JsonException)
+        {
+            return false;   // not JSON behind that place
+        }
+    }
+
+    private static bool IsNumber(JsonElement item, ParameterDescription parameter) =>
+        item.ValueKind == JsonValueKind.Number && item.TryGetUInt64(out var number) && number <= NumberRange.MaxOf(parameter.ElementType);
+
+    private static string Shortened(string text)
+    {
+        const int shown = 40;
+        return text.Length <= shown ? text : text[..shown] + "…";
     }
 }

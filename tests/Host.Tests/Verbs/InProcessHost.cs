@@ -60,9 +60,12 @@ public sealed partial class InProcessHost : IAsyncLifetime
     /// <summary>Sends a request and returns the reply.</summary>
     public async Task<JsonElement> SendAsync(string verb, Dictionary<string, object?> request)
     {
-        var answer = await verbs.RunAsync(verb, JsonSerializer.SerializeToUtf8Bytes(request), TestContext.Current.CancellationToken);
-        return JsonDocument.Parse(answer).RootElement;
+        return await SendBytesAsync(verb, JsonSerializer.SerializeToUtf8Bytes(request));
     }
+
+    /// <summary>Sends the bytes of a request, which may be none, and returns the reply.</summary>
+    public async Task<JsonElement> SendBytesAsync(string verb, byte[] request) =>
+        JsonDocument.Parse(await verbs.RunAsync(verb, request, TestContext.Current.CancellationToken)).RootElement;
 
     /// <summary>Writes ones to places of a virtual disk, one after the other, over its socket: no device is made of it.</summary>
     internal async Task WriteAsync(string virtualDisk, int bytes, IEnumerable<long> offsets)

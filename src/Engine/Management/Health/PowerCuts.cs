@@ -85,7 +85,7 @@ public static class PowerCuts
         if (request.Layout.LogicalSectorSize is not (null or 512 or 4096))
         {
             throw new RefusedException(
-                Refusal.SectorSizeNotSupported, $"-LogicalSectorSize {request.Layout.LogicalSectorSize} is not supported; 512 and 4096 are.");
+                Refusal.SectorSizeNotSupported, $"-LogicalSectorSize {request.Layout.LogicalSectorSize}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
         }
     }
 

@@ -173,7 +173,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     {
         if (size < 1 || size > long.MaxValue - row)
         {
-            throw new RefusedException(Refusal.SizeNotSupported, $"-{parameter} {size} is not supported; it is at least {row} and a multiple of that.", "Give another size.");
+            throw new RefusedException(Refusal.SizeNotSupported, $"-{parameter} {size}: is too {(size < 1 ? "small" : "large")}. Valid: 1 to {long.MaxValue - row} bytes, rounded up to a multiple of {row}.", "Give another size.");
         }
 
         return (size + row - 1) / row * row;
@@ -219,12 +219,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
 
     private void CheckName()
     {
-        if (request.FriendlyName.Length is < 1 or > 256 || request.FriendlyName.Any(char.IsControl))
-        {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"-FriendlyName has {request.FriendlyName.Length} characters; a name has 1 to 256 and no control characters.");
-        }
-
+        FriendlyNames.Require(request.FriendlyName, "FriendlyName");
         if (State.VirtualDisks.Values.Any(disk => string.Equals(disk.FriendlyName, request.FriendlyName, StringComparison.OrdinalIgnoreCase)))
         {
             throw new RefusedException(
@@ -279,7 +274,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         int greatest = State.Disks.Values.Max(disk => (int)disk.Description.PhysicalSectorSize);
         int sector = request.LogicalSectorSize ?? Math.Max(512, greatest);
         return sector is 512 or 4096 ? sector : throw new RefusedException(
-            Refusal.SectorSizeNotSupported, $"-LogicalSectorSize {sector} is not supported; 512 and 4096 are.");
+            Refusal.SectorSizeNotSupported, $"-LogicalSectorSize {sector}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
     }
 
     private long RowsWanted(NewVirtualDiskSpec spec)

@@ -1,0 +1,30 @@
+using System.Management.Automation;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Cmdlets;
+
+/// <summary>
+/// Checks a value before PowerShell converts it to the number type of the parameter, so that one that does not fit is answered with the code and
+/// the range, as on the command line. A value that fits is passed on as it was given.
+/// </summary>
+/// <param name="parameter">Name of the parameter.</param>
+/// <param name="type">Type of the parameter.</param>
+/// <param name="isSize">Whether it is a size in bytes.</param>
+[AttributeUsage(AttributeTargets.Property)]
+public sealed class WholeNumberAttribute(string parameter, Type type, bool isSize) : ArgumentTransformationAttribute
+{
+    /// <inheritdoc/>
+    public override object? Transform(EngineIntrinsics engineIntrinsics, object? inputData) =>
+        inputData is null || LanguagePrimitives.TryConvertTo(inputData, type, out object _)
+            ? inputData
+            : throw new ArgumentTransformationMetadataException(
+                $"{NumberRange.Describe(parameter, type.IsArray ? type.GetElementType()! : type, isSize, ValueOf(inputData))} [StorageWMI {StorageErrors.InvalidParameter.Code}]");
+
+    private string ValueOf(object input)
+    {
+        object value = input is PSObject wrapped ? wrapped.BaseObject : input;
+        return value is object[] items && type.IsArray
+            ? $"{items.FirstOrDefault(item => !LanguagePrimitives.TryConvertTo(item, type.GetElementType()!, out object _)) ?? value}"
+            : $"{value}";
+    }
+}
