@@ -4,7 +4,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>A read of one copy that is in flight; when it takes too long, another copy is asked and the first good answer wins.</summary>
-internal sealed class HedgedRead(SpaceHedges hedges) : Follower
+internal sealed class HedgedRead(SpaceHedges hedges) : LinkedFollower
 {
     internal SpaceRow Row { get; private set; } = null!;
 
@@ -28,10 +28,6 @@ internal sealed class HedgedRead(SpaceHedges hedges) : Follower
 
     /// <summary>Disk that the first copy was read from: the slab may have moved when it answers.</summary>
     internal int Disk { get; private set; }
-
-    internal HedgedRead? Older { get; set; }
-
-    internal HedgedRead? Newer { get; set; }
 
     internal LaneTask<IoError> Begin(SpaceRow row, StripPiece piece, ChecksumPage? page, int copy, int disk, IoBuffer target, int tick, LaneTask<IoError> read)
     {

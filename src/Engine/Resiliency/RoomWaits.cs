@@ -15,74 +15,29 @@ internal sealed class RoomWaits
     private const long PatienceNs = 60_000_000_000;
 
     private FreeList<Caller> _free;
-    private Caller? _oldest;   // waiting, in the order in which they came
-    private Caller? _newest;
+    private FollowerList<Caller> _waiting;   // in the order in which they came
 
     /// <summary>Follows work that has not ended.</summary>
     internal LaneTask<IoError> Follow(LaneTask<IoError> work, long nowNs)
     {
         Caller caller = _free.Take() ?? new Caller(this);
-        Link(caller);
+        _waiting.Add(caller);
         return caller.Begin(work, nowNs);
     }
 
     /// <summary>A request has found no room for a minute: callers that have waited as long are answered.</summary>
     internal void Expire(long nowNs)
     {
-        while (_oldest is { } caller && nowNs - caller.StartNs >= PatienceNs)
+        while (_waiting.Oldest is { } caller && nowNs - caller.StartNs >= PatienceNs)
         {
-            Unlink(caller);
+            _waiting.Remove(caller);
             caller.GiveUp();
         }
     }
 
-    private void Link(Caller caller)
-    {
-        caller.Older = _newest;
-        caller.Newer = null;
-        if (_newest is { } newest)
-        {
-            newest.Newer = caller;
-        }
-        else
-        {
-            _oldest = caller;
-        }
-
-        _newest = caller;
-    }
-
-    private void Unlink(Caller caller)
-    {
-        if (caller.Older is { } older)
-        {
-            older.Newer = caller.Newer;
-        }
-        else
-        {
-            _oldest = caller.Newer;
-        }
-
-        if (caller.Newer is { } newer)
-        {
-            newer.Older = caller.Older;
-        }
-        else
-        {
-            _newest = caller.Older;
-        }
-
-        caller.Older = null;
-        caller.Newer = null;
-    }
-
-    private sealed class Caller(RoomWaits waits) : Follower
+    private sealed class Caller(RoomWaits waits) : LinkedFollower
     {
         internal long StartNs { get; private set; }
-
-        internal Caller? Older { get; set; }
-
-        internal Caller? Newer { get; set; }
 
         internal LaneTask<IoError> Begin(LaneTask<IoError> work, long nowNs)
         {
@@ -96,7 +51,7 @@ internal sealed class RoomWaits
         {
             if (!HasAnswered)
             {
-                waits.Unlink(this);
+                waits._waiting.Remove(this);
             }
 
             return error;

@@ -27,8 +27,7 @@ internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members
 
     private readonly Stack<HedgedRead> _free = new();
     private readonly long _tickNs = Math.Max(1, afterNs / TicksPerDelay);
-    private HedgedRead? _oldest;   // reads in flight, in order of submission
-    private HedgedRead? _newest;
+    private FollowerList<HedgedRead> _inFlight;   // in order of submission
     private int _tick;
     private int _delayTicks = TicksPerDelay;
     private bool _isRunning;
@@ -48,18 +47,7 @@ internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members
     /// <summary>Takes a read that has not ended on the list.</summary>
     internal int Link(HedgedRead read)
     {
-        read.Older = _newest;
-        read.Newer = null;
-        if (_newest is { } newest)
-        {
-            newest.Newer = read;
-        }
-        else
-        {
-            _oldest = read;
-        }
-
-        _newest = read;
+        _inFlight.Add(read);
         if (!_isRunning)
         {
             _isRunning = true;
@@ -74,7 +62,7 @@ internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members
     {
         if (!read.IsHedged)
         {
-            Unlink(read);
+            _inFlight.Remove(read);
             return;
         }
 
@@ -87,7 +75,7 @@ internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members
 
     private async LaneTask Watch()
     {
-        while (_oldest is not null)
+        while (_inFlight.Oldest is not null)
         {
             await lane.Delay(_tickNs);
             _tick++;
@@ -102,7 +90,7 @@ internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members
         // From the start each time: asking another copy may end reads, and begin new ones.
         while (FindOverdue() is (var read, var other))
         {
-            Unlink(read);
+            _inFlight.Remove(read);
             read.IsHedged = true;
             members.NoteOverdue(read.Disk, 1);
             Hedge(read, other).Forget();
@@ -111,7 +99,7 @@ internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members
 
     private (HedgedRead Read, int Other)? FindOverdue()
     {
-        for (HedgedRead? read = _oldest; read is not null && _tick - read.StartTick > _delayTicks; read = read.Newer)
+        for (HedgedRead? read = _inFlight.Oldest; read is not null && _tick - read.StartTick > _delayTicks; read = FollowerList<HedgedRead>.After(read))
         {
             if (otherCopy(read) is >= 0 and var other)
             {
@@ -138,29 +126,5 @@ internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members
         {
             lane.Buffers.Return(answer);
         }
-    }
-
-    private void Unlink(HedgedRead read)
-    {
-        if (read.Older is { } older)
-        {
-            older.Newer = read.Newer;
-        }
-        else
-        {
-            _oldest = read.Newer;
-        }
-
-        if (read.Newer is { } newer)
-        {
-            newer.Older = read.Older;
-        }
-        else
-        {
-            _newest = read.Older;
-        }
-
-        read.Older = null;
-        read.Newer = null;
     }
 }

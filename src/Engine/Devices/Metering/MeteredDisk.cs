@@ -21,8 +21,7 @@ public sealed class MeteredDisk : IDisk
     private readonly IDisk _below;
     private readonly DiskWatch _watch;
     private FreeList<MeteredRequest> _free;
-    private MeteredRequest? _oldest;   // requests in flight whose callers wait, in order of submission
-    private MeteredRequest? _newest;
+    private FollowerList<MeteredRequest> _inFlight;   // requests whose callers wait, in order of submission
     private bool _isClosing;
     private IoError _refusal;          // DeviceGone once abandoned
 
@@ -67,10 +66,10 @@ public sealed class MeteredDisk : IDisk
     /// <summary>When the device last answered, in ticks of the watch.</summary>
     internal int AnsweredTick { get; private set; }
 
-    internal bool HasLive => _oldest is not null;
+    internal bool HasLive => _inFlight.Oldest is not null;
 
     /// <summary>When the oldest request in flight was submitted; null while there is none.</summary>
-    internal int? OldestTick => _oldest?.StartTick;
+    internal int? OldestTick => _inFlight.Oldest?.StartTick;
 
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target)
@@ -126,7 +125,7 @@ public sealed class MeteredDisk : IDisk
     public void Abandon()
     {
         _refusal = IoError.DeviceGone;
-        while (_oldest is { } request)
+        while (_inFlight.Oldest is { } request)
         {
             GiveUp(request, IoError.DeviceGone);
         }
@@ -155,7 +154,7 @@ public sealed class MeteredDisk : IDisk
     /// <summary>Ends, for their callers, the requests that have waited too long.</summary>
     internal void FailOverdue()
     {
-        while (_oldest is { } request && _watch.IsOverdue(this, request))
+        while (_inFlight.Oldest is { } request && _watch.IsOverdue(this, request))
         {
             GiveUp(request, IoError.TimedOut);
         }
@@ -172,7 +171,7 @@ public sealed class MeteredDisk : IDisk
     /// <summary>The device has answered a request whose caller waits.</summary>
     internal void Ended(MeteredRequest request, IoError error)
     {
-        Unlink(request);
+        _inFlight.Remove(request);
         AnsweredTick = _watch.Tick;
         Count(request.Operation, request.Offset, request.Length, Lane.NowNs - request.StartNs, error);
     }
@@ -222,14 +221,14 @@ public sealed class MeteredDisk : IDisk
         }
 
         MeteredRequest request = _free.Take() ?? new MeteredRequest(this);
-        Link(request);
+        _inFlight.Add(request);
         _watch.Wake();
         return request.Begin(operation, offset, length, memory, isBorrowed ? callers : default, startNs, _watch.Tick, below);
     }
 
     private void GiveUp(MeteredRequest request, IoError error)
     {
-        Unlink(request);
+        _inFlight.Remove(request);
         Overdue++;
         Count(request.Operation, request.Offset, request.Length, Lane.NowNs - request.StartNs, error);
         request.GiveUp(error);
@@ -279,43 +278,6 @@ public sealed class MeteredDisk : IDisk
                 Counters.WriteBytes += length;
                 Counters.EndWrite(elapsedNs, failed);
                 break;
-        }
-    }
-
-    private void Link(MeteredRequest request)
-    {
-        request.Older = _newest;
-        request.Newer = null;
-        if (_newest is { } newest)
-        {
-            newest.Newer = request;
-        }
-        else
-        {
-            _oldest = request;
-        }
-
-        _newest = request;
-    }
-
-    private void Unlink(MeteredRequest request)
-    {
-        if (request.Older is { } older)
-        {
-            older.Newer = request.Newer;
-        }
-        else
-        {
-            _oldest = request.Newer;
-        }
-
-        if (request.Newer is { } newer)
-        {
-            newer.Older = request.Older;
-        }
-        else
-        {
-            _newest = request.Older;
         }
     }
 }

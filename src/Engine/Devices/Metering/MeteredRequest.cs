@@ -14,7 +14,7 @@ internal enum MemberOperation : byte
 }
 
 /// <summary>One request in flight on a member disk. Its disk may answer for it before the device does.</summary>
-internal sealed class MeteredRequest(MeteredDisk disk) : Follower
+internal sealed class MeteredRequest(MeteredDisk disk) : LinkedFollower
 {
     private IoBuffer _memory;   // what the device uses: the caller's own or borrowed
 
@@ -27,11 +27,6 @@ internal sealed class MeteredRequest(MeteredDisk disk) : Follower
     internal long StartNs { get; private set; }
 
     internal int StartTick { get; private set; }
-
-    /// <summary>Neighbours among the requests in flight, oldest first.</summary>
-    internal MeteredRequest? Older { get; set; }
-
-    internal MeteredRequest? Newer { get; set; }
 
     /// <summary>The caller's memory when the device uses other memory, which is then ours.</summary>
     internal IoBuffer Borrower { get; private set; }
