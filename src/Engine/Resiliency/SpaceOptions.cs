@@ -63,55 +63,55 @@ public sealed record SpaceOptions
 public sealed class SpaceCounters
 {
     /// <summary>Blocks whose data did not match their entry on some copy.</summary>
-    public long ChecksumMismatches;
+    public long ChecksumMismatches { get; set; }
 
     /// <summary>Blocks rewritten from another copy.</summary>
-    public long BlocksHealed;
+    public long BlocksHealed { get; set; }
 
     /// <summary>Blocks that no copy could give.</summary>
-    public long BlocksLost;
+    public long BlocksLost { get; set; }
 
     /// <summary>Blocks whose copies were found to differ in a clean region without checksums.</summary>
-    public long BlocksDiffering;
+    public long BlocksDiffering { get; set; }
 
     /// <summary>Sectors of checksum pages found damaged on a copy.</summary>
-    public long PageSectorsWrong;
+    public long PageSectorsWrong { get; set; }
 
     /// <summary>Regions made equal after an unclean stop.</summary>
-    public long RegionsResynced;
+    public long RegionsResynced { get; set; }
 
     /// <summary>Stale regions that hold their data again.</summary>
-    public long RegionsRepaired;
+    public long RegionsRepaired { get; set; }
 
     /// <summary>Bytes of data written to stale copies to make them whole.</summary>
-    public long RepairBytesWritten;
+    public long RepairBytesWritten { get; set; }
 
     /// <summary>Slabs moved to another disk.</summary>
-    public long SlabsMoved;
+    public long SlabsMoved { get; set; }
 
     /// <summary>Copies of the integrity log made whole.</summary>
-    public long LogCopiesRepaired;
+    public long LogCopiesRepaired { get; set; }
 
     /// <summary>Blocks found unlogged after a crash of the process and kept.</summary>
-    public long BlocksRecovered;
+    public long BlocksRecovered { get; set; }
 
     /// <summary>Bytes of data written to member disks.</summary>
-    public long DataBytesWritten;
+    public long DataBytesWritten { get; set; }
 
     /// <summary>Bytes of checksum pages and log written to member disks.</summary>
-    public long MetadataBytesWritten;
+    public long MetadataBytesWritten { get; set; }
 
     /// <summary>Bytes of data read from member disks.</summary>
-    public long DataBytesRead;
+    public long DataBytesRead { get; set; }
 
     /// <summary>Pieces that requests were split into.</summary>
-    public long Pieces;
+    public long Pieces { get; set; }
 
     /// <summary>Flush rounds.</summary>
-    public long Flushes;
+    public long Flushes { get; set; }
 
     /// <summary>Rows given back.</summary>
-    public long RowsFreed;
+    public long RowsFreed { get; set; }
 
     /// <summary>Adds what happened in another space.</summary>
     internal void Add(SpaceCounters other)

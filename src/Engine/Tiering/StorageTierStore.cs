@@ -7,25 +7,25 @@ namespace TierSpaces.Engine.Tiering;
 public sealed class TierCounters
 {
     /// <summary>Reads.</summary>
-    public long ReadOperations;
+    public long ReadOperations { get; set; }
 
     /// <summary>Bytes read.</summary>
-    public long ReadBytes;
+    public long ReadBytes { get; set; }
 
     /// <summary>Writes.</summary>
-    public long WriteOperations;
+    public long WriteOperations { get; set; }
 
     /// <summary>Bytes written.</summary>
-    public long WriteBytes;
+    public long WriteBytes { get; set; }
 
     /// <summary>Slices that were given a place here by their first write.</summary>
-    public long SlicesAllocated;
+    public long SlicesAllocated { get; set; }
 
     /// <summary>Slices that came here from another tier.</summary>
-    public long SlicesMovedIn;
+    public long SlicesMovedIn { get; set; }
 
     /// <summary>Slices that went to another tier.</summary>
-    public long SlicesMovedOut;
+    public long SlicesMovedOut { get; set; }
 
     internal void NoteRead(int slice, int bytes)
     {

@@ -16,61 +16,61 @@ public sealed class IoCounters
     private readonly long[] _flushes = new long[LatencyClasses];
 
     /// <summary>Completed reads.</summary>
-    public long ReadOperations;
+    public long ReadOperations { get; set; }
 
     /// <summary>Bytes read.</summary>
-    public long ReadBytes;
+    public long ReadBytes { get; set; }
 
     /// <summary>Completed writes, zeroing included.</summary>
-    public long WriteOperations;
+    public long WriteOperations { get; set; }
 
     /// <summary>Bytes written.</summary>
-    public long WriteBytes;
+    public long WriteBytes { get; set; }
 
     /// <summary>Completed flushes.</summary>
-    public long FlushOperations;
+    public long FlushOperations { get; set; }
 
     /// <summary>Completed unmaps.</summary>
-    public long UnmapOperations;
+    public long UnmapOperations { get; set; }
 
     /// <summary>Bytes unmapped.</summary>
-    public long UnmapBytes;
+    public long UnmapBytes { get; set; }
 
     /// <summary>Requests that failed.</summary>
-    public long Errors;
+    public long Errors { get; set; }
 
     /// <summary>Reads that failed.</summary>
-    public long ReadErrors;
+    public long ReadErrors { get; set; }
 
     /// <summary>Writes, zeroing and unmaps that failed.</summary>
-    public long WriteErrors;
+    public long WriteErrors { get; set; }
 
     /// <summary>Flushes that failed.</summary>
-    public long FlushErrors;
+    public long FlushErrors { get; set; }
 
     /// <summary>Requests of any kind that a device failed with an I/O error of its own; it was there and answered.</summary>
-    public long MediaErrors;
+    public long MediaErrors { get; set; }
 
     /// <summary>Longest read, in nanoseconds.</summary>
-    public long ReadNsMax;
+    public long ReadNsMax { get; set; }
 
     /// <summary>Longest write, zeroing or unmap, in nanoseconds.</summary>
-    public long WriteNsMax;
+    public long WriteNsMax { get; set; }
 
     /// <summary>Longest flush, in nanoseconds.</summary>
-    public long FlushNsMax;
+    public long FlushNsMax { get; set; }
 
     /// <summary>Writes that had to read the rest of a 4 KiB block first.</summary>
-    public long ReadModifyWrites;
+    public long ReadModifyWrites { get; set; }
 
     /// <summary>Requests under way.</summary>
-    public int Queue;
+    public int Queue { get; set; }
 
     /// <summary>Most requests under way at once.</summary>
-    public int QueueMax;
+    public int QueueMax { get; set; }
 
     /// <summary>Sum of all latencies, in nanoseconds.</summary>
-    public long LatencyNsTotal;
+    public long LatencyNsTotal { get; set; }
 
     /// <summary>Reads per latency class.</summary>
     public ReadOnlySpan<long> ReadLatencies => _reads;

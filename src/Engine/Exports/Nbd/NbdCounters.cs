@@ -7,43 +7,43 @@ namespace TierSpaces.Engine.Exports.Nbd;
 public sealed class NbdCounters
 {
     /// <summary>Reads completed.</summary>
-    public long Reads;
+    public long Reads { get; set; }
 
     /// <summary>Bytes read.</summary>
-    public long BytesRead;
+    public long BytesRead { get; set; }
 
     /// <summary>Writes completed.</summary>
-    public long Writes;
+    public long Writes { get; set; }
 
     /// <summary>Bytes written.</summary>
-    public long BytesWritten;
+    public long BytesWritten { get; set; }
 
     /// <summary>Flushes completed.</summary>
-    public long Flushes;
+    public long Flushes { get; set; }
 
     /// <summary>Trims completed.</summary>
-    public long Unmaps;
+    public long Unmaps { get; set; }
 
     /// <summary>Bytes given back.</summary>
-    public long BytesUnmapped;
+    public long BytesUnmapped { get; set; }
 
     /// <summary>Zeroings completed.</summary>
-    public long Zeroings;
+    public long Zeroings { get; set; }
 
     /// <summary>Bytes zeroed.</summary>
-    public long BytesZeroed;
+    public long BytesZeroed { get; set; }
 
     /// <summary>Cache hints and status queries completed.</summary>
-    public long Queries;
+    public long Queries { get; set; }
 
     /// <summary>Requests answered with an error, refused ones included.</summary>
-    public long Errors;
+    public long Errors { get; set; }
 
     /// <summary>Connections that entered transmission since the start.</summary>
-    public long ConnectionsMade;
+    public long ConnectionsMade { get; set; }
 
     /// <summary>Connections in transmission now.</summary>
-    public long Connections;
+    public long Connections { get; set; }
 
     internal void Count(NbdCommand command, long bytes, bool succeeded)
     {
