@@ -12,6 +12,7 @@ namespace TierSpaces.Bench.Experiments;
 internal sealed record ArmComparison(ArmLoad Load, string Ours, string Other, double? Bar = null);
 
 /// <summary>What came of a comparison.</summary>
+/// <param name="Compared">The comparison.</param>
 /// <param name="Rate">Ratios of rates, one per round.</param>
 /// <param name="Slow">Ratios of the latency that one write in a hundred exceeds.</param>
 internal sealed record Finding(ArmComparison Compared, Spread Rate, Spread Slow)

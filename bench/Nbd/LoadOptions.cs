@@ -1,6 +1,16 @@
 namespace TierSpaces.Bench.Nbd;
 
 /// <summary>What to do to a server.</summary>
+/// <param name="Socket">Path of the server's Unix socket.</param>
+/// <param name="Export">Name of the export.</param>
+/// <param name="Writes">Whether requests write; otherwise they read.</param>
+/// <param name="Random">Whether places are random; otherwise they follow each other.</param>
+/// <param name="Block">Bytes of a request.</param>
+/// <param name="Depth">Requests in flight on each connection.</param>
+/// <param name="Connections">Number of connections.</param>
+/// <param name="Seconds">Length of the measured time.</param>
+/// <param name="Warmup">Seconds of load before the measured time.</param>
+/// <param name="Length">Bytes of the export that are used, from its start.</param>
 /// <param name="Stride">Distance between two places of requests in bytes; 0: they lie side by side.</param>
 /// <param name="Pid">The server's process, whose processor time is counted; this one when the server runs in it; 0: not counted.</param>
 /// <param name="Flushes">Every write is followed by a flush, and counts when that has ended.</param>

@@ -3,6 +3,9 @@ using System.Globalization;
 namespace TierSpaces.Bench.Nbd;
 
 /// <summary>What came of a load.</summary>
+/// <param name="Operations">Requests that were answered in the measured time.</param>
+/// <param name="Seconds">Length of the measured time.</param>
+/// <param name="Block">Bytes of a request.</param>
 /// <param name="Record">Latencies, and requests in each second.</param>
 /// <param name="ClientCpu">Share of one processor the client used: near 1, it may have been the limit itself.</param>
 /// <param name="ServerCpuUs">Processor time of the server per operation, in microseconds; null when not asked for, or when it runs in the client's process.</param>

@@ -22,6 +22,8 @@ internal sealed record Comparison(string Ours, string Other, double? Bar = null,
 internal sealed record Section(string Title, IReadOnlyList<IMeasured> Targets, IReadOnlyList<(Workload Load, Comparison[] Rows)> Loads);
 
 /// <summary>A row that was measured.</summary>
+/// <param name="Load">Load of both sides.</param>
+/// <param name="Comparison">The two sides and their bars.</param>
 /// <param name="Rate">Ratios of rates, one per round.</param>
 /// <param name="Cpu">Ratios of server processor time per request; null where one side has no server.</param>
 internal sealed record MeasuredRow(Workload Load, Comparison Comparison, Spread Rate, Spread? Cpu)

@@ -162,6 +162,8 @@ internal sealed class CacheRing
     internal LaneTask<IoError> WriteAnchor() => WriteAnchor(Tail, _tailChecksum);
 
     /// <summary>Gives the space before a position free: its anchor is durable and nobody reads there any more.</summary>
+    /// <param name="tail">Position of the first record that is still needed.</param>
+    /// <param name="checksumBefore">Checksum of the record before it, which continues the chain.</param>
     /// <param name="isGivenUp">Whether the ring is given up: nothing is appended to it any more, and its anchors state nothing.</param>
     internal void Free(long tail, uint checksumBefore, bool isGivenUp)
     {

@@ -240,7 +240,7 @@ public sealed partial class TieredStore : IHomeStore
         return error;
     }
 
-    /// <summary>A request that uses a place has begun; what it gives is for <see cref="Leave"/>.</summary>
+    /// <summary>A request that uses a place has begun; what it gives is for <see cref="Leave(int)"/>.</summary>
     private int Enter()
     {
         _requests[_turn]++;

@@ -48,7 +48,12 @@ internal enum NbdErrno : uint
 }
 
 /// <summary>The 28 bytes in front of every request.</summary>
+/// <param name="Magic">Identifies a request.</param>
+/// <param name="Flags">Flags of the command.</param>
+/// <param name="Command">The command.</param>
 /// <param name="Cookie">Chosen by the client, sent back as it came: never interpreted, so never byte-swapped.</param>
+/// <param name="Offset">First byte of the export that is meant.</param>
+/// <param name="Length">Number of bytes.</param>
 internal readonly record struct NbdRequestHeader(
     uint Magic, NbdCommandFlags Flags, NbdCommand Command, ulong Cookie, ulong Offset, uint Length)
 {
