@@ -184,8 +184,10 @@ public sealed class HalfwayVerbTests
             }
         }
 
-        _world.Advance(TimeSpan.FromSeconds(2));
-        Assert.Equal(4, ids.Sum(id => _world.Disk(id).Counters.ReadOperations));
+        _world.Advance(TimeSpan.FromMilliseconds(250));
+        Assert.Equal((4, 4L * (32 << 20)), (ids.Sum(id => _world.Disk(id).Counters.ReadOperations), ids.Sum(id => _world.Disk(id).Counters.ReadBytes)));
+        _world.Advance(TimeSpan.FromSeconds(2));   // each of the others has the first part of its answer
+        Assert.Equal((8, 4L * ((32 << 20) + (128 << 10))), (ids.Sum(id => _world.Disk(id).Counters.ReadOperations), ids.Sum(id => _world.Disk(id).Counters.ReadBytes)));
     }
 
     private Refusal? RefusalOf(Func<Task> verb)

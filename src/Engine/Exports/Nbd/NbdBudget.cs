@@ -2,22 +2,31 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Exports.Nbd;
 
-// Payload memory of all connections to all disks of one lane, shared fairly. A connection is active while it holds payload or waits for it.
+// Payload memory of all connections to all disks of one lane, shared fairly. A connection is active while it holds payload or waits for it; one that
+// is served in parts is not.
 //
 // Invariants
 //  1. A request takes its whole need at once, before the first payload byte is received, so no two connections wait for each other.
-//  2. A connection that holds payload takes no more than its share, the limit divided by the active connections and one more: while
-//     clients do not take their replies there is room for another one.
-//  3. A connection that holds nothing is never above its share: it is granted in order of arrival as soon as the memory is there.
+//  2. A connection that holds payload, or owes a reply, takes no more than its share, the limit divided by the active connections and one more:
+//     while clients do not take their replies there is room for another one.
+//  3. A connection that owes nothing is never above its share: it is granted in order of arrival as soon as the memory is there.
 //  4. Connections wait in order of arrival. One that is above its share holds up no connection behind it.
 //  5. A request of at most SmallMax bytes that would have to wait is served from a reserve, of which a connection holds at most SmallShare:
 //     small requests are answered whatever large ones hold.
+//  6. A request that has waited for NbdParts.AfterNs is served in parts of PartBytes from a second reserve, of which a connection holds
+//     one part: large requests are delayed, not stopped, by what others hold.
+//
+// Bound: while at most PartsMax connections are served in parts (128 with the default limit), no request waits longer than NbdParts.AfterNs and one period of
+// the server's watch, one second together, however many clients take no replies.
 
 /// <summary>Payload memory that the connections of one lane share.</summary>
 public sealed class NbdBudget
 {
     /// <summary>Largest request, in bytes, that the reserve serves.</summary>
     internal const int SmallMax = 64 << 10;
+
+    /// <summary>Bytes of one part of a request that is served in parts.</summary>
+    internal const int PartBytes = 128 << 10;
 
     private const int SmallShare = 2 * SmallMax;
 
@@ -27,8 +36,9 @@ public sealed class NbdBudget
     private long _used;
     private long _smallUsed;
     private int _active;
+    private int _parts;   // connections that are served in parts
 
-    /// <summary>A budget of <paramref name="limit"/> bytes, and an eighth of it more for small requests.</summary>
+    /// <summary>A budget of <paramref name="limit"/> bytes, an eighth of it more for small requests, and an eighth for requests in parts.</summary>
     /// <exception cref="ArgumentOutOfRangeException">Less than the largest request.</exception>
     public NbdBudget(long limit = 4L * NbdLimits.MaxPayload)
     {
@@ -38,7 +48,12 @@ public sealed class NbdBudget
     }
 
     /// <summary>Bytes taken now.</summary>
-    public long Used => _used + _smallUsed;
+    public long Used => _used + _smallUsed + ((long)_parts * PartBytes);
+
+    /// <summary>How often a connection within its share has waited so long for bytes that others hold that it was served in parts.</summary>
+    internal long PartsBegun { get; private set; }
+
+    private long PartsMax => _limit / 8 / PartBytes;
 
     /// <summary>Whether a connection waits for bytes that others hold, and is not above its own share.</summary>
     internal bool IsContendedBeside(NbdTransmission holder)
@@ -100,6 +115,29 @@ public sealed class NbdBudget
         return true;
     }
 
+    /// <summary>Takes the memory of a part for a connection that waits in the queue; it leaves the queue. False: there is none.</summary>
+    internal bool TryTakePart(NbdTransmission taker)
+    {
+        NbdClaim claim = taker.Claim;
+        if (!claim.IsQueued || _parts >= PartsMax)
+        {
+            return false;
+        }
+
+        _parts++;
+        PartsBegun += IsAboveShare(taker, claim.Wanted) ? 0 : 1;
+        Leave(taker);
+        return true;
+    }
+
+    /// <summary>Gives the memory of a part back.</summary>
+    internal void ReleasePart(NbdTransmission holder)
+    {
+        Invariant.That(_parts > 0, "A connection returns the memory of a part once");
+        _parts--;
+        EndActivity(holder.Claim);
+    }
+
     internal void Release(NbdTransmission holder, int bytes, bool isSmall)
     {
         if (isSmall)
@@ -130,7 +168,7 @@ public sealed class NbdBudget
     }
 
     private bool IsAboveShare(NbdTransmission taker, int bytes) =>
-        taker.Claim.Held > 0 && taker.Claim.Held + bytes > _limit / (_active + 1);
+        (taker.Claim.Held > 0 || taker.OwesReplies) && taker.Claim.Held + bytes > _limit / (_active + 1);
 
     private bool MustWaitBehindOthers(NbdTransmission taker)
     {

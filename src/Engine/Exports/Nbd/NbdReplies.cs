@@ -116,6 +116,12 @@ internal sealed class NbdReplies : IDisposable
 
     private void AddSimple(NbdRequest request, NbdFault fault)
     {
+        if (request is { IsPart: true, IsFirstPart: false, Command: NbdCommand.Read })
+        {
+            _collecting.AddPayload(request.Buffer.Slice(0, request.ReplyBytes));   // behind what was sent of it
+            return;
+        }
+
         Span<byte> header = _collecting.AddHeader(SimpleHeader);
         BinaryPrimitives.WriteUInt32BigEndian(header, NbdMagic.SimpleReply);
         BinaryPrimitives.WriteUInt32BigEndian(header[4..], (uint)NbdFaults.Errno(fault));
@@ -136,13 +142,13 @@ internal sealed class NbdReplies : IDisposable
         message.CopyTo(chunk[6..]);
     }
 
-    /// <summary>Every reply is a single chunk, the last one of its request.</summary>
+    /// <summary>A reply is a single chunk, and the last one of its request unless that is in parts.</summary>
     private Span<byte> StartChunk(NbdRequest request, NbdChunk type, int headerBytes, int payload)
     {
         const ushort done = 1;
         Span<byte> header = _collecting.AddHeader(headerBytes);
         BinaryPrimitives.WriteUInt32BigEndian(header, NbdMagic.StructuredReply);
-        BinaryPrimitives.WriteUInt16BigEndian(header[4..], done);
+        BinaryPrimitives.WriteUInt16BigEndian(header[4..], request is { IsPart: true, IsLastPart: false } ? (ushort)0 : done);
         BinaryPrimitives.WriteUInt16BigEndian(header[6..], (ushort)type);
         BitConverter.TryWriteBytes(header[8..], request.Header.Cookie);
         BinaryPrimitives.WriteUInt32BigEndian(header[16..], (uint)payload);

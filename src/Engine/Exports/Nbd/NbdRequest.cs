@@ -25,11 +25,26 @@ internal sealed class NbdRequest
     /// <summary>Whether they come from the reserve of the budget.</summary>
     internal bool IsSmall;
 
+    /// <summary>Which part of a request it is; the header of a part is its own.</summary>
+    internal NbdPartKind Part { get; set; }
+
+    /// <summary>Whether it is a part of a request.</summary>
+    internal bool IsPart => Part != NbdPartKind.None;
+
+    /// <summary>Whether it is the first part of a request.</summary>
+    internal bool IsFirstPart => (Part & NbdPartKind.First) != 0;
+
+    /// <summary>Whether it is the last part of a request.</summary>
+    internal bool IsLastPart => (Part & NbdPartKind.Last) != 0;
+
     /// <summary>Bytes of <see cref="Buffer"/> that a successful reply carries.</summary>
     internal int ReplyBytes;
 
     /// <summary>States found by a status query.</summary>
     internal List<StoreExtent> Extents { get; } = [];
+
+    /// <summary>Gives it the header of a part.</summary>
+    internal void Take(in NbdRequestHeader header) => Header = header;
 
     internal NbdCommand Command => Header.Command;
 

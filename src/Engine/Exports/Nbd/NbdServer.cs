@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 /// </summary>
 public sealed class NbdServer
 {
-    private const long WatchIntervalNs = 1_000_000_000;
+    private const long WatchIntervalNs = 500_000_000;
     private const long RefusalNoticeNs = 1_000_000_000;
 
     private readonly List<NbdExport> _exports = [];

@@ -11,6 +11,7 @@ internal sealed class NbdSession(NbdServer server, ILaneSocket socket)
     private bool _isAborted;
     private long _lastProgress = -1;
     private long _lastProgressNs;
+    private long _partsBegun;                 // of the budget, when this was last looked at
     private long _endingSinceNs = -1;         // −1 until no more requests are taken
 
     /// <summary>Whether the client has not chosen an export yet, and may.</summary>
@@ -59,7 +60,7 @@ internal sealed class NbdSession(NbdServer server, ILaneSocket socket)
         }
     }
 
-    /// <summary>Called about every second: enforces the limits of time.</summary>
+    /// <summary>Called about every half second: enforces the limits of time.</summary>
     internal void Watch(long nowNs)
     {
         NbdLimits limits = server.Limits;
@@ -74,7 +75,10 @@ internal sealed class NbdSession(NbdServer server, ILaneSocket socket)
             return;
         }
 
-        if (transmission.Progress != _lastProgress || !transmission.HoldsForClient || !server.Budget.IsContendedBeside(transmission))
+        transmission.Watch(nowNs);
+        bool isContended = server.Budget.IsContendedBeside(transmission) || server.Budget.PartsBegun != _partsBegun;
+        _partsBegun = server.Budget.PartsBegun;
+        if (transmission.Progress != _lastProgress || !transmission.HoldsForClient || !isContended)
         {
             _lastProgress = transmission.Progress;
             _lastProgressNs = nowNs;

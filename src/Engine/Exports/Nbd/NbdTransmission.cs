@@ -28,6 +28,7 @@ internal sealed class NbdTransmission
     private readonly ILaneSocket _socket;
     private readonly NbdReceiver _receiver;
     private readonly NbdReplies _replies;
+    private readonly NbdParts _parts;
     private readonly NbdSignal _changed = new();
     private NbdRequest? _incoming;   // its payload is being received
     private NbdFault _refusal;       // what it will be answered with instead of being done
@@ -47,6 +48,7 @@ internal sealed class NbdTransmission
         _socket = socket;
         _receiver = receiver;
         _terms = terms;
+        _parts = new NbdParts(server.Budget, this);
         _store = Takes(terms.Export.Store.Geometry, terms.Geometry.BlockSize)
             ? terms.Export.Store : new BlockLimits(server.Lane.Buffers, terms.Export.Store, terms.Geometry.BlockSize);
         _replies = new NbdReplies(this, socket, server.Lane.Buffers, server.Limits.MaxRequests, terms.StructuredReplies);
@@ -71,6 +73,15 @@ internal sealed class NbdTransmission
     /// <summary>What this connection has of the budget.</summary>
     internal NbdClaim Claim { get; } = new();
 
+    /// <summary>Called about every half second: a request that has waited long enough for memory is served in parts.</summary>
+    internal void Watch(long nowNs)
+    {
+        if (_parts.LookIfDue(nowNs))
+        {
+            Wake();
+        }
+    }
+
     /// <summary>Grows with every reply that is sent, and with every 64 KiB that are received or sent.</summary>
     internal long Progress => _replies.Sent + (_receiver.BytesReceived >> ProgressShift) + (_socket.BytesSent >> ProgressShift);
 
@@ -80,7 +91,13 @@ internal sealed class NbdTransmission
     /// <summary>Whether it holds payload memory that only the client can make it give back.</summary>
     internal bool HoldsForClient => _bytes > _runningBytes;
 
+    /// <summary>Whether a request that was taken has not been answered.</summary>
+    internal bool OwesReplies => _slots > 0;
+
     private ILane Lane => _server.Lane;
+
+    /// <summary>Whether a read in parts has to be carried to its end although no request is taken any more.</summary>
+    private bool OwesRead => _parts.OwesRead && !_dead;
 
     /// <summary>Whether all that was taken is answered.</summary>
     private bool IsDrained => _slots == 0 && _replies.IsEmpty && !_flushDue;
@@ -208,12 +225,12 @@ internal sealed class NbdTransmission
     {
         for (; ; )
         {
-            if (_ended)
+            if (_ended && !OwesRead)
             {
                 return Pause.AtEnd;
             }
 
-            if (_receiver.Available < NbdRequestHeader.Size)
+            if (!_parts.IsActive && _receiver.Available < NbdRequestHeader.Size)
             {
                 return Pause.ForData;
             }
@@ -223,7 +240,7 @@ internal sealed class NbdTransmission
                 return Pause.ForTurn;
             }
 
-            Pause pause = Take(NbdRequestHeader.Decode(_receiver.Peek(NbdRequestHeader.Size)));
+            Pause pause = _parts.IsActive ? TakePart() : Take(NbdRequestHeader.Decode(_receiver.Peek(NbdRequestHeader.Size)));
             if (pause != Pause.None)
             {
                 return pause;
@@ -286,9 +303,11 @@ internal sealed class NbdTransmission
         int charge = fault == NbdFault.None ? ChargeOf(header) : 0;
         if (!TryAdmit(charge, out bool isSmall))
         {
-            return Pause.ForRoom;
+            _parts.NoteWaiting(Claim.IsQueued, Lane.NowNs);
+            return TryBeginParts(header) ? Pause.None : Pause.ForRoom;
         }
 
+        _parts.NoteWaiting(false, 0);
         _receiver.Consume(NbdRequestHeader.Size);
         _afterLargeWrite = hasPayload && header.Length > NbdReceiver.LargestAssembled;
         NbdRequest request = _incoming = Rent(header, charge, isSmall);
@@ -298,6 +317,56 @@ internal sealed class NbdTransmission
         }
 
         return hasPayload ? TakePayload(request) : Start(request);
+    }
+
+    private bool TryBeginParts(in NbdRequestHeader header)
+    {
+        bool fits = header.Command == NbdCommand.Write
+            || (header.Command == NbdCommand.Read && (_terms.StructuredReplies ? (header.Flags & NbdCommandFlags.DontFragment) == 0 : IsDrained));
+        if (!fits || _slots >= _server.Limits.MaxRequests || !_parts.TryBegin(header))
+        {
+            return false;
+        }
+
+        _receiver.Consume(NbdRequestHeader.Size);
+        return true;
+    }
+
+    /// <summary>Takes the next part of the request in parts.</summary>
+    private Pause TakePart()
+    {
+        if (_parts.IsOut || Export.IsSuspended)
+        {
+            return Pause.ForRoom;
+        }
+
+        if (_parts.Fault != NbdFault.None)
+        {
+            NbdRequest refused = _incoming = Rent(_parts.Rest, charge: 0, isSmall: false);
+            _parts.End();
+            return Reject(refused, _parts.Fault);
+        }
+
+        NbdRequest part = _incoming = Rent(_parts.Rest, charge: 0, isSmall: false);
+        _parts.Next(part);
+        part.Buffer = Lane.Buffers.Rent((int)part.Length).AllowKeeping();
+        part.Charge = (int)part.Length;
+        part.ReplyBytes = part.Command == NbdCommand.Read ? part.Charge : 0;
+        _bytes += part.Charge;
+        return part.Command == NbdCommand.Write ? TakePayload(part) : Start(part);
+    }
+
+    /// <summary>Whether a part that has ended ends its request. An error that cannot be told any more ends the connection.</summary>
+    private bool EndsRequest(NbdRequest part, NbdFault fault)
+    {
+        bool isUntold = part.Command == NbdCommand.Read && fault != NbdFault.None && !_terms.StructuredReplies && !part.IsFirstPart;
+        if (isUntold && !_dead)
+        {
+            _server.Report(_socket, $"a read of {_parts.WholeLength} bytes has failed behind the header of its reply");
+            Abort();
+        }
+
+        return _parts.NoteEnd(part, fault);
     }
 
     /// <summary>A refused write is answered after its payload: clients expect no reply to what they are still sending.</summary>
@@ -439,13 +508,18 @@ internal sealed class NbdTransmission
 
     private void Answer(NbdRequest request, NbdFault fault)
     {
-        Export.Counters.Count(request.Command, request.Length, fault == NbdFault.None);
+        bool isEnd = !request.IsPart || EndsRequest(request, fault);
+        if (isEnd)
+        {
+            Export.Counters.Count(request.Command, request.IsPart ? _parts.WholeLength : request.Length, fault == NbdFault.None);
+        }
+
         if (request.Command == NbdCommand.Write)
         {
             ReturnMemory(request);
         }
 
-        if (_dead)
+        if (_dead || (!isEnd && request.Command == NbdCommand.Write))
         {
             Release(request);
             Wake();
@@ -495,6 +569,7 @@ internal sealed class NbdTransmission
         request.Header = header;
         request.Charge = charge;
         request.IsSmall = isSmall;
+        request.Part = NbdPartKind.None;
         request.Buffer = charge > 0 ? RentBuffer(charge, isSmall) : default;
         request.ReplyBytes = header.Command == NbdCommand.Read ? charge : 0;
         _slots++;
@@ -528,22 +603,32 @@ internal sealed class NbdTransmission
         {
             Lane.Buffers.Return(request.Buffer);
             _bytes -= request.Charge;
-            _server.Budget.Release(this, request.Charge, request.IsSmall);
             request.Buffer = default;
+            int charge = request.Charge;
             request.Charge = 0;
+            if (request.IsPart)
+            {
+                _parts.Return();
+                Wake();
+            }
+            else
+            {
+                _server.Budget.Release(this, charge, request.IsSmall);
+            }
         }
     }
 
     private void EndRequests()
     {
         _ended = true;
+        _parts.Abandon();
         _server.Budget.Leave(this);
     }
 
     /// <summary>When the server ends the connection, its client may be silent: closing ends the receive.</summary>
     private void CloseWhenQuiet()
     {
-        bool isQuiet = _slots == (_incoming is null ? 0 : 1) && _replies.IsEmpty && !_flushDue;
+        bool isQuiet = _slots == (_incoming is null ? 0 : 1) && _replies.IsEmpty && !_flushDue && !OwesRead;
         if (_ended && isQuiet)
         {
             Abort();

@@ -143,14 +143,15 @@ public class NbdLimitsTests
         TestClient waiting = nbd.Connect().Enter();
         Assert.Equal(0u, waiting.Ask(Read, 0, 512).Error);   // small ones have their reserve
         Assert.False(holder.Socket.ClosedByServer);
-        int before = waiting.Socket.ReceivedByClient;
-        waiting.Request(Read, 0, 1 << 20);
-        nbd.Lane.Advance(4 * Second);
-        Assert.Equal(before, waiting.Socket.ReceivedByClient);
         long askedNs = nbd.Lane.NowNs;
-        Assert.Equal(0u, waiting.TakeReply().Error);
-        Assert.InRange(nbd.Lane.NowNs - askedNs, 0, 4 * Second);
-        Assert.True(holder.Socket.ClosedByServer);
+        while (!holder.Socket.ClosedByServer)
+        {
+            long beganNs = nbd.Lane.NowNs;
+            Assert.Equal(0u, waiting.Ask(Read, 0, 1 << 20).Error);
+            Assert.InRange(nbd.Lane.NowNs - beganNs, 0, Second);
+        }
+
+        Assert.InRange(nbd.Lane.NowNs - askedNs, 5 * Second, 8 * Second);
         Assert.Contains("others wait", nbd.Notices.Single());
         nbd.AssertNothingHeld();
     }
@@ -195,12 +196,16 @@ public class NbdLimitsTests
         nbd.Lane.Advance(Second);
         TestClient[] others = [.. Enumerable.Range(0, 2).Select(_ => nbd.Connect().Enter())];
         long askedNs = nbd.Lane.NowNs;
-        foreach (TestClient other in others)
+        while (stuck.Any(static client => !client.Socket.ClosedByServer))
         {
-            other.Request(Read, 0, 32 << 20);
+            foreach (TestClient other in others)
+            {
+                other.Request(Read, 0, 32 << 20);
+            }
+
+            Assert.All(others, static other => Assert.Equal(0u, other.TakeReply().Error));
         }
 
-        Assert.All(others, static other => Assert.Equal(0u, other.TakeReply().Error));
         Assert.InRange(nbd.Lane.NowNs - askedNs, 5 * Second, 8 * Second);
         Assert.Contains("others wait", nbd.Notices[0]);
         Assert.All(others, static other => Assert.False(other.Socket.ClosedByServer));
@@ -241,7 +246,7 @@ public class NbdLimitsTests
         TestClient second = nbd.Connect().Enter(name: "disk");
         first.Request(Read, 0, 32 << 20);
         second.Request(Read, 0, 128 << 10);
-        nbd.Lane.Advance(Second);
+        nbd.Lane.Advance(Second / 4);   // later they would be served in parts
         Assert.Single(nbd.Store.Calls);
         nbd.Lane.Run(ends ? nbd.Server.Remove(other) : other.Suspend());
         nbd.Store.ReleaseAll();

@@ -12,7 +12,11 @@ internal sealed record OptionReply(uint Option, uint Type, byte[] Data)
 }
 
 /// <summary>One answer to a request, error message and payload included.</summary>
-internal sealed record Reply(ulong Cookie, bool IsStructured, uint Error, string Message, uint ChunkType, byte[] Data);
+internal sealed record Reply(ulong Cookie, bool IsStructured, uint Error, string Message, uint ChunkType, byte[] Data)
+{
+    /// <summary>Chunks that it came in.</summary>
+    public int Chunks { get; init; } = 1;
+}
 
 /// <summary>An NBD client written from the protocol document, sharing nothing with the server: numbers stand here again.</summary>
 internal sealed class TestClient
@@ -135,12 +139,32 @@ internal sealed class TestClient
             return new Reply(cookie, false, error, "", 0, error == 0 ? Take(readLength) : []);
         }
 
-        Assert.Equal(0x668e33efu, magic);
-        Assert.True(IsStructured, "a structured reply was not negotiated");
-        Assert.Equal(1, BinaryPrimitives.ReadUInt16BigEndian(head.AsSpan(4)));
-        uint type = BinaryPrimitives.ReadUInt16BigEndian(head.AsSpan(6));
-        byte[] data = Take((int)BinaryPrimitives.ReadUInt32BigEndian(Take(4)));
-        return type == 0x8001 ? ErrorReply(cookie, data) : new Reply(cookie, true, 0, "", type, data);
+        List<byte> whole = [];
+        for (int chunks = 1; ; chunks++)
+        {
+            Assert.Equal(0x668e33efu, magic);
+            Assert.True(IsStructured, "a structured reply was not negotiated");
+            Assert.Equal(cookie, BinaryPrimitives.ReadUInt64BigEndian(head.AsSpan(8)));   // one request in parts at a time
+            bool isLast = BinaryPrimitives.ReadUInt16BigEndian(head.AsSpan(4)) == 1;
+            uint type = BinaryPrimitives.ReadUInt16BigEndian(head.AsSpan(6));
+            byte[] data = Take((int)BinaryPrimitives.ReadUInt32BigEndian(Take(4)));
+            Assert.True(isLast || type == 1);   // only data comes in parts
+            if (type == 0x8001)
+            {
+                return ErrorReply(cookie, data);
+            }
+
+            bool isMore = whole.Count > 0;   // an offset in front of each part, and the parts follow each other
+            Assert.True(!isMore || BinaryPrimitives.ReadInt64BigEndian(data) == BinaryPrimitives.ReadInt64BigEndian([.. whole[..8]]) + whole.Count - 8);
+            whole.AddRange(data.AsSpan(isMore ? 8 : 0));
+            if (isLast)
+            {
+                return new Reply(cookie, true, 0, "", type, [.. whole]) { Chunks = chunks };
+            }
+
+            head = Take(16);
+            magic = BinaryPrimitives.ReadUInt32BigEndian(head);
+        }
     }
 
     /// <summary>Runs the lane until the server has closed the connection.</summary>

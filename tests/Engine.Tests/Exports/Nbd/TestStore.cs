@@ -22,6 +22,9 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
     /// <summary>What every call answers.</summary>
     public IoError Answer { get; set; }
 
+    /// <summary>Calls whose text begins so answer with an I/O error and do nothing.</summary>
+    public string? Fails { get; set; }
+
     /// <summary>What every call throws before it does anything.</summary>
     public Exception? Throws { get; set; }
 
@@ -130,12 +133,13 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
         Action complete = () =>
         {
             Running--;
-            if (Answer == IoError.None)
+            IoError answer = Fails is { } failing && call.StartsWith(failing, StringComparison.Ordinal) ? IoError.Io : Answer;
+            if (answer == IoError.None)
             {
                 effect();
             }
 
-            gate.Complete(Answer);
+            gate.Complete(answer);
         };
         if (EndsWith is { } end)
         {
