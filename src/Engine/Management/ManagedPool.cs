@@ -51,6 +51,9 @@ internal sealed class Absence
     /// <summary>How often it has left, each time less than an hour after the time before.</summary>
     internal int Departures { get; set; }
 
+    /// <summary>Whether it left together with others: that departure is not counted.</summary>
+    internal bool IsShared { get; set; }
+
     /// <summary>Before this it is not looked for.</summary>
     internal long NotBeforeNs { get; set; }
 }
@@ -71,16 +74,19 @@ internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
     /// <summary>Whether it is to be opened again as soon as no commit that concerns it is undecided.</summary>
     internal bool AwaitsDecision { get; set; }
 
+    /// <summary>Why it is not exported although it is to be; empty otherwise.</summary>
+    internal string ExportProblem { get; set; } = "";
+
+    /// <summary>Whether a user stopped its repair: none is begun for stale copies without a command, or until another disk is back.</summary>
+    internal bool IsResyncStopped { get; set; }
+
     /// <summary>Before this, on the lane's clock, no repair is begun without a command.</summary>
     internal long RepairNotBeforeNs { get; set; }
-
-    /// <summary>Whether its last repair left stale copies behind whose disks are there.</summary>
-    internal bool IsResyncLeft { get; set; }
 
     /// <summary>Bytes that its last repair could have made whole and did not.</summary>
     internal long LeftByRepair { get; set; }
 
-    /// <summary>Repairs in a row that left as much as the one before: the next one waits twice as long.</summary>
+    /// <summary>Repairs in a row that left more than half of what the one before left: the next one waits twice as long.</summary>
     internal int VainRepairs { get; set; }
 
     /// <summary>Disks that were to be drained when a user stopped its repair: for these alone none is begun without a command.</summary>

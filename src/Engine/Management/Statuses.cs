@@ -83,6 +83,9 @@ public sealed record PhysicalDiskStatus
     /// <summary>OK, Lost Communication, or what is wrong.</summary>
     public string OperationalStatus { get; init; } = "OK";
 
+    /// <summary>Why it is not OK, and what is done about it; empty when it is.</summary>
+    public string StatusReason { get; init; } = "";
+
     /// <summary>Why it may not be pooled; empty when it may.</summary>
     public Refusal? CannotPool { get; init; }
 

@@ -4,6 +4,7 @@ using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
 using TierSpaces.Simulation;
@@ -186,7 +187,45 @@ internal sealed class SubsystemWorld : IDiskFactory
         return verb.GetAwaiter().GetResult();
     }
 
-    internal void Advance(TimeSpan time) => Lane.Advance(time.Ticks * 100);
+    /// <summary>Lets time pass. Whatever is not OK then says why.</summary>
+    internal void Advance(TimeSpan time)
+    {
+        Lane.Advance(time.Ticks * 100);
+        _ = NotOk();
+    }
+
+    /// <summary>Everything that is not OK as "class status: reason". Each has a reason; a virtual disk that is only not connected has it in its detached reason.</summary>
+    internal List<string> NotOk()
+    {
+        List<string> found = [];
+        foreach (VirtualDiskStatus disk in Run(Subsystem.VirtualDisksAsync()))
+        {
+            bool isOk = disk.Health == HealthStatus.Healthy && (disk.OperationalStatus == "OK" || disk.DetachedReason == "By Policy");
+            Note(found, isOk, $"virtual disk {disk.OperationalStatus}", disk.StatusReason);
+            Note(found, disk.WriteCache is null or { State: "Active" }, $"write cache {disk.WriteCache?.State}", disk.WriteCache?.StateReason ?? "");
+        }
+
+        foreach (StoragePoolStatus pool in Run(Subsystem.PoolsAsync()))
+        {
+            Note(found, pool is { Health: HealthStatus.Healthy, OperationalStatus: PoolOperationalStatus.OK }, $"pool {pool.OperationalStatus}", pool.StatusReason);
+        }
+
+        foreach (PhysicalDiskStatus disk in Run(Subsystem.PhysicalDisksAsync()))
+        {
+            Note(found, disk is { Health: HealthStatus.Healthy, OperationalStatus: "OK" }, $"physical disk {disk.OperationalStatus}", disk.StatusReason);
+        }
+
+        return found;
+    }
+
+    private static void Note(List<string> found, bool isOk, string what, string reason)
+    {
+        if (!isOk)
+        {
+            Assert.True(reason.Length > 0, $"{what} without a reason");
+            found.Add($"{what}: {reason}");
+        }
+    }
 
     /// <summary>Turns the clock until something is so, at most for a day.</summary>
     internal void Until(Func<bool> holds) => Lane.PumpWhile(() => !holds(), 86400L * 1_000_000_000);

@@ -377,6 +377,7 @@ public sealed partial class StorageSubsystem
                 CannotPoolReason = why?.Reason ?? "",
                 Health = disk.Problem.Length > 0 ? HealthStatus.Unhealthy : HealthStatus.Healthy,
                 OperationalStatus = disk.IsSplit ? "Split" : disk.Problem.Length > 0 ? "Lost Communication" : "OK",
+                StatusReason = disk.Problem,
             };
         }
 
@@ -428,6 +429,7 @@ public sealed partial class StorageSubsystem
             HoldsMetadata = managed.Pool?.View.IsMetadata(member.Number) == true,
             Health = present && !failing ? HealthStatus.Healthy : HealthStatus.Warning,
             OperationalStatus = !present ? "Lost Communication" : failing ? "Predictive Failure" : "OK",
+            StatusReason = present && !failing ? "" : ReasonOfMember(managed, member, failing),
             Counters = (managed.Pool?.Disk(member.Number) as MeteredDisk)?.Counters,
         };
     }

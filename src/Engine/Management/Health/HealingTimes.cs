@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Management;
 /// what it missed; one that is given up is rebuilt elsewhere as a whole.
 /// </param>
 /// <param name="ReturnPollNs">How often a missing member is looked for. One that has come and gone within the hour is looked for later each time.</param>
-/// <param name="RetryNs">How long after a repair that left something undone it is tried again.</param>
+/// <param name="RetryNs">How long after a repair that left something on a retired disk it is tried again.</param>
 public sealed record HealingTimes(long MissingGraceNs = 300_000_000_000, long ReturnPollNs = 5_000_000_000, long RetryNs = 60_000_000_000)
 {
     private const long Second = 1_000_000_000;

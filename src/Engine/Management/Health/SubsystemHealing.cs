@@ -21,15 +21,16 @@ namespace TierSpaces.Engine.Management;
 //
 // Invariants
 //  1. A virtual disk has one repair. One that is past its rebuilding begins again when there is something to rebuild.
-//  2. A repair that has left something undone is tried again after a while; one that a user has stopped, when another disk is to be left.
-//  3. A disk that keeps leaving is looked for later each time, so that it is given up in the end instead of coming and going for ever.
+//  2. Stale copies that can be made whole are repaired: at once, and after a repair that left some, later each time that one leaves more than half of what
+//     the one before left. A repair that a user has stopped begins again when another disk is back or is to be left.
+//  3. A disk that keeps leaving, and not together with others, is looked for later each time, so that it is given up in the end instead of coming and going for ever.
 //  4. What changes a pool is done in turn with the verbs; looking for a disk is not, because a disk may take long to answer.
 public sealed partial class StorageSubsystem
 {
     private const long TendPeriodNs = 1_000_000_000;
     private const long ForgetDeparturesNs = 3_600_000_000_000;
     private const int DoublingsMax = 10;
-    private const int VainDoublingsMax = 6;   // an hour
+    private const long SharedCauseNs = 5_000_000_000;
 
     private readonly LaneSignal _lookEnded = new();
     private int _looks;   // candidates that are being looked at
@@ -109,7 +110,23 @@ public sealed partial class StorageSubsystem
                 absence.IsMissing = true;
                 absence.SinceNs = _lane.NowNs;
                 absence.NotBeforeNs = NextTry(absence);
+                DiscountSharedCause(managed);
             }
+        }
+    }
+
+    /// <summary>
+    /// Disks that leave together have left for a cause that they share (a cable, a controller, power), not because one keeps leaving: that departure
+    /// does not make them wait longer the next time.
+    /// </summary>
+    private void DiscountSharedCause(ManagedPool managed)
+    {
+        Absence[] together = [.. managed.Absences.Values.Where(absence => absence.IsMissing && _lane.NowNs - absence.SinceNs <= SharedCauseNs)];
+        foreach (Absence absence in together.Where(absence => together.Length > 1 && !absence.IsShared))
+        {
+            absence.IsShared = true;
+            absence.Departures--;
+            absence.NotBeforeNs = absence.SinceNs + _options.Healing.ReturnPollNs;
         }
     }
 
@@ -165,7 +182,11 @@ public sealed partial class StorageSubsystem
     }
 
     /// <summary>When a disk that has just left, or could not come back, is looked at next.</summary>
-    private long NextTry(Absence absence) => _lane.NowNs + (_options.Healing.ReturnPollNs << Math.Min(absence.Departures++, DoublingsMax));
+    private long NextTry(Absence absence)
+    {
+        absence.IsShared = false;
+        return _lane.NowNs + (_options.Healing.ReturnPollNs << Math.Min(absence.Departures++, DoublingsMax));
+    }
 
     private async LaneTask<Nothing> GiveUpMissing(ManagedPool managed, Pool pool)
     {
@@ -193,17 +214,16 @@ public sealed partial class StorageSubsystem
     {
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
-            (Pool Pool, DiskNumber Disk)[] leaving = [.. RetiredUnder(pool, disk)];
-            if ((leaving.Length == 0 && !disk.IsResyncLeft) || disk.Open.Fault != IoError.None || _lane.NowNs < disk.RepairNotBeforeNs
-                || RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
+            if (disk.Open.Fault != IoError.None || _lane.NowNs < disk.RepairNotBeforeNs || RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
             {
                 continue;
             }
 
+            (Pool Pool, DiskNumber Disk)[] leaving = [.. RetiredUnder(pool, disk)];
             SlabMover mover = new(pool, disk.Open);
-            bool isDue = (disk.IsResyncLeft && disk.Open.BytesToResync > 0)
+            bool isDue = (!disk.IsResyncStopped && disk.Open.BytesToResync > 0)
                 || (leaving.Except(disk.StoppedFor).Any() && leaving.Any(left => mover.CanLeave(left.Pool, left.Disk)));
-            disk.RepairNotBeforeNs = _lane.NowNs + (isDue ? _options.Healing.RetryNs : 10 * TendPeriodNs);
+            disk.RepairNotBeforeNs = _lane.NowNs + (isDue ? _options.Healing.RetryNs : leaving.Length > 0 ? 10 * TendPeriodNs : 2 * TendPeriodNs);
             if (isDue)
             {
                 BeginRepair(managed, disk);
@@ -227,7 +247,7 @@ public sealed partial class StorageSubsystem
     /// <summary>Repairs a virtual disk from the beginning: its repair under way does, or a new one.</summary>
     private void BeginRepair(ManagedPool managed, ManagedVirtualDisk disk)
     {
-        disk.IsResyncLeft = false;
+        disk.IsResyncStopped = false;
         if (RepairOf(managed, disk) is not { } running || !running.BeginAgain())
         {
             StartJob(managed, disk, JobKind.Repair, _lane.NewGuid(), null);
@@ -241,12 +261,13 @@ public sealed partial class StorageSubsystem
         {
             bool isStopped = job.State == JobState.Terminated;
             disk.StoppedFor = isStopped ? [.. RetiredUnder(pool, disk)] : [];
-            disk.IsResyncLeft = !isStopped && disk.Open.BytesToResync > 0;
-            bool isWhole = job.State == JobState.Completed && !disk.IsResyncLeft && new SlabMover(pool, disk.Open).Plan(givesUpMissing: false).Count == 0;
-            bool isVain = disk.IsResyncLeft && disk.LeftByRepair > 0 && disk.Open.BytesToResync >= disk.LeftByRepair;
-            disk.VainRepairs = isVain ? disk.VainRepairs + 1 : 0;
-            disk.LeftByRepair = disk.Open.BytesToResync;
-            disk.RepairNotBeforeNs = isWhole || isStopped ? 0 : _lane.NowNs + (_options.Healing.RetryNs << Math.Min(disk.VainRepairs, VainDoublingsMax));
+            disk.IsResyncStopped = isStopped;
+            long left = isStopped ? 0 : disk.Open.BytesToResync;
+            bool isWhole = job.State == JobState.Completed && left == 0 && new SlabMover(pool, disk.Open).Plan(givesUpMissing: false).Count == 0;
+            disk.VainRepairs = left > 0 && left > disk.LeftByRepair / 2 && disk.LeftByRepair > 0 ? disk.VainRepairs + 1 : 0;
+            disk.LeftByRepair = left;
+            disk.RepairNotBeforeNs = isWhole || isStopped ? 0
+                : _lane.NowNs + (left > 0 ? _options.Healing.ReturnPollNs << Math.Min(disk.VainRepairs, DoublingsMax) : _options.Healing.RetryNs);
         }
     }
 }

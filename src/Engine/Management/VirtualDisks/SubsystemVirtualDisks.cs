@@ -303,6 +303,7 @@ public sealed partial class StorageSubsystem
         }
         catch (RefusedException refused)
         {
+            disk.ExportProblem = refused.Message;
             _options.Notice($"Virtual disk {disk.Open.Description.FriendlyName} is not exported: {refused.Message}");
         }
     }
@@ -343,6 +344,7 @@ public sealed partial class StorageSubsystem
             throw new RefusedException(Refusal.SocketTaken, $"Virtual disk '{description.FriendlyName}' cannot be exported: {taken.Message}");
         }
 
+        disk.ExportProblem = "";
         disk.Server = server;
         disk.Export = export;
         disk.SocketPath = path;
@@ -402,7 +404,7 @@ public sealed partial class StorageSubsystem
                 .Sum(static space => (space?.MappedRows ?? 0) * (long)(space?.Description.Positions ?? 0)) * slab,
             Health = health,
             OperationalStatus = status,
-            StatusReason = disk is null || managed.Pool is null ? ReasonOfClosed(managed, id) : WhatIsTheMatter(managed.Pool, disk),
+            StatusReason = disk is null || managed.Pool is null ? ReasonOfClosed(managed, id) : WhatIsTheMatter(managed, disk),
             DetachedReason = detached,
             SocketPath = disk?.SocketPath ?? "",
             Counters = disk?.Open.Disk.Counters,
@@ -412,11 +414,14 @@ public sealed partial class StorageSubsystem
         };
     }
 
-    private static string ReasonOfClosed(ManagedPool managed, VirtualDiskId id) => managed.Unopened.TryGetValue(id, out string? problem)
-        ? $"It could not be opened: {problem}. After the cause is removed, Connect-VirtualDisk opens it." : "";
-
-    private static string WhatIsTheMatter(Pool pool, ManagedVirtualDisk disk)
+    private string WhatIsTheMatter(ManagedPool managed, ManagedVirtualDisk disk)
     {
+        Pool pool = managed.Pool!;
+        if (disk.AwaitsDecision)
+        {
+            return "It is detached until a commit is decided that waits for room on a file system under its storage pool or that of its write cache. Free space there; it is attached by itself then.";
+        }
+
         if (disk.Open.Fault != IoError.None)
         {
             return $"It takes no more requests: {disk.Open.FaultReason} ({disk.Open.Fault}).";
@@ -465,7 +470,10 @@ public sealed partial class StorageSubsystem
 
         int hung = pool.State.Disks.Keys.Select(number => (int)number.Value)
             .FirstOrDefault(number => pool.Disk(new DiskNumber((ushort)number)) is MeteredDisk { IsHung: true });
-        return hung > 0 ? $"Physical disk '{NameOf(hung)}' does not answer: what needs it fails until it does." : "";
+        return hung > 0 ? $"Physical disk '{NameOf(hung)}' does not answer: what needs it fails until it does."
+            : disk.Open.IsDegraded ? DescribeDegraded(managed, disk)
+            : disk.ExportProblem.Length > 0 ? $"It is not served: {disk.ExportProblem} Connect-VirtualDisk tries again."
+            : "";
 
         string NameOf(int number) => pool.State.Disk(new DiskNumber((ushort)number))!.Description.FriendlyName;
     }
@@ -488,9 +496,9 @@ public sealed partial class StorageSubsystem
             return (HealthStatus.Unhealthy, "Detached", "Incomplete");
         }
 
-        if (!disk.Open.IsComplete)
+        if (!disk.Open.IsComplete || disk.AwaitsDecision)
         {
-            return (HealthStatus.Unhealthy, disk.Open.Fault != IoError.None ? "Detached" : "No Redundancy", "Incomplete");
+            return (HealthStatus.Unhealthy, disk.Open.Fault != IoError.None || disk.AwaitsDecision ? "Detached" : "No Redundancy", "Incomplete");
         }
 
         bool degraded = disk.Open.IsDegraded;

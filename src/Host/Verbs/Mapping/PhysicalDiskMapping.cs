@@ -23,6 +23,7 @@ internal static class PhysicalDiskMapping
             DeviceId = disk.DeviceId < 0 ? "" : disk.DeviceId.ToString(CultureInfo.InvariantCulture),
             HealthStatus = DisplayName.Of((HealthStatus)disk.Health),
             OperationalStatus = [disk.OperationalStatus],
+            OperationalDetails = disk.StatusReason.Length > 0 ? [disk.StatusReason] : null,
             Usage = DisplayName.Of((PhysicalDiskUsage)disk.Usage),
             SupportedUsages = usages,
             Description = disk.Description,

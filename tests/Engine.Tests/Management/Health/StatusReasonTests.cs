@@ -1,0 +1,101 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Management;
+
+namespace TierSpaces.Engine.Tests.Management;
+
+/// <summary>
+/// What is not OK says why, what is done about it and when. That every status has a reason is checked by the world itself, whenever time passes in
+/// any of these tests; here it is what the reasons say.
+/// </summary>
+public sealed class StatusReasonTests
+{
+    private const long Mebibyte = 1 << 20;
+
+    private readonly SubsystemWorld _world = new(network: new StubNetwork());
+
+    [Fact]
+    public void A_missing_disk_is_told_with_the_time_of_the_next_look()
+    {
+        _world.NewPool(3);
+        _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(_world.NewMirror("d", 8 * Mebibyte)));
+        _world.Pull(0);
+        _world.Advance(TimeSpan.FromSeconds(2));
+        Assert.Matches("^Physical disk '0' with copies of it is missing. It is looked for again in [1-5] s; what it missed is copied when it is back.$", Reason("virtual disk Degraded"));
+        Assert.Matches("^It is missing. It is looked for again in [1-5] s", Reason("physical disk Lost Communication"));
+        Assert.Contains("is missing", Reason("pool Degraded"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_repair_that_runs_and_one_that_was_stopped_are_told()
+    {
+        _world.NewPool(2);
+        Guid disk = _world.NewMirror("d", 16 * Mebibyte);
+        _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(disk));
+        _world.Pull(1);
+        _world.Advance(TimeSpan.FromSeconds(2));
+        for (int at = 0; at < 16; at++)
+        {
+            _world.Write(disk, at * Mebibyte, 1 << 16);
+        }
+
+        _world.Disks[0].ReadTakesLonger = static (_, _) => 1_000_000_000;
+        _world.PutBack(1);
+        _world.Until(() => _world.Jobs.Any(static job => job.State == JobState.Running));
+        Assert.Matches("^Copies of [0-9]+ bytes are out of date. A repair runs \\([0-9]+ % complete, see Get-StorageJob\\).$", Reason("virtual disk Degraded"));
+        _world.Run(_world.Subsystem.StopJobAsync(_world.Jobs.Single(static job => job.State == JobState.Running).UniqueId));
+        Assert.Matches("^Copies of [0-9]+ bytes are out of date. Their repair was stopped: Repair-VirtualDisk begins another.$", Reason("virtual disk Degraded"));
+        _world.Advance(TimeSpan.FromMinutes(5));
+        Assert.NotEmpty(Reason("virtual disk Degraded"));   // it stays stopped
+    }
+
+    [Fact]
+    public void A_repair_that_waits_is_told_with_its_time_and_begins_then()
+    {
+        _world.NewPool(2);
+        Guid disk = _world.NewMirror("d", 8 * Mebibyte);
+        _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(disk));
+        _world.Pull(1);
+        _world.Advance(TimeSpan.FromSeconds(2));
+        _world.Write(disk, 0, 1 << 16);
+        _world.PutBack(1);
+        bool fails = true;
+        _world.Until(() => !_world.Disks[1].Pulled);
+        _world.Disks[0].ReadFails = (offset, _) => fails && offset > 8 * Mebibyte;
+        _world.Until(() => _world.NotOk().Exists(static line => line.Contains("A repair begins", StringComparison.Ordinal)));
+        Assert.Matches("^Copies of [0-9]+ bytes are out of date. A repair begins (in [0-9]+ s|within a second); Repair-VirtualDisk begins one at once.$", Reason("virtual disk Degraded"));
+        fails = false;
+        _world.Advance(TimeSpan.FromMinutes(3));
+        Assert.Empty(_world.NotOk());
+    }
+
+    [Fact]
+    public void A_pool_that_is_not_open_is_the_reason_of_its_virtual_disks_and_members()
+    {
+        _world.NewPool(2);
+        _world.NewMirror("d", 8 * Mebibyte);
+        _world.Pull(0);
+        _world.Pull(1);
+        _world.Advance(TimeSpan.FromSeconds(5));
+        Assert.Contains("majority", Reason("pool Incomplete"), StringComparison.Ordinal);
+        Assert.StartsWith("Its storage pool is not open: ", Reason("virtual disk Detached"), StringComparison.Ordinal);
+        Assert.NotEmpty(Reason("physical disk Lost Communication"));
+    }
+
+    [Fact]
+    public void A_registered_disk_that_is_not_there_says_so()
+    {
+        _world.NewDisk();
+        _world.Away.Add(0);
+        _world.Restart();
+        Assert.Contains("is not there", Reason("physical disk Lost Communication"), StringComparison.Ordinal);
+    }
+
+    private string Reason(string what)
+    {
+        List<string> found = _world.NotOk();
+        string line = found.Find(line => line.StartsWith(what + ": ", StringComparison.Ordinal)) ?? "";
+        Assert.True(line.Length > 0, $"nothing is {what}: {string.Join('\n', found)}");
+        return line[(what.Length + 2)..];
+    }
+}
