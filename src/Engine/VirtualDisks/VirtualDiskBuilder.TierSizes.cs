@@ -8,14 +8,19 @@ namespace TierSpaces.Engine.VirtualDisks;
 
 public static partial class VirtualDiskBuilder
 {
-    /// <summary>The largest size of a tier of a new disk whose other tiers are as the specification says, in bytes; 0: there is no room for a slice. Exact.</summary>
+    /// <summary>
+    /// The largest size of a tier of a new disk whose other tiers are as the specification says, in bytes; 0: there is no room for a slice. Exact. A thin
+    /// tier may be larger than what its disks have room for now: the metadata bounds it.
+    /// </summary>
     internal static long LargestTierSize(Pool pool, NewVirtualDiskSpec spec, int index)
     {
         VirtualDiskDescription disk = Describe(pool, spec);
         NewRows rows = new();
-        long count = rows.TryReserveLogsAndCache(pool, disk, out _) ? RowsFor(pool, disk, index) : -1;
+        long count = rows.TryReserveLogsAndCache(pool, disk, out _)
+            ? disk.ProvisioningType == ProvisioningType.Thin ? SpaceDescription.MaxRows : RowsFor(pool, disk, index)
+            : -1;
         rows.Release(pool);
-        return LargestSize(pool, disk, index, count, hasHeat: index == 0);
+        return LargestSize(pool, disk, index, count, hasHeat: index == 0, isNew: true);
     }
 
     /// <summary>The size that a tier of an open disk can grow to, in bytes; its present one where there is no room. Exact.</summary>
@@ -58,8 +63,10 @@ public static partial class VirtualDiskBuilder
         return pool.Allocator.LargestRowCount(tier.NumberOfColumns, tier.NumberOfDataCopies, AllocationPreferences.For(disk, tier));
     }
 
-    // Of the sizes whose space has at most so many rows the largest; the space grows with the size.
-    private static long LargestSize(Pool pool, VirtualDiskDescription disk, int index, long rows, bool hasHeat)
+    // Of the sizes whose space has at most so many rows the largest; the space grows with the size. The first tier holds the heat of the whole disk: in a
+    // new disk it grows with every tier, in an open one with its own size alone. An added tier
+    // holds it as well.
+    private static long LargestSize(Pool pool, VirtualDiskDescription disk, int index, long rows, bool hasHeat, bool isNew = false)
     {
         long slice = disk.SliceSize;
         long others = disk.SizeBytes - disk.Tiers[index].SizeBytes;
@@ -78,11 +85,14 @@ public static partial class VirtualDiskBuilder
         VirtualDiskDescription Sized(long size)
         {
             long space = TierSpaceBytes(ShapeOf(pool, disk, disk.Tiers[index]).RowSize, (int)slice, size, hasHeat ? others + size : 0);
-            return disk with
+            var tiers = disk.Tiers.SetItem(index, disk.Tiers[index] with { SizeBytes = size, SpaceBytes = space });
+            if (isNew && !hasHeat)
             {
-                SizeBytes = others + size,
-                Tiers = disk.Tiers.SetItem(index, disk.Tiers[index] with { SizeBytes = size, SpaceBytes = space }),
-            };
+                long first = TierSpaceBytes(ShapeOf(pool, disk, tiers[0]).RowSize, (int)slice, tiers[0].SizeBytes, others + size);
+                tiers = tiers.SetItem(0, tiers[0] with { SpaceBytes = first });
+            }
+
+            return disk with { SizeBytes = others + size, Tiers = tiers };
         }
     }
 }

@@ -84,22 +84,23 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
             "Change the template with Set-StorageTier -ProvisioningType.");
     }
 
-    /// <summary>Refuses a disk that the pool has no room for.</summary>
+    /// <summary>Refuses a disk that the pool has no room for, and names the tier that is too large: the others may have no room for its sake.</summary>
     internal void RequireRoom(NewVirtualDiskSpec spec)
     {
-        for (int i = 0; i < spec.Tiers.Length; i++)
+        var tooLarge = spec.Tiers.Select((tier, i) => (Tier: tier, Most: VirtualDiskBuilder.LargestTierSize(pool, spec, i))).Where(static found => found.Tier.SizeBytes > found.Most).ToArray();
+        if (tooLarge.Length == 0)
         {
-            NewTierSpec tier = spec.Tiers[i];
-            long most = VirtualDiskBuilder.LargestTierSize(pool, spec, i);
-            if (tier.SizeBytes > most && spec.ProvisioningType == ProvisioningType.Fixed)
-            {
-                string cache = spec.WriteCacheSize > 0 ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
-                throw new RefusedException(
-                    Refusal.NotEnoughCapacity,
-                    $"-StorageTierSizes: storage tier '{tier.FriendlyName}' of {tier.SizeBytes} bytes is more than storage pool '{PoolName}' has room for: at most {most} bytes on {tier.Media()} with {tier.NumberOfColumns} columns and {CopiesText(tier.NumberOfDataCopies)}{cache}.",
-                    $"Give a smaller size, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks.");
-            }
+            return;
         }
+
+        (NewTierSpec tier, long most) = tooLarge.MaxBy(static found => found.Most);
+        string cache = spec.WriteCacheSize > 0 ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
+        bool isThin = spec.ProvisioningType == ProvisioningType.Thin;
+        throw new RefusedException(
+            Refusal.NotEnoughCapacity,
+            $"-StorageTierSizes: storage tier '{tier.FriendlyName}' of {tier.SizeBytes} bytes is more than storage pool '{PoolName}' has room for: at most {most} bytes on {tier.Media()} with {tier.NumberOfColumns} columns and {CopiesText(tier.NumberOfDataCopies)}{cache}."
+            + (isThin ? $" {new MetadataRoom(pool).Describe()}" : ""),
+            isThin ? "Give a smaller size, or remove virtual disks." : $"Give a smaller size, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks.");
     }
 
     private Part PartOf((TierTemplate Template, long SizeBytes) asked)
