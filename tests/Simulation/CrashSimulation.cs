@@ -72,6 +72,7 @@ public sealed class CrashSimulation
     /// <summary>Runs one seed.</summary>
     public static SimulationResult Run(SpaceScenario scenario, ulong seed, int operations = 60, double forkChance = ForkChance, bool whileMoving = false)
     {
+        using RecycledMemory.Scope memory = RecycledMemory.Keep();
         if (scenario.ExchangesMembers)
         {
             return MemberSimulation.Run(scenario, seed);

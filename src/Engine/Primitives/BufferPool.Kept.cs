@@ -46,6 +46,22 @@ public sealed unsafe partial class BufferPool
     /// </summary>
     public void Displace(IoBuffer asked, IoBuffer answer) => _displaced.Add((asked, answer));
 
+    /// <summary>The same for a read into <paramref name="answer"/> that may have failed: then the buffer goes back to the pool.</summary>
+    /// <returns><paramref name="error"/>.</returns>
+    public IoError Displace(IoBuffer asked, IoBuffer answer, IoError error)
+    {
+        if (error == IoError.None)
+        {
+            Displace(asked, answer);
+        }
+        else
+        {
+            Return(answer);
+        }
+
+        return error;
+    }
+
     /// <summary>
     /// Where the data of a read into <paramref name="target"/> is: there, or in a buffer that takes its place. The caller owns the
     /// result instead of <paramref name="target"/>, the whole of what it rented.

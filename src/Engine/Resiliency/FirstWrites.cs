@@ -38,7 +38,7 @@ internal sealed class FirstWrites
     /// <summary>Notes the blocks of a piece that the log calls never-written or lost. The caller has made room.</summary>
     internal void Note(ChecksumPage page, in StripPiece piece, IoBuffer source, uint[] checksums)
     {
-        int first = FirstBlock(piece);
+        int first = _shape.BlockInPage(piece.SlabOffset);
         long block = BlockKey(piece);
         for (int i = 0; i < piece.Length / BlockSize && _notes is not null; i++)
         {
@@ -52,7 +52,7 @@ internal sealed class FirstWrites
     /// <summary>Takes back notes of a block: they may be there while it is unlogged, changed since the last capture, or until a running flush ends.</summary>
     internal void TakeBack(in StripPiece piece, ChecksumPage page, int at, bool isFlushing)
     {
-        int block = FirstBlock(piece) + at;
+        int block = _shape.BlockInPage(piece.SlabOffset) + at;
         if (page.IsUnlogged(block) || page.IsChanged(block) || isFlushing)
         {
             _notes?.AddZeroed(BlockKey(piece) + at);
@@ -99,8 +99,6 @@ internal sealed class FirstWrites
         return notes.Capacity >= needed ? notes
             : throw new ArgumentException($"A first-write journal of {notes.Capacity} slots a half: a write takes up to {needed}.", nameof(memory));
     }
-
-    private int FirstBlock(in StripPiece piece) => piece.SlabOffset % _shape.PageSpan / BlockSize;
 
     private long BlockKey(in StripPiece piece) => (((((long)piece.Row * _layout.Columns) + piece.Column) * _shape.SlabSize) + piece.SlabOffset) / BlockSize;
 }

@@ -12,7 +12,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  3. What the log has of a page that no disk could give yet (unplaced) is kept in the log, and applied when a disk gives the page.
 
 /// <summary>The checksum entries of a space.</summary>
-internal sealed class IntegrityStore(SpaceContext space)
+internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
 {
     private const int BlockSize = SpaceShape.BlockSize;
 
@@ -50,7 +50,7 @@ internal sealed class IntegrityStore(SpaceContext space)
     internal void MakeRoomBy(Func<LaneTask<Nothing>> makeRoom) => _makeRoom = makeRoom;
 
     /// <summary>Number of the first block of a piece in its page.</summary>
-    internal int FirstBlock(in StripPiece piece) => piece.SlabOffset % _shape.PageSpan / BlockSize;
+    internal int FirstBlock(in StripPiece piece) => _shape.BlockInPage(piece.SlabOffset);
 
     /// <summary>Prefetches the entries of a block that is likely to be asked for next, if they are in memory.</summary>
     internal void Expect(in StripPiece piece) => _pages.Expect(piece);
@@ -146,7 +146,7 @@ internal sealed class IntegrityStore(SpaceContext space)
     }
 
     /// <summary>Encodes a page as the durable part of the log has it. A page that is not in memory is on its good copies as it is.</summary>
-    internal async LaneTask<IoError> EncodeLogged(SpaceLog log, SpaceRow row, int column, int index, IoBuffer image)
+    internal async LaneTask<IoError> EncodeLogged(SpaceRow row, int column, int index, IoBuffer image)
     {
         ChecksumPage? page = _pages.Find(row, column, index) is { IsLoaded: true } cached ? cached : null;
         if (page is null)
@@ -167,12 +167,12 @@ internal sealed class IntegrityStore(SpaceContext space)
         }
 
         log.ApplyDurable();
-        Encode(image.Span, PlaceOf(page), log.Journal.Durable, page.LoggedChecksums, page.LoggedGenerations);
+        Encode(page, image);
         return IoError.None;
     }
 
     /// <summary>Writes blank pages into the slab of a position: every page that is there says never-written.</summary>
-    internal async LaneTask<IoError> BlankPages(SpaceLog log, SpaceRow row, int position)
+    internal async LaneTask<IoError> BlankPages(SpaceRow row, int position)
     {
         uint[] checksums = new uint[ChecksumPage.Blocks];
         ushort[] generations = new ushort[ChecksumPage.Blocks];
@@ -241,7 +241,7 @@ internal sealed class IntegrityStore(SpaceContext space)
     internal ChecksumPlace PlaceOf(ChecksumPage page) => new(space.Options.PoolTag, space.Options.Space, page.Row.Index, page.Column, page.Index);
 
     /// <summary>Encodes a page as it is logged now.</summary>
-    internal void Encode(SpaceLog log, ChecksumPage page, IoBuffer image) =>
+    internal void Encode(ChecksumPage page, IoBuffer image) =>
         Encode(image.Span, PlaceOf(page), log.Journal.Durable, page.LoggedChecksums, page.LoggedGenerations);
 
     /// <summary>Regions of its group that a page has entries of, bit per region.</summary>

@@ -62,18 +62,8 @@ internal sealed class MirrorCopies(EngineParts parts)
     internal bool IsReadable(SpaceRow row, in StripPiece piece, int copy) =>
         _redundancy.IsGood(row, PositionOf(piece.Column, copy), row.RegionOf(piece.Column, piece.SlabOffset));
 
-    internal bool HasReadable(SpaceRow row, in StripPiece piece)
-    {
-        for (int copy = 0; copy < _shape.Copies; copy++)
-        {
-            if (IsReadable(row, piece, copy))
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
+    internal bool HasReadable(SpaceRow row, in StripPiece piece) =>
+        _redundancy.IsReadable(row, piece.Column, row.RegionOf(piece.Column, piece.SlabOffset));
 
     /// <summary>Returns the least busy copy that may be read; ties alternate, so that one stream uses every disk. −1: none.</summary>
     internal int ChooseCopy(SpaceRow row, in StripPiece piece)

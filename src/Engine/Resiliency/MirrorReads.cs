@@ -11,7 +11,6 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>Reads a simple or mirrored space.</summary>
 internal sealed class MirrorReads
 {
-    private readonly EngineParts _parts;
     private readonly MirrorCopies _copies;
     private readonly IntegrityStore _integrity;
     private readonly SpaceMembers _members;
@@ -21,7 +20,7 @@ internal sealed class MirrorReads
 
     internal MirrorReads(EngineParts parts, MirrorCopies copies)
     {
-        (_parts, _copies, _integrity, _members) = (parts, copies, parts.Integrity, parts.Space.Members);
+        (_copies, _integrity, _members) = (copies, parts.Integrity, parts.Space.Members);
         _buffers = parts.Space.Lane.Buffers;
         _hasChecksums = parts.Space.Shape.Checksums;
         _hedges = new SpaceHedges(parts.Space.Lane, parts.Space.Options.HedgeAfterNs, _members, OtherCopy, ReadOther);
@@ -117,17 +116,7 @@ internal sealed class MirrorReads
     private async LaneTask<IoError> ReadElsewhere(SpaceRow row, StripPiece piece, IoBuffer target)
     {
         IoBuffer answer = _buffers.Rent(target.Length);
-        IoError error = await ReadOtherCopies(row, piece, -1, answer);
-        if (error == IoError.None)
-        {
-            _buffers.Displace(target, answer);
-        }
-        else
-        {
-            _buffers.Return(answer);
-        }
-
-        return error;
+        return _buffers.Displace(target, answer, await ReadOtherCopies(row, piece, -1, answer));
     }
 
     /// <summary>Reads a copy; when it does not answer soon, another one too: then the result may be <see cref="SpaceHedges.Displaced"/>.</summary>

@@ -15,7 +15,7 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>Resyncs and rebuilds copies of a simple or mirrored space.</summary>
 internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, MirrorReads reads)
 {
-    internal const int ChunkMax = 256 << 10;
+    private const int ChunkMax = 256 << 10;
 
     private const int BlockSize = SpaceShape.BlockSize;
 
@@ -45,7 +45,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         if (error == IoError.None && (anyWritten || taken.Count > 0))
         {
             error = await _flusher.FlushDisks();
-            error = error == IoError.None ? await LogTaken(taken) : error;
+            error = error == IoError.None ? await _flusher.LogTaken(taken) : error;
         }
 
         return error;
@@ -79,12 +79,6 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
 
         _buffers.Return(buffers);
         return error;
-    }
-
-    private async LaneTask<IoError> LogTaken(List<CapturedEntry> taken)
-    {
-        parts.Changes.Take(taken);
-        return taken.Count > 0 ? await _flusher.Flush() : IoError.None;
     }
 
     /// <summary>Returns the copy that the notes prove, the newest write first; −1: none.</summary>

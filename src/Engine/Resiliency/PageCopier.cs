@@ -27,7 +27,7 @@ internal sealed class PageCopier(SpaceContext space, SpaceLog log, IntegrityStor
                     {
                         IoBuffer image = images.Slice(written.Count * ChecksumSector.PageSize, ChecksumSector.PageSize);
                         written.Add(place);
-                        error = await integrity.EncodeLogged(log, row, column, index, image);
+                        error = await integrity.EncodeLogged(row, column, index, image);
                         error = error == IoError.None
                             ? await space.Members.WriteOrEvict(target.Disk, target.OffsetOf(place), image, hasOtherCopy: true) : error;
                         space.Counters.MetadataBytesWritten += image.Length;

@@ -198,7 +198,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
 
             log.ApplyDurable();
             IoBuffer image = _buffers.Rent(ChecksumSector.PageSize);
-            integrity.Encode(log, page, image);
+            integrity.Encode(page, image);
             page.Pins++;
             written.Add(new WrittenPage(page, log.Journal.Durable, Crc32c.Compute(image.Span)));
             yield return WritePage(page, image);

@@ -130,7 +130,7 @@ internal sealed class RowMaker(
         for (int position = 0; position < row.Places.Length; position++)
         {
             IoError error = _shape.Checksums
-                ? await integrity.BlankPages(log, row, position)
+                ? await integrity.BlankPages(row, position)
                 : await _members.Zero(row.Places[position].Disk, row.Places[position].DataOffset, _shape.SlabSize);
             cleared[position] = error == IoError.None;
             if (error == IoError.NoSpace)

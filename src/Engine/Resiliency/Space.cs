@@ -45,7 +45,7 @@ public sealed class Space : IHomeStore, IRepairable
         FlushClock clock = new();
         FirstWrites firstWrites = new(_context);
         _log = new SpaceLog(_context);
-        _integrity = new IntegrityStore(_context);
+        _integrity = new IntegrityStore(_context, _log);
         _lost = new LostBlocks(_layout);
         _stale = new StaleMap(_context);
         _flusher = new SpaceFlusher(_context, _log, _changes, firstWrites, clock);

@@ -72,6 +72,13 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
         return IoError.None;
     }
 
+    /// <summary>Enters what a resync took for the contents of blocks, and flushes: the data of first writes before their entries.</summary>
+    internal async LaneTask<IoError> LogTaken(List<CapturedEntry> taken)
+    {
+        changes.Take(taken);
+        return taken.Count > 0 ? await Flush() : IoError.None;
+    }
+
     private async LaneTask<IoError> FlushRounds()
     {
         ulong needed = clock.Next;

@@ -245,7 +245,7 @@ internal sealed class SpaceOpening(
         }
 
         space.Counters.BlocksRecovered += kept.Count;
-        return error == IoError.None ? await LogTaken(kept) : error;
+        return error == IoError.None ? await flusher.LogTaken(kept) : error;
     }
 
     private async LaneTask<IoError> JudgeNoted(long key, List<CrashNote> notes, List<CapturedEntry> kept)
@@ -260,12 +260,5 @@ internal sealed class SpaceOpening(
             || await integrity.Load(row, block) is not { } page
             || page.Generations[integrity.FirstBlock(block)] is not (ChecksumSector.NeverWritten or ChecksumSector.Poisoned)
             ? IoError.None : await engine.Recover(row, block, page, notes, kept);
-    }
-
-    /// <summary>Enters what was taken for the contents of blocks: the flush in it makes the copies durable before it logs them.</summary>
-    private async LaneTask<IoError> LogTaken(List<CapturedEntry> taken)
-    {
-        changes.Take(taken);
-        return taken.Count > 0 ? await flusher.Flush() : IoError.None;
     }
 }

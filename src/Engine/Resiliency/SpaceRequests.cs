@@ -225,17 +225,7 @@ internal sealed class SpaceRequests(
     private async LaneTask<IoError> ReadElsewhere(SpaceRow row, StripPiece piece, IoBuffer target)
     {
         IoBuffer answer = _buffers.Rent(target.Length);
-        IoError error = await ReadAgain(row, piece, answer);
-        if (error == IoError.None)
-        {
-            _buffers.Displace(target, answer);
-        }
-        else
-        {
-            _buffers.Return(answer);
-        }
-
-        return error;
+        return _buffers.Displace(target, answer, await ReadAgain(row, piece, answer));
     }
 
     private async LaneTask<IoError> WritePiece(StripPiece piece, IoBuffer source)

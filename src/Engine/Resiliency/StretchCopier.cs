@@ -6,6 +6,8 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>Copies the data of a region of a position to a slab, chunk by chunk under its range lock, while reads and writes go on.</summary>
 internal sealed class StretchCopier(SpaceContext space, RegionMap regions, ILayoutEngine engine)
 {
+    private const int ChunkMax = 256 << 10;
+
     private readonly ILayout _layout = space.Layout;
     private readonly SpaceShape _shape = space.Shape;
 
@@ -24,7 +26,7 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, ILayo
         }
 
         int start = region * _shape.RegionSize;
-        int chunk = Math.Min(MirrorResync.ChunkMax, Math.Min(_shape.RegionSize, _shape.PageSpan));
+        int chunk = Math.Min(ChunkMax, Math.Min(_shape.RegionSize, _shape.PageSpan));
         IoBuffer buffer = space.Lane.Buffers.Rent(chunk);
         RepairEnd end = RepairEnd.Done;
         int at = from;

@@ -50,6 +50,7 @@ public sealed class PowerCutTest
     /// <exception cref="InvalidOperationException">The virtual disk cannot be made.</exception>
     public static PowerCutResult Run(PowerCutPlan plan, Func<bool> mayGoOn)
     {
+        using RecycledMemory.Scope memory = RecycledMemory.Keep();
         PowerCutTest test = new(plan, mayGoOn);
         try
         {

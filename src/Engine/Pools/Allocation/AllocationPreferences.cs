@@ -1,7 +1,6 @@
 using System.Collections.Immutable;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
-using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;

@@ -38,6 +38,9 @@ public readonly record struct SpaceShape(int Columns, int Copies, int Interleave
     /// <summary>Checksum pages of one slab.</summary>
     public int PagesPerSlab => SlabSize / PageSpan;
 
+    /// <summary>Returns the number of a block in its checksum page, from its offset in the slab.</summary>
+    public int BlockInPage(int slabOffset) => slabOffset % PageSpan / BlockSize;
+
     /// <summary>Whether the space keeps an integrity log: for checksums, or to make copies agree after a crash.</summary>
     public bool HasLog => Checksums || Copies > 1;
 }
