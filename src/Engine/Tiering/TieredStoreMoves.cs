@@ -166,7 +166,8 @@ public sealed partial class TieredStore
             await _locks.Acquire(start + at, start + at + buffer.Length);
             IoError error = await CopyRange(move, at, buffer);
             _locks.Release(start + at, start + at + buffer.Length);
-            move.HasFailed |= error != IoError.None || !await pace.Done(buffer.Length) || !Goes(pace);
+            bool goesOn = error == IoError.None && await pace.Done(buffer.Length) && Goes(pace);
+            move.HasFailed |= !goesOn;   // looked at after the pause: the target may have missed a write meanwhile
         }
 
         _lane.Buffers.Return(buffer);

@@ -108,6 +108,33 @@ public sealed class TierOrderTests
         }
     }
 
+    // A client writes into the slice while the move is paced, and the target does not take the write.
+    [Fact]
+    public void A_write_that_the_target_missed_while_the_move_was_paced_keeps_the_slice_at_its_source()
+    {
+        PoolWorld world = NewWorld();
+        TieredStore tiers = world.VirtualDisk!.Tiers!;
+        Write(world, 0, Slice, 7);
+        SlabRef[] places = [.. Enumerable.Range(0, 2).Select(tier => world.Pool!.State.Space(world.VirtualDisk.Description.Tiers[tier].DataSpace)!.Row(0)!.Mapping.Sources[0])];
+        Assert.NotEqual(places[0].Disk, places[1].Disk);
+        SimDisk target = world.Disks[places[1].Disk.Value - 1];
+        RepairEnd end = world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new WritingPacer(WriteMissingTarget)));
+        Assert.Equal((RepairEnd.Incomplete, 0), (end, tiers.Map[0].Tier));
+        Assert.All(Read(world, 0, 4096), value => Assert.Equal(9, value));
+        Assert.All(Read(world, 4096, Slice - 4096), value => Assert.Equal(7, value));
+
+        async LaneTask<Nothing> WriteMissingTarget()
+        {
+            IoBuffer buffer = world.Lane.Buffers.Rent(4096);
+            buffer.Span.Fill(9);
+            target.WriteFails = (_, _) => true;
+            Assert.Equal(IoError.None, await tiers.Write(0, buffer, WriteFlags.None));
+            target.WriteFails = null;
+            world.Lane.Buffers.Return(buffer);
+            return default;
+        }
+    }
+
     // A power cut left the copies of a block different. While the disk is opened again a member disk leaves, whoever finds that out: the tiers that are
     // open already decide without it what the block is, and it has missed that when it is back.
     [Fact]
@@ -190,6 +217,16 @@ public sealed class TierOrderTests
         byte[] bytes = buffer.Span.ToArray();
         world.Lane.Buffers.Return(buffer);
         return bytes;
+    }
+
+    /// <summary>Has a client's write done whenever work is paced.</summary>
+    private sealed class WritingPacer(Func<LaneTask<Nothing>> write) : IWorkPacer
+    {
+        public async LaneTask<bool> Done(long bytes)
+        {
+            await write();
+            return true;
+        }
     }
 
     /// <summary>The pool's host; power fails during a commit, at its first flush: its own writes have arrived, of unflushed ones before it none.</summary>
