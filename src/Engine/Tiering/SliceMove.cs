@@ -8,25 +8,33 @@ namespace TierSpaces.Engine.Tiering;
 /// <param name="Reason">Why.</param>
 public readonly record struct SliceOrder(int Slice, int Tier, SliceReason Reason);
 
+// Invariants
+//  1. A move that has failed stays so: the slice keeps its source.
+//  2. From the commit on either place may be the true one; what one of them misses fails the request, not the move.
+
 /// <summary>A slice whose place is being changed.</summary>
 internal sealed class SliceMove(int slice, SliceEntry source, SliceEntry target)
 {
-    /// <summary>A slice that is being given back: nothing begins in it until that has ended.</summary>
+    /// <summary>A slice that is being given back: no request begins in it until that has ended.</summary>
     internal static SliceMove Going { get; } = new(-1, SliceEntry.None, SliceEntry.None);
 
     internal int Slice => slice;
 
-    /// <summary>Where it is as long as the map says so.</summary>
+    /// <summary>Where the slice is as long as the map says so.</summary>
     internal SliceEntry Source => source;
 
-    /// <summary>Where it will be.</summary>
+    /// <summary>Where the slice will be.</summary>
     internal SliceEntry Target => target;
 
     internal bool IsGoing => !target.IsMapped;
 
-    /// <summary>Something could not be copied or written to the target: the slice stays where it is.</summary>
-    internal bool HasFailed { get; set; }
+    /// <summary>Whether something could not be copied or written to the target: the slice stays at its source.</summary>
+    internal bool HasFailed { get; private set; }
 
-    /// <summary>The change of the map is on its way: which of the two places is true is not known.</summary>
-    internal bool IsCommitting { get; set; }
+    /// <summary>Whether the change of the map is on its way: it is unknown which of the two places is the true one.</summary>
+    internal bool IsCommitting { get; private set; }
+
+    internal void Fail() => HasFailed = true;
+
+    internal void BeginCommit() => IsCommitting = true;
 }

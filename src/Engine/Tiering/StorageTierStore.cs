@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 
@@ -7,36 +8,42 @@ namespace TierSpaces.Engine.Tiering;
 public sealed class TierCounters
 {
     /// <summary>Reads.</summary>
-    public long ReadOperations { get; set; }
+    public long ReadOperations { get; private set; }
 
     /// <summary>Bytes read.</summary>
-    public long ReadBytes { get; set; }
+    public long ReadBytes { get; private set; }
 
     /// <summary>Writes.</summary>
-    public long WriteOperations { get; set; }
+    public long WriteOperations { get; private set; }
 
     /// <summary>Bytes written.</summary>
-    public long WriteBytes { get; set; }
+    public long WriteBytes { get; private set; }
 
     /// <summary>Slices that were given a place here by their first write.</summary>
-    public long SlicesAllocated { get; set; }
+    public long SlicesAllocated { get; private set; }
 
     /// <summary>Slices that came here from another tier.</summary>
-    public long SlicesMovedIn { get; set; }
+    public long SlicesMovedIn { get; private set; }
 
     /// <summary>Slices that went to another tier.</summary>
-    public long SlicesMovedOut { get; set; }
+    public long SlicesMovedOut { get; private set; }
+
+    internal void NoteAllocated(int slice) => SlicesAllocated += slice < SlicesMapped.SystemSlices ? 1 : 0;
+
+    internal void NoteMovedIn() => SlicesMovedIn++;
+
+    internal void NoteMovedOut() => SlicesMovedOut++;
 
     internal void NoteRead(int slice, int bytes)
     {
-        bool isClients = slice < TieredStore.SystemSlices;
+        bool isClients = slice < SlicesMapped.SystemSlices;
         ReadOperations += isClients ? 1 : 0;
         ReadBytes += isClients ? bytes : 0;
     }
 
     internal void NoteWrite(int slice, int bytes)
     {
-        bool isClients = slice < TieredStore.SystemSlices;
+        bool isClients = slice < SlicesMapped.SystemSlices;
         WriteOperations += isClients ? 1 : 0;
         WriteBytes += isClients ? bytes : 0;
     }
@@ -122,7 +129,7 @@ internal sealed class StorageTierStore
     {
         int row = (int)(slot / RowSlots);
         _mappedInRow[row] += change;
-        Users += slice < TieredStore.SystemSlices ? change : 0;
+        Users += slice < SlicesMapped.SystemSlices ? change : 0;
         Invariant.That(_mappedInRow[row] >= 0 && Users >= 0, "A slot is let go once by the slice that held it.");
         if (_mappedInRow[row] == 0 && IsThin)
         {

@@ -9,259 +9,244 @@ namespace TierSpaces.Engine.Tiering;
 
 // Slices of one address space placed on the spaces of several tiers.
 //
-// Tiers have numbers, which the map names them by and which stay as they are when a tier is added; how fast they are, one beside the other, the
-// order says. Whoever plans counts tiers from the fastest instead (DiskTiering).
+// The store composes its parts and is their face. Rules of order are invariants of the parts, each with a simulated-crash test: TieredRequests (requests cut at
+// slices), RequestTurns (requests under way), SliceTable (the map and its commits), SliceAllocator (first places), SliceIo (writes while a slice moves),
+// SliceMover (moves), SliceFreer (whole slices that are unmapped), SlotVacator (slots on their way to being free).
 //
-// A request is cut at slices; the map says in which slot of which tier each of them is. A slice that was never written is nowhere and reads
-// as zeros; its first write gives it a slot of the fastest tier that has room. Requests take no lock: whoever changes where a slice is
-// waits until the requests that began before have ended.
-//
-// Invariants (each has a simulated-crash test)
-//  1. A slot is entered in the map only when it reads as zeros, durably, or (a move) holds all of its slice, flushed.
-//  2. Nothing is acknowledged in a slice before the map that says where it is is durable.
-//  3. A slot is given to another slice only after the map has left it, every request that knew it has ended, and it reads as zeros, durably.
-//  4. While a slice moves, every write goes to both places, under the lock that copying takes; either place may become the true one.
-//  5. The map in memory is one that was committed; it changes only where a change was committed.
-//
-// Files: slices (allocation, giving back), moves, home (what a write cache needs).
+// The store is also the backing store of what is in front of it: slices are its units of room. The ring of a write cache follows the disks under the first
+// tier that there was, which keeps number 0.
 
 /// <summary>The tiers of a virtual disk as one store.</summary>
-public sealed partial class TieredStore : IHomeStore
+public sealed class TieredStore : IHomeStore
 {
     private const int BlockSize = 4096;
 
-    private readonly ILane _lane;
-    private readonly ISliceHost _host;
-    private StorageTierStore[] _tiers;                               // by number; a tier that is added is a longer array
-    private readonly int _sliceSize;
-    private readonly int _sliceShift;
-    private readonly RangeLock _locks = new();                       // ranges of slices that move
-    private readonly Dictionary<int, SliceMove> _moves = [];         // slices whose place is being changed
-    private readonly LaneSignal _changed = new();                    // a slice has got a place, has lost it, or has moved
-    private readonly int[] _requests = new int[2];                   // under way, by the turn they began in
-    private readonly LaneSignal _requestEnded = new();
-    private SliceMapState _map;
-    private int _turn;
-    private bool _closing;
+    private readonly TierSet _tiers;
+    private readonly TieredStatus _status;
+    private readonly SliceTable _table;
+    private readonly SlotVacator _vacator;
+    private readonly SliceAllocator _allocator;
+    private readonly SliceFreer _freer;
+    private readonly SliceMover _mover;
+    private readonly TieredRequests _requests;
 
     internal TieredStore(ILane lane, ISliceHost host, IReadOnlyList<StorageTierStore> tiers, IReadOnlyList<int> order, int sliceSize, long length)
     {
-        _lane = lane;
-        _host = host;
-        _tiers = [.. tiers];
-        Order = [.. order];
-        _sliceSize = sliceSize;
-        _sliceShift = System.Numerics.BitOperations.Log2((uint)sliceSize);
-        _map = host.Map;
+        _tiers = new TierSet(tiers, order, new SliceGrid(sliceSize));
+        _status = new TieredStatus(_tiers);
+        _table = new SliceTable(lane, host, _status);
+        MovingSlices moves = new();
+        RequestTurns turns = new();
+        SliceIo io = new(_tiers);
+        _vacator = new SlotVacator(_tiers, _table, turns, io, _status);
+        _allocator = new SliceAllocator(lane, _tiers, _table, moves, _vacator, io, _status);
+        _freer = new SliceFreer(_tiers, _table, moves, turns, _vacator, io, _status);
+        _mover = new SliceMover(lane, _tiers, _table, moves, turns, _vacator, _allocator, _freer, io, _status);
+        _requests = new TieredRequests(_tiers, _table, moves, turns, _allocator, _freer, io);
         Length = length;
-        for (int tier = 0; tier < _tiers.Length; tier++)
-        {
-            LoadSlots(tier);
-        }
+        _tiers.Load(_table.Map);
     }
 
     /// <inheritdoc/>
     public long Length { get; private set; }
 
     /// <summary>Bytes of a slice.</summary>
-    public int SliceSize => _sliceSize;
+    public int SliceSize => _tiers.Grid.Size;
 
     /// <summary>Slices of the disk.</summary>
-    public int Slices => (int)(Length >> _sliceShift);
+    public int Slices => _tiers.Grid.IndexOf(Length);
 
     /// <summary>Tiers there are.</summary>
-    public int Tiers => _tiers.Length;
+    public int Tiers => _tiers.Count;
 
     /// <summary>Numbers of the tiers, that of the fastest first.</summary>
-    public ImmutableArray<int> Order { get; private set; }
+    public ImmutableArray<int> Order => _tiers.Order;
 
     /// <summary>The map in force.</summary>
-    public SliceMapState Map => _map;
+    public SliceMapState Map => _table.Map;
+
+    /// <summary>Slices moved since the store was opened.</summary>
+    public long SlicesMoved => _mover.SlicesMoved;
 
     /// <inheritdoc/>
     public StoreGeometry Geometry => new(Length, BlockSize, BlockSize, BufferPool.LargestBuffer);
 
-    /// <summary>What passed through a tier; null for one that is being added.</summary>
-    public TierCounters? CountersOf(int tier) => tier < _tiers.Length ? _tiers[tier].Counters : null;
+    /// <inheritdoc/>
+    public IoError Fault => _status.Fault;
 
-    /// <summary>Slots of a tier beyond those, at least: room for slices while they move.</summary>
-    public long SpareOf(int tier) => Math.Max(0, Math.Min(MovesAtOnce, _tiers[tier].Slots.Count - _tiers[tier].SizeSlices));
+    /// <inheritdoc/>
+    public string FaultReason => _status.FaultReason;
+
+    /// <inheritdoc/>
+    public long UnitSize => SliceSize;
+
+    /// <inheritdoc/>
+    public int MembersVersion => _tiers.MembersVersion;
+
+    /// <inheritdoc/>
+    public Func<int, bool>? IsUnitHeld
+    {
+        get => _freer.IsHeld;
+        set => _freer.IsHeld = value;
+    }
+
+    /// <summary>Whether slots are on their way to being free.</summary>
+    internal bool IsVacating => _vacator.IsRunning;
+
+    /// <summary>Called before each step of a move begins; see <see cref="SliceMover"/>.</summary>
+    internal Action<int>? StepBegins
+    {
+        get => _mover.StepBegins;
+        set => _mover.StepBegins = value;
+    }
+
+    private IRingStand First => _tiers[0].Space;
+
+    /// <summary>Counters of a tier; null for one that is being added.</summary>
+    public TierCounters? CountersOf(int tier) => tier < _tiers.Count ? _tiers[tier].Counters : null;
 
     /// <summary>Slices that a tier may hold.</summary>
     public long SizeOf(int tier) => _tiers[tier].SizeSlices;
 
+    /// <summary>Slots of a tier beyond those, at least: room for slices while they move.</summary>
+    public long SpareOf(int tier) => Math.Max(0, Math.Min(SliceMover.AtOnce, _tiers[tier].Slots.Count - _tiers[tier].SizeSlices));
+
     /// <inheritdoc/>
     public void Expect(long offset)
     {
-        if ((ulong)offset < (ulong)Length && _map[(int)(offset >> _sliceShift)] is { IsMapped: true } entry)
+        if ((ulong)offset < (ulong)Length && _table[_tiers.Grid.IndexOf(offset)] is { IsMapped: true } entry)
         {
-            _tiers[entry.Tier].Space.Expect(AddressOf(entry, offset));
+            _tiers.SpaceOf(entry).Expect(_tiers.AddressOf(entry, offset));
         }
     }
 
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target) =>
-        Refusal(offset, target.Length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : ReadAt(offset, target);
+        Refusal(offset, target.Length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : _requests.Read(offset, target);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
-        Refusal(offset, source.Length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : WriteAt(offset, source, flags);
+        Refusal(offset, source.Length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : _requests.Write(offset, source, flags);
 
     /// <inheritdoc/>
     public async LaneTask<IoError> Flush()
     {
-        Fan fan = Fan.Rent();
-        foreach (StorageTierStore tier in _tiers)
-        {
-            fan.Add(tier.Space.Flush());
-        }
-
-        IoError error = await fan.Wait();
+        IoError error = await _tiers.Flush();
         return error == IoError.None ? Fault : error;
     }
 
     /// <inheritdoc/>
-    public async LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
-    {
-        IoError error = RefusalOfRange(offset, length);
-        for (long at = offset; at < offset + length && error == IoError.None;)
-        {
-            int slice = (int)(at >> _sliceShift);
-            long end = Math.Min((slice + 1L) << _sliceShift, offset + length);
-            SliceEntry entry = _map[slice];
-            if (!entry.IsMapped)
-            {
-                StoreExtent.Append(extents, end - at, ExtentState.Zero | ExtentState.Hole);
-            }
-            else
-            {
-                List<StoreExtent> below = [];
-                int turn = Enter();
-                error = await _tiers[entry.Tier].Space.Status(AddressOf(entry, at), end - at, below);
-                Leave(turn);
-                below.ForEach(extent => StoreExtent.Append(extents, extent.Length, extent.State));
-            }
+    public LaneTask<IoError> Unmap(long offset, long length) => Zero(offset, length, WriteFlags.None, isUnmap: true);
 
-            at = end;
+    /// <inheritdoc/>
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => Zero(offset, length, flags, isUnmap: false);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) =>
+        RefusalOfRange(offset, length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : _requests.Status(offset, length, extents);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Poison(long offset, long length) =>
+        Refusal(offset, length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : _requests.Poison(offset, length);
+
+    /// <summary>
+    /// Moves slices, in order; <paramref name="pacer"/> is told of bytes between two ranges. An order whose slice is unmapped or is in its tier already is
+    /// skipped. One call runs at a time.
+    /// </summary>
+    public LaneTask<RepairEnd> Move(IReadOnlyList<SliceOrder> orders, IWorkPacer pacer) => _mover.Move(orders, pacer);
+
+    /// <inheritdoc/>
+    public void Grow(long length) => Length = Math.Max(Length, length);
+
+    /// <inheritdoc/>
+    public bool IsReserved(int unit) => _allocator.IsSettled(unit);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Reserve(int unit) => _allocator.Reserve(unit);
+
+    /// <inheritdoc/>
+    public void UnitUnmapped(int unit) => _freer.NoteZeroed(unit, SliceSize, WriteFlags.None);
+
+    /// <summary>Frees a slice that was unmapped while it was held. Another slice without data keeps its place.</summary>
+    public void UnitReleased(int unit) => _freer.FreeDeferred(unit);
+
+    /// <inheritdoc/>
+    public int LowestRank(int unit, Func<int, int> rankOf) => _tiers.LowestRank(_table[unit], rankOf);
+
+    /// <inheritdoc/>
+    public void FailFront(IoError error, string reason) => _status.Fail(error, reason);
+
+    /// <inheritdoc/>
+    RingMedium IRingStand.AddRing(
+        IReadOnlyList<IReadOnlyList<SlabPlace>> copies, long length, int staleCopies, Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear) =>
+        First.AddRing(copies, length, staleCopies, mark, clear);
+
+    /// <inheritdoc/>
+    LaneTask<Nothing> IRingStand.RemoveRing(RingMedium ring) => First.RemoveRing(ring);
+
+    /// <inheritdoc/>
+    LaneTask<RepairEnd> IRingStand.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
+        First.Move(ring, copy, places, commit, pacer);
+
+    /// <summary>Adds a tier that the pool knows already. Its number is the next.</summary>
+    /// <param name="tier">The tier.</param>
+    /// <param name="rank">How many of the others are faster.</param>
+    internal void AddTier(StorageTierStore tier, int rank)
+    {
+        _tiers.Add(tier, rank);
+        _status.PlaceChanged.NotifyAll();
+    }
+
+    /// <summary>Makes a tier longer whose space has its new length already.</summary>
+    internal void GrowTier(int tier, long sizeBytes)
+    {
+        _tiers[tier].Grow(sizeBytes);
+        _status.PlaceChanged.NotifyAll();
+    }
+
+    /// <summary>Starts giving back rows of thin tiers that a crash left without slices. Called once, at the opening.</summary>
+    internal void GiveLeftoversBack() => _vacator.VacateLeftovers();
+
+    /// <summary>Ends moves and waits until slots that the map has left are free. The owner of the spaces closes them.</summary>
+    internal async LaneTask<Nothing> Close()
+    {
+        _status.BeginClosing();
+        while (_mover.IsRunning || _vacator.IsRunning)
+        {
+            await _status.SlotsFreed.Wait();
         }
 
-        return error;
+        return default;
     }
+
+    /// <summary>Reads from the slices that belong to the store itself; offsets count from the first of them.</summary>
+    internal LaneTask<IoError> ReadSystem(long offset, IoBuffer target) => _requests.Read(_tiers.Grid.StartOf(SlicesMapped.SystemSlices) + offset, target);
+
+    /// <summary>Writes there. Slots are taken for it as for slices of the disk.</summary>
+    internal LaneTask<IoError> WriteSystem(long offset, IoBuffer source, WriteFlags flags) =>
+        _requests.Write(_tiers.Grid.StartOf(SlicesMapped.SystemSlices) + offset, source, flags);
 
     /// <summary>Offset in the disk of an address in a tier; -1 where no slice of the disk is.</summary>
     internal long OffsetOf(int tier, long address)
     {
-        uint slot = (uint)(address >> _sliceShift);
+        uint slot = (uint)_tiers.Grid.IndexOf(address);
         for (int slice = 0; slice < Slices; slice++)
         {
-            if (_map[slice] is { IsMapped: true } entry && entry.Tier == tier && entry.Slot == slot)
+            if (_table[slice] is { IsMapped: true } entry && entry.Tier == tier && entry.Slot == slot)
             {
-                return ((long)slice << _sliceShift) + (address & (_sliceSize - 1));
+                return _tiers.Grid.StartOf(slice) + _tiers.Grid.Within(address);
             }
         }
 
         return -1;
     }
 
-    private LaneTask<IoError> ReadAt(long offset, IoBuffer target)
+    private async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
     {
-        int slice = (int)(offset >> _sliceShift);
-        return (offset + target.Length - 1) >> _sliceShift == slice ? ReadSlice(slice, offset, target) : ReadMany(offset, target);
+        IoError error = RefusalOfRange(offset, length);
+        error = error == IoError.None ? await _requests.Zero(offset, length, flags, isUnmap) : error;
+        return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : error;
     }
-
-    private LaneTask<IoError> WriteAt(long offset, IoBuffer source, WriteFlags flags)
-    {
-        int slice = (int)(offset >> _sliceShift);
-        return (offset + source.Length - 1) >> _sliceShift == slice ? WriteSlice(slice, offset, source, flags) : WriteMany(offset, source, flags);
-    }
-
-    private async LaneTask<IoError> ReadMany(long offset, IoBuffer target)
-    {
-        Fan fan = Fan.Rent();
-        for (int at = 0; at < target.Length;)
-        {
-            int length = LengthInSlice(offset + at, target.Length - at);
-            fan.Add(ReadSlice((int)((offset + at) >> _sliceShift), offset + at, target.Slice(at, length)));
-            at += length;
-        }
-
-        return await fan.Wait();
-    }
-
-    private async LaneTask<IoError> WriteMany(long offset, IoBuffer source, WriteFlags flags)
-    {
-        Fan fan = Fan.Rent();
-        for (int at = 0; at < source.Length;)
-        {
-            int length = LengthInSlice(offset + at, source.Length - at);
-            fan.Add(WriteSlice((int)((offset + at) >> _sliceShift), offset + at, source.Slice(at, length), flags));
-            at += length;
-        }
-
-        return await fan.Wait();
-    }
-
-    private async LaneTask<IoError> ReadSlice(int slice, long offset, IoBuffer target)
-    {
-        SliceEntry entry = _map[slice];
-        if (!entry.IsMapped)
-        {
-            target.Span.Clear();
-            return IoError.None;
-        }
-
-        StorageTierStore tier = _tiers[entry.Tier];
-        int turn = Enter();
-        IoError error = await tier.Space.Read(AddressOf(entry, offset), target);
-        Leave(turn);
-        tier.Counters.NoteRead(slice, target.Length);
-        return error;
-    }
-
-    private async LaneTask<IoError> WriteSlice(int slice, long offset, IoBuffer source, WriteFlags flags)
-    {
-        IoError error = IoError.None;
-        while (!IsSettled(slice))
-        {
-            error = await Settle(slice);
-            if (error != IoError.None)
-            {
-                return error;
-            }
-        }
-
-        SliceEntry entry = _map[slice];
-        StorageTierStore tier = _tiers[entry.Tier];
-        int turn = Enter();
-        error = MoveOf(slice) is { } move
-            ? await WriteBoth(move, offset, source, flags) : await tier.Space.Write(AddressOf(entry, offset), source, flags);
-        Leave(turn);
-        tier.Counters.NoteWrite(slice, source.Length);
-        return error;
-    }
-
-    /// <summary>A request that uses a place has begun; what it gives is for <see cref="Leave(int)"/>.</summary>
-    private int Enter()
-    {
-        _requests[_turn]++;
-        return _turn;
-    }
-
-    private void Leave(int turn)
-    {
-        int left = --_requests[turn];
-        Invariant.That(left >= 0, "A request ends once, in the turn in which it began.");
-        if (left == 0)
-        {
-            _requestEnded.NotifyAll();
-        }
-    }
-
-    private long AddressOf(SliceEntry entry, long offset) => _tiers[entry.Tier].Address(entry.Slot) + (offset & (_sliceSize - 1));
-
-    private int LengthInSlice(long offset, int length) => (int)Math.Min(length, _sliceSize - (offset & (_sliceSize - 1)));
-
-    private SliceMove? MoveOf(int slice) => _moves.Count > 0 && _moves.TryGetValue(slice, out SliceMove? move) ? move : null;
 
     private IoError Refusal(long offset, long length) => length == 0 ? IoError.InvalidArgument : RefusalOfRange(offset, length);
 

@@ -1,0 +1,56 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tiering;
+
+// Requests that use a place are counted by the turn they began in; there are two turns. A drain switches the turn and waits until the former one is empty.
+//
+// Invariants
+//  1. A request ends once, in the turn in which it began.
+//  2. One drain runs at a time: the other turn is empty before requests begin in it.
+
+/// <summary>Requests under way, without locks: a drain waits for those that began before it.</summary>
+internal sealed class RequestTurns
+{
+    private readonly int[] _requests = new int[2];   // under way, by the turn they began in
+    private readonly LaneSignal _ended = new();      // a turn has become empty, or a drain has ended
+    private int _turn;
+    private bool _isDraining;
+
+    /// <summary>Begins a request that uses a place. The result is for <see cref="Leave"/>.</summary>
+    internal int Enter()
+    {
+        _requests[_turn]++;
+        return _turn;
+    }
+
+    internal void Leave(int turn)
+    {
+        int left = --_requests[turn];
+        Invariant.That(left >= 0, "A request ends once, in the turn in which it began.");
+        if (left == 0)
+        {
+            _ended.NotifyAll();
+        }
+    }
+
+    /// <summary>Completes when every request that began before has ended.</summary>
+    internal async LaneTask<Nothing> Drain()
+    {
+        while (_isDraining)
+        {
+            await _ended.Wait();
+        }
+
+        _isDraining = true;
+        int before = _turn;
+        _turn ^= 1;
+        while (_requests[before] > 0)
+        {
+            await _ended.Wait();
+        }
+
+        _isDraining = false;
+        _ended.NotifyAll();
+        return default;
+    }
+}

@@ -1,0 +1,211 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Tiering;
+
+// Requests are cut at slices. The map says in which slot of which tier each slice is.
+//
+// Invariants
+//  1. A request takes no lock: a task that changes where a slice is waits until the requests that began before have ended.
+//  2. A write waits until its slice has a place that stays. A read of a slice without one gives zeros.
+
+/// <summary>Cuts requests to a tiered store into slices and executes the parts.</summary>
+internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlices moves, RequestTurns turns, SliceAllocator allocator, SliceFreer freer, SliceIo io)
+{
+    private readonly SliceGrid _grid = tiers.Grid;
+
+    internal LaneTask<IoError> Read(long offset, IoBuffer target)
+    {
+        int slice = _grid.IndexOf(offset);
+        return _grid.IndexOf(offset + target.Length - 1) == slice ? ReadSlice(slice, offset, target) : ReadMany(offset, target);
+    }
+
+    internal LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
+    {
+        int slice = _grid.IndexOf(offset);
+        return _grid.IndexOf(offset + source.Length - 1) == slice ? WriteSlice(slice, offset, source, flags) : WriteMany(offset, source, flags);
+    }
+
+    /// <summary>Zeroes or unmaps a range: parts of slices where they are, whole slices in batches, which leave the map.</summary>
+    internal async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
+    {
+        IoError error = IoError.None;
+        List<int> whole = [];
+        for (long at = offset; at < offset + length && error == IoError.None;)
+        {
+            int slice = _grid.IndexOf(at);
+            long end = Math.Min(_grid.EndOf(slice), offset + length);
+            if (end - at == _grid.Size && (flags & WriteFlags.NoHole) == 0 && freer.CanFree(slice))
+            {
+                whole.Add(slice);
+            }
+            else
+            {
+                error = await ZeroPart(slice, at, end - at, flags, isUnmap);
+                freer.NoteZeroed(slice, end - at, flags);
+            }
+
+            if (whole.Count == SliceFreer.AtOnce)
+            {
+                error = error == IoError.None ? await Free(whole) : error;
+                whole.Clear();
+            }
+
+            at = end;
+        }
+
+        return error == IoError.None && whole.Count > 0 ? await Free(whole) : error;
+    }
+
+    internal async LaneTask<IoError> Poison(long offset, long length)
+    {
+        IoError error = IoError.None;
+        for (long at = offset; at < offset + length && error == IoError.None;)
+        {
+            int slice = _grid.IndexOf(at);
+            long end = Math.Min(_grid.EndOf(slice), offset + length);
+            error = await allocator.Reserve(slice);
+            error = error == IoError.None ? await PoisonSlice(slice, at, end - at) : error;
+            at = end;
+        }
+
+        return error;
+    }
+
+    internal async LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
+    {
+        IoError error = IoError.None;
+        for (long at = offset; at < offset + length && error == IoError.None;)
+        {
+            int slice = _grid.IndexOf(at);
+            long end = Math.Min(_grid.EndOf(slice), offset + length);
+            SliceEntry entry = table[slice];
+            if (!entry.IsMapped)
+            {
+                StoreExtent.Append(extents, end - at, ExtentState.Zero | ExtentState.Hole);
+            }
+            else
+            {
+                List<StoreExtent> below = [];
+                int turn = turns.Enter();
+                error = await tiers.SpaceOf(entry).Status(tiers.AddressOf(entry, at), end - at, below);
+                turns.Leave(turn);
+                below.ForEach(extent => StoreExtent.Append(extents, extent.Length, extent.State));
+            }
+
+            at = end;
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> ReadMany(long offset, IoBuffer target)
+    {
+        Fan fan = Fan.Rent();
+        for (int at = 0; at < target.Length;)
+        {
+            int length = _grid.LengthIn(offset + at, target.Length - at);
+            fan.Add(ReadSlice(_grid.IndexOf(offset + at), offset + at, target.Slice(at, length)));
+            at += length;
+        }
+
+        return await fan.Wait();
+    }
+
+    private async LaneTask<IoError> WriteMany(long offset, IoBuffer source, WriteFlags flags)
+    {
+        Fan fan = Fan.Rent();
+        for (int at = 0; at < source.Length;)
+        {
+            int length = _grid.LengthIn(offset + at, source.Length - at);
+            fan.Add(WriteSlice(_grid.IndexOf(offset + at), offset + at, source.Slice(at, length), flags));
+            at += length;
+        }
+
+        return await fan.Wait();
+    }
+
+    private async LaneTask<IoError> ReadSlice(int slice, long offset, IoBuffer target)
+    {
+        SliceEntry entry = table[slice];
+        if (!entry.IsMapped)
+        {
+            target.Span.Clear();
+            return IoError.None;
+        }
+
+        StorageTierStore tier = tiers[entry.Tier];
+        int turn = turns.Enter();
+        IoError error = await tier.Space.Read(tiers.AddressOf(entry, offset), target);
+        turns.Leave(turn);
+        tier.Counters.NoteRead(slice, target.Length);
+        return error;
+    }
+
+    private async LaneTask<IoError> WriteSlice(int slice, long offset, IoBuffer source, WriteFlags flags)
+    {
+        IoError error = IoError.None;
+        while (!allocator.IsSettled(slice))
+        {
+            error = await allocator.Settle(slice);
+            if (error != IoError.None)
+            {
+                return error;
+            }
+        }
+
+        SliceEntry entry = table[slice];
+        int turn = turns.Enter();
+        error = await io.Write(entry, moves.Of(slice), offset, source, flags);
+        turns.Leave(turn);
+        tiers[entry.Tier].Counters.NoteWrite(slice, source.Length);
+        return error;
+    }
+
+    private async LaneTask<IoError> ZeroPart(int slice, long offset, long length, WriteFlags flags, bool isUnmap)
+    {
+        while (!allocator.IsSettled(slice))
+        {
+            if ((flags & WriteFlags.NoHole) == 0 && moves.Of(slice) is null)
+            {
+                return IoError.None;   // nowhere: zeros already
+            }
+
+            IoError settled = await allocator.Settle(slice);
+            if (settled != IoError.None)
+            {
+                return settled;
+            }
+        }
+
+        SliceEntry entry = table[slice];
+        int turn = turns.Enter();
+        IoError error = await io.Zero(entry, moves.Of(slice), offset, length, flags, isUnmap);
+        turns.Leave(turn);
+        return error;
+    }
+
+    private async LaneTask<IoError> PoisonSlice(int slice, long offset, long length)
+    {
+        SliceEntry entry = table[slice];
+        int turn = turns.Enter();
+        IoError error = await io.Poison(entry, moves.Of(slice), offset, length);
+        turns.Leave(turn);
+        return error;
+    }
+
+    /// <summary>Frees whole slices; one that began to move or that the write cache came to hold meanwhile is zeroed where it is.</summary>
+    private async LaneTask<IoError> Free(List<int> slices)
+    {
+        List<int> going = slices.FindAll(freer.CanFree);
+        List<int> staying = slices.FindAll(slice => !going.Contains(slice));
+        IoError error = await freer.Free(going);
+        for (int i = 0; i < staying.Count && error == IoError.None; i++)
+        {
+            error = await ZeroPart(staying[i], _grid.StartOf(staying[i]), _grid.Size, WriteFlags.None, isUnmap: true);
+            freer.NoteZeroed(staying[i], _grid.Size, WriteFlags.None);
+        }
+
+        return error;
+    }
+}
