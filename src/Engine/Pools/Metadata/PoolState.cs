@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Diagnostics.CodeAnalysis;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 
@@ -17,8 +18,11 @@ namespace TierSpaces.Engine.Pools;
 //  4. Every space belongs to a virtual disk of the pool, or is lent to one of another pool.
 //  5. Every slice map and every pin belongs to a virtual disk of the pool with tiers.
 
+/// <summary>A metadata record contradicts the state it was to change.</summary>
+public sealed class RecordRefusedException(string reason) : Exception(reason);
+
 /// <summary>The state of a pool: disks, virtual disks, spaces, rows, stale marks, jobs, tier templates, pins. Never changed, only replaced.</summary>
-public sealed partial record PoolState
+public sealed record PoolState
 {
     private PoolState()
     {
@@ -28,31 +32,35 @@ public sealed partial record PoolState
     public static PoolState Empty { get; } = new();
 
     /// <summary>The pool's settings; null before its first record.</summary>
-    public PoolDescription? Pool { get; private init; }
+    public PoolDescription? Pool { get; internal init; }
 
     /// <summary>Member disks, present or not.</summary>
-    public ImmutableSortedDictionary<DiskNumber, DiskState> Disks { get; private init; } =
+    public ImmutableSortedDictionary<DiskNumber, DiskState> Disks { get; internal init; } =
         ImmutableSortedDictionary<DiskNumber, DiskState>.Empty;
 
     /// <summary>Virtual disks.</summary>
-    public ImmutableSortedDictionary<VirtualDiskId, VirtualDiskDescription> VirtualDisks { get; private init; } =
+    public ImmutableSortedDictionary<VirtualDiskId, VirtualDiskDescription> VirtualDisks { get; internal init; } =
         ImmutableSortedDictionary<VirtualDiskId, VirtualDiskDescription>.Empty;
 
     /// <summary>Spaces.</summary>
-    public ImmutableSortedDictionary<SpaceId, SpaceState> Spaces { get; private init; } =
+    public ImmutableSortedDictionary<SpaceId, SpaceState> Spaces { get; internal init; } =
         ImmutableSortedDictionary<SpaceId, SpaceState>.Empty;
 
     /// <summary>Where the slices of tiered virtual disks are; a disk of which nothing was ever mapped has none.</summary>
-    internal ImmutableSortedDictionary<VirtualDiskId, SliceMapState> SliceMaps { get; private init; } =
+    internal ImmutableSortedDictionary<VirtualDiskId, SliceMapState> SliceMaps { get; init; } =
         ImmutableSortedDictionary<VirtualDiskId, SliceMapState>.Empty;
 
     /// <summary>States of long operations that have not ended.</summary>
-    public ImmutableSortedDictionary<Guid, JobRecord> Jobs { get; private init; } =
+    public ImmutableSortedDictionary<Guid, JobRecord> Jobs { get; internal init; } =
         ImmutableSortedDictionary<Guid, JobRecord>.Empty;
 
     /// <summary>Tier templates by their identity.</summary>
-    public ImmutableSortedDictionary<Guid, TierTemplate> TierTemplates { get; private init; } =
+    public ImmutableSortedDictionary<Guid, TierTemplate> TierTemplates { get; internal init; } =
         ImmutableSortedDictionary<Guid, TierTemplate>.Empty;
+
+    /// <summary>Pins by identity and part.</summary>
+    public ImmutableSortedDictionary<(Guid Id, uint Part), PinSet> Pins { get; internal init; } =
+        ImmutableSortedDictionary<(Guid Id, uint Part), PinSet>.Empty;
 
     /// <summary>Number the next disk gets.</summary>
     public DiskNumber NextDisk => new((ushort)Math.Min(Counters.NextDisk, ushort.MaxValue));
@@ -64,12 +72,12 @@ public sealed partial record PoolState
     public SessionOpened? Session => Sessions.IsEmpty ? null : Sessions[^1];
 
     /// <summary>The newest openings of the pool, oldest first.</summary>
-    internal ImmutableArray<SessionOpened> Sessions { get; private init; } = [];
+    internal ImmutableArray<SessionOpened> Sessions { get; init; } = [];
 
     /// <summary>The least that each disk that is away held when it left, as far as it is known.</summary>
-    internal ImmutableSortedDictionary<DiskNumber, DiskHeld> Held { get; private init; } = ImmutableSortedDictionary<DiskNumber, DiskHeld>.Empty;
+    internal ImmutableSortedDictionary<DiskNumber, DiskHeld> Held { get; init; } = ImmutableSortedDictionary<DiskNumber, DiskHeld>.Empty;
 
-    internal Counters Counters { get; private init; } = new(1, 1);
+    internal Counters Counters { get; init; } = new(1, 1);
 
     /// <summary>Finds a virtual disk by its identity.</summary>
     public VirtualDiskDescription? VirtualDisk(VirtualDiskId id) => VirtualDisks.GetValueOrDefault(id);
@@ -82,4 +90,42 @@ public sealed partial record PoolState
 
     /// <summary>Finds a disk by its number.</summary>
     public DiskState? Disk(DiskNumber number) => Disks.GetValueOrDefault(number);
+
+    /// <summary>The state after a record.</summary>
+    /// <exception cref="RecordRefusedException">The record contradicts this state.</exception>
+    public PoolState Apply(MetadataRecord record) =>
+        TryApply(record, out PoolState? next, out string reason) ? next : throw new RecordRefusedException(reason);
+
+    /// <summary>The state after a record, or the reason why the record is refused.</summary>
+    public bool TryApply(MetadataRecord record, [NotNullWhen(true)] out PoolState? next, out string reason)
+    {
+        reason = Pool is null && record is not PoolCreated ? "the pool has not been created" : WhyTooLong(record);
+        next = reason.Length == 0 ? RecordRules.Change(this, record, ref reason) : null;
+        if (next is null)
+        {
+            reason = $"{record.Kind} is refused: {reason}.";
+            return false;
+        }
+
+        return true;
+    }
+
+    /// <summary>Whether objects of the state fit each other, or which do not.</summary>
+    public bool IsConsistent(out string reason)
+    {
+        reason = StateConsistency.WhyInconsistent(this);
+        return reason.Length == 0;
+    }
+
+    // What is kept as one record must fit in one checkpoint page.
+    private static string WhyTooLong(MetadataRecord record)
+    {
+        if (record is RowsMapped or StaleMarked or StaleCleared or SlicesMapped)
+        {
+            return "";
+        }
+
+        int length = MetadataCodec.Measure(record);
+        return length <= CheckpointPages.LargestRecord ? "" : $"it takes {length} bytes, and at most {CheckpointPages.LargestRecord} are possible";
+    }
 }

@@ -4,10 +4,11 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-// What is asked of a whole state, after the last record: whether objects fit each other. A state that fits is one that every storey above
-// can be built on: no shape, size or reference in it needs to be doubted again.
+// The checks of a whole state, after the last record: whether its objects fit each other. The layers above build on a state that passes
+// and check no shape, size or reference in it again. Pure.
 
-public sealed partial record PoolState
+/// <summary>Checks whether the objects of a pool's state fit each other.</summary>
+internal static class StateConsistency
 {
     private const int MaxColumns = 64;
     private const int MaxCopies = 3;
@@ -16,39 +17,35 @@ public sealed partial record PoolState
     private const uint SmallestSlice = 256 << 10;
     private const uint LargestSlice = 16 << 20;
 
-    /// <summary>Whether objects of the state fit each other, or which do not.</summary>
-    public bool IsConsistent(out string reason)
-    {
-        reason = Pool is null
-            ? "The pool has no description."
-            : VirtualDisks.Values.Select(WhyImpossible).FirstOrDefault(static why => why.Length > 0) ?? "";
-        return reason.Length == 0;
-    }
+    /// <summary>Which objects of a state do not fit each other; empty if all do.</summary>
+    internal static string WhyInconsistent(PoolState state) => state.Pool is null
+        ? "The pool has no description."
+        : state.VirtualDisks.Values.Select(disk => WhyImpossible(state, disk)).FirstOrDefault(static why => why.Length > 0) ?? "";
 
-    private string WhyImpossible(VirtualDiskDescription disk)
+    private static string WhyImpossible(PoolState state, VirtualDiskDescription disk)
     {
         foreach (SpaceId space in disk.Spaces)
         {
-            if (Space(space)?.Description.Owner != disk.Id)
+            if (state.Space(space)?.Description.Owner != disk.Id)
             {
                 return $"Virtual disk {disk.FriendlyName} names space {space}, which is not its own.";
             }
         }
 
-        string why = disk.IsBeingCreated ? "" : WhyShapeless(disk);
-        why = why.Length > 0 || disk.IsBeingCreated ? why : WhySpacesUnfit(disk);
+        string why = disk.IsBeingCreated ? "" : WhyShapeless(state, disk);
+        why = why.Length > 0 || disk.IsBeingCreated ? why : WhySpacesUnfit(state, disk);
         return why.Length == 0 ? "" : $"Virtual disk {disk.FriendlyName} cannot be: {why}.";
     }
 
-    private string WhyShapeless(VirtualDiskDescription disk)
+    private static string WhyShapeless(PoolState state, VirtualDiskDescription disk)
     {
-        string why = disk.Parts.Select(WhyShapeless).FirstOrDefault(static why => why.Length > 0) ?? "";
+        string why = disk.Parts.Select(part => WhyShapeless(state, part)).FirstOrDefault(static why => why.Length > 0) ?? "";
         if (why.Length > 0)
         {
             return why;
         }
 
-        if (disk.IsTiered && WhyTiersUnfit(disk) is { Length: > 0 } unfit)
+        if (disk.IsTiered && WhyTiersUnfit(state, disk) is { Length: > 0 } unfit)
         {
             return unfit;
         }
@@ -68,9 +65,9 @@ public sealed partial record PoolState
             : $"sectors of {disk.LogicalSectorSize} bytes, checksums {disk.Checksum}, provisioning {disk.ProvisioningType}";
     }
 
-    private string WhyShapeless(TierDescription part)
+    private static string WhyShapeless(PoolState state, TierDescription part)
     {
-        long slab = Pool!.Slabs.DataBytes;
+        long slab = state.Pool!.Slabs.DataBytes;
         if (part.NumberOfColumns is < 1 or > MaxColumns || part.NumberOfDataCopies is < 1 or > MaxCopies)
         {
             return $"{part.NumberOfColumns} columns and {part.NumberOfDataCopies} copies";
@@ -85,11 +82,11 @@ public sealed partial record PoolState
             ? $"a size of {part.SizeBytes} bytes in {part.SpaceBytes}" : "";
     }
 
-    private string WhyTiersUnfit(VirtualDiskDescription disk)
+    private static string WhyTiersUnfit(PoolState state, VirtualDiskDescription disk)
     {
-        if (!BitOperations.IsPow2(disk.SliceSize) || disk.SliceSize is < SmallestSlice or > LargestSlice || disk.SliceSize > Pool!.Slabs.DataBytes)
+        if (!BitOperations.IsPow2(disk.SliceSize) || disk.SliceSize is < SmallestSlice or > LargestSlice || disk.SliceSize > state.Pool!.Slabs.DataBytes)
         {
-            return $"slices of {disk.SliceSize} bytes in slabs of {Pool!.Slabs.DataBytes}";
+            return $"slices of {disk.SliceSize} bytes in slabs of {state.Pool!.Slabs.DataBytes}";
         }
 
         bool fits = disk.Tiers.Length <= SliceEntry.TiersMax && disk.SizeBytes / disk.SliceSize < SlicesMapped.SlicesMax / 2
@@ -101,39 +98,39 @@ public sealed partial record PoolState
             : fits ? "" : $"{disk.Tiers.Length} tiers for {disk.SizeBytes} bytes in slices of {disk.SliceSize}";
     }
 
-    private string WhySpacesUnfit(VirtualDiskDescription disk)
+    private static string WhySpacesUnfit(PoolState state, VirtualDiskDescription disk)
     {
         foreach (TierDescription part in disk.Parts)
         {
-            if (Space(part.DataSpace)?.Description is not { Kind: SpaceKind.Data } data
+            if (state.Space(part.DataSpace)?.Description is not { Kind: SpaceKind.Data } data
                 || data.Columns != part.NumberOfColumns || data.Copies != part.NumberOfDataCopies)
             {
                 return $"space {part.DataSpace} is not of its shape";
             }
 
-            if (WhyLogUnfit(disk.Checksum, part) is { Length: > 0 } why)
+            if (WhyLogUnfit(state, disk.Checksum, part) is { Length: > 0 } why)
             {
                 return why;
             }
         }
 
-        return WhyCacheUnfit(disk);
+        return WhyCacheUnfit(state, disk);
     }
 
-    private string WhyLogUnfit(ChecksumKind checksum, TierDescription part)
+    private static string WhyLogUnfit(PoolState state, ChecksumKind checksum, TierDescription part)
     {
         if (checksum == ChecksumKind.None && part.NumberOfDataCopies == 1)
         {
             return "";   // needs no log
         }
 
-        return Space(part.LogSpace) is { Description: { Kind: SpaceKind.IntegrityLog, Columns: 1, Copies: <= MaxCopies }, MappedRows: > 0 and var rows } log
+        return state.Space(part.LogSpace) is { Description: { Kind: SpaceKind.IntegrityLog, Columns: 1, Copies: <= MaxCopies }, MappedRows: > 0 and var rows } log
             && log.Row(rows - 1) is not null
                 ? ""
                 : $"space {part.LogSpace} is no integrity log, or has gaps";
     }
 
-    private string WhyCacheUnfit(VirtualDiskDescription disk)
+    private static string WhyCacheUnfit(PoolState state, VirtualDiskDescription disk)
     {
         if (disk.CacheSpace == SpaceId.None)
         {
@@ -145,9 +142,9 @@ public sealed partial record PoolState
             return disk.WriteCacheSize > 0 ? "" : "a write cache of 0 bytes elsewhere";   // the rest is asked of the other pool when the disk is opened
         }
 
-        return Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1, IsLent: false } description, MappedRows: > 0 and var rows } cache
+        return state.Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1, IsLent: false } description, MappedRows: > 0 and var rows } cache
             && description.Copies == disk.CacheCopies && cache.Row(rows - 1) is not null
-            && disk.WriteCacheSize == rows * Pool!.Slabs.DataBytes
+            && disk.WriteCacheSize == rows * state.Pool!.Slabs.DataBytes
                 ? ""
                 : $"space {disk.CacheSpace} is no write cache of {disk.WriteCacheSize} bytes, or has gaps";
     }
