@@ -4,16 +4,16 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-// An open pool as the storeys above see it: state, disks, slabs, and the calls that change them. Used on one lane.
+// An open pool as the layers above see it: state, disks, slabs, and the calls that change them. Used on one lane.
 //
 // Invariants
 //  1. Disk gives a disk only while it is a member of the view in force and has not failed.
 //  2. A disk that has left the view misses writes. It takes part again only through Rejoin, and what it missed is what
-//     stale marks say; marks are the storeys' above, except for a disk that has lost what it once held, which Rejoin
+//     stale marks say; marks are the layers' above, except for a disk that has lost what it once held, which Rejoin
 //     marks whole.
 
 /// <summary>An open pool: its state, its disks and its slabs.</summary>
-public sealed partial class Pool
+public sealed class Pool
 {
     /// <summary>Most bytes of records in one commit; larger changes are split by the caller.</summary>
     public const int MaxCommitBytes = 48 << 10;
@@ -29,9 +29,10 @@ public sealed partial class Pool
         Environment = environment;
         _store = store;
         Allocator = new SlabAllocator(() => State, number => Disk(number) is not null);
+        Membership = new PoolMembership(environment, store) { MarkedStale = disk => DiskMarkedStale?.Invoke(disk) };
         store.Applied = OnApplied;
-        store.MembershipChanged = change => MembershipChanged?.Invoke(change);
-        store.LeftDisk = static member => member.Disk.Close().Forget();
+        store.Views.MembershipChanged = change => MembershipChanged?.Invoke(change);
+        store.Views.LeftDisk = static member => member.Disk.Close().Forget();
     }
 
     /// <summary>Told on the lane, after the view is in force and before the call that caused it completes.</summary>
@@ -43,6 +44,9 @@ public sealed partial class Pool
     /// <summary>Told on the lane when the pool has become as full as its alert threshold says; in words.</summary>
     public event Action<string>? CapacityAlerted;
 
+    /// <summary>Changes the members.</summary>
+    internal PoolMembership Membership { get; }
+
     /// <summary>What the pool lives in.</summary>
     public PoolEnvironment Environment { get; }
 
@@ -53,7 +57,7 @@ public sealed partial class Pool
     public PoolState State => _store.State;
 
     /// <summary>The members in force.</summary>
-    public PoolView View => _store.View;
+    public PoolView View => _store.Members.View;
 
     /// <summary>Number of this opening.</summary>
     public ulong Session => _store.Session;
@@ -65,13 +69,13 @@ public sealed partial class Pool
     public SlabGeometry Slabs => State.Pool!.Slabs;
 
     /// <summary>Disks of the pool that are there but not in the view: they missed writes and wait for <see cref="Rejoin"/>.</summary>
-    public IEnumerable<DiskNumber> OutsideDisks => Outside.Keys;
+    public IEnumerable<DiskNumber> OutsideDisks => Membership.Outside.Keys;
 
     /// <summary>The same, the one that left last first.</summary>
-    internal DiskNumber[] OutsideByDeparture => [.. Outside.Keys.OrderByDescending(disk => State.Held.GetValueOrDefault(disk)?.Epoch ?? 0)];
+    internal DiskNumber[] OutsideByDeparture => [.. Membership.Outside.Keys.OrderByDescending(disk => State.Held.GetValueOrDefault(disk)?.Epoch ?? 0)];
 
     /// <summary>Whether the majority is gone: nothing can be written any more.</summary>
-    public bool HasLostQuorum => _store.LostReason.Length > 0;
+    public bool HasLostQuorum => _store.End.LostReason.Length > 0;
 
     /// <summary>What the pool is able to do.</summary>
     public PoolOperationalStatus OperationalStatus =>
@@ -91,7 +95,7 @@ public sealed partial class Pool
     };
 
     /// <summary>What is wrong, for people; empty when nothing is.</summary>
-    public string StatusReason => HasLostQuorum ? _store.LostReason : string.Join(' ', Reasons().Where(static reason => reason.Length > 0));
+    public string StatusReason => HasLostQuorum ? _store.End.LostReason : string.Join(' ', Reasons().Where(static reason => reason.Length > 0));
 
     /// <summary>Whether a commit that was answered with a lack of room may still be applied: what is opened now would not know of it.</summary>
     public bool HasUndecidedCommit => _store.HasUndecidedCommit;
@@ -108,19 +112,17 @@ public sealed partial class Pool
     /// <summary>Disks of the pool that are not in the view.</summary>
     public IEnumerable<DiskNumber> MissingDisks => State.Disks.Keys.Where(disk => !View.Contains(disk));
 
-    internal Dictionary<DiskNumber, MemberDisk> Outside { get; } = [];
-
     /// <summary>A member that may be read and written, or null when it is missing, evicted or about to be.</summary>
     public IDisk? Disk(DiskNumber number) => Member(number)?.Disk;
 
     /// <summary>A member in the view as the metadata sees it; null when it is missing.</summary>
-    internal MemberDisk? Member(DiskNumber number) => _store.Usable(number);
+    internal MemberDisk? Member(DiskNumber number) => _store.Members.Usable(number);
 
     /// <summary>Whether the metadata has a quorum without this disk.</summary>
-    public bool CanSpare(DiskNumber number) => _store.CanSpare(number);
+    public bool CanSpare(DiskNumber number) => _store.Members.CanSpare(number);
 
     /// <summary>Whether a disk has failed and the view in force still has it.</summary>
-    public bool IsLeaving(DiskNumber number) => _store.HasFailed(number);
+    public bool IsLeaving(DiskNumber number) => _store.Members.IsLeaving(number);
 
     /// <summary>Where everything is on a disk of the pool, present or not.</summary>
     public DiskLayout Layout(DiskNumber number) => Layout(State, number);
@@ -180,13 +182,34 @@ public sealed partial class Pool
     /// new view is in force, and writes that miss the disk may be acknowledged. Calling it again, or for a disk that is out
     /// already, waits for the same. The disk is closed.
     /// </summary>
-    public LaneTask<CommitResult> Evict(DiskNumber disk, string reason) => _store.Evict(disk, reason);
+    public LaneTask<CommitResult> Evict(DiskNumber disk, string reason) => _store.Views.Evict(disk, reason);
+
+    /// <summary>Adds blank disks; the pool owns those that are members afterwards. All or none, unless one fails on the way.</summary>
+    public LaneTask<CommitResult> AddDisks(IReadOnlyList<NewDiskSpec> disks) => Membership.AddDisks(disks);
+
+    /// <summary>Why disks cannot be added, as far as that is known without reading them; empty if they can.</summary>
+    public string WhyNotAdd(IReadOnlyList<NewDiskSpec> disks) => Membership.WhyNotAdd(disks);
+
+    /// <summary>Removes a disk without slabs in use, present or not. A present one is blank afterwards, and closed.</summary>
+    public LaneTask<CommitResult> RemoveDisk(DiskNumber disk) => Membership.RemoveDisk(disk);
+
+    /// <summary>
+    /// Lets a disk of the pool that is outside the view take part again. Writes go to it from now on; what is stale on it stays
+    /// so until it is resynced. Nothing submitted to the disk before may be under way.
+    /// </summary>
+    public LaneTask<CommitResult> Rejoin(DiskNumber disk) => Membership.Rejoin(disk);
+
+    /// <summary>Hands over a disk that has come back; it can then <see cref="Rejoin"/>. Gives the reason why not, or an empty string.</summary>
+    public string Offer(PoolScan scan) => Membership.Offer(scan);
+
+    /// <summary>Whether a disk with the identity of one of the pool took part in a session that this history of the pool does not have.</summary>
+    public bool IsOfOtherHistory(PoolScan scan) => Membership.IsOfOtherHistory(scan);
 
     /// <summary>Closes the pool and its disks. <paramref name="clean"/> says that everything above has been written.</summary>
     public async LaneTask Close(bool clean = true)
     {
         await _store.Close(clean);
-        foreach (MemberDisk member in _store.Members.Values.Concat(Outside.Values).ToArray())
+        foreach (MemberDisk member in _store.Members.All.Values.Concat(Membership.Outside.Values).ToArray())
         {
             await member.Disk.Close();
         }
@@ -194,7 +217,7 @@ public sealed partial class Pool
 
     private IEnumerable<string> Reasons()
     {
-        yield return _store.Full.FirstOrDefault() is { } full ? $"The file system under {full.Name} is full: metadata writes wait for space." : "";
+        yield return _store.Members.Full.FirstOrDefault() is { } full ? $"The file system under {full.Name} is full: metadata writes wait for space." : "";
         yield return MissingDisks.FirstOrDefault() is { Value: > 0 } missing ? $"Disk {missing} ({State.Disk(missing)!.Description.FriendlyName}) is missing." : "";
         yield return CapacityAlert.Describe(State, Allocator);
         yield return MetadataAlert;

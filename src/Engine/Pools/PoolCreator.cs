@@ -35,7 +35,7 @@ internal static class PoolCreator
         foreach (MemberDisk member in members)
         {
             store.Attach(member);
-            store.Members.Add(member.Number, member);
+            store.Members.Add(member);
             member.IsAbandoned = true;   // a full file system refuses the pool
         }
 
@@ -150,13 +150,8 @@ internal static class PoolCreator
             Members = members,
             Witness = environment.Lane.NewGuid(),
         };
-        MetadataStore store = new(environment, id, view, session: 1, epoch: 0)
-        {
-            State = state,
-            Head = new JournalPosition(0, 1, 0),
-            History = MemberHistory.None with { Opening = new SessionToken(1, state.Session!.FencingToken) },
-            IsForming = true,
-        };
+        MemberHistory history = MemberHistory.None with { Opening = new SessionToken(1, state.Session!.FencingToken) };
+        MetadataStore store = new(environment, new StoreStart(id, view, Session: 1, Epoch: 0, state, new JournalPosition(0, 1, 0), history) { IsForming = true });
         store.Hold();
         return store;
     }
@@ -165,21 +160,21 @@ internal static class PoolCreator
     {
         string problem = await ForEach(members, static member => member.ClearAreas());
         problem = problem.Length > 0 ? problem
-            : await ForEach(members, member => store.View.IsMetadata(member.Number)
+            : await ForEach(members, member => store.Members.View.IsMetadata(member.Number)
                 ? member.Checkpoints.Write(store.State, store.Head)
                 : LaneTask.FromResult(IoError.None));
-        problem = problem.Length > 0 || (await store.WriteSuperblocks(store.View, members, clean: false)).Count == members.Length
+        problem = problem.Length > 0 || (await store.Superblocks.WriteSuperblocks(store.Members.View, members, clean: false)).Count == members.Length
             ? problem
             : "Writing a superblock failed.";
         problem = problem.Length > 0 ? problem : await ForEach(members, static member => member.WriteLabels());
-        if (problem.Length > 0 || !witness.TryWrite(new WitnessRecord(store.Id, store.View.Witness, store.Session, store.View) { History = store.History }))
+        if (problem.Length > 0 || !witness.TryWrite(new WitnessRecord(store.Id, store.Members.View.Witness, store.Session, store.Members.View) { History = store.Superblocks.History }))
         {
             return problem.Length > 0 ? problem : "The witness file cannot be written to the host's state folder.";
         }
 
-        store.IsForming = false;
-        await store.Settle();
-        return Array.TrueForAll(members, member => store.IsUsable(member.Number)) ? "" : "Writing a superblock failed.";
+        store.Superblocks.EndForming();
+        await store.Views.Settle();
+        return Array.TrueForAll(members, member => store.Members.IsUsable(member.Number)) ? "" : "Writing a superblock failed.";
     }
 
     private static async LaneTask<string> ForEach(MemberDisk[] members, Func<MemberDisk, LaneTask<IoError>> write)

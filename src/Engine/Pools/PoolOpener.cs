@@ -212,12 +212,8 @@ internal sealed class PoolOpener
     {
         PoolView view = quorum.View!;
         ulong epoch = Math.Max(view.Rank.Epoch, _disks.Values.Max(static disk => disk.Newest!.Epoch));
-        MetadataStore store = new(_environment, _id, view, quorum.HighestSession + 1, epoch)
-        {
-            State = recovered.State!,
-            Head = recovered.Tip,
-            History = HistoryBefore(view, recovered.State!) with { Opening = new SessionToken(quorum.HighestSession + 1, _environment.Lane.NextRandom()) },
-        };
+        MemberHistory history = HistoryBefore(view, recovered.State!) with { Opening = new SessionToken(quorum.HighestSession + 1, _environment.Lane.NextRandom()) };
+        MetadataStore store = new(_environment, new StoreStart(_id, view, quorum.HighestSession + 1, epoch, recovered.State!, recovered.Tip, history));
         store.Hold();
         MemberDisk[] voters =
             [.. _disks.Values.Where(disk => view.Contains(disk.Number) || view.Prior?.Disks.Contains(disk.Number) == true)];
@@ -230,20 +226,20 @@ internal sealed class PoolOpener
         foreach (MemberDisk disk in voters.Where(disk => view.Contains(disk.Number)))
         {
             disk.IsForming = false;
-            store.Members.Add(disk.Number, disk);
+            store.Members.Add(disk);
         }
 
-        if (view.Prior is not null && !await store.RepeatView(voters))
+        if (view.Prior is not null && !await store.Views.RepeatView(voters))
         {
-            return Failure(PoolOperationalStatus.Incomplete, store.LostReason, recovered.State, view);
+            return Failure(PoolOperationalStatus.Incomplete, store.End.LostReason, recovered.State, view);
         }
 
         await Repair(store, recovered);
         bool hasWitness = quorum.Witness is not null;
-        await store.KeepRoom();
-        return await store.ChangeView(new ViewPlan { Witness = hasWitness ? null : _environment.Lane.NewGuid() })
+        await store.Checkpoints.KeepRoom();
+        return await store.Views.ChangeView(new ViewPlan { Witness = hasWitness ? null : _environment.Lane.NewGuid() })
             ? await Serve(store, view)
-            : Failure(PoolOperationalStatus.Incomplete, store.LostReason, recovered.State, view);
+            : Failure(PoolOperationalStatus.Incomplete, store.End.LostReason, recovered.State, view);
     }
 
     /// <summary>
@@ -264,7 +260,7 @@ internal sealed class PoolOpener
     /// <summary>Writes the new session to everyone, with the view each already holds: it decides nothing.</summary>
     private static async LaneTask<bool> Promise(MetadataStore store, MemberDisk[] voters, QuorumDecision quorum, Witness witness)
     {
-        ulong epoch = store.NextEpoch(voters);
+        ulong epoch = store.Superblocks.NextEpoch(voters);
         LaneTask<IoError>[] writes =
         [
             .. voters.Select(disk => disk.WriteSuperblock(disk.Newest! with { Epoch = epoch, Session = store.Session, IsClean = false })),
@@ -278,13 +274,13 @@ internal sealed class PoolOpener
             {
                 promised.Add(voters[i].Number);
             }
-            else if (store.View.Contains(voters[i].Number))
+            else if (store.Members.View.Contains(voters[i].Number))
             {
-                store.NoteFailure(voters[i], $"Writing the superblock of {voters[i].Name} failed ({error}).");
+                store.Members.NoteFailure(voters[i], $"Writing the superblock of {voters[i].Name} failed ({error}).");
             }
         }
 
-        PoolView view = store.View;
+        PoolView view = store.Members.View;
         return view.Votes.IsMajority(promised.Contains, isWitnessed)
             && view.Prior?.IsMajority(promised.Contains, isWitnessed && view.Prior.Witness == view.Witness) != false;
     }
@@ -292,22 +288,22 @@ internal sealed class PoolOpener
     /// <summary>Gives every metadata disk what it lacks of the state. A disk that cannot take it is left out of the next view.</summary>
     private static async LaneTask Repair(MetadataStore store, RecoveredState recovered)
     {
-        foreach (MemberDisk disk in store.Members.Values.Where(disk => store.View.IsMetadata(disk.Number)).ToArray())
+        foreach (MemberDisk disk in store.Members.All.Values.Where(disk => store.Members.View.IsMetadata(disk.Number)).ToArray())
         {
             List<JournalEntry>? lacking = recovered.LackedBy(disk);
-            IoError error = lacking is null ? await store.WriteFullCheckpoint(disk)
+            IoError error = lacking is null ? await store.Checkpoints.WriteFullCheckpoint(disk)
                 : lacking.Count > 0 ? await JournalEntry.Write(disk, lacking)
                 : IoError.None;   // the flushes of its promise have made durable what was read from it
             if (error != IoError.None)
             {
-                store.NoteFailure(disk, $"Repairing the metadata of {disk.Name} failed ({error}).");
+                store.Members.NoteFailure(disk, $"Repairing the metadata of {disk.Name} failed ({error}).");
             }
         }
     }
 
     private async LaneTask<PoolOpenResult> Serve(MetadataStore store, PoolView before)
     {
-        await store.Settle();
+        await store.Views.Settle();
         CommitResult opened = await store.CommitNow([.. SessionRecords(store)]);
         if (!opened.Succeeded)
         {
@@ -315,7 +311,7 @@ internal sealed class PoolOpener
         }
 
         Pool pool = new(_environment, store);
-        foreach (MemberDisk disk in _disks.Values.Concat(_forgetful).Where(disk => !store.Members.ContainsKey(disk.Number)).ToArray())
+        foreach (MemberDisk disk in _disks.Values.Concat(_forgetful).Where(disk => !store.Members.All.ContainsKey(disk.Number)).ToArray())
         {
             if (ReturnRules.IsOtherHistory(store.State, store.State.Held.GetValueOrDefault(disk.Number), disk.Newest!.History.Newest))
             {
@@ -324,11 +320,11 @@ internal sealed class PoolOpener
             }
             else
             {
-                pool.Outside[disk.Number] = disk;
+                pool.Membership.SetOutside(disk);
             }
         }
 
-        await pool.RejoinEmpty();
+        await pool.Membership.RejoinEmpty();
         store.Start();
         return new PoolOpenResult
         {
@@ -348,9 +344,9 @@ internal sealed class PoolOpener
     private IEnumerable<MetadataRecord> SessionRecords(MetadataStore store)
     {
         ulong recorded = store.State.Session?.Session ?? 0;
-        return store.History.Sessions.Reverse().Where(session => session.Session > recorded)
+        return store.Superblocks.History.Sessions.Reverse().Where(session => session.Session > recorded)
             .Select(session => (MetadataRecord)new SessionOpened(session.Session, _environment.NodeId, session.Token, _environment.Lane.UtcNow.UtcTicks))
-            .Concat(store.State.Held.Keys.Where(store.View.Contains).Select(DiskHeld.Nothing));
+            .Concat(store.State.Held.Keys.Where(store.Members.View.Contains).Select(DiskHeld.Nothing));
     }
 
     private PoolOpenResult Failure(PoolOperationalStatus status, string reason, PoolState? known, PoolView? view) => new()

@@ -12,16 +12,32 @@ namespace TierSpaces.Engine.Pools;
 // A crash while adding leaves a blank ("forming") disk, or a disk the pool knows and that joins at the next open. A crash
 // while removing leaves a disk outside the view, to be removed again.
 
-public sealed partial class Pool
+/// <summary>Adds disks to a pool, removes them, and lets disks that left join again.</summary>
+internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore store)
 {
+    private readonly Dictionary<DiskNumber, MemberDisk> _outside = [];
+
     private const string BehindReason =
         "holds less than when it left the pool: it is an older copy, or it has lost writes that it confirmed. Everything on it is stale until it has been copied again.";
 
+    /// <summary>Told when everything on a disk outside the view has durably been marked stale, before it joins.</summary>
+    internal Action<DiskNumber>? MarkedStale { get; set; }
+
+    /// <summary>Disks of the pool that are there but not in the view.</summary>
+    internal IReadOnlyDictionary<DiskNumber, MemberDisk> Outside => _outside;
+
+    private PoolState State => store.State;
+
+    private PoolView View => store.Members.View;
+
+    /// <summary>A disk of the pool was found outside the view while the pool was opened.</summary>
+    internal void SetOutside(MemberDisk disk) => _outside[disk.Number] = disk;
+
     /// <summary>Adds blank disks; the pool owns those that are members afterwards. All or none, unless one fails on the way.</summary>
-    public LaneTask<CommitResult> AddDisks(IReadOnlyList<NewDiskSpec> disks) => _store.Run(() => AddDisksNow(disks));
+    internal LaneTask<CommitResult> AddDisks(IReadOnlyList<NewDiskSpec> disks) => store.Run(() => AddDisksNow(disks));
 
     /// <summary>Why disks cannot be added, as far as that is known without reading them; empty if they can.</summary>
-    public string WhyNotAdd(IReadOnlyList<NewDiskSpec> disks)
+    internal string WhyNotAdd(IReadOnlyList<NewDiskSpec> disks)
     {
         try
         {
@@ -35,18 +51,18 @@ public sealed partial class Pool
     }
 
     /// <summary>Removes a disk without slabs in use, present or not. A present one is blank afterwards, and closed.</summary>
-    public LaneTask<CommitResult> RemoveDisk(DiskNumber disk) => _store.Run(() => RemoveDiskNow(disk));
+    internal LaneTask<CommitResult> RemoveDisk(DiskNumber disk) => store.Run(() => RemoveDiskNow(disk));
 
     /// <summary>
     /// Lets a disk of the pool that is outside the view take part again. Writes go to it from now on; what is stale on it stays
     /// so until it is resynced. Nothing submitted to the disk before may be under way.
     /// </summary>
-    public LaneTask<CommitResult> Rejoin(DiskNumber disk) => _store.Run(() => RejoinNow(disk));
+    internal LaneTask<CommitResult> Rejoin(DiskNumber disk) => store.Run(() => RejoinNow(disk));
 
     /// <summary>Hands over a disk that has come back; it can then <see cref="Rejoin"/>. Gives the reason why not, or an empty string.</summary>
-    public string Offer(PoolScan scan)
+    internal string Offer(PoolScan scan)
     {
-        if (scan.Label is not { } label || label.Pool != Id || scan.Kind is not (ScanKind.Member or ScanKind.Forming))
+        if (scan.Label is not { } label || label.Pool != store.Id || scan.Kind is not (ScanKind.Member or ScanKind.Forming))
         {
             return scan.Kind is ScanKind.Member or ScanKind.Forming ? $"{scan.Disk.Identity.Uri} is of another pool." : scan.Reason;
         }
@@ -66,12 +82,12 @@ public sealed partial class Pool
             return $"{scan.Disk.Identity.Uri} {ReturnRules.OtherHistoryReason}.";
         }
 
-        Outside[label.Number] = new MemberDisk(Environment.Lane, scan.Disk, label) { Newest = scan.Superblock };
+        _outside[label.Number] = new MemberDisk(environment.Lane, scan.Disk, label) { Newest = scan.Superblock };
         return "";
     }
 
     /// <summary>Whether a disk with the identity of one of the pool took part in a session that this history of the pool does not have.</summary>
-    public bool IsOfOtherHistory(PoolScan scan) => scan is { Label: { } label, Superblock: { } newest } && label.Pool == Id
+    internal bool IsOfOtherHistory(PoolScan scan) => scan is { Label: { } label, Superblock: { } newest } && label.Pool == store.Id
         && ReturnRules.IsOtherHistory(State, State.Held.GetValueOrDefault(label.Number), newest.History.Newest);
 
     /// <summary>While the pool is being opened: disks outside the view that hold no slabs have missed nothing and join.</summary>
@@ -90,7 +106,7 @@ public sealed partial class Pool
         List<(MemberDisk Member, MetadataRecord Record)> joining;
         try
         {
-            await PoolCreator.Check(Environment, disks);
+            await PoolCreator.Check(environment, disks);
             joining = Plan(disks);
         }
         catch (Exception error) when (error is PoolException or RecordRefusedException)
@@ -100,7 +116,7 @@ public sealed partial class Pool
 
         List<MemberDisk> joiners = joining.ConvertAll(static joiner => joiner.Member);
         string problem = await Prepare(joiners);
-        CommitResult added = problem.Length > 0 ? Refused(problem) : await _store.CommitNow([.. joining.Select(static joiner => joiner.Record)]);
+        CommitResult added = problem.Length > 0 ? Refused(problem) : await store.CommitNow([.. joining.Select(static joiner => joiner.Record)]);
         if (!added.Succeeded)
         {
             await Erase(joiners);
@@ -112,7 +128,7 @@ public sealed partial class Pool
 
     private void CheckAgainstMembers(IReadOnlyList<NewDiskSpec> disks)
     {
-        HashSet<string> keys = [.. _store.Members.Values.Concat(Outside.Values).Select(static member => member.Disk.Identity.DeviceKey)];
+        HashSet<string> keys = [.. store.Members.All.Values.Concat(Outside.Values).Select(static member => member.Disk.Identity.DeviceKey)];
         if (disks.FirstOrDefault(disk => keys.Contains(disk.Disk.Identity.DeviceKey)) is { } twice)
         {
             throw new PoolException($"{twice.Disk.Identity.Uri} is a member already.");
@@ -131,14 +147,14 @@ public sealed partial class Pool
         List<(MemberDisk Member, MetadataRecord Record)> joining = [];
         foreach (NewDiskSpec spec in disks)
         {
-            DiskDescription disk = PoolCreator.Describe(spec, state.NextDisk, new DiskId(Environment.Lane.NewGuid()), Slabs);
-            joining.Add((PoolCreator.Member(Environment, Id, disk, state, spec.Disk), new DiskAdded(disk)));
+            DiskDescription disk = PoolCreator.Describe(spec, state.NextDisk, new DiskId(environment.Lane.NewGuid()), State.Pool!.Slabs);
+            joining.Add((PoolCreator.Member(environment, store.Id, disk, state, spec.Disk), new DiskAdded(disk)));
             state = state.Apply(joining[^1].Record);
         }
 
         List<DiskNumber> elected = MetadataElection.Choose(state.Disks.Values.Select(static disk => disk.Description), View.Votes.Disks);
         long most = joining.Where(joiner => elected.Contains(joiner.Member.Number)).Select(static joiner => CheckpointStore.MostStatePages(joiner.Member.Layout))
-            .Append(MetadataPages.Most).Min();
+            .Append(store.StatePages.Most).Min();
         string reason = MemberPages.WhyNot(state, most, number => View.Contains(number) || joining.Exists(joiner => joiner.Member.Number == number));
         return reason.Length == 0 ? joining : throw new PoolException(reason);
     }
@@ -147,13 +163,13 @@ public sealed partial class Pool
     {
         foreach (MemberDisk joiner in joiners)
         {
-            _store.Attach(joiner);
+            store.Attach(joiner);
             joiner.IsForming = true;
             joiner.IsAbandoned = true;   // a full file system refuses the disk instead of holding the pool up
             IoError error = await joiner.ClearAreas();
-            bool isWritten = error == IoError.None && (await _store.WriteSuperblocks(View, [joiner], clean: false)).Count == 1;
+            bool isWritten = error == IoError.None && (await store.Superblocks.WriteSuperblocks(View, [joiner], clean: false)).Count == 1;
             error = isWritten ? await joiner.WriteLabels() : error == IoError.None ? IoError.Io : error;
-            _store.ForgetFailure(joiner.Number);
+            store.Members.ForgetFailure(joiner.Number);
             if (error != IoError.None)
             {
                 return $"Writing to {joiner.Disk.Identity.Uri} failed ({error}).";
@@ -171,9 +187,9 @@ public sealed partial class Pool
             joiner.IsAbandoned = false;
         }
 
-        if (!await _store.ChangeView(new ViewPlan { Joiners = joiners }))
+        if (!await store.Views.ChangeView(new ViewPlan { Joiners = joiners }))
         {
-            return new CommitResult(CommitStatus.NoQuorum, _store.LostReason);
+            return new CommitResult(CommitStatus.NoQuorum, store.End.LostReason);
         }
 
         List<MemberDisk> failed = joiners.FindAll(joiner => !View.Contains(joiner.Number));
@@ -182,8 +198,8 @@ public sealed partial class Pool
             return CommitResult.Committed;
         }
 
-        string reasons = string.Join(" ", failed.Select(joiner => _store.ForgetFailure(joiner.Number)));
-        await _store.CommitNow([.. failed.Select(static joiner => new DiskRemoved(joiner.Number))]);
+        string reasons = string.Join(" ", failed.Select(joiner => store.Members.ForgetFailure(joiner.Number)));
+        await store.CommitNow([.. failed.Select(static joiner => new DiskRemoved(joiner.Number))]);
         return Refused(reasons);
     }
 
@@ -191,7 +207,7 @@ public sealed partial class Pool
     {
         foreach (MemberDisk disk in disks)
         {
-            await PoolScan.Erase(Environment.Lane, disk.Disk);   // as far as the disk still takes it
+            await PoolScan.Erase(environment.Lane, disk.Disk);   // as far as the disk still takes it
         }
     }
 
@@ -212,17 +228,17 @@ public sealed partial class Pool
             return Refused($"Disk {number} is the last of the pool. Remove the pool instead.");
         }
 
-        MemberDisk? member = _store.Members.GetValueOrDefault(number) ?? Outside.GetValueOrDefault(number);
+        MemberDisk? member = store.Members.All.GetValueOrDefault(number) ?? Outside.GetValueOrDefault(number);
         CommitResult left = View.Contains(number) ? await LeaveView(number) : CommitResult.Committed;
         if (!left.Succeeded)
         {
             return left;
         }
 
-        CommitResult removed = await _store.CommitNow(new DiskRemoved(number));
+        CommitResult removed = await store.CommitNow(new DiskRemoved(number));
         if (removed.Succeeded && member is not null)
         {
-            Outside.Remove(number);
+            _outside.Remove(number);
             await Erase([member]);
             await member.Disk.Close();
         }
@@ -235,7 +251,7 @@ public sealed partial class Pool
     {
         if (View.Votes.Disks is [var only] && only == number)
         {
-            await _store.Elect();
+            await store.Elect();
         }
 
         if (View.Votes.Disks is [var last] && last == number)
@@ -243,9 +259,9 @@ public sealed partial class Pool
             return Refused($"Disk {number} is the only one that can hold the pool's metadata.");
         }
 
-        return await _store.ChangeView(new ViewPlan { Leavers = [number] })
+        return await store.Views.ChangeView(new ViewPlan { Leavers = [number] })
             ? CommitResult.Committed
-            : new CommitResult(CommitStatus.NoQuorum, _store.LostReason);
+            : new CommitResult(CommitStatus.NoQuorum, store.End.LostReason);
     }
 
     private async LaneTask<CommitResult> RejoinNow(DiskNumber number)
@@ -262,7 +278,7 @@ public sealed partial class Pool
 
         if (!disk.Disk.IsPresent)
         {
-            Outside.Remove(number);   // whoever finds it again offers it anew
+            _outside.Remove(number);   // whoever finds it again offers it anew
             await disk.Disk.Close();
             return Refused($"{disk.Name} is gone.");
         }
@@ -277,21 +293,21 @@ public sealed partial class Pool
             }
         }
 
-        _store.Attach(disk);
+        store.Attach(disk);
         disk.IsForming = false;
-        if (!await _store.ChangeView(new ViewPlan { Joiners = [disk] }))
+        if (!await store.Views.ChangeView(new ViewPlan { Joiners = [disk] }))
         {
-            return new CommitResult(CommitStatus.NoQuorum, _store.LostReason);
+            return new CommitResult(CommitStatus.NoQuorum, store.End.LostReason);
         }
 
         if (!View.Contains(number))
         {
-            return Refused(_store.ForgetFailure(number));
+            return Refused(store.Members.ForgetFailure(number));
         }
 
-        Outside.Remove(number);
-        await _store.Settle();
-        CommitResult joined = State.Held.ContainsKey(number) ? await _store.CommitNow(DiskHeld.Nothing(number)) : CommitResult.Committed;
+        _outside.Remove(number);
+        await store.Views.Settle();
+        CommitResult joined = State.Held.ContainsKey(number) ? await store.CommitNow(DiskHeld.Nothing(number)) : CommitResult.Committed;
         return joined.Succeeded && isBehind ? joined with { Reason = $"{disk.Name} {BehindReason}" } : joined;
     }
 
@@ -299,14 +315,14 @@ public sealed partial class Pool
     {
         foreach (SpaceId space in State.Spaces.Keys.ToArray())
         {
-            CommitResult marked = await _store.CommitNow(new DiskStale(space, number));
+            CommitResult marked = await store.CommitNow(new DiskStale(space, number));
             if (!marked.Succeeded)
             {
                 return marked;
             }
         }
 
-        DiskMarkedStale?.Invoke(number);
+        MarkedStale?.Invoke(number);
         return CommitResult.Committed;
     }
 }

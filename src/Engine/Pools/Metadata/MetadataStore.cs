@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 
@@ -10,73 +9,78 @@ namespace TierSpaces.Engine.Pools;
 // a superblock that names a finished checkpoint, an operation on members. Only checkpoint pages are written beside it.
 //
 // Invariants
-//  1. State is what is durable on CopiesToCommit metadata disks of the view in force, and Head is its end in the journal.
-//  2. At most one group is in flight. The next one, or a change of the view, starts when every metadata disk has taken it
-//     or failed; so every metadata disk of a new view holds everything acknowledged under the old.
-//  3. A group that a disk failed under is acknowledged only when a view without that disk is in force.
-//  4. A sequence is never used twice with different contents in one session: a group waits for space as long as it takes.
-//  5. The journal is not written over the blocks that follow the checkpoint before the newest.
-//  6. Without a majority nothing is written any more.
-//  7. An operation does not overtake commits that were asked for before it: a disk does not join before marks of what it missed.
+//  1. The pump begins nothing before what it began last has ended.
+//  2. The journal is not written over the blocks that follow the checkpoint before the newest.
+//  3. Without a majority nothing is written any more.
+//  4. An operation does not overtake commits that were asked for before it: a disk does not join before marks of what it missed.
 
 /// <summary>Journal, checkpoints, superblocks and views of an open pool.</summary>
-internal sealed partial class MetadataStore
+internal sealed class MetadataStore
 {
-    private const int MaxGroupBlocks = 16;
-    private const long FullAfterNs = 60_000_000_000;
-    private const long PollNs = 1_000_000;
+    /// <summary>How often work that no event ends is looked at.</summary>
+    internal const long PollNs = 1_000_000;
 
     private readonly PoolEnvironment _environment;
-    private readonly Witness _witness;
-    private readonly Queue<PendingCommit> _commits = new();
+    private readonly CommittedState _committed;
+    private readonly CommitQueue _commits = new();
+    private readonly CommitGroups _groups;
+    private readonly MetadataVoters _voters;
+    private readonly MetadataScrub _scrub;
     private readonly Queue<(Func<LaneTask> Run, long After)> _operations = new();   // After: commits that were asked for before it
-    private long _commitsAsked;
-    private long _commitsTaken;
     private bool _isPumping;
-    private bool _isClosed;
-    private GroupWrite? _group;   // in flight
 
-    internal MetadataStore(PoolEnvironment environment, PoolId id, PoolView view, ulong session, ulong epoch)
+    internal MetadataStore(PoolEnvironment environment, StoreStart start)
     {
         _environment = environment;
-        _witness = new Witness(environment.HostState, id);
-        Id = id;
-        View = view;
-        Session = session;
-        _epoch = epoch;
+        (Id, Session) = (start.Id, start.Session);
+        Members = new PresentMembers(start.View, End, Kick);
+        _committed = new CommittedState(start.State, start.Head, Members);
+        Superblocks = new SuperblockWriter(start, _committed, Members);
+        Views = new MemberViews(environment, start.Id, start.Session, End, Members, _committed, Superblocks);
+        Checkpoints = new StateCheckpoints(environment.Lane, End, Members, _committed, Superblocks, _commits, Kick);
+        _groups = new CommitGroups(environment.Lane, start.Session, End, Members, _committed, _commits, Views, Checkpoints);
+        _voters = new MetadataVoters(Members, _committed, Checkpoints, Views);
+        _scrub = new MetadataScrub(End, Members, _committed, Superblocks, Checkpoints);
+        Views.Adopted = _voters.Request;
     }
 
-    /// <summary>Told when a view with other members is in force, and when quorum is lost.</summary>
-    internal Action<MembershipChange>? MembershipChanged { get; set; }
-
     /// <summary>Told of every record that has been applied.</summary>
-    internal Action<MetadataRecord>? Applied { get; set; }
+    internal Action<MetadataRecord>? Applied
+    {
+        set => _groups.Applied = value;
+    }
 
     internal PoolId Id { get; }
-
-    /// <summary>Present members of the view.</summary>
-    internal Dictionary<DiskNumber, MemberDisk> Members { get; } = [];
 
     /// <summary>Number of this opening.</summary>
     internal ulong Session { get; }
 
+    /// <summary>Why nothing is written any more.</summary>
+    internal StoreEnd End { get; } = new();
+
+    /// <summary>The view in force and its present members.</summary>
+    internal PresentMembers Members { get; }
+
+    /// <summary>Writes superblocks.</summary>
+    internal SuperblockWriter Superblocks { get; }
+
+    /// <summary>Brings views into force.</summary>
+    internal MemberViews Views { get; }
+
+    /// <summary>Writes checkpoints.</summary>
+    internal StateCheckpoints Checkpoints { get; }
+
     /// <summary>The newest committed state.</summary>
-    internal PoolState State { get; set; } = PoolState.Empty;
+    internal PoolState State => _committed.State;
 
     /// <summary>End of the committed journal.</summary>
-    internal JournalPosition Head { get; set; }
-
-    /// <summary>Why nothing can be written any more, or empty.</summary>
-    internal string LostReason { get; private set; } = "";
+    internal JournalPosition Head => _committed.Head;
 
     /// <summary>Whether callers of a commit were told that there is no room while it still may be applied.</summary>
-    internal bool HasUndecidedCommit => _group is { IsReported: true, IsEnded: false };
+    internal bool HasUndecidedCommit => _committed.HasUndecidedCommit;
 
-    /// <summary>Members that wait for space on the file system below them.</summary>
-    internal IEnumerable<MemberDisk> Full => Members.Values.Where(static member => member.FullSinceNs != 0);
-
-    private MemberDisk[] MetadataMembers =>
-        [.. Members.Values.Where(member => View.IsMetadata(member.Number) && !_failed.ContainsKey(member.Number))];
+    /// <summary>Pages that the state takes, and that it may take at most on the metadata disk with the smallest heap; 0: none is there.</summary>
+    internal (long Used, long Most) StatePages => _committed.Pages;
 
     /// <summary>Makes records durable and applies them, all or none.</summary>
     internal LaneTask<CommitResult> Commit(MetadataRecord[] records)
@@ -84,27 +88,51 @@ internal sealed partial class MetadataStore
         LaneCompletion<CommitResult> done = LaneCompletion<CommitResult>.Rent();
         LaneTask<CommitResult> task = done.Task;
         PendingCommit commit = new(records, done.Complete);
-        if (StoppedResult() is { } stopped)
+        if (End.Result is { } stopped)
         {
             commit.Done(stopped);
             return task;
         }
 
-        _commits.Enqueue(commit);
-        _commitsAsked++;
+        _commits.Add(commit);
         Kick();
         return task;
     }
+
+    /// <summary>A commit inside an operation.</summary>
+    internal LaneTask<CommitResult> CommitNow(params MetadataRecord[] records) => _groups.CommitNow(records);
 
     /// <summary>Runs an operation when nothing else is under way; it may call <see cref="CommitNow"/> and change the view.</summary>
     internal LaneTask<CommitResult> Run(Func<LaneTask<CommitResult>> operation)
     {
         LaneCompletion<CommitResult> done = LaneCompletion<CommitResult>.Rent();
         LaneTask<CommitResult> task = done.Task;
-        _operations.Enqueue((async () => done.Complete(StoppedResult() ?? await operation()), _commitsAsked));
+        _operations.Enqueue((async () => done.Complete(End.Result ?? await operation()), _commits.Asked));
         Kick();
         return task;
     }
+
+    /// <summary>Verifies and heals the metadata on one disk; gives the number of blocks that were damaged or unreadable.</summary>
+    internal async LaneTask<int> Scrub(DiskNumber disk)
+    {
+        int damaged = 0;
+        await Run(async () =>
+        {
+            damaged = await _scrub.Scrub(disk);
+            return CommitResult.Committed;
+        });
+        return damaged;
+    }
+
+    /// <summary>Prepares a disk for metadata: a member, or one that is about to be.</summary>
+    internal void Attach(MemberDisk disk)
+    {
+        disk.WaitsForSpace = _groups.OnWaitsForSpace;
+        disk.SkipsFlush = State.Pool?.IsPowerProtected == true;
+    }
+
+    /// <summary>Inside an operation: chooses metadata disks where some are missing, gives them the metadata, and lets them vote.</summary>
+    internal LaneTask Elect() => _voters.Elect();
 
     /// <summary>Holds the pump back while the pool is being opened or made.</summary>
     internal void Hold() => _isPumping = true;
@@ -116,35 +144,18 @@ internal sealed partial class MetadataStore
         Kick();
     }
 
-    /// <summary>A commit inside an operation.</summary>
-    internal async LaneTask<CommitResult> CommitNow(params MetadataRecord[] records)
-    {
-        CommitResult result = CommitResult.Committed;
-        while (!HasRoom && StoppedResult() is null)
-        {
-            await MakeRoom();
-            if (_checkpointProblem.Length > 0)
-            {
-                return new CommitResult(CommitStatus.NoSpace, _checkpointProblem);
-            }
-        }
-
-        await WriteGroup([new PendingCommit(records, ended => result = ended)]);
-        return result;
-    }
-
     /// <summary>Writes the last superblocks and stops. Nothing may be in use any more.</summary>
     internal async LaneTask Close(bool clean)
     {
-        if (Full.Any())
+        if (Members.Full.Any())
         {
-            _isClosed = true;   // before their writes end: a full file system is not a failed disk
-            Array.ForEach([.. Full], static member => member.IsAbandoned = true);
+            End.Close();   // before their writes end: a full file system is not a failed disk
+            Array.ForEach([.. Members.Full], static member => member.IsAbandoned = true);
         }
 
         await Run(() => WriteLast(clean));
-        _isClosed = true;
-        while (_isPumping || (_isCheckpointing && _written is null))
+        End.Close();
+        while (_isPumping || (Checkpoints.IsUnderWay && !Checkpoints.IsWritten))
         {
             await _environment.Lane.Delay(PollNs);
         }
@@ -153,13 +164,13 @@ internal sealed partial class MetadataStore
     private async LaneTask<CommitResult> WriteLast(bool clean)
     {
         await WriteCommonEpoch();
-        await WriteSuperblocks(View, [.. Members.Values], clean && _failed.Count == 0);
-        _isClosed = true;
+        await Superblocks.WriteSuperblocks(Members.View, [.. Members.All.Values], clean && Members.FailureCount == 0);
+        End.Close();
         return CommitResult.Committed;
     }
 
     /// <summary>Gives every member an epoch, so that the last superblocks state one that every member held.</summary>
-    private async LaneTask WriteCommonEpoch() => await WriteSuperblocks(View, [.. Members.Values], clean: false);
+    private async LaneTask WriteCommonEpoch() => await Superblocks.WriteSuperblocks(Members.View, [.. Members.All.Values], clean: false);
 
     private void Kick()
     {
@@ -181,40 +192,40 @@ internal sealed partial class MetadataStore
 
     private async LaneTask<bool> PumpOne()
     {
-        if (StoppedResult() is not null)
+        if (End.Result is { } stopped)
         {
-            FailWaiting();
+            EndWaiting(stopped);
             return false;
         }
 
-        if (_failed.Count > 0)
+        if (Members.FailureCount > 0)
         {
-            await ChangeView(ViewPlan.None);
+            await Views.ChangeView(ViewPlan.None);
         }
-        else if (View.Synced != View.Rank)
+        else if (Members.View.Synced != Members.View.Rank)
         {
-            await Settle();
+            await Views.Settle();
         }
-        else if (_written is not null)
+        else if (Checkpoints.IsWritten)
         {
-            await NameCheckpoint();
+            await Checkpoints.NameCheckpoint();
         }
-        else if (_operations.TryPeek(out (Func<LaneTask> Run, long After) next) && next.After <= _commitsTaken)
+        else if (_operations.TryPeek(out (Func<LaneTask> Run, long After) next) && next.After <= _commits.Taken)
         {
             _operations.Dequeue();
             await next.Run();
         }
-        else if (_electionDue)
+        else if (_voters.IsElectionDue)
         {
-            await Elect();
+            await _voters.Elect();
         }
-        else if (_commits.Count > 0 && HasRoom)
+        else if (_commits.HasWaiting && Checkpoints.HasRoom)
         {
-            await WriteGroup(TakeGroup());
+            await _groups.WriteGroup(_commits.TakeGroup());
         }
-        else if (_commits.Count > 0 && !_isCheckpointing)
+        else if (_commits.HasWaiting && !Checkpoints.IsUnderWay)
         {
-            StartCheckpoint();
+            Checkpoints.Start();
         }
         else
         {
@@ -224,257 +235,14 @@ internal sealed partial class MetadataStore
         return true;
     }
 
-    private CommitResult? StoppedResult() =>
-        LostReason.Length > 0 ? new CommitResult(CommitStatus.NoQuorum, LostReason)
-        : _isClosed ? new CommitResult(CommitStatus.Closed, "The pool is closed.")
-        : null;
-
-    private void FailWaiting()
+    private void EndWaiting(CommitResult stopped)
     {
-        CommitResult stopped = StoppedResult() ?? CommitResult.Committed;
         while (_operations.TryDequeue(out (Func<LaneTask> Run, long After) operation))
         {
             operation.Run().Forget();
         }
 
-        while (TryTakeCommit(out PendingCommit? commit))
-        {
-            commit.Done(stopped);
-        }
-
-        ReleaseEvictions();
-    }
-
-    private List<PendingCommit> TakeGroup()
-    {
-        List<PendingCommit> group = [];
-        int bytes = 0;
-        while (_commits.TryPeek(out PendingCommit? next) && (group.Count == 0 || bytes + next.Bytes.Length <= Pool.MaxCommitBytes))
-        {
-            bytes += next.Bytes.Length;
-            group.Add(next);
-            TryTakeCommit(out _);
-        }
-
-        return group;
-    }
-
-    private bool TryTakeCommit([NotNullWhen(true)] out PendingCommit? commit)
-    {
-        bool any = _commits.TryDequeue(out commit);
-        _commitsTaken += any ? 1 : 0;
-        return any;
-    }
-
-    private async LaneTask WriteGroup(List<PendingCommit> commits)
-    {
-        PoolState next = State;
-        List<PendingCommit> accepted = [];
-        foreach (PendingCommit commit in commits)
-        {
-            if (TryApply(commit, next, out PoolState after, out CommitResult refusal))
-            {
-                next = after;
-                accepted.Add(commit);
-            }
-            else
-            {
-                commit.Done(refusal);
-            }
-        }
-
-        if (accepted.Count == 0)
-        {
-            return;
-        }
-
-        byte[] bytes = [.. accepted.SelectMany(static commit => commit.Bytes)];
-        List<JournalEntry> entries = JournalEntry.Cut(bytes, Head, Session, Head.Sequence);
-        Invariant.That(entries.Count <= MaxGroupBlocks && _group is null, "At most one group is in flight, and it fits in the blocks that are kept for one.");
-        await WriteGroup(new GroupWrite(accepted, next, entries));
-    }
-
-    private async LaneTask WriteGroup(GroupWrite group)
-    {
-        _group = group;
-        LaneTask[] writes = [.. MetadataMembers.Select(member => WriteTo(member, group))];
-        foreach (LaneTask write in writes)
-        {
-            await write;
-        }
-
-        if (!group.IsEnded && _failed.Count > 0 && !_isClosed)
-        {
-            await ChangeView(ViewPlan.None);
-        }
-
-        if (!group.IsEnded)
-        {
-            EndGroup(group);
-        }
-
-        _group = null;
-        if (StoppedResult() is null && IsCheckpointDue)
-        {
-            StartCheckpoint();
-        }
-    }
-
-    private async LaneTask WriteTo(MemberDisk member, GroupWrite group)
-    {
-        IoError error = await JournalEntry.Write(member, group.Entries);
-        if (error != IoError.None)
-        {
-            NoteFailure(member, $"Writing metadata to {member.Name} failed ({error}).");
-            return;
-        }
-
-        group.Copies++;
-        if (!group.IsEnded && _failed.Count == 0 && group.Copies >= View.Votes.CopiesToCommit)
-        {
-            EndGroup(group);
-        }
-    }
-
-    private void EndGroup(GroupWrite group)
-    {
-        group.IsEnded = true;
-        if (StoppedResult() is { } stopped)
-        {
-            group.Report(stopped);
-            return;
-        }
-
-        Apply(group);
-        foreach (MetadataRecord record in group.Commits.SelectMany(static commit => commit.Records))
-        {
-            Applied?.Invoke(record);
-        }
-
-        foreach (MemberDisk member in Members.Values)
-        {
-            member.SkipsFlush = State.Pool!.IsPowerProtected;
-        }
-
-        group.Report(CommitResult.Committed);
-    }
-
-    private bool TryApply(PendingCommit commit, PoolState state, out PoolState after, out CommitResult refusal)
-    {
-        after = state;
-        if (commit.Bytes.Length > Pool.MaxCommitBytes)
-        {
-            string tooMany = $"The records take {commit.Bytes.Length} bytes; one commit takes at most {Pool.MaxCommitBytes}.";
-            refusal = new CommitResult(CommitStatus.Refused, tooMany);
-            return false;
-        }
-
-        foreach (MetadataRecord record in commit.Records)
-        {
-            if (!after.TryApply(record, out PoolState? next, out string reason))
-            {
-                refusal = new CommitResult(CommitStatus.Refused, reason);
-                return false;
-            }
-
-            after = next;
-        }
-
-        return HasPagesFor(state, after, out refusal);
-    }
-
-    /// <summary>Pages that the state takes, and that it may take at most on the metadata disk with the smallest heap; 0: none is there.</summary>
-    internal (long Used, long Most) StatePages => (
-        CheckpointPages.CountUpTo(State), MetadataMembers.Select(static member => CheckpointStore.MostStatePages(member.Layout)).DefaultIfEmpty().Min());
-
-    private bool HasPagesFor(PoolState before, PoolState after, out CommitResult refusal)
-    {
-        refusal = CommitResult.Committed;
-        long pages = CheckpointPages.CountUpTo(after);
-        if (pages <= CheckpointPages.CountUpTo(before))
-        {
-            return true;
-        }
-
-        MemberDisk? smallest = MetadataMembers.MinBy(static member => member.Layout.HeapPages);
-        if (smallest is null)
-        {
-            return true;   // every metadata disk has failed: the write will find out
-        }
-
-        long most = CheckpointStore.MostStatePages(smallest.Layout);
-        string full = $"The metadata area of {smallest.Name} is full: {pages} pages of at most {most}. Remove something, or replace the disk by a larger one.";
-        refusal = pages <= most ? refusal : new CommitResult(CommitStatus.NoSpace, full);
-        return pages <= most;
-    }
-
-    /// <summary>After a minute without space the callers are told; the group itself goes on waiting.</summary>
-    private void OnWaitsForSpace(MemberDisk member)
-    {
-        if (_environment.Lane.NowNs - member.FullSinceNs < FullAfterNs)
-        {
-            return;
-        }
-
-        CommitResult full = new(CommitStatus.NoSpace, $"The file system under {member.Name} has been full for a minute.");
-        _group?.Report(full);
-        while (TryTakeCommit(out PendingCommit? commit))
-        {
-            commit.Done(full);
-        }
-    }
-
-    /// <summary>Records that someone waits for.</summary>
-    private sealed class PendingCommit(MetadataRecord[] records, Action<CommitResult> done)
-    {
-        private byte[]? _bytes;
-
-        internal MetadataRecord[] Records { get; } = records;
-
-        internal Action<CommitResult> Done { get; } = done;
-
-        internal byte[] Bytes => _bytes ??= Encode(Records);
-
-        private static byte[] Encode(MetadataRecord[] records)
-        {
-            ByteWriter to = new(1024);
-            foreach (MetadataRecord record in records)
-            {
-                MetadataCodec.Encode(record, to);
-            }
-
-            return to.Written.ToArray();
-        }
-    }
-
-    /// <summary>A group on its way to the metadata disks.</summary>
-    private sealed class GroupWrite(List<PendingCommit> commits, PoolState after, List<JournalEntry> entries)
-    {
-        internal List<PendingCommit> Commits { get; } = commits;
-
-        internal PoolState After { get; } = after;
-
-        internal List<JournalEntry> Entries { get; } = entries;
-
-        /// <summary>Metadata disks on which it is durable.</summary>
-        internal int Copies { get; set; }
-
-        /// <summary>Whether the state holds it.</summary>
-        internal bool IsApplied { get; set; }
-
-        /// <summary>Whether its callers have been told how it ended, or that it waits for room.</summary>
-        internal bool IsReported { get; private set; }
-
-        /// <summary>Whether it has been applied and reported, or given up because quorum is lost.</summary>
-        internal bool IsEnded { get; set; }
-
-        internal void Report(CommitResult result)
-        {
-            if (!IsReported)
-            {
-                IsReported = true;
-                Commits.ForEach(commit => commit.Done(result));
-            }
-        }
+        _commits.EndAll(stopped);
+        Views.ReleaseEvictions();
     }
 }

@@ -16,21 +16,18 @@ namespace TierSpaces.Engine.Pools;
 //  2. A record states no more than the member is known to hold: of a member in use its newest complete superblock and the journal it
 //     confirmed; of one that was missing at the opening what every member of the view before held.
 
-internal sealed partial class MetadataStore
+/// <summary>Records what members held that the next view leaves out.</summary>
+internal sealed class LeaverRecords(ulong session, PresentMembers members, CommittedState committed, SuperblockWriter superblocks)
 {
-    private const int LeaverBlocksMax = 6;   // records for as many members as a pool can have
-
-    private readonly List<GroupWrite> _leaving = [];   // written, and applied with the view that is being written
-
-    /// <summary>The sessions that superblocks written now name.</summary>
-    internal MemberHistory History { get; set; } = MemberHistory.None;
+    /// <summary>Most journal blocks that the records of one view take: for as many members as a pool can have.</summary>
+    internal const int BlocksMax = 6;
 
     /// <summary>Writes what the members held that the next view leaves out. A disk that fails meanwhile is noted as failed.</summary>
-    private async LaneTask RecordLeavers(ViewPlan plan, List<MemberDisk> staying)
+    internal async LaneTask RecordLeavers(ViewPlan plan, List<MemberDisk> staying)
     {
         DiskHeld[] records =
         [
-            .. View.Members.Select(static member => member.Disk)
+            .. members.View.Members.Select(static member => member.Disk)
                 .Where(disk => !staying.Exists(member => member.Number == disk) && !plan.Leavers.Contains(disk) && !IsRecorded(disk))
                 .Select(HeldBy).OfType<DiskHeld>(),
         ];
@@ -40,21 +37,21 @@ internal sealed partial class MetadataStore
         }
 
         PendingCommit commit = new(records, static _ => { });
-        (PoolState state, JournalPosition head) = NewestWritten;
-        if (!TryApply(commit, state, out PoolState after, out _))
+        (PoolState state, JournalPosition head) = committed.NewestWritten;
+        if (!committed.TryApply(commit, state, out PoolState after, out _))
         {
             return;   // the pool does not know the disk any more
         }
 
-        List<JournalEntry> entries = JournalEntry.Cut(commit.Bytes, head, Session, Head.Sequence);
-        MemberDisk[] disks = [.. staying.Where(member => IsMetadataIn(plan, member.Number))];
+        List<JournalEntry> entries = JournalEntry.Cut(commit.Bytes, head, session, committed.Head.Sequence);
+        MemberDisk[] disks = [.. staying.Where(member => members.View.IsMetadata(member.Number) || plan.Promoted.Contains(member.Number))];
         if (disks.Length == 0 || entries[^1].Header.Sequence - disks.Min(static disk => disk.Checkpoints.Oldest.Sequence) > (ulong)disks.Min(static disk => disk.Layout.JournalBlocks))
         {
             return;   // only where a release that kept no room for it stopped with a full ring: those disks return by the rules of that release
         }
 
         GroupWrite group = new([commit], after, entries);
-        _leaving.Add(group);
+        committed.AwaitView(group);
         LaneTask[] writes = [.. disks.Select(disk => WriteLeavers(disk, entries))];
         foreach (LaneTask write in writes)
         {
@@ -67,27 +64,17 @@ internal sealed partial class MetadataStore
         IoError error = await JournalEntry.Write(member, entries);
         if (error != IoError.None)
         {
-            NoteFailure(member, $"Writing metadata to {member.Name} failed ({error}).");
-        }
-    }
-
-    /// <summary>The state and the journal with everything that every metadata disk that has not failed holds, in force or not.</summary>
-    private (PoolState State, JournalPosition Head) NewestWritten
-    {
-        get
-        {
-            GroupWrite? newest = _leaving.Count > 0 ? _leaving[^1] : _group is { IsEnded: false } group ? group : null;
-            return newest is null ? (State, Head) : (newest.After, newest.Entries[^1].Position);
+            members.NoteFailure(member, $"Writing metadata to {member.Name} failed ({error}).");
         }
     }
 
     private bool IsRecorded(DiskNumber disk) =>
-        _leaving.Exists(group => group.Commits.Exists(commit => Array.Exists(commit.Records, record => record is DiskHeld held && held.Disk == disk)));
+        committed.Leaving.Any(group => group.Commits.Exists(commit => Array.Exists(commit.Records, record => record is DiskHeld held && held.Disk == disk)));
 
     /// <summary>The least that a member holds; null if the pool has a record that is still right.</summary>
     private DiskHeld? HeldBy(DiskNumber disk)
     {
-        if (Members.TryGetValue(disk, out MemberDisk? member))
+        if (members.All.TryGetValue(disk, out MemberDisk? member))
         {
             Superblock newest = member.Newest!;
             JournalPosition journal = member.JournalEnd;
@@ -96,32 +83,10 @@ internal sealed partial class MetadataStore
                 : new DiskHeld(disk, newest.History.Newest, newest.Epoch, newest.DurableSequence, 0);
         }
 
-        ulong byAll = Math.Max(History.HeldByAll, View.Synced.Epoch);
-        bool mayNotHaveJoined = View.Synced != View.Rank;
-        return State.Held.TryGetValue(disk, out DiskHeld? known) && (mayNotHaveJoined || known.Epoch >= byAll)
+        ulong byAll = Math.Max(superblocks.History.HeldByAll, members.View.Synced.Epoch);
+        bool mayNotHaveJoined = members.View.Synced != members.View.Rank;
+        return committed.State.Held.TryGetValue(disk, out DiskHeld? known) && (mayNotHaveJoined || known.Epoch >= byAll)
             ? null   // it was about to leave, or to join, when the host stopped: what was recorded then is right
-            : new DiskHeld(disk, History.Newest, byAll, 0, 0);
-    }
-
-    /// <summary>A view is in force: so is the group that waited for it, and what the members held that it leaves out.</summary>
-    private void ApplyLeavers()
-    {
-        if (_group is { IsEnded: false } waiting)
-        {
-            Apply(waiting);
-        }
-
-        _leaving.ForEach(Apply);
-        _leaving.Clear();
-    }
-
-    private void Apply(GroupWrite group)
-    {
-        if (!group.IsApplied)
-        {
-            group.IsApplied = true;
-            State = group.After;
-            Head = group.Entries[^1].Position;
-        }
+            : new DiskHeld(disk, superblocks.History.Newest, byAll, 0, 0);
     }
 }

@@ -10,59 +10,49 @@ namespace TierSpaces.Engine.Pools;
 // are not: new ones are written beside what is damaged, and what no superblock names any more is no part of the pool. It takes two
 // checkpoints, since the journal is kept from the one before the newest on.
 
-internal sealed partial class MetadataStore
+/// <summary>Verifies and heals the metadata on a disk.</summary>
+internal sealed class MetadataScrub(StoreEnd end, PresentMembers members, CommittedState committed, SuperblockWriter superblocks, StateCheckpoints checkpoints)
 {
-    /// <summary>Verifies and heals the metadata on one disk; gives the number of blocks that were damaged or unreadable.</summary>
+    /// <summary>Verifies and heals the metadata on one disk, as an operation of the pump; gives the number of blocks that were damaged or unreadable.</summary>
     internal async LaneTask<int> Scrub(DiskNumber number)
     {
-        int damaged = 0;
-        await Run(async () =>
+        while (checkpoints.IsUnderWay && end.Result is null)
         {
-            damaged = await ScrubNow(number);
-            return CommitResult.Committed;
-        });
-        return damaged;
-    }
-
-    private async LaneTask<int> ScrubNow(DiskNumber number)
-    {
-        while (_isCheckpointing && StoppedResult() is null)
-        {
-            await MakeRoom();
+            await checkpoints.MakeRoom();
         }
 
-        if (!IsUsable(number) || StoppedResult() is not null)
+        if (!members.IsUsable(number) || end.Result is not null)
         {
             return 0;
         }
 
-        MemberDisk member = Members[number];
+        MemberDisk member = members.All[number];
         int labels = await member.CountDamagedLabels();
-        int superblocks = await member.CountDamagedSuperblocks();
-        int records = View.IsMetadata(number) ? await member.Checkpoints.CountDamaged() + await CountDamagedJournal(member) : 0;
+        int rings = await member.CountDamagedSuperblocks();
+        int records = members.View.IsMetadata(number) ? await member.Checkpoints.CountDamaged() + await CountDamagedJournal(member) : 0;
         IoError error = labels > 0 ? await member.WriteLabels() : IoError.None;
         if (records > 0 && error == IoError.None)
         {
             error = await ReplaceCheckpoints(member);
         }
-        else if (superblocks > 0 && error == IoError.None)
+        else if (rings > 0 && error == IoError.None)
         {
-            await WriteSuperblocks(View, [member], clean: false);
+            await superblocks.WriteSuperblocks(members.View, [member], clean: false);
         }
 
         if (error is not IoError.None and not IoError.NoSpace)
         {
-            NoteFailure(member, $"Healing the metadata of {member.Name} failed ({error}).");
+            members.NoteFailure(member, $"Healing the metadata of {member.Name} failed ({error}).");
         }
 
-        return labels + superblocks + records;
+        return labels + rings + records;
     }
 
     private async LaneTask<IoError> ReplaceCheckpoints(MemberDisk member)
     {
         member.Checkpoints.ShareNothing();
-        IoError error = await WriteFullCheckpoint(member);
-        return error == IoError.None ? await WriteFullCheckpoint(member) : error;
+        IoError error = await checkpoints.WriteFullCheckpoint(member);
+        return error == IoError.None ? await checkpoints.WriteFullCheckpoint(member) : error;
     }
 
     // From the checkpoint before the newest to the head every block is there and continues the one before it.
@@ -72,11 +62,11 @@ internal sealed partial class MetadataStore
         Dictionary<ulong, FoundBlock> found = (await JournalReader.ReadAll(member)).ToDictionary(static block => block.Header.Sequence);
         uint? chain = from.Chain;
         int damaged = 0;
-        for (ulong sequence = from.Sequence + 1; sequence <= Head.Sequence; sequence++)
+        for (ulong sequence = from.Sequence + 1; sequence <= committed.Head.Sequence; sequence++)
         {
             bool isThere = found.TryGetValue(sequence, out FoundBlock? block)
                 && (chain is null || block.Header.PreviousChain == chain)
-                && (sequence < Head.Sequence || block.Chain == Head.Chain);
+                && (sequence < committed.Head.Sequence || block.Chain == committed.Head.Chain);
             damaged += isThere ? 0 : 1;
             chain = isThere ? block!.Chain : null;
         }

@@ -1,0 +1,158 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Pools;
+
+// Groups of commits, written to the journal of every metadata disk.
+//
+// Invariants
+//  1. The next group, or a change of the view, starts when every metadata disk has taken the group or failed; so every metadata disk of a new
+//     view holds everything acknowledged under the old.
+//  2. A group that a disk failed under is acknowledged only when a view without that disk is in force.
+//  3. A sequence is never used twice with different contents in one session: a group waits for space as long as it takes.
+
+/// <summary>Writes groups of commits.</summary>
+/// <param name="lane">Lane of the pool.</param>
+/// <param name="session">Number of this opening.</param>
+/// <param name="end">Whether the metadata is still written.</param>
+/// <param name="members">The view in force.</param>
+/// <param name="committed">The state that the groups change.</param>
+/// <param name="commits">Commits that wait.</param>
+/// <param name="views">Changes the view when a disk fails under a group.</param>
+/// <param name="checkpoints">Make room in the journal.</param>
+internal sealed class CommitGroups(
+    ILane lane, ulong session, StoreEnd end, PresentMembers members, CommittedState committed, CommitQueue commits, MemberViews views, StateCheckpoints checkpoints)
+{
+    /// <summary>Most journal blocks of one group.</summary>
+    internal const int BlocksMax = 16;
+
+    private const long FullAfterNs = 60_000_000_000;
+
+    /// <summary>Told of every record that has been applied.</summary>
+    internal Action<MetadataRecord>? Applied { get; set; }
+
+    /// <summary>A commit inside an operation.</summary>
+    internal async LaneTask<CommitResult> CommitNow(params MetadataRecord[] records)
+    {
+        CommitResult result = CommitResult.Committed;
+        while (!checkpoints.HasRoom && end.Result is null)
+        {
+            await checkpoints.MakeRoom();
+            if (checkpoints.Problem.Length > 0)
+            {
+                return new CommitResult(CommitStatus.NoSpace, checkpoints.Problem);
+            }
+        }
+
+        await WriteGroup([new PendingCommit(records, ended => result = ended)]);
+        return result;
+    }
+
+    /// <summary>After a minute without space the callers are told; the group itself goes on waiting.</summary>
+    internal void OnWaitsForSpace(MemberDisk member)
+    {
+        if (lane.NowNs - member.FullSinceNs < FullAfterNs)
+        {
+            return;
+        }
+
+        CommitResult full = new(CommitStatus.NoSpace, $"The file system under {member.Name} has been full for a minute.");
+        committed.ReportGroup(full);
+        commits.EndAll(full);
+    }
+
+    /// <summary>Writes commits as one group; each is told how it ended.</summary>
+    internal async LaneTask WriteGroup(List<PendingCommit> taken)
+    {
+        PoolState next = committed.State;
+        List<PendingCommit> accepted = [];
+        foreach (PendingCommit commit in taken)
+        {
+            if (committed.TryApply(commit, next, out PoolState after, out CommitResult refusal))
+            {
+                next = after;
+                accepted.Add(commit);
+            }
+            else
+            {
+                commit.Done(refusal);
+            }
+        }
+
+        if (accepted.Count == 0)
+        {
+            return;
+        }
+
+        byte[] bytes = [.. accepted.SelectMany(static commit => commit.Bytes)];
+        List<JournalEntry> entries = JournalEntry.Cut(bytes, committed.Head, session, committed.Head.Sequence);
+        Invariant.That(entries.Count <= BlocksMax, "A group fits in the blocks that are kept for one.");
+        await WriteGroup(new GroupWrite(accepted, next, entries));
+    }
+
+    private async LaneTask WriteGroup(GroupWrite group)
+    {
+        committed.Begin(group);
+        LaneTask[] writes = [.. members.Metadata.Select(member => WriteTo(member, group))];
+        foreach (LaneTask write in writes)
+        {
+            await write;
+        }
+
+        if (!group.IsEnded && members.FailureCount > 0 && !end.IsClosed)
+        {
+            await views.ChangeView(ViewPlan.None);
+        }
+
+        if (!group.IsEnded)
+        {
+            EndGroup(group);
+        }
+
+        committed.End();
+        if (end.Result is null && checkpoints.IsDue)
+        {
+            checkpoints.Start();
+        }
+    }
+
+    private async LaneTask WriteTo(MemberDisk member, GroupWrite group)
+    {
+        IoError error = await JournalEntry.Write(member, group.Entries);
+        if (error != IoError.None)
+        {
+            members.NoteFailure(member, $"Writing metadata to {member.Name} failed ({error}).");
+            return;
+        }
+
+        group.Copies++;
+        if (!group.IsEnded && members.FailureCount == 0 && group.Copies >= members.View.Votes.CopiesToCommit)
+        {
+            EndGroup(group);
+        }
+    }
+
+    private void EndGroup(GroupWrite group)
+    {
+        group.IsEnded = true;
+        if (end.Result is { } stopped)
+        {
+            group.Report(stopped);
+            return;
+        }
+
+        committed.Apply(group);
+        foreach (MetadataRecord record in group.Commits.SelectMany(static commit => commit.Records))
+        {
+            Applied?.Invoke(record);
+        }
+
+        foreach (MemberDisk member in members.All.Values)
+        {
+            member.SkipsFlush = committed.State.Pool!.IsPowerProtected;
+        }
+
+        group.Report(CommitResult.Committed);
+    }
+}

@@ -1,0 +1,28 @@
+namespace TierSpaces.Engine.Pools;
+
+// Whether the metadata of an open pool can still be written, and why not.
+//
+// Invariant
+//  1. Neither a lost quorum nor a closed store ends again: every later request gets the same result.
+
+/// <summary>Why the metadata of a pool is not written any more.</summary>
+internal sealed class StoreEnd
+{
+    /// <summary>Why nothing can be written any more, or empty.</summary>
+    internal string LostReason { get; private set; } = "";
+
+    /// <summary>Whether the pool is closed, or about to be.</summary>
+    internal bool IsClosed { get; private set; }
+
+    /// <summary>What a request gets that cannot be carried out any more; null while the metadata can be written.</summary>
+    internal CommitResult? Result =>
+        LostReason.Length > 0 ? new CommitResult(CommitStatus.NoQuorum, LostReason)
+        : IsClosed ? new CommitResult(CommitStatus.Closed, "The pool is closed.")
+        : null;
+
+    /// <summary>The majority of the votes is lost.</summary>
+    internal void LoseQuorum(string reason) => LostReason = reason;
+
+    /// <summary>The pool is closed.</summary>
+    internal void Close() => IsClosed = true;
+}
