@@ -5,9 +5,9 @@ namespace TierSpaces.Engine.Primitives;
 /// <summary>
 /// Page-aligned unmanaged buffers of one lane, in power-of-two classes from 4 KiB to 32 MiB. Used by one thread; never
 /// shrinks below what the load once needed, and its bound is the bound on requests in flight above it. Memory that a device
-/// may still reach into is given to nobody: see BufferPool.Kept.cs.
+/// may still reach into is not handed out: see <see cref="KeptBuffers"/>.
 /// </summary>
-public sealed unsafe partial class BufferPool : IDisposable
+public sealed unsafe class BufferPool : IDisposable
 {
     /// <summary>Alignment of every buffer, in bytes.</summary>
     public const int Alignment = 4096;
@@ -17,6 +17,7 @@ public sealed unsafe partial class BufferPool : IDisposable
 
     private readonly Stack<nint>[] _free = new Stack<nint>[BitOperations.Log2(LargestBuffer / Alignment) + 1];
     private readonly BufferArena _arena;
+    private readonly KeptBuffers _kept;
 
     /// <summary>A pool whose memory is taken from the process's heap, a buffer at a time.</summary>
     public BufferPool()
@@ -25,13 +26,20 @@ public sealed unsafe partial class BufferPool : IDisposable
     }
 
     /// <summary>A pool with the memory of <paramref name="source"/>.</summary>
-    internal BufferPool(IMemorySource source) => _arena = new BufferArena(source);
+    internal BufferPool(IMemorySource source)
+    {
+        _arena = new BufferArena(source);
+        _kept = new KeptBuffers(this);
+    }
 
     /// <summary>Bytes obtained from the system so far.</summary>
     public long BytesReserved => _arena.BytesReserved;
 
     /// <summary>Buffers handed out and not returned.</summary>
     public int Outstanding { get; private set; }
+
+    /// <summary>Buffers given back that wait for a device to let go of them.</summary>
+    public int Waiting => _kept.Waiting;
 
     /// <summary>A buffer of exactly <paramref name="length"/> visible bytes; its contents are unspecified.</summary>
     /// <exception cref="ArgumentOutOfRangeException">Length is not within 1 byte to 32 MiB.</exception>
@@ -52,14 +60,54 @@ public sealed unsafe partial class BufferPool : IDisposable
     {
         Outstanding--;
         int index = ClassOf(buffer.Length);
-        if (_kept.Count > 0 && IsKept((nint)buffer.Pointer, Alignment << index))
+        if (_kept.Any && _kept.IsKept((nint)buffer.Pointer, Alignment << index))
         {
-            _waiting.Add(((nint)buffer.Pointer, index));
+            _kept.Wait((nint)buffer.Pointer, index);
             return;
         }
 
-        (_free[index] ??= new()).Push((nint)buffer.Pointer);
+        Free((nint)buffer.Pointer, index);
     }
+
+    /// <summary>A device goes on using this memory although its request has ended.</summary>
+    public void Keep(IoBuffer memory) => _kept.Keep(memory);
+
+    /// <summary>The device has let go of what <see cref="Keep"/> was told of.</summary>
+    public void LetGo(IoBuffer memory) => _kept.LetGo(memory);
+
+    /// <summary>Whether a device may still reach into this memory.</summary>
+    public bool IsKept(IoBuffer memory) => _kept.Any && _kept.IsKept((nint)memory.Pointer, memory.Length);
+
+    /// <summary>
+    /// What was read for <paramref name="asked"/>, which is kept, stands in <paramref name="answer"/>: a rented buffer of the same
+    /// length that the pool takes over until <see cref="Settle"/>.
+    /// </summary>
+    public void Displace(IoBuffer asked, IoBuffer answer) => _kept.Displace(asked, answer);
+
+    /// <summary>The same for a read into <paramref name="answer"/> that may have failed: then the buffer goes back to the pool.</summary>
+    /// <returns><paramref name="error"/>.</returns>
+    public IoError Displace(IoBuffer asked, IoBuffer answer, IoError error)
+    {
+        if (error == IoError.None)
+        {
+            Displace(asked, answer);
+        }
+        else
+        {
+            Return(answer);
+        }
+
+        return error;
+    }
+
+    /// <summary>
+    /// Where the data of a read into <paramref name="target"/> is: there, or in a buffer that takes its place. The caller owns the
+    /// result instead of <paramref name="target"/>, the whole of what it rented.
+    /// </summary>
+    public IoBuffer Settle(IoBuffer target) => _kept.Settle(target);
+
+    /// <summary>Memory of a class is free.</summary>
+    internal void Free(nint pointer, int index) => (_free[index] ??= new()).Push(pointer);
 
     /// <summary>Tells of every stretch of memory that this pool has from the system: what is there, and what comes.</summary>
     internal void OnMemory(Action<nint, int> tell) => _arena.OnMemory(tell);

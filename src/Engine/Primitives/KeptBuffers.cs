@@ -10,63 +10,51 @@ namespace TierSpaces.Engine.Primitives;
 //  1. A buffer that overlaps kept memory is handed out only after the last of its keepers has let go.
 //  2. Where an answer lies elsewhere than its caller asked for (Displace), Settle gives it to the caller, once.
 
-public sealed unsafe partial class BufferPool
+/// <summary>Buffers of a pool that a device still uses, and answers that stand elsewhere than asked for.</summary>
+internal sealed unsafe class KeptBuffers(BufferPool pool)
 {
     private readonly List<(nint Start, int Length)> _kept = [];             // one entry per keeper
     private readonly List<(nint Pointer, int Class)> _waiting = [];         // returned while kept
     private readonly List<(IoBuffer Asked, IoBuffer Answer)> _displaced = [];
 
     /// <summary>Buffers given back that wait for a device to let go of them.</summary>
-    public int Waiting => _waiting.Count;
+    internal int Waiting => _waiting.Count;
+
+    /// <summary>Whether a device keeps any memory.</summary>
+    internal bool Any => _kept.Count > 0;
+
+    /// <summary>A buffer was given back that a device still uses: it waits.</summary>
+    internal void Wait(nint pointer, int index) => _waiting.Add((pointer, index));
 
     /// <summary>A device goes on using this memory although its request has ended.</summary>
-    public void Keep(IoBuffer memory) => _kept.Add(((nint)memory.Pointer, memory.Length));
+    internal void Keep(IoBuffer memory) => _kept.Add(((nint)memory.Pointer, memory.Length));
 
     /// <summary>The device has let go of what <see cref="Keep"/> was told of.</summary>
-    public void LetGo(IoBuffer memory)
+    internal void LetGo(IoBuffer memory)
     {
         _kept.Remove(((nint)memory.Pointer, memory.Length));
         for (int i = _waiting.Count - 1; i >= 0; i--)
         {
             (nint pointer, int index) = _waiting[i];
-            if (!IsKept(pointer, Alignment << index))
+            if (!IsKept(pointer, BufferPool.Alignment << index))
             {
                 _waiting.RemoveAt(i);
-                (_free[index] ??= new()).Push(pointer);
+                pool.Free(pointer, index);
             }
         }
     }
-
-    /// <summary>Whether a device may still reach into this memory.</summary>
-    public bool IsKept(IoBuffer memory) => _kept.Count > 0 && IsKept((nint)memory.Pointer, memory.Length);
 
     /// <summary>
     /// What was read for <paramref name="asked"/>, which is kept, stands in <paramref name="answer"/>: a rented buffer of the same
     /// length that the pool takes over until <see cref="Settle"/>.
     /// </summary>
-    public void Displace(IoBuffer asked, IoBuffer answer) => _displaced.Add((asked, answer));
-
-    /// <summary>The same for a read into <paramref name="answer"/> that may have failed: then the buffer goes back to the pool.</summary>
-    /// <returns><paramref name="error"/>.</returns>
-    public IoError Displace(IoBuffer asked, IoBuffer answer, IoError error)
-    {
-        if (error == IoError.None)
-        {
-            Displace(asked, answer);
-        }
-        else
-        {
-            Return(answer);
-        }
-
-        return error;
-    }
+    internal void Displace(IoBuffer asked, IoBuffer answer) => _displaced.Add((asked, answer));
 
     /// <summary>
     /// Where the data of a read into <paramref name="target"/> is: there, or in a buffer that takes its place. The caller owns the
     /// result instead of <paramref name="target"/>, the whole of what it rented.
     /// </summary>
-    public IoBuffer Settle(IoBuffer target) => _displaced.Count == 0 ? target : SettleDisplaced(target);
+    internal IoBuffer Settle(IoBuffer target) => _displaced.Count == 0 ? target : SettleDisplaced(target);
 
     private IoBuffer SettleDisplaced(IoBuffer target)
     {
@@ -82,24 +70,25 @@ public sealed unsafe partial class BufferPool
 
             if (settled.Pointer == target.Pointer)
             {
-                settled = target.MayBeKept ? Rent(target.Length).AllowKeeping() : Rent(target.Length);
+                settled = target.MayBeKept ? pool.Rent(target.Length).AllowKeeping() : pool.Rent(target.Length);
                 target.Span.CopyTo(settled.Span);
             }
 
             answer.Span.CopyTo(settled.Span[(int)at..]);
             _displaced.RemoveAt(i);
-            Return(answer);
+            pool.Return(answer);
         }
 
         if (settled.Pointer != target.Pointer)
         {
-            Return(target);
+            pool.Return(target);
         }
 
         return settled;
     }
 
-    private bool IsKept(nint start, int length)
+    /// <summary>Whether a device may still reach into this memory.</summary>
+    internal bool IsKept(nint start, int length)
     {
         foreach ((nint keptStart, int keptLength) in _kept)
         {

@@ -18,7 +18,7 @@ namespace TierSpaces.Engine.Devices.Emulated;
 //  4. One pump delivers at most DeliveriesMax completions, so that a disk faster than the machine cannot hold the lane.
 
 /// <summary>Gives a disk the latency and throughput of a class of disk.</summary>
-public sealed partial class EmulatedDisk : IDisk
+public sealed class EmulatedDisk : IDisk
 {
     private const long LagMaxNs = 20_000_000;
     private const int DeliveriesMax = 64;
@@ -30,6 +30,7 @@ public sealed partial class EmulatedDisk : IDisk
     private readonly ILane _lane;
     private readonly IDisk _below;
     private readonly IMediumModel _model;
+    private readonly EmulatedFaults _faults;
     private readonly EndQueue _underWay = new();
     private readonly Stack<EmulatedRequest> _free = new(64);
     private LaneCompletion<Nothing>? _drained;
@@ -44,6 +45,7 @@ public sealed partial class EmulatedDisk : IDisk
     {
         _lane = lane;
         _below = below;
+        _faults = new EmulatedFaults(lane);
         _model = profile.CreateModel(below.Geometry.Length);
         Profile = profile;
         Identity = below.Identity with { Model = $"Emulated {profile.Name}" };
@@ -51,6 +53,13 @@ public sealed partial class EmulatedDisk : IDisk
 
     /// <summary>The class of disk.</summary>
     public LatencyProfile Profile { get; }
+
+    /// <summary>What the disk does wrong, from the next request on; requests that hang are let go when it no longer hangs.</summary>
+    public EmulatedFault Fault
+    {
+        get => _faults.Fault;
+        set => _faults.Fault = value;
+    }
 
     /// <summary>Nanoseconds in which the medium stood still because the machine was too slow or too busy for it.</summary>
     public long LostNs { get; private set; }
@@ -62,7 +71,7 @@ public sealed partial class EmulatedDisk : IDisk
     public StoreGeometry Geometry => _below.Geometry;
 
     /// <inheritdoc/>
-    public bool IsPresent => !_fault.IsPulled && _below.IsPresent;
+    public bool IsPresent => !_faults.Fault.IsPulled && _below.IsPresent;
 
     /// <inheritdoc/>
     public int InFlight { get; private set; }
@@ -70,23 +79,23 @@ public sealed partial class EmulatedDisk : IDisk
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target) =>
         _closing ? Closed()
-        : _isFaulty ? ReadFaulty(offset, target)
+        : _faults.IsFaulty ? ReadFaulty(offset, target)
         : Begin(MediumOperation.Read, offset, target.Length, ArrivalNs, _below.Read(offset, target));
 
     /// <inheritdoc/>
     public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
-        _closing ? Closed() : _isFaulty ? WriteFaulty(offset, source, flags) : WriteNow(offset, source, flags);
+        _closing ? Closed() : _faults.IsFaulty ? WriteFaulty(offset, source, flags) : WriteNow(offset, source, flags);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Flush() => _closing ? Closed() : _isFaulty ? FlushFaulty() : FlushNow();
+    public LaneTask<IoError> Flush() => _closing ? Closed() : _faults.IsFaulty ? FlushFaulty() : FlushNow();
 
     /// <inheritdoc/>
     public LaneTask<IoError> Unmap(long offset, long length) =>
-        _closing ? Closed() : _isFaulty ? UnmapFaulty(offset, length) : UnmapNow(offset, length);
+        _closing ? Closed() : _faults.IsFaulty ? UnmapFaulty(offset, length) : UnmapNow(offset, length);
 
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) =>
-        _closing ? Closed() : _isFaulty ? ZeroFaulty(offset, length, flags) : ZeroNow(offset, length, flags);
+        _closing ? Closed() : _faults.IsFaulty ? ZeroFaulty(offset, length, flags) : ZeroNow(offset, length, flags);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _below.Status(offset, length, extents);
@@ -142,6 +151,46 @@ public sealed partial class EmulatedDisk : IDisk
 
     private LaneTask<IoError> ZeroNow(long offset, long length, WriteFlags flags) =>
         Begin((flags & WriteFlags.Fast) != 0 ? MediumOperation.Unmap : WriteOperation(flags), offset, length, ArrivalNs, _below.WriteZeroes(offset, length, flags));   // a hole is no write
+
+    private async LaneTask<IoError> Suffer(MediumOperation operation, long offset, long length, Func<LaneTask<IoError>> work)
+    {
+        InFlight++;
+        IoError error = await _faults.Judge(operation, offset, length);
+        if (error == IoError.None)
+        {
+            long startNs = _lane.NowNs;
+            error = await work();
+            await _faults.Slow(_lane.NowNs - startNs);
+        }
+
+        RequestEnded();
+        return error;
+    }
+
+    private async LaneTask<IoError> ReadFaulty(long offset, IoBuffer target)
+    {
+        IoError error = await Suffer(
+            MediumOperation.Read, offset, target.Length,
+            () => Begin(MediumOperation.Read, offset, target.Length, ArrivalNs, _below.Read(offset, target)));
+        if (error == IoError.None)
+        {
+            _faults.MayFlip(target);
+        }
+
+        return error;
+    }
+
+    // Methods of their own, so that a disk without faults makes no closures.
+    private LaneTask<IoError> WriteFaulty(long offset, IoBuffer source, WriteFlags flags) =>
+        Suffer(MediumOperation.Write, offset, source.Length, () => WriteNow(offset, source, flags));
+
+    private LaneTask<IoError> FlushFaulty() => Suffer(MediumOperation.Flush, 0, 0, FlushNow);
+
+    private LaneTask<IoError> UnmapFaulty(long offset, long length) =>
+        Suffer(MediumOperation.Unmap, offset, length, () => UnmapNow(offset, length));
+
+    private LaneTask<IoError> ZeroFaulty(long offset, long length, WriteFlags flags) =>
+        Suffer(MediumOperation.Write, offset, length, () => ZeroNow(offset, length, flags));
 
     private LaneTask<IoError> Begin(MediumOperation operation, long offset, long length, long arrivalNs, LaneTask<IoError> below)
     {

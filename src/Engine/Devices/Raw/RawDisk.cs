@@ -18,11 +18,12 @@ namespace TierSpaces.Engine.Devices.Raw;
 //  3. The descriptor is closed after the last request in flight.
 
 /// <summary>A member disk over an image file or a block device.</summary>
-public sealed partial class RawDisk : IDisk
+public sealed class RawDisk : IDisk
 {
     private readonly OpenedDevice _device;
     private readonly LaneFile _file;
     private readonly UnalignedAccess? _unaligned;     // direct access only
+    private readonly RawRanges _ranges;
     private FreeList<DiskRequest> _free;
     private LaneCompletion<Nothing>? _drained;        // while Close waits
     private bool _tryPageCache;
@@ -39,6 +40,7 @@ public sealed partial class RawDisk : IDisk
         _file = lane.AddFile(device.Descriptor);
         _tryPageCache = device.Access == DiskAccess.Buffered;
         _unaligned = device.Access == DiskAccess.Direct ? new UnalignedAccess(this, device) : null;
+        _ranges = new RawRanges(this, device, _file, _unaligned);
     }
 
     /// <inheritdoc/>
@@ -124,6 +126,38 @@ public sealed partial class RawDisk : IDisk
     }
 
     /// <inheritdoc/>
+    public LaneTask<IoError> Unmap(long offset, long length)
+    {
+        IoError error = Check(offset, length, long.MaxValue);
+        return error != IoError.None || length == 0 ? new LaneTask<IoError>(error) : _ranges.Unmap(offset, length);
+    }
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
+    {
+        IoError error = Check(offset, length, long.MaxValue);
+        return error != IoError.None || length == 0 ? new LaneTask<IoError>(error) : _ranges.Zero(offset, length, flags);
+    }
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
+    {
+        IoError error = Check(offset, length, long.MaxValue);
+        if (error != IoError.None || length == 0)
+        {
+            return new LaneTask<IoError>(error);
+        }
+
+        if (_device.IsBlockDevice)
+        {
+            FileExtents.Append(extents, length, ExtentState.Data);
+            return new LaneTask<IoError>(IoError.None);
+        }
+
+        return _ranges.StatusOfFile(offset, length, extents);
+    }
+
+    /// <inheritdoc/>
     public async LaneTask Close()
     {
         if (_closing)
@@ -174,7 +208,7 @@ public sealed partial class RawDisk : IDisk
     /// <summary>None while the device is there, else what a flush has to answer.</summary>
     internal IoError PresenceError() => IsPresent ? IoError.None : IoError.NoDevice;
 
-    private LaneTask<IoError> Start(in FileOperation operation, bool syncAfter)
+    internal LaneTask<IoError> Start(in FileOperation operation, bool syncAfter)
     {
         InFlight++;
         DiskRequest request = _free.Take() ?? new DiskRequest(this);
