@@ -213,15 +213,15 @@ public sealed class PoolWorld : ISimWorld
             return "no virtual disk";
         }
 
-        VirtualDisk = await VirtualDiskBuilder.Open(Pool, disk.Id);
+        VirtualDisk = await VirtualDiskStack.Open(Pool, disk.Id);
         if (await Rejoin() is { Length: > 0 } outside)
         {
             return outside;
         }
 
-        foreach (SpaceId unnamed in Lender is null || VirtualDisk.Fault != IoError.None ? [] : VirtualDiskBuilder.UnnamedRings(Lender, Environment.FindPool))
+        foreach (SpaceId unnamed in Lender is null || VirtualDisk.Fault != IoError.None ? [] : CacheLoans.UnnamedRings(Lender, Environment.FindPool))
         {
-            await VirtualDiskBuilder.GiveBack(Lender!, unnamed);
+            await CacheLoans.GiveBack(Lender!, unnamed);
         }
 
         return VirtualDisk.FaultReason;
@@ -266,7 +266,7 @@ public sealed class PoolWorld : ISimWorld
                     return $"disk {outside} does not join again: {joined.Reason}";
                 }
 
-                VirtualDisk = VirtualDisk!.Fault == IoError.None ? VirtualDisk : await VirtualDiskBuilder.Reopen(Pool!, VirtualDisk);
+                VirtualDisk = VirtualDisk!.Fault == IoError.None ? VirtualDisk : await VirtualDiskStack.Reopen(Pool!, VirtualDisk);
             }
         }
 

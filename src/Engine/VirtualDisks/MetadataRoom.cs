@@ -85,8 +85,8 @@ internal sealed class MetadataRoom(Pool pool)
         PageDemand rings = default;
         foreach (TierDescription part in after.Parts.Where(part => part.LogSpace != SpaceId.None && _state.Space(part.LogSpace) is null))
         {
-            int copies = VirtualDiskBuilder.LogCopies(part.NumberOfDataCopies, _state.Disks.Count);
-            rings += PageDemand.OfRows(new RowPages(copies), VirtualDiskBuilder.LogRows(pool.Slabs));
+            int copies = VirtualDiskLayout.LogCopies(part.NumberOfDataCopies, _state.Disks.Count);
+            rings += PageDemand.OfRows(new RowPages(copies), VirtualDiskLayout.LogRows(pool.Slabs));
         }
 
         bool hasNewCache = after is { WriteCacheSize: > 0, IsCacheElsewhere: false } && _state.Space(after.CacheSpace) is null;

@@ -28,7 +28,7 @@ internal sealed class NewRows
     /// <summary>Everything that a new disk needs in its own pool; false: what was reserved is to be released.</summary>
     internal bool TryReserve(Pool pool, VirtualDiskDescription disk, out string reason)
     {
-        bool fits = VirtualDiskBuilder.HasPages(pool, disk, out reason) && TryReserveLogsAndCache(pool, disk, out reason);
+        bool fits = RoomPlans.HasPages(pool, disk, out reason) && TryReserveLogsAndCache(pool, disk, out reason);
         for (int i = 0; i < disk.Parts.Length && fits; i++)
         {
             TierDescription part = disk.Parts[i];
@@ -43,7 +43,7 @@ internal sealed class NewRows
     internal bool TryReserveTier(Pool pool, VirtualDiskDescription disk, int index, out string reason)
     {
         TierDescription tier = disk.Tiers[index];
-        return VirtualDiskBuilder.HasPages(pool, disk, out reason)
+        return RoomPlans.HasPages(pool, disk, out reason)
             && (tier.LogSpace == SpaceId.None || TryReserveLog(pool, index, tier.NumberOfDataCopies, out reason))
             && TryReserveData(pool, disk, index, RowsAtOnce(pool, disk, tier), out reason);
     }
@@ -68,7 +68,7 @@ internal sealed class NewRows
     {
         int present = pool.State.Disks.Keys.Count(number => pool.Disk(number) is not null);
         return TryReserveRun(
-            pool, AllocationPurpose.Log, VirtualDiskBuilder.LogCopies(copies, present), VirtualDiskBuilder.LogRows(pool.Slabs), Part(part).Log, out reason);
+            pool, AllocationPurpose.Log, VirtualDiskLayout.LogCopies(copies, present), VirtualDiskLayout.LogRows(pool.Slabs), Part(part).Log, out reason);
     }
 
     /// <summary>A write cache of so many bytes a copy, whole slabs.</summary>
@@ -121,7 +121,7 @@ internal sealed class NewRows
     internal void Keep() => _reserved.Clear();
 
     private static int RowsAtOnce(Pool pool, VirtualDiskDescription disk, TierDescription part) =>
-        disk.ProvisioningType == ProvisioningType.Fixed ? (int)(part.SpaceBytes / VirtualDiskBuilder.ShapeOf(pool, disk, part).RowSize) : 0;
+        disk.ProvisioningType == ProvisioningType.Fixed ? (int)(part.SpaceBytes / VirtualDiskLayout.ShapeOf(pool, disk, part).RowSize) : 0;
 
     private bool TryReserveRun(Pool pool, AllocationPurpose purpose, int copies, int count, List<RowMapping> rows, out string reason)
     {

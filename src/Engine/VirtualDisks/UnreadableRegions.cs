@@ -27,7 +27,7 @@ internal static class UnreadableRegions
         {
             if (pool.State.Space(part.DataSpace) is { } space)
             {
-                SpaceShape shape = VirtualDiskBuilder.ShapeOf(pool, disk, part);
+                SpaceShape shape = VirtualDiskLayout.ShapeOf(pool, disk, part);
                 string where = disk.IsTiered ? $" of tier '{part.FriendlyName}'" : "";
                 foreach ((int index, RowState row) in space.EnumerateRows())
                 {

@@ -28,7 +28,7 @@ public class CacheOrderTests
         Array.ForEach(world.Disks[..2], disk => disk.WriteTakesLonger = (_, length) => length == 3 * Block ? 300_000_000 : 0);
         byte[] data = Random(7, 2 * Block);
         LaneTask<IoError> write = world.Store.Write(0, Buffer(world.Lane, data), WriteFlags.None);
-        CommitResult resized = world.Lane.Run(VirtualDiskBuilder.ResizeCache(world.Pool!, world.VirtualDisk!, 2 << 20));
+        CommitResult resized = world.Lane.Run(CacheExchange.ResizeCache(world.Pool!, world.VirtualDisk!, 2 << 20));
         Assert.True(resized.Succeeded, resized.Reason);
         Assert.Equal(IoError.None, world.Lane.Run(write));
         Assert.Equal(data, Read(world.Lane, world.Store, 0, 2));

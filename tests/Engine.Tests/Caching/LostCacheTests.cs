@@ -89,18 +89,18 @@ public class LostCacheTests
         OpenVirtualDisk open = world.Lane.Run(GiveUp(world));
         Assert.Equal((0L, SpaceId.None), (open.Description.WriteCacheSize, open.Description.CacheSpace));
         Assert.Equal(used - 2, world.Pool.State.Disks.Values.Sum(disk => disk.UsedSlabs));
-        Assert.True(world.Lane.Run(VirtualDiskBuilder.ResizeCache(world.Pool, open, 1 << 20)).Succeeded);
+        Assert.True(world.Lane.Run(CacheExchange.ResizeCache(world.Pool, open, 1 << 20)).Succeeded);
         Assert.Equal(WriteCacheState.Active, open.Cache!.State);
     }
 
     private static async LaneTask<OpenVirtualDisk> GiveUp(PoolWorld world)
     {
         OpenVirtualDisk open = world.VirtualDisk!;
-        CommitResult given = await VirtualDiskBuilder.GiveUpCache(world.Pool!, open);
+        CommitResult given = await LostCaches.GiveUpCache(world.Pool!, open);
         Assert.True(given.Succeeded, given.Reason);
-        open = await VirtualDiskBuilder.Reopen(world.Pool!, open);
+        open = await VirtualDiskStack.Reopen(world.Pool!, open);
         Assert.Equal((WriteCacheState.WriteThrough, ""), (open.Cache!.State, open.FaultReason));
-        CommitResult removed = await VirtualDiskBuilder.RemoveGivenUpCache(world.Pool!, open);
+        CommitResult removed = await LostCaches.RemoveGivenUpCache(world.Pool!, open);
         Assert.True(removed.Succeeded, removed.Reason);
         return open;
     }

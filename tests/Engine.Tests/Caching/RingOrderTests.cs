@@ -65,7 +65,7 @@ public class RingOrderTests
 
         pacer.Open();
         world.Lane.PumpWhile(() => !isCommitting, 10_000_000_000);
-        LaneTask<CommitResult> exchange = VirtualDiskBuilder.ResizeCache(world.Pool, world.VirtualDisk!, 2 << 20);
+        LaneTask<CommitResult> exchange = CacheExchange.ResizeCache(world.Pool, world.VirtualDisk!, 2 << 20);
         Assert.Equal(RepairEnd.Done, world.Lane.Run(move));
         Assert.True(HoldsAnything(world, s_to));
         CheckNextOwners(world, exchange);
@@ -83,7 +83,7 @@ public class RingOrderTests
         long ring = FirstOfRing(world);
         bool isPunching = false;
         world.Disks[0].WriteTakesLonger = (offset, _) => offset == ring && (isPunching = true) ? 3_000_000_000 : 0;
-        LaneTask<CommitResult> exchange = VirtualDiskBuilder.ResizeCache(world.Pool!, world.VirtualDisk!, 2 << 20);
+        LaneTask<CommitResult> exchange = CacheExchange.ResizeCache(world.Pool!, world.VirtualDisk!, 2 << 20);
         world.Lane.PumpWhile(() => !isPunching, 10_000_000_000);
         pacer.Open();
         Assert.Equal(RepairEnd.Stopped, world.Lane.Run(move));

@@ -151,7 +151,7 @@ public sealed class AddedTierTests
         PoolWorld world = NewWorld();
         Fill(world);
         long[] free = Free(world);
-        CommitResult result = world.Lane.Run(VirtualDiskBuilder.AddTier(world.Pool!, world.VirtualDisk!, Spec(Scm, 100_000), []));
+        CommitResult result = world.Lane.Run(AddedTier.AddTier(world.Pool!, world.VirtualDisk!, Spec(Scm, 100_000), []));
         Assert.Equal(CommitStatus.NoSpace, result.Status);
         Assert.Equal(free, Free(world));
         Assert.Equal(2, world.Pool!.State.VirtualDisks.Values.Single().Tiers.Length);
@@ -177,7 +177,7 @@ public sealed class AddedTierTests
             PoolWorld world = first.Cut(7, (_, _, _) => false);
             Assert.Equal("", world.Lane.Run(world.Open()));
             without = Free(world);
-            ends = StopBefore(world, point, VirtualDiskBuilder.AddTier(world.Pool!, world.VirtualDisk!, Spec(medium, 4), []));
+            ends = StopBefore(world, point, AddedTier.AddTier(world.Pool!, world.VirtualDisk!, Spec(medium, 4), []));
             with = ends ? Free(world) : with;
             for (int kept = 0; kept < 3; kept++)   // of what the disks had cached: nothing, every other sector, all
             {
@@ -236,7 +236,7 @@ public sealed class AddedTierTests
 
     private static void Add(PoolWorld world, int medium, int slices)
     {
-        CommitResult result = world.Lane.Run(VirtualDiskBuilder.AddTier(world.Pool!, world.VirtualDisk!, Spec(medium, slices), []));
+        CommitResult result = world.Lane.Run(AddedTier.AddTier(world.Pool!, world.VirtualDisk!, Spec(medium, slices), []));
         Assert.True(result.Succeeded, result.Reason);
         Assert.True(world.Pool!.State.IsConsistent(out string why), why);
     }

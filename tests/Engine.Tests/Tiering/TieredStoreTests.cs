@@ -175,7 +175,7 @@ public sealed class TieredStoreTests
             Write(world, slice * Slice, 4096, (byte)(slice + 1));
         }
 
-        Assert.True(world.Lane.Run(VirtualDiskBuilder.GrowTier(world.Pool!, world.VirtualDisk!, 0, 20 * Slice)).Succeeded);
+        Assert.True(world.Lane.Run(VirtualDiskGrowth.GrowTier(world.Pool!, world.VirtualDisk!, 0, 20 * Slice)).Succeeded);
         Assert.Equal(22 * Slice, world.VirtualDisk!.Disk.SizeBytes);
         for (int slice = 4; slice < 22; slice++)
         {

@@ -108,7 +108,7 @@ public sealed class LentCacheTests
         HashSet<long> sizes = [];
         EachCut(
             () => Filled(),
-            async world => await VirtualDiskBuilder.ResizeCache(world.Pool!, world.VirtualDisk!, size, world.Lender),
+            async world => await CacheExchange.ResizeCache(world.Pool!, world.VirtualDisk!, size, world.Lender),
             (after, ended) =>
             {
                 Assert.Equal("", after.Lane.Run(after.Open()));
@@ -197,7 +197,7 @@ public sealed class LentCacheTests
     {
         PoolWorld world = Filled();
         Array.ForEach(world.Disks[..HomeDisks], disk => disk.OnRequest = (_, _, _) => PullMostOnceLent());
-        CommitResult result = world.Lane.Run(VirtualDiskBuilder.ResizeCache(world.Pool!, world.VirtualDisk!, 2 * Slab, world.Lender));
+        CommitResult result = world.Lane.Run(CacheExchange.ResizeCache(world.Pool!, world.VirtualDisk!, 2 * Slab, world.Lender));
         Assert.Equal(CommitStatus.NoQuorum, result.Status);
         Assert.NotEqual(IoError.None, world.VirtualDisk!.Fault);
         Assert.Equal(2, world.Lender!.State.Spaces.Count);   // either may count
@@ -252,7 +252,7 @@ public sealed class LentCacheTests
         Array.ForEach(after.Disks[HomeDisks..], static disk => disk.Pulled = true);
         PoolEnvironment alone = after.Environment;
         Pool home = OpenHome(after, alone);
-        OpenVirtualDisk open = after.Lane.Run(VirtualDiskBuilder.Open(home, home.State.VirtualDisks.Keys.Single()));
+        OpenVirtualDisk open = after.Lane.Run(VirtualDiskStack.Open(home, home.State.VirtualDisks.Keys.Single()));
         Assert.Equal((WriteCacheState.Absent, true), (open.Cache!.State, open.Cache.IsGone));
         Assert.Contains("which is not open", open.FaultReason, StringComparison.Ordinal);
         IoBuffer buffer = after.Lane.Buffers.Rent(Block);
@@ -320,9 +320,9 @@ public sealed class LentCacheTests
             Assert.True(world.Lane.Run(VirtualDiskBuilder.Remove(world.Pool, left.Id)).Succeeded);
         }
 
-        foreach (SpaceId ring in VirtualDiskBuilder.UnnamedRings(world.Lender!, world.Environment.FindPool))
+        foreach (SpaceId ring in CacheLoans.UnnamedRings(world.Lender!, world.Environment.FindPool))
         {
-            Assert.True(world.Lane.Run(VirtualDiskBuilder.GiveBack(world.Lender!, ring)).Succeeded);
+            Assert.True(world.Lane.Run(CacheLoans.GiveBack(world.Lender!, ring)).Succeeded);
         }
     }
 

@@ -213,7 +213,7 @@ public class VirtualDiskTests
         PoolWorld world = PoolWorld.New(3, 64 * Mebibyte, 4096, seed: 9);
         Assert.Equal("", world.Lane.Run(world.Create(Spec(1, 2, 8, thin: false))));
         byte[] before = Write(world, Random(1, (int)Mebibyte), 7 * Mebibyte);
-        Assert.True(world.Lane.Run(VirtualDiskBuilder.Grow(world.Pool!, world.VirtualDisk!, 16 * Mebibyte)).Succeeded);
+        Assert.True(world.Lane.Run(VirtualDiskGrowth.Grow(world.Pool!, world.VirtualDisk!, 16 * Mebibyte)).Succeeded);
         byte[] after = Write(world, Random(2, (int)Mebibyte), 15 * Mebibyte);
         Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
         PoolWorld again = world.Cut(4, (_, _, _) => false);
@@ -237,7 +237,7 @@ public class VirtualDiskTests
         PoolWorld again = world.Kill(11, static () => true);
         Assert.Equal("", again.Lane.Run(again.Open()));
         Assert.Equal(data, Read(again, 0, data.Length));
-        Assert.True(again.Lane.Run(VirtualDiskBuilder.Grow(again.Pool!, again.VirtualDisk!, 6 * Mebibyte)).Succeeded);
+        Assert.True(again.Lane.Run(VirtualDiskGrowth.Grow(again.Pool!, again.VirtualDisk!, 6 * Mebibyte)).Succeeded);
         Assert.Equal(6, again.Pool!.State.Space(space)!.MappedRows);
         byte[] more = Write(again, Random(2, 65536), 5 * Mebibyte);
         Assert.Equal(more, Read(again, 5 * Mebibyte, more.Length));

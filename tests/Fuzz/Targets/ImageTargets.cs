@@ -101,7 +101,7 @@ internal static class ImageTargets
 
     private static async LaneTask<string> Use(PoolEnvironment environment, Pool pool, VirtualDiskDescription disk)
     {
-        OpenVirtualDisk open = await VirtualDiskBuilder.Open(pool, disk.Id);
+        OpenVirtualDisk open = await VirtualDiskStack.Open(pool, disk.Id);
         if (open.Fault != IoError.None)
         {
             return open.FaultReason;

@@ -79,7 +79,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
 
     private void RequireRoom(NewTierSpec spec, long asked, ImmutableArray<DiskNumber> disks)
     {
-        long most = VirtualDiskBuilder.LargestAddedTierSize(pool, disk, spec, disks);
+        long most = RoomPlans.LargestAddedTierSize(pool, disk, spec, disks);
         if (spec.SizeBytes > most)
         {
             throw new RefusedException(

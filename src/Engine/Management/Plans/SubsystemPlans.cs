@@ -57,7 +57,7 @@ public sealed partial class StorageSubsystem
     public Task<VirtualDiskPlacement> PlanVirtualDiskAsync(Guid pool, VirtualDiskRequest request) => Plan(() =>
     {
         (ManagedPool managed, NewVirtualDiskSpec spec, IReadOnlyList<string> remarks) = Decide(pool, request);
-        if (!VirtualDiskBuilder.TryPlan(managed.Pool!, spec, out VirtualDiskDescription disk, out NewRows rows, out string reason))
+        if (!RoomPlans.TryPlan(managed.Pool!, spec, out VirtualDiskDescription disk, out NewRows rows, out string reason))
         {
             throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}", "Give a smaller size, or add disks to the pool.");
         }
@@ -85,14 +85,14 @@ public sealed partial class StorageSubsystem
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
         VirtualDiskDescription description = disk.Open.Description;
         long size = NewSize(managed.Pool!, description, sizeBytes);
-        if (!VirtualDiskBuilder.TryPlanGrowth(managed.Pool!, description, size, out List<RowMapping> rows, out string reason))
+        if (!RoomPlans.TryPlanGrowth(managed.Pool!, description, size, out List<RowMapping> rows, out string reason))
         {
             throw new RefusedException(
                 Refusal.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {reason}",
                 VirtualDiskPlan.DisksToAdd(managed.Pool!, description, size - description.SizeBytes));
         }
 
-        int first = (int)(description.SizeBytes / VirtualDiskBuilder.ShapeOf(managed.Pool!, description).RowSize);
+        int first = (int)(description.SizeBytes / VirtualDiskLayout.ShapeOf(managed.Pool!, description).RowSize);
         return new VirtualDiskPlacement(
             description with { SizeBytes = size }, Place(managed.Pool!, description, rows, first, description.NumberOfDataCopies), [], []);
     });

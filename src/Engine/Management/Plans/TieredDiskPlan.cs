@@ -87,7 +87,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     /// <summary>Refuses a disk that the pool has no room for, and names the tier that is too large: the others may have no room for its sake.</summary>
     internal void RequireRoom(NewVirtualDiskSpec spec)
     {
-        var tooLarge = spec.Tiers.Select((tier, i) => (Tier: tier, Most: VirtualDiskBuilder.LargestTierSize(pool, spec, i))).Where(static found => found.Tier.SizeBytes > found.Most).ToArray();
+        var tooLarge = spec.Tiers.Select((tier, i) => (Tier: tier, Most: RoomPlans.LargestTierSize(pool, spec, i))).Where(static found => found.Tier.SizeBytes > found.Most).ToArray();
         if (tooLarge.Length == 0)
         {
             return;

@@ -202,7 +202,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         NewVirtualDiskSpec spec = plan.SpecifyTiers(tiers, [(meant, tiers.SliceSize())]) with { ProvisioningType = ProvisioningType.Fixed };
         DiskNumber[] disks = plan.UsableDisks(meant.Media());
         spec = spec with { WriteCacheSize = new WriteCachePlan(pool, request, static _ => { }).Decide(spec, 1, disks) };
-        return new SupportedSize(tiers.SliceSize(), VirtualDiskBuilder.LargestTierSize(pool, spec, 0), tiers.SliceSize());
+        return new SupportedSize(tiers.SliceSize(), RoomPlans.LargestTierSize(pool, spec, 0), tiers.SliceSize());
     }
 
     /// <summary>How many disks like the smallest of the pool would make room for this many bytes more.</summary>
@@ -288,8 +288,8 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     private long Size(NewVirtualDiskSpec spec)
     {
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
-        long max = Math.Max(0, VirtualDiskBuilder.LargestRowCount(pool, spec)) * row;
-        long described = VirtualDiskBuilder.LargestRowCountOfMetadata(pool, spec, SpaceDescription.MaxRows) * row;
+        long max = Math.Max(0, RoomPlans.LargestRowCount(pool, spec)) * row;
+        long described = RoomPlans.LargestRowCountOfMetadata(pool, spec, SpaceDescription.MaxRows) * row;
         string cache = spec.WriteCacheSize > 0 && lender is null ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
         string pages = described <= max || spec.ProvisioningType == ProvisioningType.Thin ? $" {new MetadataRoom(pool).Describe()}" : "";
         if (request.UseMaximumSize)

@@ -186,8 +186,8 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
 
     private long RowsBeside(NewVirtualDiskSpec spec, long cacheRows) =>
         cacheRows > SpaceDescription.MaxRows ? -1
-        : spec.Tiers.IsDefaultOrEmpty ? VirtualDiskBuilder.LargestRowCount(pool, spec with { WriteCacheSize = cacheRows * Slab })
-        : VirtualDiskBuilder.TiersFit(pool, spec with { WriteCacheSize = cacheRows * Slab });
+        : spec.Tiers.IsDefaultOrEmpty ? RoomPlans.LargestRowCount(pool, spec with { WriteCacheSize = cacheRows * Slab })
+        : RoomPlans.TiersFit(pool, spec with { WriteCacheSize = cacheRows * Slab });
 
     internal static string Copies(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";
 }

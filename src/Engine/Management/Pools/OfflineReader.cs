@@ -94,7 +94,7 @@ public static class OfflineReader
             return $"what was written to it last may be in its write cache, which is in another pool ({found.CachePool}): only a host with both pools open can read it";
         }
 
-        OpenVirtualDisk open = await VirtualDiskBuilder.Open(pool, found.Id);
+        OpenVirtualDisk open = await VirtualDiskStack.Open(pool, found.Id);
         if (open.Fault != IoError.None)
         {
             return open.FaultReason;

@@ -69,7 +69,7 @@ public sealed partial class StorageSubsystem
         VirtualDiskDescription description = disk.Open.Description;
         TierDescription tier = description.Tiers[index];
         return SameName(resiliencySettingName ?? tier.ResiliencySettingName, tier.ResiliencySettingName)
-            ? new SupportedSize(tier.SizeBytes, VirtualDiskBuilder.LargestTierSize(managed.Pool!, description, index), description.SliceSize)
+            ? new SupportedSize(tier.SizeBytes, RoomPlans.LargestTierSize(managed.Pool!, description, index), description.SliceSize)
             : throw new RefusedException(
                 Refusal.InvalidParameter, $"-ResiliencySettingName '{resiliencySettingName}': storage tier '{tier.FriendlyName}' is {tier.ResiliencySettingName} and stays so.");
     });
@@ -81,7 +81,7 @@ public sealed partial class StorageSubsystem
         long size = NewTierSize(managed.Pool!, disk.Open.Description, index, sizeBytes);
         if (size > disk.Open.Description.Tiers[index].SizeBytes)
         {
-            Require(await VirtualDiskBuilder.GrowTier(managed.Pool!, disk.Open, index, size), disk.Open.Description.Tiers[index].FriendlyName);
+            Require(await VirtualDiskGrowth.GrowTier(managed.Pool!, disk.Open, index, size), disk.Open.Description.Tiers[index].FriendlyName);
         }
 
         return StatusOf(managed, managed.State!.VirtualDisk(disk.Open.Description.Id)!, index);
@@ -93,12 +93,12 @@ public sealed partial class StorageSubsystem
         (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
         VirtualDiskDescription description = disk.Open.Description;
         long size = NewTierSize(managed.Pool!, description, index, sizeBytes);
-        if (!VirtualDiskBuilder.TryPlanTierGrowth(managed.Pool!, description, index, size, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason))
+        if (!RoomPlans.TryPlanTierGrowth(managed.Pool!, description, index, size, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason))
         {
             throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {sizeBytes} of storage tier '{after.Tiers[index].FriendlyName}': {reason}", "Give a smaller size, or add disks.");
         }
 
-        int first = (int)(description.Tiers[index].SpaceBytes / VirtualDiskBuilder.ShapeOf(managed.Pool!, description, description.Tiers[index]).RowSize);
+        int first = (int)(description.Tiers[index].SpaceBytes / VirtualDiskLayout.ShapeOf(managed.Pool!, description, description.Tiers[index]).RowSize);
         return new VirtualDiskPlacement(after, PlaceIn(managed.Pool!, after, after.Tiers[index], rows, first), [], []);
     });
 
@@ -107,7 +107,7 @@ public sealed partial class StorageSubsystem
     public Task<StorageTierStatus> AddStorageTierAsync(Guid virtualDisk, TierRequest tier) => Change(async LaneTask<StorageTierStatus> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, NewTierSpec spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
-        Require(await VirtualDiskBuilder.AddTier(managed.Pool!, disk.Open, spec, disks), spec.FriendlyName);
+        Require(await AddedTier.AddTier(managed.Pool!, disk.Open, spec, disks), spec.FriendlyName);
         await disk.Open.Tiering!.SaveHeat();   // where it is kept depends on the size of the disk
         VirtualDiskDescription after = disk.Open.Description;
         return StatusOf(managed, after, after.RankOf(after.Tiers.Length - 1));
@@ -117,7 +117,7 @@ public sealed partial class StorageSubsystem
     public Task<AddedTierPlacement> PlanAddStorageTierAsync(Guid virtualDisk, TierRequest tier) => Plan(() =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, NewTierSpec spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
-        if (!VirtualDiskBuilder.TryPlanTier(
+        if (!RoomPlans.TryPlanTier(
             managed.Pool!, disk.Open.Description, spec, disks, out VirtualDiskDescription after, out TierDescription added, out NewPartRows rows, out string reason))
         {
             throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {tier.SizeBytes} of storage tier '{added.FriendlyName}': {reason}", "Give a smaller size, or add disks.");
@@ -146,7 +146,7 @@ public sealed partial class StorageSubsystem
                 Refusal.SizeNotSupported, $"-Size {sizeBytes} is smaller than storage tier '{tier.FriendlyName}' ({tier.SizeBytes} bytes).", "A tier is not made smaller.");
         }
 
-        long most = disk.ProvisioningType == ProvisioningType.Fixed ? VirtualDiskBuilder.LargestTierSize(pool, disk, index) : long.MaxValue;
+        long most = disk.ProvisioningType == ProvisioningType.Fixed ? RoomPlans.LargestTierSize(pool, disk, index) : long.MaxValue;
         return size == tier.SizeBytes || size <= most ? size : throw new RefusedException(
             Refusal.NotEnoughCapacity,
             $"-Size {sizeBytes} of storage tier '{tier.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {Math.Max(most, tier.SizeBytes)} bytes.",

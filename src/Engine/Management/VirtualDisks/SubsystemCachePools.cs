@@ -81,7 +81,7 @@ public sealed partial class StorageSubsystem
         {
             if (managed.Pool is { HasLostQuorum: false } lender && !lender.State.Pool!.IsReadOnly)
             {
-                foreach (SpaceId ring in VirtualDiskBuilder.UnnamedRings(lender, FindPool))
+                foreach (SpaceId ring in CacheLoans.UnnamedRings(lender, FindPool))
                 {
                     await GiveBackUnnamed(lender, ring);
                 }
@@ -97,7 +97,7 @@ public sealed partial class StorageSubsystem
         SpaceDescription space = lender.State.Space(ring)!.Description;
         bool isUndecided = _pools.GetValueOrDefault(space.Home) is not { Pool: { HasLostQuorum: false } } home
             || (home.VirtualDisks.TryGetValue(space.Owner, out ManagedVirtualDisk? owner) && owner.Open.Fault != IoError.None);
-        if (!isUndecided && (await VirtualDiskBuilder.GiveBack(lender, ring)).Succeeded)
+        if (!isUndecided && (await CacheLoans.GiveBack(lender, ring)).Succeeded)
         {
             _options.Notice($"Room in storage pool {lender.State.Pool!.FriendlyName} that was lent for a write cache, and that no virtual disk names, is free.");
         }

@@ -91,7 +91,7 @@ public sealed partial class StorageSubsystem
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
         VirtualDiskDescription description = disk.Open.Description;
         long size = NewSize(managed.Pool!, description, sizeBytes);
-        CommitResult result = size == description.SizeBytes ? CommitResult.Committed : await VirtualDiskBuilder.Grow(managed.Pool!, disk.Open, size);
+        CommitResult result = size == description.SizeBytes ? CommitResult.Committed : await VirtualDiskGrowth.Grow(managed.Pool!, disk.Open, size);
         if (result.Status == CommitStatus.NoSpace)
         {
             throw new RefusedException(
@@ -112,7 +112,7 @@ public sealed partial class StorageSubsystem
                 Refusal.NotSupported, $"-Size {sizeBytes}: virtual disk '{description.FriendlyName}' has tiers, whose sizes are its size.", "Make a tier larger with Resize-StorageTier.");
         }
 
-        long row = VirtualDiskBuilder.ShapeOf(pool, description).RowSize;
+        long row = VirtualDiskLayout.ShapeOf(pool, description).RowSize;
         long size = VirtualDiskPlan.RoundUp(sizeBytes, row, "Size");
         if (size < description.SizeBytes)
         {
@@ -235,7 +235,7 @@ public sealed partial class StorageSubsystem
     {
         try
         {
-            ManagedVirtualDisk opened = new(await VirtualDiskBuilder.Open(managed.Pool!, disk.Id));
+            ManagedVirtualDisk opened = new(await VirtualDiskStack.Open(managed.Pool!, disk.Id));
             opened.Open.Description = opened.Open.Description with { IsConnected = disk.IsConnected };
             managed.VirtualDisks[disk.Id] = opened;
             managed.Unopened.Remove(disk.Id);

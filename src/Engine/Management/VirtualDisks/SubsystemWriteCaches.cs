@@ -26,7 +26,7 @@ public sealed partial class StorageSubsystem
         string name = disk.Open.Description.FriendlyName;
         bool isAsItWas = size == disk.Open.Description.WriteCacheSize && disk.Open.Cache is not { State: WriteCacheState.WriteThrough };
         CommitResult result = isAsItWas
-            ? CommitResult.Committed : await VirtualDiskBuilder.ResizeCache(managed.Pool!, disk.Open, size, at.Pool!);
+            ? CommitResult.Committed : await CacheExchange.ResizeCache(managed.Pool!, disk.Open, size, at.Pool!);
         if (result.Status == CommitStatus.NoSpace)
         {
             throw new RefusedException(Refusal.WriteCacheSizeRange, $"-WriteCacheSize {sizeBytes} of virtual disk '{name}': {result.Reason}", "Give a smaller size.");
@@ -61,7 +61,7 @@ public sealed partial class StorageSubsystem
     private async LaneTask<IReadOnlyList<string>> BringBackLostCache(Guid id, bool force)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenDisk(id);
-        if (disk.Open.Cache is { IsGone: true } && VirtualDiskBuilder.HasCacheCopy(managed.Pool!, disk.Open.Description) && MayReopen(managed, disk))
+        if (disk.Open.Cache is { IsGone: true } && LostCaches.HasCacheCopy(managed.Pool!, disk.Open.Description) && MayReopen(managed, disk))
         {
             disk = await Reopen(managed, disk);
         }
@@ -73,7 +73,7 @@ public sealed partial class StorageSubsystem
 
         RequireWritable(managed);
         string loss = TextOf(await lost.Survey());
-        Require(await VirtualDiskBuilder.GiveUpCache(managed.Pool!, disk.Open), disk.Open.Description.FriendlyName);
+        Require(await LostCaches.GiveUpCache(managed.Pool!, disk.Open), disk.Open.Description.FriendlyName);
         _options.Notice($"Write cache of virtual disk {disk.Open.Description.FriendlyName} was given up: {loss}");
         disk = await Reopen(managed, disk);
         await RemoveGivenUpCache(managed, disk);
@@ -86,7 +86,7 @@ public sealed partial class StorageSubsystem
     {
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
-            if (disk.Open.Cache is { AwaitsDisks: true } && VirtualDiskBuilder.HasCacheCopy(managed.Pool!, disk.Open.Description) && MayReopen(managed, disk))
+            if (disk.Open.Cache is { AwaitsDisks: true } && LostCaches.HasCacheCopy(managed.Pool!, disk.Open.Description) && MayReopen(managed, disk))
             {
                 ManagedVirtualDisk again = await Reopen(managed, disk);
                 _options.Notice($"A disk of the write cache of virtual disk {again.Open.Description.FriendlyName} is back; the cache is {again.Open.Cache?.State}.");
@@ -102,7 +102,7 @@ public sealed partial class StorageSubsystem
         await StopExport(disk);
         await EndJobsOf(managed, disk.Open.Description.Id.Value);
         GatherReliability();
-        ManagedVirtualDisk again = new(await VirtualDiskBuilder.Reopen(managed.Pool!, disk.Open));
+        ManagedVirtualDisk again = new(await VirtualDiskStack.Reopen(managed.Pool!, disk.Open));
         managed.VirtualDisks[again.Open.Description.Id] = again;
         return again;
     }
@@ -121,7 +121,7 @@ public sealed partial class StorageSubsystem
     private async LaneTask<Nothing> RemoveGivenUpCache(ManagedPool managed, ManagedVirtualDisk disk)
     {
         bool isGivenUp = disk.Open.Cache is { State: WriteCacheState.WriteThrough } && disk.Open.Description.CacheSpace != SpaceId.None;
-        if (isGivenUp && (await VirtualDiskBuilder.RemoveGivenUpCache(managed.Pool!, disk.Open)).Succeeded)
+        if (isGivenUp && (await LostCaches.RemoveGivenUpCache(managed.Pool!, disk.Open)).Succeeded)
         {
             _options.Notice($"The slabs of the write cache of virtual disk {disk.Open.Description.FriendlyName}, which was given up, are free.");
         }

@@ -1,6 +1,8 @@
+using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
@@ -12,7 +14,8 @@ namespace TierSpaces.Engine.VirtualDisks;
 // A lent space that no record names holds nothing anyone relies on. It is given back once the home pool is open and can tell; until then it is kept,
 // for it may hold what is not home.
 
-public static partial class VirtualDiskBuilder
+/// <summary>Lends room for write caches to other pools, and gives it back.</summary>
+internal static class CacheLoans
 {
     /// <summary>The pool that the write cache of a virtual disk is in, or would be; null while that is not open.</summary>
     internal static Pool? CachePoolOf(Pool pool, VirtualDiskDescription disk) => disk.IsCacheElsewhere ? pool.Environment.FindPool(disk.CachePool) : pool;
@@ -51,19 +54,8 @@ public static partial class VirtualDiskBuilder
         return result;
     }
 
-    /// <summary>Takes away what there is of a disk that could not be made.</summary>
-    private static async LaneTask<Nothing> Unmake(Pool pool, VirtualDiskDescription disk)
-    {
-        if ((await Remove(pool, disk.Id)).Succeeded)
-        {
-            await GiveBackLent(pool, disk);   // also where nothing named it yet
-        }
-
-        return default;
-    }
-
     /// <summary>Gives the room of a cache back that another pool has lent, and that no record names any more; later, where that cannot be done now.</summary>
-    private static async LaneTask<Nothing> GiveBackLent(Pool pool, VirtualDiskDescription disk)
+    internal static async LaneTask<Nothing> GiveBackLent(Pool pool, VirtualDiskDescription disk)
     {
         if (disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None && CachePoolOf(pool, disk) is { } lender)
         {
@@ -74,12 +66,12 @@ public static partial class VirtualDiskBuilder
     }
 
     /// <summary>Records in the lending pool that the rows are the ring of a virtual disk's cache; its record is still to name it.</summary>
-    private static async LaneTask<CommitResult> Lend(Pool lender, PoolId home, VirtualDiskDescription disk, NewRows rows)
+    internal static async LaneTask<CommitResult> Lend(Pool lender, PoolId home, VirtualDiskDescription disk, NewRows rows)
     {
         SpaceDescription space = new(disk.CacheSpace, disk.Id, SpaceKind.WriteCache, 1, disk.CacheCopies) { Home = home };
         CommitResult result = await lender.Commit(new SpaceCreated(space));
-        result = result.Succeeded ? await MapRows(lender, space.Id, 0, rows.Cache) : result;
-        if (result.Succeeded || !await IsDecided(lender, result))
+        result = result.Succeeded ? await SpaceRecords.MapRows(lender, space.Id, 0, rows.Cache) : result;
+        if (result.Succeeded || !await SpaceRecords.IsDecided(lender, result))
         {
             rows.Keep();   // what may still be mapped nobody else gets before the next opening
             return result;
@@ -91,7 +83,7 @@ public static partial class VirtualDiskBuilder
     }
 
     /// <summary>Why the lending pool does not give the ring that a virtual disk names; empty when it does.</summary>
-    private static string WhyOutOfReach(Pool pool, VirtualDiskDescription disk)
+    internal static string WhyOutOfReach(Pool pool, VirtualDiskDescription disk)
     {
         string name = pool.Environment.NameOfPool(disk.CachePool);
         if (CachePoolOf(pool, disk) is not { } lender)

@@ -1,7 +1,7 @@
-using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
@@ -11,20 +11,13 @@ namespace TierSpaces.Engine.VirtualDisks;
 //  (A ring in another pool is named no more, in one commit, in place of 1 and 3.)
 //  3. One commit takes the ring away, and its slabs are free. A ring that was given up because a write to it failed goes the same way.
 
-public static partial class VirtualDiskBuilder
+/// <summary>Gives up write caches that are lost.</summary>
+internal static class LostCaches
 {
     /// <summary>Whether a disk with a copy of the ring is there on which nothing is known to be missing.</summary>
     internal static bool HasCacheCopy(Pool pool, VirtualDiskDescription disk) =>
-        CachePoolOf(pool, disk) is { } at && at.State.Space(disk.CacheSpace)?.Row(0) is { } row
+        CacheLoans.CachePoolOf(pool, disk) is { } at && at.State.Space(disk.CacheSpace)?.Row(0) is { } row
         && row.Mapping.Sources.ToArray().Where((slab, copy) => row.Stale(copy) == 0 && at.Disk(slab.Disk) is not null).Any();
-
-    /// <summary>Opens a disk again, as a new host would. Nothing is exported of it; requests under way have failed or end now.</summary>
-    internal static async LaneTask<OpenVirtualDisk> Reopen(Pool pool, OpenVirtualDisk open)
-    {
-        await open.Disk.Pause();
-        await open.Close();
-        return await Stack(pool, pool.State.VirtualDisk(open.Description.Id)!, isNew: false);
-    }
 
     /// <summary>Records that nothing of a lost cache is to be replayed, ever. One that is in another pool is named no more: that pool need not be open.</summary>
     internal static LaneTask<CommitResult> GiveUpCache(Pool pool, OpenVirtualDisk open)
@@ -38,14 +31,14 @@ public static partial class VirtualDiskBuilder
     internal static async LaneTask<CommitResult> RemoveGivenUpCache(Pool pool, OpenVirtualDisk open)
     {
         VirtualDiskDescription before = open.Description;
-        SlabRef[] former = SlabsOfCache(pool, before);
+        SlabRef[] former = CacheExchange.SlabsOfCache(pool, before);
         pool.Allocator.Hold(former);
-        CommitResult result = await pool.Commit([.. RecordsOf(before, WithoutCache(before), [])]);
+        CommitResult result = await pool.Commit([.. CacheExchange.RecordsOf(before, WithoutCache(before), [])]);
         if (result.Succeeded)
         {
             open.Description = pool.State.VirtualDisk(before.Id)!;
             await PoolMemberHost.Punch(pool, former);
-            await GiveBackLent(pool, before);
+            await CacheLoans.GiveBackLent(pool, before);
         }
 
         pool.Allocator.LetGo(former);
@@ -53,8 +46,4 @@ public static partial class VirtualDiskBuilder
     }
 
     private static VirtualDiskDescription WithoutCache(VirtualDiskDescription disk) => disk with { WriteCacheSize = 0, CacheSpace = SpaceId.None };
-
-    /// <summary>Slabs of its cache in its own pool.</summary>
-    private static SlabRef[] SlabsOfCache(Pool pool, VirtualDiskDescription disk) => disk.CacheSpace == SpaceId.None || disk.IsCacheElsewhere ? []
-        : [.. pool.State.Space(disk.CacheSpace)!.EnumerateRows().SelectMany(row => row.Row.Mapping.Sources.ToArray())];
 }

@@ -1,5 +1,4 @@
 using TierSpaces.Engine.Caching;
-using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -14,7 +13,8 @@ namespace TierSpaces.Engine.VirtualDisks;
 //  4. One commit puts the new ring into the old one's place. Requests go on, and the old slabs are free.
 // A cache in another pool takes room of that pool before 3, and gives the old room back after 4.
 
-public static partial class VirtualDiskBuilder
+/// <summary>Exchanges the write cache of an open virtual disk.</summary>
+public static class CacheExchange
 {
     /// <summary>Gives an open disk a write cache of another size, or none.</summary>
     /// <param name="pool">The pool of the disk.</param>
@@ -68,7 +68,7 @@ public static partial class VirtualDiskBuilder
             CacheSpace = bytes == 0 ? SpaceId.None : at.State.NextSpace,
             CachePool = at == pool ? PoolId.None : at.Id,
         };
-        CommitResult lent = at == pool || bytes == 0 ? CommitResult.Committed : await Lend(at, pool.Id, after, rows);
+        CommitResult lent = at == pool || bytes == 0 ? CommitResult.Committed : await CacheLoans.Lend(at, pool.Id, after, rows);
         if (!lent.Succeeded)
         {
             return lent;
@@ -78,10 +78,10 @@ public static partial class VirtualDiskBuilder
         WriteCache? cache = bytes == 0 ? null
             : await WriteCache.Create(
                 pool.Environment.Lane, open.Home,
-                CacheOptions(pool, open.Parts[0].Host, at == pool ? null : open.BorrowFrom(at), after, CopiesOf(at, rows.Cache, after), 0));
+                CacheStack.CacheOptions(pool, open.Parts[0].Host, at == pool ? null : open.BorrowFrom(at), after, CacheStack.CopiesOf(at, rows.Cache, after), 0));
         if (cache is { State: WriteCacheState.Lost })
         {
-            await GiveBackLent(pool, after);
+            await CacheLoans.GiveBackLent(pool, after);
             return new CommitResult(CommitStatus.Refused, cache.StateReason);
         }
 
@@ -95,7 +95,7 @@ public static partial class VirtualDiskBuilder
             _ = old is null ? default : await old.Leave();
             open.Disk.Resume(cache);
             await PoolMemberHost.Punch(pool, former);
-            await GiveBackLent(pool, before);
+            await CacheLoans.GiveBackLent(pool, before);
         }
         else if (result.Status != CommitStatus.Refused)
         {
@@ -105,14 +105,14 @@ public static partial class VirtualDiskBuilder
         else if (cache is not null)
         {
             await cache.Leave();
-            await GiveBackLent(pool, after);
+            await CacheLoans.GiveBackLent(pool, after);
         }
 
         pool.Allocator.LetGo(former);
         return result;
     }
 
-    private static IEnumerable<MetadataRecord> RecordsOf(VirtualDiskDescription before, VirtualDiskDescription after, List<RowMapping> rows)
+    internal static IEnumerable<MetadataRecord> RecordsOf(VirtualDiskDescription before, VirtualDiskDescription after, List<RowMapping> rows)
     {
         if (after.CacheSpace != SpaceId.None && !after.IsCacheElsewhere)
         {
@@ -127,50 +127,7 @@ public static partial class VirtualDiskBuilder
         }
     }
 
-    private static List<IReadOnlyList<SlabPlace>> CopiesOf(Pool pool, List<RowMapping> rows, VirtualDiskDescription disk) =>
-        [.. Enumerable.Range(0, disk.CacheCopies).Select(copy => rows.ConvertAll(row => PoolSpaceHost.PlaceOf(pool, row.Sources[copy])))];
-
-    /// <summary>The cache of a disk that is being opened, and where another pool lends it the room; null: it has none, or its home has failed.</summary>
-    private static async LaneTask<(WriteCache? Cache, LentCache? Lent)> StackCache(Pool pool, VirtualDiskDescription disk, IHomeStore home, PoolSpaceHost host, bool isNew)
-    {
-        string outOfReach = disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None ? WhyOutOfReach(pool, disk) : "";
-        LentCache? lent = disk.IsCacheElsewhere && outOfReach.Length == 0 && CachePoolOf(pool, disk) is { } lender ? new LentCache(lender, home) : null;
-        WriteCache? cache = disk.CacheSpace == SpaceId.None || home.Fault != IoError.None ? null
-            : outOfReach.Length > 0 ? WriteCache.OutOfReach(pool.Environment.Lane, home, CacheOptions(pool, host, null, disk with { WriteCacheSize = 0 }, [], 0), outOfReach)
-            : isNew ? await WriteCache.Create(pool.Environment.Lane, home, CacheOptions(pool, host, lent, disk))
-            : await WriteCache.Open(pool.Environment.Lane, home, CacheOptions(pool, host, lent, disk));
-        return (cache, lent);
-    }
-
-    private static WriteCacheOptions CacheOptions(Pool pool, PoolSpaceHost host, LentCache? lent, VirtualDiskDescription disk)
-    {
-        SpaceState ring = (lent?.Pool ?? pool).State.Space(disk.CacheSpace)!;
-        return CacheOptions(pool, host, lent, disk, CopiesOf(lent?.Pool ?? pool, ring), StaleCopiesOf(ring));
-    }
-
-    private static WriteCacheOptions CacheOptions(
-        Pool pool, PoolSpaceHost host, LentCache? lent, VirtualDiskDescription disk, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int staleCopies)
-    {
-        PoolMemberHost marks = lent?.Host is { } other ? other : host;
-        return new()
-        {
-            Owner = OwnerOf(lent?.Pool ?? pool, disk.CacheSpace),
-            Copies = copies,
-            StaleCopies = staleCopies,
-            Length = disk.WriteCacheSize,
-            Destage = disk.Destage,
-            Stand = lent?.Rings,
-            MarkStale = copy => marks.MarkRingStale(disk.CacheSpace, copy),
-            ClearStale = copy => marks.ClearRingStale(disk.CacheSpace, copy),
-            RankOf = number => RankIn(pool, number),
-            RingRankOf = lent is null ? null : number => RankIn(lent.Pool, number),
-            MinuteOfDay = () => (int)pool.Environment.Lane.UtcNow.ToLocalTime().TimeOfDay.TotalMinutes,
-        };
-    }
-
-    private static int RankIn(Pool pool, int number) => pool.State.Disk(new DiskNumber((ushort)number)) is { } member ? RankOf(member.Description) : 0;
-
-    /// <summary>How fast a medium is, compared with others; a disk that is there for journals is not slower than flash.</summary>
-    private static int RankOf(DiskDescription disk) =>
-        disk.Media() == MediaType.SCM ? 2 : disk.Media() == MediaType.SSD || disk.Usage == DiskUsage.Journal ? 1 : 0;
+    /// <summary>Slabs of its cache in its own pool.</summary>
+    internal static SlabRef[] SlabsOfCache(Pool pool, VirtualDiskDescription disk) => disk.CacheSpace == SpaceId.None || disk.IsCacheElsewhere ? []
+        : [.. pool.State.Space(disk.CacheSpace)!.EnumerateRows().SelectMany(row => row.Row.Mapping.Sources.ToArray())];
 }

@@ -1,0 +1,90 @@
+using System.Collections.Immutable;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Tiering;
+
+namespace TierSpaces.Engine.VirtualDisks;
+
+// One more tier for a disk that is in use, in crash order:
+//  1. Slabs of its log, and of a fixed disk all its rows, are reserved: what does not fit changes nothing.
+//  2. Its spaces are committed with the rows of the log, then the rows of data. No disk names them yet; spaces of a disk that it does not name
+//     are removed when it is opened.
+//  3. Its log is formatted, durably.
+//  4. One commit names the tier: from then on the disk has it, and is longer by its size.
+//  5. Slices go there.
+
+/// <summary>Adds a tier to an open virtual disk.</summary>
+public static class AddedTier
+{
+    /// <summary>Gives an open disk with tiers one more, of a medium that it has no tier of; the disk grows by its size.</summary>
+    /// <param name="pool">The pool.</param>
+    /// <param name="open">The disk.</param>
+    /// <param name="spec">The tier.</param>
+    /// <param name="disks">Disks that it may lie on, for a virtual disk that is not allowed on all of them.</param>
+    public static async LaneTask<CommitResult> AddTier(Pool pool, OpenVirtualDisk open, NewTierSpec spec, ImmutableArray<DiskNumber> disks)
+    {
+        TierDescription tier = NewDescriptions.DescribeAdded(pool, open.Description, spec);
+        VirtualDiskDescription after = NewDescriptions.WithTier(open.Description, tier, disks);
+        NewRows rows = new();
+        if (!rows.TryReserveTier(pool, after, after.RankOf(tier.Number), out string reason))
+        {
+            rows.Release(pool);
+            return new CommitResult(CommitStatus.NoSpace, reason);
+        }
+
+        CommitResult result = await CommitSpaces(pool, after, tier, rows);
+        if (!result.Succeeded && !await SpaceRecords.IsDecided(pool, result))
+        {
+            return result;   // the spaces may still come to be: what was reserved for them is nobody's until the next opening
+        }
+
+        OpenPart? part = result.Succeeded ? await VirtualDiskStack.OpenSpace(pool, after, tier, isNew: true) : null;
+        result = part is null ? result
+            : part.Space.Fault != IoError.None ? new CommitResult(CommitStatus.NoQuorum, part.Space.FaultReason) : await Name(pool, open, tier, disks);
+        if (result.Succeeded)
+        {
+            Attach(pool, open, part!);
+        }
+        else if (open.Fault == IoError.None)
+        {
+            _ = part is null ? IoError.None : await part.Space.Close();
+            rows.Release(pool);
+            await SpaceRecords.RemoveUnnamedSpaces(pool, open.Description.Id);
+        }
+
+        return result;
+    }
+
+    private static async LaneTask<CommitResult> CommitSpaces(Pool pool, VirtualDiskDescription after, TierDescription tier, NewRows rows)
+    {
+        NewPartRows part = rows.Part(after.RankOf(tier.Number));
+        CommitResult result = await pool.Commit([.. SpaceRecords.RecordsOf(after.Id, tier, part.Log)]);
+        return result.Succeeded ? await SpaceRecords.MapRows(pool, tier.DataSpace, 0, part.Data) : result;
+    }
+
+    private static async LaneTask<CommitResult> Name(Pool pool, OpenVirtualDisk open, TierDescription tier, ImmutableArray<DiskNumber> disks)
+    {
+        VirtualDiskId id = open.Description.Id;
+        CommitResult result = await pool.Commit(new VirtualDiskChanged(NewDescriptions.WithTier(pool.State.VirtualDisk(id)!, tier, disks)));
+        if (!await SpaceRecords.IsDecided(pool, result))
+        {
+            open.Home.FailFront(IoError.NoSpace, "it is not known whether a tier was added");
+        }
+
+        return pool.State.VirtualDisk(id)?.Part(tier.Number) is not null ? CommitResult.Committed : result;
+    }
+
+    private static void Attach(Pool pool, OpenVirtualDisk open, OpenPart part)
+    {
+        VirtualDiskDescription disk = pool.State.VirtualDisk(open.Description.Id)!;
+        TierDescription tier = disk.Part(part.Number)!;
+        open.Description = disk;
+        open.Add(part);
+        open.Tiers!.AddTier(
+            new StorageTierStore(part.Space, tier.SizeBytes, (int)disk.SliceSize, disk.ProvisioningType == ProvisioningType.Thin), disk.RankOf(tier.Number));
+        open.Disk.Grow(disk.SizeBytes);
+        open.Tiering!.LoadPins();
+    }
+}

@@ -1,0 +1,88 @@
+using TierSpaces.Engine.Caching;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.VirtualDisks;
+
+// The write cache of a virtual disk that is being opened: where its ring is, and how it ranks the disks.
+
+/// <summary>Opens the write cache of a virtual disk.</summary>
+internal static class CacheStack
+{
+    /// <summary>The cache of a disk that is being opened, and where another pool lends it the room; null: it has none, or its home has failed.</summary>
+    internal static async LaneTask<(WriteCache? Cache, LentCache? Lent)> StackCache(Pool pool, VirtualDiskDescription disk, IHomeStore home, PoolSpaceHost host, bool isNew)
+    {
+        string outOfReach = disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None ? CacheLoans.WhyOutOfReach(pool, disk) : "";
+        LentCache? lent = disk.IsCacheElsewhere && outOfReach.Length == 0 && CacheLoans.CachePoolOf(pool, disk) is { } lender ? new LentCache(lender, home) : null;
+        WriteCache? cache = disk.CacheSpace == SpaceId.None || home.Fault != IoError.None ? null
+            : outOfReach.Length > 0 ? WriteCache.OutOfReach(pool.Environment.Lane, home, CacheOptions(pool, host, null, disk with { WriteCacheSize = 0 }, [], 0), outOfReach)
+            : isNew ? await WriteCache.Create(pool.Environment.Lane, home, CacheOptions(pool, host, lent, disk))
+            : await WriteCache.Open(pool.Environment.Lane, home, CacheOptions(pool, host, lent, disk));
+        return (cache, lent);
+    }
+
+    internal static WriteCacheOptions CacheOptions(Pool pool, PoolSpaceHost host, LentCache? lent, VirtualDiskDescription disk)
+    {
+        SpaceState ring = (lent?.Pool ?? pool).State.Space(disk.CacheSpace)!;
+        return CacheOptions(pool, host, lent, disk, CopiesOf(lent?.Pool ?? pool, ring), StaleCopiesOf(ring));
+    }
+
+    internal static WriteCacheOptions CacheOptions(
+        Pool pool, PoolSpaceHost host, LentCache? lent, VirtualDiskDescription disk, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int staleCopies)
+    {
+        PoolMemberHost marks = lent?.Host is { } other ? other : host;
+        return new()
+        {
+            Owner = VirtualDiskStack.OwnerOf(lent?.Pool ?? pool, disk.CacheSpace),
+            Copies = copies,
+            StaleCopies = staleCopies,
+            Length = disk.WriteCacheSize,
+            Destage = disk.Destage,
+            Stand = lent?.Rings,
+            MarkStale = copy => marks.MarkRingStale(disk.CacheSpace, copy),
+            ClearStale = copy => marks.ClearRingStale(disk.CacheSpace, copy),
+            RankOf = number => RankIn(pool, number),
+            RingRankOf = lent is null ? null : number => RankIn(lent.Pool, number),
+            MinuteOfDay = () => (int)pool.Environment.Lane.UtcNow.ToLocalTime().TimeOfDay.TotalMinutes,
+        };
+    }
+
+    /// <summary>The copies of a ring: slabs that follow each other.</summary>
+    internal static List<IReadOnlyList<SlabPlace>> CopiesOf(Pool pool, SpaceState ring)
+    {
+        List<IReadOnlyList<SlabPlace>> copies = [];
+        for (int copy = 0; copy < ring.Description.Copies; copy++)
+        {
+            int position = copy;
+            copies.Add([.. ring.EnumerateRows().Select(row => PoolSpaceHost.PlaceOf(pool, row.Row.Mapping.Sources[position]))]);
+        }
+
+        return copies;
+    }
+
+    internal static List<IReadOnlyList<SlabPlace>> CopiesOf(Pool pool, List<RowMapping> rows, VirtualDiskDescription disk) =>
+        [.. Enumerable.Range(0, disk.CacheCopies).Select(copy => rows.ConvertAll(row => PoolSpaceHost.PlaceOf(pool, row.Sources[copy])))];
+
+    internal static int StaleCopiesOf(SpaceState ring)
+    {
+        int stale = 0;
+        foreach ((int _, RowState row) in ring.EnumerateRows())
+        {
+            for (int copy = 0; copy < ring.Description.Copies; copy++)
+            {
+                stale |= row.Stale(copy) != 0 ? 1 << copy : 0;
+            }
+        }
+
+        return stale;
+    }
+
+    private static int RankIn(Pool pool, int number) => pool.State.Disk(new DiskNumber((ushort)number)) is { } member ? RankOf(member.Description) : 0;
+
+    /// <summary>How fast a medium is, compared with others; a disk that is there for journals is not slower than flash.</summary>
+    private static int RankOf(DiskDescription disk) =>
+        disk.Media() == MediaType.SCM ? 2 : disk.Media() == MediaType.SSD || disk.Usage == DiskUsage.Journal ? 1 : 0;
+}

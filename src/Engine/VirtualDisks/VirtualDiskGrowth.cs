@@ -1,0 +1,58 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.VirtualDisks;
+
+/// <summary>Makes open virtual disks and their tiers larger.</summary>
+public static class VirtualDiskGrowth
+{
+    /// <summary>Makes an open disk without tiers longer: a fixed one gets its rows first.</summary>
+    public static LaneTask<CommitResult> Grow(Pool pool, OpenVirtualDisk open, long sizeBytes) =>
+        GrowPart(pool, open, 0, open.Description with { SizeBytes = sizeBytes });
+
+    /// <summary>Makes a tier of an open disk larger, and the disk with it.</summary>
+    public static LaneTask<CommitResult> GrowTier(Pool pool, OpenVirtualDisk open, int index, long sizeBytes) =>
+        GrowPart(pool, open, index, NewDescriptions.WithTierSize(pool, open.Description, index, sizeBytes));
+
+    // The description as it will be names the new length of the part. 1. Its rows are reserved and mapped. 2. The description is committed. 3. The
+    // space knows them. A crash in between leaves rows beyond the end, which growing again replaces.
+    private static async LaneTask<CommitResult> GrowPart(Pool pool, OpenVirtualDisk open, int index, VirtualDiskDescription after)
+    {
+        VirtualDiskDescription before = open.Description;
+        TierDescription part = after.Parts[index];
+        OpenPart opened = open.Parts[part.Number];
+        long rowSize = VirtualDiskLayout.ShapeOf(pool, after, part).RowSize;
+        int from = (int)((before.Parts[index].SpaceBytes + rowSize - 1) / rowSize);
+        int count = (int)((part.SpaceBytes + rowSize - 1) / rowSize) - from;
+        NewRows rows = new();
+        if (!RoomPlans.HasPages(pool, after, out string reason)
+            || (before.ProvisioningType == ProvisioningType.Fixed && !rows.TryReserveData(pool, before, index, count, out reason)))
+        {
+            rows.Release(pool);
+            return new CommitResult(CommitStatus.NoSpace, reason);
+        }
+
+        List<RowMapping> data = rows.Part(index).Data;
+        CommitResult result = await SpaceRecords.MapRows(pool, part.DataSpace, from, data);
+        result = result.Succeeded ? await pool.Commit(new VirtualDiskChanged(after)) : result;
+        if (!result.Succeeded)
+        {
+            rows.Release(pool);
+            return result;
+        }
+
+        open.Description = pool.State.VirtualDisk(after.Id)!;
+        opened.Space.Grow(part.SpaceBytes);
+        for (int i = 0; i < data.Count; i++)
+        {
+            opened.Space.AddOwnedRow(VirtualDiskStack.RowOf(pool, from + i, pool.State.Space(part.DataSpace)!.Row(from + i)!));
+        }
+
+        open.Tiers?.GrowTier(part.Number, part.SizeBytes);
+        open.Disk.Grow(after.SizeBytes);
+        return result;
+    }
+}

@@ -1,0 +1,51 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.VirtualDisks;
+
+// How the spaces of virtual disks are laid out: shapes, logs, and the reserve of tiers. Pure.
+//
+// The space of a tier is longer than the tier: slots that slices move to while their old ones are in use; in the
+// fastest tier, and in one that came later, also slots that the heat of all slices is kept in; and the rest of the last row.
+
+/// <summary>Computes the layout of the spaces of a virtual disk.</summary>
+public static class VirtualDiskLayout
+{
+    private const long LogBytes = 4 << 20;
+    private const int SpareSlots = 4;
+    private const int HeatBytesPerSlice = 9;   // 4 bytes, in two areas, and what goes round them
+
+    /// <summary>Slabs on each log copy that a disk with this slab size needs.</summary>
+    public static int LogRows(SlabGeometry slabs) => (int)Math.Max(1, LogBytes / slabs.DataBytes);
+
+    /// <summary>Copies of the integrity log: as the space has, and at least two where the pool has two disks.</summary>
+    public static int LogCopies(int copies, int disks) => Math.Max(copies, Math.Min(2, disks));
+
+    internal static bool HasLog(ChecksumKind checksum, int copies) => checksum == ChecksumKind.CRC32C || copies > 1;
+
+    /// <summary>The layout of a virtual disk without tiers.</summary>
+    public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk) => ShapeOf(pool, disk, disk.Parts[0]);
+
+    /// <summary>The layout of a part of a virtual disk.</summary>
+    public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk, TierDescription part) => new(
+        part.NumberOfColumns, part.NumberOfDataCopies, (int)part.Interleave, (int)pool.Slabs.DataBytes, disk.Checksum == ChecksumKind.CRC32C);
+
+    /// <summary>Length of the space of a tier: its size, its reserve, and the rest of its last row; bytes.</summary>
+    /// <param name="rowSize">Bytes of a row of its space.</param>
+    /// <param name="sliceSize">Bytes of a slice.</param>
+    /// <param name="sizeBytes">Size of the tier.</param>
+    /// <param name="diskBytes">Size of the disk when its heat is to have room in the tier, else 0.</param>
+    public static long TierSpaceBytes(long rowSize, int sliceSize, long sizeBytes, long diskBytes)
+    {
+        long bytes = sizeBytes + TierReserveBytes(sliceSize, diskBytes);
+        return (bytes + rowSize - 1) / rowSize * rowSize;
+    }
+
+    /// <summary>What the space of a tier has beyond its size, at least; bytes.</summary>
+    public static long TierReserveBytes(int sliceSize, long diskBytes)
+    {
+        long heat = diskBytes / sliceSize * HeatBytesPerSlice;
+        return (SpareSlots + ((heat + sliceSize - 1) / sliceSize) + (heat > 0 ? 1 : 0)) * sliceSize;
+    }
+}

@@ -1,0 +1,111 @@
+using TierSpaces.Engine.Caching;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Resiliency.Layouts;
+using TierSpaces.Engine.Tiering;
+
+namespace TierSpaces.Engine.VirtualDisks;
+
+// Opening a virtual disk: its spaces, its tiers, its write cache, and what stands above them.
+
+/// <summary>Opens virtual disks over an open pool.</summary>
+public static class VirtualDiskStack
+{
+    private const int LogBlocksMax = 4096;
+
+    /// <summary>Opens a virtual disk of the pool; its space says in Fault whether it can be used.</summary>
+    public static async LaneTask<OpenVirtualDisk> Open(Pool pool, VirtualDiskId id)
+    {
+        if (!pool.State.Pool!.IsReadOnly)
+        {
+            await SpaceRecords.RemoveUnnamedSpaces(pool, id);   // where that is not possible now, the next opening does it
+        }
+
+        return await Stack(pool, pool.State.VirtualDisk(id)!, isNew: false);
+    }
+
+    /// <summary>Opens a disk again, as a new host would. Nothing is exported of it; requests under way have failed or end now.</summary>
+    internal static async LaneTask<OpenVirtualDisk> Reopen(Pool pool, OpenVirtualDisk open)
+    {
+        await open.Disk.Pause();
+        await open.Close();
+        return await Stack(pool, pool.State.VirtualDisk(open.Description.Id)!, isNew: false);
+    }
+
+    internal static async LaneTask<OpenVirtualDisk> Stack(Pool pool, VirtualDiskDescription disk, bool isNew)
+    {
+        List<OpenPart> parts = [];
+        foreach (TierDescription part in disk.Parts.OrderBy(static part => part.Number))
+        {
+            parts.Add(await OpenSpace(pool, disk, part, isNew));
+        }
+
+        IHomeStore home = disk.IsTiered ? TiersOf(pool, disk, parts) : parts[0].Space;
+        (WriteCache? cache, LentCache? lent) = await CacheStack.StackCache(pool, disk, home, parts[0].Host, isNew);
+        VirtualDisk top = new(pool.Environment.Lane, home, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
+        DiskTiering? tiering = home is TieredStore tiers ? await DiskTiering.Open(pool, disk, tiers, isNew) : null;
+        top.Heat = tiering?.Heat;
+        if (!pool.State.Pool!.IsReadOnly)
+        {
+            tiering?.Store.GiveLeftoversBack();
+        }
+
+        return new OpenVirtualDisk(pool, disk, top, home, parts, tiering) { Lent = lent };
+    }
+
+    internal static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, TierDescription part, bool isNew)
+    {
+        SpaceShape shape = VirtualDiskLayout.ShapeOf(pool, disk, part);
+        PoolSpaceHost host = new(pool, disk.Id, part);
+        SpaceOptions options = new()
+        {
+            Space = part.DataSpace.Value,
+            PoolTag = BitConverter.ToUInt64(pool.Id.Value.ToByteArray()),
+            Shape = shape,
+            Length = part.SpaceBytes,
+            IsThin = disk.ProvisioningType == ProvisioningType.Thin,
+            Rows = [.. pool.State.Space(part.DataSpace)!.EnumerateRows().Select(row => RowOf(pool, row.Index, row.Row))],
+            LogCopies = shape.HasLog ? CacheStack.CopiesOf(pool, pool.State.Space(part.LogSpace)!) : [],
+            StaleLogCopies = shape.HasLog ? CacheStack.StaleCopiesOf(pool.State.Space(part.LogSpace)!) : 0,
+            LogOwner = OwnerOf(pool, part.LogSpace),
+            LogBlocksMax = LogBlocksMax,
+            HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
+            CrashNotes = shape.Checksums ? pool.Environment.HostState.MapMemory(NotesName(pool, part.DataSpace), pool.Environment.CrashNotesBytes) : null,
+        };
+        host.Space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
+        return new OpenPart(part.Number, host.Space, host, NotesName(pool, part.DataSpace));
+    }
+
+    private static TieredStore TiersOf(Pool pool, VirtualDiskDescription disk, List<OpenPart> parts)
+    {
+        bool isThin = disk.ProvisioningType == ProvisioningType.Thin;
+        List<StorageTierStore> tiers = parts.ConvertAll(part =>
+            new StorageTierStore(part.Space, disk.Part(part.Number)!.SizeBytes, (int)disk.SliceSize, isThin));
+        int[] order = [.. disk.Tiers.Select(static tier => tier.Number)];
+        return new TieredStore(pool.Environment.Lane, new PoolSliceHost(pool, disk.Id), tiers, order, (int)disk.SliceSize, disk.SizeBytes);
+    }
+
+    internal static SpaceRowMap RowOf(Pool pool, int index, RowState row)
+    {
+        SlabRef[] slabs = row.Mapping.Sources.ToArray();
+        ushort[] stale = new ushort[slabs.Length];
+        for (int position = 0; position < stale.Length; position++)
+        {
+            stale[position] = row.Stale(position);
+        }
+
+        return new SpaceRowMap(index, Array.ConvertAll(slabs, slab => PoolSpaceHost.PlaceOf(pool, slab)), row.Mapping.IsInitialized, stale);
+    }
+
+    internal static Guid OwnerOf(Pool pool, SpaceId ring)
+    {
+        byte[] owner = pool.Id.Value.ToByteArray();
+        BitConverter.TryWriteBytes(owner.AsSpan(12), BitConverter.ToUInt32(owner, 12) ^ ring.Value);
+        return new Guid(owner);
+    }
+
+    internal static string NotesName(Pool pool, SpaceId data) => $"notes-{pool.Id.Value:N}-{data.Value}";
+}
