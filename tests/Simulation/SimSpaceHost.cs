@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.Resiliency.Layouts;
@@ -9,11 +10,16 @@ namespace TierSpaces.Simulation;
 /// <summary>What the pool's metadata would hold of one space: durable as soon as it is set, copied with the world.</summary>
 public sealed class SimSpaceMap
 {
+    private readonly HashSet<int> _evicted = [];
+
     /// <summary>Rows in the map, by index.</summary>
     public Dictionary<int, SpaceRowMap> Rows { get; } = [];
 
     /// <summary>Disks out of the view.</summary>
-    public HashSet<int> Evicted { get; } = [];
+    public IReadOnlySet<int> Evicted => _evicted;
+
+    /// <summary>Counts the changes of <see cref="Evicted"/>.</summary>
+    public int Version { get; private set; }
 
     /// <summary>Copies of the integrity log that miss blocks, bit per copy.</summary>
     public int StaleLogCopies { get; set; }
@@ -24,6 +30,20 @@ public sealed class SimSpaceMap
     /// <summary>Slabs in use: (disk, slab).</summary>
     public HashSet<(int Disk, int Slab)> Used { get; } = [];
 
+    /// <summary>Takes a disk out of the view; whether it was in it.</summary>
+    public bool Evict(int disk)
+    {
+        Version++;
+        return _evicted.Add(disk);
+    }
+
+    /// <summary>A disk is in the view again.</summary>
+    public void Return(int disk)
+    {
+        Version++;
+        _evicted.Remove(disk);
+    }
+
     /// <summary>An independent copy.</summary>
     public SimSpaceMap Clone()
     {
@@ -33,7 +53,7 @@ public sealed class SimSpaceMap
             copy.Rows[index] = row with { Stale = (ushort[])row.Stale.Clone() };
         }
 
-        copy.Evicted.UnionWith(Evicted);
+        copy._evicted.UnionWith(Evicted);
         copy.Used.UnionWith(Used);
         return copy;
     }
@@ -56,8 +76,9 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     private readonly HashSet<int> _leaving = [];   // not out of the view durably yet
     private readonly HashSet<int> _evicting = [];   // or what they miss is not marked yet
 
-    /// <inheritdoc/>
-    public bool IsLeaving(int number) => _leaving.Contains(number);
+    private MemberTable? _table;
+    private (int Map, int Leaving) _tableVersion;
+    private int _leavingVersion;
 
     /// <summary>Whether its eviction, with the marks of what it misses, is not complete; a pool lets no disk return before.</summary>
     public bool IsBeingEvicted(int number) => _evicting.Contains(number);
@@ -79,7 +100,19 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
         new(disk, slab * Stride(shape), (slab * Stride(shape)) + (shape.PagesPerSlab * 4096L));
 
     /// <inheritdoc/>
-    public IDisk? Disk(int number) => map.Evicted.Contains(number) ? null : disks[number];
+    public MemberTable Members
+    {
+        get
+        {
+            if (_table is null || _tableVersion != (map.Version, _leavingVersion))
+            {
+                _tableVersion = (map.Version, _leavingVersion);
+                _table = new MemberTable([.. disks.Select((disk, i) => map.Evicted.Contains(i) ? null : disk)], [.. _leaving]);
+            }
+
+            return _table;
+        }
+    }
 
     /// <inheritdoc/>
     public async LaneTask<RowGrant> ReserveRow(uint space, int row)
@@ -146,7 +179,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
         map.Rows.Remove(row, out SpaceRowMap? old);
         foreach (SlabPlace place in old!.Places)
         {
-            if (Disk(place.Disk) is { } disk)
+            if (Members.Disk(place.Disk) is { } disk)
             {
                 await disk.WriteZeroes(place.PagesOffset, Stride(shape), WriteFlags.None);
             }
@@ -197,13 +230,15 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
             await lane.Delay(1000);
         }
 
-        if (map.Evicted.Add(disk))
+        if (map.Evict(disk))
         {
             _leaving.Add(disk);
+            _leavingVersion++;
             _evicting.Add(disk);
             disks[disk].Abandon();
             await lane.Delay(1000 + lane.Next(100_000));
             _leaving.Remove(disk);
+            _leavingVersion++;
             IoError error = Space is null ? IoError.None : await Space.OnDiskLost(disk);
             _evicting.Remove(disk);
             return error;
@@ -243,7 +278,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
         SlabPlace target = Place(shape, to, slab);
         RepairEnd end = await Space!.Move(row, position, target, Commit, pacer);
         SlabPlace free = end == RepairEnd.Done ? old : target;
-        if (end == RepairEnd.Done && Disk(old.Disk) is { } disk)
+        if (end == RepairEnd.Done && Members.Disk(old.Disk) is { } disk)
         {
             await disk.WriteZeroes(old.PagesOffset, Stride(shape), WriteFlags.None);
         }

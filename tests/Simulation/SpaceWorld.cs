@@ -96,7 +96,7 @@ public sealed class SpaceWorld : ISimWorld
     public void Remove(int disk)
     {
         Disks[disk].Pulled = true;
-        _map.Evicted.Add(disk);   // a pool opens without it
+        _map.Evict(disk);   // a pool opens without it
     }
 
     /// <inheritdoc/>
@@ -108,7 +108,7 @@ public sealed class SpaceWorld : ISimWorld
         Disks[disk].Pulled = false;
         Disks[disk].Media.LosePower((_, _) => Lane.Next(2) == 0);
         _members[disk] = new MeteredDisk(Lane, Disks[disk], _watch);   // what was abandoned takes nothing any more
-        _map.Evicted.Remove(disk);
+        _map.Return(disk);
         Space.OnDiskJoined();
         return LaneTask.FromResult("");
     }

@@ -56,6 +56,9 @@ public sealed class Pool
     /// <summary>The newest committed state.</summary>
     public PoolState State => _store.State;
 
+    /// <summary>The members as users of their disks see them; replaced with every change.</summary>
+    public MemberTable Members => _store.Members.Table;
+
     /// <summary>The members in force.</summary>
     public PoolView View => _store.Members.View;
 
@@ -113,16 +116,13 @@ public sealed class Pool
     public IEnumerable<DiskNumber> MissingDisks => State.Disks.Keys.Where(disk => !View.Contains(disk));
 
     /// <summary>A member that may be read and written, or null when it is missing, evicted or about to be.</summary>
-    public IDisk? Disk(DiskNumber number) => Member(number)?.Disk;
+    public IDisk? Disk(DiskNumber number) => Members.Disk(number.Value);
 
     /// <summary>A member in the view as the metadata sees it; null when it is missing.</summary>
     internal MemberDisk? Member(DiskNumber number) => _store.Members.Usable(number);
 
     /// <summary>Whether the metadata has a quorum without this disk.</summary>
     public bool CanSpare(DiskNumber number) => _store.Members.CanSpare(number);
-
-    /// <summary>Whether a disk has failed and the view in force still has it.</summary>
-    public bool IsLeaving(DiskNumber number) => _store.Members.IsLeaving(number);
 
     /// <summary>Where everything is on a disk of the pool, present or not.</summary>
     public DiskLayout Layout(DiskNumber number) => Layout(State, number);

@@ -1,5 +1,5 @@
-using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
@@ -20,17 +20,16 @@ public readonly record struct SlabPlace(int Disk, long PagesOffset, long DataOff
 /// <param name="Places">One place per position.</param>
 public readonly record struct RowGrant(IoError Error, SlabPlace[] Places);
 
-/// <summary>What whoever uses member disks needs of the pool that owns them. Everything here is durable when it completes.</summary>
+/// <summary>
+/// Services that a pool provides to users of its member disks. A request is durable when it completes; what needs no request is in <see cref="Members"/>.
+/// </summary>
 public interface IMemberHost
 {
     /// <summary>The lane the pool lives on.</summary>
     ILane Lane { get; }
 
-    /// <summary>A member disk, or null while it is missing or out of the view.</summary>
-    IDisk? Disk(int number);
-
-    /// <summary>Whether a disk has failed but is still in the view in force: nothing that misses it may be acknowledged yet.</summary>
-    bool IsLeaving(int number) => false;
+    /// <summary>The member disks. The pool replaces the table with every change; a user keeps none.</summary>
+    MemberTable Members { get; }
 
     /// <summary>
     /// Takes a disk out of the view. Before it completes the new view is durable and whoever uses the disk through this host has been told
@@ -46,7 +45,7 @@ public interface IMemberHost
     }
 }
 
-/// <summary>What a space needs of the pool that owns it. Everything here is durable when it completes.</summary>
+/// <summary>Services that a pool provides to a space. A request is durable when it completes.</summary>
 public interface ISpaceHost : IMemberHost
 {
     /// <summary>
@@ -67,7 +66,7 @@ public interface ISpaceHost : IMemberHost
     /// </summary>
     LaneTask<IoError> OwnRow(uint space, int row);
 
-    /// <summary>Gives a reservation back.</summary>
+    /// <summary>Gives a reservation back. The space waits for no answer.</summary>
     void AbandonRow(uint space, int row);
 
     /// <summary>Takes a row out of the map, punches its slabs below and only then lets others have them.</summary>

@@ -108,10 +108,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies)
         for (int copy = 0; copy < copies.Count; copy++)
         {
             SlabPlace place = copies.PlaceOf(row, piece.Column, copy);
-            if (parts.Space.Host.Disk(place.Disk) is { } disk)
-            {
-                await disk.Unmap(place.DataOffset + piece.SlabOffset, piece.Length);
-            }
+            await parts.Space.Members.Unmap(place.Disk, place.DataOffset + piece.SlabOffset, piece.Length);
         }
 
         return default;

@@ -39,7 +39,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// <summary>What is done once a disk has left that nobody else would tell of it; null: others tell.</summary>
     internal Func<int, LaneTask<IoError>>? AfterEviction { get; init; }
 
-    internal bool IsLive(int disk) => host.Disk(disk) is not null;
+    internal bool IsLive(int disk) => host.Members.Disk(disk) is not null;
 
     /// <summary>A disk that requests wait for because the file system below it is full; −1: none.</summary>
     internal int Full => _members.Find(static member => member.AwaitingRoom > 0)?.Disk ?? -1;
@@ -47,7 +47,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// <summary>How busy a disk is, for the choice among copies; one with overdue reads comes last.</summary>
     internal int Load(int disk)
     {
-        int load = host.Disk(disk)?.InFlight ?? int.MaxValue;
+        int load = host.Members.Disk(disk)?.InFlight ?? int.MaxValue;
         return _overdue > 0 && HasOverdue(disk) ? Math.Max(load, OverdueLoad) : load;
     }
 
@@ -62,7 +62,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     }
 
     internal LaneTask<IoError> Read(int disk, long offset, IoBuffer target) =>
-        host.Disk(disk) is { } device ? device.Read(offset, target) : LaneTask.FromResult(IoError.DeviceGone);
+        host.Members.Disk(disk) is { } device ? device.Read(offset, target) : LaneTask.FromResult(IoError.DeviceGone);
 
     /// <summary>Writes to a disk.</summary>
     /// <param name="disk">Number of the disk.</param>
@@ -71,7 +71,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// <param name="isOwn">Whether the space writes it for itself: then the write waits for room as invariant 3 says.</param>
     internal LaneTask<IoError> Write(int disk, long offset, IoBuffer source, bool isOwn = false)
     {
-        if (host.Disk(disk) is not { } device)
+        if (host.Members.Disk(disk) is not { } device)
         {
             return LaneTask.FromResult(IoError.DeviceGone);
         }
@@ -120,7 +120,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     private async LaneTask<IoError> ZeroOnce(int disk, long offset, long length, WriteFlags flags)
     {
         IoError error = IoError.DeviceGone;
-        for (int attempt = 0; attempt <= RetriesMax && host.Disk(disk) is { } device; attempt++)
+        for (int attempt = 0; attempt <= RetriesMax && host.Members.Disk(disk) is { } device; attempt++)
         {
             error = await device.WriteZeroes(offset, length, flags);
             Of(disk).Written++;
@@ -134,6 +134,10 @@ internal sealed class SpaceMembers(IMemberHost host)
 
         return error;
     }
+
+    /// <summary>Gives a range back to the medium; a disk that is not there keeps it.</summary>
+    internal LaneTask<IoError> Unmap(int disk, long offset, long length) =>
+        host.Members.Disk(disk) is { } device ? device.Unmap(offset, length) : LaneTask.FromResult(IoError.DeviceGone);
 
     /// <summary>Counts a disk as unflushed whatever is known of it.</summary>
     internal void NoteUnflushed(int disk) => Of(disk).Written++;
@@ -167,7 +171,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     {
         foreach (Member member in _members)
         {
-            if (host.IsLeaving(member.Disk))
+            if (host.Members.IsLeaving(member.Disk))
             {
                 return member.Disk;
             }
@@ -184,10 +188,10 @@ internal sealed class SpaceMembers(IMemberHost host)
     {
         if (!IsLive(disk))
         {
-            return !host.IsLeaving(disk) || await AwaitLeaving(disk);
+            return !host.Members.IsLeaving(disk) || await AwaitLeaving(disk);
         }
 
-        bool gone = error is IoError.DeviceGone or IoError.NoDevice || host.Disk(disk) is { IsPresent: false };
+        bool gone = error is IoError.DeviceGone or IoError.NoDevice || host.Members.Disk(disk) is { IsPresent: false };
         if (!gone && (!hasOtherCopy || error == IoError.NoSpace))
         {
             return false;
@@ -236,7 +240,7 @@ internal sealed class SpaceMembers(IMemberHost host)
 
     private async LaneTask<bool> FlushDevice(int disk)
     {
-        return host.Disk(disk) is not { } device   // out of the view meanwhile: nothing of it is promised
+        return host.Members.Disk(disk) is not { } device   // out of the view meanwhile: nothing of it is promised
             || (device.IsPresent && await device.Flush() == IoError.None && device.IsPresent);
     }
 
@@ -261,7 +265,7 @@ internal sealed class SpaceMembers(IMemberHost host)
         for (int attempt = 0; error == IoError.NoSpace && (isOwn ? !GivesUp(attempt) : attempt < RetriesMax); attempt++)
         {
             await AwaitRoom(disk, attempt);
-            error = host.Disk(disk) is { } device ? await device.Write(offset, source, WriteFlags.None) : IoError.DeviceGone;
+            error = host.Members.Disk(disk) is { } device ? await device.Write(offset, source, WriteFlags.None) : IoError.DeviceGone;
             Of(disk).Written++;
         }
 

@@ -18,9 +18,7 @@ internal abstract class PoolMemberHost(Pool pool) : IMemberHost
 
     public ILane Lane => pool.Environment.Lane;
 
-    public IDisk? Disk(int number) => pool.Disk(new DiskNumber((ushort)number));
-
-    public bool IsLeaving(int number) => pool.IsLeaving(new DiskNumber((ushort)number));
+    public MemberTable Members => pool.Members;
 
     public async LaneTask<IoError> Evict(int disk, string reason)
     {
@@ -43,7 +41,7 @@ internal abstract class PoolMemberHost(Pool pool) : IMemberHost
     public void Report(int disk, DiskFinding finding, int count, long offset)
     {
         _findings[(disk, finding)] = _findings.GetValueOrDefault((disk, finding)) + count;
-        if (finding == DiskFinding.ChecksumMismatch && pool.Disk(new DiskNumber((ushort)disk)) is MeteredDisk device)
+        if (finding == DiskFinding.ChecksumMismatch && pool.Members.Disk(disk) is MeteredDisk device)
         {
             device.BadPlaces.Add(offset);
         }

@@ -55,7 +55,7 @@ public sealed class FirstWriteLoadTests
             Assert.Equal(IoError.None, _lane.Run(_host.Evict(1, "test")));
             Assert.All(Write(16), error => Assert.Equal(IoError.None, error));
             _members[1] = _disks[1] = NewDisk(zeroesSlowly: false);
-            _map.Evicted.Clear();
+            _map.Return(1);
             _space.OnDiskJoined();
             Assert.True(_space.BytesToResync >= 16 << 20);
         }

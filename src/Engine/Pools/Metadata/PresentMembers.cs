@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 
@@ -7,7 +8,8 @@ namespace TierSpaces.Engine.Pools;
 //
 // Invariants
 //  1. A disk that has failed is not used any more, although the view in force still has it: the next view is without it.
-//  2. The view changes only when a majority of its votes holds the next one (MemberViews).
+//  2. Table says what All, View and the failures say: every change of these makes a new one.
+//  3. The view changes only when a majority of its votes holds the next one (MemberViews).
 
 /// <summary>The view in force and its present members.</summary>
 internal sealed class PresentMembers
@@ -16,6 +18,7 @@ internal sealed class PresentMembers
     private readonly Action _failed;
     private readonly Dictionary<DiskNumber, MemberDisk> _disks = [];
     private readonly Dictionary<DiskNumber, string> _failures = [];   // members to be taken out of the view, and why
+    private MemberTable? _table;   // null: to be made
 
     /// <summary>Starts with a view and no disks.</summary>
     /// <param name="view">View that the members hold.</param>
@@ -27,6 +30,9 @@ internal sealed class PresentMembers
         _failed = failed;
         View = view;
     }
+
+    /// <summary>The members as their users see them.</summary>
+    internal MemberTable Table => _table ??= MakeTable();
 
     /// <summary>The view in force.</summary>
     internal PoolView View { get; private set; }
@@ -56,22 +62,31 @@ internal sealed class PresentMembers
     /// <summary>Whether a disk has failed since the view in force was decided.</summary>
     internal bool IsFailed(DiskNumber disk) => _failures.Count > 0 && _failures.ContainsKey(disk);
 
-    /// <summary>Whether a member of the view in force is not used any more.</summary>
-    internal bool IsLeaving(DiskNumber disk) => IsFailed(disk) && View.Contains(disk);
-
     /// <summary>Whether a majority of the votes and a metadata disk are left without this disk.</summary>
     internal bool CanSpare(DiskNumber disk) =>
         View.Votes.IsMajority(vote => vote != disk && IsUsable(vote), View.Witness != Guid.Empty)
         && _disks.Keys.Any(other => other != disk && View.IsMetadata(other) && IsUsable(other));
 
     /// <summary>Adds a present member of the view.</summary>
-    internal void Add(MemberDisk disk) => _disks[disk.Number] = disk;
+    internal void Add(MemberDisk disk)
+    {
+        _disks[disk.Number] = disk;
+        _table = null;
+    }
 
     /// <summary>Removes a disk that is no member any more; gives it if it was present.</summary>
-    internal MemberDisk? Remove(DiskNumber disk) => _disks.Remove(disk, out MemberDisk? member) ? member : null;
+    internal MemberDisk? Remove(DiskNumber disk)
+    {
+        _table = null;
+        return _disks.Remove(disk, out MemberDisk? member) ? member : null;
+    }
 
     /// <summary>A view is in force.</summary>
-    internal void Adopt(PoolView view) => View = view;
+    internal void Adopt(PoolView view)
+    {
+        View = view;
+        _table = null;
+    }
 
     /// <summary>Remembers that a disk has failed.</summary>
     internal void NoteFailure(MemberDisk disk, string reason)
@@ -79,10 +94,26 @@ internal sealed class PresentMembers
         if (!_end.IsClosed && _failures.TryAdd(disk.Number, reason))
         {
             disk.IsAbandoned = true;
+            _table = null;
             _failed();
         }
     }
 
     /// <summary>Forgets that a disk which is not a member has failed; gives the reason, or an empty string.</summary>
-    internal string ForgetFailure(DiskNumber disk) => _failures.Remove(disk, out string? reason) ? reason : "";
+    internal string ForgetFailure(DiskNumber disk)
+    {
+        _table = null;
+        return _failures.Remove(disk, out string? reason) ? reason : "";
+    }
+
+    private MemberTable MakeTable()
+    {
+        IDisk?[] disks = new IDisk?[_disks.Count == 0 ? 0 : _disks.Keys.Max(static disk => disk.Value) + 1];
+        foreach (MemberDisk member in _disks.Values.Where(member => IsUsable(member.Number)))
+        {
+            disks[member.Number.Value] = member.Disk;
+        }
+
+        return new MemberTable(disks, [.. _failures.Keys.Where(View.Contains).Select(static disk => (int)disk.Value)]);
+    }
 }

@@ -53,7 +53,7 @@ public sealed class XorLayoutTests
         Assert.Equal(IoError.None, Write(0, _data.AsSpan(0, Stripe)));
         AssertReads(0, _data.Length);
 
-        _map.Evicted.Remove(disk);
+        _map.Return(disk);
         _space.OnDiskJoined();
         Assert.True(_space.BytesToResync > 0);
         Assert.Equal(RepairEnd.Done, _lane.Run(_space.Resync(new SimPacer(_lane))));
@@ -62,7 +62,7 @@ public sealed class XorLayoutTests
         {
             Evict(other);
             AssertReads(0, _data.Length);
-            _map.Evicted.Remove(other);
+            _map.Return(other);
             _space.OnDiskJoined();
             _lane.Run(_space.Resync(new SimPacer(_lane)));
         }
@@ -107,7 +107,7 @@ public sealed class XorLayoutTests
     {
         int disk = _host.Row(0)!.Places[1].Disk;
         Assert.Equal(IoError.None, _lane.Run(_space.Close()));
-        _map.Evicted.Add(disk);
+        _map.Evict(disk);
         Open(isNew: false);
         AssertReads(0, _data.Length);
     }
