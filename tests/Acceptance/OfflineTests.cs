@@ -33,6 +33,41 @@ public class OfflineTests
         Assert.False(File.Exists(home.PathOf("none")));
     }
 
+    /// <summary>In a mount namespace of its own, the folder of the images is mounted read-only: not even root may write to them.</summary>
+    [Fact]
+    public void Images_on_a_read_only_mount_are_explained_and_extracted()
+    {
+        Tool.Find("nbdcopy");
+        using Home home = new();
+        home.NewPool();
+        home.NewMirror("Data", "64MB");
+        string image = TestFiles.WriteImage(home.PathOf("image"), 64 << 20, 9);
+        Tool.Run("nbdcopy", "--flush", image, home.UriOf("Data"));
+        home.Run("stop");
+        string target = Directory.CreateTempSubdirectory("tierspaces-extract").FullName;
+        try
+        {
+            string images = string.Join(' ', members.Select(member => $"'{home.PathOf(member)}'"));
+            string program = $"'{Executable.Path}'";
+            string readOnly = $"mount --bind '{home.Root}' '{home.Root}' && mount -o remount,bind,ro '{home.Root}'";
+            if (Tool.TryRun("unshare", "--mount", "sh", "-c", readOnly).ExitCode != 0)
+            {
+                Assert.Skip("This user cannot mount a folder read-only.");
+            }
+
+            Answer refused = Tool.TryRun("unshare", "--mount", "sh", "-c", $"{readOnly} && touch '{home.PathOf("d1.img")}'");
+            Assert.NotEqual(0, refused.ExitCode);
+            string explained = Tool.Run("unshare", "--mount", "sh", "-c", $"{readOnly} && {program} inspect {images}");
+            Assert.Contains("virtual disk Data: 67108864 bytes", explained, StringComparison.Ordinal);
+            Tool.Run("unshare", "--mount", "sh", "-c", $"{readOnly} && {program} extract --disk Data --to '{target}/data' {images}");
+            Assert.Equal(Hash(image), Hash($"{target}/data"));
+        }
+        finally
+        {
+            Directory.Delete(target, recursive: true);
+        }
+    }
+
     /// <summary>By a tool that does not ask for the lock a dying host may still hold.</summary>
     private static string Hash(string path) => Tool.Run("sha256sum", path).Split(' ')[0];
 }

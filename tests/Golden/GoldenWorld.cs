@@ -80,7 +80,7 @@ internal sealed class GoldenWorld : IDiskFactory
     }
 
     /// <inheritdoc/>
-    public IDisk Open(ILane lane, string uri, DiskOverrides overrides)
+    public IDisk Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite)
     {
         int number = int.Parse(uri[(uri.LastIndexOf('/') + 1)..], CultureInfo.InvariantCulture);
         if (_away.Contains(number))

@@ -21,7 +21,7 @@ public sealed class DiskFactory : IDiskFactory
 
     /// <inheritdoc/>
     /// <remarks>Called on the lane, which must be a real one.</remarks>
-    public IDisk Open(ILane lane, string uri, DiskOverrides overrides)
+    public IDisk Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite)
     {
         if (lane is not Lane real || !real.IsCurrent)
         {
@@ -31,15 +31,15 @@ public sealed class DiskFactory : IDiskFactory
         DiskUri parsed = DiskUri.Parse(uri);
         return parsed.Kind switch
         {
-            DiskKind.Block => OpenBlock(real, uri, parsed.Path, overrides),
-            DiskKind.Emulated => OpenEmulated(real, uri, parsed, overrides),
-            _ => OpenFile(real, uri, parsed.Path, overrides),
+            DiskKind.Block => OpenBlock(real, uri, parsed.Path, overrides, use),
+            DiskKind.Emulated => OpenEmulated(real, uri, parsed, overrides, use),
+            _ => OpenFile(real, uri, parsed.Path, overrides, use),
         };
     }
 
-    private RawDisk OpenFile(Lane lane, string uri, string path, DiskOverrides overrides)
+    private RawDisk OpenFile(Lane lane, string uri, string path, DiskOverrides overrides, DiskUse use)
     {
-        OpenedDevice device = DeviceOpener.Open(uri, path, wantBlockDevice: false);
+        OpenedDevice device = DeviceOpener.Open(uri, path, wantBlockDevice: false, use);
         return Build(lane, device, () =>
         {
             DiskIdentity identity = IdentityBuilder.ForFile(uri, device, overrides);
@@ -47,10 +47,10 @@ public sealed class DiskFactory : IDiskFactory
         });
     }
 
-    private RawDisk OpenBlock(Lane lane, string uri, string path, DiskOverrides overrides)
+    private RawDisk OpenBlock(Lane lane, string uri, string path, DiskOverrides overrides, DiskUse use)
     {
         BlockDeviceFacts facts = Describe(path);
-        OpenedDevice device = OpenExplained(uri, path, facts);
+        OpenedDevice device = OpenExplained(uri, path, facts, use);
         return Build(lane, device, () =>
         {
             DiskIdentity identity = IdentityBuilder.ForBlock(uri, device, facts, overrides);
@@ -58,12 +58,12 @@ public sealed class DiskFactory : IDiskFactory
         });
     }
 
-    private EmulatedDisk OpenEmulated(Lane lane, string uri, DiskUri parsed, DiskOverrides overrides)
+    private EmulatedDisk OpenEmulated(Lane lane, string uri, DiskUri parsed, DiskOverrides overrides, DiskUse use)
     {
         LatencyProfile profile = LatencyProfile.Find(parsed.Profile) ?? throw new DiskOpenException(
             DiskOpenFailure.Unsuitable,
             $"'{uri}' names the latency profile '{parsed.Profile}'; there are {string.Join(", ", LatencyProfile.All.Select(p => p.Name))}.");
-        RawDisk inner = OpenFile(lane, uri, parsed.Path, profile.Complete(overrides));
+        RawDisk inner = OpenFile(lane, uri, parsed.Path, profile.Complete(overrides), use);
         return new EmulatedDisk(lane, inner, profile);
     }
 
@@ -88,11 +88,11 @@ public sealed class DiskFactory : IDiskFactory
     }
 
     /// <summary>A device in use is refused with what the system knows of its use.</summary>
-    private static OpenedDevice OpenExplained(string uri, string path, BlockDeviceFacts facts)
+    private static OpenedDevice OpenExplained(string uri, string path, BlockDeviceFacts facts, DiskUse use)
     {
         try
         {
-            return DeviceOpener.Open(uri, path, wantBlockDevice: true);
+            return DeviceOpener.Open(uri, path, wantBlockDevice: true, use);
         }
         catch (DiskOpenException refusal) when (refusal.Failure == DiskOpenFailure.InUse && facts.CannotPoolReason.Length > 0)
         {

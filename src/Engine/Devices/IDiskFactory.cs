@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices;
 
@@ -40,13 +41,27 @@ public enum DiskOpenFailure
     Failed,
 }
 
+/// <summary>What a disk is opened for.</summary>
+public enum DiskUse
+{
+    /// <summary>Reads and writes, by one opener at a time.</summary>
+    ReadWrite,
+
+    /// <summary>Reads alone, by any number of openers. The disk may be write-protected; a write ends with <see cref="IoError.ReadOnly"/>.</summary>
+    Read,
+}
+
 /// <summary>The one way disks are opened, by URI, so that nothing above Devices holds a descriptor.</summary>
 public interface IDiskFactory
 {
     /// <summary>
-    /// Opens a disk exclusively on a lane. URIs: <c>file:/path</c>, <c>block:/dev/x</c>,
+    /// Opens a disk on a lane. URIs: <c>file:/path</c>, <c>block:/dev/x</c>,
     /// <c>emulated:/path?profile=HDD10K</c>.
     /// </summary>
+    /// <param name="lane">Lane that will use the disk.</param>
+    /// <param name="uri">Where the disk is.</param>
+    /// <param name="overrides">What is known of the disk instead of what the system says.</param>
+    /// <param name="use">Opened for writing, a disk has no other opener; opened for reading, none that writes.</param>
     /// <exception cref="DiskOpenException">It could not be opened; nothing was changed.</exception>
-    IDisk Open(ILane lane, string uri, DiskOverrides overrides);
+    IDisk Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite);
 }

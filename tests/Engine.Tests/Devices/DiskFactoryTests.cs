@@ -59,6 +59,56 @@ public class DiskFactoryTests
     }
 
     [Fact]
+    public void ADiskOpenedForReadingHasOtherReadersAndNoWriter()
+    {
+        using TemporaryImage image = TemporaryImage.InMemory();
+        using TestLane test = TestLane.Create(LaneBackend.Threads);
+        test.Run(async () =>
+        {
+            DiskFactory factory = new();
+            IDisk first = factory.Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read);
+            IDisk second = factory.Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read);
+            Assert.Equal(DiskOpenFailure.InUse, Assert.Throws<DiskOpenException>(() => factory.Open(test.Lane, image.Uri, new DiskOverrides())).Failure);
+            await first.Close();
+            await second.Close();
+            IDisk writer = factory.Open(test.Lane, image.Uri, new DiskOverrides());
+            Assert.Equal(DiskOpenFailure.InUse, Assert.Throws<DiskOpenException>(() => factory.Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read)).Failure);
+            await writer.Close();
+        });
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void ADiskOpenedForReadingIsReadAndNotWritten(bool onDisk)
+    {
+        using TemporaryImage image = onDisk ? TemporaryImage.OnDisk() : TemporaryImage.InMemory();
+        byte[] content = new byte[8192];
+        Random.Shared.NextBytes(content);
+        using (FileStream file = File.OpenWrite(image.Path))
+        {
+            file.Write(content);
+        }
+
+        using TestLane test = TestLane.Create(LaneBackend.Threads);
+        test.Run(async () =>
+        {
+            IDisk disk = new DiskFactory().Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read);
+            IoBuffer buffer = test.Lane.Buffers.Rent(4096);
+            Assert.Equal(IoError.None, await disk.Read(4096, buffer));
+            Assert.True(buffer.Span.SequenceEqual(content.AsSpan(4096)));
+            buffer.Span.Clear();
+            Assert.Equal(IoError.ReadOnly, await disk.Write(4096, buffer, WriteFlags.None));
+            Assert.Equal(IoError.ReadOnly, await disk.Write(512, buffer.Slice(0, 512), WriteFlags.ForceUnitAccess));
+            Assert.Equal(IoError.ReadOnly, await disk.WriteZeroes(0, 4096, WriteFlags.None));
+            Assert.Equal(IoError.ReadOnly, await disk.Unmap(0, 4096));
+            test.Lane.Buffers.Return(buffer);
+            await disk.Close();
+        });
+        Assert.Equal(content, File.ReadAllBytes(image.Path).AsSpan(0, content.Length).ToArray());
+    }
+
+    [Fact]
     public void ASecondOpenerIsRefusedByNameAlsoThroughAnotherName()
     {
         using TemporaryImage image = TemporaryImage.InMemory();

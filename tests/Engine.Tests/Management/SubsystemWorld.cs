@@ -76,7 +76,7 @@ internal sealed class SubsystemWorld : IDiskFactory
         Start();
     }
 
-    public IDisk Open(ILane lane, string uri, DiskOverrides overrides)
+    public IDisk Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite)
     {
         int number = int.Parse(uri[(uri.LastIndexOf('/') + 1)..], System.Globalization.CultureInfo.InvariantCulture);
         if (Away.Contains(number))

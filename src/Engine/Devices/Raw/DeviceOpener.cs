@@ -3,8 +3,8 @@ using TierSpaces.Engine.Lanes.Native;
 namespace TierSpaces.Engine.Devices.Raw;
 
 /// <summary>
-/// Opens files and block devices exclusively and finds out how to use them. A file is locked with flock, a device is
-/// opened with O_EXCL as well, which also keeps mounts and other storage drivers out. The path is looked up once, without opening what it names
+/// Opens files and block devices and finds out how to use them. For writing a file is locked with flock, and a device is
+/// opened with O_EXCL as well, which also keeps mounts and other storage drivers out. For reading alone the lock is shared with other readers. The path is looked up once, without opening what it names
 /// (O_PATH); kind and access are then those of that one file, whatever the path leads to meanwhile.
 /// </summary>
 internal static unsafe class DeviceOpener
@@ -13,7 +13,7 @@ internal static unsafe class DeviceOpener
 
     /// <summary>Opens a path; <paramref name="uri"/> is the culprit in messages.</summary>
     /// <exception cref="DiskOpenException">It could not be opened; nothing was changed.</exception>
-    internal static OpenedDevice Open(string uri, string path, bool wantBlockDevice)
+    internal static OpenedDevice Open(string uri, string path, bool wantBlockDevice, DiskUse use = DiskUse.ReadWrite)
     {
         int named = Libc.OpenPath(path, Libc.OpenNameOnly);
         if (named < 0)
@@ -25,7 +25,7 @@ internal static unsafe class DeviceOpener
         try
         {
             RequireKind(uri, named, wantBlockDevice);
-            descriptor = OpenNamed(uri, $"/proc/self/fd/{named}", wantBlockDevice);
+            descriptor = OpenNamed(uri, $"/proc/self/fd/{named}", wantBlockDevice, use);
         }
         finally
         {
@@ -34,12 +34,12 @@ internal static unsafe class DeviceOpener
 
         try
         {
-            if (FileLock.Take(descriptor) is < 0 and int error)
+            if (FileLock.Take(descriptor, use) is < 0 and int error)
             {
                 throw Failure(uri, -error, "lock");
             }
 
-            return Examine(uri, descriptor);
+            return Examine(uri, descriptor, use);
         }
         catch
         {
@@ -48,10 +48,11 @@ internal static unsafe class DeviceOpener
         }
     }
 
-    private static int OpenNamed(string uri, string path, bool wantBlockDevice)
+    private static int OpenNamed(string uri, string path, bool wantBlockDevice, DiskUse use)
     {
-        int descriptor = wantBlockDevice ? FileLock.OpenExclusively(path) : Libc.OpenPath(path, Libc.OpenReadWrite);
-        return descriptor >= 0 ? descriptor : throw Failure(uri, -descriptor, "open");
+        int descriptor = use == DiskUse.Read ? Libc.OpenPath(path, Libc.OpenReadOnly)
+            : wantBlockDevice ? FileLock.OpenExclusively(path) : Libc.OpenPath(path, Libc.OpenReadWrite);
+        return descriptor >= 0 ? descriptor : throw Failure(uri, -descriptor, use == DiskUse.Read ? "read" : "open", use);
     }
 
     /// <summary>Size of an open device or file in bytes, or a negative errno.</summary>
@@ -86,7 +87,7 @@ internal static unsafe class DeviceOpener
         }
     }
 
-    private static OpenedDevice Examine(string uri, int descriptor)
+    private static OpenedDevice Examine(string uri, int descriptor, DiskUse use)
     {
         if (Libc.StatusOf(descriptor, out FileStatus status) is < 0 and int error)
         {
@@ -115,7 +116,7 @@ internal static unsafe class DeviceOpener
         }
 
         bool honoursSync = isBlockDevice || fileSystem is FileSystemStatus.Ext4 or FileSystemStatus.Xfs or FileSystemStatus.Btrfs;
-        return new OpenedDevice(descriptor, isBlockDevice, size, key, access, reason, memory, offset, honoursSync);
+        return new OpenedDevice(descriptor, isBlockDevice, size, key, access, reason, memory, offset, honoursSync, use == DiskUse.Read);
     }
 
     private static (DiskAccess Access, string Reason) ChooseAccess(int descriptor, long fileSystem)
@@ -152,12 +153,13 @@ internal static unsafe class DeviceOpener
             : (DefaultAlignment, DefaultAlignment);
     }
 
-    private static DiskOpenException Failure(string uri, int errno, string attempt) => errno switch
+    private static DiskOpenException Failure(string uri, int errno, string attempt, DiskUse use = DiskUse.ReadWrite) => errno switch
     {
         Errno.ENOENT or Errno.ENOTDIR or Errno.ENXIO or Errno.ENODEV => new(
             DiskOpenFailure.NotFound, $"There is no disk at '{uri}': {Errno.Describe(errno)}."),
         Errno.EACCES or Errno.EPERM or Errno.EROFS => new(
-            DiskOpenFailure.PermissionDenied, $"You may not write to '{uri}': {Errno.Describe(errno)}. A disk is opened for reading and writing."),
+            DiskOpenFailure.PermissionDenied,
+            use == DiskUse.Read ? $"You may not read '{uri}': {Errno.Describe(errno)}." : $"You may not write to '{uri}': {Errno.Describe(errno)}. A disk is opened for reading and writing."),
         Errno.EBUSY or Errno.EAGAIN or Errno.ETXTBSY => new(
             DiskOpenFailure.InUse, $"'{uri}' is in use: this or another process has it open, or it is mounted. Release it there first."),
         Errno.ETIMEDOUT => new(

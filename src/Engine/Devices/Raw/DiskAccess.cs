@@ -23,6 +23,7 @@ public enum DiskAccess
 /// <param name="MemoryAlignment">Alignment that direct access needs of buffers, a power of two.</param>
 /// <param name="OffsetAlignment">Alignment that direct access needs of offsets and lengths, a power of two.</param>
 /// <param name="HonoursSyncFlag">RWF_DSYNC makes a write durable; else a flush follows it.</param>
+/// <param name="IsReadOnly">Opened for reading alone.</param>
 internal sealed record OpenedDevice(
     int Descriptor,
     bool IsBlockDevice,
@@ -32,4 +33,5 @@ internal sealed record OpenedDevice(
     string AccessReason,
     int MemoryAlignment,
     int OffsetAlignment,
-    bool HonoursSyncFlag);
+    bool HonoursSyncFlag,
+    bool IsReadOnly);

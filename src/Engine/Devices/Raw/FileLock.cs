@@ -4,7 +4,7 @@ using TierSpaces.Engine.Lanes.Native;
 
 namespace TierSpaces.Engine.Devices.Raw;
 
-// The exclusive lock on an open file (flock). It belongs to the open file itself, so it also keeps out a second opener in
+// The lock on an open file (flock): exclusive for who writes, shared for who reads alone. It belongs to the open file itself, so it also keeps out a second opener in
 // this process, and it lasts until every request in flight on it has ended: a killed host's last writes cannot land after
 // the next host has the disk.
 //
@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Devices.Raw;
 // waited for, two seconds for all disks of one process; then whoever asks has to come again. In a container the dead are not listed, nor are
 // holders outside it: then the wait is short.
 
-/// <summary>The exclusive lock of a disk.</summary>
+/// <summary>The lock of a disk.</summary>
 internal static class FileLock
 {
     private const int PatienceMs = 2000;
@@ -24,17 +24,18 @@ internal static class FileLock
     private static string? s_awaited;   // a dead holder that has been waited for
 
     /// <summary>Takes the lock: 0 or a negative errno, ETIMEDOUT where the holder is dead. Does not wait for one that lives.</summary>
-    internal static int Take(int descriptor) => Take(descriptor, Holder);
+    internal static int Take(int descriptor, DiskUse use = DiskUse.ReadWrite) => Take(descriptor, Holder, use);
 
-    /// <inheritdoc cref="Take(int)"/>
+    /// <inheritdoc cref="Take(int, DiskUse)"/>
     /// <param name="descriptor">The open file.</param>
     /// <param name="holderOf">Who holds the lock on a file, as /proc/locks says; null when nobody is named.</param>
-    internal static int Take(int descriptor, Func<int, string?> holderOf)
+    /// <param name="use">For reading alone the lock is shared.</param>
+    internal static int Take(int descriptor, Func<int, string?> holderOf, DiskUse use = DiskUse.ReadWrite)
     {
         string? holder = null;   // as last named: the list may miss one while others come and go
         for (int waitedMs = 0; ; waitedMs += StepMs)
         {
-            int result = Try(descriptor);
+            int result = Try(descriptor, use);
             if (result != -Errno.EAGAIN)
             {
                 return result;
@@ -45,7 +46,7 @@ internal static class FileLock
             if (waitedMs >= (holder is null ? PatienceWithUnknownMs : isDead && holder != s_awaited ? PatienceMs : 0))
             {
                 s_awaited = isDead ? holder : s_awaited;
-                result = Try(descriptor);   // nobody may be named because it has fallen since
+                result = Try(descriptor, use);   // nobody may be named because it has fallen since
                 return result == -Errno.EAGAIN && isDead ? -Errno.ETIMEDOUT : result;
             }
 
@@ -68,7 +69,8 @@ internal static class FileLock
         }
     }
 
-    private static int Try(int descriptor) => Libc.CountOrError(Libc.Lock(descriptor, Libc.LockExclusive | Libc.LockNonblocking));
+    private static int Try(int descriptor, DiskUse use) =>
+        Libc.CountOrError(Libc.Lock(descriptor, (use == DiskUse.Read ? Libc.LockShared : Libc.LockExclusive) | Libc.LockNonblocking));
 
     /// <summary>Gives the lock up at once, also while the kernel still holds the file.</summary>
     internal static void Release(int descriptor) => _ = Libc.Lock(descriptor, Libc.LockRelease);

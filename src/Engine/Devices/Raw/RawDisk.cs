@@ -96,7 +96,7 @@ public sealed class RawDisk : IDisk
     /// <inheritdoc/>
     public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
     {
-        if (Check(offset, source.Length, Geometry.MaxTransfer) is var error and not IoError.None)
+        if (CheckWrite(offset, source.Length, Geometry.MaxTransfer) is var error and not IoError.None)
         {
             return new LaneTask<IoError>(error);
         }
@@ -128,14 +128,14 @@ public sealed class RawDisk : IDisk
     /// <inheritdoc/>
     public LaneTask<IoError> Unmap(long offset, long length)
     {
-        IoError error = Check(offset, length, long.MaxValue);
+        IoError error = CheckWrite(offset, length, long.MaxValue);
         return error != IoError.None || length == 0 ? new LaneTask<IoError>(error) : _ranges.Unmap(offset, length);
     }
 
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
     {
-        IoError error = Check(offset, length, long.MaxValue);
+        IoError error = CheckWrite(offset, length, long.MaxValue);
         return error != IoError.None || length == 0 ? new LaneTask<IoError>(error) : _ranges.Zero(offset, length, flags);
     }
 
@@ -230,6 +230,8 @@ public sealed class RawDisk : IDisk
 
         return length > lengthMax ? IoError.TooLarge : IoError.None;
     }
+
+    private IoError CheckWrite(long offset, long length, long lengthMax) => _device.IsReadOnly ? IoError.ReadOnly : Check(offset, length, lengthMax);
 
     private unsafe bool ReadFromPageCache(long offset, IoBuffer target)
     {

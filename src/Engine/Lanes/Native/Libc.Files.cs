@@ -90,6 +90,7 @@ internal static unsafe partial class Libc
     internal const int RwNoWait = 8;         // RWF_NOWAIT
     internal const int SeekData = 3;
     internal const int SeekHole = 4;
+    internal const int LockShared = 1;
     internal const int LockExclusive = 2;
     internal const int LockNonblocking = 4;
     internal const int LockRelease = 8;

@@ -19,7 +19,7 @@ public sealed record OfflinePool(IReadOnlyList<PoolScan> Scans, PoolState? State
 }
 
 /// <summary>
-/// Reads pools from closed images: the engine opens them as always, recovery included, on disks whose writes stay in memory. What was read
+/// Reads pools from closed images, which may be write-protected: the engine opens them as always, recovery included, on disks whose writes stay in memory. What was read
 /// is what a host would serve.
 /// </summary>
 public static class OfflineReader
@@ -46,7 +46,7 @@ public static class OfflineReader
         {
             foreach (string path in paths)
             {
-                OverlayDisk disk = new(factory.Open(lane, UriOf(path), new DiskOverrides()));
+                OverlayDisk disk = new(factory.Open(lane, UriOf(path), new DiskOverrides(), DiskUse.Read));
                 disks.Add(disk);
                 scans.Add(await PoolScan.Scan(lane, disk));
             }
