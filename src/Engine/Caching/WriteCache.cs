@@ -5,163 +5,215 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// A persistent, mirrored ring of records on fast disks in front of a space on slower ones. The ring may stand on disks that the home has nothing
-// on, those of another pool: so a flush of the one never counts as a flush of the other.
+// A persistent, mirrored ring of records on fast disks in front of a space on slower ones.
 //
-// A write is copied into a record, acknowledged when the record stands on every live copy, durable at the next flush of the ring, and
-// taken home later, sorted by address. A read takes what the ring holds and the rest from the home.
+// A write is copied into a record, acknowledged when the record is on every live copy, durable at the next flush of the ring, and destaged later, sorted by
+// address. A read takes what the ring holds and the rest from the home.
 //
-// Invariants (each has a simulated-crash test)
-//  1. A write passes the cache by only while no record of its range, destaged or not, is in the ring, and holds the lock of its range
-//     until it is home. So a replay never covers newer data, and what is destaged is never older than its home.
-//  2. Only durable records go home. A block is left out when a later durable record of it is in the ring.
-//  3. The tail advances durably only after the home is flushed and its entries are logged; only then the blocks are forgotten, and only
-//     after their readers have ended the space is used again.
-//  4. Every cached block has a row of its home that is its own; the row is held until the block is forgotten.
-//  5. After a failed write to the ring nothing passes by until everything is home and the ring is given up, durably.
-//
-// Files: writes, reads, destaging, opening, loss.
+// The cache composes its parts and is their face. Rules of order are invariants of the parts, each with a simulated-crash test: Admission, CacheWrites, CacheZeroes,
+// CacheReads (requests), CacheContents and HeldRows (what the ring holds), Destager (rounds), ServingRing and RingRetirement (the ring from the opening until it is
+// given up), CacheOpening (replay), CacheFlusher and HomeWrites (flushes), CacheLosses and CacheSurvey (blocks and caches that are lost).
 
 /// <summary>The write-back cache of one virtual disk.</summary>
-public sealed partial class WriteCache : IBlockStore
+public sealed class WriteCache : IBlockStore
 {
     private const int BlockSize = CacheRecord.BlockSize;
-    private const int LargestCached = 256 << 10;   // bytes of a write
 
-    private readonly ILane _lane;
     private readonly IHomeStore _home;
-    private readonly IRingStand _stand;           // the home, or another pool
-    private readonly WriteCacheOptions _options;
-    private readonly RangeLock _locks = new();
-    private readonly DestageQueue _queue = new();
-    private readonly LaneSignal _freed = new();   // space was given free, or the state has changed
-    private readonly CacheIndex _index;
-    private CacheRing? _ring;                     // null: write-through from the start
-    private RingMedium? _medium;
-    private int[] _heldBlocks = [];               // per row of the home: blocks in the index, and writes on their way
-    private long _homeWritten;                    // writes and unmaps that passed by
-    private long _homeFlushed;                    // how many of them are durable
-    private string _reason = "";                  // why it is not active, or why it cannot empty itself
-    private bool _closing;
+    private readonly CacheStatus _status;
+    private readonly CacheLosses _losses;
+    private readonly HeldRows _rows;
+    private readonly ServingRing _ring;
+    private readonly RingReaders _readers;
+    private readonly DestageGoal _goal;
+    private readonly Destager _destager;
+    private readonly CacheSurvey _survey;
+    private readonly CacheOpening _opening;
+    private readonly CacheFlusher _flusher;
+    private readonly CacheReads _reads;
+    private readonly CacheWrites _writes;
+    private readonly CacheZeroes _zeroes;
 
     private WriteCache(ILane lane, IHomeStore home, WriteCacheOptions options)
     {
-        _lane = lane;
         _home = home;
-        _stand = options.Stand ?? home;
-        _options = options;
-        Settings = options.Destage;
-        _index = new CacheIndex((int)(options.Length / BlockSize));
+        _status = new CacheStatus(home);
+        _losses = new CacheLosses(home, Counters);
+        _rows = new HeldRows(home);
+        _ring = new ServingRing(lane, home, options, _status);
+        _readers = new RingReaders(lane);
+        CacheContents contents = new(home, _rows, _status, Counters, (int)(options.Length / BlockSize));
+        HomeWrites homeWrites = new(home, _losses, Counters);
+        _goal = new DestageGoal(lane, _status, options.MinuteOfDay, options.Destage);
+        DestagePlan plan = new(contents);
+        LostRuns lostRuns = new(lane, home, plan, _losses, _ring, _status, Counters);
+        DestageRuns runs = new(lane, home, plan, new DestagePace(lane, _status, _goal), lostRuns, _losses, homeWrites, _status, Counters);
+        _destager = new Destager(lane, home, _ring, contents, _readers, _goal, plan, runs, _losses, homeWrites, _status, Counters);
+        _survey = new CacheSurvey(lane, home, options, contents.Index, _ring);
+        _opening = new CacheOpening(lane, home, options, _ring, contents, _rows, _survey, _destager, _status);
+        _flusher = new CacheFlusher(home, homeWrites, _ring, _status);
+        _reads = new CacheReads(home, contents.Index, _ring, _readers, Counters);
+        RangeLock locks = new();
+        RingRetirement retirement = new(home, options, _ring, _status);
+        Admission admission = new(home, options, contents.Index, _rows, _ring, _status);
+        _writes = new CacheWrites(lane, home, locks, _rows, admission, _ring, retirement, homeWrites, _flusher, _status, Counters);
+        _zeroes = new CacheZeroes(lane, home, locks, _rows, contents.Index, _ring, retirement, _writes, homeWrites, _flusher, _status, Counters);
     }
 
     /// <summary>What it does with writes.</summary>
-    public WriteCacheState State { get; private set; }
+    public WriteCacheState State => _status.State;
 
     /// <summary>Whether its virtual disk cannot be used because of it.</summary>
-    public bool IsGone => State is WriteCacheState.Lost or WriteCacheState.Absent;
+    public bool IsGone => _status.IsGone;
 
     /// <summary>Whether it is lost because none of its disks is there: it may be opened again when one is back.</summary>
-    public bool AwaitsDisks { get; private set; }
+    public bool AwaitsDisks => _status.AwaitsDisks;
 
     /// <summary>Why it is not active, why it cannot empty itself, or what of it was lost and has not been written since; else empty.</summary>
-    public string StateReason => _reason.Length > 0 ? _reason : LossReason();
+    public string StateReason => _status.Reason.Length > 0 ? _status.Reason : _losses.Describe();
 
-    /// <summary>What happened.</summary>
+    /// <summary>Whether something of it was lost since it was opened and has not been written since.</summary>
+    public bool HasLostBlocks => _losses.Any;
+
+    /// <summary>Counts of events since it was opened.</summary>
     public WriteCacheCounters Counters { get; } = new();
 
-    /// <summary>When and how fast data goes home; takes effect at once.</summary>
-    public DestageSettings Settings { get; set; }
+    /// <summary>When and how fast it destages; takes effect at once.</summary>
+    public DestageSettings Settings
+    {
+        get => _goal.Settings;
+        set => _goal.Settings = value;
+    }
 
     /// <summary>Length of the ring in bytes; 0 once it is given up.</summary>
-    public long SizeBytes => _ring is null ? 0 : _options.Length;
+    public long SizeBytes => _ring.SizeBytes;
 
     /// <summary>Bytes of the ring that hold records not yet home.</summary>
-    public long DirtyBytes => (_ring?.Used ?? 0) * BlockSize;
+    public long DirtyBytes => _ring.DirtyBytes;
 
     /// <summary>Bytes of the ring that records can be written to now.</summary>
-    public long AvailableBytes => _ring is { Fault: IoError.None } ring ? Math.Max(0, ring.Length - ring.Used) * BlockSize : 0;
+    public long AvailableBytes => _ring.AvailableBytes;
 
     /// <summary>Time that reading the ring took at the opening, in nanoseconds.</summary>
-    public long ReplayNs { get; private set; }
+    public long ReplayNs => _opening.ReplayNs;
 
     /// <summary>Time of the last write, unmap or zeroing, on the lane's clock.</summary>
-    public long LastWriteNs { get; private set; }
+    public long LastWriteNs => _status.LastWriteNs;
 
     /// <inheritdoc/>
     public StoreGeometry Geometry => _home.Geometry;
 
-    /// <inheritdoc/>
-    public async LaneTask<IoError> Flush()
-    {
-        while (State == WriteCacheState.Retiring && _home.Fault == IoError.None)
-        {
-            await NextFreed();   // its ring is not to be relied on: what it holds is durable when it is home
-        }
+    /// <summary>Whether a disk holds the only good copy of what is not home yet.</summary>
+    internal bool IsDegraded => _ring.IsDegraded;
 
-        long written = _homeWritten;
-        IoError error = _home.Fault;
-        if (error == IoError.None && _homeFlushed < written)
-        {
-            error = await FlushHome();
-        }
-
-        error = error == IoError.None && _ring is { } ring ? await FlushRing(ring) : error;
-        return error == IoError.None ? _home.Fault : error;
-    }
+    /// <summary>The ranges that are in the ring and not (or not surely) home, in order of address: what is lost with it.</summary>
+    public IReadOnlyList<(long Offset, long Length)> DirtyRanges() => _survey.DirtyRanges();
 
     /// <inheritdoc/>
-    public async LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
+    public void Expect(long offset) => _home.Expect(offset);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Read(long offset, IoBuffer target) =>
+        Refusal(offset, target.Length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : _reads.Read(offset, target);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
+        Refusal(offset, source.Length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : _writes.Write(offset, source, flags);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Unmap(long offset, long length) => Zero(offset, length, WriteFlags.None, isUnmap: true);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => Zero(offset, length, flags, isUnmap: false);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Flush() => _flusher.Flush();
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _reads.Status(offset, length, extents);
+
+    /// <summary>Stops it. What the ring holds stays there, durable. No request is under way any more.</summary>
+    public async LaneTask<IoError> Close()
     {
-        List<CachedBlock> cached = [];
-        _index.Collect(offset / BlockSize, length / BlockSize, cached);   // first: what goes home meanwhile is data all the same
-        List<StoreExtent> below = [];
-        IoError error = await _home.Status(offset, length, below);
-        int next = 0;
-        long at = offset;
-        foreach (StoreExtent extent in below)
+        await _destager.Stop();
+        IoError error = _ring.Records is not { } records || _home.Fault != IoError.None ? IoError.None : await _ring.FlushRing(records);
+        if (_ring.Records is { Fault: IoError.None } ring && _home.Fault == IoError.None && error == IoError.None)
         {
-            for (long end = at + extent.Length; at < end;)
-            {
-                bool isCached = next < cached.Count && cached[next].Block * BlockSize == at;
-                long stop = isCached ? at + BlockSize : next < cached.Count ? Math.Min(end, cached[next].Block * BlockSize) : end;
-                StoreExtent.Append(extents, stop - at, !isCached ? extent.State : cached[next].Place.IsZero ? ExtentState.Zero : ExtentState.Data);
-                next += isCached ? 1 : 0;
-                at = stop;
-            }
+            error = await ring.WriteAnchor();   // it says up to where records are durable: what is missing below is damage
         }
 
+        _ring.Release();
         return error;
     }
 
-    private async LaneTask<IoError> FlushHome()
+    /// <summary>Makes a new, empty ring and puts the cache in front of a space; a state of Lost says that it could not be made.</summary>
+    internal static async LaneTask<WriteCache> Create(ILane lane, IHomeStore home, WriteCacheOptions options)
     {
-        (long covered, long runs) = (_homeWritten, _runsTaken);
-        IoError error = await _home.Flush();
-        _runsFlushed = error == IoError.None ? Math.Max(_runsFlushed, runs) : _runsFlushed;
-        _homeFlushed = error == IoError.None ? Math.Max(_homeFlushed, covered) : _homeFlushed;
-        return error;
+        WriteCache cache = new(lane, home, options);
+        await cache._opening.Create();
+        return cache;
     }
 
-    private async LaneTask<IoError> FlushRing(CacheRing ring)
+    /// <summary>
+    /// Opens the cache after any stop: what its ring holds is served again. If that cannot be known, or is damaged on every copy, the space has its fault
+    /// set and says why.
+    /// </summary>
+    internal static async LaneTask<WriteCache> Open(ILane lane, IHomeStore home, WriteCacheOptions options)
     {
-        IoError error = await ring.Flush();
-        return error == IoError.None ? error : Lose(error, "a flush failed on every copy");
+        WriteCache cache = new(lane, home, options);
+        await cache._opening.Open();
+        return cache;
     }
 
-    /// <summary>What the ring held and was promised cannot be kept.</summary>
-    private IoError Lose(IoError error, string reason)
+    /// <summary>The cache of a disk whose ring is out of reach as a whole: the disk cannot be used, and what the ring holds is not lost.</summary>
+    internal static WriteCache OutOfReach(ILane lane, IHomeStore home, WriteCacheOptions options, string reason)
     {
-        if (State != WriteCacheState.Lost)
+        WriteCache cache = new(lane, home, options);
+        cache._status.BeginAbsence(reason);
+        return cache;
+    }
+
+    /// <summary>Moves a copy of the ring to other places, one disk's; the former ones are free when it is done.</summary>
+    internal async LaneTask<RepairEnd> Move(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
+    {
+        RepairEnd end = await _ring.Move(copy, places, commit, pacer);
+        if (end == RepairEnd.Done)
         {
-            State = WriteCacheState.Lost;
-            AwaitsDisks = _medium is { HasSource: false };
-            _reason = reason;
-            _home.FailFront(error, $"the write cache is lost: {reason}; {DirtyBytes} bytes of it were not home");
-            _freed.NotifyAll();
+            await _readers.DrainReaders();   // of the former places
         }
 
-        return error;
+        return end;
     }
+
+    /// <summary>Empties the ring and takes nothing meanwhile, until <see cref="Resume"/>.</summary>
+    internal LaneTask<IoError> Drain() => _destager.Drain();
+
+    /// <summary>Lets no copy of the ring be made whole or moved any more, until <see cref="Resume"/>.</summary>
+    internal LaneTask<Nothing> Suspend() => _ring.Suspend();
+
+    /// <summary>Takes writes again after <see cref="Drain"/>.</summary>
+    internal void Resume()
+    {
+        _rows.Claim();
+        _ring.Resume();
+        _status.EndDraining();
+    }
+
+    /// <summary>Takes the ring, which is empty, away from its members: another one replaces it, or none.</summary>
+    internal async LaneTask<Nothing> Leave()
+    {
+        await _destager.Stop();
+        _ring.Forget();
+        return await _ring.Remove();
+    }
+
+    /// <summary>Returns what is given up with a cache that is lost, as far as it can be known. Reads the ring if that is necessary.</summary>
+    internal LaneTask<CacheLoss> Survey() => _survey.Survey();
+
+    private LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap) =>
+        RefusalOfRange(offset, length) is not IoError.None and var refused ? LaneTask.FromResult(refused)
+        : length == 0 ? LaneTask.FromResult(IoError.None)
+        : _zeroes.Zero(offset, length, flags, isUnmap);
 
     private IoError Refusal(long offset, long length) => length == 0 ? IoError.InvalidArgument : RefusalOfRange(offset, length);
 

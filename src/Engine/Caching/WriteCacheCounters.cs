@@ -26,37 +26,37 @@ public sealed class WriteCacheCounters
     private readonly long[] _bytes = new long[Enum.GetValues<WriteReason>().Length];
 
     /// <summary>Writes and unmaps that waited because their range was still in the full cache.</summary>
-    public long WaitOverlap { get; internal set; }
+    public long WaitOverlap { get; private set; }
 
     /// <summary>Bytes of blocks read from the cache.</summary>
-    public long HitBytes { get; internal set; }
+    public long HitBytes { get; private set; }
 
     /// <summary>Bytes of blocks read from the home.</summary>
-    public long MissBytes { get; internal set; }
+    public long MissBytes { get; private set; }
 
     /// <summary>Bytes written home by destaging.</summary>
-    public long DestagedBytes { get; internal set; }
+    public long DestagedBytes { get; private set; }
 
     /// <summary>Bytes of the ring given free for new writes.</summary>
-    public long EvictedBytes { get; internal set; }
+    public long EvictedBytes { get; private set; }
 
     /// <summary>Times that part of the ring was given free.</summary>
-    public long Evictions { get; internal set; }
+    public long Evictions { get; private set; }
 
     /// <summary>Records written, each a group of writes.</summary>
-    public long Records { get; internal set; }
+    public long Records { get; private set; }
 
     /// <summary>Bytes written to the ring, per copy.</summary>
-    public long RecordBytes { get; internal set; }
+    public long RecordBytes { get; private set; }
 
     /// <summary>Blocks of the ring rewritten on one copy from another.</summary>
-    public long BlocksHealed { get; internal set; }
+    public long BlocksHealed { get; private set; }
 
     /// <summary>Times that no copy could give a block of the ring.</summary>
-    public long BlocksLost { get; internal set; }
+    public long BlocksLost { get; private set; }
 
     /// <summary>Bytes of them that were taken home as lost: errors there until they are written or unmapped.</summary>
-    public long LostBytes { get; internal set; }
+    public long LostBytes { get; private set; }
 
     /// <summary>Writes that went somewhere for a reason.</summary>
     public long Writes(WriteReason reason) => _writes[(int)reason];
@@ -69,4 +69,30 @@ public sealed class WriteCacheCounters
         _writes[(int)reason]++;
         _bytes[(int)reason] += bytes;
     }
+
+    internal void NoteWaitOverlap(bool isFirstWait) => WaitOverlap += isFirstWait ? 1 : 0;
+
+    internal void NoteHit(int bytes) => HitBytes += bytes;
+
+    internal void NoteMiss(int bytes) => MissBytes += bytes;
+
+    internal void NoteDestaged(long bytes) => DestagedBytes += bytes;
+
+    internal void NoteEviction(long bytes)
+    {
+        Evictions++;
+        EvictedBytes += bytes;
+    }
+
+    internal void NoteRecord(long bytes)
+    {
+        Records++;
+        RecordBytes += bytes;
+    }
+
+    internal void NoteHealed(int blocks) => BlocksHealed += blocks;
+
+    internal void NoteBlockLost() => BlocksLost++;
+
+    internal void NoteLostBytes(int bytes) => LostBytes += bytes;
 }

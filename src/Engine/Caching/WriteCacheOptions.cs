@@ -40,22 +40,3 @@ public sealed record WriteCacheOptions
     /// <summary>Wall clock of the machine in minutes since local midnight.</summary>
     public required Func<int> MinuteOfDay { get; init; }
 }
-
-/// <summary>What a write cache does with writes.</summary>
-public enum WriteCacheState
-{
-    /// <summary>It takes them.</summary>
-    Active,
-
-    /// <summary>It takes none any more and empties itself.</summary>
-    Retiring,
-
-    /// <summary>It takes none and holds nothing: writes go to their home.</summary>
-    WriteThrough,
-
-    /// <summary>What it held is lost: its virtual disk cannot be used.</summary>
-    Lost,
-
-    /// <summary>The pool that it is in is not open: its virtual disk waits for it.</summary>
-    Absent,
-}

@@ -232,7 +232,7 @@ internal sealed class CacheRing
 
     private static IoError Lost(WriteCacheCounters counters)
     {
-        counters.BlocksLost++;
+        counters.NoteBlockLost();
         return IoError.Io;
     }
 
@@ -254,7 +254,7 @@ internal sealed class CacheRing
         {
             if ((wrong >> copy & 1) != 0 && await _medium.Heal(copy, OffsetOf(position, Length), good.ForbidKeeping()) == IoError.None)
             {
-                counters.BlocksHealed += good.Length / BlockSize;
+                counters.NoteHealed(good.Length / BlockSize);
             }
         }
 

@@ -1,0 +1,30 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// Invariants
+//  1. A flush covers the writes that went into the ring and those that passed it by.
+//  2. The ring of a cache that is being given up is not relied on: what it holds is durable when it is home.
+
+/// <summary>Makes the writes of a virtual disk durable, wherever they went.</summary>
+internal sealed class CacheFlusher(IHomeStore home, HomeWrites writes, ServingRing ring, CacheStatus status)
+{
+    internal async LaneTask<IoError> Flush()
+    {
+        while (status.State == WriteCacheState.Retiring && home.Fault == IoError.None)
+        {
+            await status.NextFreed();
+        }
+
+        long passed = writes.Passed;
+        IoError error = home.Fault;
+        if (error == IoError.None && !writes.IsFlushed(passed))
+        {
+            error = await writes.FlushHome();
+        }
+
+        error = error == IoError.None && ring.Records is { } records ? await ring.FlushRing(records) : error;
+        return error == IoError.None ? home.Fault : error;
+    }
+}

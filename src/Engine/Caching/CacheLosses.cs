@@ -1,0 +1,75 @@
+using System.Globalization;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// Blocks of the ring that no copy can give. The home marks them as lost, so that reads of them fail there, as they did here, until they are written
+// or unmapped; everything else is destaged as usual.
+//
+// Invariants
+//  1. A block is listed from the moment the home has marked it until a write or zeroing of it at home succeeds.
+//  2. If the home cannot mark a block (it has no checksums), nothing more is destaged until the block is written or unmapped.
+
+/// <summary>Blocks of a write cache that were lost on every copy and have not been written since.</summary>
+internal sealed class CacheLosses(IHomeStore home, WriteCacheCounters counters)
+{
+    private const int BlockSize = CacheRecord.BlockSize;
+    private const int RangesNamedMax = 4;
+
+    private readonly SortedSet<long> _lost = [];
+    private long _unmarked = -1;   // a lost block that the home cannot mark, as the last round found it; -1: none
+
+    /// <summary>Whether a block was lost since the cache was opened and has not been written since.</summary>
+    internal bool Any => _lost.Count > 0;
+
+    /// <summary>Begins a round of destaging, which finds out again whether the home can mark what is lost.</summary>
+    internal void BeginRound() => _unmarked = -1;
+
+    /// <summary>Marks a block as lost at home.</summary>
+    internal async LaneTask<IoError> GiveUp(long block)
+    {
+        IoError error = await home.Poison(block * BlockSize, BlockSize);
+        _unmarked = error == IoError.NotSupported ? block : _unmarked;
+        if (error == IoError.None)
+        {
+            _lost.Add(block);
+            counters.NoteLostBytes(BlockSize);
+        }
+
+        return error;
+    }
+
+    /// <summary>Takes the outcome of a write or zeroing at home, and returns it: what was lost in the range is an error no more.</summary>
+    internal IoError NoteWritten(IoError outcome, long offset, long length)
+    {
+        if (_lost.Count > 0 && outcome == IoError.None)
+        {
+            _lost.RemoveWhere(block => block * BlockSize >= offset && block * BlockSize < offset + length);
+        }
+
+        return outcome;
+    }
+
+    /// <summary>Returns why a round failed.</summary>
+    internal string TroubleOf(IoError error) => _unmarked >= 0 ? UnmarkedReason() : $"data cannot be taken home: {error}";
+
+    /// <summary>Returns what is lost, in words; empty if nothing is.</summary>
+    internal string Describe()
+    {
+        if (_lost.Count == 0)
+        {
+            return "";
+        }
+
+        IReadOnlyList<(long Offset, long Length)> ranges = CacheLoss.Merge(_lost.Select(block => (block * BlockSize, (block + 1) * BlockSize)));
+        string named = string.Join(", ", ranges.Take(RangesNamedMax).Select(range => string.Create(CultureInfo.InvariantCulture, $"{range.Length} at {range.Offset}")));
+        string more = ranges.Count > RangesNamedMax ? ", and more" : "";
+        return string.Create(CultureInfo.InvariantCulture, $"{_lost.Count * (long)BlockSize} bytes of it were lost on every copy, and are errors until they are written: {named}{more}");
+    }
+
+    private string UnmarkedReason() => string.Create(
+        CultureInfo.InvariantCulture,
+        $"the {BlockSize} bytes at {_unmarked * BlockSize} are lost on every copy; without checksums the home cannot say so, and nothing more goes home until they are written or unmapped");
+}

@@ -1,0 +1,89 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// Invariants
+//  1. Nothing is replayed from a copy that is marked stale. If all copies are marked, the ring was given up.
+//  2. Requests are served only after the anchor of this session is durable on every live copy.
+//  3. If it cannot be known what the ring holds, or if it is damaged on every copy, the home fails and says why.
+
+/// <summary>Opens a write cache: makes a new ring, or replays the ring that an earlier session left.</summary>
+internal sealed class CacheOpening(
+    ILane lane, IHomeStore home, WriteCacheOptions options, ServingRing ring, CacheContents contents, HeldRows rows, CacheSurvey survey, Destager destager, CacheStatus status)
+{
+    /// <summary>Time that reading the ring took, in nanoseconds.</summary>
+    internal long ReplayNs { get; private set; }
+
+    /// <summary>Makes a new, empty ring.</summary>
+    internal async LaneTask<Nothing> Create()
+    {
+        RingMedium medium = ring.UseMedium();
+        if (!await TryStart(medium, CacheChain.Empty(lane.Buffers, medium, options.Owner)))
+        {
+            await ring.Remove();
+            status.NoteNotMade("its ring could not be made");
+        }
+
+        return default;
+    }
+
+    /// <summary>Opens the ring after any stop: what it holds is served again.</summary>
+    internal async LaneTask<Nothing> Open()
+    {
+        if (options.StaleCopies == (1 << options.Copies.Count) - 1)
+        {
+            status.StartWriteThrough("the write cache was given up");
+        }
+        else if (home.Fault == IoError.None)
+        {
+            await Replay(ring.UseMedium());
+        }
+
+        return default;
+    }
+
+    private async LaneTask<Nothing> Replay(RingMedium medium)
+    {
+        long startNs = lane.NowNs;
+        CacheChain chain = await CacheChain.Recover(
+            lane.Buffers, medium, options.Owner, home.Length / CacheRecord.BlockSize,
+            (header, record, checksum) => contents.Add(header, record.Extents, record.Position, record.Position + record.Blocks, checksum));
+        survey.NoteOldest(chain.Tail);
+        switch (chain.State)
+        {
+            case CacheChainState.Recovered:
+                if (!await TryStart(medium, chain))
+                {
+                    ring.Lose(IoError.Io, "its ring could not be continued");
+                }
+
+                ReplayNs = lane.NowNs - startNs;
+                break;
+            case CacheChainState.Damaged:
+                ring.Lose(IoError.Io, "a record of it is damaged on every copy");
+                break;
+            default:
+                ring.Lose(IoError.Io, "no copy of it could be read");
+                break;
+        }
+
+        return default;
+    }
+
+    private async LaneTask<bool> TryStart(RingMedium medium, CacheChain chain)
+    {
+        survey.NoteIndexWhole();
+        if (!await ring.TryStart(medium, chain, contents.AddRecord))
+        {
+            return false;
+        }
+
+        rows.Claim();
+        status.NoteWrite(lane.NowNs);
+        destager.Start();
+        return true;
+    }
+}

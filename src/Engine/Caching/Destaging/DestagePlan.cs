@@ -1,0 +1,104 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Caching;
+
+// Invariants
+//  1. A block is planned only with a version that is durable in the ring.
+//  2. A version is left out when a later durable record in the ring has a newer one of the same block.
+
+/// <summary>What one round of destaging writes to the home: versions of blocks, sorted by address, cut into runs.</summary>
+internal sealed class DestagePlan(CacheContents contents)
+{
+    internal const int BlocksMax = 8192;    // of a round: 32 MiB
+
+    private const int RunBlocksMax = 256;   // 1 MiB
+
+    private readonly List<CachedBlock> _blocks = [];
+
+    /// <summary>Versions planned.</summary>
+    internal int Count => _blocks.Count;
+
+    internal CachedBlock this[int at] => _blocks[at];
+
+    /// <summary>Returns the oldest records that bring the use of the ring down to the goal, as far as one round goes.</summary>
+    internal (int Records, long End, uint Checksum) Choose(CacheRing ring, long goal)
+    {
+        long most = Math.Min(Math.Min(BlocksMax, Math.Max(1, ring.Length / 8)), ring.Used - goal);
+        int count = 0;
+        QueuedRecord last = default;
+        Queue<QueuedRecord>.Enumerator each = contents.Queue.GetRecords();
+        while (each.MoveNext() && (count == 0 || last.End - ring.Tail < most))
+        {
+            last = each.Current;
+            count++;
+        }
+
+        return (count, last.End, last.Checksum);
+    }
+
+    /// <summary>Plans a round over the oldest records.</summary>
+    internal void Make(CacheRing ring, int records)
+    {
+        _blocks.Clear();
+        Queue<QueuedRecord>.Enumerator record = contents.Queue.GetRecords();
+        Queue<QueuedExtent>.Enumerator extent = contents.Queue.GetExtents();
+        for (int i = 0; i < records && record.MoveNext(); i++)
+        {
+            for (int e = 0; e < record.Current.Extents && extent.MoveNext(); e++)
+            {
+                PlanExtent(ring, extent.Current);
+            }
+        }
+
+        _blocks.Sort(static (a, b) => a.Block != b.Block ? a.Block.CompareTo(b.Block) : a.Place.Position.CompareTo(b.Place.Position));
+    }
+
+    /// <summary>Returns the last version of the block whose first version is here: of several in one round the last counts.</summary>
+    internal int LastVersion(int at)
+    {
+        while (at + 1 < _blocks.Count && _blocks[at + 1].Block == _blocks[at].Block)
+        {
+            at++;
+        }
+
+        return at;
+    }
+
+    /// <summary>Returns where a run that begins here ends: blocks that follow each other, all data or all zeros, each with one version.</summary>
+    internal int RunEnd(int at)
+    {
+        int end = at + 1;
+        while (end < _blocks.Count && end - at < RunBlocksMax && _blocks[end].Block == _blocks[end - 1].Block + 1
+            && _blocks[end].Place.IsZero == _blocks[at].Place.IsZero && LastVersion(end) == end)
+        {
+            end++;
+        }
+
+        return end;
+    }
+
+    /// <summary>Returns how many of the blocks from here on follow each other in the ring.</summary>
+    internal int LengthInRing(int at, int most)
+    {
+        int length = 1;
+        while (length < most && _blocks[at + length].Place.Position == _blocks[at].Place.Position + length)
+        {
+            length++;
+        }
+
+        return length;
+    }
+
+    private void PlanExtent(CacheRing ring, QueuedExtent queued)
+    {
+        for (int i = 0; i < queued.Extent.Count; i++)
+        {
+            CachePlace place = queued.PlaceOf(i);
+            CachePlace newest = contents.Index.Find(queued.Extent.Block + i);
+            if (newest == place || newest.Position >= ring.Durable)
+            {
+                _blocks.Add(new CachedBlock(queued.Extent.Block + i, place));
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// Destages the ring in rounds:
+//
+//  1. The ring is flushed up to the end of the round: only durable records are destaged.
+//  2. The newest version of each block in these records, unless a later durable record has a newer one, sorted by address, in runs.
+//  3. The home is flushed and its entries are logged, durably.
+//  4. An anchor with the new tail is made durable on every live copy.
+//  5. The blocks whose newest version was in these records are forgotten; when their readers have ended the space is free.
+//
+// Invariants
+//  1. Rounds do not overlap.
+//  2. The tail advances durably only after the home is flushed and its entries are logged; only then the blocks are forgotten, and only after
+//     their readers have ended the space is used again.
+//  3. A ring that is being given up gets no anchor: its space is not used again.
+
+/// <summary>Takes what the ring holds to the home.</summary>
+internal sealed class Destager(
+    ILane lane, IHomeStore home, ServingRing serving, CacheContents contents, RingReaders readers, DestageGoal goal, DestagePlan plan, DestageRuns runs, CacheLosses losses,
+    HomeWrites homeWrites, CacheStatus status, WriteCacheCounters counters)
+{
+    private const int BlockSize = CacheRing.BlockSize;
+    private const long IdlePollNs = 20_000_000;
+    private const long RetryNs = 1_000_000_000;
+
+    private readonly LaneSignal _ended = new();
+    private bool _isRunning;     // the loop
+    private int _failedRounds;
+
+    /// <summary>Starts the loop, which runs until the cache is closed, fails or gives its ring up.</summary>
+    internal void Start() => Run().Forget();
+
+    /// <summary>Ends the loop, for good.</summary>
+    internal async LaneTask<Nothing> Stop()
+    {
+        status.BeginClosing();
+        while (_isRunning)
+        {
+            await _ended.Wait();
+        }
+
+        return default;
+    }
+
+    /// <summary>Empties the ring, which takes nothing meanwhile, until the draining is ended.</summary>
+    internal async LaneTask<IoError> Drain()
+    {
+        status.BeginDraining();
+        int failures = _failedRounds;
+        while (serving.Records is { Used: > 0 } && home.Fault == IoError.None && !status.IsClosing && failures == _failedRounds)
+        {
+            await status.NextFreed();
+        }
+
+        return status.IsClosing ? IoError.Cancelled : failures != _failedRounds ? IoError.Io : home.Fault;
+    }
+
+    private async LaneTask Run()
+    {
+        _isRunning = true;
+        while (!status.IsClosing && home.Fault == IoError.None && serving.Records is { } ring)
+        {
+            long use = goal.Of(ring);
+            if (use < ring.Used)
+            {
+                await Round(ring, use);
+                await lane.Yield();
+            }
+            else if (ring.Used > 0)
+            {
+                await lane.Delay(IdlePollNs);
+            }
+            else
+            {
+                await status.Work.Wait();
+            }
+        }
+
+        _isRunning = false;
+        _ended.NotifyAll();
+        status.NotifyFreed();
+    }
+
+    private async LaneTask<Nothing> Round(CacheRing ring, long use)
+    {
+        (int records, long end, uint checksum) = plan.Choose(ring, use);
+        losses.BeginRound();
+        bool isRetiring = status.State == WriteCacheState.Retiring;   // nothing is written to the ring any more, and nothing of it used again
+        IoError error = ring.Durable < end && !isRetiring ? await serving.FlushRing(ring) : IoError.None;
+        if (error == IoError.None)
+        {
+            Invariant.That(isRetiring || end <= ring.Durable, "Only durable records go home.");
+            plan.Make(ring, records);
+            error = await runs.Take(ring);
+        }
+
+        error = error == IoError.None ? await homeWrites.FlushHome() : error;
+        Invariant.That(error != IoError.None || homeWrites.AreRunsFlushed, "The tail advances only after the home is flushed.");
+        error = error == IoError.None && !isRetiring ? await ring.WriteAnchor(end, checksum) : error;
+        if (error == IoError.None)
+        {
+            status.ClearTrouble();
+            await Forget(ring, records, end, checksum, isRetiring);
+        }
+        else if (!status.IsClosing && home.Fault == IoError.None && (ring.FlushFault != IoError.None || !serving.Medium!.HasSource))
+        {
+            serving.Lose(error, "no copy of it is left");
+        }
+        else if (!status.IsClosing && home.Fault == IoError.None)
+        {
+            _failedRounds++;
+            status.NotifyFreed();
+            status.NoteTrouble(losses.TroubleOf(error));
+            await lane.Delay(RetryNs);
+        }
+
+        status.NotifyFreed();
+        return default;
+    }
+
+    private async LaneTask<Nothing> Forget(CacheRing ring, int records, long end, uint checksum, bool isGivenUp)
+    {
+        contents.Forget(records);
+        await readers.DrainReaders();
+        counters.NoteEviction((end - ring.Tail) * BlockSize);
+        ring.Free(end, checksum, isGivenUp);
+        return default;
+    }
+}

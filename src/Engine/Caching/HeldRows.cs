@@ -1,0 +1,65 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// Invariants
+//  1. Every cached block has a row of its home that is its own. The row is held until the block is forgotten, and no longer.
+//  2. The home gives no row back that is held.
+
+/// <summary>Units of room of the home that the cache holds: per row, blocks in the ring and writes on their way.</summary>
+internal sealed class HeldRows(IHomeStore home)
+{
+    private int[] _blocks = [];   // per row
+
+    /// <summary>Has the home ask this cache whether a row is held.</summary>
+    internal void Claim() => home.IsUnitHeld = IsHeld;
+
+    internal int RowOf(long offset) => (int)(offset / home.UnitSize);
+
+    internal bool IsHeld(int row) => row < _blocks.Length && _blocks[row] > 0;
+
+    /// <summary>Holds the rows of a range; whether all of them exist already.</summary>
+    internal bool Hold(long offset, long end)
+    {
+        bool all = true;
+        for (int row = RowOf(offset); row <= RowOf(end - 1); row++)
+        {
+            HoldRow(row, 1);
+            all &= home.IsReserved(row);
+        }
+
+        return all;
+    }
+
+    /// <summary>Gives the rows of a range, durably, room of their own.</summary>
+    internal async LaneTask<IoError> Reserve(long offset, long end)
+    {
+        IoError error = IoError.None;
+        for (int row = RowOf(offset); row <= RowOf(end - 1) && error == IoError.None; row++)
+        {
+            error = await home.Reserve(row);
+        }
+
+        return error;
+    }
+
+    internal void Unhold(long offset, long end)
+    {
+        for (int row = RowOf(offset); row <= RowOf(end - 1); row++)
+        {
+            HoldRow(row, -1);
+        }
+    }
+
+    internal void HoldRow(int row, int change)
+    {
+        if (row >= _blocks.Length)
+        {
+            Array.Resize(ref _blocks, Math.Max(row + 1, RowOf(home.Length - 1) + 1));
+        }
+
+        _blocks[row] += change;
+        Invariant.That(_blocks[row] >= 0, "A row of the home is held until its last block is forgotten, and no longer.");
+    }
+}

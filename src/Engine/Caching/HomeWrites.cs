@@ -1,0 +1,53 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// Invariants
+//  1. Flushed ≤ written, for writes past the ring and for runs of destaging: a flush covers what had ended when it was submitted.
+
+/// <summary>What was written to the home since it was opened, past the ring and by destaging, and how much of it a flush has covered.</summary>
+internal sealed class HomeWrites(IHomeStore home, CacheLosses losses, WriteCacheCounters counters)
+{
+    private long _passed;          // writes, unmaps and zeroings past the ring
+    private long _passedFlushed;   // how many of them are durable
+    private long _runs;            // runs that destaging has written
+    private long _runsFlushed;     // how many of them are durable
+
+    /// <summary>Number of requests past the ring so far.</summary>
+    internal long Passed => _passed;
+
+    /// <summary>Whether every run of destaging is durable at home.</summary>
+    internal bool AreRunsFlushed => _runsFlushed == _runs;
+
+    /// <summary>Whether so many requests past the ring are durable.</summary>
+    internal bool IsFlushed(long passed) => _passedFlushed >= passed;
+
+    /// <summary>Takes the outcome of a write past the ring, and returns it.</summary>
+    internal IoError NotePassed(IoError outcome, WriteReason reason, long offset, int length)
+    {
+        counters.NoteWrite(reason, length);
+        _passed++;
+        return losses.NoteWritten(outcome, offset, length);
+    }
+
+    /// <summary>Takes the outcome of an unmap or zeroing past the ring, and returns it.</summary>
+    internal IoError NoteZeroed(IoError outcome, long offset, long length)
+    {
+        _passed++;
+        return losses.NoteWritten(outcome, offset, length);
+    }
+
+    /// <summary>A run of destaging has ended.</summary>
+    internal void NoteRun() => _runs++;
+
+    /// <summary>Makes durable what was written to the home.</summary>
+    internal async LaneTask<IoError> FlushHome()
+    {
+        (long passed, long runs) = (_passed, _runs);
+        IoError error = await home.Flush();
+        _runsFlushed = error == IoError.None ? Math.Max(_runsFlushed, runs) : _runsFlushed;
+        _passedFlushed = error == IoError.None ? Math.Max(_passedFlushed, passed) : _passedFlushed;
+        return error;
+    }
+}

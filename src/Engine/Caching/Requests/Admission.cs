@@ -1,0 +1,66 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// Invariants
+//  1. A write passes the ring by only while no record of its range, destaged or not, is in the ring. So a replay never covers newer data.
+//  2. Nothing passes a ring by that is being given up.
+
+/// <summary>Decides where a write goes: into the ring, or past it to the home.</summary>
+internal sealed class Admission(IHomeStore home, WriteCacheOptions options, CacheIndex index, HeldRows rows, ServingRing ring, CacheStatus status)
+{
+    private const int BlockSize = CacheRecord.BlockSize;
+    private const int LargestCached = 256 << 10;   // bytes of a write
+
+    private int _ranksVersion = -1;   // members of the ring when its rank was looked up
+    private int _ringRank;
+
+    /// <summary>Returns where a write should go. A write that overlaps the ring belongs there, however large it is.</summary>
+    internal WriteReason ReasonFor(long offset, int length)
+    {
+        if (!status.TakesWrites)
+        {
+            return WriteReason.WriteThrough;
+        }
+
+        CacheRing records = ring.Records!;
+        int blocks = length / BlockSize;
+        bool isResident = RankOfRows(offset, length) >= _ringRank;
+        bool isLarge = blocks > Math.Min(LargestCached / BlockSize, records.PayloadMax);
+        bool hasRoom = records.HasRoom(Math.Min(blocks, records.PayloadMax), 1) && index.HasRoom(blocks);
+        if (!isResident && !isLarge)
+        {
+            return hasRoom ? WriteReason.Cache : WriteReason.BypassFull;
+        }
+
+        return hasRoom && index.HasAny(offset / BlockSize, blocks) ? WriteReason.Cache
+            : isResident ? WriteReason.SsdResident : WriteReason.BypassLarge;
+    }
+
+    /// <summary>
+    /// Whether a write that does not belong in the ring may pass it by now: the home takes writes, and the ring, which is not being given up,
+    /// holds nothing of the range.
+    /// </summary>
+    internal bool MayPassBy(WriteReason reason, long offset, int length) =>
+        reason != WriteReason.Cache && home.Fault == IoError.None && status.State != WriteCacheState.Retiring && !index.HasAny(offset / BlockSize, length / BlockSize);
+
+    /// <summary>Returns the rank of the slowest disk under a range.</summary>
+    private int RankOfRows(long offset, int length)
+    {
+        if (_ranksVersion != ring.MembersVersion)
+        {
+            _ranksVersion = ring.MembersVersion;
+            _ringRank = ring.LowestRank();
+        }
+
+        int lowest = int.MaxValue;
+        for (int row = rows.RowOf(offset); row <= rows.RowOf(offset + length - 1); row++)
+        {
+            lowest = Math.Min(lowest, home.LowestRank(row, options.RankOf));
+        }
+
+        return lowest;
+    }
+}

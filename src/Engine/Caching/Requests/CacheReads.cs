@@ -1,0 +1,117 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// A read takes what the ring holds and the rest from the home.
+//
+// Invariants
+//  1. What the index names when a read begins stays readable until that read ends.
+
+/// <summary>Reads of a virtual disk with a write cache.</summary>
+internal sealed class CacheReads(IHomeStore home, CacheIndex index, ServingRing ring, RingReaders readers, WriteCacheCounters counters)
+{
+    private const int BlockSize = CacheRecord.BlockSize;
+
+    internal LaneTask<IoError> Read(long offset, IoBuffer target)
+    {
+        if (index.Count == 0)
+        {
+            counters.NoteMiss(target.Length);
+            return home.Read(offset, target);
+        }
+
+        int length = RunAt(offset / BlockSize, target.Length / BlockSize, out CachePlace place) * BlockSize;
+        if (length == target.Length && place.IsNone)
+        {
+            counters.NoteMiss(length);
+            return home.Read(offset, target);
+        }
+
+        return ReadRuns(offset, target);
+    }
+
+    /// <summary>Appends what is known of a range: of cached blocks what the ring has, of the others what the home says.</summary>
+    internal async LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
+    {
+        List<CachedBlock> cached = [];
+        index.Collect(offset / BlockSize, length / BlockSize, cached);   // first: what is destaged meanwhile is data all the same
+        List<StoreExtent> below = [];
+        IoError error = await home.Status(offset, length, below);
+        int next = 0;
+        long at = offset;
+        foreach (StoreExtent extent in below)
+        {
+            for (long end = at + extent.Length; at < end;)
+            {
+                bool isCached = next < cached.Count && cached[next].Block * BlockSize == at;
+                long stop = isCached ? at + BlockSize : next < cached.Count ? Math.Min(end, cached[next].Block * BlockSize) : end;
+                StoreExtent.Append(extents, stop - at, !isCached ? extent.State : cached[next].Place.IsZero ? ExtentState.Zero : ExtentState.Data);
+                next += isCached ? 1 : 0;
+                at = stop;
+            }
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> ReadRuns(long offset, IoBuffer target)
+    {
+        int turn = readers.Enter();
+        Fan fan = Fan.Rent();
+        for (int at = 0; at < target.Length;)
+        {
+            int length = RunAt((offset + at) / BlockSize, (target.Length - at) / BlockSize, out CachePlace place) * BlockSize;
+            IoBuffer part = target.Slice(at, length).ForbidKeeping();
+            if (place.IsNone)
+            {
+                counters.NoteMiss(length);
+                fan.Add(home.Read(offset + at, part));
+            }
+            else
+            {
+                counters.NoteHit(length);
+                ReadCached(place, part, fan);
+            }
+
+            at += length;
+        }
+
+        IoError error = await fan.Wait();
+        readers.Leave(turn);
+        return error;
+    }
+
+    private void ReadCached(CachePlace place, IoBuffer part, Fan fan)
+    {
+        if (place.IsZero)
+        {
+            part.Span.Clear();
+        }
+        else
+        {
+            fan.Add(ring.Records!.Read(place.Position, part, counters));
+        }
+    }
+
+    /// <summary>Returns how many blocks from here on are alike: at home, zero, or one after another in a record.</summary>
+    private int RunAt(long block, int most, out CachePlace place)
+    {
+        place = index.Find(block);
+        int count = 1;
+        for (CachePlace next; count < most; count++)
+        {
+            next = index.Find(block + count);
+            bool follows = place.IsNone ? next.IsNone
+                : place.IsZero ? !next.IsNone && next.IsZero
+                : !next.IsNone && !next.IsZero && next.Position == place.Position + count;
+            if (!follows)
+            {
+                break;
+            }
+        }
+
+        return count;
+    }
+}

@@ -1,0 +1,116 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// Invariants
+//  1. A write holds the lock of its range until it is in the ring or at home.
+//  2. A write into the ring is acknowledged when its record is on every live copy.
+//  3. A write goes on only when the rows of its range exist and are held.
+
+/// <summary>Writes of a virtual disk with a write cache.</summary>
+internal sealed class CacheWrites(
+    ILane lane, IHomeStore home, RangeLock locks, HeldRows rows, Admission admission, ServingRing ring, RingRetirement retirement, HomeWrites homeWrites, CacheFlusher flusher,
+    CacheStatus status, WriteCacheCounters counters)
+{
+    private const int BlockSize = CacheRecord.BlockSize;
+
+    internal async LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
+    {
+        status.NoteWrite(lane.RecentNs);
+        long end = offset + source.Length;
+        await locks.Acquire(offset, end);
+        IoError error = rows.Hold(offset, end) ? IoError.None : await rows.Reserve(offset, end);
+        if (error == IoError.None)
+        {
+            WriteReason reason = admission.ReasonFor(offset, source.Length);
+            if (admission.MayPassBy(reason, offset, source.Length))
+            {
+                error = homeWrites.NotePassed(await home.Write(offset, source, flags), reason, offset, source.Length);
+            }
+            else
+            {
+                error = reason == WriteReason.Cache && home.Fault == IoError.None ? await Append(offset, source, flags) : IoError.TryAgain;
+                error = error == IoError.TryAgain ? await Place(offset, source, flags) : error;
+            }
+        }
+
+        rows.Unhold(offset, end);
+        locks.Release(offset, end);
+        return error;
+    }
+
+    /// <summary>Appends a write to the ring, a large one in parts; TryAgain when there is no room any more or the ring takes nothing.</summary>
+    internal async LaneTask<IoError> Append(long offset, IoBuffer source, WriteFlags flags)
+    {
+        CacheRing records = ring.Records!;
+        IoError error = IoError.None;
+        for (int at = 0; at < source.Length && error == IoError.None;)
+        {
+            int length = Math.Min(source.Length - at, records.PayloadMax * BlockSize);
+            if (!records.HasRoom(length / BlockSize, 1))
+            {
+                return at == 0 ? IoError.TryAgain : await PlaceRest(offset + at, source.Slice(at, source.Length - at), flags);
+            }
+
+            if (records.Join(length / BlockSize, 1) is not { } group)
+            {
+                await records.GroupBegun.Wait();
+                continue;
+            }
+
+            group.Add((offset + at) / BlockSize, source.Slice(at, length));
+            at += length;
+            await records.Written(group);
+            error = records.Fault;
+        }
+
+        if (error != IoError.None)
+        {
+            retirement.Start($"a record could not be written: {error}");
+            return IoError.TryAgain;
+        }
+
+        counters.NoteWrite(WriteReason.Cache, source.Length);
+        return (flags & WriteFlags.ForceUnitAccess) != 0 ? await ring.FlushRing(records) : IoError.None;
+    }
+
+    /// <summary>Writes to the ring or to the home, and waits while neither may take the range.</summary>
+    private async LaneTask<IoError> Place(long offset, IoBuffer source, WriteFlags flags)
+    {
+        bool isFirst = true;
+        while (home.Fault == IoError.None)
+        {
+            WriteReason reason = admission.ReasonFor(offset, source.Length);
+            if (reason == WriteReason.Cache)
+            {
+                IoError error = await Append(offset, source, flags);
+                if (error != IoError.TryAgain)
+                {
+                    return error;
+                }
+            }
+            else if (admission.MayPassBy(reason, offset, source.Length))
+            {
+                return homeWrites.NotePassed(await home.Write(offset, source, flags), reason, offset, source.Length);
+            }
+            else
+            {
+                counters.NoteWaitOverlap(isFirst);
+                await status.WaitForSpace();
+                isFirst = false;
+            }
+        }
+
+        return home.Fault;
+    }
+
+    /// <summary>Writes the rest of a large write whose first part is in the ring, where there is no room for the next.</summary>
+    private async LaneTask<IoError> PlaceRest(long offset, IoBuffer rest, WriteFlags flags)
+    {
+        IoError error = await Place(offset, rest, flags);
+        return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await flusher.Flush() : error;
+    }
+}

@@ -1,0 +1,158 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// An unmap or zeroing of a range:
+//
+//  1. Blocks that the ring holds get a record that says they are zero; zeros that keep their room are data like any other.
+//  2. The other parts are unmapped or zeroed at home.
+//  3. The home is told of units that were unmapped as a whole: it sees only the parts.
+//
+// Invariants
+//  1. The lock of the range is held from before 1 until after 3.
+//  2. Nothing goes to the home while a ring is being given up that holds blocks of the range.
+
+/// <summary>Unmaps and zeroings of a virtual disk with a write cache.</summary>
+internal sealed class CacheZeroes(
+    ILane lane, IHomeStore home, RangeLock locks, HeldRows rows, CacheIndex index, ServingRing ring, RingRetirement retirement, CacheWrites writes, HomeWrites homeWrites,
+    CacheFlusher flusher, CacheStatus status, WriteCacheCounters counters)
+{
+    private const int BlockSize = CacheRecord.BlockSize;
+
+    internal async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
+    {
+        status.NoteWrite(lane.RecentNs);
+        await locks.Acquire(offset, offset + length);
+        bool keepsRoom = (flags & WriteFlags.NoHole) != 0;
+        IoError error = await ZeroCached(offset, length, keepsRoom);
+        error = error == IoError.None ? await ZeroHome(offset, length, flags & ~WriteFlags.ForceUnitAccess, isUnmap) : error;
+        NoteUnits(offset, error == IoError.None && !keepsRoom ? offset + length : offset);
+        locks.Release(offset, offset + length);
+        return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await flusher.Flush() : error;
+    }
+
+    private void NoteUnits(long offset, long end)
+    {
+        for (long unit = (offset + home.UnitSize - 1) / home.UnitSize; (unit + 1) * home.UnitSize <= end; unit++)
+        {
+            home.UnitUnmapped((int)unit);
+        }
+    }
+
+    /// <summary>Does step 1. Waits for destaging when there is no room, and until a ring that is being given up is so.</summary>
+    private async LaneTask<IoError> ZeroCached(long offset, long length, bool keepsRoom)
+    {
+        List<CachedBlock> cached = [];
+        for (int wait = 0; home.Fault == IoError.None; wait++)
+        {
+            cached.Clear();
+            index.Collect(offset / BlockSize, length / BlockSize, cached);
+            cached.RemoveAll(block => block.Place.IsZero && !keepsRoom);
+            if (cached.Count == 0 && status.State != WriteCacheState.Retiring)
+            {
+                return IoError.None;
+            }
+
+            if (status.TakesWrites && ring.Records!.HasRoom(0, CacheRecord.MaxExtents))
+            {
+                IoError error = keepsRoom ? await AppendZeroData(cached) : await AppendZeros(cached);
+                if (error != IoError.TryAgain)
+                {
+                    return error;
+                }
+            }
+
+            counters.NoteWaitOverlap(wait == 0);
+            await status.WaitForSpace();
+        }
+
+        return home.Fault;
+    }
+
+    private async LaneTask<IoError> AppendZeros(List<CachedBlock> cached)
+    {
+        CacheRing records = ring.Records!;
+        for (int at = 0; at < cached.Count;)
+        {
+            if (!records.HasRoom(0, 1))
+            {
+                return IoError.TryAgain;
+            }
+
+            if (records.Join(0, 1) is not { } group)
+            {
+                await records.GroupBegun.Wait();
+                continue;
+            }
+
+            while (at < cached.Count && group.HasRoom(0, 1))
+            {
+                int count = (int)Math.Min(RunLength(cached, at), records.Length);
+                group.AddZeros(cached[at].Block, count);
+                at += count;
+            }
+
+            await records.Written(group);
+            if (records.Fault != IoError.None)
+            {
+                retirement.Start($"a record could not be written: {records.Fault}");
+                return IoError.TryAgain;
+            }
+        }
+
+        return IoError.None;
+    }
+
+    private async LaneTask<IoError> AppendZeroData(List<CachedBlock> cached)
+    {
+        int most = ring.Records!.PayloadMax;
+        IoBuffer zeros = lane.Buffers.Rent(most * BlockSize);
+        zeros.Span.Clear();
+        (long first, long end) = (cached[0].Block * BlockSize, (cached[^1].Block + 1) * BlockSize);
+        IoError error = rows.Hold(first, end) ? IoError.None : await rows.Reserve(first, end);
+        for (int at = 0; at < cached.Count && error == IoError.None;)
+        {
+            int count = Math.Min(RunLength(cached, at), most);
+            error = await writes.Append(cached[at].Block * BlockSize, zeros.Slice(0, count * BlockSize), WriteFlags.None);
+            at += count;
+        }
+
+        rows.Unhold(first, end);
+        lane.Buffers.Return(zeros);
+        return error;
+    }
+
+    private static int RunLength(List<CachedBlock> cached, int at)
+    {
+        int end = at + 1;
+        while (end < cached.Count && cached[end].Block == cached[end - 1].Block + 1)
+        {
+            end++;
+        }
+
+        return end - at;
+    }
+
+    private async LaneTask<IoError> ZeroHome(long offset, long length, WriteFlags flags, bool isUnmap)
+    {
+        List<CachedBlock> cached = [];
+        index.Collect(offset / BlockSize, length / BlockSize, cached);
+        IoError error = IoError.None;
+        long at = offset;
+        for (int i = 0; i <= cached.Count && error == IoError.None; i++)
+        {
+            long stop = i < cached.Count ? cached[i].Block * BlockSize : offset + length;
+            if (stop > at)
+            {
+                error = homeWrites.NoteZeroed(isUnmap ? await home.Unmap(at, stop - at) : await home.WriteZeroes(at, stop - at, flags), at, stop - at);
+            }
+
+            at = stop + BlockSize;
+        }
+
+        return error;
+    }
+}

@@ -1,0 +1,64 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+
+namespace TierSpaces.Engine.Caching;
+
+// A ring that failed a write is given up:
+//
+//  1. It takes nothing any more; destaging empties it. Nothing passes it by.
+//  2. No copy is made whole any more: it would count again.
+//  3. Every copy is marked stale, durably: nothing is replayed from it.
+//  4. The ring leaves its members; writes go to the home from here on.
+//
+// Invariants
+//  1. After a failed write to the ring nothing passes it by before step 3 has ended: a record that was refused may be on a disk all the same.
+//  2. A ring without a copy that can be read, with data that is not home, is lost and not given up.
+
+/// <summary>Gives up the ring of a write cache after a failed write.</summary>
+internal sealed class RingRetirement(IHomeStore home, WriteCacheOptions options, ServingRing ring, CacheStatus status)
+{
+    /// <summary>Starts giving the ring up, once.</summary>
+    internal void Start(string reason)
+    {
+        if (status.State == WriteCacheState.Active)
+        {
+            status.BeginRetiring(reason);
+            if (ring.Records!.Used > 0 && !ring.Medium!.HasSource)
+            {
+                ring.Lose(IoError.Io, $"no copy of it is left; {reason}");
+                return;
+            }
+
+            Retire().Forget();
+        }
+    }
+
+    private async LaneTask Retire()
+    {
+        while (ring.Records is { Used: > 0 } && home.Fault == IoError.None && !status.IsClosing)
+        {
+            await status.NextFreed();
+        }
+
+        await ring.Suspend();
+        for (int copy = 0; copy < options.Copies.Count && home.Fault == IoError.None && !status.IsClosing; copy++)
+        {
+            IoError error = await options.MarkStale(copy);
+            if (error != IoError.None)
+            {
+                ring.Lose(error, "it could not be given up");
+            }
+        }
+
+        if (home.Fault == IoError.None && !status.IsClosing)
+        {
+            await ring.Remove();
+            ring.Forget();
+            status.EndRetiring();
+        }
+
+        status.Work.NotifyAll();
+        status.NotifyFreed();
+    }
+}

@@ -1,0 +1,43 @@
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Caching;
+
+// Invariants
+//  1. A reader of the ring ends once, in the turn in which it began.
+//  2. Space of the ring, or a former place of a copy, is used again only after the readers that began before have ended.
+
+/// <summary>Reads of the ring under way.</summary>
+internal sealed class RingReaders(ILane lane)
+{
+    private const long PollNs = 50_000;
+
+    private readonly int[] _readers = new int[2];   // under way, by the turn they began in
+    private int _turn;
+
+    /// <summary>Begins a read: what the index names now stays readable until <see cref="Leave"/>.</summary>
+    internal int Enter()
+    {
+        _readers[_turn]++;
+        return _turn;
+    }
+
+    internal void Leave(int turn)
+    {
+        _readers[turn]--;
+        Invariant.That(_readers[turn] >= 0, "A reader of the ring ends once, in the turn in which it began.");
+    }
+
+    /// <summary>Completes when every read that may have seen what was forgotten before has ended.</summary>
+    internal async LaneTask<Nothing> DrainReaders()
+    {
+        int turn = _turn;
+        _turn = 1 - turn;
+        while (_readers[turn] > 0)
+        {
+            await lane.Delay(PollNs);
+        }
+
+        return default;
+    }
+}
