@@ -4,8 +4,13 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>The copies of a piece of a simple or mirrored space: which can be read, reading and healing them.</summary>
-internal sealed class MirrorCopies(EngineParts parts)
+/// <summary>A piece of a column of a row, on whichever copy.</summary>
+/// <param name="Row">The row.</param>
+/// <param name="Piece">The piece.</param>
+internal readonly record struct RowPiece(SpaceRow Row, StripPiece Piece);
+
+/// <summary>The copies of a piece of a simple or mirrored space: which can be read, reading, writing and healing them.</summary>
+internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
 {
     private const int BlockSize = SpaceShape.BlockSize;
 
@@ -17,7 +22,28 @@ internal sealed class MirrorCopies(EngineParts parts)
     private readonly LostBlocks _lost = parts.Lost;
     private int _turn;   // breaks ties between equally busy copies
 
-    internal int Count => _shape.Copies;
+    /// <inheritdoc/>
+    public int Count => _shape.Copies;
+
+    /// <inheritdoc/>
+    public bool IsReadable(RowPiece range, int copy) => IsReadable(range.Row, range.Piece, copy);
+
+    /// <inheritdoc/>
+    public int LoadOf(RowPiece range, int copy) => _members.Load(PlaceOf(range.Row, range.Piece.Column, copy).Disk);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> ReadCopy(RowPiece range, int copy, IoBuffer target) => ReadCopy(range.Row, range.Piece, copy, target);
+
+    /// <summary>Writes a piece of a copy. If the slab moves, the piece goes to its target too, and only the answer of the source counts.</summary>
+    public LaneTask<IoError> WriteCopy(RowPiece range, int copy, IoBuffer source)
+    {
+        (SpaceRow row, StripPiece piece) = range;
+        SlabPlace place = PlaceOf(row, piece.Column, copy);
+        _counters.DataBytesWritten += source.Length;
+        return row.JoiningPosition == PositionOf(piece.Column, copy)
+            ? WriteBoth(row, place, piece.SlabOffset, source)
+            : _members.Write(place.Disk, place.DataOffset + piece.SlabOffset, source);
+    }
 
     internal static ushort RegionBit(SpaceRow row, in StripPiece piece) =>
         (ushort)(1 << (row.RegionOf(piece.Column, piece.SlabOffset) % SpaceShape.RegionsPerSlab));
@@ -73,21 +99,8 @@ internal sealed class MirrorCopies(EngineParts parts)
             return IsReadable(row, piece, 0) ? 0 : -1;
         }
 
-        int best = -1;
-        int bestBusy = int.MaxValue;
         _turn++;
-        for (int i = 0; i < _shape.Copies; i++)
-        {
-            int copy = (i + _turn) % _shape.Copies;
-            int busy = _members.Load(PlaceOf(row, piece.Column, copy).Disk);
-            if (busy < bestBusy && IsReadable(row, piece, copy))
-            {
-                best = copy;
-                bestBusy = busy;
-            }
-        }
-
-        return best;
+        return CopyIo.LeastBusy(this, new RowPiece(row, piece), _turn);
     }
 
     internal LaneTask<IoError> ReadCopy(SpaceRow row, in StripPiece piece, int copy, IoBuffer target)
@@ -236,5 +249,18 @@ internal sealed class MirrorCopies(EngineParts parts)
         }
 
         return IoError.None;
+    }
+
+    private async LaneTask<IoError> WriteBoth(SpaceRow row, SlabPlace place, int slabOffset, IoBuffer source)
+    {
+        LaneTask<IoError> here = _members.Write(place.Disk, place.DataOffset + slabOffset, source);
+        LaneTask<IoError> there = _members.Write(row.Joining.Disk, row.Joining.DataOffset + slabOffset, source);
+        IoError error = await here;
+        if (await there != IoError.None)
+        {
+            row.FailJoining();
+        }
+
+        return error;
     }
 }

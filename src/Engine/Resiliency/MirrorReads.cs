@@ -40,7 +40,7 @@ internal sealed class MirrorReads
         IoError error = copy < 0 ? IoError.Io : await ReadHedged(row, piece, null, copy, target);
         return error == SpaceHedges.Displaced || error == IoError.None ? IoError.None
             : _buffers.IsKept(target) ? await ReadElsewhere(row, piece, target)
-            : await ReadOtherCopies(row, piece, copy, target.ForbidKeeping());
+            : await CopyIo.ReadAny(_copies, new RowPiece(row, piece), copy, target.ForbidKeeping());
     }
 
     /// <summary>Reads every block of a piece from all copies, and heals what is wrong.</summary>
@@ -98,25 +98,11 @@ internal sealed class MirrorReads
         return error;
     }
 
-    private async LaneTask<IoError> ReadOtherCopies(SpaceRow row, StripPiece piece, int first, IoBuffer target)
-    {
-        IoError error = IoError.Io;
-        for (int copy = 0; copy < _copies.Count && error != IoError.None; copy++)
-        {
-            if (copy != first && _copies.IsReadable(row, piece, copy))
-            {
-                error = await _copies.ReadCopy(row, piece, copy, target);
-            }
-        }
-
-        return error;
-    }
-
     /// <summary>The first copy passed its deadline and keeps the memory it was given: the others are read into memory of their own.</summary>
     private async LaneTask<IoError> ReadElsewhere(SpaceRow row, StripPiece piece, IoBuffer target)
     {
         IoBuffer answer = _buffers.Rent(target.Length);
-        return _buffers.Displace(target, answer, await ReadOtherCopies(row, piece, -1, answer));
+        return _buffers.Displace(target, answer, await CopyIo.ReadAny(_copies, new RowPiece(row, piece), -1, answer));
     }
 
     /// <summary>Reads a copy; when it does not answer soon, another one too: then the result may be <see cref="SpaceHedges.Displaced"/>.</summary>

@@ -117,48 +117,50 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
 
     /// <summary>Writes every live copy side by side; a copy that fails or is missing is durably out or stale before this completes.</summary>
     private LaneTask<IoError> WriteCopies(SpaceRow row, StripPiece piece, IoBuffer source) =>
-        _shape.Copies == 1 ? WriteCopy(row, piece, 0, source) : WriteMirror(row, piece, source);
+        _shape.Copies == 1 ? copies.WriteCopy(new RowPiece(row, piece), 0, source) : WriteMirror(new RowPiece(row, piece), source);
 
-    private async LaneTask<IoError> WriteMirror(SpaceRow row, StripPiece piece, IoBuffer source)
+    private async LaneTask<IoError> WriteMirror(RowPiece range, IoBuffer source)
     {
-        int version = _members.Version;
-        LaneTask<IoError> write0 = WriteCopy(row, piece, 0, source);
-        LaneTask<IoError> write1 = WriteCopy(row, piece, 1, source);
-        LaneTask<IoError> write2 = _shape.Copies > 2 ? WriteCopy(row, piece, 2, source) : LaneTask.FromResult(IoError.DeviceGone);
-        IoError error0 = await write0;
-        IoError error1 = await write1;
-        IoError error2 = await write2;
-        bool isHeld = Holds(row, piece, error0, error1, error2);
-        if (isHeld && !(error0 == IoError.None && error1 == IoError.None && (error2 == IoError.None || _shape.Copies == 2)))
+        CopyOutcome outcome = await CopyIo.WriteAll(copies, range, source, _members.Version);
+        bool isHeld = Holds(range, outcome);
+        if (isHeld && !outcome.IsWhole)
         {
-            IoError missing = await MarkMissing(row, piece, version, error0, error1, error2);
+            IoError missing = await MarkMissing(range, outcome);
             if (missing != IoError.None)
             {
                 return missing;
             }
 
-            isHeld = Holds(row, piece, error0, error1, error2);   // the disk of the only copy that took it may have left meanwhile
+            isHeld = Holds(range, outcome);   // the disk of the only copy that took it may have left meanwhile
         }
 
-        return isHeld ? IoError.None
-            : error0 is not IoError.None and not IoError.DeviceGone ? error0
-            : error1 is not IoError.None and not IoError.DeviceGone ? error1 : IoError.Io;
+        return isHeld ? IoError.None : outcome.Error;
     }
 
     /// <summary>A write of which there is no other copy met no disk: it leaves the view all the same.</summary>
     private bool IsOnlyCopyGone(IoError write) => _shape.Copies == 1 && write is IoError.DeviceGone or IoError.NoDevice;
 
     /// <summary>Whether a good copy took a write: it is not stale there, and its disk is in the view now.</summary>
-    private bool Holds(SpaceRow row, StripPiece piece, IoError error0, IoError error1, IoError error2) =>
-        (error0 == IoError.None && copies.IsReadable(row, piece, 0)) || (error1 == IoError.None && copies.IsReadable(row, piece, 1))
-        || (error2 == IoError.None && copies.IsReadable(row, piece, 2));
-
-    /// <summary>A good copy took the write, another did not: that one must be durably stale before the write is acknowledged.</summary>
-    private async LaneTask<IoError> MarkMissing(SpaceRow row, StripPiece piece, int version, IoError error0, IoError error1, IoError error2)
+    private bool Holds(RowPiece range, CopyOutcome outcome)
     {
         for (int copy = 0; copy < _shape.Copies; copy++)
         {
-            IoError error = copy == 0 ? error0 : copy == 1 ? error1 : error2;
+            if (outcome[copy] == IoError.None && copies.IsReadable(range, copy))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>A good copy took the write, another did not: that one must be durably stale before the write is acknowledged.</summary>
+    private async LaneTask<IoError> MarkMissing(RowPiece range, CopyOutcome outcome)
+    {
+        (SpaceRow row, StripPiece piece) = range;
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            IoError error = outcome[copy];
             if (error == IoError.NoSpace)
             {
                 return error;
@@ -166,11 +168,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
 
             if (error != IoError.None)
             {
-                if (version == _members.Version)
-                {
-                    await _members.PutOut(copies.PlaceOf(row, piece.Column, copy).Disk, error, hasOtherCopy: true, "a write");
-                }   // else the failure may be of a disk that has left since and come back
-
+                await _members.PutOutSince(outcome.Version, copies.PlaceOf(row, piece.Column, copy).Disk, error, hasOtherCopy: true, "a write");
                 error = await parts.Stale.MarkStale(row, copies.PositionOf(piece.Column, copy), MirrorCopies.RegionBit(row, piece));
                 if (error != IoError.None)
                 {
@@ -180,28 +178,5 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
         }
 
         return IoError.None;
-    }
-
-    private LaneTask<IoError> WriteCopy(SpaceRow row, in StripPiece piece, int copy, IoBuffer source)
-    {
-        SlabPlace place = copies.PlaceOf(row, piece.Column, copy);
-        parts.Space.Counters.DataBytesWritten += source.Length;
-        return row.JoiningPosition == copies.PositionOf(piece.Column, copy)
-            ? WriteBoth(row, place, piece.SlabOffset, source)
-            : _members.Write(place.Disk, place.DataOffset + piece.SlabOffset, source);
-    }
-
-    /// <summary>The slab moves: what is written to it goes to its target too, and only the source's answer counts.</summary>
-    private async LaneTask<IoError> WriteBoth(SpaceRow row, SlabPlace place, int slabOffset, IoBuffer source)
-    {
-        LaneTask<IoError> here = _members.Write(place.Disk, place.DataOffset + slabOffset, source);
-        LaneTask<IoError> there = _members.Write(row.Joining.Disk, row.Joining.DataOffset + slabOffset, source);
-        IoError error = await here;
-        if (await there != IoError.None)
-        {
-            row.FailJoining();
-        }
-
-        return error;
     }
 }

@@ -4,10 +4,11 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>Rings over the members of one pool: what becomes of their copies when disks leave, come back, or are to be left.</summary>
-/// <param name="members">The disks.</param>
-/// <param name="buffers">Buffers of the lane.</param>
+/// <param name="host">The pool.</param>
+/// <param name="members">Its disks.</param>
+/// <param name="slabSize">Bytes of data in a slab.</param>
 /// <param name="fail">Lets nothing be promised any more, for a reason in words; gives the error.</param>
-internal sealed class RingSet(SpaceMembers members, BufferPool buffers, Func<IoError, string, IoError> fail)
+internal sealed class RingSet(IMemberHost host, SpaceMembers members, int slabSize, Func<IoError, string, IoError> fail)
 {
     private readonly List<RingMedium> _rings = [];
 
@@ -32,22 +33,10 @@ internal sealed class RingSet(SpaceMembers members, BufferPool buffers, Func<IoE
         }
     }
 
-    internal void Add(RingMedium ring) => _rings.Add(ring);
-
-    /// <summary>Adds the ring of a write cache; see <see cref="IRingStand.AddRing"/>.</summary>
-    internal RingMedium AddWriteCache(
-        IMemberHost host, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int slabSize, long length, int staleCopies,
-        Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear)
+    /// <summary>Makes a ring over slabs of its own.</summary>
+    internal RingMedium Add(RingOptions options)
     {
-        RingMedium ring = new(members, copies, slabSize, checked((int)(length / JournalBlock.Size)), staleCopies)
-        {
-            Name = "the write cache",
-            KeepsLastCopy = true,
-            Report = (disk, finding, count) => host.Report(disk, finding, count, offset: -1),   // which of its blocks, only the cache knows
-            PutOut = (disk, error, other) => members.PutOut(disk, error, other, "the write cache"),
-            MarkStale = mark,
-            ClearStale = clear,
-        };
+        RingMedium ring = new(host, members, slabSize, options);
         _rings.Add(ring);
         return ring;
     }
@@ -82,7 +71,7 @@ internal sealed class RingSet(SpaceMembers members, BufferPool buffers, Func<IoE
 
     /// <summary>Moves a copy to other places, one disk's; the former ones are free when it is done.</summary>
     internal async LaneTask<RepairEnd> Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, Func<int, LaneTask<bool>> pace) =>
-        EndOf(await ring.Rebuild(copy, places, () => Decide(commit), pace, buffers));
+        EndOf(await ring.Rebuild(copy, places, () => Decide(commit), pace, host.Lane.Buffers));
 
     /// <summary>A commit that ran out of space may still come about: then nobody knows which slab is the right one, and nothing more is written.</summary>
     internal async LaneTask<IoError> Decide(Func<LaneTask<IoError>> commit)
@@ -101,7 +90,7 @@ internal sealed class RingSet(SpaceMembers members, BufferPool buffers, Func<IoE
     {
         IoError error = await ring.MarkDropped();   // what is not marked yet could not be taken off
         error = error == IoError.None
-            ? await ring.Rebuild(copy, [.. ring.PlacesOf(copy)], () => ring.ClearStale(copy), pace, buffers)
+            ? await ring.Rebuild(copy, [.. ring.PlacesOf(copy)], () => ring.ClearStale(copy), pace, host.Lane.Buffers)
             : error;
         if (error == IoError.NoSpace && await ring.MarkStale(copy) != IoError.None)
         {

@@ -255,9 +255,7 @@ public sealed class Space : IHomeStore, IRepairable
     public LaneTask<ScrubStride> Scrub(long cursor, ScrubFindings findings) => _scrub.Verify(cursor, findings);
 
     /// <inheritdoc/>
-    RingMedium IRingStand.AddRing(
-        IReadOnlyList<IReadOnlyList<SlabPlace>> copies, long length, int staleCopies, Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear) =>
-        _context.Rings.AddWriteCache(_context.Host, copies, Shape.SlabSize, length, staleCopies, mark, clear);
+    RingMedium IRingStand.AddRing(RingOptions options) => _context.Rings.Add(options);
 
     /// <inheritdoc/>
     LaneTask<Nothing> IRingStand.RemoveRing(RingMedium ring) => _context.Rings.Remove(ring);

@@ -14,7 +14,7 @@ internal sealed class SpaceContext
         Layout = options.Resiliency.Layout(options.Shape);
         Rows = new RowTable(Layout, options.Shape, options.Length, options.Rows);
         Members = new SpaceMembers(host) { Fail = Status.Fail, AfterEviction = afterEviction };
-        Rings = new RingSet(Members, host.Lane.Buffers, Status.Fail);
+        Rings = new RingSet(host, Members, options.Shape.SlabSize, Status.Fail);
         Redundancy = new Redundancy(Layout, Rows, Members, Rings);
     }
 

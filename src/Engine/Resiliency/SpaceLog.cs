@@ -33,19 +33,19 @@ internal sealed class SpaceLog(SpaceContext space)
     internal void EmptyBy(PageWriteback writeback) => _writeback = writeback;
 
     /// <summary>Makes the ring that the log is in.</summary>
-    internal void UseMedium(Func<int, IoError, bool, LaneTask<bool>> putOut)
+    internal void UseMedium()
     {
         SpaceOptions options = space.Options;
-        int blocks = (int)Math.Min(options.LogBlocksMax, (long)options.LogCopies[0].Count * options.Shape.SlabSize / JournalBlock.Size);
-        _medium = new RingMedium(space.Members, options.LogCopies, options.Shape.SlabSize, blocks, options.StaleLogCopies)
+        _medium = space.Rings.Add(new RingOptions
         {
             Name = "the integrity log",
-            AwaitsRoom = true,
-            PutOut = putOut,
+            Copies = options.LogCopies,
+            Blocks = (int)Math.Min(options.LogBlocksMax, (long)options.LogCopies[0].Count * options.Shape.SlabSize / JournalBlock.Size),
+            StaleCopies = options.StaleLogCopies,
             MarkStale = copy => space.Host.MarkLogStale(options.Space, copy),
             ClearStale = copy => space.Host.ClearLogStale(options.Space, copy),
-        };
-        space.Rings.Add(_medium);
+            AwaitsRoom = true,
+        });
     }
 
     internal void Use(Journal journal) => _log = new IntegrityLog(journal);

@@ -202,6 +202,13 @@ internal sealed class SpaceMembers(IMemberHost host)
         return evicted == IoError.None || Fail(evicted, "a failed disk could not be taken out of the view") == IoError.None;
     }
 
+    /// <summary>
+    /// A member failed a request that began at a version of the members. If that is not the version now, the failure may be of a disk that has left since
+    /// and come back: nothing is done.
+    /// </summary>
+    internal LaneTask<bool> PutOutSince(int version, int disk, IoError error, bool hasOtherCopy, string what) =>
+        version == Version ? PutOut(disk, error, hasOtherCopy, what) : LaneTask.FromResult(false);
+
     /// <summary>Makes every completed write to one disk durable; false when that failed. A disk out of the view needs none.</summary>
     internal LaneTask<bool> FlushDisk(int disk) => Flush(Of(disk));
 

@@ -32,7 +32,7 @@ internal sealed class SpaceOpening(
             return default;
         }
 
-        UseMedium();
+        log.UseMedium();
         Start(await Journal.Format(space.Lane.Buffers, log.Medium!, _options.LogOwner, space.Lane.NextRandom()));
         return default;
     }
@@ -42,7 +42,7 @@ internal sealed class SpaceOpening(
     {
         if (_options.Shape.HasLog)
         {
-            UseMedium();
+            log.UseMedium();
         }
 
         NoteAllUnflushed();
@@ -124,8 +124,6 @@ internal sealed class SpaceOpening(
         _status.EndOpening();
         space.Members.AwaitsRoom = true;
     }
-
-    private void UseMedium() => log.UseMedium((disk, error, other) => space.Members.PutOut(disk, error, other, "the integrity log"));
 
     private void NoteAllUnflushed()
     {

@@ -177,9 +177,7 @@ public sealed class TieredStore : IHomeStore
     public void FailFront(IoError error, string reason) => _status.Fail(error, reason);
 
     /// <inheritdoc/>
-    RingMedium IRingStand.AddRing(
-        IReadOnlyList<IReadOnlyList<SlabPlace>> copies, long length, int staleCopies, Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear) =>
-        First.AddRing(copies, length, staleCopies, mark, clear);
+    RingMedium IRingStand.AddRing(RingOptions options) => First.AddRing(options);
 
     /// <inheritdoc/>
     LaneTask<Nothing> IRingStand.RemoveRing(RingMedium ring) => First.RemoveRing(ring);

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;

@@ -29,7 +29,10 @@ public class RingOrderTests
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
         SlabPlace[] places = [.. Enumerable.Range(0, 2).Select(disk => SimSpaceHost.Place(s_mirror.Shape, disk, Slab))];
         IHomeStore home = world.Space;
-        RingMedium ring = home.AddRing([[places[0]], [places[1]]], RingBytes, staleCopies: 0b10, Done, Done);
+        RingMedium ring = home.AddRing(new RingOptions
+        {
+            Name = "the ring", Copies = [[places[0]], [places[1]]], Blocks = RingBytes / 4096, StaleCopies = 0b10, MarkStale = Done, ClearStale = Done, KeepsLastCopy = true,
+        });
         GatePacer pacer = new(world.Lane, free: 1);
         bool isWriting = false;
         world.Disks[1].WriteTakesLonger = (offset, _) => (isWriting |= offset >= places[1].DataOffset) && isInStep ? 300_000_000 : 0;

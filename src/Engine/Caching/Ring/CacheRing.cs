@@ -183,7 +183,7 @@ internal sealed class CacheRing
     internal async LaneTask<IoError> Read(long position, IoBuffer target, WriteCacheCounters counters)
     {
         int wrong = 0;   // copies that gave something else, bit per copy
-        int first = LeastBusy();
+        int first = _medium.LeastBusy();
         for (int i = 0; i < _medium.Copies; i++)
         {
             int copy = (first + i) % _medium.Copies;
@@ -259,17 +259,6 @@ internal sealed class CacheRing
         }
 
         return default;
-    }
-
-    private int LeastBusy()
-    {
-        int best = 0;
-        for (int copy = 1; copy < _medium.Copies; copy++)
-        {
-            best = _medium.Load(copy) < _medium.Load(best) ? copy : best;
-        }
-
-        return best;
     }
 
     private bool Matches(long position, IoBuffer data)

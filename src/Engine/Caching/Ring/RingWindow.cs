@@ -104,7 +104,7 @@ internal sealed class RingWindow(BufferPool buffers, RingMedium medium)
     {
         for (int i = 0; i < medium.Copies; i++)
         {
-            if (medium.Load((preferred + i) % medium.Copies) != int.MaxValue)
+            if (!medium.IsStale((preferred + i) % medium.Copies))
             {
                 return (preferred + i) % medium.Copies;
             }

@@ -43,7 +43,16 @@ internal sealed class ServingRing(ILane lane, IHomeStore home, WriteCacheOptions
     /// <summary>Takes the copies on disks into use.</summary>
     internal RingMedium UseMedium()
     {
-        Medium = _stand.AddRing(options.Copies, options.Length, options.StaleCopies, options.MarkStale, options.ClearStale);
+        Medium = _stand.AddRing(new RingOptions
+        {
+            Name = "the write cache",
+            Copies = options.Copies,
+            Blocks = checked((int)(options.Length / BlockSize)),
+            StaleCopies = options.StaleCopies,
+            MarkStale = options.MarkStale,
+            ClearStale = options.ClearStale,
+            KeepsLastCopy = true,
+        });
         Medium.SourceLost = OnSourceLost;
         return Medium;
     }

@@ -1,9 +1,14 @@
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
 
-namespace TierSpaces.Engine.Resiliency;
+namespace TierSpaces.Engine.Caching;
 
-// The ring of a write cache on the disks of another pool than its home's. Disks that fail leave the view of that pool, marks of stale copies are
-// records of that pool, and a flush of the ring reaches those disks alone; whoever relies on data that is home flushes the home itself.
+// The ring of a write cache on the disks of another pool than that of its home.
+//
+// Invariants
+//  1. Disks that fail leave the view of the pool that lends; marks of stale copies are records of that pool.
+//  2. A flush of the ring reaches those disks alone: it never counts as a flush of the home.
+//  3. One repair or move runs at a time.
 
 /// <summary>Room for the ring of a write cache in a pool that lends it.</summary>
 public sealed class LentRings : IRingStand, IRepairable
@@ -12,7 +17,6 @@ public sealed class LentRings : IRingStand, IRepairable
 
     private readonly IMemberHost _host;
     private readonly IHomeStore _home;
-    private readonly int _slabSize;
     private readonly SpaceMembers _members;
     private readonly RingSet _rings;
     private readonly RepairTurn _repairs = new();
@@ -25,9 +29,8 @@ public sealed class LentRings : IRingStand, IRepairable
     {
         _host = host;
         _home = home;
-        _slabSize = slabSize;
         _members = new SpaceMembers(host) { Fail = Fail };
-        _rings = new RingSet(_members, host.Lane.Buffers, Fail);
+        _rings = new RingSet(host, _members, slabSize, Fail);
     }
 
     /// <inheritdoc/>
@@ -62,9 +65,7 @@ public sealed class LentRings : IRingStand, IRepairable
     }
 
     /// <inheritdoc/>
-    RingMedium IRingStand.AddRing(
-        IReadOnlyList<IReadOnlyList<SlabPlace>> copies, long length, int staleCopies, Func<int, LaneTask<IoError>> mark, Func<int, LaneTask<IoError>> clear) =>
-        _rings.AddWriteCache(_host, copies, _slabSize, length, staleCopies, mark, clear);
+    RingMedium IRingStand.AddRing(RingOptions options) => _rings.Add(options);
 
     /// <inheritdoc/>
     LaneTask<Nothing> IRingStand.RemoveRing(RingMedium ring) => _rings.Remove(ring);
