@@ -47,7 +47,7 @@ internal sealed class GoldenCheck(GoldenPack pack)
     public List<string> WrongBytes()
     {
         List<string> wrong = [];
-        foreach (VirtualDiskStatus disk in World.Run(World.Subsystem.VirtualDisksAsync()))
+        foreach (VirtualDiskStatus disk in World.Run(World.Subsystem.VirtualDisks.ListAsync()))
         {
             string name = disk.Description.FriendlyName;
             byte[] present = World.ReadAll(name);

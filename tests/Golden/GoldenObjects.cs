@@ -53,9 +53,9 @@ internal static class GoldenObjects
     public static JsonObject Record(GoldenWorld world)
     {
         StorageSubsystem subsystem = world.Subsystem;
-        StoragePoolStatus[] pools = world.Run(subsystem.PoolsAsync());
-        PhysicalDiskStatus[] physical = world.Run(subsystem.PhysicalDisksAsync());
-        VirtualDiskStatus[] disks = world.Run(subsystem.VirtualDisksAsync());
+        StoragePoolStatus[] pools = world.Run(subsystem.Pools.ListAsync());
+        PhysicalDiskStatus[] physical = world.Run(subsystem.PhysicalDisks.ListAsync());
+        VirtualDiskStatus[] disks = world.Run(subsystem.VirtualDisks.ListAsync());
         JsonObject objects = new()
         {
             ["StoragePool"] = All(pools, static pool => pool.ToInfo()),
@@ -64,12 +64,12 @@ internal static class GoldenObjects
             ["PhysicalDisk"] = All(physical, static disk => disk.ToInfo()),
             ["VirtualDisk"] = All(disks, static disk => disk.ToInfo(SlabGeometry.SmallestSlab, null)),
             ["VirtualDiskWriteCache"] = All(disks, static disk => disk.ToWriteCacheInfo()),
-            ["StorageTier"] = All(world.Run(subsystem.StorageTiersAsync()), static tier => tier.ToInfo()),
-            ["FileStorageTier"] = All(world.Run(subsystem.PinsAsync(null)), static pin => pin.ToInfo()),
-            ["StorageTierSchedule"] = All(pools, pool => new { Pool = pool.UniqueId, Schedule = world.Run(subsystem.TierScheduleAsync(pool.UniqueId)) }),
-            ["ScrubInterval"] = All(pools, pool => new { Pool = pool.UniqueId, Interval = world.Run(subsystem.ScrubIntervalAsync(pool.UniqueId)) }),
+            ["StorageTier"] = All(world.Run(subsystem.Tiers.ListAsync()), static tier => tier.ToInfo()),
+            ["FileStorageTier"] = All(world.Run(subsystem.Pins.ListAsync(null)), static pin => pin.ToInfo()),
+            ["StorageTierSchedule"] = All(pools, pool => new { Pool = pool.UniqueId, Schedule = world.Run(subsystem.TierSchedules.GetAsync(pool.UniqueId)) }),
+            ["ScrubInterval"] = All(pools, pool => new { Pool = pool.UniqueId, Interval = world.Run(subsystem.Scrubs.IntervalAsync(pool.UniqueId)) }),
             ["StorageTierHeat"] = All(disks.Where(static disk => disk.Description.IsTiered).SelectMany(disk => Slices(world, disk)), static slice => slice),
-            ["PhysicalExtent"] = All(world.Run(subsystem.PhysicalExtentsAsync(null, null)), static extent => extent),
+            ["PhysicalExtent"] = All(world.Run(subsystem.Placements.ExtentsAsync(null, null)), static extent => extent),
             ["StorageJob"] = All(world.Jobs, static job => job.ToInfo()),
         };
         Sort(objects);
@@ -96,8 +96,8 @@ internal static class GoldenObjects
 
     private static object[] Slices(GoldenWorld world, VirtualDiskStatus disk)
     {
-        HeatRanking ranking = world.Run(world.Subsystem.HeatRankingAsync(disk.Description.Id.Value));
-        SlicePage page = world.Run(world.Subsystem.SlicesAsync(disk.Description.Id.Value, 0, long.MaxValue, ranking.NowNs));
+        HeatRanking ranking = world.Run(world.Subsystem.Slices.RankingAsync(disk.Description.Id.Value));
+        SlicePage page = world.Run(world.Subsystem.Slices.ListAsync(disk.Description.Id.Value, 0, long.MaxValue, ranking.NowNs));
         return [.. page.Slices.Select(slice => slice.ToInfo(disk.Description, ranking))];
     }
 

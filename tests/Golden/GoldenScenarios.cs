@@ -48,12 +48,12 @@ internal static class GoldenScenarios
         Scatter(world, "thin", 9 * Mebibyte, 2);   // the last quarter has no slabs
         Scatter(world, "plain", 6 * Mebibyte, 3);
         Scatter(world, "grown", 2 * Mebibyte, 4);
-        Guid grown = world.Run(world.Subsystem.VirtualDisksAsync()).Single(static disk => disk.Description.FriendlyName == "grown").Description.Id.Value;
-        world.Run(world.Subsystem.ResizeVirtualDiskAsync(grown, 4 * Mebibyte));
+        Guid grown = world.Run(world.Subsystem.VirtualDisks.ListAsync()).Single(static disk => disk.Description.FriendlyName == "grown").Description.Id.Value;
+        world.Run(world.Subsystem.VirtualDisks.ResizeAsync(grown, 4 * Mebibyte));
         world.Write("grown", 3 * Mebibyte, Block, 5);
         world.Unmap("thin", Mebibyte, Mebibyte);
         world.Write("plain", 512, 1024, 6);
-        world.Run(world.Subsystem.SetScrubIntervalAsync(world.Pool, TimeSpan.FromHours(100)));
+        world.Run(world.Subsystem.Scrubs.SetIntervalAsync(world.Pool, TimeSpan.FromHours(100)));
         world.Restart();
         world.Write("fixed", 40 * Block, 2 * Block, 7);
         world.Stop();
@@ -80,7 +80,7 @@ internal static class GoldenScenarios
         Guid disk = world.NewDisk(Mirror("cached", 8 * Mebibyte) with { WriteCacheSize = 4 * Mebibyte });
         Scatter(world, "cached", 8 * Mebibyte, 1);
         world.Flush("cached");
-        world.Until(() => world.Subsystem.OpenedDisk(disk).Disk.Cache!.DirtyBytes == 0);
+        world.Until(() => world.Subsystem.VirtualDisks.Opened(disk).Disk.Cache!.DirtyBytes == 0);
         Hold(world, disk);
         for (int i = 0; i < 20; i++)
         {
@@ -100,10 +100,10 @@ internal static class GoldenScenarios
         world.NewPool("fast", DiskBytes, MediaType.SSD, MediaType.SSD, MediaType.SSD);
         Guid disk = world.NewDisk(home, Mirror("borrower", 8 * Mebibyte) with { WriteCacheSize = 4 * Mebibyte, CachePool = world.Pool });
         world.NewDisk(world.Pool, Mirror("neighbour", 2 * Mebibyte));
-        world.Run(world.Subsystem.SetPoolAsync(world.Pool, static pool => pool with { LentWriteCacheSizeMax = 12 * Mebibyte }));
+        world.Run(world.Subsystem.Pools.SetAsync(world.Pool, static pool => pool with { LentWriteCacheSizeMax = 12 * Mebibyte }));
         Scatter(world, "borrower", 8 * Mebibyte, 1);
         Scatter(world, "neighbour", 2 * Mebibyte, 2);
-        world.Until(() => world.Subsystem.OpenedDisk(disk).Disk.Cache!.DirtyBytes == 0);
+        world.Until(() => world.Subsystem.VirtualDisks.Opened(disk).Disk.Cache!.DirtyBytes == 0);
         Hold(world, disk);
         for (int i = 0; i < 12; i++)
         {
@@ -128,12 +128,12 @@ internal static class GoldenScenarios
             world.Write("tiered", (11L * Mebibyte) + (i % 3 * Block), Block, 2);
         }
 
-        Guid Tier(int number) => world.Subsystem.OpenedDisk(disk).Description.Tiers[number].Id;
-        world.Run(world.Subsystem.OptimizeTiersAsync(disk));
-        world.Run(world.Subsystem.SetPinAsync(new PinRequest(disk, Tier(0), "/database", [new PinnedRange(5 * Mebibyte, Mebibyte + Block), new PinnedRange(9 * Mebibyte, Block)])));
-        world.Run(world.Subsystem.SetPinAsync(new PinRequest(disk, Tier(1), "", [new PinnedRange(Mebibyte, Mebibyte)])));
-        world.Run(world.Subsystem.MovePinnedAsync(disk));
-        world.Run(world.Subsystem.SetTierScheduleAsync(world.Pool, new TierSchedule(true, [90, 800], false, 20)));
+        Guid Tier(int number) => world.Subsystem.VirtualDisks.Opened(disk).Description.Tiers[number].Id;
+        world.Run(world.Subsystem.TierOptimizer.OptimizeAsync(disk));
+        world.Run(world.Subsystem.Pins.SetAsync(new PinRequest(disk, Tier(0), "/database", [new PinnedRange(5 * Mebibyte, Mebibyte + Block), new PinnedRange(9 * Mebibyte, Block)])));
+        world.Run(world.Subsystem.Pins.SetAsync(new PinRequest(disk, Tier(1), "", [new PinnedRange(Mebibyte, Mebibyte)])));
+        world.Run(world.Subsystem.Pins.MoveAsync(disk));
+        world.Run(world.Subsystem.TierSchedules.SetAsync(world.Pool, new TierSchedule(true, [90, 800], false, 20)));
         for (int i = 0; i < 60; i++)
         {
             world.Write("tiered", (8L * Mebibyte) + (i % 2 * Block), Block, 3);
@@ -164,8 +164,8 @@ internal static class GoldenScenarios
         world.NewPool("pool", DiskBytes, MediaType.SSD, MediaType.SSD);   // no other disk takes what it holds
         world.NewDisk(Mirror("data", 8 * Mebibyte));
         Scatter(world, "data", 8 * Mebibyte, 1);
-        Guid retired = world.Run(world.Subsystem.PhysicalDisksAsync())[1].UniqueId;
-        world.Run(world.Subsystem.SetPhysicalDiskAsync(retired, "worn", "to be replaced", null, DiskUsage.Retired));
+        Guid retired = world.Run(world.Subsystem.PhysicalDisks.ListAsync())[1].UniqueId;
+        world.Run(world.Subsystem.PhysicalDisks.SetAsync(retired, "worn", "to be replaced", null, DiskUsage.Retired));
         world.Advance(TimeSpan.FromSeconds(10));
         world.Write("data", 5 * Block, 3 * Block, 2);
         world.Stop();
@@ -181,17 +181,17 @@ internal static class GoldenScenarios
         }
 
         world.Flush("data");
-        world.Run(world.Subsystem.SetScrubIntervalAsync(world.Pool, TimeSpan.FromHours(2)));
-        world.Until(() => world.Subsystem.ListedJobs.Any(static job => job.State == JobState.Running && job.BytesProcessed >= 10 * Mebibyte));
+        world.Run(world.Subsystem.Scrubs.SetIntervalAsync(world.Pool, TimeSpan.FromHours(2)));
+        world.Until(() => world.Subsystem.Jobs.Listed.Any(static job => job.State == JobState.Running && job.BytesProcessed >= 10 * Mebibyte));
         world.Stop();
     }
 
     private static VirtualDiskRequest Mirror(string name, long bytes) => new() { FriendlyName = name, ResiliencySettingName = "Mirror", SizeBytes = bytes };
 
-    private static Guid Template(GoldenWorld world, string name, MediaType medium) => world.Run(world.Subsystem.NewStorageTierAsync(
+    private static Guid Template(GoldenWorld world, string name, MediaType medium) => world.Run(world.Subsystem.Tiers.CreateTemplateAsync(
         world.Pool, new TierTemplateRequest { FriendlyName = name, MediaType = medium, ResiliencySettingName = "Mirror" })).UniqueId;
 
-    private static void Hold(GoldenWorld world, Guid disk) => world.Run(world.Subsystem.SetVirtualDiskAsync(
+    private static void Hold(GoldenWorld world, Guid disk) => world.Run(world.Subsystem.VirtualDisks.SetAsync(
         disk, static description => description with { Destage = description.Destage with { Hold = true } }));
 
     // Some blocks in every 256 KiB: every row and column gets data, and the file stays small.

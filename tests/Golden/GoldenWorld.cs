@@ -53,7 +53,7 @@ internal sealed class GoldenWorld : IDiskFactory
     public IReadOnlyList<GoldenWrite> Writes => _writes;
 
     /// <summary>The jobs that are listed.</summary>
-    public JobStatus[] Jobs => Run(Subsystem.JobsAsync());
+    public JobStatus[] Jobs => Run(Subsystem.Jobs.ListAsync());
 
     /// <summary>What the disks, the host's folder and its memory hold now, as a host that dies at this moment leaves them.</summary>
     public GoldenPack Pack() => new()
@@ -102,11 +102,11 @@ internal sealed class GoldenWorld : IDiskFactory
             int number = _media.Count;
             _media.Add(new SimMedia($"disk{number}", bytes, 4096));
             _open.Add(null);
-            ids.Add(Run(Subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = $"/sim/{number}", Overrides = new DiskOverrides(one) })).UniqueId);
+            ids.Add(Run(Subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = $"/sim/{number}", Overrides = new DiskOverrides(one) })).UniqueId);
         }
 
         PoolDescription settings = new() { FriendlyName = name, Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) };
-        Pool = Run(Subsystem.NewPoolAsync(settings, ids, DiskUsage.AutoSelect)).UniqueId;
+        Pool = Run(Subsystem.Pools.CreateAsync(settings, ids, DiskUsage.AutoSelect)).UniqueId;
     }
 
     /// <summary>Makes a virtual disk in the pool made last.</summary>
@@ -114,7 +114,7 @@ internal sealed class GoldenWorld : IDiskFactory
 
     /// <summary>Makes a virtual disk.</summary>
     public Guid NewDisk(Guid pool, VirtualDiskRequest request) =>
-        _disks[request.FriendlyName] = Run(Subsystem.NewVirtualDiskAsync(pool, request)).Description.Id.Value;
+        _disks[request.FriendlyName] = Run(Subsystem.VirtualDisks.CreateAsync(pool, request)).Description.Id.Value;
 
     /// <summary>Writes to a virtual disk and notes it.</summary>
     public void Write(string disk, long offset, int length, ulong seed)
@@ -183,7 +183,7 @@ internal sealed class GoldenWorld : IDiskFactory
     public void Settle()
     {
         Advance(TimeSpan.FromSeconds(30));   // what the host begins by itself has begun by then
-        Until(() => Subsystem.ListedJobs.All(static job => job.State is not (JobState.New or JobState.Running)));
+        Until(() => Subsystem.Jobs.Listed.All(static job => job.State is not (JobState.New or JobState.Running)));
     }
 
     private void Start() => Subsystem = Run(StorageSubsystem.StartAsync(
@@ -193,10 +193,10 @@ internal sealed class GoldenWorld : IDiskFactory
     {
         if (!_disks.TryGetValue(disk, out Guid id))
         {
-            id = _disks[disk] = Run(Subsystem.VirtualDisksAsync()).Single(one => one.Description.FriendlyName == disk).Description.Id.Value;
+            id = _disks[disk] = Run(Subsystem.VirtualDisks.ListAsync()).Single(one => one.Description.FriendlyName == disk).Description.Id.Value;
         }
 
-        return Subsystem.OpenedDisk(id).Disk;
+        return Subsystem.VirtualDisks.Opened(id).Disk;
     }
 
     private static void Require(IoError error, string attempt, string disk)

@@ -45,7 +45,7 @@ public sealed class CounterTests : IAsyncLifetime
             "--size=12M", "--io_size=6M", "--norandommap", "--output-format=json", $"--aux-path={_folder}");
         using JsonDocument report = JsonDocument.Parse(output[output.IndexOf('{')..]);
         JsonElement job = report.RootElement.GetProperty("jobs")[0];
-        IoCounters counted = (await _subsystem.VirtualDisksAsync()).Single().Counters!;
+        IoCounters counted = (await _subsystem.VirtualDisks.ListAsync()).Single().Counters!;
         Assert.Equal(0, job.GetProperty("error").GetInt32());
         Assert.True(counted.ReadOperations > 0 && counted.WriteOperations > 0);
         Assert.Equal(Done(job, "read"), (counted.ReadOperations, counted.ReadBytes));
@@ -60,16 +60,16 @@ public sealed class CounterTests : IAsyncLifetime
     {
         for (int i = 0; i < 2; i++)
         {
-            await _subsystem.NewPhysicalDiskAsync(new RegistrationSpec { Path = Path.Combine(_folder, $"{i}.img") }, 96 * Mebibyte, preallocate: false);
+            await _subsystem.PhysicalDisks.CreateAsync(new RegistrationSpec { Path = Path.Combine(_folder, $"{i}.img") }, 96 * Mebibyte, preallocate: false);
         }
 
-        PhysicalDiskStatus[] disks = await _subsystem.PhysicalDisksAsync();
-        StoragePoolStatus pool = await _subsystem.NewPoolAsync(
+        PhysicalDiskStatus[] disks = await _subsystem.PhysicalDisks.ListAsync();
+        StoragePoolStatus pool = await _subsystem.Pools.CreateAsync(
             new PoolDescription { FriendlyName = "p", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [.. disks.Select(disk => disk.UniqueId)], DiskUsage.AutoSelect);
-        VirtualDiskStatus made = await _subsystem.NewVirtualDiskAsync(pool.UniqueId, new VirtualDiskRequest
+        VirtualDiskStatus made = await _subsystem.VirtualDisks.CreateAsync(pool.UniqueId, new VirtualDiskRequest
         {
             FriendlyName = "d", ResiliencySettingName = resiliency, SizeBytes = 16 * Mebibyte, LogicalSectorSize = sector, NumberOfColumns = 1,
         });
-        return await _subsystem.ConnectVirtualDiskAsync(made.Description.Id.Value);
+        return await _subsystem.VirtualDisks.ConnectAsync(made.Description.Id.Value);
     }
 }

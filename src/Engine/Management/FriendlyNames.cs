@@ -28,6 +28,9 @@ public static class FriendlyNames
         }
     }
 
+    /// <summary>Returns whether two names are the same; case does not count.</summary>
+    internal static bool AreSame(string? a, string b) => string.Equals(a, b, StringComparison.OrdinalIgnoreCase);
+
     private static string Problem(string name) =>
         name.Length == 0 ? "is empty"
         : name.Length > LengthMax ? $"has {name.Length} characters"

@@ -1,30 +1,34 @@
+using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Exports.Nbd;
-using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
+// Invariants
+//  1. Pool is not null exactly while the pool is open; VirtualDisks and Unopened are empty while it is not.
+//  2. What is known of the pool stays known while it is closed.
+
 /// <summary>A pool that the host knows: open, or seen but incomplete.</summary>
 internal sealed class ManagedPool(PoolId id)
 {
+    private long _nextOpeningNs;   // before this, on the lane's clock, a lost pool is not opened again
+
     internal PoolId Id { get; } = id;
 
     /// <summary>The pool while it is open.</summary>
-    internal Pool? Pool { get; set; }
+    internal Pool? Pool { get; private set; }
 
     /// <summary>Why it is not open.</summary>
-    internal string Reason { get; set; } = "";
+    internal string Reason { get; private set; } = "";
 
     /// <summary>What its members say of it while it is not open.</summary>
-    internal PoolState? LastKnownState { get; set; }
+    internal PoolState? LastKnownState { get; private set; }
 
     /// <summary>Whether it was closed because it lost the majority of its metadata votes; it is opened again when that is back.</summary>
-    internal bool IsLost { get; set; }
-
-    /// <summary>Before this, on the lane's clock, a lost pool is not opened again.</summary>
-    internal long NextOpeningNs { get; set; }
+    internal bool IsLost { get; private set; }
 
     /// <summary>What is known of it.</summary>
     internal PoolState? State => Pool?.State ?? LastKnownState;
@@ -37,6 +41,79 @@ internal sealed class ManagedPool(PoolId id)
 
     /// <summary>Members that are missing, or were within the last hour.</summary>
     internal Dictionary<DiskNumber, Absence> Absences { get; } = [];
+
+    /// <summary>Notes that the pool was made.</summary>
+    internal void SetOpen(Pool pool) => Pool = pool;
+
+    /// <summary>Notes what an attempt to open the pool led to.</summary>
+    internal void SetOpened(PoolOpenResult result)
+    {
+        Pool = result.Pool;
+        Reason = result.Reason;
+        LastKnownState = result.LastKnownState ?? (IsLost ? LastKnownState : null);
+        IsLost &= Pool is null;
+    }
+
+    /// <summary>Notes why the pool is not opened.</summary>
+    internal void SetReason(string reason) => Reason = reason;
+
+    /// <summary>Keeps what is known of a pool that is about to be closed because it lost the majority of its votes.</summary>
+    internal void SetLost(Pool lost)
+    {
+        IsLost = true;
+        Reason = lost.StatusReason;
+        LastKnownState = lost.State;
+    }
+
+    /// <summary>Closes the pool, which has no open virtual disks any more.</summary>
+    internal async LaneTask<Nothing> Close(bool clean)
+    {
+        if (Pool is { } pool)
+        {
+            await pool.Close(clean);
+        }
+
+        Pool = null;
+        return default;
+    }
+
+    /// <summary>Closes a pool that is about to be removed; what is known of it stays.</summary>
+    internal async LaneTask<Nothing> CloseForRemoval()
+    {
+        LastKnownState = Pool!.State;
+        await Pool.Close();
+        Pool = null;
+        Reason = "it is being removed";
+        return default;
+    }
+
+    /// <summary>Returns whether a lost pool is to be opened again now; if so, the next attempt is due after <paramref name="periodNs"/>.</summary>
+    internal bool TakeOpeningTurn(long nowNs, long periodNs)
+    {
+        if (this is not { Pool: null, IsLost: true } || nowNs < _nextOpeningNs)
+        {
+            return false;
+        }
+
+        _nextOpeningNs = nowNs + periodNs;
+        return true;
+    }
+
+    /// <summary>Returns which member a disk is. Its label says so, or, for one that has not been there since the host started, what is known of it.</summary>
+    internal DiskDescription? MemberFor(RegisteredDisk disk) => disk.IsSplit ? null : disk.Scan is { Kind: not ScanKind.Unreadable } scan
+        ? scan.Label is { } label && label.Pool == Id && State?.Disk(label.Number)?.Description is { } member && member.Id == label.Disk ? member : null
+        : State?.Disks.Values.FirstOrDefault(known => known.Description.Id.Value == disk.LastMember)?.Description;
+
+    /// <summary>Refuses a change of a pool that is read-only.</summary>
+    /// <exception cref="RefusedException">The open pool is read-only.</exception>
+    internal void RequireWritable()
+    {
+        PoolDescription pool = Pool!.State.Pool!;
+        if (pool.IsReadOnly)
+        {
+            throw new RefusedException(Refusal.PoolReadOnly, $"Storage pool '{pool.FriendlyName}' is read-only.", "Set -IsReadOnly $false first.");
+        }
+    }
 }
 
 /// <summary>A member that has left its pool; times are the lane's.</summary>
@@ -63,19 +140,25 @@ internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
 {
     internal OpenVirtualDisk Open { get; } = open;
 
-    internal NbdServer? Server { get; set; }
+    internal NbdServer? Server { get; private set; }
 
-    internal NbdExport? Export { get; set; }
+    internal NbdExport? Export { get; private set; }
 
-    internal string SocketPath { get; set; } = "";
+    internal string SocketPath { get; private set; } = "";
 
     internal bool IsExported => Server is not null;
+
+    /// <summary>Whether it has tiers that slices can move between.</summary>
+    internal bool HasSeveralTiers => Open.Tiering is { Store.Tiers: > 1 };
+
+    /// <summary>Whether its write cache takes no writes although it is to.</summary>
+    internal bool HasLostCache => Open.Cache is { State: WriteCacheState.Retiring or WriteCacheState.WriteThrough };
 
     /// <summary>Whether it is to be opened again as soon as no commit that concerns it is undecided.</summary>
     internal bool AwaitsDecision { get; set; }
 
     /// <summary>Why it is not exported although it is to be; empty otherwise.</summary>
-    internal string ExportProblem { get; set; } = "";
+    internal string ExportProblem { get; private set; } = "";
 
     /// <summary>Whether a user stopped its repair: none is begun for stale copies without a command, or until another disk is back.</summary>
     internal bool IsResyncStopped { get; set; }
@@ -91,4 +174,20 @@ internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
 
     /// <summary>Disks that were to be drained when a user stopped its repair: for these alone none is begun without a command.</summary>
     internal (Pool Pool, DiskNumber Disk)[] StoppedFor { get; set; } = [];
+
+    /// <summary>Notes that it is exported.</summary>
+    internal void SetExported(NbdServer server, NbdExport export, string socketPath) =>
+        (Server, Export, SocketPath, ExportProblem) = (server, export, socketPath, "");
+
+    /// <summary>Notes why it is not exported although it is to be.</summary>
+    internal void SetExportProblem(string problem) => ExportProblem = problem;
+
+    /// <summary>Notes that it is exported no more, and returns the server that did, which is still open.</summary>
+    internal NbdServer? TakeServer()
+    {
+        NbdServer? server = Server;
+        (Server, Export) = (null, null);
+        SocketPath = "";
+        return server;
+    }
 }

@@ -1,157 +1,190 @@
-using TierSpaces.Engine.Devices;
-using TierSpaces.Engine.Exports.Nbd;
-using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Lanes;
-using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
-using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>What a subsystem is made of.</summary>
-/// <param name="Lane">Lane of pools, virtual disks and exports.</param>
-/// <param name="Network">Sockets of that lane; null: nothing is exported.</param>
-/// <param name="Factory">Opens disks.</param>
-/// <param name="State">The host's state folder.</param>
-/// <param name="ExportFolder">Folder of the export sockets.</param>
-/// <param name="NodeId">Identity of this host.</param>
-/// <param name="Notice">Takes events in words, on the lane.</param>
-public sealed record SubsystemOptions(
-    ILane Lane, ILaneNetwork? Network, IDiskFactory Factory, IHostState State, string ExportFolder, Guid NodeId, Action<string> Notice)
-{
-    /// <summary>How much of the machine jobs may have.</summary>
-    public JobPacing JobPacing { get; init; } = new();
-
-    /// <summary>How long member disks may take.</summary>
-    public IoDeadlines Deadlines { get; init; } = IoDeadlines.Default;
-
-    /// <summary>When pools do something about their disks by themselves.</summary>
-    public HealingTimes Healing { get; init; } = HealingTimes.Default;
-}
-
-// Every verb of the product over the engine. Verbs run on the lane, those that change something one after another; a verb
-// checks everything it can before it changes anything.
+// Every verb of the product over the engine: one service per kind of object, over tables of disks and pools that they share. Verbs run on the lane,
+// those that change something one after another; a verb checks everything it can before it changes anything. Background loops call the same
+// services, in turn with the verbs, and end when the host stops.
 //
 // Invariants
-//  1. A registered disk that is not a member of an open pool is open here (and so locked), or says why not.
-//  2. A pool is opened as soon as enough of its members are registered, and stays open until it is removed or the host stops.
-//  3. Every virtual disk of an open pool is open; it is exported while its description says connected. One that is attached by hand only
-//     is no longer connected when its pool is first opened after a start of the machine.
+//  1. A service knows those that it is given, and none of them knows it.
+//  2. A pool is opened as soon as enough of its members are registered, and stays open until it is removed, loses its majority, or the host stops.
 
-/// <summary>Pools, disks and virtual disks of one host.</summary>
-public sealed partial class StorageSubsystem
+/// <summary>Pools, disks and virtual disks of one host: composes the services, starts and stops them.</summary>
+public sealed class StorageSubsystem
 {
-    private readonly SubsystemOptions _options;
-    private readonly ILane _lane;
-    private readonly DiskRegistry _registry;
-    private readonly DiskWatch _watch;
-    private readonly NbdBudget _payload = new();   // of all exports: they are on one lane
-    private readonly Dictionary<PoolId, ManagedPool> _pools = [];
-    private readonly HashSet<PoolId> _opened = [];   // since the machine started: each has a mark in the host's state
-    private readonly LaneSignal _verbEnded = new();
-    private bool _verbRunning;
-    private bool _stopped;
+    private readonly SubsystemCore _core;
+    private readonly ReliabilityRecords _reliability;
+    private readonly DiskOpener _diskOpener;
+    private readonly PoolOpener _opener;
+    private readonly MissingDisks _missing;
+    private readonly Func<LaneTask>[] _loops;
 
     private StorageSubsystem(SubsystemOptions options)
     {
-        _options = options;
-        _lane = options.Lane;
-        _registry = new DiskRegistry(options.State);
-        _jobs = new JobList(_lane);
-        _reliability = new ReliabilityLedger(options.State);
-        _watch = new DiskWatch(options.Lane, options.Deadlines);
+        SubsystemCore core = _core = new SubsystemCore(options);
+        JobRunner runner = new(core);
+        DiskChecks diskChecks = new(core);
+        DiskExports exports = new(core);
+        OpenedMarks marks = new(core);
+        LentCaches lent = new(core);
+        DiskOpener diskOpener = _diskOpener = new DiskOpener(core);
+        ReliabilityRecords reliability = _reliability = new ReliabilityRecords(core);
+        FailingDisks failing = new(core, reliability);
+        PhysicalDiskStatuses diskStatuses = new(core, diskChecks, reliability);
+        VirtualDiskStatuses statuses = new(core, runner);
+        VirtualDiskDecisions decisions = new(core, lent);
+
+        Jobs = new JobService(core, runner);
+        Repairs = new RepairService(core, runner, reliability);
+        Scrubs = new ScrubService(core, runner, Repairs);
+        Rebalance = new RebalanceService(core, runner);
+        TierOptimizer = new TierOptimizer(core, runner);
+        VirtualDiskOpener disks = new(core, exports, runner, reliability, marks);
+        Rejoins rejoins = new(core, disks);
+        JobResumption resumption = new(Repairs, TierOptimizer, Rebalance);
+        PoolOpener opener = _opener = new PoolOpener(core, disks, rejoins, resumption, Repairs, runner, reliability);
+        MissingDisks missing = _missing = new MissingDisks(core, diskOpener, opener, rejoins, Repairs);
+
+        PhysicalDisks = new PhysicalDiskService(core, diskOpener, opener, diskChecks, diskStatuses, reliability, failing);
+        EmulatedDisks = new EmulatedDiskService(core, diskStatuses);
+        Reliability = new ReliabilityService(core, reliability, failing, diskStatuses);
+        Pools = new PoolService(core, diskOpener, opener, diskChecks, missing, marks, new PoolRemoval(core, diskOpener, opener, lent, marks));
+        WriteCaches = new WriteCacheService(core, disks, lent, statuses);
+        VirtualDisks = new VirtualDiskService(core, decisions, disks, exports, WriteCaches, statuses, runner, reliability);
+        Placements = new PlacementService(core, decisions);
+        Tiers = new TierService(core);
+        TierSchedules = new TierScheduleService(core);
+        Pins = new PinService(core, runner, TierOptimizer);
+        Heat = new HeatService(core);
+        Slices = new SliceService(core);
+
+        _loops =
+        [
+            new HeldDisks(core, diskOpener, opener).Run,
+            new MemberWatch(core).Run,
+            new ScheduleLoop(core, reliability, Scrubs, new TierUpkeep(core, runner, TierOptimizer)).Run,
+            new Healing(core, missing, new LostPools(core, diskOpener, opener, disks), disks, failing, WriteCaches, Repairs, lent).Run,
+        ];
     }
+
+    /// <summary>Physical disks.</summary>
+    public PhysicalDiskService PhysicalDisks { get; }
+
+    /// <summary>Faults of emulated disks.</summary>
+    public EmulatedDiskService EmulatedDisks { get; }
+
+    /// <summary>Reliability counters of physical disks.</summary>
+    public ReliabilityService Reliability { get; }
+
+    /// <summary>Storage pools and their members.</summary>
+    public PoolService Pools { get; }
+
+    /// <summary>Spreading the slabs of pools over their disks.</summary>
+    public RebalanceService Rebalance { get; }
+
+    /// <summary>Virtual disks.</summary>
+    public VirtualDiskService VirtualDisks { get; }
+
+    /// <summary>Write caches of virtual disks.</summary>
+    public WriteCacheService WriteCaches { get; }
+
+    /// <summary>Where virtual disks are or would be, and their possible sizes.</summary>
+    public PlacementService Placements { get; }
+
+    /// <summary>Storage tiers and their templates.</summary>
+    public TierService Tiers { get; }
+
+    /// <summary>Optimization of tiers.</summary>
+    public TierOptimizer TierOptimizer { get; }
+
+    /// <summary>When tiers are optimized without a command.</summary>
+    public TierScheduleService TierSchedules { get; }
+
+    /// <summary>Pins.</summary>
+    public PinService Pins { get; }
+
+    /// <summary>Heat, exported and imported.</summary>
+    public HeatService Heat { get; }
+
+    /// <summary>Slices of tiered virtual disks.</summary>
+    public SliceService Slices { get; }
+
+    /// <summary>Storage jobs.</summary>
+    public JobService Jobs { get; }
+
+    /// <summary>Repairs of virtual disks.</summary>
+    public RepairService Repairs { get; }
+
+    /// <summary>Verification of virtual disks.</summary>
+    public ScrubService Scrubs { get; }
+
+    /// <summary>The turn of verbs, for callers on the lane.</summary>
+    internal VerbTurns Turns => _core.Turns;
 
     /// <summary>Finds the registered disks and opens the pools on them.</summary>
     public static Task<StorageSubsystem> StartAsync(SubsystemOptions options) =>
         options.Lane.InvokeAsync(async LaneTask<StorageSubsystem> () =>
         {
             StorageSubsystem subsystem = new(options);
-            string problem = subsystem._registry.Load();
-            if (problem.Length > 0)
-            {
-                options.Notice(problem);
-            }
-
-            if (subsystem._reliability.Load() is { Length: > 0 } damage)
-            {
-                options.Notice(damage);
-            }
-
-            foreach (RegisteredDisk disk in subsystem._registry.Disks)
-            {
-                await subsystem.OpenRegistered(disk);
-            }
-
-            await subsystem.OpenPools(onlyWhole: subsystem.HasHeldDisks);
-            subsystem.AwaitHeldDisks().Forget();
-            subsystem.WatchMembers().Forget();
-            subsystem.WatchSchedule().Forget();
-            subsystem.TendPools().Forget();
+            await subsystem.Start();
             return subsystem;
         });
 
     /// <summary>Stops everything cleanly: the next start finds nothing to resync.</summary>
-    public Task<bool> StopAsync() => _lane.InvokeAsync(async LaneTask<bool> () =>
+    public Task<bool> StopAsync() => _core.Lane.InvokeAsync(async LaneTask<bool> () =>
     {
-        _stopped = true;
-        while (_looks > 0)
+        Turns.Stop();
+        await _missing.WaitForLooks();   // they hold disks open
+        return await Turns.InTurn(CloseAll);
+    });
+
+    private async LaneTask<Nothing> Start()
+    {
+        NoticeDamage(_core.Disks.Load());
+        NoticeDamage(_reliability.Load());
+        foreach (RegisteredDisk disk in _core.Disks.All)
         {
-            await _lookEnded.Wait();   // they hold disks open
+            await _diskOpener.Open(disk);
         }
 
-        return await InTurn(CloseAll);
-    });
+        await _opener.Open(onlyWhole: _core.Disks.HasHeldDisks);
+        foreach (Func<LaneTask> loop in _loops)
+        {
+            loop().Forget();
+        }
+
+        return default;
+    }
+
+    private void NoticeDamage(string damage)
+    {
+        if (damage.Length > 0)
+        {
+            _core.Notice(damage);
+        }
+    }
 
     private async LaneTask<bool> CloseAll()
     {
         Dictionary<ManagedPool, bool> clean = [];
-        foreach (ManagedPool pool in _pools.Values.ToArray())
+        foreach (ManagedPool pool in _core.Pools.All.ToArray())
         {
-            clean[pool] = await StopDisks(pool);
+            clean[pool] = await _opener.StopDisks(pool);
         }
 
         foreach ((ManagedPool pool, bool isClean) in clean)
         {
-            await ClosePool(pool, isClean);
+            await pool.Close(isClean);
         }
 
-        SaveReliability();
-
-        foreach (RegisteredDisk disk in _registry.Disks)
+        _reliability.Save();
+        foreach (RegisteredDisk disk in _core.Disks.All)
         {
-            if (disk.Disk is { } open)
-            {
-                disk.Disk = null;
-                await open.Close();
-            }
+            await DiskOpener.Close(disk);
         }
 
         return clean.Values.All(static isClean => isClean);
-    }
-
-    /// <summary>Runs a verb that reads.</summary>
-    private Task<T> Look<T>(Func<T> look) => _lane.InvokeAsync(() => LaneTask.FromResult(look()));
-
-    /// <summary>Runs a verb that changes something, after those that came before it.</summary>
-    private Task<T> Change<T>(Func<LaneTask<T>> verb) => _lane.InvokeAsync(() => InTurn(verb));
-
-    internal async LaneTask<T> InTurn<T>(Func<LaneTask<T>> verb)
-    {
-        while (_verbRunning)
-        {
-            await _verbEnded.Wait();
-        }
-
-        _verbRunning = true;
-        try
-        {
-            return await verb();
-        }
-        finally
-        {
-            _verbRunning = false;
-            _verbEnded.NotifyAll();
-        }
     }
 }

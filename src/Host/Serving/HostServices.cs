@@ -88,7 +88,7 @@ internal sealed class HostServices : IAsyncDisposable
     /// </summary>
     public async Task AttachConnectedAsync()
     {
-        foreach (var disk in await Subsystem.VirtualDisksAsync().ConfigureAwait(false))
+        foreach (var disk in await Subsystem.VirtualDisks.ListAsync().ConfigureAwait(false))
         {
             var uniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
             if (disk.SocketPath.Length > 0 && Attachments.OutcomeOf(uniqueId) is null)

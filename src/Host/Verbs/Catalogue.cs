@@ -45,11 +45,11 @@ internal sealed class Catalogue
     public static async Task<Catalogue> ReadAsync(HostServices services)
     {
         var subsystem = services.Subsystem;
-        var disks = await subsystem.PhysicalDisksAsync().ConfigureAwait(false);
-        var pools = await subsystem.PoolsAsync().ConfigureAwait(false);
-        var virtualDisks = await subsystem.VirtualDisksAsync().ConfigureAwait(false);
-        var tiers = await subsystem.StorageTiersAsync().ConfigureAwait(false);
-        return new Catalogue(disks, pools, virtualDisks, tiers, await subsystem.JobsAsync().ConfigureAwait(false));
+        var disks = await subsystem.PhysicalDisks.ListAsync().ConfigureAwait(false);
+        var pools = await subsystem.Pools.ListAsync().ConfigureAwait(false);
+        var virtualDisks = await subsystem.VirtualDisks.ListAsync().ConfigureAwait(false);
+        var tiers = await subsystem.Tiers.ListAsync().ConfigureAwait(false);
+        return new Catalogue(disks, pools, virtualDisks, tiers, await subsystem.Jobs.ListAsync().ConfigureAwait(false));
     }
 
     /// <summary>Slab size of a pool, in bytes.</summary>

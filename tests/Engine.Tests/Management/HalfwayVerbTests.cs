@@ -22,19 +22,19 @@ public sealed class HalfwayVerbTests
     {
         _world.NewPool(3);
         Guid id = _world.NewMirror("d", 4 * Mebibyte);
-        _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id));
+        _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id));
         _world.Refusing.UnionWith([0, 1]);   // two of three: the pool loses its quorum
-        Assert.Equal(Refusal.PoolStateForbids, RefusalOf(() => _world.Subsystem.RemoveVirtualDiskAsync(id)));
+        Assert.Equal(Refusal.PoolStateForbids, RefusalOf(() => _world.Subsystem.VirtualDisks.RemoveAsync(id)));
         Assert.Equal(id, Status(id).Description.Id.Value);
-        _world.Subsystem.OpenedDisk(id);
-        Assert.Equal(Refusal.PoolStateForbids, RefusalOf(() => _world.Subsystem.RemoveVirtualDiskAsync(id)));
+        _world.Subsystem.VirtualDisks.Opened(id);
+        Assert.Equal(Refusal.PoolStateForbids, RefusalOf(() => _world.Subsystem.VirtualDisks.RemoveAsync(id)));
         _world.Refusing.Clear();
         _world.Run(_world.Subsystem.StopAsync());
         _world.Start();
-        _world.Until(() => _world.Subsystem.OpenedDisk(id).Fault == IoError.None);
+        _world.Until(() => _world.Subsystem.VirtualDisks.Opened(id).Fault == IoError.None);
         Assert.Equal(SubsystemWorld.Written(0, 4096), _world.Read(id, 0, 4096));
-        Assert.True(_world.Run(_world.Subsystem.RemoveVirtualDiskAsync(id)));
-        Assert.Empty(_world.Run(_world.Subsystem.VirtualDisksAsync()));
+        Assert.True(_world.Run(_world.Subsystem.VirtualDisks.RemoveAsync(id)));
+        Assert.Empty(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()));
     }
 
     /// <summary>The removal may be committed later: until that is decided nothing uses the virtual disk.</summary>
@@ -45,14 +45,14 @@ public sealed class HalfwayVerbTests
     {
         _world.NewPool(3);
         Guid id = _world.NewMirror("d", 4 * Mebibyte);
-        _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id));
+        _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id));
         SetFull(true);
-        Assert.Equal(Refusal.NotEnoughCapacity, RefusalOf(() => _world.Subsystem.RemoveVirtualDiskAsync(id)));
+        Assert.Equal(Refusal.NotEnoughCapacity, RefusalOf(() => _world.Subsystem.VirtualDisks.RemoveAsync(id)));
         Assert.Equal("", Status(id).SocketPath);
-        Assert.Equal(Refusal.NotEnoughCapacity, RefusalOf(() => connects ? _world.Subsystem.ConnectVirtualDiskAsync(id) : _world.Subsystem.RemoveVirtualDiskAsync(id)));
+        Assert.Equal(Refusal.NotEnoughCapacity, RefusalOf(() => connects ? _world.Subsystem.VirtualDisks.ConnectAsync(id) : _world.Subsystem.VirtualDisks.RemoveAsync(id)));
         SetFull(false);
-        Refusal? refused = RefusalOf(() => connects ? _world.Subsystem.ConnectVirtualDiskAsync(id) : _world.Subsystem.RemoveVirtualDiskAsync(id));
-        if (_world.Run(_world.Subsystem.VirtualDisksAsync()).Length > 0)
+        Refusal? refused = RefusalOf(() => connects ? _world.Subsystem.VirtualDisks.ConnectAsync(id) : _world.Subsystem.VirtualDisks.RemoveAsync(id));
+        if (_world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Length > 0)
         {
             Assert.Null(refused);
             Assert.Equal(SubsystemWorld.Written(0, 4096), _world.Read(id, 0, 4096));
@@ -67,20 +67,20 @@ public sealed class HalfwayVerbTests
     public void A_virtual_disk_that_could_not_be_flushed_stays_connected()
     {
         _world.NewPool(1);
-        Guid id = _world.Run(_world.Subsystem.NewVirtualDiskAsync(
+        Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(
             _world.Pool, new VirtualDiskRequest { FriendlyName = "d", ResiliencySettingName = "Simple", SizeBytes = 4 * Mebibyte, NumberOfColumns = 1 })).Description.Id.Value;
-        _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id));
+        _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id));
         TestClient client = new TestClient(_world.Lane, _network.Listening.Values.Single()).Enter();
         Assert.Equal(0u, client.Ask(1, 0, 4096, 0, new byte[4096]).Error);
         _world.Disks[0].FailFlushes = 1;
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.DisconnectVirtualDiskAsync(id)));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.DisconnectAsync(id)));
         Assert.Contains("could not be flushed", refused.Message);
         Assert.NotEqual("", Status(id).SocketPath);
         Assert.True(Status(id).Description.IsConnected);
         Assert.False(client.Socket.ClosedByServer);
 
         // What it cannot keep it says again, and goes.
-        VirtualDiskStatus gone = _world.Run(_world.Subsystem.DisconnectVirtualDiskAsync(id));
+        VirtualDiskStatus gone = _world.Run(_world.Subsystem.VirtualDisks.DisconnectAsync(id));
         Assert.Equal("", gone.SocketPath);
         Assert.Contains("not durable", Assert.Single(gone.Remarks));
         Assert.True(client.Socket.ClosedByServer);
@@ -91,14 +91,14 @@ public sealed class HalfwayVerbTests
     {
         _world.NewPool(3);
         Guid id = _world.NewMirror("d", 4 * Mebibyte);
-        _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id));
+        _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id));
         TestClient client = new TestClient(_world.Lane, _network.Listening.Values.Single()).Enter();
         SetFull(true);
-        Assert.ThrowsAny<RefusedException>(() => _world.Run(_world.Subsystem.DisconnectVirtualDiskAsync(id)));
+        Assert.ThrowsAny<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.DisconnectAsync(id)));
         SetFull(false);
         Assert.NotEqual("", Status(id).SocketPath);
         Assert.Equal(0u, client.Ask(0, 0, 4096).Error);
-        Assert.Equal("", _world.Run(_world.Subsystem.DisconnectVirtualDiskAsync(id)).SocketPath);
+        Assert.Equal("", _world.Run(_world.Subsystem.VirtualDisks.DisconnectAsync(id)).SocketPath);
         Assert.True(client.Socket.ClosedByServer);
     }
 
@@ -107,14 +107,14 @@ public sealed class HalfwayVerbTests
     {
         Guid id = _world.NewDisk();
         FailWrites(true);
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.UnregisterPhysicalDiskAsync(id)));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.PhysicalDisks.UnregisterAsync(id)));
         Assert.Contains("stays registered", refused.Message);
-        Assert.Equal(id, Assert.Single(_world.Run(_world.Subsystem.PhysicalDisksAsync())).UniqueId);
+        Assert.Equal(id, Assert.Single(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync())).UniqueId);
         Assert.False(_world.Disks[0].IsClosed);
         FailWrites(false);
-        Assert.True(_world.Run(_world.Subsystem.UnregisterPhysicalDiskAsync(id)));
+        Assert.True(_world.Run(_world.Subsystem.PhysicalDisks.UnregisterAsync(id)));
         Assert.True(_world.Disks[0].IsClosed);
-        Assert.Empty(_world.Run(_world.Subsystem.PhysicalDisksAsync()));
+        Assert.Empty(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()));
     }
 
     [Fact]
@@ -124,7 +124,7 @@ public sealed class HalfwayVerbTests
         RefusedException refused = Assert.Throws<RefusedException>(() => _world.NewDisk());
         Assert.Contains("not registered", refused.Message);
         Assert.True(_world.Disks[0].IsClosed);
-        Assert.Empty(_world.Run(_world.Subsystem.PhysicalDisksAsync()));
+        Assert.Empty(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()));
     }
 
     [Theory]
@@ -137,9 +137,9 @@ public sealed class HalfwayVerbTests
         string path = Path.Combine(folder, "0");
         _ = opens || _world.Away.Add(0);
         FailWrites(opens);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.NewPhysicalDiskAsync(new RegistrationSpec { Path = path }, 64 << 20, preallocate: false)));
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.PhysicalDisks.CreateAsync(new RegistrationSpec { Path = path }, 64 << 20, preallocate: false)));
         Assert.Empty(Directory.GetFiles(folder));
-        Assert.Single(_world.Run(_world.Subsystem.PhysicalDisksAsync()));
+        Assert.Single(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()));
         Directory.Delete(folder);
     }
 
@@ -148,18 +148,18 @@ public sealed class HalfwayVerbTests
     {
         _world.NewPool(3);
         Guid id = _world.NewMirror("d", 4 * Mebibyte);
-        _world.Run(_world.Subsystem.RemoveVirtualDiskAsync(id));
+        _world.Run(_world.Subsystem.VirtualDisks.RemoveAsync(id));
         _world.Refusing.Add(2);
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.RemovePoolAsync(_world.Pool)));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pools.RemoveAsync(_world.Pool)));
         Assert.Contains("could not be erased", refused.Message);
         Assert.DoesNotContain("could not be written back", refused.Message);
         _world.Refusing.Clear();
-        StoragePoolStatus pool = Assert.Single(_world.Run(_world.Subsystem.PoolsAsync()));
+        StoragePoolStatus pool = Assert.Single(_world.Run(_world.Subsystem.Pools.ListAsync()));
         Assert.NotEqual(PoolOperationalStatus.Incomplete, pool.OperationalStatus);
         _world.NewMirror("e", 4 * Mebibyte);   // it is used as before
-        _world.Run(_world.Subsystem.RemoveVirtualDiskAsync(_world.Run(_world.Subsystem.VirtualDisksAsync()).Single().Description.Id.Value));
-        Assert.True(_world.Run(_world.Subsystem.RemovePoolAsync(_world.Pool)));
-        Assert.Empty(_world.Run(_world.Subsystem.PoolsAsync()));
+        _world.Run(_world.Subsystem.VirtualDisks.RemoveAsync(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Single().Description.Id.Value));
+        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveAsync(_world.Pool)));
+        Assert.Empty(_world.Run(_world.Subsystem.Pools.ListAsync()));
         _world.NewPool(1);   // and blank disks can be pooled
     }
 
@@ -171,7 +171,7 @@ public sealed class HalfwayVerbTests
         Guid[] ids = [_world.NewMirror("a", 40 * Mebibyte, filled: false), _world.NewMirror("b", 40 * Mebibyte, filled: false)];
         foreach (Guid id in ids)
         {
-            _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id));
+            _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id));
         }
 
         foreach (Action<TierSpaces.Engine.Lanes.ILaneSocket> accept in _network.Listening.Values)
@@ -205,7 +205,7 @@ public sealed class HalfwayVerbTests
         }
     }
 
-    private VirtualDiskStatus Status(Guid id) => _world.Run(_world.Subsystem.VirtualDisksAsync()).Single(disk => disk.Description.Id.Value == id);
+    private VirtualDiskStatus Status(Guid id) => _world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Single(disk => disk.Description.Id.Value == id);
 
     private void SetFull(bool full) => Array.ForEach(_world.Disks, disk => disk.Full = full);
 

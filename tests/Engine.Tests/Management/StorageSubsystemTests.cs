@@ -30,20 +30,20 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     {
         await NewDisksAsync(4);
         StoragePoolStatus pool = await NewPoolAsync("p");
-        VirtualDiskStatus disk = await _subsystem.NewVirtualDiskAsync(pool.UniqueId, new VirtualDiskRequest { FriendlyName = "d", SizeBytes = 32 * Mebibyte, NumberOfColumns = 2 });
+        VirtualDiskStatus disk = await _subsystem.VirtualDisks.CreateAsync(pool.UniqueId, new VirtualDiskRequest { FriendlyName = "d", SizeBytes = 32 * Mebibyte, NumberOfColumns = 2 });
         Assert.Equal((2, 2, "Mirror"), (disk.Description.NumberOfColumns, disk.Description.NumberOfDataCopies, disk.Description.ResiliencySettingName));
         Assert.Equal("Detached", disk.OperationalStatus);
-        disk = await _subsystem.ConnectVirtualDiskAsync(disk.Description.Id.Value);
+        disk = await _subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value);
         Assert.True(File.Exists(disk.SocketPath));
         string socket = disk.SocketPath;
         await StopAsync();
         Assert.False(File.Exists(socket));
         await StartAsync();
-        disk = Assert.Single(await _subsystem.VirtualDisksAsync());
+        disk = Assert.Single(await _subsystem.VirtualDisks.ListAsync());
         Assert.Equal((HealthStatus.Healthy, "OK", socket), (disk.Health, disk.OperationalStatus, disk.SocketPath));
-        await _subsystem.RemoveVirtualDiskAsync(disk.Description.Id.Value);
-        await _subsystem.RemovePoolAsync(pool.UniqueId);
-        Assert.All(await _subsystem.PhysicalDisksAsync(), physical => Assert.Null(physical.CannotPool));
+        await _subsystem.VirtualDisks.RemoveAsync(disk.Description.Id.Value);
+        await _subsystem.Pools.RemoveAsync(pool.UniqueId);
+        Assert.All(await _subsystem.PhysicalDisks.ListAsync(), physical => Assert.Null(physical.CannotPool));
     }
 
     [Fact]
@@ -62,14 +62,14 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         await RefusedAsync(Refusal.SectorSizeNotSupported, () => NewDiskAsync(pool, request => request with { LogicalSectorSize = 1024 }));
         await NewDiskAsync(pool, request => request);
         await RefusedAsync(Refusal.NameTaken, () => NewDiskAsync(pool, request => request));
-        await RefusedAsync(Refusal.PoolHasVirtualDisks, () => _subsystem.RemovePoolAsync(pool.UniqueId));
-        PhysicalDiskStatus member = (await _subsystem.PhysicalDisksAsync())[0];
-        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.UnregisterPhysicalDiskAsync(member.UniqueId));
-        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.ResetPhysicalDiskAsync(member.UniqueId));
-        await RefusedAsync(Refusal.FileExists, () => _subsystem.NewPhysicalDiskAsync(new RegistrationSpec { Path = Path.Combine(_folder, "foreign.img") }, Foreign(), false));
-        await RefusedAsync(Refusal.FileNotFound, () => _subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = Path.Combine(_folder, "none.img") }));
-        Assert.Single(await _subsystem.VirtualDisksAsync());
-        Assert.Equal(3, (await _subsystem.PhysicalDisksAsync()).Length);
+        await RefusedAsync(Refusal.PoolHasVirtualDisks, () => _subsystem.Pools.RemoveAsync(pool.UniqueId));
+        PhysicalDiskStatus member = (await _subsystem.PhysicalDisks.ListAsync())[0];
+        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.PhysicalDisks.UnregisterAsync(member.UniqueId));
+        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.PhysicalDisks.ResetAsync(member.UniqueId));
+        await RefusedAsync(Refusal.FileExists, () => _subsystem.PhysicalDisks.CreateAsync(new RegistrationSpec { Path = Path.Combine(_folder, "foreign.img") }, Foreign(), false));
+        await RefusedAsync(Refusal.FileNotFound, () => _subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = Path.Combine(_folder, "none.img") }));
+        Assert.Single(await _subsystem.VirtualDisks.ListAsync());
+        Assert.Equal(3, (await _subsystem.PhysicalDisks.ListAsync()).Length);
     }
 
     [Fact]
@@ -79,8 +79,8 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         StoragePoolStatus pool = await NewPoolAsync("p");
         VirtualDiskStatus manual = await NewDiskAsync(pool, request => request with { FriendlyName = "manual", IsManualAttach = true });
         VirtualDiskStatus other = await NewDiskAsync(pool, request => request with { FriendlyName = "other" });
-        await _subsystem.ConnectVirtualDiskAsync(manual.Description.Id.Value);
-        await _subsystem.ConnectVirtualDiskAsync(other.Description.Id.Value);
+        await _subsystem.VirtualDisks.ConnectAsync(manual.Description.Id.Value);
+        await _subsystem.VirtualDisks.ConnectAsync(other.Description.Id.Value);
 
         await StopAsync();
         await StartAsync();
@@ -94,27 +94,27 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         await StopAsync();
         await StartAsync();
         Assert.Equal(["other"], await ConnectedAsync());
-        await _subsystem.ConnectVirtualDiskAsync(manual.Description.Id.Value);
+        await _subsystem.VirtualDisks.ConnectAsync(manual.Description.Id.Value);
         Assert.Equal(["manual", "other"], await ConnectedAsync());
 
         async Task<string[]> ConnectedAsync() =>
-            [.. (await _subsystem.VirtualDisksAsync()).Where(disk => disk.SocketPath.Length > 0).Select(disk => disk.Description.FriendlyName).Order()];
+            [.. (await _subsystem.VirtualDisks.ListAsync()).Where(disk => disk.SocketPath.Length > 0).Select(disk => disk.Description.FriendlyName).Order()];
     }
 
     [Fact]
     public async Task Removing_a_pool_leaves_the_members_of_another_alone()
     {
         await NewDisksAsync(3);
-        PhysicalDiskStatus[] disks = await _subsystem.PhysicalDisksAsync();
+        PhysicalDiskStatus[] disks = await _subsystem.PhysicalDisks.ListAsync();
         PoolDescription settings = new() { FriendlyName = "kept", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) };
-        await _subsystem.NewPoolAsync(settings, [disks[0].UniqueId, disks[1].UniqueId], DiskUsage.AutoSelect);
-        StoragePoolStatus gone = await _subsystem.NewPoolAsync(settings with { FriendlyName = "gone" }, [disks[2].UniqueId], DiskUsage.AutoSelect);
+        await _subsystem.Pools.CreateAsync(settings, [disks[0].UniqueId, disks[1].UniqueId], DiskUsage.AutoSelect);
+        StoragePoolStatus gone = await _subsystem.Pools.CreateAsync(settings with { FriendlyName = "gone" }, [disks[2].UniqueId], DiskUsage.AutoSelect);
 
-        await _subsystem.RemovePoolAsync(gone.UniqueId);
+        await _subsystem.Pools.RemoveAsync(gone.UniqueId);
 
-        PhysicalDiskStatus member = (await _subsystem.PhysicalDisksAsync()).First(disk => disk.FriendlyName == disks[0].FriendlyName);
-        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.UnregisterPhysicalDiskAsync(member.UniqueId));
-        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.NewPoolAsync(settings with { FriendlyName = "new" }, [member.UniqueId], DiskUsage.AutoSelect));
+        PhysicalDiskStatus member = (await _subsystem.PhysicalDisks.ListAsync()).First(disk => disk.FriendlyName == disks[0].FriendlyName);
+        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.PhysicalDisks.UnregisterAsync(member.UniqueId));
+        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.Pools.CreateAsync(settings with { FriendlyName = "new" }, [member.UniqueId], DiskUsage.AutoSelect));
     }
 
     [Fact]
@@ -122,7 +122,7 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     {
         await NewDisksAsync(4);
         StoragePoolStatus pool = await NewPoolAsync("p");
-        await _subsystem.SetPoolAsync(pool.UniqueId, settings => settings with
+        await _subsystem.Pools.SetAsync(pool.UniqueId, settings => settings with
         {
             ResiliencySettings = [.. settings.ResiliencySettings.Select(setting => setting with { NumberOfColumnsDefault = 1 })],
         });
@@ -146,7 +146,7 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         Assert.Equal("ONE", (await RenamedAsync("ONE")).Description.FriendlyName);
 
         Task<VirtualDiskStatus> RenamedAsync(string name) =>
-            _subsystem.SetVirtualDiskAsync(one.Description.Id.Value, description => description with { FriendlyName = name });
+            _subsystem.VirtualDisks.SetAsync(one.Description.Id.Value, description => description with { FriendlyName = name });
     }
 
     [Fact]
@@ -154,12 +154,12 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     {
         await NewDisksAsync(3);
         StoragePoolStatus pool = await NewPoolAsync("p");
-        SupportedSize supported = await _subsystem.SupportedSizeAsync(pool.UniqueId, "Mirror");
+        SupportedSize supported = await _subsystem.Placements.SupportedSizeAsync(pool.UniqueId, "Mirror");
         await RefusedAsync(Refusal.NotEnoughCapacity, () => NewDiskAsync(pool, request => request with { SizeBytes = supported.Max + supported.Divisor }));
         VirtualDiskStatus disk = await NewDiskAsync(pool, request => request with { SizeBytes = null, UseMaximumSize = true });
         Assert.Equal(supported.Max, disk.Description.SizeBytes);
         RefusedException refused = await RefusedAsync(
-            Refusal.NotEnoughCapacity, () => _subsystem.ResizeVirtualDiskAsync(disk.Description.Id.Value, disk.Description.SizeBytes * 2));
+            Refusal.NotEnoughCapacity, () => _subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, disk.Description.SizeBytes * 2));
         Assert.Contains("Add ", refused.Action);
     }
 
@@ -170,22 +170,22 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         StoragePoolStatus pool = await NewPoolAsync("p");
         VirtualDiskStatus disk = await NewDiskAsync(pool, request => request with { ProvisioningType = ProvisioningType.Thin, NumberOfColumns = 1 });
         long most = SpaceDescription.MaxRows * Mebibyte;
-        await RefusedAsync(Refusal.SizeNotSupported, () => _subsystem.ResizeVirtualDiskAsync(disk.Description.Id.Value, most + 1));
-        await RefusedAsync(Refusal.SizeNotSupported, () => _subsystem.ResizeVirtualDiskAsync(disk.Description.Id.Value, 1L << 62));
-        await _subsystem.ResizeVirtualDiskAsync(disk.Description.Id.Value, most);
+        await RefusedAsync(Refusal.SizeNotSupported, () => _subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, most + 1));
+        await RefusedAsync(Refusal.SizeNotSupported, () => _subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, 1L << 62));
+        await _subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, most);
         await StopAsync();
         await StartAsync();
-        Assert.Equal((most, HealthStatus.Healthy), Assert.Single(await _subsystem.VirtualDisksAsync()) is { } again ? (again.Description.SizeBytes, again.Health) : default);
+        Assert.Equal((most, HealthStatus.Healthy), Assert.Single(await _subsystem.VirtualDisks.ListAsync()) is { } again ? (again.Description.SizeBytes, again.Health) : default);
     }
 
     [Fact]
     public async Task A_foreign_disk_is_not_pooled_until_it_is_reset()
     {
         Foreign();
-        PhysicalDiskStatus disk = await _subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = Path.Combine(_folder, "foreign.img") });
+        PhysicalDiskStatus disk = await _subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = Path.Combine(_folder, "foreign.img") });
         Assert.Equal(Refusal.ForeignSignature, disk.CannotPool);
         await RefusedAsync(Refusal.ForeignSignature, () => NewPoolAsync("p"));
-        disk = await _subsystem.ResetPhysicalDiskAsync(disk.UniqueId);
+        disk = await _subsystem.PhysicalDisks.ResetAsync(disk.UniqueId);
         Assert.Null(disk.CannotPool);
         await NewPoolAsync("p");
     }
@@ -206,11 +206,11 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         await StartAsync();
         for (int i = 0; i < 3; i++)
         {
-            await _subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = Path.Combine(_folder, $"moved{i}.img") });
+            await _subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = Path.Combine(_folder, $"moved{i}.img") });
         }
 
-        Assert.Equal(HealthStatus.Healthy, Assert.Single(await _subsystem.PoolsAsync()).Health);
-        Assert.Equal("d", Assert.Single(await _subsystem.VirtualDisksAsync()).Description.FriendlyName);
+        Assert.Equal(HealthStatus.Healthy, Assert.Single(await _subsystem.Pools.ListAsync()).Health);
+        Assert.Equal("d", Assert.Single(await _subsystem.VirtualDisks.ListAsync()).Description.FriendlyName);
     }
 
     [Fact]
@@ -224,15 +224,15 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
             await truncate.WaitForExitAsync(TestContext.Current.CancellationToken);
         }
 
-        for (int i = 0; i < 20 && (await _subsystem.PoolsAsync())[0].Health == HealthStatus.Healthy; i++)
+        for (int i = 0; i < 20 && (await _subsystem.Pools.ListAsync())[0].Health == HealthStatus.Healthy; i++)
         {
             await Task.Delay(100, TestContext.Current.CancellationToken);
         }
 
-        Assert.Equal(HealthStatus.Warning, (await _subsystem.PoolsAsync())[0].Health);
-        Assert.Contains(await _subsystem.PhysicalDisksAsync(), physical => physical.OperationalStatus == "Lost Communication");
-        Assert.NotEqual(HealthStatus.Unhealthy, (await _subsystem.VirtualDisksAsync())[0].Health);
-        Assert.Equal(disk.Description.Id, (await _subsystem.VirtualDisksAsync())[0].Description.Id);
+        Assert.Equal(HealthStatus.Warning, (await _subsystem.Pools.ListAsync())[0].Health);
+        Assert.Contains(await _subsystem.PhysicalDisks.ListAsync(), physical => physical.OperationalStatus == "Lost Communication");
+        Assert.NotEqual(HealthStatus.Unhealthy, (await _subsystem.VirtualDisks.ListAsync())[0].Health);
+        Assert.Equal(disk.Description.Id, (await _subsystem.VirtualDisks.ListAsync())[0].Description.Id);
     }
 
     [Fact]
@@ -242,11 +242,11 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         StoragePoolStatus pool = await NewPoolAsync("p");
         VirtualDiskStatus disk = await NewDiskAsync(pool, request => request);
         Guid member = Guid.Empty;
-        foreach (PhysicalDiskStatus physical in await _subsystem.PhysicalDisksAsync())
+        foreach (PhysicalDiskStatus physical in await _subsystem.PhysicalDisks.ListAsync())
         {
             try
             {
-                await _subsystem.RemovePhysicalDisksAsync(pool.UniqueId, [physical.UniqueId]);
+                await _subsystem.Pools.RemoveDisksAsync(pool.UniqueId, [physical.UniqueId]);
             }
             catch (RefusedException refused) when (refused.Refusal == Refusal.PhysicalDiskStillInUse)
             {
@@ -256,11 +256,11 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         }
 
         Assert.NotEqual(Guid.Empty, member);
-        await _subsystem.SetPhysicalDiskAsync(member, null, null, null, DiskUsage.Retired);
-        JobStatus job = await _subsystem.RepairVirtualDiskAsync(disk.Description.Id.Value);
+        await _subsystem.PhysicalDisks.SetAsync(member, null, null, null, DiskUsage.Retired);
+        JobStatus job = await _subsystem.Repairs.RepairAsync(disk.Description.Id.Value);
         Assert.Equal("Completed", job.State.ToString());
-        Assert.True(await _subsystem.RemovePhysicalDisksAsync(pool.UniqueId, [member]));
-        Assert.Equal(HealthStatus.Healthy, (await _subsystem.VirtualDisksAsync())[0].Health);
+        Assert.True(await _subsystem.Pools.RemoveDisksAsync(pool.UniqueId, [member]));
+        Assert.Equal(HealthStatus.Healthy, (await _subsystem.VirtualDisks.ListAsync())[0].Health);
     }
 
     [Theory]
@@ -277,7 +277,7 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
             await StopAsync();
             File.Move(image, image + ".away");
             await StartAsync();
-            Assert.Equal(HealthStatus.Warning, Assert.Single(await _subsystem.PoolsAsync()).Health);
+            Assert.Equal(HealthStatus.Warning, Assert.Single(await _subsystem.Pools.ListAsync()).Health);
             await StopAsync();
             File.Move(image + ".away", image);
             await StartAsync();
@@ -288,14 +288,14 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
             using Process copy = Process.Start("cp", [image + ".away", image]);   // the one that is open counts as unlinked once it is removed
             await copy.WaitForExitAsync(TestContext.Current.CancellationToken);
             File.Delete(image + ".away");
-            await UntilAsync(async () => (await _subsystem.PoolsAsync())[0].Health == HealthStatus.Warning);
-            Assert.Equal(HealthStatus.Healthy, Assert.Single(await _subsystem.UpdatePoolsAsync()).Health);
+            await UntilAsync(async () => (await _subsystem.Pools.ListAsync())[0].Health == HealthStatus.Warning);
+            Assert.Equal(HealthStatus.Healthy, Assert.Single(await _subsystem.Pools.UpdateAsync()).Health);
         }
 
-        await UntilAsync(async () => (await _subsystem.VirtualDisksAsync())[0].Health == HealthStatus.Healthy);
-        Assert.Equal(HealthStatus.Healthy, Assert.Single(await _subsystem.PoolsAsync()).Health);
+        await UntilAsync(async () => (await _subsystem.VirtualDisks.ListAsync())[0].Health == HealthStatus.Healthy);
+        Assert.Equal(HealthStatus.Healthy, Assert.Single(await _subsystem.Pools.ListAsync()).Health);
         Assert.Contains(_notices, notice => notice.Contains("is back", StringComparison.Ordinal));
-        Assert.DoesNotContain(await _subsystem.PhysicalDisksAsync(), physical => physical.OperationalStatus == "Lost Communication");
+        Assert.DoesNotContain(await _subsystem.PhysicalDisks.ListAsync(), physical => physical.OperationalStatus == "Lost Communication");
     }
 
     private static async Task UntilAsync(Func<Task<bool>> condition)
@@ -313,21 +313,21 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     {
         await NewDisksAsync(2);
         StoragePoolStatus pool = await NewPoolAsync("p");
-        SupportedSize supported = await _subsystem.SupportedSizeAsync(pool.UniqueId, "Mirror");
+        SupportedSize supported = await _subsystem.Placements.SupportedSizeAsync(pool.UniqueId, "Mirror");
         await NewDiskAsync(pool, request => request with { FriendlyName = "thin", ProvisioningType = ProvisioningType.Thin });
         await NewDiskAsync(pool, request => request with { FriendlyName = "half", SizeBytes = supported.Max / 2 });
         Assert.DoesNotContain(_notices, notice => notice.Contains("threshold", StringComparison.Ordinal));
-        Assert.Equal("", (await _subsystem.PoolsAsync())[0].StatusReason);
+        Assert.Equal("", (await _subsystem.Pools.ListAsync())[0].StatusReason);
 
         VirtualDiskStatus most = await NewDiskAsync(pool, request => request with { FriendlyName = "most", SizeBytes = supported.Max / 4 });
         await NewDiskAsync(pool, request => request with { FriendlyName = "more" });
         Assert.Contains("the alert threshold is 70 %", Assert.Single(_notices, notice => notice.Contains("threshold", StringComparison.Ordinal)));
-        StoragePoolStatus alerted = (await _subsystem.PoolsAsync())[0];
+        StoragePoolStatus alerted = (await _subsystem.Pools.ListAsync())[0];
         Assert.Contains("the alert threshold is 70 %", alerted.StatusReason);
         Assert.Equal((HealthStatus.Warning, PoolOperationalStatus.Stressed), (alerted.Health, alerted.OperationalStatus));
 
-        await _subsystem.RemoveVirtualDiskAsync(most.Description.Id.Value);
-        StoragePoolStatus roomy = (await _subsystem.PoolsAsync())[0];
+        await _subsystem.VirtualDisks.RemoveAsync(most.Description.Id.Value);
+        StoragePoolStatus roomy = (await _subsystem.Pools.ListAsync())[0];
         Assert.Equal(("", HealthStatus.Healthy, PoolOperationalStatus.OK), (roomy.StatusReason, roomy.Health, roomy.OperationalStatus));
         await NewDiskAsync(pool, request => request with { FriendlyName = "again", SizeBytes = supported.Max / 4 });
         Assert.Equal(2, _notices.Count(notice => notice.Contains("threshold", StringComparison.Ordinal)));
@@ -345,20 +345,20 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     }
 
     private Task<VirtualDiskStatus> NewDiskAsync(StoragePoolStatus pool, Func<VirtualDiskRequest, VirtualDiskRequest> change) =>
-        _subsystem.NewVirtualDiskAsync(pool.UniqueId, change(new VirtualDiskRequest { FriendlyName = "d", SizeBytes = 8 * Mebibyte }));
+        _subsystem.VirtualDisks.CreateAsync(pool.UniqueId, change(new VirtualDiskRequest { FriendlyName = "d", SizeBytes = 8 * Mebibyte }));
 
     private async Task NewDisksAsync(int count)
     {
         for (int i = 0; i < count; i++)
         {
-            await _subsystem.NewPhysicalDiskAsync(new RegistrationSpec { Path = Path.Combine(_folder, $"{i}.img") }, 96 * Mebibyte, preallocate: false);
+            await _subsystem.PhysicalDisks.CreateAsync(new RegistrationSpec { Path = Path.Combine(_folder, $"{i}.img") }, 96 * Mebibyte, preallocate: false);
         }
     }
 
     private async Task<StoragePoolStatus> NewPoolAsync(string name)
     {
-        PhysicalDiskStatus[] disks = await _subsystem.PhysicalDisksAsync();
-        return await _subsystem.NewPoolAsync(
+        PhysicalDiskStatus[] disks = await _subsystem.PhysicalDisks.ListAsync();
+        return await _subsystem.Pools.CreateAsync(
             new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [.. disks.Select(disk => disk.UniqueId)], DiskUsage.AutoSelect);
     }
 

@@ -65,7 +65,7 @@ internal sealed class SubsystemWorld : IDiskFactory
 
     internal Guid Pool { get; private set; }
 
-    internal JobStatus[] Jobs => Run(Subsystem.JobsAsync());
+    internal JobStatus[] Jobs => Run(Subsystem.Jobs.ListAsync());
 
     internal void Start() => Subsystem = Run(StorageSubsystem.StartAsync(
         new SubsystemOptions(Lane, Network, this, _state, "", Guid.Empty, Notices.Add) { JobPacing = Pacing, Healing = Healing }));
@@ -105,7 +105,7 @@ internal sealed class SubsystemWorld : IDiskFactory
     internal void NewPool(IReadOnlyList<(long Bytes, MediaType Media)> disks, string name = "p")
     {
         List<Guid> ids = [.. disks.Select(disk => NewDisk(disk.Bytes, disk.Media))];
-        Pool = Run(Subsystem.NewPoolAsync(new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabSize) }, ids, DiskUsage.AutoSelect)).UniqueId;
+        Pool = Run(Subsystem.Pools.CreateAsync(new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabSize) }, ids, DiskUsage.AutoSelect)).UniqueId;
     }
 
     /// <summary>A new disk that is in no pool.</summary>
@@ -114,18 +114,18 @@ internal sealed class SubsystemWorld : IDiskFactory
         int number = _media.Count;
         _media.Add(new SimMedia($"disk{number}", bytes, 4096));
         Disks = [.. Disks, null!];
-        return Run(Subsystem.RegisterPhysicalDiskAsync(new RegistrationSpec { Path = $"/sim/{number}", Overrides = new DiskOverrides(media) })).UniqueId;
+        return Run(Subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = $"/sim/{number}", Overrides = new DiskOverrides(media) })).UniqueId;
     }
 
     /// <summary>A further member of the pool.</summary>
     internal Guid AddDisk(DiskUsage usage)
     {
-        Assert.True(Run(Subsystem.AddPhysicalDisksAsync(Pool, [NewDisk()], usage)));
+        Assert.True(Run(Subsystem.Pools.AddDisksAsync(Pool, [NewDisk()], usage)));
         return Physical(_media.Count - 1).UniqueId;
     }
 
     /// <summary>A disk, by its number in the order of registration, as users see it.</summary>
-    internal PhysicalDiskStatus Physical(int number) => Run(Subsystem.PhysicalDisksAsync()).First(disk => disk.DeviceId == number);
+    internal PhysicalDiskStatus Physical(int number) => Run(Subsystem.PhysicalDisks.ListAsync()).First(disk => disk.DeviceId == number);
 
     /// <summary>Takes a disk out; it cannot be opened until <see cref="PutBack"/>.</summary>
     internal void Pull(int number)
@@ -140,7 +140,7 @@ internal sealed class SubsystemWorld : IDiskFactory
     /// <summary>A mirror, with data in all of it when asked for.</summary>
     internal Guid NewMirror(string name, long bytes, bool filled = true)
     {
-        Guid id = Run(Subsystem.NewVirtualDiskAsync(Pool, new VirtualDiskRequest { FriendlyName = name, SizeBytes = bytes, NumberOfColumns = 1 }))
+        Guid id = Run(Subsystem.VirtualDisks.CreateAsync(Pool, new VirtualDiskRequest { FriendlyName = name, SizeBytes = bytes, NumberOfColumns = 1 }))
             .Description.Id.Value;
         for (long at = 0; filled && at < bytes; at += 1 << 20)
         {
@@ -152,7 +152,7 @@ internal sealed class SubsystemWorld : IDiskFactory
 
     internal VirtualDisk Disk(Guid id) => Opened(id).Disk;
 
-    internal OpenVirtualDisk Opened(Guid id) => Subsystem.OpenedDisk(id);
+    internal OpenVirtualDisk Opened(Guid id) => Subsystem.VirtualDisks.Opened(id);
 
     internal void Write(Guid id, long offset, int length)
     {
@@ -198,19 +198,19 @@ internal sealed class SubsystemWorld : IDiskFactory
     internal List<string> NotOk()
     {
         List<string> found = [];
-        foreach (VirtualDiskStatus disk in Run(Subsystem.VirtualDisksAsync()))
+        foreach (VirtualDiskStatus disk in Run(Subsystem.VirtualDisks.ListAsync()))
         {
             bool isOk = disk.Health == HealthStatus.Healthy && (disk.OperationalStatus == "OK" || disk.DetachedReason == "By Policy");
             Note(found, isOk, $"virtual disk {disk.OperationalStatus}", disk.StatusReason);
             Note(found, disk.WriteCache is null or { State: "Active" }, $"write cache {disk.WriteCache?.State}", disk.WriteCache?.StateReason ?? "");
         }
 
-        foreach (StoragePoolStatus pool in Run(Subsystem.PoolsAsync()))
+        foreach (StoragePoolStatus pool in Run(Subsystem.Pools.ListAsync()))
         {
             Note(found, pool is { Health: HealthStatus.Healthy, OperationalStatus: PoolOperationalStatus.OK }, $"pool {pool.OperationalStatus}", pool.StatusReason);
         }
 
-        foreach (PhysicalDiskStatus disk in Run(Subsystem.PhysicalDisksAsync()))
+        foreach (PhysicalDiskStatus disk in Run(Subsystem.PhysicalDisks.ListAsync()))
         {
             Note(found, disk is { Health: HealthStatus.Healthy, OperationalStatus: "OK" }, $"physical disk {disk.OperationalStatus}", disk.StatusReason);
         }

@@ -70,8 +70,8 @@ public sealed partial class InProcessHost : IAsyncLifetime
     /// <summary>Writes ones to places of a virtual disk, one after the other, over its socket: no device is made of it.</summary>
     internal async Task WriteAsync(string virtualDisk, int bytes, IEnumerable<long> offsets)
     {
-        var disk = (await host.Subsystem.VirtualDisksAsync()).Single(disk => disk.Description.FriendlyName == virtualDisk);
-        var connected = await host.Subsystem.ConnectVirtualDiskAsync(disk.Description.Id.Value);
+        var disk = (await host.Subsystem.VirtualDisks.ListAsync()).Single(disk => disk.Description.FriendlyName == virtualDisk);
+        var connected = await host.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value);
         using NbdClient client = new(VirtualDiskMapping.NbdUri(virtualDisk, connected.SocketPath));
         var ones = Enumerable.Repeat((byte)1, bytes).ToArray();
         foreach (var offset in offsets)

@@ -18,7 +18,7 @@ internal sealed class AddPhysicalDiskHandler(HostServices services) : VerbHandle
         var disks = PoolMembers.Read(all, request.PhysicalDisks!);
         await reply.DoAsync(
             $"Add {PoolMembers.Names(all, disks)} to storage pool '{pool.FriendlyName}', for {DisplayName.Of(usage)}",
-            () => services.Subsystem.AddPhysicalDisksAsync(added, disks, (DiskUsage)usage),
-            () => services.Subsystem.CheckAddPhysicalDisksAsync(added, disks)).ConfigureAwait(false);
+            () => services.Subsystem.Pools.AddDisksAsync(added, disks, (DiskUsage)usage),
+            () => services.Subsystem.Pools.CheckAddDisksAsync(added, disks)).ConfigureAwait(false);
     }
 }

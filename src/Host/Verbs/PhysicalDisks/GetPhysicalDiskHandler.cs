@@ -44,7 +44,7 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
     private async Task<IEnumerable<PhysicalDiskStatus>> UnderAsync(
         Catalogue all, VirtualDiskStatus disk, GetPhysicalDiskRequest request)
     {
-        var extents = await services.Subsystem.PhysicalExtentsAsync(disk.Description.Id.Value, null).ConfigureAwait(false);
+        var extents = await services.Subsystem.Placements.ExtentsAsync(disk.Description.Id.Value, null).ConfigureAwait(false);
         var (from, to) = (request.VirtualRangeMin ?? 0, request.VirtualRangeMax ?? ulong.MaxValue);
         var holders = extents
             .Where(extent => (ulong)extent.VirtualOffset <= to && (ulong)(extent.VirtualOffset + extent.Size) > from)

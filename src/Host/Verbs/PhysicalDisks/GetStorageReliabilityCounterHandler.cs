@@ -15,7 +15,7 @@ internal sealed class GetStorageReliabilityCounterHandler(HostServices services)
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         foreach (var disk in all.Disks.Select([request.PhysicalDisk!], reply.Fail))
         {
-            var counted = await services.Subsystem.ReliabilityAsync(disk.UniqueId).ConfigureAwait(false);
+            var counted = await services.Subsystem.Reliability.GetAsync(disk.UniqueId).ConfigureAwait(false);
             reply.Add(counted.ToInfo(disk));
         }
     }

@@ -16,9 +16,9 @@ internal sealed class NewPhysicalDiskHandler(HostServices services) : VerbHandle
         {
             await reply.TryDoAsync($"Create the image file {spec.Path} of {size} bytes and register it as a physical disk", async () =>
             {
-                var disk = await services.Subsystem.NewPhysicalDiskAsync(spec, size, request.Preallocate).ConfigureAwait(false);
+                var disk = await services.Subsystem.PhysicalDisks.CreateAsync(spec, size, request.Preallocate).ConfigureAwait(false);
                 reply.Add(disk.ToInfo());
-            }, () => services.Subsystem.CheckNewPhysicalDiskAsync(spec, size)).ConfigureAwait(false);
+            }, () => services.Subsystem.PhysicalDisks.CheckCreateAsync(spec, size)).ConfigureAwait(false);
         }
     }
 }

@@ -18,9 +18,9 @@ internal sealed class RegisterPhysicalDiskHandler(HostServices services)
         {
             await reply.TryDoAsync($"Register {spec.Path} as a physical disk and open the storage pool it is a member of", async () =>
             {
-                var disk = await services.Subsystem.RegisterPhysicalDiskAsync(spec).ConfigureAwait(false);
+                var disk = await services.Subsystem.PhysicalDisks.RegisterAsync(spec).ConfigureAwait(false);
                 reply.Add(disk.ToInfo());
-            }, () => services.Subsystem.CheckRegisterPhysicalDiskAsync(spec)).ConfigureAwait(false);
+            }, () => services.Subsystem.PhysicalDisks.CheckRegisterAsync(spec)).ConfigureAwait(false);
         }
 
         if (!reply.IsWhatIf)

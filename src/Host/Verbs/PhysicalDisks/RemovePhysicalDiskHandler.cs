@@ -19,7 +19,7 @@ internal sealed class RemovePhysicalDiskHandler(HostServices services) : VerbHan
             (nameof(request.PhysicalDisks), request.PhysicalDisks));
         await reply.DoAsync(
             $"Remove {PoolMembers.Names(all, disks)} from storage pool '{pool.FriendlyName}'",
-            () => services.Subsystem.RemovePhysicalDisksAsync(from, disks),
-            () => services.Subsystem.CheckRemovePhysicalDisksAsync(from, disks)).ConfigureAwait(false);
+            () => services.Subsystem.Pools.RemoveDisksAsync(from, disks),
+            () => services.Subsystem.Pools.CheckRemoveDisksAsync(from, disks)).ConfigureAwait(false);
     }
 }

@@ -19,8 +19,8 @@ internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHand
         {
             await reply.TryDoAsync(
                 $"Erase what a storage pool wrote on physical disk '{disk.FriendlyName}'",
-                () => services.Subsystem.ResetPhysicalDiskAsync(disk.UniqueId),
-                () => services.Subsystem.CheckResetPhysicalDiskAsync(disk.UniqueId)).ConfigureAwait(false);
+                () => services.Subsystem.PhysicalDisks.ResetAsync(disk.UniqueId),
+                () => services.Subsystem.PhysicalDisks.CheckResetAsync(disk.UniqueId)).ConfigureAwait(false);
         }
     }
 

@@ -17,7 +17,7 @@ internal sealed class ResetStorageReliabilityCounterHandler(HostServices service
         {
             await reply.TryDoAsync($"Set the reliability counters of physical disk '{disk.FriendlyName}' to zero", async () =>
             {
-                var counted = await services.Subsystem.ResetReliabilityAsync(disk.UniqueId).ConfigureAwait(false);
+                var counted = await services.Subsystem.Reliability.ResetAsync(disk.UniqueId).ConfigureAwait(false);
                 reply.Add(request.PassThru ? [counted.ToInfo(disk)] : []);
             }).ConfigureAwait(false);
         }

@@ -38,8 +38,8 @@ internal sealed class SetEmulatedDiskFaultHandler(HostServices services) : VerbH
         {
             await reply.TryDoAsync(
                 $"Set {request.Changes("the faults to none")} of physical disk '{disk.FriendlyName}'",
-                () => services.Subsystem.SetEmulatedDiskFaultAsync(disk.UniqueId, fault),
-                () => services.Subsystem.CheckSetEmulatedDiskFaultAsync(disk.UniqueId, fault)).ConfigureAwait(false);
+                () => services.Subsystem.EmulatedDisks.SetFaultAsync(disk.UniqueId, fault),
+                () => services.Subsystem.EmulatedDisks.CheckSetFaultAsync(disk.UniqueId, fault)).ConfigureAwait(false);
         }
     }
 

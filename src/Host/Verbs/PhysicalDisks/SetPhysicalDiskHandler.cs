@@ -17,9 +17,9 @@ internal sealed class SetPhysicalDiskHandler(HostServices services) : VerbHandle
         {
             await reply.TryDoAsync(
                 $"Set {request.Changes()} of physical disk '{disk.FriendlyName}'",
-                () => services.Subsystem.SetPhysicalDiskAsync(
+                () => services.Subsystem.PhysicalDisks.SetAsync(
                     disk.UniqueId, request.NewFriendlyName, request.Description, request.MediaType?.ToEngine(), (DiskUsage?)request.Usage),
-                () => services.Subsystem.CheckSetPhysicalDiskAsync(disk.UniqueId, request.NewFriendlyName, (DiskUsage?)request.Usage)).ConfigureAwait(false);
+                () => services.Subsystem.PhysicalDisks.CheckSetAsync(disk.UniqueId, request.NewFriendlyName, (DiskUsage?)request.Usage)).ConfigureAwait(false);
         }
     }
 }

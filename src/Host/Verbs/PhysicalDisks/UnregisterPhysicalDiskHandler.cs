@@ -21,8 +21,8 @@ internal sealed class UnregisterPhysicalDiskHandler(HostServices services)
         {
             await reply.TryDoAsync(
                 $"Forget physical disk '{disk.FriendlyName}'; its contents stay",
-                () => services.Subsystem.UnregisterPhysicalDiskAsync(disk.UniqueId),
-                () => services.Subsystem.CheckUnregisterPhysicalDiskAsync(disk.UniqueId)).ConfigureAwait(false);
+                () => services.Subsystem.PhysicalDisks.UnregisterAsync(disk.UniqueId),
+                () => services.Subsystem.PhysicalDisks.CheckUnregisterAsync(disk.UniqueId)).ConfigureAwait(false);
         }
     }
 

@@ -16,9 +16,9 @@ internal sealed class StopStorageJobHandler(HostServices services) : VerbHandler
         {
             await reply.TryDoAsync($"Stop storage job '{job.Name}' ({job.Description})", async () =>
             {
-                JobStatus stopped = await services.Subsystem.StopJobAsync(job.UniqueId).ConfigureAwait(false);
+                JobStatus stopped = await services.Subsystem.Jobs.StopAsync(job.UniqueId).ConfigureAwait(false);
                 reply.Add(request.PassThru ? [stopped.ToInfo()] : []);
-            }, () => services.Subsystem.CheckStopJobAsync(job.UniqueId)).ConfigureAwait(false);
+            }, () => services.Subsystem.Jobs.CheckStopAsync(job.UniqueId)).ConfigureAwait(false);
         }
     }
 }

@@ -26,10 +26,10 @@ internal sealed class NewStoragePoolHandler(HostServices services) : VerbHandler
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         var disks = PoolMembers.Read(all, request.PhysicalDisks!);
         var settings = Settings(request);
-        var plan = await services.Subsystem.PlanPoolAsync(request.FriendlyName!, disks).ConfigureAwait(false);
+        var plan = await services.Subsystem.Pools.PlanAsync(request.FriendlyName!, disks).ConfigureAwait(false);
         if (!reply.IsWhatIf)
         {
-            reply.Add((await services.Subsystem.NewPoolAsync(settings, disks, DiskUsage.AutoSelect).ConfigureAwait(false)).ToInfo());
+            reply.Add((await services.Subsystem.Pools.CreateAsync(settings, disks, DiskUsage.AutoSelect).ConfigureAwait(false)).ToInfo());
         }
 
         reply.Tell(Steps(request.FriendlyName!, plan));

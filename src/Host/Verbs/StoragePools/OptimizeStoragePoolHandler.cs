@@ -20,7 +20,7 @@ internal sealed class OptimizeStoragePoolHandler(HostServices services) : VerbHa
         {
             foreach (var pool in meantPools)
             {
-                await reply.TryAsync(() => services.Subsystem.CheckOptimizePoolAsync(pool.Concrete.UniqueId)).ConfigureAwait(false);
+                await reply.TryAsync(() => services.Subsystem.Rebalance.CheckOptimizeAsync(pool.Concrete.UniqueId)).ConfigureAwait(false);
             }
 
             return;
@@ -42,7 +42,7 @@ internal sealed class OptimizeStoragePoolHandler(HostServices services) : VerbHa
     }
 
     private async Task<JobStatus> OptimizeAsync(StoragePoolTarget pool) =>
-        await services.Subsystem.OptimizePoolAsync(pool.Concrete.UniqueId).ConfigureAwait(false);
+        await services.Subsystem.Rebalance.OptimizeAsync(pool.Concrete.UniqueId).ConfigureAwait(false);
 
     private static void Judge(string name, JobStatus job)
     {

@@ -22,9 +22,9 @@ internal sealed class RemoveStoragePoolHandler(HostServices services) : VerbHand
             await reply.TryAsync(async () =>
             {
                 var removed = pool.Concrete;
-                await services.Subsystem.CheckRemovePoolAsync(removed.UniqueId).ConfigureAwait(false);
+                await services.Subsystem.Pools.CheckRemoveAsync(removed.UniqueId).ConfigureAwait(false);
                 await reply.DoAsync(
-                    $"Remove storage pool '{pool.FriendlyName}'", () => services.Subsystem.RemovePoolAsync(removed.UniqueId)).ConfigureAwait(false);
+                    $"Remove storage pool '{pool.FriendlyName}'", () => services.Subsystem.Pools.RemoveAsync(removed.UniqueId)).ConfigureAwait(false);
                 reply.Tell(members[pool.Id].Select(disk => $"Give back physical disk '{disk.FriendlyName}' ({disk.SizeBytes} bytes)"));
                 reply.Add(request.PassThru && !reply.IsWhatIf ? [removed.ToInfo()] : []);
             }).ConfigureAwait(false);

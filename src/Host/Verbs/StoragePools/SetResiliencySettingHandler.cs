@@ -25,7 +25,7 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
                 var step = $"Set {request.Changes()} of {target.Setting.Name} in storage pool '{target.Pool.Description.FriendlyName}'";
                 await reply.DoAsync(step, async () =>
                 {
-                    var status = await services.Subsystem.SetPoolAsync(
+                    var status = await services.Subsystem.Pools.SetAsync(
                         target.Pool.UniqueId, settings => Replace(settings, changed)).ConfigureAwait(false);
                     reply.Add(request.PassThru ? [new ResiliencyTarget(status, changed).ToInfo()] : []);
                 }).ConfigureAwait(false);

@@ -21,12 +21,12 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
                 _ = Change(current.Description, request);   // refuses before anything is asked of the engine
                 await reply.DoAsync($"Set {request.Changes()} of storage pool '{pool.FriendlyName}'", async () =>
                 {
-                    await services.Subsystem.SetPoolAsync(current.UniqueId, settings => Change(settings, request)).ConfigureAwait(false);
+                    await services.Subsystem.Pools.SetAsync(current.UniqueId, settings => Change(settings, request)).ConfigureAwait(false);
                     if (scrubInterval is { } interval)
                     {
-                        await services.Subsystem.SetScrubIntervalAsync(current.UniqueId, interval).ConfigureAwait(false);
+                        await services.Subsystem.Scrubs.SetIntervalAsync(current.UniqueId, interval).ConfigureAwait(false);
                     }
-                }, () => services.Subsystem.CheckSetPoolAsync(current.UniqueId, settings => Change(settings, request))).ConfigureAwait(false);
+                }, () => services.Subsystem.Pools.CheckSetAsync(current.UniqueId, settings => Change(settings, request))).ConfigureAwait(false);
                 if (request.IsPowerProtected == true && !current.Description.IsPowerProtected)
                 {
                     reply.Warn($"Storage pool '{pool.FriendlyName}' now takes a completed write for a durable one: where that is not true, "

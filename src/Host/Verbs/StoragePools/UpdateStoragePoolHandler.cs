@@ -16,7 +16,7 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
     {
         await reply.DoAsync("Look at every registered physical disk again and open the storage pools that can be opened now", async () =>
         {
-            await services.Subsystem.UpdatePoolsAsync().ConfigureAwait(false);
+            await services.Subsystem.Pools.UpdateAsync().ConfigureAwait(false);
             await services.AttachConnectedAsync().ConfigureAwait(false);
         }).ConfigureAwait(false);
         var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;

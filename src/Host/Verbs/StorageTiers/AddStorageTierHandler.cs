@@ -22,10 +22,10 @@ internal sealed class AddStorageTierHandler(HostServices services) : VerbHandler
             {
                 var pool = all.Pools.All.First(pool => pool.Id == disk.PoolId);
                 var tier = new TierRequest(TierParameters.Template(all, pool.Concrete, request.StorageTier!, nameof(request.StorageTier)).UniqueId, size);
-                var plan = await services.Subsystem.PlanAddStorageTierAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
+                var plan = await services.Subsystem.Tiers.PlanAddAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
                 if (!reply.IsWhatIf)
                 {
-                    var added = await services.Subsystem.AddStorageTierAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
+                    var added = await services.Subsystem.Tiers.AddAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
                     reply.Add(request.PassThru ? [added.ToInfo()] : []);
                 }
 

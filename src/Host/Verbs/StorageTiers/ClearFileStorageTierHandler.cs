@@ -21,7 +21,7 @@ internal sealed class ClearFileStorageTierHandler(HostServices services) : VerbH
         }
         else if (request.InputObject is { } pins)
         {
-            var all = await services.Subsystem.PinsAsync(null).ConfigureAwait(false);
+            var all = await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false);
             var given = new Selector<PinStatus>("MSFT_FileStorageTier", all, pin => Identifiers.OfPoolOrDisk(pin.Pin.Id), pin => pin.Pin.Label);
             await RemoveAsync(given.ByReference(pins, reply.Fail), reply).ConfigureAwait(false);
         }
@@ -38,7 +38,7 @@ internal sealed class ClearFileStorageTierHandler(HostServices services) : VerbH
 
     private async Task ClearAsync(VirtualDiskStatus disk, ClearFileStorageTierRequest request, ReplyBuilder<FileStorageTierInfo> reply)
     {
-        var pins = await services.Subsystem.PinsAsync(disk.Description.Id.Value).ConfigureAwait(false);
+        var pins = await services.Subsystem.Pins.ListAsync(disk.Description.Id.Value).ConfigureAwait(false);
         var range = SliceRange.Within(disk, request.Offset!.Value, request.Length!.Value);
         var touched = pins.Where(pin => pin.IsRange && pin.Pin.Ranges.Any(range.Touches)).ToLookup(pin => pin.Pin.Ranges.All(range.Contains));
         var name = $"virtual disk '{disk.Description.FriendlyName}'";
@@ -65,8 +65,8 @@ internal sealed class ClearFileStorageTierHandler(HostServices services) : VerbH
             var what = pin.IsRange ? $"{pin.Pin.Ranges[0].InWords()} of virtual disk '{pin.VirtualDisk.FriendlyName}'" : $"'{pin.Pin.Label}'";
             await reply.TryDoAsync(
                 $"Take the pin of {what} to storage tier '{pin.Tier.FriendlyName}' away",
-                () => services.Subsystem.RemovePinAsync(pin.VirtualDisk.Id.Value, pin.Pin.Id),
-                () => services.Subsystem.CheckRemovePinAsync(pin.VirtualDisk.Id.Value, pin.Pin.Id)).ConfigureAwait(false);
+                () => services.Subsystem.Pins.RemoveAsync(pin.VirtualDisk.Id.Value, pin.Pin.Id),
+                () => services.Subsystem.Pins.CheckRemoveAsync(pin.VirtualDisk.Id.Value, pin.Pin.Id)).ConfigureAwait(false);
         }
     }
 }

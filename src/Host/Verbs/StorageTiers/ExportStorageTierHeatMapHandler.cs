@@ -16,7 +16,7 @@ internal sealed class ExportStorageTierHeatMapHandler(HostServices services)
         var disk = all.VirtualDisks.SelectOne(request.FriendlyName, request.UniqueId, null, request.InputObject);
         var file = new HeatFile(services.Subsystem, disk, path);
         file.CheckFree(request.Force);
-        await services.Subsystem.HeatReaderAsync(disk.Description.Id.Value).ConfigureAwait(false);   // refuses what has no tiers
+        await services.Subsystem.Heat.ReaderAsync(disk.Description.Id.Value).ConfigureAwait(false);   // refuses what has no tiers
         await reply.DoAsync($"Write the heat of virtual disk '{disk.Description.FriendlyName}' to '{path}'", async () =>
         {
             await file.WriteAsync(request.Force).ConfigureAwait(false);

@@ -30,7 +30,7 @@ internal sealed class GetFileStorageTierHandler(HostServices services) : VerbHan
     /// <exception cref="StorageException">It is not pinned.</exception>
     internal static async Task<PinStatus[]> OfFileAsync(HostServices services, string path)
     {
-        var all = await services.Subsystem.PinsAsync(null).ConfigureAwait(false);
+        var all = await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false);
         PinStatus[] pins = [.. all.Where(pin => !pin.IsRange && pin.Pin.Label == path)];
         return pins.Length > 0 ? pins : throw StorageException.NotFound("MSFT_FileStorageTier", "FilePath", path);
     }
@@ -43,7 +43,7 @@ internal sealed class GetFileStorageTierHandler(HostServices services) : VerbHan
         {
             await reply.TryAsync(async () =>
             {
-                var pins = await services.Subsystem.PinsAsync(range.Id).ConfigureAwait(false);
+                var pins = await services.Subsystem.Pins.ListAsync(range.Id).ConfigureAwait(false);
                 range.Check();
                 reply.Add(pins.Where(pin => pin.Pin.Ranges.Any(range.Touches)).Select(pin => pin.ToInfo()));
             }).ConfigureAwait(false);
@@ -53,7 +53,7 @@ internal sealed class GetFileStorageTierHandler(HostServices services) : VerbHan
     private static async Task<PinStatus[]> OnVolumeAsync(HostServices services, string path)
     {
         var place = services.Files.FindVolume(path, nameof(GetFileStorageTierRequest.VolumePath));
-        var all = await services.Subsystem.PinsAsync(null).ConfigureAwait(false);
+        var all = await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false);
         return [.. all.Where(pin => Identifiers.OfVirtualDisk(pin.VirtualDisk.Id.Value) == place.VirtualDisk && !pin.IsRange
             && pin.Pin.Ranges[0].Offset >= place.Range.Offset && pin.Pin.Ranges[0].Offset < place.Range.End)];
     }

@@ -63,7 +63,7 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
         var explained = new List<StorageTierExplanationInfo>();
         for (var next = range.Next; next < range.End && explained.Count < most;)
         {
-            var piece = await services.Subsystem.SlicesAsync(range.Id, next, Math.Min(range.End - next, (most - explained.Count) * slice), why.Ranking.NowNs).ConfigureAwait(false);
+            var piece = await services.Subsystem.Slices.ListAsync(range.Id, next, Math.Min(range.End - next, (most - explained.Count) * slice), why.Ranking.NowNs).ConfigureAwait(false);
             var known = piece.Slices.ToDictionary(status => status.Slice);
             for (; next < piece.Next; next += slice)
             {
@@ -77,8 +77,8 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
 
     private async Task<SliceExplanation> WorkOutAsync(VirtualDiskDescription disk)
     {
-        var ranking = await services.Subsystem.HeatRankingAsync(disk.Id.Value).ConfigureAwait(false);
-        var outlook = await services.Subsystem.TierOutlookAsync(disk.Id.Value).ConfigureAwait(false);
+        var ranking = await services.Subsystem.Slices.RankingAsync(disk.Id.Value).ConfigureAwait(false);
+        var outlook = await services.Subsystem.Slices.OutlookAsync(disk.Id.Value).ConfigureAwait(false);
         return new SliceExplanation(disk, ranking, outlook);
     }
 }

@@ -56,7 +56,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         SliceRange range, GetStorageTierHeatMapRequest request, PageMemory<HeatRanking>.Listing listing, int most, ReplyBuilder<StorageTierHeatInfo> reply)
     {
         range.Check();
-        var ranking = await listing.OfAsync(range.Id, () => services.Subsystem.HeatRankingAsync(range.Id)).ConfigureAwait(false);
+        var ranking = await listing.OfAsync(range.Id, () => services.Subsystem.Slices.RankingAsync(range.Id)).ConfigureAwait(false);
         if (request.Hottest is { } count)
         {
             var hottest = await HottestAsync(range, ranking, (int)count).ConfigureAwait(false);
@@ -67,7 +67,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         var listed = 0;
         do
         {
-            var piece = await services.Subsystem.SlicesAsync(range.Id, range.Next, range.Left, ranking.NowNs).ConfigureAwait(false);
+            var piece = await services.Subsystem.Slices.ListAsync(range.Id, range.Next, range.Left, ranking.NowNs).ConfigureAwait(false);
             reply.Add(piece.Slices.Select(slice => slice.ToInfo(range.Disk.Description, ranking)));
             listed += piece.Slices.Length;
             range = range with { Next = piece.Next };
@@ -82,7 +82,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         var hottest = new PriorityQueue<SliceStatus, double>();
         do
         {
-            var piece = await services.Subsystem.SlicesAsync(range.Id, range.Next, range.Left, ranking.NowNs).ConfigureAwait(false);
+            var piece = await services.Subsystem.Slices.ListAsync(range.Id, range.Next, range.Left, ranking.NowNs).ConfigureAwait(false);
             foreach (var slice in piece.Slices.Where(slice => slice.Heat > 0))
             {
                 hottest.Enqueue(slice, slice.Heat);

@@ -20,7 +20,7 @@ internal sealed class GetStorageTierScheduleHandler(HostServices services) : Ver
             .Where(pool => !isEvery || !pool.IsPrimordial))
         {
             await reply.TryAsync(async () =>
-                reply.Add(Describe(pool, await services.Subsystem.TierScheduleAsync(pool.Concrete.UniqueId).ConfigureAwait(false)))).ConfigureAwait(false);
+                reply.Add(Describe(pool, await services.Subsystem.TierSchedules.GetAsync(pool.Concrete.UniqueId).ConfigureAwait(false)))).ConfigureAwait(false);
         }
     }
 

@@ -16,7 +16,7 @@ internal sealed class GetStorageTierSupportedSizeHandler(HostServices services)
         {
             await reply.TryAsync(async () =>
             {
-                var size = await services.Subsystem.StorageTierSupportedSizeAsync(tier.UniqueId, request.ResiliencySettingName).ConfigureAwait(false);
+                var size = await services.Subsystem.Tiers.SupportedSizeAsync(tier.UniqueId, request.ResiliencySettingName).ConfigureAwait(false);
                 reply.Add(new StorageTierSupportedSizeInfo
                 {
                     TierSizeMin = (ulong)size.Min, TierSizeMax = (ulong)size.Max, TierSizeDivisor = (ulong)size.Divisor,

@@ -42,7 +42,7 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
     /// <exception cref="StorageException">It cannot be written; what was there is there still.</exception>
     public async Task WriteAsync(bool replaces)
     {
-        var export = await subsystem.ExportHeatAsync(Id).ConfigureAwait(false);
+        var export = await subsystem.Heat.ExportAsync(Id).ConfigureAwait(false);
         var part = Path.Combine(Path.GetDirectoryName(path)!, $".{Guid.NewGuid():N}.part");
         var isMade = false;   // from then on that name is nobody else's
         try
@@ -73,7 +73,7 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
     /// <exception cref="StorageException">It cannot be read, is damaged, or does not fit the virtual disk.</exception>
     public async Task<HeatFileReader> ReadAsync()
     {
-        var reader = await subsystem.HeatReaderAsync(Id).ConfigureAwait(false);
+        var reader = await subsystem.Heat.ReaderAsync(Id).ConfigureAwait(false);
         try
         {
             if (Libc.StatusOfPath(path, follow: true, out var there) == 0)

@@ -20,8 +20,8 @@ internal sealed class ImportStorageTierHeatMapHandler(HostServices services)
         var info = file.ToInfo(read);
         await reply.DoAsync(
             string.Create(CultureInfo.InvariantCulture, $"Put the heat of {info.HotSlices} slices of {info.SliceSize} bytes, written {info.TimeWritten:yyyy-MM-dd HH:mm} UTC, in place of that of virtual disk '{disk.Description.FriendlyName}'"),
-            () => services.Subsystem.ImportHeatAsync(disk.Description.Id.Value, read),
-            () => services.Subsystem.CheckImportHeatAsync(disk.Description.Id.Value)).ConfigureAwait(false);
+            () => services.Subsystem.Heat.ImportAsync(disk.Description.Id.Value, read),
+            () => services.Subsystem.Heat.CheckImportAsync(disk.Description.Id.Value)).ConfigureAwait(false);
         reply.Add(request.PassThru && !reply.IsWhatIf ? [info] : []);
     }
 }

@@ -23,8 +23,8 @@ internal sealed class NewStorageTierHandler(HostServices services) : VerbHandler
                 var target = pool.Concrete.UniqueId;
                 await reply.DoAsync(
                     $"Create storage tier '{request.FriendlyName}' in storage pool '{pool.FriendlyName}'",
-                    async () => reply.Add((await services.Subsystem.NewStorageTierAsync(target, meant).ConfigureAwait(false)).ToInfo()),
-                    () => services.Subsystem.CheckNewStorageTierAsync(target, meant)).ConfigureAwait(false);
+                    async () => reply.Add((await services.Subsystem.Tiers.CreateTemplateAsync(target, meant).ConfigureAwait(false)).ToInfo()),
+                    () => services.Subsystem.Tiers.CheckCreateTemplateAsync(target, meant)).ConfigureAwait(false);
             }).ConfigureAwait(false);
         }
     }

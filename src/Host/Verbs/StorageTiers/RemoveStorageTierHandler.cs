@@ -18,10 +18,10 @@ internal sealed class RemoveStorageTierHandler(HostServices services) : VerbHand
                 $"Remove storage tier '{tier.FriendlyName}'",
                 async () =>
                 {
-                    await services.Subsystem.RemoveStorageTierAsync(tier.UniqueId).ConfigureAwait(false);
+                    await services.Subsystem.Tiers.RemoveTemplateAsync(tier.UniqueId).ConfigureAwait(false);
                     reply.Add(request.PassThru ? [tier.ToInfo()] : []);
                 },
-                () => services.Subsystem.CheckRemoveStorageTierAsync(tier.UniqueId)).ConfigureAwait(false);
+                () => services.Subsystem.Tiers.CheckRemoveTemplateAsync(tier.UniqueId)).ConfigureAwait(false);
         }
     }
 }

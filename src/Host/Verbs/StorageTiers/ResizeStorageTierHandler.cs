@@ -19,11 +19,11 @@ internal sealed class ResizeStorageTierHandler(HostServices services) : VerbHand
         {
             await reply.TryAsync(async () =>
             {
-                var plan = await services.Subsystem.PlanResizeStorageTierAsync(tier.UniqueId, size).ConfigureAwait(false);
+                var plan = await services.Subsystem.Tiers.PlanResizeAsync(tier.UniqueId, size).ConfigureAwait(false);
                 reply.Tell(PlacementText.OfGrowth(plan, all, plan.Disk.Tiers.First(part => part.Id == tier.UniqueId)));
                 if (!reply.IsWhatIf)
                 {
-                    var resized = await services.Subsystem.ResizeStorageTierAsync(tier.UniqueId, size).ConfigureAwait(false);
+                    var resized = await services.Subsystem.Tiers.ResizeAsync(tier.UniqueId, size).ConfigureAwait(false);
                     reply.Add(request.PassThru ? [resized.ToInfo()] : []);
                 }
             }).ConfigureAwait(false);

@@ -28,7 +28,7 @@ internal sealed class SetFileStorageTierHandler(HostServices services) : VerbHan
         await reply.DoAsync(
             $"Pin {what} to storage tier '{tier.FriendlyName}'{(request.Now ? " and move it there" : "")}",
             () => PinAsync(pin, request.Now),
-            () => services.Subsystem.CheckSetPinAsync(pin)).ConfigureAwait(false);
+            () => services.Subsystem.Pins.CheckSetAsync(pin)).ConfigureAwait(false);
     }
 
     private static (IReadOnlyList<PinnedRange> Pieces, string What) OfFile(FilePlace file, string path, VirtualDiskDescription disk) => (
@@ -68,8 +68,8 @@ internal sealed class SetFileStorageTierHandler(HostServices services) : VerbHan
 
     private async Task PinAsync(PinRequest pin, bool now)
     {
-        await services.Subsystem.SetPinAsync(pin).ConfigureAwait(false);
-        if (now && await services.Subsystem.MovePinnedAsync(pin.VirtualDisk).ConfigureAwait(false) is { State: not JobState.Completed } job)
+        await services.Subsystem.Pins.SetAsync(pin).ConfigureAwait(false);
+        if (now && await services.Subsystem.Pins.MoveAsync(pin.VirtualDisk).ConfigureAwait(false) is { State: not JobState.Completed } job)
         {
             throw new StorageException(
                 StorageErrors.Failed, $"The pin is set, and moving what it pins ended as {job.State}. {job.ErrorDescription}",

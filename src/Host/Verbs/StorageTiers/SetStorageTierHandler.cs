@@ -19,8 +19,8 @@ internal sealed class SetStorageTierHandler(HostServices services) : VerbHandler
         {
             await reply.TryDoAsync(
                 $"Set {request.Changes()} of storage tier '{tier.FriendlyName}'",
-                () => services.Subsystem.SetStorageTierAsync(tier.UniqueId, meant),
-                () => services.Subsystem.CheckSetStorageTierAsync(tier.UniqueId, meant)).ConfigureAwait(false);
+                () => services.Subsystem.Tiers.SetAsync(tier.UniqueId, meant),
+                () => services.Subsystem.Tiers.CheckSetAsync(tier.UniqueId, meant)).ConfigureAwait(false);
         }
     }
 

@@ -23,17 +23,17 @@ internal sealed class SetStorageTierScheduleHandler(HostServices services) : Ver
         {
             await reply.TryAsync(async () =>
             {
-                var before = await services.Subsystem.TierScheduleAsync(pool.Concrete.UniqueId).ConfigureAwait(false);
+                var before = await services.Subsystem.TierSchedules.GetAsync(pool.Concrete.UniqueId).ConfigureAwait(false);
                 var meant = new TierSchedule(
                     request.Enabled ?? before.IsEnabled, times ?? before.Times, request.Continuous ?? before.IsContinuous, request.FreeReservePercent ?? before.FreeReservePercent);
                 await reply.DoAsync(
                     $"Set {request.Changes()} of the tier schedule of storage pool '{pool.FriendlyName}'",
                     async () =>
                     {
-                        var after = await services.Subsystem.SetTierScheduleAsync(pool.Id, meant).ConfigureAwait(false);
+                        var after = await services.Subsystem.TierSchedules.SetAsync(pool.Id, meant).ConfigureAwait(false);
                         reply.Add(request.PassThru ? [GetStorageTierScheduleHandler.Describe(pool, after)] : []);
                     },
-                    () => services.Subsystem.CheckSetTierScheduleAsync(pool.Id, meant)).ConfigureAwait(false);
+                    () => services.Subsystem.TierSchedules.CheckSetAsync(pool.Id, meant)).ConfigureAwait(false);
             }).ConfigureAwait(false);
         }
     }

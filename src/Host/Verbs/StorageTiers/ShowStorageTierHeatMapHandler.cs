@@ -29,12 +29,12 @@ internal sealed class ShowStorageTierHeatMapHandler(HostServices services) : Ver
     {
         range.Check();
         var disk = range.Disk.Description;
-        var now = (await services.Subsystem.HeatRankingAsync(range.Id).ConfigureAwait(false)).NowNs;
+        var now = (await services.Subsystem.Slices.RankingAsync(range.Id).ConfigureAwait(false)).NowNs;
         var slice = (long)disk.SliceSize;
         var picture = new HeatPicture(range.Next / slice, range.Left / slice, disk.Tiers.Length, width, lines);
         for (var next = range.Next; next < range.End;)
         {
-            var piece = await services.Subsystem.SlicesAsync(range.Id, next, range.End - next, now).ConfigureAwait(false);
+            var piece = await services.Subsystem.Slices.ListAsync(range.Id, next, range.End - next, now).ConfigureAwait(false);
             Array.ForEach(piece.Slices, picture.Add);
             next = piece.Next;
         }

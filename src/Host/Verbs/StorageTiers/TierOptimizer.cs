@@ -33,7 +33,7 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
     }
 
     private Task<TierOptimization> BeginAsync(Guid disk) =>
-        reply.IsWhatIf ? services.Subsystem.PlanTiersAsync(disk) : services.Subsystem.OptimizeTiersAsync(disk);
+        reply.IsWhatIf ? services.Subsystem.TierOptimizer.PlanAsync(disk) : services.Subsystem.TierOptimizer.OptimizeAsync(disk);
 
     private static IEnumerable<string> Steps(VirtualDiskDescription disk, TierOptimization done)
     {

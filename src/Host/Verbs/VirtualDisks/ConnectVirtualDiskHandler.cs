@@ -18,7 +18,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
             await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}' and attach it where the machine allows it", async () =>
             {
                 services.Paths.CheckSocketPath(socket);
-                var connected = await services.Subsystem.ConnectVirtualDiskAsync(disk.Description.Id.Value, request.Force).ConfigureAwait(false);
+                var connected = await services.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value, request.Force).ConfigureAwait(false);
                 foreach (var remark in connected.Remarks)
                 {
                     reply.Warn(remark);
@@ -35,7 +35,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
             }, () =>
             {
                 services.Paths.CheckSocketPath(socket);
-                return services.Subsystem.CheckConnectVirtualDiskAsync(disk.Description.Id.Value, request.Force);
+                return services.Subsystem.VirtualDisks.CheckConnectAsync(disk.Description.Id.Value, request.Force);
             }).ConfigureAwait(false);
         }
     }

@@ -31,7 +31,7 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
     {
         try
         {
-            return await services.Subsystem.DisconnectVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
+            return await services.Subsystem.VirtualDisks.DisconnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
         }
         catch (RefusedException) when (disk.SocketPath.Length > 0)
         {

@@ -15,7 +15,7 @@ internal sealed class GetPhysicalExtentHandler(HostServices services) : VerbHand
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         Guid? virtualDisk = request.VirtualDisk is { } disk ? all.VirtualDisks.One(disk).Description.Id.Value : null;
         Guid? physicalDisk = request.PhysicalDisk is { } physical ? all.Disks.One(physical).UniqueId : null;
-        var extents = await services.Subsystem.PhysicalExtentsAsync(virtualDisk, physicalDisk).ConfigureAwait(false);
+        var extents = await services.Subsystem.Placements.ExtentsAsync(virtualDisk, physicalDisk).ConfigureAwait(false);
         var tier = request.StorageTier is { } named ? all.Tiers.One(named).UniqueId : (Guid?)null;
         reply.Add(extents.Where(extent => tier is null || extent.Tier == tier).Select(Describe));
     }

@@ -53,7 +53,7 @@ internal sealed class GetVirtualDiskHandler(HostServices services) : VerbHandler
         Catalogue all, PhysicalDiskStatus disk, GetVirtualDiskRequest request)
     {
         var (from, to) = (request.PhysicalRangeMin ?? 0, request.PhysicalRangeMax ?? ulong.MaxValue);
-        var extents = await services.Subsystem.PhysicalExtentsAsync(null, null).ConfigureAwait(false);
+        var extents = await services.Subsystem.Placements.ExtentsAsync(null, null).ConfigureAwait(false);
         var there = extents
             .Where(extent => extent.PhysicalDisk == disk.UniqueId)
             .Where(extent => (ulong)extent.PhysicalOffset <= to && (ulong)(extent.PhysicalOffset + extent.Size) > from)

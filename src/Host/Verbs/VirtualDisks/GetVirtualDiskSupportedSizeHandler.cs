@@ -18,7 +18,7 @@ internal sealed class GetVirtualDiskSupportedSizeHandler(HostServices services)
             await reply.TryAsync(async () =>
             {
                 var layout = Named(request, pool) ?? pool.Concrete.Description.ResiliencySettingNameDefault;
-                var size = await services.Subsystem.SupportedSizeAsync(pool.Id, layout).ConfigureAwait(false);
+                var size = await services.Subsystem.Placements.SupportedSizeAsync(pool.Id, layout).ConfigureAwait(false);
                 reply.Add(new SupportedSizeInfo
                 {
                     VirtualDiskSizeMin = (ulong)size.Min, VirtualDiskSizeMax = (ulong)size.Max, VirtualDiskSizeDivisor = (ulong)size.Divisor,

@@ -26,14 +26,14 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
                 var meant = Translate(all, pool.Concrete, request);
                 if (reply.IsWhatIf)
                 {
-                    var plan = await services.Subsystem.PlanVirtualDiskAsync(pool.Id, meant).ConfigureAwait(false);
+                    var plan = await services.Subsystem.Placements.PlanNewAsync(pool.Id, meant).ConfigureAwait(false);
                     reply.Tell(PlacementText.OfNew(plan, all, pool.FriendlyName));
                     plan.Remarks.ToList().ForEach(reply.Warn);
                     return;
                 }
 
-                var disk = await services.Subsystem.NewVirtualDiskAsync(pool.Id, meant).ConfigureAwait(false);
-                var placement = await services.Subsystem.PlacementAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                var disk = await services.Subsystem.VirtualDisks.CreateAsync(pool.Id, meant).ConfigureAwait(false);
+                var placement = await services.Subsystem.Placements.GetAsync(disk.Description.Id.Value).ConfigureAwait(false);
                 reply.Tell(PlacementText.OfNew(placement, all, pool.FriendlyName));
                 WarnOfSmallSectors(all, disk, reply.Warn);
                 disk.Remarks.ToList().ForEach(reply.Warn);

@@ -21,7 +21,7 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
             await reply.TryAsync(async () =>
             {
                 var info = services.ToInfo(all, disk);
-                var placement = await services.Subsystem.PlacementAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                var placement = await services.Subsystem.Placements.GetAsync(disk.Description.Id.Value).ConfigureAwait(false);
                 if (!reply.IsWhatIf)
                 {
                     services.Attachments.Detach(info.UniqueId);
@@ -39,7 +39,7 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
     {
         try
         {
-            await services.Subsystem.RemoveVirtualDiskAsync(disk.Description.Id.Value).ConfigureAwait(false);
+            await services.Subsystem.VirtualDisks.RemoveAsync(disk.Description.Id.Value).ConfigureAwait(false);
         }
         catch (RefusedException) when (disk.SocketPath.Length > 0)
         {

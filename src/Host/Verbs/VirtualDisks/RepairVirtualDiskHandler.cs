@@ -18,7 +18,7 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
         {
             await reply.TryAsync(async () =>
             {
-                reply.Tell(Steps(disk, await services.Subsystem.PlanRepairAsync(disk.Description.Id.Value).ConfigureAwait(false)));
+                reply.Tell(Steps(disk, await services.Subsystem.Repairs.PlanAsync(disk.Description.Id.Value).ConfigureAwait(false)));
                 planned.Add(disk);
             }).ConfigureAwait(false);
         }
@@ -42,7 +42,7 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
     private async Task RepairAsync(
         List<VirtualDiskStatus> disks, RepairVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply)
     {
-        var repairs = disks.Select(disk => (disk, repair: services.Subsystem.RepairVirtualDiskAsync(disk.Description.Id.Value))).ToArray();
+        var repairs = disks.Select(disk => (disk, repair: services.Subsystem.Repairs.RepairAsync(disk.Description.Id.Value))).ToArray();
         foreach (var (disk, repair) in repairs)
         {
             await reply.TryAsync(async () => Judge(disk, await repair.ConfigureAwait(false), reply)).ConfigureAwait(false);

@@ -18,14 +18,14 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
         {
             await reply.TryAsync(async () =>
             {
-                var plan = await services.Subsystem.PlanResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
+                var plan = await services.Subsystem.Placements.PlanResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
                 if (reply.IsWhatIf)
                 {
                     reply.Tell(PlacementText.OfGrowth(plan, all));
                     return;
                 }
 
-                var resized = await services.Subsystem.ResizeVirtualDiskAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
+                var resized = await services.Subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
                 reply.Tell(PlacementText.OfGrowth(plan, all));
                 var info = services.ToInfo(all, resized);
                 if (info.DevicePath is not null && resized.Description.SizeBytes != disk.Description.SizeBytes)

@@ -27,20 +27,20 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
             async Task SetAsync()
             {
                 await CheckAsync().ConfigureAwait(false);   // both changes or none
-                await services.Subsystem.SetVirtualDiskAsync(disk.Description.Id.Value, description => Change(description, request, readOnly)).ConfigureAwait(false);
+                await services.Subsystem.VirtualDisks.SetAsync(disk.Description.Id.Value, description => Change(description, request, readOnly)).ConfigureAwait(false);
                 if (cacheSize is { } size)
                 {
-                    var resized = await services.Subsystem.ResizeWriteCacheAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
+                    var resized = await services.Subsystem.WriteCaches.ResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
                     resized.Remarks.ToList().ForEach(reply.Warn);
                 }
             }
 
             async Task CheckAsync()
             {
-                await services.Subsystem.CheckSetVirtualDiskAsync(disk.Description.Id.Value, description => Change(description, request, readOnly)).ConfigureAwait(false);
+                await services.Subsystem.VirtualDisks.CheckSetAsync(disk.Description.Id.Value, description => Change(description, request, readOnly)).ConfigureAwait(false);
                 if (cacheSize is { } size)
                 {
-                    await services.Subsystem.CheckResizeWriteCacheAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
+                    await services.Subsystem.WriteCaches.CheckResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
                 }
             }
         }

@@ -15,10 +15,10 @@ public sealed class ErrorThresholdTests
     public void A_disk_with_ten_bad_places_within_a_day_is_retired_and_drained()
     {
         (Guid disk, int bad) = NewMirrorWithBadDisk(3);
-        ReadWithErrors(disk, bad, 0, StorageSubsystem.BadPlacesMax - 1);
+        ReadWithErrors(disk, bad, 0, FailingDisks.BadPlacesMax - 1);
         Assert.Equal((DiskUsage.AutoSelect, "OK"), (_world.Physical(bad).Usage, _world.Physical(bad).OperationalStatus));
 
-        ReadWithErrors(disk, bad, StorageSubsystem.BadPlacesMax - 1, 1);
+        ReadWithErrors(disk, bad, FailingDisks.BadPlacesMax - 1, 1);
         _world.Advance(TimeSpan.FromMinutes(2));
 
         PhysicalDiskStatus physical = _world.Physical(bad);
@@ -34,11 +34,11 @@ public sealed class ErrorThresholdTests
         (Guid disk, int bad) = NewMirrorWithBadDisk(3);
         for (int i = 0; i < 10; i++)
         {
-            ReadWithErrors(disk, bad, 0, StorageSubsystem.BadPlacesMax - 1);
+            ReadWithErrors(disk, bad, 0, FailingDisks.BadPlacesMax - 1);
             _world.Advance(TimeSpan.FromMinutes(3));
         }
 
-        Assert.True(_world.Run(_world.Subsystem.ReliabilityAsync(_world.Physical(bad).UniqueId)).ReadErrors >= 90);
+        Assert.True(_world.Run(_world.Subsystem.Reliability.GetAsync(_world.Physical(bad).UniqueId)).ReadErrors >= 90);
         Assert.Equal((DiskUsage.AutoSelect, "OK"), (_world.Physical(bad).Usage, _world.Physical(bad).OperationalStatus));
     }
 
@@ -54,7 +54,7 @@ public sealed class ErrorThresholdTests
         }
 
         Assert.Equal("OK", _world.Physical(bad).OperationalStatus);
-        while (_world.Physical(bad).Counters!.ReadOperations < StorageSubsystem.BadPlacesReadsMin)
+        while (_world.Physical(bad).Counters!.ReadOperations < FailingDisks.BadPlacesReadsMin)
         {
             Read(disk, 0);
         }
@@ -71,9 +71,9 @@ public sealed class ErrorThresholdTests
         _world.NewPool(4);
         Guid disk = _world.NewMirror("d", 8 * Mebibyte);
         _world.Restart();
-        PhysicalExtent[] extents = [.. _world.Run(_world.Subsystem.PhysicalExtentsAsync(disk, null)).Where(extent => extent.VirtualOffset == 3 * Mebibyte)];
+        PhysicalExtent[] extents = [.. _world.Run(_world.Subsystem.Placements.ExtentsAsync(disk, null)).Where(extent => extent.VirtualOffset == 3 * Mebibyte)];
         Assert.Equal(2, extents.Length);
-        int[] disks = [.. extents.Select(extent => _world.Run(_world.Subsystem.PhysicalDisksAsync()).Single(physical => physical.UniqueId == extent.PhysicalDisk).DeviceId)];
+        int[] disks = [.. extents.Select(extent => _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(physical => physical.UniqueId == extent.PhysicalDisk).DeviceId)];
         for (int copy = 0; copy < 2; copy++)
         {
             _world.Disks[disks[copy]].Media.Corrupt(extents[copy].PhysicalOffset + (20 * 4096), static sector =>
@@ -89,8 +89,8 @@ public sealed class ErrorThresholdTests
             _world.Advance(TimeSpan.FromSeconds(1));
         }
 
-        Assert.All(_world.Run(_world.Subsystem.PhysicalDisksAsync()), physical => Assert.Equal((DiskUsage.AutoSelect, "OK"), (physical.Usage, physical.OperationalStatus)));
-        DiskReliability counted = _world.Run(_world.Subsystem.ReliabilityAsync(_world.Physical(disks[0]).UniqueId));
+        Assert.All(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()), physical => Assert.Equal((DiskUsage.AutoSelect, "OK"), (physical.Usage, physical.OperationalStatus)));
+        DiskReliability counted = _world.Run(_world.Subsystem.Reliability.GetAsync(_world.Physical(disks[0]).UniqueId));
         Assert.Equal((1, 1), (counted.ChecksumMismatches, counted.BlocksLost));
         VirtualDiskStatus status = Status(disk);
         Assert.Equal(HealthStatus.Warning, status.Health);
@@ -104,7 +104,7 @@ public sealed class ErrorThresholdTests
     public void Without_room_elsewhere_it_stays_in_use_until_there_is_room()
     {
         (Guid disk, int bad) = NewMirrorWithBadDisk(2);
-        ReadWithErrors(disk, bad, 0, StorageSubsystem.BadPlacesMax);
+        ReadWithErrors(disk, bad, 0, FailingDisks.BadPlacesMax);
         _world.Advance(TimeSpan.FromMinutes(5));
         Assert.Equal((DiskUsage.AutoSelect, "Predictive Failure"), (_world.Physical(bad).Usage, _world.Physical(bad).OperationalStatus));
         Assert.Empty(_world.Jobs);
@@ -119,11 +119,11 @@ public sealed class ErrorThresholdTests
     public void A_user_who_wants_it_used_gets_it_used_and_counted_anew()
     {
         (Guid disk, int bad) = NewMirrorWithBadDisk(3);
-        ReadWithErrors(disk, bad, 0, StorageSubsystem.BadPlacesMax);
+        ReadWithErrors(disk, bad, 0, FailingDisks.BadPlacesMax);
         _world.Advance(TimeSpan.FromMinutes(1));
         Assert.Equal(DiskUsage.Retired, _world.Physical(bad).Usage);
 
-        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(_world.Physical(bad).UniqueId, null, null, null, DiskUsage.AutoSelect));
+        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(bad).UniqueId, null, null, null, DiskUsage.AutoSelect));
         _world.Advance(TimeSpan.FromMinutes(1));
 
         Assert.Equal((DiskUsage.AutoSelect, "OK"), (_world.Physical(bad).Usage, _world.Physical(bad).OperationalStatus));
@@ -133,8 +133,8 @@ public sealed class ErrorThresholdTests
     {
         _world.NewPool(disks);
         Guid disk = _world.NewMirror("d", 8 * Mebibyte);
-        Guid id = _world.Run(_world.Subsystem.PhysicalExtentsAsync(disk, null))[0].PhysicalDisk;
-        return (disk, _world.Run(_world.Subsystem.PhysicalDisksAsync()).Single(physical => physical.UniqueId == id).DeviceId);
+        Guid id = _world.Run(_world.Subsystem.Placements.ExtentsAsync(disk, null))[0].PhysicalDisk;
+        return (disk, _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(physical => physical.UniqueId == id).DeviceId);
     }
 
     /// <summary>The disk fails reads at so many places of 64 KiB of the first row, a second each.</summary>
@@ -163,5 +163,5 @@ public sealed class ErrorThresholdTests
         return error;
     }
 
-    private VirtualDiskStatus Status(Guid disk) => _world.Run(_world.Subsystem.VirtualDisksAsync()).Single(one => one.Description.Id.Value == disk);
+    private VirtualDiskStatus Status(Guid disk) => _world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Single(one => one.Description.Id.Value == disk);
 }

@@ -22,7 +22,7 @@ public sealed class ReliabilityTests
     public void What_a_disk_did_wrong_is_counted_for_that_disk_and_kept_over_a_restart()
     {
         (int number, Guid id) = Damage(3);
-        _world.Run(_world.Subsystem.RepairVirtualDiskAsync(_disk));
+        _world.Run(_world.Subsystem.Repairs.RepairAsync(_disk));
 
         DiskReliability counted = Of(id);
         Assert.Equal((3L, 3L, 0L), (counted.ChecksumMismatches, counted.BlocksHealed, counted.BlocksLost));
@@ -41,10 +41,10 @@ public sealed class ReliabilityTests
             sector[20] ^= 1;
             return sector;
         });
-        Assert.Equal(1, _world.Run(_world.Subsystem.RepairVirtualDiskAsync(_disk)).Found!.Healed);
+        Assert.Equal(1, _world.Run(_world.Subsystem.Repairs.RepairAsync(_disk)).Found!.Healed);
 
         Assert.Equal((1L, 1L), (Of(victim.UniqueId).ChecksumMismatches, Of(victim.UniqueId).BlocksHealed));
-        Assert.Equal(0, _world.Run(_world.Subsystem.RepairVirtualDiskAsync(_disk)).Found!.Healed);
+        Assert.Equal(0, _world.Run(_world.Subsystem.Repairs.RepairAsync(_disk)).Found!.Healed);
     }
 
     [Fact]
@@ -52,15 +52,15 @@ public sealed class ReliabilityTests
     {
         (int number, Guid id) = Damage(0);
         _world.Disks[number].ReadFails = (_, length) => length == 65536;   // a stride of the repair
-        _world.Run(_world.Subsystem.RepairVirtualDiskAsync(_disk));
+        _world.Run(_world.Subsystem.Repairs.RepairAsync(_disk));
         long errors = Of(id).ReadErrors;
         Assert.True(errors > 0);
         _world.Disks[number].ReadFails = null;
 
-        Assert.Equal(new DiskReliability(), _world.Run(_world.Subsystem.ResetReliabilityAsync(id)));
+        Assert.Equal(new DiskReliability(), _world.Run(_world.Subsystem.Reliability.ResetAsync(id)));
         Assert.Equal(0, Of(id).ReadErrors);
         _world.Disks[number].ReadFails = (_, length) => length == 65536;
-        _world.Run(_world.Subsystem.RepairVirtualDiskAsync(_disk));
+        _world.Run(_world.Subsystem.Repairs.RepairAsync(_disk));
         Assert.Equal(errors, Of(id).ReadErrors);
         _world.Restart();
         Assert.Equal(errors, Of(id).ReadErrors);
@@ -68,7 +68,7 @@ public sealed class ReliabilityTests
 
     [Fact]
     public void A_disk_that_is_not_there_is_refused() => Assert.Equal(
-        Refusal.ObjectNotFound, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ReliabilityAsync(Guid.Empty))).Refusal);
+        Refusal.ObjectNotFound, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Reliability.GetAsync(Guid.Empty))).Refusal);
 
     [Theory]
     [InlineData("hwmon/hwmon3")]
@@ -88,7 +88,7 @@ public sealed class ReliabilityTests
     /// <summary>Flips so many blocks of the second copy; the disk it is on.</summary>
     private (int Number, Guid Id) Damage(int blocks)
     {
-        PhysicalExtent extent = _world.Run(_world.Subsystem.PhysicalExtentsAsync(_disk, null)).First(extent => extent.Copy == 1);
+        PhysicalExtent extent = _world.Run(_world.Subsystem.Placements.ExtentsAsync(_disk, null)).First(extent => extent.Copy == 1);
         int number = Array.FindIndex(Disks(), disk => disk.UniqueId == extent.PhysicalDisk);
         for (int i = 0; i < blocks; i++)
         {
@@ -102,7 +102,7 @@ public sealed class ReliabilityTests
         return (number, extent.PhysicalDisk);
     }
 
-    private PhysicalDiskStatus[] Disks() => _world.Run(_world.Subsystem.PhysicalDisksAsync());
+    private PhysicalDiskStatus[] Disks() => _world.Run(_world.Subsystem.PhysicalDisks.ListAsync());
 
-    private DiskReliability Of(Guid disk) => _world.Run(_world.Subsystem.ReliabilityAsync(disk));
+    private DiskReliability Of(Guid disk) => _world.Run(_world.Subsystem.Reliability.GetAsync(disk));
 }

@@ -65,7 +65,7 @@ public sealed class SaturatedDisksTests
             }
         }
 
-        Task<TierOptimization> work = _world.Subsystem.OptimizeTiersAsync(disk);
+        Task<TierOptimization> work = _world.Subsystem.TierOptimizer.OptimizeAsync(disk);
         WriteBeside(disk, () => work.IsCompleted);
         JobStatus job = _world.Jobs.Single(static job => job.State == JobState.Completed && job.BytesPromoted > 0);
         Assert.True(job.BytesPromoted >= 8 * Mebibyte, $"{job.BytesPromoted} bytes went up");
@@ -78,7 +78,7 @@ public sealed class SaturatedDisksTests
     {
         NewPool(ssds: 0, hdds: 3);
         Guid disk = NewFull(checksum);
-        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(_world.Physical(0).UniqueId, null, null, null, DiskUsage.Retired));
+        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(0).UniqueId, null, null, null, DiskUsage.Retired));
         WriteBeside(disk, () => _world.Physical(0).VirtualDiskBytes == 0 && JobsHaveEnded());
     }
 
@@ -110,8 +110,8 @@ public sealed class SaturatedDisksTests
         NewPool(ssds: 0, hdds: 2);
         Guid disk = NewFull(checksum);
         Guid added = _world.NewDisk(2L << 30, MediaType.HDD);
-        Assert.True(_world.Run(_world.Subsystem.AddPhysicalDisksAsync(_world.Pool, [added], DiskUsage.AutoSelect)));
-        Task<JobStatus> work = _world.Subsystem.OptimizePoolAsync(_world.Pool);
+        Assert.True(_world.Run(_world.Subsystem.Pools.AddDisksAsync(_world.Pool, [added], DiskUsage.AutoSelect)));
+        Task<JobStatus> work = _world.Subsystem.Rebalance.OptimizeAsync(_world.Pool);
         WriteBeside(disk, () => work.IsCompleted);
         Assert.True(_world.Physical(2).VirtualDiskBytes > 0);
     }
@@ -119,7 +119,7 @@ public sealed class SaturatedDisksTests
     private void NewPool(int ssds, int hdds) => _world.NewPool(
         [.. Enumerable.Repeat((2L << 30, MediaType.SSD), ssds), .. Enumerable.Repeat((2L << 30, MediaType.HDD), hdds)]);
 
-    private Guid NewDisk(VirtualDiskRequest request) => _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, request)).Description.Id.Value;
+    private Guid NewDisk(VirtualDiskRequest request) => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, request)).Description.Id.Value;
 
     private Guid NewFull(ChecksumKind checksum)
     {
@@ -132,10 +132,10 @@ public sealed class SaturatedDisksTests
         return disk;
     }
 
-    private Guid Template(string name, MediaType media) => _world.Run(_world.Subsystem.NewStorageTierAsync(
+    private Guid Template(string name, MediaType media) => _world.Run(_world.Subsystem.Tiers.CreateTemplateAsync(
         _world.Pool, new TierTemplateRequest { FriendlyName = name, MediaType = media, ResiliencySettingName = "Mirror" })).UniqueId;
 
-    private bool JobsHaveEnded() => _world.Subsystem.ListedJobs.All(static job => job.State is JobState.Completed);
+    private bool JobsHaveEnded() => _world.Subsystem.Jobs.Listed.All(static job => job.State is JobState.Completed);
 
     /// <summary>Sixteen clients write, each its next block as soon as the last one is answered, sixty at least.</summary>
     private void WriteBeside(Guid disk, Func<bool> workHasEnded)
@@ -149,7 +149,7 @@ public sealed class SaturatedDisksTests
         Assert.All(Array.ConvertAll(clients, client => _world.Lane.Run(client)), static error => Assert.Equal(IoError.None, error));
         _world.Until(workHasEnded);
         Assert.True(workHasEnded());
-        Assert.All(_world.Run(_world.Subsystem.PhysicalDisksAsync()), static one =>
+        Assert.All(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()), static one =>
             Assert.Equal(("OK", 0L), (one.OperationalStatus, one.Counters!.MediaErrors)));
         Assert.DoesNotContain(_world.Notices, static notice => notice.StartsWith("Physical disk", StringComparison.Ordinal) || notice.Contains("is gone", StringComparison.Ordinal));
     }

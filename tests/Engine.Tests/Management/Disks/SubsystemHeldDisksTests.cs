@@ -18,14 +18,14 @@ public class SubsystemHeldDisksTests
         Hold(world, held);
         world.Restart();
         world.Advance(TimeSpan.FromSeconds(60));
-        Assert.DoesNotContain(world.Run(world.Subsystem.VirtualDisksAsync()), disk => disk.Health == HealthStatus.Healthy);
+        Assert.DoesNotContain(world.Run(world.Subsystem.VirtualDisks.ListAsync()), disk => disk.Health == HealthStatus.Healthy);
         for (int disk = 0; disk < held; disk++)
         {
             world.Held.Remove(disk);
             world.Advance(TimeSpan.FromSeconds(1));   // one after another
         }
 
-        VirtualDiskStatus status = Assert.Single(world.Run(world.Subsystem.VirtualDisksAsync()));
+        VirtualDiskStatus status = Assert.Single(world.Run(world.Subsystem.VirtualDisks.ListAsync()));
         Assert.Equal((id, HealthStatus.Healthy, ""), (status.Description.Id.Value, status.Health, status.StatusReason));
         Assert.Equal(0, world.Opened(id).Parts[0].Space.StaleRegions);
         world.Write(id, 0, 4096);
@@ -40,7 +40,7 @@ public class SubsystemHeldDisksTests
         Hold(world, 1);
         world.Restart();
         world.Advance(TimeSpan.FromMinutes(6));
-        Assert.Equal(id, Assert.Single(world.Run(world.Subsystem.VirtualDisksAsync())).Description.Id.Value);
+        Assert.Equal(id, Assert.Single(world.Run(world.Subsystem.VirtualDisks.ListAsync())).Description.Id.Value);
         world.Write(id, 0, 4096);
     }
 

@@ -22,13 +22,13 @@ public sealed class SystemManagedDiskTests : IDisposable
         _world.Obstacles[3] = _system.Disk("8:64", device).Describe(8, 64).CannotPoolReason;
         Guid disk = _world.NewDisk();
 
-        IsRefused(() => _world.Run(_world.Subsystem.AddPhysicalDisksAsync(_world.Pool, [disk], DiskUsage.AutoSelect)), reason);
-        IsRefused(() => _world.Run(_world.Subsystem.CheckAddPhysicalDisksAsync(_world.Pool, [disk])), reason);
-        IsRefused(() => _world.Run(_world.Subsystem.NewPoolAsync(new PoolDescription { FriendlyName = "q", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [disk], DiskUsage.AutoSelect)), reason);
+        IsRefused(() => _world.Run(_world.Subsystem.Pools.AddDisksAsync(_world.Pool, [disk], DiskUsage.AutoSelect)), reason);
+        IsRefused(() => _world.Run(_world.Subsystem.Pools.CheckAddDisksAsync(_world.Pool, [disk])), reason);
+        IsRefused(() => _world.Run(_world.Subsystem.Pools.CreateAsync(new PoolDescription { FriendlyName = "q", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [disk], DiskUsage.AutoSelect)), reason);
         PhysicalDiskStatus listed = _world.Physical(3);
         Assert.Equal(Refusal.SystemManagedDisk, listed.CannotPool);
         Assert.StartsWith(reason, listed.CannotPoolReason, StringComparison.Ordinal);
-        Assert.Single(_world.Run(_world.Subsystem.PoolsAsync()));
+        Assert.Single(_world.Run(_world.Subsystem.Pools.ListAsync()));
     }
 
     private static void IsRefused(Action verb, string reason)

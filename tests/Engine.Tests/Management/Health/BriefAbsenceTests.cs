@@ -43,7 +43,7 @@ public sealed class BriefAbsenceTests
     public void It_is_healthy_within_ten_seconds(string kind, int apartMs, int pulled, bool keepsQuorum)
     {
         Guid id = Make(kind, keepsQuorum ? Disks + 1 : 0);
-        _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id));
+        _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id));
         for (int round = 0; round < 5; round++)
         {
             for (int i = 0; i < 16; i++)
@@ -105,7 +105,7 @@ public sealed class BriefAbsenceTests
         [
             new(Template(pool, "fast", MediaType.SSD), 4 * Mebibyte), new(Template(pool, "slow", MediaType.HDD), 8 * Mebibyte),
         ];
-        return _world.Run(_world.Subsystem.NewVirtualDiskAsync(pool, new VirtualDiskRequest
+        return _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(pool, new VirtualDiskRequest
         {
             FriendlyName = "d",
             SizeBytes = isTiered ? null : 8 * Mebibyte,
@@ -118,7 +118,7 @@ public sealed class BriefAbsenceTests
         })).Description.Id.Value;
     }
 
-    private Guid Template(Guid pool, string name, MediaType medium) => _world.Run(_world.Subsystem.NewStorageTierAsync(pool, new TierTemplateRequest
+    private Guid Template(Guid pool, string name, MediaType medium) => _world.Run(_world.Subsystem.Tiers.CreateTemplateAsync(pool, new TierTemplateRequest
     {
         FriendlyName = name, MediaType = medium, ResiliencySettingName = "Mirror", NumberOfColumns = 1,
     })).UniqueId;
@@ -135,7 +135,7 @@ public sealed class BriefAbsenceTests
         _client?.Request(Write, (ulong)offset, 4096, 0, new byte[4096]);
     }
 
-    private VirtualDiskStatus Status(Guid id) => _world.Run(_world.Subsystem.VirtualDisksAsync()).Single(disk => disk.Description.Id.Value == id);
+    private VirtualDiskStatus Status(Guid id) => _world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Single(disk => disk.Description.Id.Value == id);
 
     private void RequireReason(Guid id)
     {

@@ -18,7 +18,7 @@ public sealed class StatusReasonTests
     public void A_missing_disk_is_told_with_the_time_of_the_next_look()
     {
         _world.NewPool(3);
-        _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(_world.NewMirror("d", 8 * Mebibyte)));
+        _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(_world.NewMirror("d", 8 * Mebibyte)));
         _world.Pull(0);
         _world.Advance(TimeSpan.FromSeconds(2));
         Assert.Matches("^Physical disk '0' with copies of it is missing. It is looked for again in [1-5] s; what it missed is copied when it is back.$", Reason("virtual disk Degraded"));
@@ -31,7 +31,7 @@ public sealed class StatusReasonTests
     {
         _world.NewPool(2);
         Guid disk = _world.NewMirror("d", 16 * Mebibyte);
-        _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(disk));
+        _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(disk));
         _world.Pull(1);
         _world.Advance(TimeSpan.FromSeconds(2));
         for (int at = 0; at < 16; at++)
@@ -43,7 +43,7 @@ public sealed class StatusReasonTests
         _world.PutBack(1);
         _world.Until(() => _world.Jobs.Any(static job => job.State == JobState.Running));
         Assert.Matches("^Copies of [0-9]+ bytes are out of date. A repair runs \\([0-9]+ % complete, see Get-StorageJob\\).$", Reason("virtual disk Degraded"));
-        _world.Run(_world.Subsystem.StopJobAsync(_world.Jobs.Single(static job => job.State == JobState.Running).UniqueId));
+        _world.Run(_world.Subsystem.Jobs.StopAsync(_world.Jobs.Single(static job => job.State == JobState.Running).UniqueId));
         Assert.Matches("^Copies of [0-9]+ bytes are out of date. Their repair was stopped: Repair-VirtualDisk begins another.$", Reason("virtual disk Degraded"));
         _world.Advance(TimeSpan.FromMinutes(5));
         Assert.NotEmpty(Reason("virtual disk Degraded"));   // it stays stopped
@@ -54,7 +54,7 @@ public sealed class StatusReasonTests
     {
         _world.NewPool(2);
         Guid disk = _world.NewMirror("d", 8 * Mebibyte);
-        _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(disk));
+        _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(disk));
         _world.Pull(1);
         _world.Advance(TimeSpan.FromSeconds(2));
         _world.Write(disk, 0, 1 << 16);

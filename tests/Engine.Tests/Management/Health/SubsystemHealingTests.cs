@@ -24,7 +24,7 @@ public sealed class SubsystemHealingTests
     public void A_missing_disk_is_given_up_after_five_minutes_as_the_policy_says(RetireMissingPhysicalDisks policy, bool hasSpare, bool isGivenUp)
     {
         Guid disk = _world.NewMirror("d", 8 * Mebibyte);
-        _world.Run(_world.Subsystem.SetPoolAsync(_world.Pool, pool => pool with { RetireMissingPhysicalDisks = policy }));
+        _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, pool => pool with { RetireMissingPhysicalDisks = policy }));
         if (hasSpare)
         {
             _world.AddDisk(DiskUsage.HotSpare);
@@ -53,14 +53,14 @@ public sealed class SubsystemHealingTests
         _world.Start();
 
         Assert.Equal(before.Order(), Ids().Order());
-        PhysicalDiskStatus away = Assert.Single(_world.Run(_world.Subsystem.PhysicalDisksAsync()), disk => disk.OperationalStatus == "Lost Communication");
+        PhysicalDiskStatus away = Assert.Single(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()), disk => disk.OperationalStatus == "Lost Communication");
         Assert.Equal(1, away.DeviceId);
         _world.Away.Clear();
         _world.Advance(TimeSpan.FromSeconds(30));
-        Assert.All(_world.Run(_world.Subsystem.PhysicalDisksAsync()), disk => Assert.Equal("OK", disk.OperationalStatus));
+        Assert.All(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()), disk => Assert.Equal("OK", disk.OperationalStatus));
         Assert.Equal(before.Order(), Ids().Order());
 
-        Guid[] Ids() => [.. _world.Run(_world.Subsystem.PhysicalDisksAsync()).Select(disk => disk.UniqueId)];
+        Guid[] Ids() => [.. _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Select(disk => disk.UniqueId)];
     }
 
     [Fact]
@@ -71,9 +71,9 @@ public sealed class SubsystemHealingTests
         _world.Start();
         _world.Away.Clear();
 
-        _world.Run(_world.Subsystem.UpdatePoolsAsync());
+        _world.Run(_world.Subsystem.Pools.UpdateAsync());
 
-        Assert.All(_world.Run(_world.Subsystem.PhysicalDisksAsync()), disk => Assert.Equal("OK", disk.OperationalStatus));
+        Assert.All(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()), disk => Assert.Equal("OK", disk.OperationalStatus));
     }
 
     [Theory]
@@ -102,7 +102,7 @@ public sealed class SubsystemHealingTests
         IoBuffer buffer = _world.Lane.Buffers.Rent(4096);
         Assert.NotEqual(IoError.None, _world.Lane.Run(_world.Disk(disk).Write(0, buffer, WriteFlags.None)));
         _world.Advance(TimeSpan.FromSeconds(3));
-        StoragePoolStatus lost = _world.Run(_world.Subsystem.PoolsAsync()).Single(pool => pool.UniqueId == _world.Pool);
+        StoragePoolStatus lost = _world.Run(_world.Subsystem.Pools.ListAsync()).Single(pool => pool.UniqueId == _world.Pool);
         Assert.Equal((PoolOperationalStatus.Incomplete, "lost"), (lost.OperationalStatus, lost.Description.FriendlyName));
         Assert.Contains("majority", lost.StatusReason, StringComparison.Ordinal);
         Assert.Equal(ids, Enumerable.Range(first, disks).Select(number => _world.Physical(number).UniqueId));
@@ -114,7 +114,7 @@ public sealed class SubsystemHealingTests
 
         _world.Advance(TimeSpan.FromSeconds(10));
 
-        StoragePoolStatus again = _world.Run(_world.Subsystem.PoolsAsync()).Single(pool => pool.UniqueId == _world.Pool);
+        StoragePoolStatus again = _world.Run(_world.Subsystem.Pools.ListAsync()).Single(pool => pool.UniqueId == _world.Pool);
         Assert.Equal(back == disks ? PoolOperationalStatus.OK : PoolOperationalStatus.Degraded, again.OperationalStatus);
         Assert.Equal(SubsystemWorld.Written(0, (int)Mebibyte), _world.Read(disk, 0, (int)Mebibyte));
         _world.Write(disk, 0, (int)Mebibyte);
@@ -126,7 +126,7 @@ public sealed class SubsystemHealingTests
         }
 
         _world.Advance(TimeSpan.FromSeconds(60));
-        Assert.Equal(PoolOperationalStatus.OK, _world.Run(_world.Subsystem.PoolsAsync()).Single(pool => pool.UniqueId == _world.Pool).OperationalStatus);
+        Assert.Equal(PoolOperationalStatus.OK, _world.Run(_world.Subsystem.Pools.ListAsync()).Single(pool => pool.UniqueId == _world.Pool).OperationalStatus);
         Assert.Equal(HealthStatus.Healthy, Health(disk));
     }
 
@@ -145,14 +145,14 @@ public sealed class SubsystemHealingTests
         VirtualDiskStatus lost = Status(disk);
         Assert.Equal(("Detached", HealthStatus.Unhealthy), (lost.OperationalStatus, lost.Health));
         Assert.Contains("no redundancy is left", lost.StatusReason, StringComparison.Ordinal);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(disk)));
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(disk)));
 
         _world.PutBack(first);
         _world.Advance(TimeSpan.FromSeconds(20));
         _world.PutBack(second);
         if (byCommand)
         {
-            _world.Run(_world.Subsystem.UpdatePoolsAsync());
+            _world.Run(_world.Subsystem.Pools.UpdateAsync());
         }
         else
         {
@@ -170,7 +170,7 @@ public sealed class SubsystemHealingTests
     [Fact]
     public void A_virtual_disk_that_failed_is_not_opened_again_while_a_commit_of_its_pool_is_undecided()
     {
-        Guid disk = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, new VirtualDiskRequest
+        Guid disk = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, new VirtualDiskRequest
         {
             FriendlyName = "d", SizeBytes = 8 * Mebibyte, NumberOfColumns = 1, ProvisioningType = ProvisioningType.Thin,
         })).Description.Id.Value;
@@ -182,12 +182,12 @@ public sealed class SubsystemHealingTests
         _world.Lane.Run(unmap);
         Assert.Contains("not known", failed.FaultReason, StringComparison.Ordinal);
 
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(disk)));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(disk)));
         Assert.Contains("not known", refused.Message, StringComparison.Ordinal);
         Assert.Same(failed, _world.Opened(disk));
         Array.ForEach(_world.Disks, static one => one.Full = false);
         _world.Advance(TimeSpan.FromSeconds(5));
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(disk)));   // nothing to export it to
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(disk)));   // nothing to export it to
         Assert.Equal(IoError.None, _world.Opened(disk).Fault);
         _world.Write(disk, 0, (int)Mebibyte);
         Assert.Equal(SubsystemWorld.Written(0, (int)Mebibyte), _world.Read(disk, 0, (int)Mebibyte));
@@ -254,7 +254,7 @@ public sealed class SubsystemHealingTests
     public void Nothing_is_given_up_where_nothing_could_be_made_anew_and_a_new_disk_changes_that()
     {
         Guid disk = NewFullMirror();
-        _world.Run(_world.Subsystem.SetPoolAsync(_world.Pool, pool => pool with { RetireMissingPhysicalDisks = RetireMissingPhysicalDisks.Always }));
+        _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, pool => pool with { RetireMissingPhysicalDisks = RetireMissingPhysicalDisks.Always }));
         int lost = DiskOf(disk);
         _world.Pull(lost);
         _world.Advance(TimeSpan.FromMinutes(20));
@@ -287,9 +287,9 @@ public sealed class SubsystemHealingTests
         _world.Advance(TimeSpan.FromMinutes(1));
 
         Assert.Equal((DiskUsage.Retired, "OK", 0L), (_world.Physical(lost).Usage, _world.Physical(lost).OperationalStatus, _world.Physical(lost).VirtualDiskBytes));
-        Assert.True(_world.Run(_world.Subsystem.RemovePhysicalDisksAsync(_world.Pool, [_world.Physical(lost).UniqueId])));
+        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_world.Pool, [_world.Physical(lost).UniqueId])));
 
-        PhysicalDiskStatus Missing() => _world.Run(_world.Subsystem.PhysicalDisksAsync())
+        PhysicalDiskStatus Missing() => _world.Run(_world.Subsystem.PhysicalDisks.ListAsync())
             .Single(physical => physical is { OperationalStatus: "Lost Communication", PoolId: not null });
     }
 
@@ -299,12 +299,12 @@ public sealed class SubsystemHealingTests
         Guid disk = _world.NewMirror("d", 8 * Mebibyte);
         _world.Away.UnionWith([0, 1]);
         _world.Restart();
-        Assert.Equal(PoolOperationalStatus.Incomplete, Assert.Single(_world.Run(_world.Subsystem.PoolsAsync())).OperationalStatus);
+        Assert.Equal(PoolOperationalStatus.Incomplete, Assert.Single(_world.Run(_world.Subsystem.Pools.ListAsync())).OperationalStatus);
         _world.Away.Clear();
 
         _world.Advance(TimeSpan.FromSeconds(30));
 
-        Assert.Equal(PoolOperationalStatus.OK, Assert.Single(_world.Run(_world.Subsystem.PoolsAsync())).OperationalStatus);
+        Assert.Equal(PoolOperationalStatus.OK, Assert.Single(_world.Run(_world.Subsystem.Pools.ListAsync())).OperationalStatus);
         Assert.Equal((HealthStatus.Healthy, 0L), (Health(disk), _world.Opened(disk).Space.BytesToResync));
     }
 
@@ -378,29 +378,29 @@ public sealed class SubsystemHealingTests
         Guid two = _world.NewMirror("two", 8 * Mebibyte);
         int retired = DiskOf(one);
         Guid member = _world.Physical(retired).UniqueId;
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.RemovePhysicalDisksAsync(_world.Pool, [member])));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_world.Pool, [member])));
         Assert.Equal(Refusal.PhysicalDiskStillInUse, refused.Refusal);
         Assert.Contains("bytes of virtual disk 'one'", refused.Message);
         Assert.Contains("-Usage Retired", refused.Action);
 
-        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(member, null, null, null, DiskUsage.Retired));
+        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(member, null, null, null, DiskUsage.Retired));
         _world.Advance(TimeSpan.FromMinutes(1));
 
         Assert.Equal(0, _world.Physical(retired).VirtualDiskBytes);
         Assert.True(IsWhole(one) && IsWhole(two));
         Assert.All(_world.Jobs.GroupBy(job => job.VirtualDisk), jobs => Assert.Single(jobs));
-        Assert.True(_world.Run(_world.Subsystem.RemovePhysicalDisksAsync(_world.Pool, [member])));
+        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_world.Pool, [member])));
     }
 
     [Fact]
     public void A_disk_that_is_retired_while_a_repair_verifies_is_drained_by_that_repair()
     {
         Guid disk = _world.NewMirror("d", 20 * Mebibyte);
-        Task<JobStatus> repair = _world.Subsystem.RepairVirtualDiskAsync(disk);
-        _world.Until(() => _world.Subsystem.ListedJobs.Any(job => job.Status == "Verify" && job.BytesProcessed > Mebibyte));
+        Task<JobStatus> repair = _world.Subsystem.Repairs.RepairAsync(disk);
+        _world.Until(() => _world.Subsystem.Jobs.Listed.Any(job => job.Status == "Verify" && job.BytesProcessed > Mebibyte));
         int retired = DiskOf(disk);
 
-        Task<PhysicalDiskStatus> set = _world.Subsystem.SetPhysicalDiskAsync(_world.Physical(retired).UniqueId, null, null, null, DiskUsage.Retired);
+        Task<PhysicalDiskStatus> set = _world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(retired).UniqueId, null, null, null, DiskUsage.Retired);
         _world.Run(set);
         JobStatus ended = _world.Run(repair);
         _world.Advance(TimeSpan.FromMinutes(2));
@@ -415,14 +415,14 @@ public sealed class SubsystemHealingTests
         _world.AddDisk(DiskUsage.AutoSelect);
         Guid disk = _world.NewMirror("d", 20 * Mebibyte);
         (int first, int second) = (DiskOf(disk), DiskOf(disk, copy: 1));
-        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(_world.Physical(first).UniqueId, null, null, null, DiskUsage.Retired));
-        _world.Until(() => _world.Subsystem.ListedJobs.Any(job => job.BytesProcessed >= Mebibyte));
-        _world.Run(_world.Subsystem.StopJobAsync(_world.Jobs[0].UniqueId));
+        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(first).UniqueId, null, null, null, DiskUsage.Retired));
+        _world.Until(() => _world.Subsystem.Jobs.Listed.Any(job => job.BytesProcessed >= Mebibyte));
+        _world.Run(_world.Subsystem.Jobs.StopAsync(_world.Jobs[0].UniqueId));
         _world.Advance(TimeSpan.FromMinutes(5));
         Assert.Single(_world.Jobs);
         Assert.NotEqual(0, _world.Physical(first).VirtualDiskBytes);
 
-        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(_world.Physical(second).UniqueId, null, null, null, DiskUsage.Retired));
+        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(second).UniqueId, null, null, null, DiskUsage.Retired));
         _world.Advance(TimeSpan.FromMinutes(1));
 
         Assert.Equal((0L, 0L), (_world.Physical(first).VirtualDiskBytes, _world.Physical(second).VirtualDiskBytes));
@@ -466,8 +466,8 @@ public sealed class SubsystemHealingTests
     /// <summary>The number of a disk that holds a copy of everything, or of much, of a virtual disk.</summary>
     private int DiskOf(Guid virtualDisk, int copy = 0)
     {
-        Guid id = _world.Run(_world.Subsystem.PhysicalExtentsAsync(virtualDisk, null)).First(extent => extent.Copy == copy).PhysicalDisk;
-        return _world.Run(_world.Subsystem.PhysicalDisksAsync()).Single(disk => disk.UniqueId == id).DeviceId;
+        Guid id = _world.Run(_world.Subsystem.Placements.ExtentsAsync(virtualDisk, null)).First(extent => extent.Copy == copy).PhysicalDisk;
+        return _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(disk => disk.UniqueId == id).DeviceId;
     }
 
     /// <summary>A mirror that all stands on two disks; three more keep a majority of their pool without these.</summary>
@@ -480,7 +480,7 @@ public sealed class SubsystemHealingTests
             _world.AddDisk(DiskUsage.ManualSelect);
         }
 
-        _world.Run(_world.Subsystem.SetPoolAsync(_world.Pool, static pool => pool with { RetireMissingPhysicalDisks = RetireMissingPhysicalDisks.Never }));
+        _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, static pool => pool with { RetireMissingPhysicalDisks = RetireMissingPhysicalDisks.Never }));
         return (_world.NewMirror("d", 8 * Mebibyte), first, first + 1);
     }
 
@@ -492,15 +492,15 @@ public sealed class SubsystemHealingTests
     }
 
     private VirtualDiskStatus Status(Guid virtualDisk) =>
-        _world.Run(_world.Subsystem.VirtualDisksAsync()).Single(disk => disk.Description.Id.Value == virtualDisk);
+        _world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Single(disk => disk.Description.Id.Value == virtualDisk);
 
     private Guid NewFullMirror()
     {
-        SupportedSize size = _world.Run(_world.Subsystem.SupportedSizeAsync(_world.Pool, "Mirror"));
+        SupportedSize size = _world.Run(_world.Subsystem.Placements.SupportedSizeAsync(_world.Pool, "Mirror"));
         return _world.NewMirror("d", size.Max, filled: false);
     }
 
-    private bool IsWhole(Guid virtualDisk) => _world.Run(_world.Subsystem.PhysicalExtentsAsync(virtualDisk, null)).All(extent => !extent.IsMissing && !extent.IsStale);
+    private bool IsWhole(Guid virtualDisk) => _world.Run(_world.Subsystem.Placements.ExtentsAsync(virtualDisk, null)).All(extent => !extent.IsMissing && !extent.IsStale);
 
     private HealthStatus Health(Guid virtualDisk) => Status(virtualDisk).Health;
 }

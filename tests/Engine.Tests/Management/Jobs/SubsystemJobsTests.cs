@@ -17,7 +17,7 @@ public sealed class SubsystemJobsTests
     public void A_virtual_disk_is_verified_when_the_interval_is_over_across_restarts()
     {
         Guid disk = _world.NewMirror("d", 4 * Mebibyte);
-        _world.Run(_world.Subsystem.SetScrubIntervalAsync(_world.Pool, TimeSpan.FromHours(2)));
+        _world.Run(_world.Subsystem.Scrubs.SetIntervalAsync(_world.Pool, TimeSpan.FromHours(2)));
         _world.Advance(TimeSpan.FromMinutes(80));
         _world.Restart();
         _world.Advance(TimeSpan.FromMinutes(39));
@@ -38,18 +38,18 @@ public sealed class SubsystemJobsTests
     public void The_interval_is_kept_with_the_pool_and_zero_ends_the_schedule()
     {
         _world.NewMirror("d", 4 * Mebibyte);
-        Assert.Equal(TimeSpan.FromDays(14), _world.Run(_world.Subsystem.ScrubIntervalAsync(_world.Pool)));
+        Assert.Equal(TimeSpan.FromDays(14), _world.Run(_world.Subsystem.Scrubs.IntervalAsync(_world.Pool)));
         RefusedException refused = Assert.Throws<RefusedException>(
-            () => _world.Run(_world.Subsystem.SetScrubIntervalAsync(_world.Pool, TimeSpan.FromSeconds(59))));
+            () => _world.Run(_world.Subsystem.Scrubs.SetIntervalAsync(_world.Pool, TimeSpan.FromSeconds(59))));
         Assert.Equal(Refusal.InvalidParameter, refused.Refusal);
-        Assert.True(_world.Run(_world.Subsystem.SetScrubIntervalAsync(_world.Pool, TimeSpan.FromHours(2))));
+        Assert.True(_world.Run(_world.Subsystem.Scrubs.SetIntervalAsync(_world.Pool, TimeSpan.FromHours(2))));
         _world.Restart();
-        Assert.Equal(TimeSpan.FromHours(2), _world.Run(_world.Subsystem.ScrubIntervalAsync(_world.Pool)));
+        Assert.Equal(TimeSpan.FromHours(2), _world.Run(_world.Subsystem.Scrubs.IntervalAsync(_world.Pool)));
 
         _world.Advance(TimeSpan.FromHours(2.1));
         Assert.Single(_world.Jobs);
 
-        _world.Run(_world.Subsystem.SetScrubIntervalAsync(_world.Pool, TimeSpan.Zero));
+        _world.Run(_world.Subsystem.Scrubs.SetIntervalAsync(_world.Pool, TimeSpan.Zero));
         _world.Advance(TimeSpan.FromHours(6));
         Assert.Empty(_world.Jobs);
     }
@@ -59,7 +59,7 @@ public sealed class SubsystemJobsTests
     {
         _world.NewMirror("one", 4 * Mebibyte);
         _world.NewMirror("two", 4 * Mebibyte);
-        _world.Run(_world.Subsystem.SetScrubIntervalAsync(_world.Pool, TimeSpan.FromMinutes(30)));
+        _world.Run(_world.Subsystem.Scrubs.SetIntervalAsync(_world.Pool, TimeSpan.FromMinutes(30)));
         int most = 0;
         HashSet<Guid> seen = [];
 
@@ -79,25 +79,25 @@ public sealed class SubsystemJobsTests
     {
         Guid disk = _world.NewMirror("d", 4 * Mebibyte);
         _world.Restart();
-        PhysicalExtent extent = _world.Run(_world.Subsystem.PhysicalExtentsAsync(disk, null)).First(extent => extent.Copy == 1);
-        int number = Array.FindIndex(_world.Run(_world.Subsystem.PhysicalDisksAsync()), physical => physical.UniqueId == extent.PhysicalDisk);
+        PhysicalExtent extent = _world.Run(_world.Subsystem.Placements.ExtentsAsync(disk, null)).First(extent => extent.Copy == 1);
+        int number = Array.FindIndex(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()), physical => physical.UniqueId == extent.PhysicalDisk);
         Flip(number, extent.PhysicalOffset + 5000);
         Flip(number, extent.PhysicalOffset + 90_000);
 
-        JobStatus job = _world.Run(_world.Subsystem.RepairVirtualDiskAsync(disk));
+        JobStatus job = _world.Run(_world.Subsystem.Repairs.RepairAsync(disk));
 
         Assert.Equal(("Repair", JobState.Completed, 2L, 0L), (job.Name, job.State, job.Found!.Healed, job.Found.Lost));
         Assert.Contains("2 healed", job.Status);
         Assert.Contains(_world.Notices, notice => notice.Contains("2 healed"));
-        Assert.Equal(0, _world.Run(_world.Subsystem.RepairVirtualDiskAsync(disk)).Found!.Healed);
+        Assert.Equal(0, _world.Run(_world.Subsystem.Repairs.RepairAsync(disk)).Found!.Healed);
     }
 
     [Fact]
     public void A_job_that_was_under_way_goes_on_after_a_restart()
     {
         Guid disk = _world.NewMirror("d", 20 * Mebibyte);
-        Task<JobStatus> repair = _world.Subsystem.RepairVirtualDiskAsync(disk);
-        _world.Until(() => _world.Subsystem.ListedJobs.Any(job => job.BytesProcessed >= 8 * Mebibyte));
+        Task<JobStatus> repair = _world.Subsystem.Repairs.RepairAsync(disk);
+        _world.Until(() => _world.Subsystem.Jobs.Listed.Any(job => job.BytesProcessed >= 8 * Mebibyte));
         Guid id = _world.Jobs[0].UniqueId;
 
         _world.Restart();
@@ -106,7 +106,7 @@ public sealed class SubsystemJobsTests
         JobStatus resumed = Assert.Single(_world.Jobs);
         Assert.Equal((id, "Repair"), (resumed.UniqueId, resumed.Name));
         Assert.True(resumed.BytesProcessed >= 8 * Mebibyte, $"{resumed.BytesProcessed}");
-        JobStatus joined = _world.Run(_world.Subsystem.RepairVirtualDiskAsync(disk));
+        JobStatus joined = _world.Run(_world.Subsystem.Repairs.RepairAsync(disk));
         Assert.Equal((id, JobState.Completed), (joined.UniqueId, joined.State));
         Assert.InRange(joined.Found!.Verified, 1, 2 * 12 * 256);
         _world.Restart();
@@ -117,15 +117,15 @@ public sealed class SubsystemJobsTests
     public void A_stopped_job_does_not_come_back()
     {
         Guid disk = _world.NewMirror("d", 20 * Mebibyte);
-        Task<JobStatus> repair = _world.Subsystem.RepairVirtualDiskAsync(disk);
-        _world.Until(() => _world.Subsystem.ListedJobs.Any(job => job.BytesProcessed >= Mebibyte));
+        Task<JobStatus> repair = _world.Subsystem.Repairs.RepairAsync(disk);
+        _world.Until(() => _world.Subsystem.Jobs.Listed.Any(job => job.BytesProcessed >= Mebibyte));
         Guid id = _world.Jobs[0].UniqueId;
 
-        JobStatus stopped = _world.Run(_world.Subsystem.StopJobAsync(id));
+        JobStatus stopped = _world.Run(_world.Subsystem.Jobs.StopAsync(id));
 
         Assert.Equal((JobState.Terminated, JobState.Terminated), (stopped.State, _world.Run(repair).State));
-        Assert.Equal(Refusal.InvalidParameter, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.StopJobAsync(id))).Refusal);
-        Assert.Equal(Refusal.ObjectNotFound, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.StopJobAsync(Guid.Empty))).Refusal);
+        Assert.Equal(Refusal.InvalidParameter, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Jobs.StopAsync(id))).Refusal);
+        Assert.Equal(Refusal.ObjectNotFound, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Jobs.StopAsync(Guid.Empty))).Refusal);
         _world.Restart();
         Assert.Empty(_world.Jobs);
     }
@@ -134,23 +134,23 @@ public sealed class SubsystemJobsTests
     public void A_virtual_disk_can_be_removed_under_its_job()
     {
         Guid disk = _world.NewMirror("d", 20 * Mebibyte);
-        Task<JobStatus> repair = _world.Subsystem.RepairVirtualDiskAsync(disk);
-        _world.Until(() => _world.Subsystem.ListedJobs.Any(job => job.BytesProcessed >= Mebibyte));
+        Task<JobStatus> repair = _world.Subsystem.Repairs.RepairAsync(disk);
+        _world.Until(() => _world.Subsystem.Jobs.Listed.Any(job => job.BytesProcessed >= Mebibyte));
 
-        _world.Run(_world.Subsystem.RemoveVirtualDiskAsync(disk));
+        _world.Run(_world.Subsystem.VirtualDisks.RemoveAsync(disk));
 
         Assert.Equal(JobState.Terminated, _world.Run(repair).State);
         _world.Restart();
         Assert.Empty(_world.Jobs);
-        Assert.Empty(_world.Run(_world.Subsystem.VirtualDisksAsync()));
+        Assert.Empty(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()));
     }
 
     [Fact]
     public void Two_repairs_of_one_virtual_disk_are_one()
     {
         Guid disk = _world.NewMirror("d", 4 * Mebibyte);
-        Task<JobStatus> one = _world.Subsystem.RepairVirtualDiskAsync(disk);
-        Task<JobStatus> two = _world.Subsystem.RepairVirtualDiskAsync(disk);
+        Task<JobStatus> one = _world.Subsystem.Repairs.RepairAsync(disk);
+        Task<JobStatus> two = _world.Subsystem.Repairs.RepairAsync(disk);
 
         Assert.Equal(_world.Run(one).UniqueId, _world.Run(two).UniqueId);
         Assert.Single(_world.Jobs);
@@ -161,7 +161,7 @@ public sealed class SubsystemJobsTests
     {
         Guid disk = _world.NewMirror("d", 20 * Mebibyte);
         long alone = Requests(disk, TimeSpan.FromSeconds(8));
-        Task<JobStatus> repair = _world.Subsystem.RepairVirtualDiskAsync(disk);
+        Task<JobStatus> repair = _world.Subsystem.Repairs.RepairAsync(disk);
         long beside = Requests(disk, TimeSpan.FromSeconds(8));
 
         Assert.True(beside >= alone * 0.9, $"{beside} beside the repair, {alone} alone");
@@ -173,15 +173,15 @@ public sealed class SubsystemJobsTests
     {
         Guid disk = _world.NewMirror("d", 20 * Mebibyte);
         long alone = Requests(disk, TimeSpan.FromSeconds(8));
-        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(
-            _world.Run(_world.Subsystem.PhysicalExtentsAsync(disk, null))[0].PhysicalDisk, null, null, null, DiskUsage.Retired));
-        _world.Until(() => _world.Subsystem.ListedJobs.Count > 0);
+        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(
+            _world.Run(_world.Subsystem.Placements.ExtentsAsync(disk, null))[0].PhysicalDisk, null, null, null, DiskUsage.Retired));
+        _world.Until(() => _world.Subsystem.Jobs.Listed.Count > 0);
 
-        long before = _world.Subsystem.ListedJobs[0].BytesProcessed;
+        long before = _world.Subsystem.Jobs.Listed[0].BytesProcessed;
         long beside = Requests(disk, TimeSpan.FromSeconds(2));
 
         Assert.True(beside >= alone / 4.0 * 0.9, $"{beside} beside the drain in 2 s, {alone} alone in 8 s");
-        Assert.InRange(_world.Subsystem.ListedJobs[0].BytesProcessed, before + 1, long.MaxValue);
+        Assert.InRange(_world.Subsystem.Jobs.Listed[0].BytesProcessed, before + 1, long.MaxValue);
     }
 
     // Four clients that read and write at random, one request at a time each; every 32nd write is followed by a flush, as a file system does.

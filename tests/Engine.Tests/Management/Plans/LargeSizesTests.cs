@@ -30,7 +30,7 @@ public sealed partial class LargeSizesTests
     public void The_maximum_can_be_created_and_one_unit_more_is_refused_with_numbers(string layout, ProvisioningType provisioning, ChecksumKind checksum, long cache)
     {
         SubsystemWorld world = NewWorld();
-        SupportedSize foretold = world.Run(world.Subsystem.SupportedSizeAsync(world.Pool, layout));
+        SupportedSize foretold = world.Run(world.Subsystem.Placements.SupportedSizeAsync(world.Pool, layout));
         Assert.True(foretold.Max > MemberBytes && foretold.Max % foretold.Divisor == 0, $"{foretold}");
         VirtualDiskRequest request = new()
         {
@@ -51,7 +51,7 @@ public sealed partial class LargeSizesTests
         Assert.NotNull(more);
         Assert.Contains($"{most} bytes", more.Message, StringComparison.Ordinal);
         Assert.Null(Try(world, request with { SizeBytes = most }));
-        VirtualDiskStatus made = Assert.Single(world.Run(world.Subsystem.VirtualDisksAsync()));
+        VirtualDiskStatus made = Assert.Single(world.Run(world.Subsystem.VirtualDisks.ListAsync()));
         Assert.Equal(most, made.Description.SizeBytes);
     }
 
@@ -65,7 +65,7 @@ public sealed partial class LargeSizesTests
         SubsystemWorld world = NewWorld();
         Guid fast = Template(world, "fast", MediaType.SSD, layout, provisioning);
         Guid slow = Template(world, "slow", MediaType.HDD, layout, provisioning);
-        SupportedSize foretold = world.Run(world.Subsystem.StorageTierSupportedSizeAsync(slow, null));
+        SupportedSize foretold = world.Run(world.Subsystem.Tiers.SupportedSizeAsync(slow, null));
         Assert.True(foretold.Max > MemberBytes / 2 && foretold.Max % foretold.Divisor == 0, $"{foretold}");
         if (cache == 0 && provisioning == ProvisioningType.Fixed)
         {
@@ -84,9 +84,9 @@ public sealed partial class LargeSizesTests
         RefusedException? more = Try(world, request with { Tiers = [request.Tiers[0], new TierRequest(slow, most + foretold.Divisor)] });
         Assert.Contains($"{most} bytes", more?.Message ?? "made", StringComparison.Ordinal);
         Assert.Null(Try(world, request with { Tiers = [request.Tiers[0], new TierRequest(slow, most)] }));
-        StorageTierStatus tier = world.Run(world.Subsystem.StorageTiersAsync()).Single(tier => !tier.IsTemplate && tier.MediaTypeCode == (ushort)MediaType.HDD);
+        StorageTierStatus tier = world.Run(world.Subsystem.Tiers.ListAsync()).Single(tier => !tier.IsTemplate && tier.MediaTypeCode == (ushort)MediaType.HDD);
         Assert.Equal(most, tier.SizeBytes);
-        SupportedSize grown = world.Run(world.Subsystem.StorageTierSupportedSizeAsync(tier.UniqueId, null));
+        SupportedSize grown = world.Run(world.Subsystem.Tiers.SupportedSizeAsync(tier.UniqueId, null));
         Assert.Equal(most, grown.Min);
         Assert.True(provisioning == ProvisioningType.Thin || grown.Max == most, $"{grown}");
     }
@@ -99,7 +99,7 @@ public sealed partial class LargeSizesTests
     }
 
     private static Guid Template(SubsystemWorld world, string name, MediaType medium, string layout, ProvisioningType provisioning) =>
-        world.Run(world.Subsystem.NewStorageTierAsync(world.Pool, new TierTemplateRequest
+        world.Run(world.Subsystem.Tiers.CreateTemplateAsync(world.Pool, new TierTemplateRequest
         {
             FriendlyName = name, MediaType = medium, ResiliencySettingName = layout, ProvisioningType = provisioning,
         })).UniqueId;
@@ -108,7 +108,7 @@ public sealed partial class LargeSizesTests
     {
         try
         {
-            world.Run(world.Subsystem.NewVirtualDiskAsync(world.Pool, request));
+            world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, request));
             return null;
         }
         catch (RefusedException refused)

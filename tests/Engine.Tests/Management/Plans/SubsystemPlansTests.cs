@@ -23,11 +23,11 @@ public sealed class SubsystemPlansTests
             UseMaximumSize = mebibytes is null,
         };
 
-        VirtualDiskPlacement plan = _world.Run(_world.Subsystem.PlanVirtualDiskAsync(_world.Pool, request));
-        Assert.Equal(Places(plan), Places(_world.Run(_world.Subsystem.PlanVirtualDiskAsync(_world.Pool, request))));
-        VirtualDiskStatus made = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, request));
+        VirtualDiskPlacement plan = _world.Run(_world.Subsystem.Placements.PlanNewAsync(_world.Pool, request));
+        Assert.Equal(Places(plan), Places(_world.Run(_world.Subsystem.Placements.PlanNewAsync(_world.Pool, request))));
+        VirtualDiskStatus made = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, request));
 
-        Assert.Equal(Places(plan), Places(_world.Run(_world.Subsystem.PlacementAsync(made.Description.Id.Value))));
+        Assert.Equal(Places(plan), Places(_world.Run(_world.Subsystem.Placements.GetAsync(made.Description.Id.Value))));
         Assert.Equal(plan.Disk.SizeBytes, made.Description.SizeBytes);
         Assert.Equal(plan.Disk.SizeBytes * plan.Disk.NumberOfDataCopies, plan.Data.Sum(extent => extent.Size));
     }
@@ -37,12 +37,12 @@ public sealed class SubsystemPlansTests
     {
         _world.NewPool(5);
         Guid id = _world.NewMirror("d", 8 << 20, filled: false);
-        VirtualDiskPlacement before = _world.Run(_world.Subsystem.PlacementAsync(id));
-        VirtualDiskPlacement plan = _world.Run(_world.Subsystem.PlanResizeAsync(id, 20 << 20));
+        VirtualDiskPlacement before = _world.Run(_world.Subsystem.Placements.GetAsync(id));
+        VirtualDiskPlacement plan = _world.Run(_world.Subsystem.Placements.PlanResizeAsync(id, 20 << 20));
 
-        _world.Run(_world.Subsystem.ResizeVirtualDiskAsync(id, 20 << 20));
+        _world.Run(_world.Subsystem.VirtualDisks.ResizeAsync(id, 20 << 20));
 
-        Assert.Equal(Places(before).Concat(Places(plan)).Order(), Places(_world.Run(_world.Subsystem.PlacementAsync(id))).Order());
+        Assert.Equal(Places(before).Concat(Places(plan)).Order(), Places(_world.Run(_world.Subsystem.Placements.GetAsync(id))).Order());
     }
 
     [Fact]
@@ -52,10 +52,10 @@ public sealed class SubsystemPlansTests
         Guid id = _world.NewMirror("d", 24 << 20);
         PhysicalDiskStatus leaving = _world.Physical(0);
         Dictionary<string, int> before = Slabs(id);
-        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(leaving.UniqueId, null, null, null, DiskUsage.Retired));
+        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(leaving.UniqueId, null, null, null, DiskUsage.Retired));
 
-        RepairPlacement plan = _world.Run(_world.Subsystem.PlanRepairAsync(id));
-        _world.Run(_world.Subsystem.RepairVirtualDiskAsync(id));
+        RepairPlacement plan = _world.Run(_world.Subsystem.Repairs.PlanAsync(id));
+        _world.Run(_world.Subsystem.Repairs.RepairAsync(id));
 
         Assert.All(plan.Moves, move => Assert.Equal(leaving.FriendlyName, move.From));
         Assert.Equal(before[leaving.FriendlyName], plan.Moves.Sum(move => move.Slabs));
@@ -70,21 +70,21 @@ public sealed class SubsystemPlansTests
     public void What_cannot_be_made_cannot_be_planned()
     {
         _world.NewPool(2);
-        Assert.Equal(Refusal.NotEnoughCapacity, Refused(() => _world.Subsystem.PlanVirtualDiskAsync(_world.Pool, new() { FriendlyName = "d", SizeBytes = 1L << 40 })));
+        Assert.Equal(Refusal.NotEnoughCapacity, Refused(() => _world.Subsystem.Placements.PlanNewAsync(_world.Pool, new() { FriendlyName = "d", SizeBytes = 1L << 40 })));
         Guid id = _world.NewMirror("d", 4 << 20, filled: false);
-        Assert.Equal(Refusal.NotEnoughCapacity, Refused(() => _world.Subsystem.PlanResizeAsync(id, 1L << 40)));
-        Assert.Equal(Refusal.SizeNotSupported, Refused(() => _world.Subsystem.PlanResizeAsync(id, 1)));
-        Assert.Equal(Refusal.PoolHasVirtualDisks, Refused(() => _world.Subsystem.CheckRemovePoolAsync(_world.Pool)));
-        Assert.Equal(Refusal.NameTaken, Refused(() => _world.Subsystem.PlanPoolAsync("P", [_world.NewDisk()])));
-        Assert.Equal(Refusal.PhysicalDiskInUse, Refused(() => _world.Subsystem.PlanPoolAsync("q", [_world.Physical(0).UniqueId])));
+        Assert.Equal(Refusal.NotEnoughCapacity, Refused(() => _world.Subsystem.Placements.PlanResizeAsync(id, 1L << 40)));
+        Assert.Equal(Refusal.SizeNotSupported, Refused(() => _world.Subsystem.Placements.PlanResizeAsync(id, 1)));
+        Assert.Equal(Refusal.PoolHasVirtualDisks, Refused(() => _world.Subsystem.Pools.CheckRemoveAsync(_world.Pool)));
+        Assert.Equal(Refusal.NameTaken, Refused(() => _world.Subsystem.Pools.PlanAsync("P", [_world.NewDisk()])));
+        Assert.Equal(Refusal.PhysicalDiskInUse, Refused(() => _world.Subsystem.Pools.PlanAsync("q", [_world.Physical(0).UniqueId])));
     }
 
     [Fact]
     public void A_pool_is_as_large_as_was_planned()
     {
         Guid[] disks = [_world.NewDisk(), _world.NewDisk(96 << 20)];
-        PoolPlacement plan = _world.Run(_world.Subsystem.PlanPoolAsync("q", disks));
-        StoragePoolStatus pool = _world.Run(_world.Subsystem.NewPoolAsync(
+        PoolPlacement plan = _world.Run(_world.Subsystem.Pools.PlanAsync("q", disks));
+        StoragePoolStatus pool = _world.Run(_world.Subsystem.Pools.CreateAsync(
             new PoolDescription { FriendlyName = "q", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, disks, DiskUsage.AutoSelect));
 
         Assert.Equal(pool.SizeBytes, plan.Members.Sum(member => member.Slabs) * plan.SlabBytes);
@@ -100,8 +100,8 @@ public sealed class SubsystemPlansTests
 
     private Dictionary<string, int> Slabs(Guid id)
     {
-        VirtualDiskPlacement placement = _world.Run(_world.Subsystem.PlacementAsync(id));
-        PhysicalDiskStatus[] disks = _world.Run(_world.Subsystem.PhysicalDisksAsync());
+        VirtualDiskPlacement placement = _world.Run(_world.Subsystem.Placements.GetAsync(id));
+        PhysicalDiskStatus[] disks = _world.Run(_world.Subsystem.PhysicalDisks.ListAsync());
         return placement.Data.Concat(placement.Log).GroupBy(extent => disks.First(disk => disk.UniqueId == extent.PhysicalDisk).FriendlyName)
             .ToDictionary(group => group.Key, group => group.Count());
     }

@@ -24,7 +24,7 @@ public sealed partial class TieredDiskPlanTests
             SubsystemWorld world = RandomWorld(random);
             foreach (Guid template in RandomTemplates(world, random))
             {
-                SupportedSize sizes = world.Run(world.Subsystem.StorageTierSupportedSizeAsync(template, null));
+                SupportedSize sizes = world.Run(world.Subsystem.Tiers.SupportedSizeAsync(template, null));
                 Assert.Equal((Mebibyte, Mebibyte), (sizes.Min, sizes.Divisor));
                 VirtualDiskRequest request = new() { FriendlyName = "d", Tiers = [new TierRequest(template, sizes.Max + 1)] };
                 Assert.Equal((Refusal.NotEnoughCapacity, sizes.Max), Most(Try(world, request)));
@@ -58,7 +58,7 @@ public sealed partial class TieredDiskPlanTests
             };
             if (Fitting(world, templates, request) is { } fitting)
             {
-                VirtualDiskStatus disk = world.Run(world.Subsystem.NewVirtualDiskAsync(world.Pool, fitting));
+                VirtualDiskStatus disk = world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, fitting));
                 CheckGrowth(world, disk);
                 made++;
             }
@@ -73,8 +73,8 @@ public sealed partial class TieredDiskPlanTests
         SubsystemWorld world = new();
         world.NewPool([(64 * Mebibyte, MediaType.SSD), (64 * Mebibyte, MediaType.HDD)]);
         TierRequest[] tiers = [.. new[] { (MediaType.SSD, 4), (MediaType.HDD, 8) }.Select(tier => new TierRequest(
-            world.Run(world.Subsystem.NewStorageTierAsync(world.Pool, new TierTemplateRequest { FriendlyName = $"{tier.Item1}", MediaType = tier.Item1 })).UniqueId, tier.Item2 * Mebibyte))];
-        VirtualDiskStatus disk = world.Run(world.Subsystem.NewVirtualDiskAsync(
+            world.Run(world.Subsystem.Tiers.CreateTemplateAsync(world.Pool, new TierTemplateRequest { FriendlyName = $"{tier.Item1}", MediaType = tier.Item1 })).UniqueId, tier.Item2 * Mebibyte))];
+        VirtualDiskStatus disk = world.Run(world.Subsystem.VirtualDisks.CreateAsync(
             world.Pool, new VirtualDiskRequest { FriendlyName = "d", ResiliencySettingName = "Simple", Tiers = tiers, WriteCacheSize = 0 }));
         Assert.Equal(["d_SSD 4 0 4 0", "d_HDD 8 0 8 0"], Shown());
         for (int i = 0; i < 6; i++)
@@ -94,19 +94,19 @@ public sealed partial class TieredDiskPlanTests
     {
         foreach (StorageTierStatus tier in TiersOf(world, disk))
         {
-            SupportedSize sizes = world.Run(world.Subsystem.StorageTierSupportedSizeAsync(tier.UniqueId, null));
+            SupportedSize sizes = world.Run(world.Subsystem.Tiers.SupportedSizeAsync(tier.UniqueId, null));
             Assert.Equal((tier.SizeBytes, disk.Description.SliceSize), (sizes.Min, sizes.Divisor));
-            Assert.Equal((Refusal.NotEnoughCapacity, sizes.Max), Most(Refused(() => world.Run(world.Subsystem.PlanResizeStorageTierAsync(tier.UniqueId, sizes.Max + 1)))));
-            Assert.Equal(sizes.Max, world.Run(world.Subsystem.ResizeStorageTierAsync(tier.UniqueId, sizes.Max)).SizeBytes);
+            Assert.Equal((Refusal.NotEnoughCapacity, sizes.Max), Most(Refused(() => world.Run(world.Subsystem.Tiers.PlanResizeAsync(tier.UniqueId, sizes.Max + 1)))));
+            Assert.Equal(sizes.Max, world.Run(world.Subsystem.Tiers.ResizeAsync(tier.UniqueId, sizes.Max)).SizeBytes);
         }
 
-        VirtualDiskStatus after = Assert.Single(world.Run(world.Subsystem.VirtualDisksAsync()));
+        VirtualDiskStatus after = Assert.Single(world.Run(world.Subsystem.VirtualDisks.ListAsync()));
         StorageTierStatus[] tiers = TiersOf(world, disk);
         Assert.Equal(after.Description.SizeBytes, tiers.Sum(static tier => tier.SizeBytes));
         Assert.Equal(after.FootprintBytes, tiers.Sum(static tier => tier.FootprintBytes) + (after.Description.WriteCacheSize * after.Description.CacheCopies));
-        Assert.Equal(after.FootprintBytes, Assert.Single(world.Run(world.Subsystem.PoolsAsync())).AllocatedBytes);
+        Assert.Equal(after.FootprintBytes, Assert.Single(world.Run(world.Subsystem.Pools.ListAsync())).AllocatedBytes);
         world.Restart();
-        Assert.Equal(after.Description.SizeBytes, Assert.Single(world.Run(world.Subsystem.VirtualDisksAsync())).Description.SizeBytes);
+        Assert.Equal(after.Description.SizeBytes, Assert.Single(world.Run(world.Subsystem.VirtualDisks.ListAsync())).Description.SizeBytes);
     }
 
     // The request made smaller to what refusals name; null where a tier has no room at all.
@@ -155,16 +155,16 @@ public sealed partial class TieredDiskPlanTests
     }
 
     private static Guid[] RandomTemplates(SubsystemWorld world, Random random) =>
-        [.. new[] { ("fast", MediaType.SSD), ("slow", MediaType.HDD) }.Select(pair => world.Run(world.Subsystem.NewStorageTierAsync(world.Pool, new TierTemplateRequest
+        [.. new[] { ("fast", MediaType.SSD), ("slow", MediaType.HDD) }.Select(pair => world.Run(world.Subsystem.Tiers.CreateTemplateAsync(world.Pool, new TierTemplateRequest
         {
             FriendlyName = pair.Item1, MediaType = pair.Item2, NumberOfDataCopies = random.Next(1, 3), NumberOfColumns = random.Next(2),
             Interleave = (16 << 10) << random.Next(5),
         })).UniqueId)];
 
     private static StorageTierStatus[] TiersOf(SubsystemWorld world, VirtualDiskStatus disk) =>
-        [.. world.Run(world.Subsystem.StorageTiersAsync()).Where(tier => tier.VirtualDisk == disk.Description.Id.Value)];
+        [.. world.Run(world.Subsystem.Tiers.ListAsync()).Where(tier => tier.VirtualDisk == disk.Description.Id.Value)];
 
-    private static RefusedException? Try(SubsystemWorld world, VirtualDiskRequest request) => Refused(() => world.Run(world.Subsystem.PlanVirtualDiskAsync(world.Pool, request)));
+    private static RefusedException? Try(SubsystemWorld world, VirtualDiskRequest request) => Refused(() => world.Run(world.Subsystem.Placements.PlanNewAsync(world.Pool, request)));
 
     private static RefusedException? Refused(Action verb)
     {

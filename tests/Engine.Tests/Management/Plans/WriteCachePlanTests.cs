@@ -141,7 +141,7 @@ public sealed class WriteCachePlanTests
 
     private static void CheckLargest(SubsystemWorld world, VirtualDiskRequest request)
     {
-        VirtualDiskPlacement plan = world.Run(world.Subsystem.PlanVirtualDiskAsync(world.Pool, request));
+        VirtualDiskPlacement plan = world.Run(world.Subsystem.Placements.PlanNewAsync(world.Pool, request));
         VirtualDiskRequest sized = request with { UseMaximumSize = false, SizeBytes = plan.Disk.SizeBytes };
         long row = plan.Disk.NumberOfColumns * Mebibyte;
         if (request.ProvisioningType == ProvisioningType.Fixed)
@@ -152,7 +152,7 @@ public sealed class WriteCachePlanTests
         }
 
         long before = Used(world);
-        VirtualDiskStatus made = world.Run(world.Subsystem.NewVirtualDiskAsync(world.Pool, sized));
+        VirtualDiskStatus made = world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, sized));
         Assert.Equal((plan.Disk.SizeBytes, plan.Disk.WriteCacheSize), (made.Description.SizeBytes, made.Description.WriteCacheSize));
         Assert.Equal(request.WriteCacheSize ?? plan.Disk.WriteCacheSize, made.Description.WriteCacheSize);
         Assert.Equal(Used(world) - before, made.FootprintBytes);
@@ -163,7 +163,7 @@ public sealed class WriteCachePlanTests
 
     private static void CheckPool(SubsystemWorld world)
     {
-        StoragePoolStatus pool = world.Run(world.Subsystem.PoolsAsync()).Single();
+        StoragePoolStatus pool = world.Run(world.Subsystem.Pools.ListAsync()).Single();
         VirtualDiskRequest simple = new() { FriendlyName = "s", ResiliencySettingName = "Simple", NumberOfColumns = 1, SizeBytes = 1 };
         if (Try(world, simple with { WriteCacheSize = 0 }) is not null)
         {
@@ -180,7 +180,7 @@ public sealed class WriteCachePlanTests
             return;
         }
 
-        SupportedSize size = world.Run(world.Subsystem.SupportedSizeAsync(world.Pool, "Simple"));
+        SupportedSize size = world.Run(world.Subsystem.Placements.SupportedSizeAsync(world.Pool, "Simple"));
         largest = largest with { UseMaximumSize = false, SizeBytes = size.Max };
         Assert.Null(Try(world, largest));
         Assert.Equal(Refusal.NotEnoughCapacity, Try(world, largest with { SizeBytes = size.Max + 1 })?.Refusal);
@@ -191,15 +191,15 @@ public sealed class WriteCachePlanTests
         SubsystemWorld world = new((ulong)random.Next());
         int disks = random.Next(1, 7);
         world.NewPool([.. Enumerable.Range(0, disks).Select(_ => (random.Next(8, 64) * Mebibyte, random.Next(2) == 0 ? MediaType.SSD : MediaType.HDD))]);
-        foreach (PhysicalDiskStatus disk in world.Run(world.Subsystem.PhysicalDisksAsync()).Where(_ => random.Next(3) == 0))
+        foreach (PhysicalDiskStatus disk in world.Run(world.Subsystem.PhysicalDisks.ListAsync()).Where(_ => random.Next(3) == 0))
         {
             DiskUsage usage = (DiskUsage)random.Next(1, 6);
-            world.Run(world.Subsystem.SetPhysicalDiskAsync(disk.UniqueId, null, null, null, usage));
+            world.Run(world.Subsystem.PhysicalDisks.SetAsync(disk.UniqueId, null, null, null, usage));
         }
 
         try
         {
-            world.Run(world.Subsystem.NewVirtualDiskAsync(world.Pool, new() { FriendlyName = "first", NumberOfDataCopies = 1, SizeBytes = random.Next(1, 20) * Mebibyte }));
+            world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, new() { FriendlyName = "first", NumberOfDataCopies = 1, SizeBytes = random.Next(1, 20) * Mebibyte }));
         }
         catch (RefusedException)
         {
@@ -213,7 +213,7 @@ public sealed class WriteCachePlanTests
     {
         try
         {
-            world.Run(world.Subsystem.PlanVirtualDiskAsync(world.Pool, request));
+            world.Run(world.Subsystem.Placements.PlanNewAsync(world.Pool, request));
             return null;
         }
         catch (RefusedException refused)
@@ -222,10 +222,10 @@ public sealed class WriteCachePlanTests
         }
     }
 
-    private static long Used(SubsystemWorld world) => world.Run(world.Subsystem.PoolsAsync()).Single().AllocatedBytes;
+    private static long Used(SubsystemWorld world) => world.Run(world.Subsystem.Pools.ListAsync()).Single().AllocatedBytes;
 
     private static long LogBytes(SubsystemWorld world, VirtualDiskStatus disk) =>
-        world.Run(world.Subsystem.PlacementAsync(disk.Description.Id.Value)).Log.Sum(extent => extent.Size);
+        world.Run(world.Subsystem.Placements.GetAsync(disk.Description.Id.Value)).Log.Sum(extent => extent.Size);
 
     private void NewPool(string disks, long bytes)
     {
@@ -235,15 +235,15 @@ public sealed class WriteCachePlanTests
         {
             if (words[i].EndsWith("Journal", StringComparison.Ordinal))
             {
-                _world.Run(_world.Subsystem.SetPhysicalDiskAsync(_world.Physical(i).UniqueId, null, null, null, DiskUsage.Journal));
+                _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(i).UniqueId, null, null, null, DiskUsage.Journal));
             }
         }
     }
 
-    private void SetDefault(long bytes) => _world.Run(_world.Subsystem.SetPoolAsync(
+    private void SetDefault(long bytes) => _world.Run(_world.Subsystem.Pools.SetAsync(
         _world.Pool, settings => settings with { WriteCacheSizeDefault = (ulong)bytes, AutoWriteCacheSize = false }));
 
-    private VirtualDiskStatus New(VirtualDiskRequest request) => _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, request));
+    private VirtualDiskStatus New(VirtualDiskRequest request) => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, request));
 
     private RefusedException Refused(VirtualDiskRequest request)
     {

@@ -21,7 +21,7 @@ public sealed class MetadataPagesTests
         {
             try
             {
-                templates.Add(_world.Run(_world.Subsystem.NewStorageTierAsync(_world.Pool, new TierTemplateRequest
+                templates.Add(_world.Run(_world.Subsystem.Tiers.CreateTemplateAsync(_world.Pool, new TierTemplateRequest
                 {
                     FriendlyName = $"t{templates.Count}", MediaType = MediaType.SSD, Description = new string('d', TierTemplate.MaxDescriptionLength),
                 })).UniqueId);
@@ -43,12 +43,12 @@ public sealed class MetadataPagesTests
 
         RefusedException disk = Assert.Throws<RefusedException>(() => _world.NewMirror("d", 1 << 20, filled: false));
         Assert.Contains("has 83 pages, of which 83 are in use", disk.Message, StringComparison.Ordinal);
-        Assert.Empty(_world.Run(_world.Subsystem.VirtualDisksAsync()));
+        Assert.Empty(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()));
         Assert.Equal(0, Pool.AllocatedBytes);
 
         while (Pool.Health != HealthStatus.Healthy)
         {
-            Assert.True(_world.Run(_world.Subsystem.RemoveStorageTierAsync(templates[^1])));
+            Assert.True(_world.Run(_world.Subsystem.Tiers.RemoveTemplateAsync(templates[^1])));
             templates.RemoveAt(templates.Count - 1);
         }
 
@@ -56,5 +56,5 @@ public sealed class MetadataPagesTests
         _world.NewMirror("d", 1 << 20);
     }
 
-    private StoragePoolStatus Pool => Assert.Single(_world.Run(_world.Subsystem.PoolsAsync()));
+    private StoragePoolStatus Pool => Assert.Single(_world.Run(_world.Subsystem.Pools.ListAsync()));
 }

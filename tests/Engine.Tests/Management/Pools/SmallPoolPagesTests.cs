@@ -18,7 +18,7 @@ public sealed class SmallPoolPagesTests
     public void A_thin_disk_as_large_as_a_pool_of_64_small_disks_can_be_written_everywhere(string layout)
     {
         _world.NewPool(64);
-        Guid id = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, new VirtualDiskRequest
+        Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, new VirtualDiskRequest
         {
             FriendlyName = "thin", ResiliencySettingName = layout, NumberOfColumns = 1, ProvisioningType = ProvisioningType.Thin, UseMaximumSize = true,
         })).Description.Id.Value;
@@ -29,7 +29,7 @@ public sealed class SmallPoolPagesTests
             _world.Write(id, at, 4096);
         }
 
-        Assert.Equal(size, _world.Run(_world.Subsystem.VirtualDisksAsync()).Single().AllocatedBytes);
+        Assert.Equal(size, _world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Single().AllocatedBytes);
     }
 
     [Fact]
@@ -46,7 +46,7 @@ public sealed class SmallPoolPagesTests
             _world.AddDisk(DiskUsage.AutoSelect);
         }
 
-        Assert.Equal(HealthStatus.Healthy, Assert.Single(_world.Run(_world.Subsystem.PoolsAsync())).Health);
+        Assert.Equal(HealthStatus.Healthy, Assert.Single(_world.Run(_world.Subsystem.Pools.ListAsync())).Health);
     }
 
     // Twice as many rows as the pool has slabs for, one in each page of rows: scattered first writes take the most pages.
@@ -54,7 +54,7 @@ public sealed class SmallPoolPagesTests
     public void A_thin_disk_much_larger_than_the_pool_can_be_written_anywhere_until_the_slabs_are_used()
     {
         _world.NewPool(16);
-        Guid id = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, Thin("thin", 60L << 30))).Description.Id.Value;
+        Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("thin", 60L << 30))).Description.Id.Value;
         const long slabsOfDisk = 61;
         for (long row = 0; row < (16 * slabsOfDisk / 2) - 8; row++)
         {
@@ -69,21 +69,21 @@ public sealed class SmallPoolPagesTests
     public void No_size_is_offered_that_the_metadata_cannot_describe()
     {
         _world.NewPool(64);
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, Thin("thin", 1L << 40))));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("thin", 1L << 40))));
         Assert.Contains("at most ", refused.Message, StringComparison.Ordinal);
         Assert.Contains("has 83 pages, of which ", refused.Message, StringComparison.Ordinal);
-        Assert.Empty(_world.Run(_world.Subsystem.VirtualDisksAsync()));
+        Assert.Empty(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()));
 
         long most = long.Parse(refused.Message.Split("at most ")[1].Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture);
         Assert.InRange(most, 4L << 30, 1L << 40);
-        Guid id = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, Thin("thin", most / 2))).Description.Id.Value;
-        Assert.Contains("pages", Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ResizeVirtualDiskAsync(id, 2 * most))).Message, StringComparison.Ordinal);
+        Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("thin", most / 2))).Description.Id.Value;
+        Assert.Contains("pages", Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ResizeAsync(id, 2 * most))).Message, StringComparison.Ordinal);
 
-        RefusedException beside = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, Thin("other", most))));
+        RefusedException beside = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("other", most))));
         Assert.Matches("83 pages, of which [0-9]+ are in use and [1-9][0-9]* kept for first writes of thin virtual disks", beside.Message);
 
-        SupportedSize offered = _world.Run(_world.Subsystem.SupportedSizeAsync(_world.Pool, "Simple"));
-        _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, new VirtualDiskRequest { FriendlyName = "fixed", ResiliencySettingName = "Simple", SizeBytes = offered.Max }));
+        SupportedSize offered = _world.Run(_world.Subsystem.Placements.SupportedSizeAsync(_world.Pool, "Simple"));
+        _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, new VirtualDiskRequest { FriendlyName = "fixed", ResiliencySettingName = "Simple", SizeBytes = offered.Max }));
         Assert.True(Pool.MetadataPages!.Value.Used <= 83);
     }
 
@@ -93,13 +93,13 @@ public sealed class SmallPoolPagesTests
         _world.NewPool(4);
         Guid large = _world.NewDisk(40L << 30);
         foreach (Func<Task<bool>> add in (Func<Task<bool>>[])
-            [() => _world.Subsystem.CheckAddPhysicalDisksAsync(_world.Pool, [large]), () => _world.Subsystem.AddPhysicalDisksAsync(_world.Pool, [large], DiskUsage.AutoSelect)])
+            [() => _world.Subsystem.Pools.CheckAddDisksAsync(_world.Pool, [large]), () => _world.Subsystem.Pools.AddDisksAsync(_world.Pool, [large], DiskUsage.AutoSelect)])
         {
             RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(add()));
             Assert.Contains("The metadata area of the pool has 83 pages, and ", refused.Message, StringComparison.Ordinal);
         }
 
-        Assert.Equal(4 * 64 * Mebibyte, _world.Run(_world.Subsystem.PhysicalDisksAsync()).Where(static disk => disk.PoolId is not null).Sum(static disk => disk.SizeBytes));
+        Assert.Equal(4 * 64 * Mebibyte, _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Where(static disk => disk.PoolId is not null).Sum(static disk => disk.SizeBytes));
         Assert.Null(_world.Physical(4).CannotPool);
         Assert.Contains("83 pages", Assert.Throws<RefusedException>(() => _world.NewPool([(64 * Mebibyte, MediaType.SSD), (40L << 30, MediaType.SSD)], "q")).Message, StringComparison.Ordinal);
         _world.AddDisk(DiskUsage.AutoSelect);
@@ -121,7 +121,7 @@ public sealed class SmallPoolPagesTests
         Assert.Equal(HealthStatus.Healthy, Pool.Health);
     }
 
-    private StoragePoolStatus Pool => Assert.Single(_world.Run(_world.Subsystem.PoolsAsync()));
+    private StoragePoolStatus Pool => Assert.Single(_world.Run(_world.Subsystem.Pools.ListAsync()));
 
     private static VirtualDiskRequest Thin(string name, long bytes) => new()
     {

@@ -15,21 +15,21 @@ public sealed class SubsystemHeatTests
     [Fact]
     public void Slices_are_listed_in_pieces_and_ranked_over_the_whole_disk()
     {
-        Guid disk = NewDisk("d", 256 << 10, 4, StorageSubsystem.SlicesAtOnce + 4);
-        int[] slices = [0, 3, StorageSubsystem.SlicesAtOnce - 1, StorageSubsystem.SlicesAtOnce, StorageSubsystem.SlicesAtOnce + 5];
+        Guid disk = NewDisk("d", 256 << 10, 4, SliceService.SlicesAtOnce + 4);
+        int[] slices = [0, 3, SliceService.SlicesAtOnce - 1, SliceService.SlicesAtOnce, SliceService.SlicesAtOnce + 5];
         Use(disk, 256 << 10, slices);
-        HeatRanking ranking = _world.Run(_world.Subsystem.HeatRankingAsync(disk));
-        SlicePage one = _world.Run(_world.Subsystem.SlicesAsync(disk, 0, long.MaxValue, ranking.NowNs));
+        HeatRanking ranking = _world.Run(_world.Subsystem.Slices.RankingAsync(disk));
+        SlicePage one = _world.Run(_world.Subsystem.Slices.ListAsync(disk, 0, long.MaxValue, ranking.NowNs));
         Assert.Equal(slices[..3], one.Slices.Select(static slice => slice.Slice));
-        Assert.Equal((long)StorageSubsystem.SlicesAtOnce << 18, one.Next);
-        SlicePage two = _world.Run(_world.Subsystem.SlicesAsync(disk, one.Next, long.MaxValue, ranking.NowNs));
+        Assert.Equal((long)SliceService.SlicesAtOnce << 18, one.Next);
+        SlicePage two = _world.Run(_world.Subsystem.Slices.ListAsync(disk, one.Next, long.MaxValue, ranking.NowNs));
         Assert.Equal(slices[3..], two.Slices.Select(static slice => slice.Slice));
-        Assert.Equal((StorageSubsystem.SlicesAtOnce + 8L) << 18, two.Next);
+        Assert.Equal((SliceService.SlicesAtOnce + 8L) << 18, two.Next);
         Assert.Equal([4, 3, 2, 1, 0], one.Slices.Concat(two.Slices).Select(slice => ranking.Hotter(slice.Heat)));   // each was used once more than the one before
         Assert.Equal(0, ranking.Hotter(1e9));
         Assert.Equal(5, ranking.Hotter(0));
 
-        SlicePage piece = _world.Run(_world.Subsystem.SlicesAsync(disk, (3L << 18) + 5, (1L << 18) - 5, ranking.NowNs));
+        SlicePage piece = _world.Run(_world.Subsystem.Slices.ListAsync(disk, (3L << 18) + 5, (1L << 18) - 5, ranking.NowNs));
         Assert.Equal((3, 4L << 18), (Assert.Single(piece.Slices).Slice, piece.Next));
     }
 
@@ -38,8 +38,8 @@ public sealed class SubsystemHeatTests
     {
         Guid disk = NewDisk("d", Mi, 4, 12);
         Guid fast = _world.Opened(disk).Description.Tiers[0].Id;
-        _world.Run(_world.Subsystem.SetPinAsync(new PinRequest(disk, fast, "", [new PinnedRange(7 * Mi, 1)])));
-        SliceStatus slice = Assert.Single(_world.Run(_world.Subsystem.SlicesAsync(disk, 0, long.MaxValue, 0)).Slices);
+        _world.Run(_world.Subsystem.Pins.SetAsync(new PinRequest(disk, fast, "", [new PinnedRange(7 * Mi, 1)])));
+        SliceStatus slice = Assert.Single(_world.Run(_world.Subsystem.Slices.ListAsync(disk, 0, long.MaxValue, 0)).Slices);
         Assert.Equal((7, 0.0, false, 0), (slice.Slice, slice.Heat, slice.Entry.IsMapped, slice.PinnedTier));
     }
 
@@ -59,7 +59,7 @@ public sealed class SubsystemHeatTests
 
         _world.Restart();
         Assert.Equal(Moves(first), Moves(second));   // it was saved
-        _world.Run(_world.Subsystem.OptimizeTiersAsync(second));
+        _world.Run(_world.Subsystem.TierOptimizer.OptimizeAsync(second));
         Assert.Empty(Moves(second));
         Assert.NotEmpty(Moves(first));
     }
@@ -115,7 +115,7 @@ public sealed class SubsystemHeatTests
         file[4] = 1;
         file[^1] ^= 1;
         Assert.Equal("It is damaged in its 4096 bytes at 0.", Trouble(large, file));
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ImportHeatAsync(large, _world.Run(_world.Subsystem.HeatReaderAsync(large)))));
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Heat.ImportAsync(large, _world.Run(_world.Subsystem.Heat.ReaderAsync(large)))));
         Assert.Equal([8, 1, 1], new[] { large, small, shorter }.Select(disk => Assert.Single(Slices(disk), static slice => slice.Heat > 0).Slice));
     }
 
@@ -126,10 +126,10 @@ public sealed class SubsystemHeatTests
         Use(disk, 256 << 10, [0, 1050, 2050]);
         byte[] file = Export(disk);
         Assert.Equal(3 * HeatSnapshot.BlockSize, file.Length);
-        HeatFileReader reader = _world.Run(_world.Subsystem.HeatReaderAsync(disk));
+        HeatFileReader reader = _world.Run(_world.Subsystem.Heat.ReaderAsync(disk));
         Assert.Null(reader.Add(file));
         Assert.Null(reader.Add(file.AsSpan(HeatSnapshot.BlockSize)));
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ImportHeatAsync(disk, reader)));
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Heat.ImportAsync(disk, reader)));
         Assert.Equal("It is damaged in its 4096 bytes at 4096.", Trouble(disk, [.. file[..HeatSnapshot.BlockSize], .. file[(2 * HeatSnapshot.BlockSize)..]]));
         Assert.Null(reader.Add(file.AsSpan(2 * HeatSnapshot.BlockSize)));
         Assert.Equal((true, 3L, disk), (reader.IsWhole, reader.HotSlices, reader.Owner));
@@ -140,13 +140,13 @@ public sealed class SubsystemHeatTests
     {
         _world.NewPool([(96 << 20, MediaType.SSD), (4L << 30, MediaType.HDD)], $"pool of {name}");
         Guid pool = _world.Pool;
-        _world.Run(_world.Subsystem.SetTierScheduleAsync(pool, TierSchedule.Default with { IsEnabled = false }));
+        _world.Run(_world.Subsystem.TierSchedules.SetAsync(pool, TierSchedule.Default with { IsEnabled = false }));
         TierRequest[] tiers = [new(Template(pool, "fast", MediaType.SSD), fast * slice), new(Template(pool, "slow", MediaType.HDD), slow * slice)];
         VirtualDiskRequest request = new() { FriendlyName = name, Tiers = tiers, SliceSize = slice, ProvisioningType = ProvisioningType.Fixed };
-        return _world.Run(_world.Subsystem.NewVirtualDiskAsync(pool, request)).Description.Id.Value;
+        return _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(pool, request)).Description.Id.Value;
     }
 
-    private Guid Template(Guid pool, string name, MediaType media) => _world.Run(_world.Subsystem.NewStorageTierAsync(
+    private Guid Template(Guid pool, string name, MediaType media) => _world.Run(_world.Subsystem.Tiers.CreateTemplateAsync(
         pool, new TierTemplateRequest { FriendlyName = name, MediaType = media, ResiliencySettingName = "Simple" })).UniqueId;
 
     private void Fill(Guid disk, int slices)
@@ -171,7 +171,7 @@ public sealed class SubsystemHeatTests
 
     private byte[] Export(Guid disk)
     {
-        HeatExport export = _world.Run(_world.Subsystem.ExportHeatAsync(disk));
+        HeatExport export = _world.Run(_world.Subsystem.Heat.ExportAsync(disk));
         List<byte> file = [];
         for (byte[] piece = _world.Run(export.NextAsync()); piece.Length > 0; piece = _world.Run(export.NextAsync()))
         {
@@ -185,19 +185,19 @@ public sealed class SubsystemHeatTests
     {
         HeatFileReader reader = Read(disk, file, out string? trouble);
         Assert.Null(trouble);
-        Assert.True(_world.Run(_world.Subsystem.ImportHeatAsync(disk, reader)));
+        Assert.True(_world.Run(_world.Subsystem.Heat.ImportAsync(disk, reader)));
     }
 
     private string Trouble(Guid disk, byte[] file)
     {
         HeatFileReader reader = Read(disk, file, out string? trouble);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ImportHeatAsync(disk, reader)));
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Heat.ImportAsync(disk, reader)));
         return Assert.IsType<string>(trouble);
     }
 
     private HeatFileReader Read(Guid disk, byte[] file, out string? trouble)
     {
-        HeatFileReader reader = _world.Run(_world.Subsystem.HeatReaderAsync(disk));
+        HeatFileReader reader = _world.Run(_world.Subsystem.Heat.ReaderAsync(disk));
         trouble = null;
         for (int at = 0; at < file.Length; at += HeatSnapshot.BlockSize)
         {
@@ -207,8 +207,8 @@ public sealed class SubsystemHeatTests
         return reader;
     }
 
-    private SliceStatus[] Slices(Guid disk) => _world.Run(_world.Subsystem.SlicesAsync(disk, 0, long.MaxValue, _world.Lane.NowNs)).Slices;
+    private SliceStatus[] Slices(Guid disk) => _world.Run(_world.Subsystem.Slices.ListAsync(disk, 0, long.MaxValue, _world.Lane.NowNs)).Slices;
 
     private (long, byte, byte)[] Moves(Guid disk) =>
-        [.. _world.Run(_world.Subsystem.PlanTiersAsync(disk)).Plan.Moves.Select(static move => (move.Slice, move.From, move.To))];
+        [.. _world.Run(_world.Subsystem.TierOptimizer.PlanAsync(disk)).Plan.Moves.Select(static move => (move.Slice, move.From, move.To))];
 }

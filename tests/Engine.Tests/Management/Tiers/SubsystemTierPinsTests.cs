@@ -19,7 +19,7 @@ public sealed class SubsystemTierPinsTests
         _world.NewPool([(64 << 20, MediaType.SSD), (128 << 20, MediaType.HDD)]);
         TierRequest[] tiers = [new(Template("fast", MediaType.SSD), 4 * Slice), new(Template("slow", MediaType.HDD), 12 * Slice)];
         VirtualDiskRequest request = new() { FriendlyName = "d", Tiers = tiers, SliceSize = Slice, ProvisioningType = ProvisioningType.Fixed };
-        _disk = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, request)).Description.Id.Value;
+        _disk = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, request)).Description.Id.Value;
         for (int slice = 0; slice < 16; slice++)
         {
             _world.Write(_disk, (long)slice * Slice, Slice);
@@ -42,9 +42,9 @@ public sealed class SubsystemTierPinsTests
         Assert.Equal(["", "", "/f"], Pins().Select(one => one.Pin.Label));
         _world.Restart();
         Assert.Equal(3, Pins().Length);
-        Assert.True(_world.Run(_world.Subsystem.RemovePinAsync(_disk, pin.Pin.Id)));
+        Assert.True(_world.Run(_world.Subsystem.Pins.RemoveAsync(_disk, pin.Pin.Id)));
         Assert.Equal(["", ""], Pins().Select(one => one.Pin.Label));
-        Assert.Equal(Refusal.ObjectNotFound, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.RemovePinAsync(_disk, pin.Pin.Id))).Refusal);
+        Assert.Equal(Refusal.ObjectNotFound, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pins.RemoveAsync(_disk, pin.Pin.Id))).Refusal);
     }
 
     [Fact]
@@ -71,15 +71,15 @@ public sealed class SubsystemTierPinsTests
         }
 
         Set(0, "/f", new PinnedRange(10 * Slice, 2 * Slice));
-        JobStatus job = _world.Run(_world.Subsystem.MovePinnedAsync(_disk));
+        JobStatus job = _world.Run(_world.Subsystem.Pins.MoveAsync(_disk));
         Assert.Equal((JobState.Completed, 2L * Slice, 2L * Slice), (job.State, job.BytesPromoted, job.BytesDemoted));
         Engine.Pools.SliceMapState map = Map();
         Assert.Equal([(0, SliceReason.Pinned), (0, SliceReason.Pinned)], new[] { 10, 11 }.Select(slice => (map[slice].Tier, map[slice].Reason)));
         Assert.Equal((1, 2L * Slice, 0L), (map[12].Tier, Assert.Single(Pins()).BytesOnTier, Pins()[0].BytesElsewhere));
 
-        job = _world.Run(_world.Subsystem.MovePinnedAsync(_disk));
+        job = _world.Run(_world.Subsystem.Pins.MoveAsync(_disk));
         Assert.Equal((JobState.Completed, 0L), (job.State, job.BytesTotal));
-        _world.Run(_world.Subsystem.OptimizeTiersAsync(_disk));
+        _world.Run(_world.Subsystem.TierOptimizer.OptimizeAsync(_disk));
         Assert.Equal((0, 0, 0), (Map()[10].Tier, Map()[11].Tier, Map()[12].Tier));   // heat takes what pins leave
     }
 
@@ -92,7 +92,7 @@ public sealed class SubsystemTierPinsTests
         Assert.Contains($"'/f' cannot be pinned to storage tier 'd_fast'. ", refused.Message, StringComparison.Ordinal);
         Assert.Contains($"At most {3 * Slice} bytes more can be pinned to it", refused.Message, StringComparison.Ordinal);
         Assert.Equal("/g", Assert.Single(Pins()).Pin.Label);
-        Assert.True(_world.Run(_world.Subsystem.CheckSetPinAsync(Request(0, "/f", new PinnedRange(4 * Slice, 3 * Slice)))));
+        Assert.True(_world.Run(_world.Subsystem.Pins.CheckSetAsync(Request(0, "/f", new PinnedRange(4 * Slice, 3 * Slice)))));
         Assert.Equal("/g", Assert.Single(Pins()).Pin.Label);
         Set(0, "/f", new PinnedRange(4 * Slice, 3 * Slice));
         Set(0, "/g", new PinnedRange(8 * Slice, Slice));   // its own slice is given up for it
@@ -107,7 +107,7 @@ public sealed class SubsystemTierPinsTests
         Assert.Contains("0 pieces", Refused(0, "/f").Message, StringComparison.Ordinal);
         Assert.Contains("1025 bytes", Refused(0, "/" + new string('f', 1024), new PinnedRange(0, 1)).Message, StringComparison.Ordinal);
         PinRequest strange = Request(0, "/f", new PinnedRange(0, 1)) with { Tier = _disk };
-        Assert.Contains("It has d_fast, d_slow.", Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.SetPinAsync(strange))).Action, StringComparison.Ordinal);
+        Assert.Contains("It has d_fast, d_slow.", Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pins.SetAsync(strange))).Action, StringComparison.Ordinal);
         Assert.Empty(Pins());
     }
 
@@ -126,7 +126,7 @@ public sealed class SubsystemTierPinsTests
     {
         PinnedRange range = new(4 * Slice, 5 * Slice);
         Refused(0, "/f", range);
-        _world.Run(_world.Subsystem.ResizeStorageTierAsync(_world.Opened(_disk).Description.Tiers[0].Id, 5 * Slice));
+        _world.Run(_world.Subsystem.Tiers.ResizeAsync(_world.Opened(_disk).Description.Tiers[0].Id, 5 * Slice));
         Set(0, "/f", range);
     }
 
@@ -134,22 +134,22 @@ public sealed class SubsystemTierPinsTests
     public void Pins_go_with_their_virtual_disk()
     {
         Set(0, "/f", new PinnedRange(10 * Slice, Slice));
-        Assert.True(_world.Run(_world.Subsystem.RemoveVirtualDiskAsync(_disk)));
-        Assert.Empty(_world.Run(_world.Subsystem.PinsAsync(null)));
+        Assert.True(_world.Run(_world.Subsystem.VirtualDisks.RemoveAsync(_disk)));
+        Assert.Empty(_world.Run(_world.Subsystem.Pins.ListAsync(null)));
         _world.Restart();
-        Assert.Empty(_world.Run(_world.Subsystem.PinsAsync(null)));
+        Assert.Empty(_world.Run(_world.Subsystem.Pins.ListAsync(null)));
     }
 
-    private Guid Template(string name, MediaType medium) => _world.Run(_world.Subsystem.NewStorageTierAsync(
+    private Guid Template(string name, MediaType medium) => _world.Run(_world.Subsystem.Tiers.CreateTemplateAsync(
         _world.Pool, new TierTemplateRequest { FriendlyName = name, MediaType = medium, ResiliencySettingName = "Simple" })).UniqueId;
 
     private PinRequest Request(int tier, string label, params PinnedRange[] ranges) => new(_disk, _world.Opened(_disk).Description.Tiers[tier].Id, label, ranges);
 
-    private PinStatus Set(int tier, string label, params PinnedRange[] ranges) => _world.Run(_world.Subsystem.SetPinAsync(Request(tier, label, ranges)));
+    private PinStatus Set(int tier, string label, params PinnedRange[] ranges) => _world.Run(_world.Subsystem.Pins.SetAsync(Request(tier, label, ranges)));
 
     private RefusedException Refused(int tier, string label, params PinnedRange[] ranges) => Assert.Throws<RefusedException>(() => Set(tier, label, ranges));
 
-    private PinStatus[] Pins() => _world.Run(_world.Subsystem.PinsAsync(_disk));
+    private PinStatus[] Pins() => _world.Run(_world.Subsystem.Pins.ListAsync(_disk));
 
     private Engine.Pools.SliceMapState Map() => _world.Opened(_disk).Tiers!.Map;
 }

@@ -21,7 +21,7 @@ public sealed class SubsystemTiersTests
         _world.NewPool([(64 << 20, MediaType.SSD), (128 << 20, MediaType.HDD)]);
         TierRequest[] tiers = [new(Template("fast", MediaType.SSD), 4 * Slice), new(Template("slow", MediaType.HDD), 16 * Slice)];
         VirtualDiskRequest request = new() { FriendlyName = "d", Tiers = tiers, SliceSize = Slice, ProvisioningType = ProvisioningType.Fixed };
-        _disk = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, request)).Description.Id.Value;
+        _disk = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, request)).Description.Id.Value;
         for (int slice = 0; slice < 16; slice++)
         {
             _world.Write(_disk, (long)slice * Slice, Slice);
@@ -32,12 +32,12 @@ public sealed class SubsystemTiersTests
     public void What_is_planned_is_what_is_done_and_leaves_nothing_to_do()
     {
         Heat(12, 13);
-        TierOptimization planned = _world.Run(_world.Subsystem.PlanTiersAsync(_disk));
+        TierOptimization planned = _world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk));
         Assert.Null(planned.Job);
-        TierOptimization done = _world.Run(_world.Subsystem.OptimizeTiersAsync(_disk));
+        TierOptimization done = _world.Run(_world.Subsystem.TierOptimizer.OptimizeAsync(_disk));
         Assert.Equal(planned.Plan.Moves.Select(static move => (move.Slice, move.From, move.To)), done.Plan.Moves.Select(static move => (move.Slice, move.From, move.To)));
         Assert.Equal((JobState.Completed, 2L * Slice, 2L * Slice), (done.Job!.State, done.Job.BytesPromoted, done.Job.BytesDemoted));
-        Assert.Empty(_world.Run(_world.Subsystem.PlanTiersAsync(_disk)).Plan.Moves);
+        Assert.Empty(_world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk)).Plan.Moves);
 
         SliceStatus[] slices = Slices(12 * Slice, 2 * Slice);
         Assert.Equal([12, 13], slices.Select(static slice => slice.Slice));
@@ -59,7 +59,7 @@ public sealed class SubsystemTiersTests
         }
         else
         {
-            Assert.True(_world.Run(_world.Subsystem.RemoveVirtualDiskAsync(_disk)));
+            Assert.True(_world.Run(_world.Subsystem.VirtualDisks.RemoveAsync(_disk)));
         }
 
         TierOptimization done = _world.Run(run);
@@ -74,10 +74,10 @@ public sealed class SubsystemTiersTests
     {
         Task<TierOptimization> slow = BeginSlowly();
         int soon = (int)_world.Lane.UtcNow.ToLocalTime().TimeOfDay.TotalMinutes + 4;
-        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, new TierSchedule(true, [soon % (24 * 60)])));
+        _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, new TierSchedule(true, [soon % (24 * 60)])));
         Assert.Equal(1, JobsBegunIn(6));
         Assert.False(slow.IsCompleted);   // the time has come meanwhile, and what it is to begin waits
-        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, new TierSchedule(false, [soon % (24 * 60)])));
+        _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, new TierSchedule(false, [soon % (24 * 60)])));
         Assert.Equal(0, JobsBegunIn(60));
         Assert.True(slow.IsCompletedSuccessfully);
     }
@@ -86,22 +86,22 @@ public sealed class SubsystemTiersTests
     public void What_a_pool_that_is_read_only_refuses_it_refuses_to_plan()
     {
         Heat(12);
-        _world.Run(_world.Subsystem.SetPoolAsync(_world.Pool, static pool => pool with { IsReadOnly = true }));
-        Assert.Equal(Refusal.PoolReadOnly, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.OptimizeTiersAsync(_disk))).Refusal);
-        Assert.Equal(Refusal.PoolReadOnly, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.PlanTiersAsync(_disk))).Refusal);
+        _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, static pool => pool with { IsReadOnly = true }));
+        Assert.Equal(Refusal.PoolReadOnly, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.TierOptimizer.OptimizeAsync(_disk))).Refusal);
+        Assert.Equal(Refusal.PoolReadOnly, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk))).Refusal);
     }
 
     [Fact]
     public void Four_times_of_the_day_begin_four_jobs_each_day_and_none_when_it_is_off()
     {
         TierSchedule schedule = new(true, [13 * 60, 60, 7 * 60, (23 * 60) + 59]);
-        Assert.Equal([60, 420, 780, 1439], _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, schedule)).Times);
+        Assert.Equal([60, 420, 780, 1439], _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, schedule)).Times);
         _world.Restart();
-        Assert.Equal([60, 420, 780, 1439], _world.Run(_world.Subsystem.TierScheduleAsync(_world.Pool)).Times);
+        Assert.Equal([60, 420, 780, 1439], _world.Run(_world.Subsystem.TierSchedules.GetAsync(_world.Pool)).Times);
         _world.Advance(TimeSpan.FromMinutes(2));
         Assert.Equal(4, JobsBegunIn(24 * 60));
         Assert.Equal(4, JobsBegunIn(24 * 60));
-        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, schedule with { IsEnabled = false }));
+        _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, schedule with { IsEnabled = false }));
         Assert.Equal(0, JobsBegunIn(24 * 60));
     }
 
@@ -110,8 +110,8 @@ public sealed class SubsystemTiersTests
     {
         _world.Advance(TimeSpan.FromMinutes(2));
         int soon = (int)_world.Lane.UtcNow.ToLocalTime().TimeOfDay.TotalMinutes + 3;
-        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, new TierSchedule(true, [soon % (24 * 60)])));
-        Task<bool> verb = _world.Lane.InvokeAsync(() => _world.Subsystem.InTurn(async LaneTask<bool> () =>
+        _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, new TierSchedule(true, [soon % (24 * 60)])));
+        Task<bool> verb = _world.Lane.InvokeAsync(() => _world.Subsystem.Turns.InTurn(async LaneTask<bool> () =>
         {
             await _world.Lane.Delay(600_000_000_000);
             return true;
@@ -124,7 +124,7 @@ public sealed class SubsystemTiersTests
     [Fact]
     public void The_continuous_mode_keeps_a_part_of_the_fast_tier_free()
     {
-        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, new TierSchedule(false, [60], IsContinuous: true, FreeReservePercent: 25)));
+        _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, new TierSchedule(false, [60], IsContinuous: true, FreeReservePercent: 25)));
         Assert.True(JobsBegunIn(3) >= 1);
         Assert.Equal(3, _world.Opened(_disk).Tiers!.Map.Mapped(0));
         Assert.Equal(0, JobsBegunIn(10));   // there is nothing more to do
@@ -135,31 +135,31 @@ public sealed class SubsystemTiersTests
     {
         Heat(12, 13);   // 200 requests each
         Set(new TierSettings { MinimumHeat = 300 });
-        Assert.Empty(_world.Run(_world.Subsystem.PlanTiersAsync(_disk)).Plan.Moves);
+        Assert.Empty(_world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk)).Plan.Moves);
         _world.Restart();
-        Assert.Empty(_world.Run(_world.Subsystem.PlanTiersAsync(_disk)).Plan.Moves);
+        Assert.Empty(_world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk)).Plan.Moves);
         Set(new TierSettings { MinimumHeat = 100 });
-        Assert.Equal(4, _world.Run(_world.Subsystem.PlanTiersAsync(_disk)).Plan.Moves.Count);
+        Assert.Equal(4, _world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk)).Plan.Moves.Count);
     }
 
     [Fact]
     public void What_is_not_used_for_the_time_set_goes_to_the_slow_tier()
     {
-        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, TierSchedule.Default with { IsEnabled = false }));
+        _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, TierSchedule.Default with { IsEnabled = false }));
         Set(new TierSettings { DemoteColdAfterNs = 3 * 24 * 3_600_000_000_000 });
-        Assert.Empty(_world.Run(_world.Subsystem.PlanTiersAsync(_disk)).Plan.Moves);
+        Assert.Empty(_world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk)).Plan.Moves);
         _world.Advance(TimeSpan.FromDays(10));
         Heat(2);
-        TierOptimization planned = _world.Run(_world.Subsystem.PlanTiersAsync(_disk));
+        TierOptimization planned = _world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk));
         Assert.Equal([(0, SliceReason.Cold), (1, SliceReason.Cold), (3, SliceReason.Cold)], planned.Plan.Moves.Select(static move => (move.Slice, move.Reason)).Order());
         Set(TierSettings.Default);
-        Assert.Empty(_world.Run(_world.Subsystem.PlanTiersAsync(_disk)).Plan.Moves);
+        Assert.Empty(_world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk)).Plan.Moves);
     }
 
     [Fact]
     public void Another_half_life_counts_at_once_and_after_a_restart()
     {
-        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, TierSchedule.Default with { IsEnabled = false }));
+        _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, TierSchedule.Default with { IsEnabled = false }));
         Heat(12);
         double before = HeatOf(12);
         Set(new TierSettings { HalfLifeNs = 12 * 3_600_000_000_000 });
@@ -175,14 +175,14 @@ public sealed class SubsystemTiersTests
     [Fact]
     public void A_command_waits_for_a_job_of_the_continuous_mode_and_runs_after_it()
     {
-        _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, new TierSchedule(false, [60], IsContinuous: true, FreeReservePercent: 25)));
+        _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, new TierSchedule(false, [60], IsContinuous: true, FreeReservePercent: 25)));
         while (!_world.Jobs.Any(static job => job.Name == "Storage Tiers Optimization"))
         {
             _world.Advance(TimeSpan.FromMilliseconds(1));
         }
 
         Guid continuous = Assert.Single(_world.Jobs, static job => job.Name == "Storage Tiers Optimization").UniqueId;
-        Assert.NotEqual(continuous, _world.Run(_world.Subsystem.OptimizeTiersAsync(_disk)).Job!.UniqueId);
+        Assert.NotEqual(continuous, _world.Run(_world.Subsystem.TierOptimizer.OptimizeAsync(_disk)).Job!.UniqueId);
     }
 
     [Fact]
@@ -190,13 +190,13 @@ public sealed class SubsystemTiersTests
     {
         foreach (TierSchedule wrong in new TierSchedule[] { new(true, []), new(true, [1440]), new(true, [-1]), new(true, [.. Enumerable.Range(0, 49)]), new(true, [1], true, 51) })
         {
-            Assert.Equal(Refusal.InvalidParameter, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.SetTierScheduleAsync(_world.Pool, wrong))).Refusal);
-            Assert.Equal(Refusal.InvalidParameter, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.CheckSetTierScheduleAsync(_world.Pool, wrong))).Refusal);
+            Assert.Equal(Refusal.InvalidParameter, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, wrong))).Refusal);
+            Assert.Equal(Refusal.InvalidParameter, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.TierSchedules.CheckSetAsync(_world.Pool, wrong))).Refusal);
         }
 
-        Assert.True(_world.Run(_world.Subsystem.CheckSetTierScheduleAsync(_world.Pool, new TierSchedule(true, [5]))));
+        Assert.True(_world.Run(_world.Subsystem.TierSchedules.CheckSetAsync(_world.Pool, new TierSchedule(true, [5]))));
 
-        Assert.Equal(TierSchedule.Default.Times, _world.Run(_world.Subsystem.TierScheduleAsync(_world.Pool)).Times);
+        Assert.Equal(TierSchedule.Default.Times, _world.Run(_world.Subsystem.TierSchedules.GetAsync(_world.Pool)).Times);
     }
 
     /// <summary>An optimization that moves eight slices and takes about nine minutes.</summary>
@@ -205,18 +205,18 @@ public sealed class SubsystemTiersTests
         Heat(12, 13, 14, 15);
         _world.Pacing = new JobPacing { BytesPerSecondMax = 16 << 10 };
         _world.Restart();
-        Task<TierOptimization> run = _world.Subsystem.OptimizeTiersAsync(_disk);
+        Task<TierOptimization> run = _world.Subsystem.TierOptimizer.OptimizeAsync(_disk);
         _world.Until(() => _world.Jobs.Any(static job => job is { Name: "Storage Tiers Optimization", State: JobState.Running, BytesTotal: > 0 }));
         return run;
     }
 
-    private SliceStatus[] Slices(long offset, long length) => _world.Run(_world.Subsystem.SlicesAsync(_disk, offset, length, _world.Lane.NowNs)).Slices;
+    private SliceStatus[] Slices(long offset, long length) => _world.Run(_world.Subsystem.Slices.ListAsync(_disk, offset, length, _world.Lane.NowNs)).Slices;
 
     private double HeatOf(int slice) => Assert.Single(Slices((long)slice * Slice, 1)).Heat;
 
-    private void Set(TierSettings settings) => _world.Run(_world.Subsystem.SetVirtualDiskAsync(_disk, disk => disk with { TierSettings = settings }));
+    private void Set(TierSettings settings) => _world.Run(_world.Subsystem.VirtualDisks.SetAsync(_disk, disk => disk with { TierSettings = settings }));
 
-    private Guid Template(string name, MediaType media) => _world.Run(_world.Subsystem.NewStorageTierAsync(
+    private Guid Template(string name, MediaType media) => _world.Run(_world.Subsystem.Tiers.CreateTemplateAsync(
         _world.Pool, new TierTemplateRequest { FriendlyName = name, MediaType = media, ResiliencySettingName = "Simple" })).UniqueId;
 
     private void Heat(params int[] slices)

@@ -20,11 +20,11 @@ public sealed class ReturnedCacheTests
     public ReturnedCacheTests()
     {
         _world.NewPool([(64 * Mebibyte, MediaType.SSD), (64 * Mebibyte, MediaType.SSD), (64 * Mebibyte, MediaType.HDD), (64 * Mebibyte, MediaType.HDD)]);
-        _disk = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, new VirtualDiskRequest
+        _disk = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, new VirtualDiskRequest
         {
             FriendlyName = "d", SizeBytes = 8 * Mebibyte, NumberOfColumns = 1, MediaType = MediaType.HDD, WriteCacheSize = 4 * Mebibyte,
         })).Description.Id.Value;
-        _world.Run(_world.Subsystem.SetVirtualDiskAsync(_disk, static disk => disk with { Destage = new DestageSettings { Hold = true } }));
+        _world.Run(_world.Subsystem.VirtualDisks.SetAsync(_disk, static disk => disk with { Destage = new DestageSettings { Hold = true } }));
         for (int i = 0; i < Writes; i++)
         {
             _world.Write(_disk, i * Length, Length);
@@ -65,7 +65,7 @@ public sealed class ReturnedCacheTests
         RequireAll();
     }
 
-    private VirtualDiskStatus Status => Assert.Single(_world.Run(_world.Subsystem.VirtualDisksAsync()));
+    private VirtualDiskStatus Status => Assert.Single(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()));
 
     private void PullBoth()
     {

@@ -39,16 +39,16 @@ public sealed class SubsystemCachePoolTests
         Assert.Equal((0, disk.FootprintBytes), (Pool(HomePool).LentWriteCacheBytes, Pool(HomePool).AllocatedBytes));
         _world.Write(id, 0, Length);
         Assert.Equal(new WriteCount(1, Length), Status(id).WriteCache!.Cached);
-        VirtualDiskPlacement placement = _world.Run(_world.Subsystem.PlacementAsync(id));
+        VirtualDiskPlacement placement = _world.Run(_world.Subsystem.Placements.GetAsync(id));
         Assert.Equal(8, placement.Cache.Length);
-        Assert.All(placement.Cache, extent => Assert.Equal(_lender, _world.Run(_world.Subsystem.PhysicalDisksAsync()).Single(one => one.UniqueId == extent.PhysicalDisk).PoolId));
-        Assert.Equal(8, _world.Run(_world.Subsystem.PlanVirtualDiskAsync(HomePool, Request("e"))).Cache.Length);
+        Assert.All(placement.Cache, extent => Assert.Equal(_lender, _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(one => one.UniqueId == extent.PhysicalDisk).PoolId));
+        Assert.Equal(8, _world.Run(_world.Subsystem.Placements.PlanNewAsync(HomePool, Request("e"))).Cache.Length);
     }
 
     [Fact]
     public void Its_own_pool_named_for_it_is_no_other()
     {
-        Guid id = _world.Run(_world.Subsystem.NewVirtualDiskAsync(
+        Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(
             _lender, Request("d") with { CachePool = _lender })).Description.Id.Value;
         Assert.Equal(("fast", 0L), (Status(id).CachePoolName, Pool(_lender).LentWriteCacheBytes));
         Assert.False(Status(id).Description.IsCacheElsewhere);
@@ -74,7 +74,7 @@ public sealed class SubsystemCachePoolTests
         {
             Assert.Equal(("Absent", "Detached"), (Status(id).WriteCache!.State, Status(id).OperationalStatus));
             Assert.Contains("storage pool", Status(id).StatusReason, StringComparison.Ordinal);
-            RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id)));
+            RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id)));
             Assert.Contains("Update-StoragePool", refused.Action, StringComparison.Ordinal);
             _world.Advance(TimeSpan.FromSeconds(30));
             Assert.Equal("Absent", Status(id).WriteCache!.State);
@@ -86,7 +86,7 @@ public sealed class SubsystemCachePoolTests
         }
 
         _world.Away.Clear();
-        _world.Until(() => _world.Run(_world.Subsystem.PoolsAsync()).Length == 2 && Status(id).WriteCache is { State: "Active" });
+        _world.Until(() => _world.Run(_world.Subsystem.Pools.ListAsync()).Length == 2 && Status(id).WriteCache is { State: "Active" });
         Assert.Equal(Expected(0), Read(id, 0));
         Assert.Equal(Expected(Length), Read(id, Length));
         Assert.True(Status(id).WriteCache!.DirtyBytes > 0);
@@ -101,7 +101,7 @@ public sealed class SubsystemCachePoolTests
         foreach (long size in (long[])[8 * Mebibyte, 2 * Mebibyte, 0, 4 * Mebibyte])
         {
             _world.Write(id, at++ * Length, Length);
-            Assert.Equal(size, _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, size)).Description.WriteCacheSize);
+            Assert.Equal(size, _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, size)).Description.WriteCacheSize);
             Assert.Equal((2 * size, 2 * size), (Pool(_lender).LentWriteCacheBytes, Pool(_lender).AllocatedBytes));
             Assert.All(Enumerable.Range(0, at), i => Assert.Equal(Expected(i * Length), Read(id, i * Length)));
         }
@@ -109,7 +109,7 @@ public sealed class SubsystemCachePoolTests
         _world.Restart();
         Assert.Equal("fast", Status(id).CachePoolName);
         Assert.All(Enumerable.Range(0, at), i => Assert.Equal(Expected(i * Length), Read(id, i * Length)));
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, 1L << 40)));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 1L << 40)));
         Assert.Equal(Refusal.WriteCacheSizeRange, refused.Refusal);
         Assert.Contains("at most", refused.Message, StringComparison.Ordinal);
     }
@@ -119,20 +119,20 @@ public sealed class SubsystemCachePoolTests
     {
         SetLimit(12 * Mebibyte);
         Guid id = NewCached();
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.NewVirtualDiskAsync(HomePool, Request("e"))));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(HomePool, Request("e"))));
         Assert.Equal(Refusal.WriteCacheSizeRange, refused.Refusal);
         foreach (long named in (long[])[8 * Mebibyte, 8 * Mebibyte, 12 * Mebibyte])   // wanted, lent, limit
         {
             Assert.Contains($"{named} bytes", refused.Message.Replace($"most {named}.", $"{named} bytes", StringComparison.Ordinal), StringComparison.Ordinal);
         }
 
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, 7 * Mebibyte)));
-        Assert.Equal(6 * Mebibyte, _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, 6 * Mebibyte)).Description.WriteCacheSize);
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 7 * Mebibyte)));
+        Assert.Equal(6 * Mebibyte, _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 6 * Mebibyte)).Description.WriteCacheSize);
         SetLimit(0);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.PlanVirtualDiskAsync(HomePool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })));
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Placements.PlanNewAsync(HomePool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })));
         Assert.Equal("Active", Status(id).WriteCache!.State);   // what is lent stays so
         SetLimit(ulong.MaxValue);
-        Assert.True(_world.Run(_world.Subsystem.NewVirtualDiskAsync(HomePool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })).Description.WriteCacheSize > 0);
+        Assert.True(_world.Run(_world.Subsystem.VirtualDisks.CreateAsync(HomePool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })).Description.WriteCacheSize > 0);
     }
 
     [Fact]
@@ -142,7 +142,7 @@ public sealed class SubsystemCachePoolTests
         Refuses(Refusal.ObjectNotFound, Request("d") with { CachePool = Guid.NewGuid() }, "no storage pool");
         Refuses(Refusal.NotEnoughPhysicalDisks, Request("d") with { CachePool = HomePool }, "usage Journal or flash");
         Refuses(Refusal.WriteCacheSizeRange, Request("d") with { WriteCacheSize = 1L << 40 }, "at most");
-        _world.Run(_world.Subsystem.SetPoolAsync(_lender, pool => pool with { IsReadOnly = true }));
+        _world.Run(_world.Subsystem.Pools.SetAsync(_lender, pool => pool with { IsReadOnly = true }));
         Refuses(Refusal.PoolReadOnly, Request("d"), "'fast' is read-only");
         Assert.Equal((0L, 0L), (Pool(_lender).AllocatedBytes, Pool(HomePool).AllocatedBytes));
     }
@@ -151,17 +151,17 @@ public sealed class SubsystemCachePoolTests
     public void A_pool_that_lends_is_not_removed_nor_its_disks()
     {
         Guid id = NewCached();
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.RemovePoolAsync(_lender)));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pools.RemoveAsync(_lender)));
         Assert.Equal(Refusal.PoolHasVirtualDisks, refused.Refusal);
         Assert.Contains("virtual disk 'd' of storage pool 'home'", refused.Message, StringComparison.Ordinal);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.CheckRemovePoolAsync(_lender)));
-        Guid member = _world.Run(_world.Subsystem.PlacementAsync(id)).Cache[0].PhysicalDisk;
-        refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.RemovePhysicalDisksAsync(_lender, [member])));
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pools.CheckRemoveAsync(_lender)));
+        Guid member = _world.Run(_world.Subsystem.Placements.GetAsync(id)).Cache[0].PhysicalDisk;
+        refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_lender, [member])));
         Assert.Contains("write cache of virtual disk 'd'", refused.Message, StringComparison.Ordinal);
 
-        Assert.True(_world.Run(_world.Subsystem.RemoveVirtualDiskAsync(id)));
+        Assert.True(_world.Run(_world.Subsystem.VirtualDisks.RemoveAsync(id)));
         Assert.Equal(0, Pool(_lender).AllocatedBytes);
-        Assert.True(_world.Run(_world.Subsystem.RemovePoolAsync(_lender)));
+        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveAsync(_lender)));
     }
 
     [Fact]
@@ -174,11 +174,11 @@ public sealed class SubsystemCachePoolTests
         }
 
         _world.Restart();
-        Assert.True(_world.Run(_world.Subsystem.RemoveVirtualDiskAsync(id)));
+        Assert.True(_world.Run(_world.Subsystem.VirtualDisks.RemoveAsync(id)));
         _world.Away.Clear();
-        _world.Until(() => _world.Run(_world.Subsystem.PoolsAsync()).Any(pool => pool.UniqueId == _lender && pool.AllocatedBytes == 0));
+        _world.Until(() => _world.Run(_world.Subsystem.Pools.ListAsync()).Any(pool => pool.UniqueId == _lender && pool.AllocatedBytes == 0));
         Assert.Equal((0L, 0L), (Pool(_lender).AllocatedBytes, Pool(_lender).LentWriteCacheBytes));
-        Assert.True(_world.Run(_world.Subsystem.RemovePoolAsync(_lender)));
+        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveAsync(_lender)));
     }
 
     [Fact]
@@ -195,18 +195,18 @@ public sealed class SubsystemCachePoolTests
         }
 
         _world.Restart();
-        Assert.Equal(Refusal.NotSupported, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id, force: true))).Refusal);   // this host exports nothing
+        Assert.Equal(Refusal.NotSupported, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id, force: true))).Refusal);   // this host exports nothing
         Assert.Contains(_world.Notices, notice => notice.Contains("given up: What it held cannot be known", StringComparison.Ordinal));
         Assert.Equal((0L, IoError.None), (Status(id).Description.WriteCacheSize, _world.Opened(id).Fault));
         Assert.Equal(Expected(0), Read(id, 0));   // as it was home
         Assert.Equal(new byte[Length], Read(id, Length));
         _world.Write(id, 2 * Length, Length);
         _world.Away.Clear();
-        _world.Until(() => _world.Run(_world.Subsystem.PoolsAsync()).Any(pool => pool.UniqueId == _lender && pool.AllocatedBytes == 0));
+        _world.Until(() => _world.Run(_world.Subsystem.Pools.ListAsync()).Any(pool => pool.UniqueId == _lender && pool.AllocatedBytes == 0));
         Assert.Equal((0, "fast"), (Pool(_lender).AllocatedBytes, Pool(_lender).Description.FriendlyName));
         Assert.Equal(Expected(0), Read(id, 0));
         Assert.Equal(new byte[Length], Read(id, Length));
-        Assert.Equal(4 * Mebibyte, _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, 4 * Mebibyte)).Description.WriteCacheSize);
+        Assert.Equal(4 * Mebibyte, _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 4 * Mebibyte)).Description.WriteCacheSize);
         Assert.Equal("fast", Status(id).CachePoolName);
     }
 
@@ -215,7 +215,7 @@ public sealed class SubsystemCachePoolTests
     public void It_is_not_opened_again_with_its_cache_while_a_commit_of_its_own_pool_is_undecided()
     {
         Guid id = NewCached();
-        Guid other = _world.Run(_world.Subsystem.NewVirtualDiskAsync(HomePool, new VirtualDiskRequest
+        Guid other = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(HomePool, new VirtualDiskRequest
         {
             FriendlyName = "other", SizeBytes = 8 * Mebibyte, NumberOfColumns = 1, ProvisioningType = ProvisioningType.Thin,
         })).Description.Id.Value;
@@ -269,8 +269,8 @@ public sealed class SubsystemCachePoolTests
     {
         Guid id = NewCached();
         Set(id, new DestageSettings { Hold = true });
-        Guid member = _world.Run(_world.Subsystem.PlacementAsync(id)).Cache[0].PhysicalDisk;
-        int number = _world.Run(_world.Subsystem.PhysicalDisksAsync()).Single(disk => disk.UniqueId == member).DeviceId;
+        Guid member = _world.Run(_world.Subsystem.Placements.GetAsync(id)).Cache[0].PhysicalDisk;
+        int number = _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(disk => disk.UniqueId == member).DeviceId;
         _world.Pull(number);
         _world.Write(id, 0, Length);
         Assert.True(_world.Opened(id).Cache!.IsDegraded);
@@ -279,33 +279,33 @@ public sealed class SubsystemCachePoolTests
         _world.Until(() => !_world.Opened(id).Cache!.IsDegraded);
         Assert.Equal("Active", Status(id).WriteCache!.State);
 
-        _world.Run(_world.Subsystem.SetPhysicalDiskAsync(member, null, null, null, DiskUsage.Retired));
-        _world.Until(() => _world.Run(_world.Subsystem.PhysicalDisksAsync()).Single(disk => disk.UniqueId == member).VirtualDiskBytes == 0);
-        Assert.True(_world.Run(_world.Subsystem.RemovePhysicalDisksAsync(_lender, [member])));
+        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(member, null, null, null, DiskUsage.Retired));
+        _world.Until(() => _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(disk => disk.UniqueId == member).VirtualDiskBytes == 0);
+        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_lender, [member])));
         Assert.Equal(Expected(0), Read(id, 0));
         _world.Restart();
         Assert.Equal(Expected(0), Read(id, 0));
     }
 
-    private Guid NewCached(string name = "d") => _world.Run(_world.Subsystem.NewVirtualDiskAsync(HomePool, Request(name))).Description.Id.Value;
+    private Guid NewCached(string name = "d") => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(HomePool, Request(name))).Description.Id.Value;
 
     private VirtualDiskRequest Request(string name) =>
         new() { FriendlyName = name, SizeBytes = 8 * Mebibyte, NumberOfColumns = 1, CachePool = _lender, WriteCacheSize = 4 * Mebibyte };
 
     private void Refuses(Refusal why, VirtualDiskRequest request, string says)
     {
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.NewVirtualDiskAsync(HomePool, request)));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(HomePool, request)));
         Assert.Equal(why, refused.Refusal);
         Assert.Contains(says, refused.Message, StringComparison.Ordinal);
     }
 
-    private void SetLimit(ulong bytes) => _world.Run(_world.Subsystem.SetPoolAsync(_lender, pool => pool with { LentWriteCacheSizeMax = bytes }));
+    private void SetLimit(ulong bytes) => _world.Run(_world.Subsystem.Pools.SetAsync(_lender, pool => pool with { LentWriteCacheSizeMax = bytes }));
 
-    private void Set(Guid id, DestageSettings destage) => _world.Run(_world.Subsystem.SetVirtualDiskAsync(id, disk => disk with { Destage = destage }));
+    private void Set(Guid id, DestageSettings destage) => _world.Run(_world.Subsystem.VirtualDisks.SetAsync(id, disk => disk with { Destage = destage }));
 
-    private StoragePoolStatus Pool(Guid id) => _world.Run(_world.Subsystem.PoolsAsync()).Single(pool => pool.UniqueId == id);
+    private StoragePoolStatus Pool(Guid id) => _world.Run(_world.Subsystem.Pools.ListAsync()).Single(pool => pool.UniqueId == id);
 
-    private VirtualDiskStatus Status(Guid id) => _world.Run(_world.Subsystem.VirtualDisksAsync()).Single(disk => disk.Description.Id.Value == id);
+    private VirtualDiskStatus Status(Guid id) => _world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Single(disk => disk.Description.Id.Value == id);
 
     private static byte[] Expected(int offset) => SubsystemWorld.Written(offset, Length);
 

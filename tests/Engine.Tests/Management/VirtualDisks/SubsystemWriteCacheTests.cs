@@ -60,7 +60,7 @@ public sealed class SubsystemWriteCacheTests
         foreach (long size in (long[])[(8 * Mebibyte) - 1, 2 * Mebibyte, 0, 0, 4 * Mebibyte])
         {
             _world.Write(id, at++ * Length, Length);
-            VirtualDiskStatus resized = _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, size));
+            VirtualDiskStatus resized = _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, size));
             long whole = (size + Mebibyte - 1) / Mebibyte * Mebibyte;
             Assert.Equal(whole, resized.Description.WriteCacheSize);
             Assert.Equal(whole > 0, resized.WriteCache is not null);
@@ -77,13 +77,13 @@ public sealed class SubsystemWriteCacheTests
     public void The_largest_one_is_named_and_obtained()
     {
         Guid id = NewCached(4 * Mebibyte);
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, 1L << 40)));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 1L << 40)));
         Assert.Equal(Refusal.WriteCacheSizeRange, refused.Refusal);
         long largest = long.Parse(Regex.Match(refused.Message, "at most ([0-9]+) bytes").Groups[1].Value, CultureInfo.InvariantCulture);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.CheckResizeWriteCacheAsync(id, largest + 1)));
+        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.WriteCaches.CheckResizeAsync(id, largest + 1)));
         Assert.Equal(4 * Mebibyte, Status(id).Description.WriteCacheSize);
-        Assert.True(_world.Run(_world.Subsystem.CheckResizeWriteCacheAsync(id, largest)));
-        Assert.Equal(largest, _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, largest)).Description.WriteCacheSize);
+        Assert.True(_world.Run(_world.Subsystem.WriteCaches.CheckResizeAsync(id, largest)));
+        Assert.Equal(largest, _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, largest)).Description.WriteCacheSize);
     }
 
     [Fact]
@@ -91,7 +91,7 @@ public sealed class SubsystemWriteCacheTests
     {
         _world.NewPool([(64 * Mebibyte, MediaType.HDD), (64 * Mebibyte, MediaType.HDD)]);
         Guid id = _world.NewMirror("d", 8 * Mebibyte, filled: false);
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ResizeWriteCacheAsync(id, Mebibyte)));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, Mebibyte)));
         Assert.Equal(Refusal.NotEnoughPhysicalDisks, refused.Refusal);
         Assert.Contains("needs 2 disks of usage Journal or flash", refused.Message, StringComparison.Ordinal);
         Assert.Null(Status(id).WriteCache);
@@ -101,7 +101,7 @@ public sealed class SubsystemWriteCacheTests
     public void All_of_it_lost_while_it_holds_data_is_refused_and_given_up_only_by_force()
     {
         _world.NewPool([(64 * Mebibyte, MediaType.SSD), .. Enumerable.Repeat((64 * Mebibyte, MediaType.HDD), 3)]);
-        Guid id = _world.Run(_world.Subsystem.NewVirtualDiskAsync(_world.Pool, new VirtualDiskRequest
+        Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, new VirtualDiskRequest
         {
             FriendlyName = "d", ResiliencySettingName = "Simple", NumberOfColumns = 1, SizeBytes = 8 * Mebibyte, MediaType = MediaType.HDD, WriteCacheSize = 4 * Mebibyte,
         })).Description.Id.Value;
@@ -112,13 +112,13 @@ public sealed class SubsystemWriteCacheTests
         _world.Start();
         Assert.Equal(("Lost", "Detached"), (Cache(id).State, Status(id).OperationalStatus));
 
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id)));
+        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id)));
         Assert.Equal(Refusal.VirtualDiskStateForbids, refused.Refusal);
         Assert.Contains("no copy of it could be read", refused.Message, StringComparison.Ordinal);
         Assert.Contains("Connect-VirtualDisk -Force", refused.Action, StringComparison.Ordinal);
         Assert.Equal("Lost", Cache(id).State);
 
-        Assert.Equal(Refusal.NotSupported, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.ConnectVirtualDiskAsync(id, force: true))).Refusal);   // this host exports nothing
+        Assert.Equal(Refusal.NotSupported, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id, force: true))).Refusal);   // this host exports nothing
         Assert.Contains(_world.Notices, notice => notice.Contains("given up: What it held cannot be known", StringComparison.Ordinal));
         Assert.Equal(("WriteThrough", 0L), (Cache(id).State, Status(id).Description.WriteCacheSize));
         Assert.Equal(HealthStatus.Warning, Status(id).Health);
@@ -133,13 +133,13 @@ public sealed class SubsystemWriteCacheTests
     private Guid NewCached(long cache)
     {
         _world.NewPool([.. Enumerable.Repeat((64 * Mebibyte, MediaType.SSD), 2), .. Enumerable.Repeat((64 * Mebibyte, MediaType.HDD), 2)]);
-        return _world.Run(_world.Subsystem.NewVirtualDiskAsync(
+        return _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(
             _world.Pool, new VirtualDiskRequest { FriendlyName = "d", SizeBytes = 8 * Mebibyte, MediaType = MediaType.HDD, WriteCacheSize = cache })).Description.Id.Value;
     }
 
-    private void Set(Guid id, DestageSettings destage) => _world.Run(_world.Subsystem.SetVirtualDiskAsync(id, disk => disk with { Destage = destage }));
+    private void Set(Guid id, DestageSettings destage) => _world.Run(_world.Subsystem.VirtualDisks.SetAsync(id, disk => disk with { Destage = destage }));
 
-    private VirtualDiskStatus Status(Guid id) => _world.Run(_world.Subsystem.VirtualDisksAsync()).Single(disk => disk.Description.Id.Value == id);
+    private VirtualDiskStatus Status(Guid id) => _world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Single(disk => disk.Description.Id.Value == id);
 
     private WriteCacheStatus Cache(Guid id) => Status(id).WriteCache!;
 

@@ -1,0 +1,183 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Emulated;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// A verb asks here before it changes anything, and so does a caller that only wants to know what the verb would do.
+
+/// <summary>Checks of verbs of physical disks: what they refuse, and the disks that they take.</summary>
+internal sealed class DiskChecks(SubsystemCore core)
+{
+    internal List<DiskDescription> TakeRemovable(ManagedPool managed, IReadOnlyList<Guid> disks)
+    {
+        Pool pool = managed.Pool!;
+        List<DiskDescription> members = [.. disks.Select(id => core.Pools.TakeMember(managed, id)).DistinctBy(member => member.Number)];
+        foreach (DiskDescription member in members)
+        {
+            uint used = pool.State.Disk(member.Number)!.UsedSlabs;
+            if (used > 0)
+            {
+                throw new RefusedException(
+                    Refusal.PhysicalDiskStillInUse,
+                    $"Physical disk '{member.FriendlyName}' holds {used * pool.Slabs.DataBytes} bytes of {string.Join(", ", NamesOn(pool, member.Number).Concat(core.Pools.Borrowers(pool.State, ring => IsOn(ring, member.Number))))}.",
+                    "Retire the disk (Set-PhysicalDisk -Usage Retired): it is drained by itself, or by Repair-VirtualDisk. Or remove those virtual disks.");
+            }
+        }
+
+        return pool.State.Disks.Count > members.Count ? members : throw new RefusedException(
+            Refusal.InvalidParameter,
+            $"-PhysicalDisks names every disk of storage pool '{pool.State.Pool!.FriendlyName}' ({members.Count}).", "Remove the pool instead.");
+    }
+
+    private static bool IsOn(SpaceState space, DiskNumber number) =>
+        space.EnumerateRows().Any(row => row.Row.Mapping.Sources.ToArray().Any(slab => slab.Disk == number));
+
+    private static IEnumerable<string> NamesOn(Pool pool, DiskNumber number) => pool.State.VirtualDisks.Values
+        .Where(disk => disk.Spaces.Any(space => pool.State.Space(space) is { } state && IsOn(state, number)))
+        .Select(disk => $"virtual disk '{disk.FriendlyName}'").Order(StringComparer.Ordinal);
+
+    internal RegisteredDisk TakeUnpooled(Guid id)
+    {
+        RegisteredDisk disk = core.Disks.Take(id);
+        return !core.Disks.IsInOpenPool(disk) ? disk : throw new RefusedException(
+            Refusal.PhysicalDiskInUse, $"Physical disk '{core.Disks.NameOf(disk)}' is in a storage pool.", "Remove it from the pool first.");
+    }
+
+    internal (RegisteredDisk Disk, IDisk Open) TakeErasable(Guid id)
+    {
+        RegisteredDisk disk = core.Disks.Take(id);
+        return !core.Disks.IsInOpenPool(disk) && disk.Disk is { } open ? (disk, open) : throw new RefusedException(
+            Refusal.PhysicalDiskInUse, $"Physical disk '{core.Disks.NameOf(disk)}' {(disk.Disk is null && disk.Problem.Length > 0 ? $"cannot be opened: {disk.Problem}" : "is in a storage pool")}.",
+            "Remove it from the pool first.");
+    }
+
+    /// <summary>The member that a disk is, or null for a registered one, which has no usage.</summary>
+    internal (ManagedPool Pool, DiskDescription Disk)? TakeChangeable(Guid id, string? name, DiskUsage? usage)
+    {
+        if (name is not null)
+        {
+            FriendlyNames.Require(name, "NewFriendlyName");
+        }
+
+        if (core.Pools.FindMember(id) is { } member)
+        {
+            return member;
+        }
+
+        RegisteredDisk disk = core.Disks.Take(id);
+        return usage is null or DiskUsage.AutoSelect ? null : throw new RefusedException(
+            Refusal.InvalidParameter, $"-Usage {usage}: physical disk '{disk.FriendlyName}' is in no storage pool.", "Give the usage when it is added to a pool.");
+    }
+
+    internal static void CheckImageSize(long size)
+    {
+        if (size < DiskLayout.SmallestDisk || size % DiskImage.SizeUnit != 0)
+        {
+            throw new RefusedException(
+                Refusal.SizeNotSupported,
+                $"-Size {size}: is no size of an image. Valid: {DiskLayout.SmallestDisk} bytes or more, a multiple of {DiskImage.SizeUnit}.", "Give another size.");
+        }
+    }
+
+    internal void CheckRegistration(RegistrationSpec spec)
+    {
+        if (!Path.IsPathFullyQualified(spec.Path))
+        {
+            throw new RefusedException(Refusal.InvalidParameter, $"-Path '{spec.Path}' is not absolute.", "Give the whole path.");
+        }
+
+        if (spec.LatencyProfile.Length > 0 && LatencyProfile.Find(spec.LatencyProfile) is null)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter,
+                $"-LatencyProfile '{spec.LatencyProfile}' is not one of {string.Join(", ", LatencyProfile.All.Select(profile => profile.Name))}.");
+        }
+
+        foreach ((int? size, string name) in new[] { (spec.Overrides.LogicalSectorSize, "LogicalSectorSize"), (spec.Overrides.PhysicalSectorSize, "PhysicalSectorSize") })
+        {
+            if (size is not (null or 512 or 4096))
+            {
+                throw new RefusedException(Refusal.SectorSizeNotSupported, $"-{name} {size}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
+            }
+        }
+
+        FriendlyNames.Require(NameOf(spec), "FriendlyName");
+
+        if (core.Disks.All.FirstOrDefault(disk => DiskUri.Parse(disk.Uri).Path == Path.GetFullPath(spec.Path)) is { } known)
+        {
+            throw new RefusedException(Refusal.DuplicateDisk, $"-Path '{spec.Path}' is registered as physical disk '{core.Disks.NameOf(known)}'.");
+        }
+    }
+
+    /// <summary>Name of a disk that is registered: the given one, else that of its file.</summary>
+    internal static string NameOf(RegistrationSpec spec) => spec.FriendlyName.Length > 0 ? spec.FriendlyName : Path.GetFileNameWithoutExtension(spec.Path);
+
+    internal (Refusal Refusal, string Reason)? WhyNotPoolable(RegisteredDisk disk)
+    {
+        if (core.Disks.IsInOpenPool(disk))
+        {
+            return (Refusal.PhysicalDiskInUse, "it is in a storage pool.");
+        }
+
+        if (disk.Disk is null || disk.Scan is null)
+        {
+            return (Refusal.Failed, disk.Problem);
+        }
+
+        if (disk.IsSplit)
+        {
+            return (Refusal.DamagedMember, disk.Problem);
+        }
+
+        if (disk.Identity!.CannotPoolReason is { Length: > 0 } system)
+        {
+            return (Refusal.SystemManagedDisk, system);
+        }
+
+        return disk.Scan.Kind switch
+        {
+            ScanKind.Blank or ScanKind.Forming => disk.Identity.SizeBytes < DiskLayout.SmallestDisk
+                ? (Refusal.NotEnoughCapacity, $"it has {disk.Identity.SizeBytes} bytes; a member has at least {DiskLayout.SmallestDisk}.") : null,
+            ScanKind.Member => (Refusal.PhysicalDiskInUse, "it is a member of a storage pool that is not open."),
+            ScanKind.Foreign => (Refusal.ForeignSignature, disk.Scan.Reason),
+            ScanKind.Unreadable => (Refusal.Failed, disk.Scan.Reason),
+            _ => (Refusal.DamagedMember, disk.Scan.Reason),
+        };
+    }
+
+    internal List<RegisteredDisk> TakePoolable(IReadOnlyList<Guid> ids)
+    {
+        List<RegisteredDisk> disks = [];
+        foreach (Guid id in ids)
+        {
+            RegisteredDisk disk = core.Disks.Take(id);
+            if (disks.Contains(disk))
+            {
+                throw new RefusedException(Refusal.DuplicateDisk, $"-PhysicalDisks names '{disk.FriendlyName}' twice.", "Name each disk once.");
+            }
+
+            if (WhyNotPoolable(disk) is { } why)
+            {
+                throw new RefusedException(why.Refusal, $"-PhysicalDisks: '{disk.FriendlyName}' ({disk.Uri}) cannot be pooled: {why.Reason}", "Look at CannotPoolReason of Get-PhysicalDisk.");
+            }
+
+            disks.Add(disk);
+        }
+
+        return disks.Count > 0 ? disks : throw new RefusedException(Refusal.TooFewPhysicalDisks, "-PhysicalDisks is empty; a storage pool needs at least one disk.");
+    }
+
+    internal static NewDiskSpec NewMember(RegisteredDisk disk, DiskUsage usage) => new(disk.Disk!, disk.FriendlyName)
+    {
+        Usage = usage,
+        MediaType = disk.Overrides.MediaType,
+        EnclosureNumber = disk.EnclosureNumber,
+        SlotNumber = disk.SlotNumber,
+        Description = disk.Description,
+    };
+}

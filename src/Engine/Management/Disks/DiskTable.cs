@@ -1,0 +1,143 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Management;
+
+// Registered disks and what is looked up in them. A disk is known by its own identity, and by that of the member it is while it is one.
+//
+// Invariants
+//  1. The list in the host's state is that of the table: a change that cannot be written there is not made.
+
+/// <summary>The registered disks, the changes of their list, and which members of pools they are.</summary>
+internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<string> notice)
+{
+    /// <summary>Every registered disk, in the order of registration.</summary>
+    internal IReadOnlyList<RegisteredDisk> All => registry.Disks;
+
+    /// <summary>Position of the next disk that is registered.</summary>
+    internal int NextDeviceId => registry.NextDeviceId;
+
+    /// <summary>Whether a process that has ended still has a registered disk open.</summary>
+    internal bool HasHeldDisks => registry.Disks.Exists(static disk => disk.IsStillHeld);
+
+    /// <summary>Reads the list. What could not be read is said in what is returned.</summary>
+    internal string Load() => registry.Load();
+
+    /// <summary>Lists a disk that was opened for it.</summary>
+    /// <exception cref="RefusedException">The list cannot be written; the disk is not listed.</exception>
+    internal void Add(RegisteredDisk disk, string path)
+    {
+        registry.Disks.Add(disk);
+        try
+        {
+            registry.Save();
+        }
+        catch (IOException full)
+        {
+            registry.Disks.Remove(disk);
+            throw NotKept(full, $"-Path '{path}': the physical disk is not registered");
+        }
+    }
+
+    /// <summary>Takes a disk off the list; it is still open.</summary>
+    /// <exception cref="RefusedException">The list cannot be written; the disk is listed as before.</exception>
+    internal void Remove(RegisteredDisk disk)
+    {
+        int place = registry.Disks.IndexOf(disk);
+        registry.Disks.RemoveAt(place);
+        try
+        {
+            registry.Save();
+        }
+        catch (IOException full)
+        {
+            registry.Disks.Insert(place, disk);   // open and locked as before
+            throw NotKept(full, $"Physical disk '{disk.FriendlyName}' stays registered");
+        }
+    }
+
+    /// <summary>Changes what the user says of a disk that is not a member; null: as before.</summary>
+    /// <exception cref="RefusedException">The list cannot be written; nothing was changed.</exception>
+    internal void Set(RegisteredDisk disk, string? name, string? description, MediaType? mediaType)
+    {
+        (string, string, DiskOverrides) before = (disk.FriendlyName, disk.Description, disk.Overrides);
+        disk.FriendlyName = name ?? disk.FriendlyName;
+        disk.Description = description ?? disk.Description;
+        disk.Overrides = mediaType is { } media ? disk.Overrides with { MediaType = media } : disk.Overrides;
+        try
+        {
+            registry.Save();
+        }
+        catch (IOException full)
+        {
+            (disk.FriendlyName, disk.Description, disk.Overrides) = before;
+            throw NotKept(full, $"Physical disk '{disk.FriendlyName}' stays as it is");
+        }
+    }
+
+    /// <summary>Notes what a disk turned out to hold; kept for the time that it may be away. One that cannot be read is what it was.</summary>
+    internal void Saw(RegisteredDisk disk, PoolScan scan)
+    {
+        disk.Scan = scan;
+        if (scan.Kind == ScanKind.Unreadable)
+        {
+            return;
+        }
+
+        Guid member = scan.Label?.Disk.Value ?? Guid.Empty;
+        if (disk.LastMember != member)
+        {
+            disk.LastMember = member;
+            try
+            {
+                registry.Save();
+            }
+            catch (IOException full)
+            {
+                notice($"The list of registered disks cannot be kept: {full.Message}");
+            }
+        }
+    }
+
+    /// <summary>Returns a registered disk by its identity.</summary>
+    /// <exception cref="RefusedException">There is none.</exception>
+    internal RegisteredDisk Take(Guid id) => Find(id) ?? throw new RefusedException(
+        Refusal.ObjectNotFound, $"There is no registered physical disk {id}.", "Look at Get-PhysicalDisk.");
+
+    /// <summary>Returns a registered disk by its identity, or null.</summary>
+    internal RegisteredDisk? Find(Guid id) => registry.Disks.Find(disk => IdOf(disk) == id);
+
+    /// <summary>Identity of a disk: that of the member it is, or its own.</summary>
+    internal Guid IdOf(RegisteredDisk disk) => Member(disk)?.Id.Value ?? disk.Id;
+
+    /// <summary>Name of a disk: that of the member it is, or its own.</summary>
+    internal string NameOf(RegisteredDisk disk) => Member(disk)?.FriendlyName ?? disk.FriendlyName;
+
+    /// <summary>Whether a disk is used by an open pool.</summary>
+    internal bool IsInOpenPool(RegisteredDisk disk) =>
+        disk.Disk is null && disk.Problem.Length == 0 && pools.All.Any(pool => pool.Pool is not null && pool.MemberFor(disk) is not null);
+
+    /// <summary>Whether a registered disk is a member of an open pool and missing there.</summary>
+    internal bool IsAway(RegisteredDisk disk) =>
+        disk is { Disk: null, Scan.Label: { } label } && pools.FindOpen(label.Pool) is { } pool
+        && pool.MissingDisks.Contains(label.Number) && !pool.OutsideDisks.Contains(label.Number);
+
+    /// <summary>Whether a registered disk could not be opened since the host started, so that it is not known what it holds.</summary>
+    internal static bool IsUnknown(RegisteredDisk disk) => disk is { Disk: null, Scan: null };
+
+    /// <summary>When a disk has left its pool; null when it has not.</summary>
+    internal Absence? AbsenceOf(RegisteredDisk disk) =>
+        disk.Scan?.Label is { } label ? pools.Find(label.Pool)?.Absences.GetValueOrDefault(label.Number) : null;
+
+    /// <summary>When a missing member is looked for next, on the lane's clock.</summary>
+    internal long NextLookNs(ManagedPool managed, DiskNumber number) => Math.Max(
+        managed.Absences.GetValueOrDefault(number)?.NotBeforeNs ?? 0,
+        registry.Disks.Find(disk => managed.MemberFor(disk)?.Number == number)?.NextLookNs ?? 0);
+
+    private DiskDescription? Member(RegisteredDisk disk) => pools.All.Select(pool => pool.MemberFor(disk)).FirstOrDefault(static member => member is not null);
+
+    private static RefusedException NotKept(IOException failure, string outcome) => new(
+        FileRefusals.Of(failure), $"{outcome}: the list of registered disks cannot be written: {failure.Message}", "Free space in the folder of the host's state, then try again.");
+}

@@ -1,0 +1,64 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Emulated;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>Verbs of emulated disks: the faults that they show.</summary>
+public sealed class EmulatedDiskService
+{
+    private readonly SubsystemCore _core;
+    private readonly PhysicalDiskStatuses _diskStatuses;
+
+    internal EmulatedDiskService(SubsystemCore core, PhysicalDiskStatuses diskStatuses) => (_core, _diskStatuses) = (core, diskStatuses);
+
+    /// <summary>Makes an emulated disk fail from now on, in place of what it did wrong before; it forgets that when the host stops.</summary>
+    /// <exception cref="RefusedException">The disk is not emulated, or a value is out of range; nothing was changed.</exception>
+    public Task<PhysicalDiskStatus> SetFaultAsync(Guid id, EmulatedFault fault) => _core.Turns.Change(LaneTask<PhysicalDiskStatus> () =>
+    {
+        RegisteredDisk disk = TakeEmulated(id, fault);
+        disk.Fault = fault;
+        if (disk.Emulated is { } emulated)
+        {
+            emulated.Fault = fault;
+        }
+
+        return LaneTask.FromResult(_diskStatuses.Of(disk));
+    });
+
+    /// <summary>Refuses what <see cref="SetFaultAsync"/> would refuse.</summary>
+    public Task<bool> CheckSetFaultAsync(Guid id, EmulatedFault fault) => _core.Turns.Check(() => TakeEmulated(id, fault));
+
+    private RegisteredDisk TakeEmulated(Guid id, EmulatedFault fault)
+    {
+        RegisteredDisk disk = _core.Disks.Take(id);
+        if (DiskUri.Parse(disk.Uri).Kind != DiskKind.Emulated)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"Physical disk '{_core.Disks.NameOf(disk)}' is not emulated ({disk.Uri}): it has no faults but its own.",
+                "Make one with New-PhysicalDisk -LatencyProfile.");
+        }
+
+        CheckFault(fault, disk.Emulated?.Geometry.Length ?? long.MaxValue);
+        return disk;
+    }
+
+    private static void CheckFault(EmulatedFault fault, long length)
+    {
+        RequireRange("ReadErrorsPerMillion", fault.ReadErrorsPerMillion, 0, EmulatedFault.Million);
+        RequireRange("WriteErrorsPerMillion", fault.WriteErrorsPerMillion, 0, EmulatedFault.Million);
+        RequireRange("BitFlipsPerMillion", fault.BitFlipsPerMillion, 0, EmulatedFault.Million);
+        RequireRange("SlowFactor", fault.SlowFactor, 1, EmulatedFault.SlowFactorMax);
+        RequireRange("ErrorOffset", fault.ErrorOffset, 0, length);
+        RequireRange("ErrorLength", fault.ErrorLength, 0, length - fault.ErrorOffset);
+    }
+
+    private static void RequireRange(string parameter, long value, long least, long most)
+    {
+        if (value < least || value > most)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"-{parameter} {value} is not possible; {least} to {most} is.", "Give a value in that range.");
+        }
+    }
+}

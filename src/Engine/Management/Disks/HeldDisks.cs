@@ -1,0 +1,52 @@
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Management;
+
+// Disks that a killed host holds still. The kernel lets go of a file when the last request on it has ended and it has come to it, in the order in
+// which files were left: behind a large one that somebody has deleted that takes a minute. Until then the host looks at them again and again,
+// and a pool waits for its disks: opened without them it would have to leave them out, or detach its virtual disks.
+
+/// <summary>Waits for disks that a killed host still holds, and opens their pools.</summary>
+internal sealed class HeldDisks(SubsystemCore core, DiskOpener diskOpener, PoolOpener opener)
+{
+    private const long HeldLookNs = 100_000_000;
+    private const long HeldPatienceNs = 300_000_000_000;
+
+    /// <summary>Runs until no disk is held any more, its patience is at an end, or the host stops.</summary>
+    internal async LaneTask Run()
+    {
+        long endNs = core.Lane.NowNs + HeldPatienceNs;
+        if (!core.Disks.HasHeldDisks)
+        {
+            return;
+        }
+
+        core.Notice("Disks are still held by a host that has ended; their pools are opened when the kernel has let go of them.");
+        while (core.Disks.HasHeldDisks && !core.Turns.IsStopped && core.Lane.NowNs < endNs)
+        {
+            await core.Lane.Delay(HeldLookNs);
+            await core.Turns.InTurn(LookAtHeldDisks);
+        }
+
+        await core.Turns.InTurn(OpenPartly);
+    }
+
+    private async LaneTask<Nothing> LookAtHeldDisks()
+    {
+        foreach (RegisteredDisk disk in core.Disks.All.Where(disk => disk.IsStillHeld && !core.Turns.IsStopped).ToArray())
+        {
+            await diskOpener.Open(disk);
+            if (disk.Disk is not null)
+            {
+                await opener.OfferOrOpen(disk);
+            }
+        }
+
+        return default;
+    }
+
+    /// <summary>No disk is held any more, or none is waited for: what is there has to do.</summary>
+    private async LaneTask<Nothing> OpenPartly() => core.Turns.IsStopped ? default : await opener.Open();
+}

@@ -1,0 +1,211 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Emulated;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>How a disk is registered.</summary>
+public sealed record RegistrationSpec
+{
+    /// <summary>Absolute path of an image file or block device.</summary>
+    public required string Path { get; init; }
+
+    /// <summary>Name, or empty for one after the path.</summary>
+    public string FriendlyName { get; init; } = "";
+
+    /// <summary>What the user says of it.</summary>
+    public DiskOverrides Overrides { get; init; } = new();
+
+    /// <summary>Latency profile, or empty.</summary>
+    public string LatencyProfile { get; init; } = "";
+
+    /// <summary>Text of the user.</summary>
+    public string Description { get; init; } = "";
+
+    /// <summary>Enclosure, or −1.</summary>
+    public int EnclosureNumber { get; init; } = -1;
+
+    /// <summary>Slot, or −1.</summary>
+    public int SlotNumber { get; init; } = -1;
+}
+
+/// <summary>Verbs of physical disks: make and register, forget, change, clear.</summary>
+public sealed class PhysicalDiskService
+{
+    private readonly SubsystemCore _core;
+    private readonly DiskOpener _diskOpener;
+    private readonly PoolOpener _opener;
+    private readonly DiskChecks _diskChecks;
+    private readonly PhysicalDiskStatuses _diskStatuses;
+    private readonly ReliabilityRecords _reliability;
+    private readonly FailingDisks _failing;
+
+    internal PhysicalDiskService(
+        SubsystemCore core,
+        DiskOpener diskOpener,
+        PoolOpener opener,
+        DiskChecks diskChecks,
+        PhysicalDiskStatuses diskStatuses,
+        ReliabilityRecords reliability,
+        FailingDisks failing) =>
+        (_core, _diskOpener, _opener, _diskChecks, _diskStatuses, _reliability, _failing) = (core, diskOpener, opener, diskChecks, diskStatuses, reliability, failing);
+
+    /// <summary>Registered disks, and the missing members of open pools.</summary>
+    public Task<PhysicalDiskStatus[]> ListAsync() => _core.Turns.Look(() => _diskStatuses.All().ToArray());
+
+    /// <summary>Makes an image file and registers it.</summary>
+    /// <exception cref="RefusedException">The file exists, the size is unsuitable, the file system is full; nothing was changed.</exception>
+    public Task<PhysicalDiskStatus> CreateAsync(RegistrationSpec spec, long size, bool preallocate) => _core.Turns.Change(async LaneTask<PhysicalDiskStatus> () =>
+    {
+        _diskChecks.CheckRegistration(spec);
+        DiskChecks.CheckImageSize(size);
+        try
+        {
+            DiskImage.Create(spec.Path, size, preallocate);
+        }
+        catch (Exception failure) when (failure is IOException or ArgumentException)
+        {
+            throw new RefusedException(FileRefusals.Of(failure), $"-Path '{spec.Path}': {failure.Message}");
+        }
+
+        try
+        {
+            return await Register(spec);
+        }
+        catch
+        {
+            DiskImage.Delete(spec.Path);   // made for this alone, and blank
+            throw;
+        }
+    });
+
+    /// <summary>Refuses what <see cref="CreateAsync"/> would refuse, but for a file system that turns out to be full.</summary>
+    public Task<bool> CheckCreateAsync(RegistrationSpec spec, long size) => _core.Turns.Check(() =>
+    {
+        _diskChecks.CheckRegistration(spec);
+        DiskChecks.CheckImageSize(size);
+        if (DiskImage.WhyNotCreated(spec.Path, size) is { } why)
+        {
+            throw new RefusedException(FileRefusals.Of(why), $"-Path '{spec.Path}': {why.Message}");
+        }
+    });
+
+    /// <summary>Registers an existing image file or block device; members of a pool open it when enough are there.</summary>
+    public Task<PhysicalDiskStatus> RegisterAsync(RegistrationSpec spec) => _core.Turns.Change(LaneTask<PhysicalDiskStatus> () =>
+    {
+        _diskChecks.CheckRegistration(spec);
+        return Register(spec);
+    });
+
+    /// <summary>Refuses what <see cref="RegisterAsync"/> would refuse: the disk is opened for a moment.</summary>
+    public Task<bool> CheckRegisterAsync(RegistrationSpec spec) => _core.Turns.Change(async LaneTask<bool> () =>
+    {
+        _diskChecks.CheckRegistration(spec);
+        RegisteredDisk disk = NewRegistration(spec);
+        await _diskOpener.Open(disk, mustOpen: true);
+        await disk.Disk!.Close();
+        return true;
+    });
+
+    /// <summary>Forgets a disk that is no member of an open pool. The disk itself is left as it is.</summary>
+    public Task<bool> UnregisterAsync(Guid id) => _core.Turns.Change(async LaneTask<bool> () =>
+    {
+        RegisteredDisk disk = _diskChecks.TakeUnpooled(id);
+        _core.Disks.Remove(disk);
+        await DiskOpener.Close(disk);
+        return true;
+    });
+
+    /// <summary>Refuses what <see cref="UnregisterAsync"/> would refuse.</summary>
+    public Task<bool> CheckUnregisterAsync(Guid id) => _core.Turns.Check(() => _diskChecks.TakeUnpooled(id));
+
+    /// <summary>Changes name, text, medium or usage of a disk.</summary>
+    public Task<PhysicalDiskStatus> SetAsync(Guid id, string? name, string? description, MediaType? mediaType, DiskUsage? usage) =>
+        _core.Turns.Change(async LaneTask<PhysicalDiskStatus> () =>
+        {
+            if (_diskChecks.TakeChangeable(id, name, usage) is not var (managed, member))
+            {
+                RegisteredDisk disk = _core.Disks.Take(id);
+                _core.Disks.Set(disk, name, description, mediaType);
+                return _diskStatuses.Of(disk);
+            }
+
+            DiskDescription changed = member with
+            {
+                FriendlyName = name ?? member.FriendlyName,
+                Description = description ?? member.Description,
+                MediaTypeCode = mediaType is { } media ? (ushort)media : member.MediaTypeCode,
+                Usage = usage ?? member.Usage,
+            };
+            Commits.Require(await managed.Pool!.Commit(new DiskChanged(changed)), member.FriendlyName);
+            if (usage is not (null or DiskUsage.Retired))
+            {
+                _reliability.SetPastThreshold(id, false);   // it is to be used all the same
+                _failing.Forget(id);
+            }
+
+            return _core.Disks.Find(id) is { } known ? _diskStatuses.Of(known) : _diskStatuses.OfMissing(managed).First(view => view.UniqueId == id);
+        });
+
+    /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
+    public Task<bool> CheckSetAsync(Guid id, string? name, DiskUsage? usage) => _core.Turns.Check(() => _diskChecks.TakeChangeable(id, name, usage));
+
+    /// <summary>Clears what an unpooled disk holds, so that it can be pooled.</summary>
+    public Task<PhysicalDiskStatus> ResetAsync(Guid id) => _core.Turns.Change(async LaneTask<PhysicalDiskStatus> () =>
+    {
+        (RegisteredDisk disk, IDisk open) = _diskChecks.TakeErasable(id);
+        if (await PoolScan.Erase(_core.Lane, open) is not IoError.None and var error)
+        {
+            throw new RefusedException(Refusal.Failed, $"Physical disk '{disk.FriendlyName}' could not be cleared: {error}.");
+        }
+
+        disk.Problem = "";
+        disk.IsSplit = false;
+        _core.Disks.Saw(disk, await PoolScan.Scan(_core.Lane, open));
+        return _diskStatuses.Of(disk);
+    });
+
+    /// <summary>Refuses what <see cref="ResetAsync"/> would refuse.</summary>
+    public Task<bool> CheckResetAsync(Guid id) => _core.Turns.Check(() => _diskChecks.TakeErasable(id));
+
+    private async LaneTask<PhysicalDiskStatus> Register(RegistrationSpec spec)
+    {
+        RegisteredDisk disk = NewRegistration(spec);
+        await _diskOpener.Open(disk, mustOpen: true);
+        try
+        {
+            _core.Disks.Add(disk, spec.Path);
+        }
+        catch (RefusedException)
+        {
+            await DiskOpener.Close(disk);
+            throw;
+        }
+
+        await _opener.OfferOrOpen(disk);
+        return _diskStatuses.Of(disk);
+    }
+
+    private RegisteredDisk NewRegistration(RegistrationSpec spec)
+    {
+        string path = Path.GetFullPath(spec.Path);
+        DiskUri uri = spec.LatencyProfile.Length > 0 ? DiskUri.ForEmulated(path, spec.LatencyProfile)
+            : path.StartsWith("/dev/", StringComparison.Ordinal) && !path.StartsWith("/dev/shm/", StringComparison.Ordinal) ? DiskUri.ForBlock(path)
+            : DiskUri.ForFile(path);
+        return new RegisteredDisk
+        {
+            Id = _core.Lane.NewGuid(),
+            DeviceId = _core.Disks.NextDeviceId,
+            Uri = uri.ToString(),
+            FriendlyName = DiskChecks.NameOf(spec),
+            Overrides = spec.Overrides,
+            Description = spec.Description,
+            EnclosureNumber = spec.EnclosureNumber,
+            SlotNumber = spec.SlotNumber,
+            LatencyProfile = spec.LatencyProfile,
+        };
+    }
+}

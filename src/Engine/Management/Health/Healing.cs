@@ -1,0 +1,67 @@
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Management;
+
+// What a pool does about its disks without being asked:
+//
+//   the majority of its votes is lost     it is closed, and opened anew when the majority is back (LostPools)
+//   a member is missing                   it is looked for; when it is back it takes part again, and what it missed is copied (MissingDisks)
+//   one that is back cannot take part     it is tried again, later each time (MissingDisks)
+//   a disk of a write cache is back       a virtual disk that waits for it, because no other disk of its cache is there, is opened again
+//   it is missing past the grace time     it is given up (Usage Retired), if RetireMissingPhysicalDisks says so and a slab on it can be
+//                                         made anew elsewhere (MissingDisks)
+//   a disk has had too many errors        it is retired as well, if there is room for all that it holds (FailingDisks)
+//   a retired disk holds slabs            each virtual disk is repaired as soon as one of those slabs has somewhere to go (RepairService)
+//
+// Invariants
+//  1. What changes a pool is done in turn with the verbs; looking for a disk is not, because a disk may take long to answer.
+
+/// <summary>Does once a second what pools do about their disks by themselves.</summary>
+internal sealed class Healing(
+    SubsystemCore core, MissingDisks missing, LostPools lost, VirtualDiskOpener disks, FailingDisks failing, WriteCacheService caches, RepairService repairs, LentCaches lent)
+{
+    private const long TendPeriodNs = 1_000_000_000;
+
+    /// <summary>Runs until the host stops.</summary>
+    internal async LaneTask Run()
+    {
+        while (!core.Turns.IsStopped)
+        {
+            await core.Lane.Delay(TendPeriodNs);
+            if (!core.Turns.IsStopped)
+            {
+                missing.NoteAbsences();
+                missing.LookForMissing();
+                await core.Turns.InTurn(Tend);
+            }
+        }
+    }
+
+    private async LaneTask<Nothing> Tend()
+    {
+        foreach (ManagedPool managed in core.Pools.All.ToArray())
+        {
+            if (!core.Turns.IsStopped)
+            {
+                await lost.Tend(managed);
+            }
+
+            if (!core.Turns.IsStopped && managed.Pool is { HasLostQuorum: false } pool)
+            {
+                await missing.RetryRejoins(managed, pool);
+                await disks.ReopenDecided(managed);
+                await missing.GiveUpMissing(managed, pool);
+                await failing.RetireFailing(managed, pool);
+                await caches.BringBackReturned(managed);
+                await caches.RemoveGivenUp(managed);
+                repairs.BeginRepairs(managed, pool);
+            }
+        }
+
+        await lent.GiveBackUnnamed();
+
+        return default;
+    }
+}

@@ -1,0 +1,70 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+
+namespace TierSpaces.Engine.Management;
+
+// Why a physical disk is not OK: what is wrong, what the host does about it by itself and when, what else helps.
+
+/// <summary>What the status of a member of a pool is made of, at one moment. The status follows from it alone.</summary>
+internal sealed record MemberCondition
+{
+    /// <summary>Why its pool is not open; null while it is.</summary>
+    internal string? PoolClosedReason { get; init; }
+
+    /// <summary>Whether it is there and does not take part in its pool.</summary>
+    internal bool IsOutside { get; init; }
+
+    /// <summary>Whether its pool has no use of it now.</summary>
+    internal bool IsMissing { get; init; }
+
+    /// <summary>Whether requests to it have passed their deadline.</summary>
+    internal bool IsHung { get; init; }
+
+    /// <summary>Whether it has had too many errors.</summary>
+    internal bool IsFailing { get; init; }
+
+    /// <summary>Whether it is retired.</summary>
+    internal bool IsRetired { get; init; }
+
+    /// <summary>When it is looked for next, on the lane's clock.</summary>
+    internal long NextLookNs { get; init; }
+
+    /// <summary>The moment, on the lane's clock.</summary>
+    internal required long NowNs { get; init; }
+
+    /// <summary>Health.</summary>
+    internal HealthStatus Health => IsPresent && !IsFailing ? HealthStatus.Healthy : HealthStatus.Warning;
+
+    /// <summary>OK, Lost Communication or Predictive Failure.</summary>
+    internal string OperationalStatus => !IsPresent ? "Lost Communication" : IsFailing ? "Predictive Failure" : "OK";
+
+    /// <summary>Why it is not OK; empty when it is.</summary>
+    internal string Reason =>
+        PoolClosedReason is { } closed ? $"Its storage pool is not open: {closed}"
+        : IsOutside ? $"It is there and does not take part in its storage pool. {Upcoming.Look(NextLookNs, NowNs)}"
+        : IsMissing ? $"It is missing. {Upcoming.Look(NextLookNs, NowNs)}"
+        : IsHung ? "It does not answer: requests have passed their deadline. It leaves its storage pool as soon as that can do without it."
+        : !IsFailing ? ""
+        : IsRetired ? "It has had too many errors (see Get-StorageReliabilityCounter) and is retired: what it holds is moved to other disks. Remove it then."
+        : "It has had too many errors (see Get-StorageReliabilityCounter). It is retired as soon as its storage pool has room for what it holds: add a disk.";
+
+    private bool IsPresent => PoolClosedReason is null && !IsMissing && !IsHung;
+
+    /// <summary>Reads the condition of a member, on the lane.</summary>
+    internal static MemberCondition Of(SubsystemCore core, ManagedPool managed, DiskDescription member, bool isFailing)
+    {
+        IDisk? device = managed.Pool?.Disk(member.Number);
+        return new MemberCondition
+        {
+            PoolClosedReason = managed.Pool is null ? managed.Reason : null,
+            IsOutside = managed.Pool?.OutsideDisks.Contains(member.Number) == true,
+            IsMissing = device is null,
+            IsHung = device is MeteredDisk { IsHung: true },
+            IsFailing = isFailing,
+            IsRetired = member.Usage == DiskUsage.Retired,
+            NextLookNs = core.Disks.NextLookNs(managed, member.Number),
+            NowNs = core.Lane.NowNs,
+        };
+    }
+}

@@ -1,0 +1,214 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// Why a virtual disk is not OK: what is wrong, what the host does about it by itself and when, what else helps.
+//
+// Invariants
+//  1. Every status that is not OK has a reason; a virtual disk that is only not connected says so in its detached reason.
+
+/// <summary>A missing member under a virtual disk.</summary>
+/// <param name="FriendlyName">Its name.</param>
+/// <param name="NextLookNs">When it is looked for next, on the lane's clock.</param>
+internal readonly record struct MissingCopies(string FriendlyName, long NextLookNs);
+
+/// <summary>What the status of a virtual disk is made of, at one moment. The status follows from it alone.</summary>
+internal sealed record VirtualDiskCondition
+{
+    /// <summary>Why it is not open; null while it is. Nothing else counts for one that is not open.</summary>
+    internal string? ClosedReason { get; init; }
+
+    /// <summary>Whether it is detached until a commit is decided.</summary>
+    internal bool AwaitsDecision { get; init; }
+
+    /// <summary>Why it takes no requests.</summary>
+    internal IoError Fault { get; init; }
+
+    /// <summary>The same in words.</summary>
+    internal string FaultReason { get; init; } = "";
+
+    /// <summary>Why parts of it cannot be read; empty when all can.</summary>
+    internal string UnreadableReason { get; init; } = "";
+
+    /// <summary>Whether no copy of its integrity log is there.</summary>
+    internal bool LacksLog { get; init; }
+
+    /// <summary>Whether it takes requests, and all of it can be read.</summary>
+    internal bool IsComplete { get; init; }
+
+    /// <summary>Name of a disk of its write cache, in another pool, whose file system is full.</summary>
+    internal string? FullCacheDisk { get; init; }
+
+    /// <summary>Name of a disk of it whose file system is full.</summary>
+    internal string? FullDisk { get; init; }
+
+    /// <summary>Why its write cache takes no writes; null when it does.</summary>
+    internal string? LostCacheReason { get; init; }
+
+    /// <summary>Why its write cache has lost data; null when it has not.</summary>
+    internal string? LostBlocksReason { get; init; }
+
+    /// <summary>Whether no copy has some of its data.</summary>
+    internal bool HasLost { get; init; }
+
+    /// <summary>Data that no copy has.</summary>
+    internal IReadOnlyList<(long Offset, long Length)> Lost { get; init; } = [];
+
+    /// <summary>What the pool lacks room for; null when it has room.</summary>
+    internal string? CapacityReason { get; init; }
+
+    /// <summary>Name of a disk of its pool that does not answer.</summary>
+    internal string? HungDisk { get; init; }
+
+    /// <summary>Whether it has less redundancy than configured.</summary>
+    internal bool IsDegraded { get; init; }
+
+    /// <summary>Missing disks with copies of it.</summary>
+    internal IReadOnlyList<MissingCopies> Missing { get; init; } = [];
+
+    /// <summary>Bytes of copies that are out of date.</summary>
+    internal long BytesBehind { get; init; }
+
+    /// <summary>Percent done of its repair; null when none runs.</summary>
+    internal int? RepairPercent { get; init; }
+
+    /// <summary>Whether a user stopped its repair.</summary>
+    internal bool IsRepairStopped { get; init; }
+
+    /// <summary>When the next repair begins, on the lane's clock.</summary>
+    internal long NextRepairNs { get; init; }
+
+    /// <summary>Whether it is exported.</summary>
+    internal bool IsExported { get; init; }
+
+    /// <summary>Why it is not exported although it is to be; empty otherwise.</summary>
+    internal string ExportProblem { get; init; } = "";
+
+    /// <summary>The moment, on the lane's clock.</summary>
+    internal long NowNs { get; init; }
+
+    /// <summary>Health, operational status and the reason why it is detached; that is empty while it is not.</summary>
+    internal (HealthStatus Health, string Status, string Detached) State
+    {
+        get
+        {
+            if (ClosedReason is not null)
+            {
+                return (HealthStatus.Unhealthy, "Detached", "Incomplete");
+            }
+
+            if (!IsComplete || AwaitsDecision)
+            {
+                return (HealthStatus.Unhealthy, Fault != IoError.None || AwaitsDecision ? "Detached" : "No Redundancy", "Incomplete");
+            }
+
+            bool lacksRoom = CapacityReason is not null;
+            bool lacks = IsDegraded || lacksRoom || HasLost || FullDisk is not null || LostCacheReason is not null || LostBlocksReason is not null;
+            HealthStatus health = lacks ? HealthStatus.Warning : HealthStatus.Healthy;
+            return IsExported ? (health, HasLost ? "Error" : IsDegraded ? "Degraded" : lacksRoom ? "Stressed" : "OK", "") : (health, "Detached", "By Policy");
+        }
+    }
+
+    /// <summary>What is the matter with it; empty when nothing is.</summary>
+    internal string Reason =>
+        ClosedReason is { } closed ? closed
+        : AwaitsDecision ? "It is detached until a commit is decided that waits for room on a file system under its storage pool or that of its write cache. Free space there; it is attached by itself then."
+        : Fault != IoError.None ? $"It takes no more requests: {FaultReason} ({Fault})."
+        : UnreadableReason.Length > 0 ? UnreadableReason
+        : LacksLog ? "No copy of its integrity log is there: nothing is written until a physical disk that holds one is back."
+        : FullCacheDisk is { } cacheDisk ? $"The file system under physical disk '{cacheDisk}' of its write cache is full: writes wait. Free space there; after a minute they go home."
+        : FullDisk is { } full ? $"The file system under physical disk '{full}' is full: writes wait. Free space there; after a minute they fail."
+        : LostCacheReason is { } lostCache ? $"Its write cache takes no writes: {lostCache}. Set-VirtualDisk -WriteCacheSize gives it another, or none."
+        : LostBlocksReason is { } lostBlocks ? $"Its write cache has lost data: {lostBlocks}."
+        : Lost.Count > 0 ? DescribeLost()
+        : CapacityReason is { } capacity ? capacity
+        : HungDisk is { } hung ? $"Physical disk '{hung}' does not answer: what needs it fails until it does."
+        : IsDegraded ? DescribeDegraded()
+        : ExportProblem.Length > 0 ? $"It is not served: {ExportProblem} Connect-VirtualDisk tries again."
+        : "";
+
+    private string DescribeLost()
+    {
+        const int shown = 8;
+        string ranges = string.Join(", ", Lost.Take(shown).Select(static range => $"{range.Length} bytes at offset {range.Offset}"));
+        return $"Data that no copy has: {ranges}{(Lost.Count > shown ? $" and {Lost.Count - shown} ranges more" : "")}. "
+            + "Reads of it fail until it is written or unmapped; everything else works. Restore it from a backup.";
+    }
+
+    /// <summary>Which copies are missing or out of date, and what is done about them.</summary>
+    private string DescribeDegraded()
+    {
+        string[] missing = [.. Missing.Select(disk => $"Physical disk '{disk.FriendlyName}' with copies of it is missing. {Upcoming.Look(disk.NextLookNs, NowNs)}")];
+        return string.Join(' ', BytesBehind > 0 ? missing.Append($"Copies of {BytesBehind} bytes are out of date. {DescribeRepair()}")
+            : missing.Length > 0 ? missing
+            : ["Copies of it are out of date, and no physical disk that is there has what they lack. Bring back the physical disks that are missing."]);
+    }
+
+    private string DescribeRepair() =>
+        RepairPercent is { } percent ? $"A repair runs ({percent} % complete, see Get-StorageJob)."
+        : IsRepairStopped ? "Their repair was stopped: Repair-VirtualDisk begins another."
+        : $"A repair begins {Upcoming.In(NextRepairNs, NowNs)}; Repair-VirtualDisk begins one at once.";
+
+    /// <summary>The condition of a virtual disk that is not open.</summary>
+    internal static VirtualDiskCondition OfClosed(ManagedPool managed, VirtualDiskId id) => new()
+    {
+        ClosedReason = managed.Unopened.TryGetValue(id, out string? problem)
+            ? $"It could not be opened: {problem}. After the cause is removed, Connect-VirtualDisk opens it."
+            : $"Its storage pool is not open: {managed.Reason}",
+    };
+
+    /// <summary>Reads the condition of an open virtual disk, on the lane.</summary>
+    internal static VirtualDiskCondition Of(SubsystemCore core, ManagedPool managed, ManagedVirtualDisk disk, StorageJob? repair)
+    {
+        Pool pool = managed.Pool!;
+        OpenVirtualDisk open = disk.Open;
+        if (disk.AwaitsDecision || open.Fault != IoError.None)
+        {
+            return new VirtualDiskCondition { AwaitsDecision = disk.AwaitsDecision, Fault = open.Fault, FaultReason = open.FaultReason };
+        }
+
+        bool isDegraded = open.IsDegraded;
+        return new VirtualDiskCondition
+        {
+            UnreadableReason = open.UnreadableReason,
+            LacksLog = open.LacksLog,
+            IsComplete = open.IsComplete,
+            FullCacheDisk = open.Lent is { Rings.FullDisk: > 0 } lent ? NameOf(lent.Pool, lent.Rings.FullDisk) : null,
+            FullDisk = open.FullDisk is > 0 and var full ? NameOf(pool, full) : null,
+            LostCacheReason = disk.HasLostCache ? open.Cache!.StateReason : null,
+            LostBlocksReason = open.Cache is { HasLostBlocks: true } losing ? losing.StateReason : null,
+            HasLost = open.HasLost,
+            Lost = open.HasLost ? open.LostRanges() : [],
+            CapacityReason = pool.LacksRoomFor(open.Description) ? CapacityAlert.Describe(pool.State, pool.Allocator) : null,
+            HungDisk = pool.State.Disks.Values.FirstOrDefault(member => pool.Disk(member.Description.Number) is MeteredDisk { IsHung: true })?.Description.FriendlyName,
+            IsDegraded = isDegraded,
+            Missing = isDegraded ? [.. MissingUnder(core, managed, disk)] : [],
+            BytesBehind = open.BytesToResync,
+            RepairPercent = repair?.PercentComplete,
+            IsRepairStopped = disk.IsResyncStopped,
+            NextRepairNs = disk.RepairNotBeforeNs,
+            IsExported = disk.IsExported,
+            ExportProblem = disk.ExportProblem,
+            NowNs = core.Lane.NowNs,
+        };
+    }
+
+    private static string NameOf(Pool pool, int number) => pool.State.Disk(new DiskNumber((ushort)number))!.Description.FriendlyName;
+
+    private static IEnumerable<MissingCopies> MissingUnder(SubsystemCore core, ManagedPool home, ManagedVirtualDisk disk) =>
+        from managed in core.Pools.All.Where(pool => pool != home && pool.Pool is not null && pool.Pool == disk.Open.Lent?.Pool).Prepend(home)
+        from number in MissingUnder(managed.Pool!, disk)
+        select new MissingCopies(managed.Pool!.State.Disk(number)!.Description.FriendlyName, core.Disks.NextLookNs(managed, number));
+
+    private static DiskNumber[] MissingUnder(Pool pool, ManagedVirtualDisk disk) =>
+    [
+        .. disk.Open.Description.Spaces.Append(disk.Open.Description.CacheSpace).Select(pool.State.Space).OfType<SpaceState>()
+            .SelectMany(static space => space.EnumerateRows()).SelectMany(static row => row.Row.Mapping.Sources.ToArray())
+            .Select(static slab => slab.Disk).Distinct().Where(number => pool.Disk(number) is null).Order(),
+    ];
+}

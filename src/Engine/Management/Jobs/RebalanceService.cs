@@ -1,0 +1,54 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// Optimizing a pool: its slabs are spread over its disks again, for example after disks were added. One job per pool, at the
+// pace of all jobs.
+
+/// <summary>Spreads the slabs of pools over their disks: one job per pool.</summary>
+public sealed class RebalanceService
+{
+    private readonly SubsystemCore _core;
+    private readonly JobRunner _runner;
+
+    internal RebalanceService(SubsystemCore core, JobRunner runner) => (_core, _runner) = (core, runner);
+
+    /// <summary>
+    /// Spreads the slabs of a pool evenly over its disks. Joins a job of the same pool that does so already. Completes when the job has ended,
+    /// however it has.
+    /// </summary>
+    /// <exception cref="RefusedException">The pool is not there, not open, or read-only.</exception>
+    public Task<JobStatus> OptimizeAsync(Guid pool) => _core.Lane.InvokeAsync(async LaneTask<JobStatus> () =>
+    {
+        StorageJob job = await _core.Turns.InTurn(() => LaneTask.FromResult(StartOptimize(_core.Pools.TakeOpen(pool))));   // the wait holds up no other verb
+        await job.WaitForEnd();
+        return JobStatus.Of(job);
+    });
+
+    /// <summary>Refuses what <see cref="OptimizeAsync"/> would refuse.</summary>
+    public Task<bool> CheckOptimizeAsync(Guid id) => _core.Turns.Check(() => _core.Pools.TakeOpen(id).RequireWritable());
+
+    private StorageJob StartOptimize(ManagedPool managed)
+    {
+        managed.RequireWritable();
+        return _runner.RebalanceOf(managed) ?? Start(managed, _core.Lane.NewGuid(), null);
+    }
+
+    internal StorageJob Start(ManagedPool managed, Guid id, JobProgress? resumed) => _runner.Run(managed, new JobSpec
+    {
+        Id = id,
+        Kind = JobKind.Optimize,
+        Name = nameof(JobKind.Optimize),
+        Description = $"Spreads storage pool {managed.State!.Pool!.FriendlyName} evenly over its disks",
+        Pool = managed.Id.Value,
+        VirtualDisk = Guid.Empty,
+        Steps = [new OptimizeStep(managed.Pool!, () => [.. managed.VirtualDisks.Values.Select(disk => disk.Open)])],
+        Resumed = resumed,
+        Save = progress => JobRunner.Save(managed, id, progress is null ? null : progress with { Subject = managed.Id.Value }),
+    });
+}

@@ -1,0 +1,197 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// Invariants
+//  1. A virtual disk has one repair. One that is past its rebuilding begins again when there is something to rebuild.
+//  2. Stale copies that can be made whole are repaired: at once, and after a repair that left some, later each time that one leaves more than half of what
+//     the one before left. A repair that a user has stopped begins again when another disk is back or is to be left.
+
+/// <summary>Repairs virtual disks, on command and by itself.</summary>
+public sealed class RepairService
+{
+    private const long RetiredLookNs = 10_000_000_000;   // until a virtual disk with slabs on a retired disk is looked at again
+    private const long LookNs = 2_000_000_000;           // until another one is
+    private const int DoublingsMax = 10;
+
+    private readonly SubsystemCore _core;
+    private readonly JobRunner _runner;
+    private readonly ReliabilityRecords _reliability;
+
+    internal RepairService(
+        SubsystemCore core, JobRunner runner, ReliabilityRecords reliability) =>
+        (_core, _runner, _reliability) = (core, runner, reliability);
+
+    /// <summary>
+    /// Repairs a virtual disk: copies that are behind are brought up to date, copies on retired disks, and on missing ones where the pool's
+    /// policy gives those up, are made anew on other disks; then everything is verified and healed. Joins a repair of
+    /// the same virtual disk that is under way. Completes when the job has ended, however it has.
+    /// </summary>
+    /// <exception cref="RefusedException">The virtual disk is not there, or cannot be used.</exception>
+    public Task<JobStatus> RepairAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<JobStatus> () =>
+    {
+        StorageJob job = await _core.Turns.InTurn(() => LaneTask.FromResult(StartRepair(virtualDisk)));   // the wait holds up no other verb
+        await job.WaitForEnd();
+        return JobStatus.Of(job);
+    });
+
+    /// <summary>What <see cref="RepairAsync"/> would do before it verifies every copy.</summary>
+    public Task<RepairPlacement> PlanAsync(Guid id) => _core.Turns.Plan(() =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
+        RequireRepairable(disk);
+        SlabMover mover = new(managed.Pool!, disk.Open);
+        var moves = mover.PlanTargets(givesUpMissing: true)
+            .GroupBy(planned => (mover.PoolOf(planned.Move).State, planned.Move.From, planned.To, planned.Move.Part, IsLog: planned.Move.IsRing))
+            .Select(group => new PlannedMoves(
+                NameOf(group.Key.State, group.Key.From), group.Key.To is { } to ? NameOf(group.Key.State, to) : null,
+                group.Sum(planned => mover.SlabsOf(planned.Move)), group.Key.IsLog));
+        return new RepairPlacement(disk.Open.BytesToResync, managed.Pool!.Slabs.DataBytes, [.. moves]);
+
+        static string NameOf(PoolState state, DiskNumber number) => state.Disk(number)!.Description.FriendlyName;
+    });
+
+    /// <summary>Repairs the virtual disks with slabs in a pool that have something to repair; a repair under way begins again.</summary>
+    internal void StartRepairs(ManagedPool managed)
+    {
+        foreach ((ManagedPool home, ManagedVirtualDisk disk) in _core.Pools.UsersOf(managed).ToArray())
+        {
+            if (disk.Open is { Fault: IoError.None, BytesToResync: > 0 })
+            {
+                BeginRepair(home, disk);
+            }
+        }
+    }
+
+    /// <summary>Begins the repairs that are due, or lets those that have passed their rebuilding begin again.</summary>
+    internal void BeginRepairs(ManagedPool managed, Pool pool)
+    {
+        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
+        {
+            if (disk.Open.Fault != IoError.None || _core.Lane.NowNs < disk.RepairNotBeforeNs || _runner.RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
+            {
+                continue;
+            }
+
+            (Pool Pool, DiskNumber Disk)[] leaving = [.. RetiredUnder(pool, disk)];
+            SlabMover mover = new(pool, disk.Open);
+            bool isDue = (!disk.IsResyncStopped && disk.Open.BytesToResync > 0)
+                || (leaving.Except(disk.StoppedFor).Any() && leaving.Any(left => mover.CanLeave(left.Pool, left.Disk)));
+            disk.RepairNotBeforeNs = _core.Lane.NowNs + (isDue ? _core.Options.Healing.RetryNs : leaving.Length > 0 ? RetiredLookNs : LookNs);
+            if (isDue)
+            {
+                BeginRepair(managed, disk);
+            }
+        }
+    }
+
+    /// <summary>Begins a repair or a verification of a virtual disk.</summary>
+    internal StorageJob StartJob(ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed)
+    {
+        string name = disk.Open.Description.FriendlyName;
+        return _runner.Run(managed, new JobSpec
+        {
+            Id = id,
+            Kind = kind,
+            Name = kind.ToString(),
+            Description = kind == JobKind.Repair ? $"Repairs virtual disk {name}" : $"Verifies virtual disk {name}",
+            Pool = managed.Id.Value,
+            VirtualDisk = disk.Open.Description.Id.Value,
+            Steps = kind == JobKind.Repair ? RepairSteps(managed, disk) : ScrubSteps(managed, disk),
+            Resumed = resumed,
+            Save = progress => JobRunner.Save(managed, id, progress),
+        }, kind == JobKind.Repair ? job => NoteEnded(managed, job) : null);
+    }
+
+    private StorageJob StartRepair(Guid virtualDisk)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(virtualDisk);
+        RequireRepairable(disk);
+        StorageJob job = _runner.RepairOf(managed, disk) ?? StartJob(managed, disk, JobKind.Repair, _core.Lane.NewGuid(), null);
+        RegenerateStep regenerate = job.Spec.Steps.OfType<RegenerateStep>().Single();
+        if (!regenerate.GivesUpMissing)
+        {
+            regenerate.GivesUpMissing = true;
+            if (job.Step is not (ResyncStep or RegenerateStep) && regenerate.BytesToMove > 0)
+            {
+                job.BeginAgain();
+            }
+        }
+
+        return job;
+    }
+
+    private static void RequireRepairable(ManagedVirtualDisk disk)
+    {
+        if (disk.Open.Fault != IoError.None)
+        {
+            throw new RefusedException(
+                Refusal.VirtualDiskStateForbids,
+                $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be repaired while it is detached: {disk.Open.FaultReason}.",
+                "Bring its missing disks back, then run Update-StoragePool.");
+        }
+    }
+
+    /// <summary>Repairs a virtual disk from the beginning: its repair under way does, or a new one.</summary>
+    private void BeginRepair(ManagedPool managed, ManagedVirtualDisk disk)
+    {
+        disk.IsResyncStopped = false;
+        if (_runner.RepairOf(managed, disk) is not { } running || !running.BeginAgain())
+        {
+            StartJob(managed, disk, JobKind.Repair, _core.Lane.NewGuid(), null);
+        }
+    }
+
+    /// <summary>What a repair that has ended leaves to be done, and when.</summary>
+    private void NoteEnded(ManagedPool managed, StorageJob job)
+    {
+        if (managed.Pool is { } pool && managed.VirtualDisks.TryGetValue(new VirtualDiskId(job.Spec.VirtualDisk), out ManagedVirtualDisk? disk))
+        {
+            bool isStopped = job.State == JobState.Terminated;
+            disk.StoppedFor = isStopped ? [.. RetiredUnder(pool, disk)] : [];
+            disk.IsResyncStopped = isStopped;
+            long left = isStopped ? 0 : disk.Open.BytesToResync;
+            bool isWhole = job.State == JobState.Completed && left == 0 && new SlabMover(pool, disk.Open).Plan(givesUpMissing: false).Count == 0;
+            disk.VainRepairs = left > 0 && left > disk.LeftByRepair / 2 && disk.LeftByRepair > 0 ? disk.VainRepairs + 1 : 0;
+            disk.LeftByRepair = left;
+            disk.RepairNotBeforeNs = isWhole || isStopped ? 0
+                : _core.Lane.NowNs + (left > 0 ? _core.Options.Healing.ReturnPollNs << Math.Min(disk.VainRepairs, DoublingsMax) : _core.Options.Healing.RetryNs);
+        }
+    }
+
+    /// <summary>
+    /// What repairing consists of, in order; a step's name is what a repair that was interrupted is resumed by.
+    /// </summary>
+    private List<IJobStep> RepairSteps(ManagedPool managed, ManagedVirtualDisk disk) =>
+    [
+        .. disk.Open.Parts.Select(part => new ResyncStep(part.Space, TierOf(disk, part))),
+        .. disk.Open.Lent is { } lent ? [new ResyncStep(lent.Rings, "write cache")] : Array.Empty<IJobStep>(),
+        new RegenerateStep(new SlabMover(managed.Pool!, disk.Open), disk.Open, managed.Pool!.Slabs.DataBytes),
+        .. ScrubSteps(managed, disk),
+    ];
+
+    /// <summary>Verifying a virtual disk, and what its pool keeps about it.</summary>
+    private List<IJobStep> ScrubSteps(ManagedPool managed, ManagedVirtualDisk disk)
+    {
+        ScrubStep[] scrubs = [.. disk.Open.Parts.Select(part => new ScrubStep(part.Space, TierOf(disk, part)))];
+        return [.. scrubs, new MetadataScrubStep(managed.Pool!, scrubs[^1].Findings, (found, finding, count) => _reliability.Note(found.Id.Value, finding, count))];
+    }
+
+    private static string TierOf(ManagedVirtualDisk disk, OpenPart part) => disk.Open.Description.IsTiered ? disk.Open.Description.Part(part.Number)!.FriendlyName : "";
+
+    /// <summary>Retired disks with slabs, of the pool of a virtual disk and of the one that its write cache is in.</summary>
+    private static IEnumerable<(Pool Pool, DiskNumber Disk)> RetiredUnder(Pool pool, ManagedVirtualDisk disk) =>
+        new[] { pool, disk.Open.Lent?.Pool }.OfType<Pool>().SelectMany(static one => RetiredWithSlabs(one).Select(number => (one, number)));
+
+    private static DiskNumber[] RetiredWithSlabs(Pool pool) =>
+    [
+        .. pool.State.Disks.Values.Where(disk => disk.Description.Usage == DiskUsage.Retired && disk.UsedSlabs > 0)
+            .Select(disk => disk.Description.Number),
+    ];
+}

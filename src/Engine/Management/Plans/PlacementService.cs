@@ -1,0 +1,123 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>Where a virtual disk is, or would be placed.</summary>
+/// <param name="Disk">The virtual disk; one that does not exist yet has the values it would have.</param>
+/// <param name="Data">Its data.</param>
+/// <param name="Log">Its integrity log.</param>
+/// <param name="Cache">Its write cache.</param>
+public sealed record VirtualDiskPlacement(VirtualDiskDescription Disk, PhysicalExtent[] Data, PhysicalExtent[] Log, PhysicalExtent[] Cache)
+{
+    /// <summary>What a user should know about what would be decided.</summary>
+    public IReadOnlyList<string> Remarks { get; init; } = [];
+}
+
+/// <summary>A tier that a virtual disk would be given.</summary>
+/// <param name="Tier">The tier.</param>
+/// <param name="Placement">The virtual disk with it, and where it would lie.</param>
+public sealed record AddedTierPlacement(TierDescription Tier, VirtualDiskPlacement Placement);
+
+/// <summary>A disk that would be a member of a new pool.</summary>
+/// <param name="FriendlyName">Its name.</param>
+/// <param name="SizeBytes">Its size.</param>
+/// <param name="Slabs">Slabs that virtual disks could have on it.</param>
+public sealed record PlannedMember(string FriendlyName, long SizeBytes, long Slabs);
+
+/// <summary>What a new pool would be.</summary>
+/// <param name="SlabBytes">Bytes of data in a slab.</param>
+/// <param name="Members">Its disks.</param>
+public sealed record PoolPlacement(long SlabBytes, PlannedMember[] Members);
+
+/// <summary>Slabs that a repair would make anew.</summary>
+/// <param name="From">The disk that they are on.</param>
+/// <param name="To">The disk that they would be on; null where there is no room for them.</param>
+/// <param name="Slabs">How many.</param>
+/// <param name="IsLog">Whether they are of the integrity log.</param>
+public sealed record PlannedMoves(string From, string? To, int Slabs, bool IsLog);
+
+/// <summary>What a repair would do.</summary>
+/// <param name="BytesToResync">Bytes of copies that are behind.</param>
+/// <param name="SlabBytes">Bytes of data in a slab.</param>
+/// <param name="Moves">Slabs that leave their disks.</param>
+public sealed record RepairPlacement(long BytesToResync, long SlabBytes, PlannedMoves[] Moves);
+
+// What verbs would do. A plan is made by the code that decides for the verb itself, in turn with the verbs, and refused for the same reasons;
+// slabs are reserved for a moment and given back, so that a verb that follows at once takes the same ones.
+
+/// <summary>Where virtual disks are, where they would be placed, and which sizes they may have.</summary>
+public sealed class PlacementService
+{
+    private readonly SubsystemCore _core;
+    private readonly VirtualDiskDecisions _decisions;
+
+    internal PlacementService(SubsystemCore core, VirtualDiskDecisions decisions) => (_core, _decisions) = (core, decisions);
+
+    /// <summary>Sizes that a new virtual disk of a layout may have.</summary>
+    public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName) => _core.Turns.Look(() =>
+        VirtualDiskPlan.SupportedSize(_core.Pools.TakeOpen(pool).Pool!, resiliencySettingName));
+
+    /// <summary>Where the bytes of virtual disks are.</summary>
+    public Task<PhysicalExtent[]> ExtentsAsync(Guid? virtualDisk, Guid? physicalDisk) => _core.Turns.Look(() => _core.Pools.All
+        .Where(managed => managed.Pool is not null)
+        .SelectMany(managed => managed.Pool!.State.VirtualDisks.Values
+            .Where(disk => !disk.IsBeingCreated && (virtualDisk is null || disk.Id.Value == virtualDisk))
+            .SelectMany(disk => Extents.Of(managed.Pool!, disk)))
+        .Where(extent => physicalDisk is null || extent.PhysicalDisk == physicalDisk).ToArray());
+
+    /// <summary>Where a virtual disk is.</summary>
+    public Task<VirtualDiskPlacement> GetAsync(Guid id) => _core.Turns.Plan(() =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
+        VirtualDiskDescription description = disk.Open.Description;
+        return new VirtualDiskPlacement(
+            description, [.. Extents.Of(managed.Pool!, description)], [.. description.Parts.SelectMany(part => Extents.Of(managed.Pool!, description, part.LogSpace))],
+            [.. _core.Pools.FindOpen(description.IsCacheElsewhere ? description.CachePool : managed.Id) is { } at ? Extents.Of(at, description, description.CacheSpace) : []]);
+    });
+
+    /// <summary>What <see cref="VirtualDiskService.CreateAsync"/> would make.</summary>
+    public Task<VirtualDiskPlacement> PlanNewAsync(Guid pool, VirtualDiskRequest request) => _core.Turns.Plan(() =>
+    {
+        (ManagedPool managed, NewVirtualDiskSpec spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);
+        if (!RoomPlans.TryPlan(managed.Pool!, spec, out VirtualDiskDescription disk, out NewRows rows, out string reason))
+        {
+            throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}", "Give a smaller size, or add disks to the pool.");
+        }
+
+        Pool at = _core.Pools.FindOpen(spec.CachePool) ?? managed.Pool!;
+        NewRows ring = at == managed.Pool ? rows : LentRows(at, disk);
+        return new VirtualDiskPlacement(
+            disk, [.. disk.Parts.SelectMany((part, i) => Extents.PlaceIn(managed.Pool!, disk, part, rows.Part(i).Data, 0))],
+            [.. rows.Parts.SelectMany(part => Extents.Place(managed.Pool!, disk, part.Log, 0, part.Log.Count > 0 ? part.Log[0].Sources.Length : 1))],
+            Extents.Place(at, disk, ring.Cache, 0, disk.CacheCopies)) { Remarks = remarks };
+    });
+
+    /// <summary>The rows that <see cref="VirtualDiskService.ResizeAsync"/> would add.</summary>
+    public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Turns.Plan(() =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
+        VirtualDiskDescription description = disk.Open.Description;
+        long size = VirtualDiskDecisions.NewSize(managed.Pool!, description, sizeBytes);
+        if (!RoomPlans.TryPlanGrowth(managed.Pool!, description, size, out List<RowMapping> rows, out string reason))
+        {
+            throw new RefusedException(
+                Refusal.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {reason}",
+                VirtualDiskPlan.DisksToAdd(managed.Pool!, description, size - description.SizeBytes));
+        }
+
+        int first = (int)(description.SizeBytes / VirtualDiskLayout.ShapeOf(managed.Pool!, description).RowSize);
+        return new VirtualDiskPlacement(
+            description with { SizeBytes = size }, Extents.Place(managed.Pool!, description, rows, first, description.NumberOfDataCopies), [], []);
+    });
+
+    private static NewRows LentRows(Pool lender, VirtualDiskDescription disk)
+    {
+        NewRows rows = new();
+        bool fits = rows.TryReserveCache(lender, disk.CacheCopies, disk.WriteCacheSize, out string reason);
+        rows.Release(lender);
+        return fits ? rows : throw new RefusedException(
+            Refusal.NotEnoughCapacity, $"-CachePool '{lender.State.Pool!.FriendlyName}' of virtual disk '{disk.FriendlyName}': {reason}", "Give a smaller -WriteCacheSize.");
+    }
+}

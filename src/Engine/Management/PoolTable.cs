@@ -1,0 +1,163 @@
+using System.Diagnostics.CodeAnalysis;
+using TierSpaces.Engine.Caching;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// The pools that the host knows, and what is looked up in them. A lookup named Take refuses what it does not find.
+//
+// Invariants
+//  1. A pool is listed from the first time one of its members is seen, or it is made, until it is removed.
+
+/// <summary>The pools that the host knows, by identity, and the lookups of pools, members and virtual disks.</summary>
+internal sealed class PoolTable
+{
+    private const string WhatToDoAboutLostCache =
+        "Bring back a physical disk of the write cache and connect it again; or give up what it held with Connect-VirtualDisk -Force, which says what that is.";
+
+    private const string WhatToDoAboutAbsentCache =
+        "Register the disks of that storage pool, or run Update-StoragePool to open it without those that are missing: the virtual disk is attached by itself then. "
+        + "Or give up what the write cache holds with Connect-VirtualDisk -Force.";
+
+    private readonly Dictionary<PoolId, ManagedPool> _pools = [];
+
+    /// <summary>Every pool, in the order in which they became known.</summary>
+    internal IReadOnlyCollection<ManagedPool> All => _pools.Values;
+
+    /// <summary>Returns a pool, or null for one that is not known.</summary>
+    internal ManagedPool? Find(PoolId id) => _pools.GetValueOrDefault(id);
+
+    /// <summary>Returns whether a pool is known, and the pool.</summary>
+    internal bool TryGet(PoolId id, [NotNullWhen(true)] out ManagedPool? managed) => _pools.TryGetValue(id, out managed);
+
+    /// <summary>Returns a pool; one that is not known is listed from now on.</summary>
+    internal ManagedPool GetOrAdd(PoolId id)
+    {
+        if (!_pools.TryGetValue(id, out ManagedPool? managed))
+        {
+            _pools[id] = managed = new ManagedPool(id);
+        }
+
+        return managed;
+    }
+
+    /// <summary>Forgets a pool that was removed.</summary>
+    internal void Remove(PoolId id) => _pools.Remove(id);
+
+    /// <summary>Returns a pool while it is open.</summary>
+    internal Pool? FindOpen(PoolId id) => Find(id)?.Pool;
+
+    /// <summary>Returns the name of a pool, or its identity where no name is known.</summary>
+    internal string NameOf(PoolId id) => Find(id)?.State?.Pool?.FriendlyName ?? id.ToString();
+
+    /// <summary>Returns an open pool.</summary>
+    /// <exception cref="RefusedException">It is not known, or not open.</exception>
+    internal ManagedPool TakeOpen(Guid id)
+    {
+        if (!TryGet(new PoolId(id), out ManagedPool? managed))
+        {
+            throw new RefusedException(Refusal.ObjectNotFound, $"There is no storage pool {id}.", "Look at Get-StoragePool.");
+        }
+
+        return managed.Pool is not null ? managed : throw new RefusedException(
+            Refusal.PoolStateForbids, $"Storage pool '{managed.State?.Pool?.FriendlyName}' is not open: {managed.Reason}",
+            "Register its missing disks.");
+    }
+
+    /// <summary>The open virtual disks that have slabs in a pool: its own, and those of other pools that it lends room for their cache.</summary>
+    internal IEnumerable<(ManagedPool Home, ManagedVirtualDisk Disk)> UsersOf(ManagedPool managed) => _pools.Values.SelectMany(home =>
+        home.VirtualDisks.Values.Where(disk => home == managed || (managed.Pool is not null && disk.Open.Lent?.Pool == managed.Pool)).Select(disk => (home, disk)));
+
+    /// <summary>What a pool lends, one name a cache: virtual disk and pool.</summary>
+    internal IEnumerable<string> Borrowers(PoolState lender, Func<SpaceState, bool>? which = null) => lender.Spaces.Values
+        .Where(space => space.Description.IsLent && which?.Invoke(space) != false)
+        .Select(space => space.Description)
+        .Select(ring =>
+        {
+            string disk = Find(ring.Home)?.State?.VirtualDisk(ring.Owner)?.FriendlyName ?? ring.Owner.ToString();
+            return $"the write cache of virtual disk '{disk}' of storage pool '{NameOf(ring.Home)}'";
+        }).Order(StringComparer.Ordinal);
+
+    /// <summary>Returns a member of an open pool by its identity.</summary>
+    internal (ManagedPool Pool, DiskDescription Disk)? FindMember(Guid id)
+    {
+        foreach (ManagedPool managed in _pools.Values)
+        {
+            if (managed.Pool?.State.Disks.Values.FirstOrDefault(disk => disk.Description.Id.Value == id) is { } found)
+            {
+                return (managed, found.Description);
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>Returns a member of a pool.</summary>
+    /// <exception cref="RefusedException">It is no member of that pool.</exception>
+    internal DiskDescription TakeMember(ManagedPool managed, Guid id) =>
+        FindMember(id) is var (pool, member) && pool == managed ? member : throw new RefusedException(
+            Refusal.ObjectNotFound, $"Physical disk {id} is not in storage pool '{managed.State!.Pool!.FriendlyName}'.");
+
+    /// <summary>Returns an open virtual disk; it may take no requests.</summary>
+    /// <exception cref="RefusedException">It is not known, could not be opened, or its pool is not open.</exception>
+    internal (ManagedPool Pool, ManagedVirtualDisk Disk) TakeDisk(Guid id)
+    {
+        foreach (ManagedPool managed in _pools.Values)
+        {
+            if (managed.VirtualDisks.TryGetValue(new VirtualDiskId(id), out ManagedVirtualDisk? disk))
+            {
+                return (managed, disk);
+            }
+
+            if (managed.Unopened.TryGetValue(new VirtualDiskId(id), out string? problem) && managed.State?.VirtualDisk(new VirtualDiskId(id)) is { } unopened)
+            {
+                throw new RefusedException(
+                    Refusal.VirtualDiskStateForbids, $"Virtual disk '{unopened.FriendlyName}' could not be opened: {problem}",
+                    "Remove the cause, then run Connect-VirtualDisk, which opens it again.");
+            }
+
+            if (managed.State?.VirtualDisk(new VirtualDiskId(id)) is { } closed)
+            {
+                throw new RefusedException(
+                    Refusal.PoolStateForbids, $"The storage pool of virtual disk '{closed.FriendlyName}' is not open: {managed.Reason}", "Register its missing disks.");
+            }
+        }
+
+        throw new RefusedException(Refusal.ObjectNotFound, $"There is no virtual disk {id}.", "Look at Get-VirtualDisk.");
+    }
+
+    /// <summary>Returns a virtual disk that takes requests.</summary>
+    /// <exception cref="RefusedException">It is not open, or takes no requests.</exception>
+    internal (ManagedPool Pool, ManagedVirtualDisk Disk) TakeUsable(Guid id)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = TakeDisk(id);
+        return disk.Open.Fault == IoError.None ? (managed, disk) : throw new RefusedException(
+            Refusal.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be used: {disk.Open.FaultReason}.",
+            WhatToDoAbout(disk.Open));
+    }
+
+    /// <summary>Returns a virtual disk that takes requests and has several tiers.</summary>
+    /// <exception cref="RefusedException">It is not open, takes no requests, or has fewer than two tiers.</exception>
+    internal (ManagedPool Pool, ManagedVirtualDisk Disk) TakeTiered(Guid id)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
+        return disk.HasSeveralTiers ? (managed, disk) : throw new RefusedException(
+            Refusal.NotSupported, $"Virtual disk '{disk.Open.Description.FriendlyName}' has {(disk.Open.Tiering is null ? "no tiers" : "one tier, and nowhere to move slices to")}.",
+            "Only virtual disks made with several -StorageTiers can be optimized.");
+    }
+
+    /// <summary>Returns a virtual disk of an open pool that could not be opened.</summary>
+    internal (ManagedPool Pool, VirtualDiskDescription Description)? FindUnopened(VirtualDiskId disk) =>
+        _pools.Values.FirstOrDefault(pool => pool.Pool is not null && pool.Unopened.ContainsKey(disk)) is { } managed
+        && managed.State!.VirtualDisk(disk) is { } description ? (managed, description) : null;
+
+    private static string WhatToDoAbout(OpenVirtualDisk disk) => disk.Cache switch
+    {
+        { State: WriteCacheState.Lost } => WhatToDoAboutLostCache,
+        { State: WriteCacheState.Absent } => WhatToDoAboutAbsentCache,
+        _ => "",
+    };
+}

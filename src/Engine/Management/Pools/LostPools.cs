@@ -1,0 +1,77 @@
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Management;
+
+// Pools that lose the majority of their metadata votes while they serve. Such a pool can acknowledge and record nothing more, whatever comes back: what its
+// disks hold has to be agreed on anew. So it is closed, and opened again when the majority is back, as a host does that starts:
+//
+//   1. The exports end, and everything above the pool; requests under way fail with EIO. What was not flushed is as after a crash.
+//   2. Virtual disks of other pools whose write cache it lends room for wait for it, detached.
+//   3. Its disks are looked for every two seconds; when the majority is there it is opened, and its virtual disks are exported as before.
+//
+// Invariants
+//  1. Only the pool that lost its majority is closed.
+//  2. What is known of the pool stays known while it is closed: it is shown as Incomplete, with the reason.
+
+/// <summary>Closes pools that have lost the majority of their metadata votes, and opens them again when it is back.</summary>
+internal sealed class LostPools(SubsystemCore core, DiskOpener diskOpener, PoolOpener opener, VirtualDiskOpener disks)
+{
+    private const long LostLookNs = 2_000_000_000;
+
+    /// <summary>Closes a pool that has lost its majority; opens it when its time has come.</summary>
+    internal async LaneTask<Nothing> Tend(ManagedPool managed)
+    {
+        if (managed.Pool is { HasLostQuorum: true } lost)
+        {
+            await CloseLost(managed, lost);
+        }
+
+        if (managed.TakeOpeningTurn(core.Lane.NowNs, LostLookNs))
+        {
+            await OpenLost(managed);
+        }
+
+        return default;
+    }
+
+    private async LaneTask<Nothing> CloseLost(ManagedPool managed, Pool lost)
+    {
+        core.Notice($"Storage pool {lost.State.Pool!.FriendlyName} is closed: {lost.StatusReason} It is opened again when the majority is back.");
+        managed.SetLost(lost);
+        await opener.StopDisks(managed);
+        await managed.Close(clean: false);
+        foreach (ManagedPool home in core.Pools.All.ToArray())
+        {
+            foreach (ManagedVirtualDisk borrower in home.VirtualDisks.Values.Where(disk => disk.Open.Lent?.Pool == lost).ToArray())
+            {
+                await disks.ReopenOnceDecided(home, borrower);
+            }
+        }
+
+        managed.Absences.Clear();
+        return default;
+    }
+
+    private async LaneTask<Nothing> OpenLost(ManagedPool managed)
+    {
+        HashSet<Guid> members = [.. managed.State!.Disks.Values.Select(static disk => disk.Description.Id.Value)];
+        foreach (RegisteredDisk disk in core.Disks.All.Where(disk => members.Contains(disk.LastMember) && !disk.IsLookedFor).ToArray())
+        {
+            if (disk is { Disk: { IsPresent: false } gone, LastOpened: null or { InFlight: 0 } })
+            {
+                disk.Disk = null;
+                await gone.Close();
+            }
+
+            if (disk is { Disk: null, LastOpened: null or { InFlight: 0 } } or { Disk: not null, Scan: null or { Label: null } })
+            {
+                await diskOpener.Open(disk);
+            }
+        }
+
+        PoolScan[] there = [.. core.Disks.All.Where(disk => disk is { Disk: not null, Scan.Label: { } label } && label.Pool == managed.Id).Select(static disk => disk.Scan!)];
+        return Pool.MayHaveQuorum(there) ? await opener.Open(only: managed.Id) : default;
+    }
+}

@@ -1,0 +1,160 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Management;
+
+// Invariants
+//  1. A pool is opened as soon as enough of its members are registered.
+//  2. All pools that can be opened are open before a virtual disk is: its write cache may be in another pool.
+//  3. Virtual disks are open before a disk that has left takes part again: what was dirty is then stale on it.
+
+/// <summary>Opens the pools whose members are registered, with their virtual disks and jobs, and stops those again.</summary>
+internal sealed class PoolOpener(
+    SubsystemCore core, VirtualDiskOpener disks, Rejoins rejoins, JobResumption resumption, RepairService repairs, JobRunner runner, ReliabilityRecords reliability)
+{
+    /// <summary>
+    /// Opens the pools whose members are registered. While members are being registered one by one a pool waits for its last one
+    /// (<paramref name="onlyWhole"/>): opened earlier, it would have to leave that one out and make it stale.
+    /// </summary>
+    internal async LaneTask<Nothing> Open(bool onlyWhole = false, PoolId? only = null)
+    {
+        var groups = core.Disks.All.Where(disk => disk is { Disk: not null, Scan.Label: not null })
+            .GroupBy(disk => disk.Scan!.Label!.Pool)
+            .Where(group => (only is null || group.Key == only) && (!core.Pools.TryGet(group.Key, out ManagedPool? known) || known.Pool is null)).ToArray();
+        List<ManagedPool> opened = [];
+        foreach (IGrouping<PoolId, RegisteredDisk> group in groups)
+        {
+            PoolView? view = group.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
+            int missing = view?.Members.Count(member => !group.Any(disk => disk.Scan!.Label!.Number == member.Disk)) ?? 0;
+            if (onlyWhole && missing > 0)
+            {
+                Await(group.Key, missing);
+            }
+            else if (await TryOpen(group.Key, [.. group]) is { } managed)
+            {
+                opened.Add(managed);
+            }
+        }
+
+        foreach (ManagedPool managed in opened)   // once all pools are open: write caches may be in another one
+        {
+            await disks.OpenAll(managed);
+            await disks.AttachWaiting(managed);
+        }
+
+        foreach (ManagedPool managed in opened)   // once all virtual disks are open: what was dirty is stale on disks that have left
+        {
+            await rejoins.RejoinAll(managed);
+            await resumption.Resume(managed);
+            repairs.StartRepairs(managed);
+        }
+
+        return default;
+    }
+
+    /// <summary>Gives an open disk to the open pool that it is a member of, or opens that pool if it has all its members now.</summary>
+    internal async LaneTask<Nothing> OfferOrOpen(RegisteredDisk disk)
+    {
+        if (disk.Scan?.Label is not { } label)
+        {
+            return default;
+        }
+
+        if (core.Pools.TryGet(label.Pool, out ManagedPool? managed) && managed.Pool is { } pool)
+        {
+            string refused = pool.Offer(disk.Scan);
+            disk.Problem = refused;
+            disk.IsSplit = pool.IsOfOtherHistory(disk.Scan);
+            if (disk.IsSplit)
+            {
+                core.Notice(refused);
+            }
+
+            if (refused.Length == 0)
+            {
+                await GiveToPool([disk]);
+                await rejoins.RejoinAll(managed);
+                repairs.StartRepairs(managed);
+            }
+
+            return default;
+        }
+
+        return await Open(onlyWhole: true);
+    }
+
+    /// <summary>Stops the jobs, exports and virtual disks of a pool. Virtual disks stop before any pool does: their write caches may be in another one.</summary>
+    internal async LaneTask<bool> StopDisks(ManagedPool managed)
+    {
+        bool clean = true;
+        await runner.Suspend(managed);
+        reliability.Gather();
+        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
+        {
+            await DiskExports.Stop(disk);
+            clean &= await disk.Open.Close() == IoError.None;
+        }
+
+        managed.VirtualDisks.Clear();
+        managed.Unopened.Clear();
+        return clean;
+    }
+
+    /// <summary>From here on the pool owns these open disks; their labels tell from now on which member each one is.</summary>
+    internal async LaneTask<Nothing> GiveToPool(List<RegisteredDisk> disks)
+    {
+        foreach (RegisteredDisk disk in disks)
+        {
+            core.Disks.Saw(disk, await PoolScan.Scan(core.Lane, disk.Disk!));
+            disk.Disk = null;
+            disk.Problem = "";
+        }
+
+        return default;
+    }
+
+    /// <summary>What a pool is given of this host.</summary>
+    internal PoolEnvironment Environment() => new(core.Lane, core.Options.State, core.Options.NodeId, core.Options.Deadlines)
+    {
+        FindPool = core.Pools.FindOpen,
+        NameOfPool = core.Pools.NameOf,
+    };
+
+    /// <summary>Reports what an open pool says of its capacity.</summary>
+    internal void Watch(Pool pool) =>
+        pool.CapacityAlerted += alert => core.Notice(alert);
+
+    private void Await(PoolId id, int missing) => core.Pools.GetOrAdd(id)
+        .SetReason($"{missing} of its disks are not registered yet; register them, or run Update-StoragePool to open it without them");
+
+    private async LaneTask<ManagedPool?> TryOpen(PoolId id, List<RegisteredDisk> disks)
+    {
+        ManagedPool managed = core.Pools.GetOrAdd(id);
+        PoolOpenResult result = await Pool.Open(Environment(), id, [.. disks.Select(disk => disk.Scan!)]);
+        managed.SetOpened(result);
+        foreach (RefusedDisk refused in result.Refused)
+        {
+            if (disks.Find(disk => disk.Disk == refused.Disk) is { } known)
+            {
+                known.Problem = refused.Reason;
+                known.IsSplit = refused.IsOtherHistory;
+                if (refused.IsOtherHistory)
+                {
+                    core.Notice(refused.Reason);
+                }
+            }
+        }
+
+        if (managed.Pool is null)
+        {
+            core.Notice($"Storage pool {managed.State?.Pool?.FriendlyName ?? id.Value.ToString()} is not open: {managed.Reason}");
+            return null;
+        }
+
+        await GiveToPool(disks.FindAll(disk => disk.Problem.Length == 0));
+        Watch(managed.Pool);
+        return managed;
+    }
+}

@@ -1,0 +1,162 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>Verbs of storage pools and their members.</summary>
+public sealed class PoolService
+{
+    private readonly SubsystemCore _core;
+    private readonly DiskOpener _diskOpener;
+    private readonly PoolOpener _opener;
+    private readonly DiskChecks _diskChecks;
+    private readonly MissingDisks _missing;
+    private readonly OpenedMarks _marks;
+    private readonly PoolRemoval _removal;
+
+    internal PoolService(
+        SubsystemCore core,
+        DiskOpener diskOpener,
+        PoolOpener opener,
+        DiskChecks diskChecks,
+        MissingDisks missing,
+        OpenedMarks marks,
+        PoolRemoval removal) =>
+        (_core, _diskOpener, _opener, _diskChecks, _missing, _marks, _removal) = (core, diskOpener, opener, diskChecks, missing, marks, removal);
+
+    /// <summary>The pools: open ones, and those whose members are here without a majority.</summary>
+    public Task<StoragePoolStatus[]> ListAsync() => _core.Turns.Look(() => _core.Pools.All.Where(pool => pool.State?.Pool is not null).Select(PoolStatuses.Of).ToArray());
+
+    /// <summary>Makes a pool of registered disks.</summary>
+    /// <exception cref="RefusedException">Name taken, too few or unsuitable disks; nothing was changed.</exception>
+    public Task<StoragePoolStatus> CreateAsync(PoolDescription settings, IReadOnlyList<Guid> disks, DiskUsage usage) => _core.Turns.Change(async LaneTask<StoragePoolStatus> () =>
+    {
+        RequireName(settings.FriendlyName);
+        List<RegisteredDisk> members = _diskChecks.TakePoolable(disks);
+        Pool pool;
+        try
+        {
+            pool = await Pool.Create(
+                _opener.Environment(), new NewPoolSpec { FriendlyName = settings.FriendlyName, Settings = settings }, [.. members.Select(disk => DiskChecks.NewMember(disk, usage))]);
+        }
+        catch (PoolException failure)
+        {
+            throw new RefusedException(Refusal.Failed, failure.Message);
+        }
+
+        await _opener.GiveToPool(members);
+        ManagedPool managed = _core.Pools.GetOrAdd(pool.Id);
+        managed.SetOpen(pool);
+        _marks.IsFirstSinceBoot(pool.Id);
+        _opener.Watch(pool);
+        _core.Notice($"Storage pool {settings.FriendlyName} was made of {members.Count} disks.");
+        return PoolStatuses.Of(managed);
+    });
+
+    /// <summary>What <see cref="CreateAsync"/> would make.</summary>
+    public Task<PoolPlacement> PlanAsync(string friendlyName, IReadOnlyList<Guid> disks) => _core.Turns.Plan(() =>
+    {
+        RequireName(friendlyName);
+        List<RegisteredDisk> members = _diskChecks.TakePoolable(disks);
+        SlabGeometry slabs = SlabGeometry.ForSmallestDisk(members.Min(disk => disk.Disk!.Geometry.Length));
+        PlannedMember[] planned = [.. members.Select(disk => Member(disk, slabs))];
+        string reason = Pool.WhyNoPages(_opener.Environment(), new NewPoolSpec { FriendlyName = friendlyName }, [.. members.Select(disk => DiskChecks.NewMember(disk, DiskUsage.AutoSelect))]);
+        return reason.Length == 0 ? new PoolPlacement(slabs.DataBytes, planned) : throw new RefusedException(Refusal.Failed, reason);
+    });
+
+    /// <summary>Changes settings of a pool.</summary>
+    public Task<StoragePoolStatus> SetAsync(Guid id, Func<PoolDescription, PoolDescription> change) => _core.Turns.Change(async LaneTask<StoragePoolStatus> () =>
+    {
+        (ManagedPool managed, PoolDescription description) = Changed(id, change);
+        Commits.Require(await managed.Pool!.Commit(new PoolChanged(description)), description.FriendlyName);
+        return PoolStatuses.Of(managed);
+    });
+
+    /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
+    public Task<bool> CheckSetAsync(Guid id, Func<PoolDescription, PoolDescription> change) => _core.Turns.Check(() => Changed(id, change));
+
+    /// <summary>Looks at every registered disk again and opens pools that have become complete.</summary>
+    public Task<StoragePoolStatus[]> UpdateAsync() => _core.Turns.Change(async LaneTask<StoragePoolStatus[]> () =>
+    {
+        foreach (RegisteredDisk disk in _core.Disks.All.Where(disk => !_core.Disks.IsInOpenPool(disk)).ToArray())
+        {
+            await _diskOpener.Open(disk);
+            if (disk is { Disk: not null, Scan.Label: { } label } && _core.Pools.FindOpen(label.Pool) is not null)
+            {
+                await _opener.OfferOrOpen(disk);
+            }
+        }
+
+        await _missing.ReturnAll();
+        await _opener.Open();
+        return [.. _core.Pools.All.Where(pool => pool.State?.Pool is not null).Select(PoolStatuses.Of)];
+    });
+
+    /// <summary>Removes an empty pool: its disks are blank afterwards and stay registered.</summary>
+    /// <exception cref="RefusedException">It is not empty, lends, or a disk of it cannot be erased; the pool is there as before.</exception>
+    public Task<bool> RemoveAsync(Guid id) => _core.Turns.Change(() => _removal.Remove(_core.Pools.TakeOpen(id)));
+
+    /// <summary>Refuses what <see cref="RemoveAsync"/> would refuse.</summary>
+    public Task<bool> CheckRemoveAsync(Guid id) => _core.Turns.Check(() => _removal.Check(_core.Pools.TakeOpen(id)));
+
+    /// <summary>Adds registered disks to a pool.</summary>
+    public Task<bool> AddDisksAsync(Guid pool, IReadOnlyList<Guid> disks, DiskUsage usage) => _core.Turns.Change(async LaneTask<bool> () =>
+    {
+        ManagedPool managed = _core.Pools.TakeOpen(pool);
+        List<RegisteredDisk> added = _diskChecks.TakePoolable(disks);
+        Commits.Require(await managed.Pool!.AddDisks([.. added.Select(disk => DiskChecks.NewMember(disk, usage))]), managed.Pool.State.Pool!.FriendlyName);
+        await _opener.GiveToPool(added);
+        return true;
+    });
+
+    /// <summary>Refuses what <see cref="AddDisksAsync"/> would refuse.</summary>
+    public Task<bool> CheckAddDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Turns.Check(() =>
+    {
+        ManagedPool managed = _core.Pools.TakeOpen(pool);
+        string reason = managed.Pool!.WhyNotAdd([.. _diskChecks.TakePoolable(disks).Select(disk => DiskChecks.NewMember(disk, DiskUsage.AutoSelect))]);
+        Commits.Require(reason.Length == 0 ? CommitResult.Committed : new CommitResult(CommitStatus.Refused, reason), managed.Pool.State.Pool!.FriendlyName);
+    });
+
+    /// <summary>Removes disks without data from their pool.</summary>
+    public Task<bool> RemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Turns.Change(async LaneTask<bool> () =>
+    {
+        ManagedPool managed = _core.Pools.TakeOpen(pool);
+        foreach (DiskDescription member in _diskChecks.TakeRemovable(managed, disks))
+        {
+            Commits.Require(await managed.Pool!.RemoveDisk(member.Number), member.FriendlyName);
+            if (_core.Disks.All.FirstOrDefault(disk => _core.Disks.IdOf(disk) == member.Id.Value || disk.Scan?.Label?.Disk == member.Id) is { } known)
+            {
+                await _diskOpener.Open(known);
+            }
+        }
+
+        return true;
+    });
+
+    /// <summary>Refuses what <see cref="RemoveDisksAsync"/> would refuse.</summary>
+    public Task<bool> CheckRemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Turns.Check(() => _diskChecks.TakeRemovable(_core.Pools.TakeOpen(pool), disks));
+
+    private (ManagedPool Pool, PoolDescription Description) Changed(Guid id, Func<PoolDescription, PoolDescription> change)
+    {
+        ManagedPool managed = _core.Pools.TakeOpen(id);
+        PoolDescription description = change(managed.Pool!.State.Pool!);
+        FriendlyNames.Require(description.FriendlyName, "NewFriendlyName");
+        return !_core.Pools.All.Any(pool => pool != managed && FriendlyNames.AreSame(pool.State?.Pool?.FriendlyName, description.FriendlyName))
+            ? (managed, description)
+            : throw new RefusedException(Refusal.NameTaken, $"-NewFriendlyName '{description.FriendlyName}' is the name of another storage pool.", "Choose another name.");
+    }
+
+    private void RequireName(string name)
+    {
+        FriendlyNames.Require(name, "FriendlyName");
+        if (_core.Pools.All.Any(pool => FriendlyNames.AreSame(pool.State?.Pool?.FriendlyName, name)))
+        {
+            throw new RefusedException(Refusal.NameTaken, $"-FriendlyName '{name}' is the name of another storage pool.", "Choose another name.");
+        }
+    }
+
+    private static PlannedMember Member(RegisteredDisk disk, SlabGeometry slabs) => DiskLayout.TryCreate(disk.Disk!.Geometry.Length, slabs, out DiskLayout layout, out string reason)
+        ? new PlannedMember(disk.FriendlyName, disk.Disk.Geometry.Length, layout.SlabCount)
+        : throw new RefusedException(Refusal.PhysicalDiskNotSupported, $"-PhysicalDisks: '{disk.FriendlyName}': {reason}");
+}

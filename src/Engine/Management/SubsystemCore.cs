@@ -1,0 +1,28 @@
+using TierSpaces.Engine.Lanes;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>What all services of a subsystem share: its options, its lane, the turn of its verbs, and the tables of its disks and pools.</summary>
+internal sealed class SubsystemCore
+{
+    internal SubsystemCore(SubsystemOptions options)
+    {
+        Options = options;
+        Turns = new VerbTurns(options.Lane);
+        Pools = new PoolTable();
+        Disks = new DiskTable(new DiskRegistry(options.State), Pools, options.Notice);
+    }
+
+    internal SubsystemOptions Options { get; }
+
+    internal ILane Lane => Options.Lane;
+
+    internal VerbTurns Turns { get; }
+
+    internal PoolTable Pools { get; }
+
+    internal DiskTable Disks { get; }
+
+    /// <summary>Reports an event in words.</summary>
+    internal void Notice(string text) => Options.Notice(text);
+}

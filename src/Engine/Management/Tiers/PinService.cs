@@ -1,0 +1,204 @@
+using System.Text;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tiering;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>What is to be pinned.</summary>
+/// <param name="VirtualDisk">A virtual disk with tiers.</param>
+/// <param name="Tier">One of them.</param>
+/// <param name="Label">Path of the file, of which there is one pin on a virtual disk; empty: a range, of which there is one as well.</param>
+/// <param name="Ranges">Its pieces, in any order; bytes of the virtual disk.</param>
+public sealed record PinRequest(Guid VirtualDisk, Guid Tier, string Label, IReadOnlyList<PinnedRange> Ranges);
+
+/// <summary>A pin and where its bytes are now.</summary>
+/// <param name="Pin">The pin.</param>
+/// <param name="VirtualDisk">The virtual disk.</param>
+/// <param name="Tier">The tier that it names.</param>
+/// <param name="BytesOn">Bytes of it on each tier, fastest first. What nothing was ever written to is on none.</param>
+/// <param name="IsMoving">Whether slices of the virtual disk are being brought to their tiers.</param>
+public sealed record PinStatus(Pin Pin, VirtualDiskDescription VirtualDisk, TierDescription Tier, IReadOnlyList<long> BytesOn, bool IsMoving)
+{
+    /// <summary>Whether it is of a range, and not of a file.</summary>
+    public bool IsRange => Pin.Label.Length == 0;
+
+    /// <summary>Bytes on the tier that it names.</summary>
+    public long BytesOnTier => BytesOn[Pin.Tier];
+
+    /// <summary>Bytes on other tiers.</summary>
+    public long BytesElsewhere => BytesOn.Sum() - BytesOnTier;
+}
+
+// Pins of tiered virtual disks: records in the metadata of the pool, loaded by the disk after each change. A change is one commit, so a pin
+// is there as a whole or as it was.
+
+/// <summary>Verbs of pins.</summary>
+public sealed class PinService
+{
+    private const int PinPiecesMax = 16 * PinSet.RangesMax;   // one commit takes them
+
+    private readonly SubsystemCore _core;
+    private readonly JobRunner _runner;
+    private readonly TierOptimizer _optimizer;
+
+    internal PinService(SubsystemCore core, JobRunner runner, TierOptimizer optimizer) => (_core, _runner, _optimizer) = (core, runner, optimizer);
+
+    /// <summary>The pins of a virtual disk, or of all that are open and have tiers.</summary>
+    /// <exception cref="RefusedException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
+    public Task<PinStatus[]> ListAsync(Guid? virtualDisk) => _core.Turns.Look(() => virtualDisk is { } id
+        ? PinsOf(_core.Pools.TakeTiered(id).Disk)
+        : [.. _core.Pools.All.SelectMany(static managed => managed.VirtualDisks.Values).Where(static disk => disk.Open.Tiering is not null).SelectMany(PinsOf)]);
+
+    /// <summary>Sets a pin, in place of the one that its file or exactly its range has. What is pinned moves with the next optimization, or <see cref="MoveAsync"/>.</summary>
+    /// <exception cref="RefusedException">More would be pinned to the tier than it has, or a parameter is outside its range; nothing was changed.</exception>
+    public Task<PinStatus> SetAsync(PinRequest request) => _core.Turns.Change(async LaneTask<PinStatus> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk, Pin pin) = NewPin(request);
+        List<MetadataRecord> records = [.. pin.ToRecords(disk.Open.Description.Id, request.Tier)];
+        if (disk.Open.Tiering!.Pins.Find(pin.Id) is not null)
+        {
+            records.Insert(0, new PinRemoved(pin.Id));
+        }
+
+        Commits.Require(await managed.Pool!.Commit([.. records]), disk.Open.Description.FriendlyName);
+        disk.Open.Tiering.LoadPins();
+        return StatusOf(disk, pin);
+    });
+
+    /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
+    public Task<bool> CheckSetAsync(PinRequest request) => _core.Turns.Check(() => NewPin(request));
+
+    /// <summary>Takes a pin away; what it held stays where it is until something else takes its place.</summary>
+    /// <exception cref="RefusedException">There is no such pin, or the pool takes no changes.</exception>
+    public Task<bool> RemoveAsync(Guid virtualDisk, Guid pin) => _core.Turns.Change(async LaneTask<bool> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = TakePinned(virtualDisk, pin);
+        Commits.Require(await managed.Pool!.Commit(new PinRemoved(pin)), disk.Open.Description.FriendlyName);
+        disk.Open.Tiering!.LoadPins();
+        return true;
+    });
+
+    /// <summary>Refuses what <see cref="RemoveAsync"/> would refuse.</summary>
+    public Task<bool> CheckRemoveAsync(Guid virtualDisk, Guid pin) => _core.Turns.Check(() => TakePinned(virtualDisk, pin));
+
+    /// <summary>
+    /// Brings what is pinned on a virtual disk to its tiers, and what is in its way elsewhere; nothing else moves. Completes when it has
+    /// ended, however it has.
+    /// </summary>
+    /// <exception cref="RefusedException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
+    public Task<JobStatus> MoveAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<JobStatus> () =>
+    {
+        StorageJob job = await _core.Turns.InTurn(() => LaneTask.FromResult(StartPlacePins(virtualDisk)));   // the wait holds up no other verb
+        await job.WaitForEnd();
+        return JobStatus.Of(job);
+    });
+
+    // A job under way may have planned before the newest pin was there: it plans again.
+    private StorageJob StartPlacePins(Guid virtualDisk)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(virtualDisk);
+        managed.RequireWritable();
+        StorageJob? running = _runner.Running(managed.Id.Value).LastOrDefault(job => job.Spec.Kind == JobKind.PlacePins && job.Spec.VirtualDisk == virtualDisk);
+        return running?.BeginAgain() == true ? running : _optimizer.Start(managed, disk, JobKind.PlacePins, _core.Lane.NewGuid(), null);
+    }
+
+    private (ManagedPool Pool, ManagedVirtualDisk Disk, Pin Pin) NewPin(PinRequest request)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(request.VirtualDisk);
+        managed.RequireWritable();
+        disk.Open.Tiering!.LoadPins();   // a tier may have become larger
+        VirtualDiskDescription description = disk.Open.Description;
+        int tier = description.Tiers.ToList().FindIndex(tier => tier.Id == request.Tier);
+        if (tier < 0)
+        {
+            throw new RefusedException(
+                Refusal.ObjectNotFound, $"Virtual disk '{description.FriendlyName}' has no storage tier {request.Tier}.",
+                $"It has {string.Join(", ", description.Tiers.Select(static tier => tier.FriendlyName))}.");
+        }
+
+        CheckRanges(description, request);
+        Pin pin = new(Guid.Empty, tier, request.Label, Pin.Join(request.Ranges));
+        pin = pin.Ranges.Length <= PinPiecesMax ? pin : pin with { Ranges = Pin.Join(request.Ranges.Select(range => WholeSlices(range, description.SliceSize))) };
+        Pin? before = pin is { Label: "", Ranges: [var range] } ? disk.Open.Tiering.Pins.Find(range) : disk.Open.Tiering.Pins.Find(pin.Label);
+        pin = pin with { Id = before?.Id ?? _core.Lane.NewGuid() };
+        CheckPin(disk, pin);
+        return (managed, disk, pin);
+    }
+
+    private static void CheckRanges(VirtualDiskDescription disk, PinRequest request)
+    {
+        int label = Encoding.UTF8.GetByteCount(request.Label);
+        if (label > PinSet.LabelBytesMax)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"A path of {label} bytes is too long for a pin; at most {PinSet.LabelBytesMax} are possible.", "Move the file to a shorter path.");
+        }
+
+        foreach (PinnedRange range in request.Ranges)
+        {
+            if (range.Offset < 0 || range.Length < 1 || range.Offset > disk.SizeBytes - range.Length)
+            {
+                throw new RefusedException(
+                    Refusal.InvalidParameter, $"{range.Length} bytes at {range.Offset} are not within virtual disk '{disk.FriendlyName}'; it has {disk.SizeBytes} bytes.",
+                    "Give ranges within it.");
+            }
+        }
+    }
+
+    private static void CheckPin(ManagedVirtualDisk disk, Pin pin)
+    {
+        string what = pin.Label.Length > 0 ? $"'{pin.Label}'" : "The range";
+        string tier = disk.Open.Description.Tiers[pin.Tier].FriendlyName;
+        if (pin.Ranges.Length > PinPiecesMax)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"{what} is in {pin.Ranges.Length} pieces; a pin has at most {PinPiecesMax}.", "Write the file anew, in fewer pieces.");
+        }
+
+        if (!disk.Open.Tiering!.Pins.CanSet(pin, out PinRefusal? refusal))
+        {
+            bool isRoom = pin.Ranges.Length > 0;
+            throw new RefusedException(
+                isRoom ? Refusal.NotEnoughCapacity : Refusal.InvalidParameter, $"{what} cannot be pinned to storage tier '{tier}'. {refusal.Reason}");
+        }
+    }
+
+    private (ManagedPool Pool, ManagedVirtualDisk Disk) TakePinned(Guid virtualDisk, Guid pin)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(virtualDisk);
+        managed.RequireWritable();
+        return disk.Open.Tiering!.Pins.Find(pin) is not null ? (managed, disk) : throw new RefusedException(
+            Refusal.ObjectNotFound, $"Virtual disk '{disk.Open.Description.FriendlyName}' has no pin {pin}.", "Look at Get-FileStorageTier.");
+    }
+
+    private PinStatus[] PinsOf(ManagedVirtualDisk disk) => [.. disk.Open.Tiering!.Pins.Pins.Select(pin => StatusOf(disk, pin))];
+
+    private PinStatus StatusOf(ManagedVirtualDisk disk, Pin pin)
+    {
+        VirtualDiskDescription description = disk.Open.Description;
+        long[] bytes = new long[description.Tiers.Length];
+        foreach (PinnedRange range in pin.Ranges)
+        {
+            for (long at = range.Offset, end; at < range.End; at = end)
+            {
+                end = Math.Min(range.End, ((at / description.SliceSize) + 1) * description.SliceSize);
+                SliceEntry entry = disk.Open.Tiering!.PlaceOf((int)(at / description.SliceSize));
+                bytes[entry.IsMapped ? entry.Tier : 0] += entry.IsMapped ? end - at : 0;
+            }
+        }
+
+        bool isMoving = _runner.All.Any(job => !job.HasEnded && job.Spec.Kind is JobKind.OptimizeTiers or JobKind.PlacePins && job.Spec.VirtualDisk == description.Id.Value);
+        return new PinStatus(pin, description, description.Tiers[pin.Tier], bytes, isMoving);
+    }
+
+    private static PinnedRange WholeSlices(PinnedRange range, long slice)
+    {
+        long first = range.Offset / slice * slice;
+        return new PinnedRange(first, ((range.End - first + slice - 1) / slice * slice));
+    }
+}

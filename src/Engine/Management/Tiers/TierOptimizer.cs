@@ -1,0 +1,100 @@
+using System.Collections.Immutable;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tiering;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>What one run over the tiers of a virtual disk came to, or would.</summary>
+/// <param name="Job">The job; null for a plan.</param>
+/// <param name="Plan">What was to move.</param>
+/// <param name="Report">How well the sizes of the tiers fit the load, afterwards.</param>
+/// <param name="Tiers">The tiers that both count, fastest first.</param>
+public sealed record TierOptimization(JobStatus? Job, TierPlan Plan, TierReport Report, ImmutableArray<TierDescription> Tiers);
+
+/// <summary>Optimizes the tiers of virtual disks on command: jobs that move slices.</summary>
+public sealed class TierOptimizer
+{
+    private readonly SubsystemCore _core;
+    private readonly JobRunner _runner;
+
+    internal TierOptimizer(SubsystemCore core, JobRunner runner) => (_core, _runner) = (core, runner);
+
+    /// <summary>
+    /// Brings the slices of a tiered virtual disk to the tiers that they belong on. Joins an optimization under way. Completes when it has ended,
+    /// however it has.
+    /// </summary>
+    /// <exception cref="RefusedException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
+    public Task<TierOptimization> OptimizeAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<TierOptimization> () =>
+    {
+        StorageJob job;
+        do
+        {
+            job = await _core.Turns.InTurn(() => LaneTask.FromResult(StartOptimizeTiers(virtualDisk)));   // the wait holds up no other verb
+            await job.WaitForEnd();
+        }
+        while (job.Spec.Steps.OfType<OptimizeTiersStep>().Any(static step => step.IsLimited));   // the continuous mode's, which does a part
+
+        OptimizeTiersStep step = job.Spec.Steps.OfType<OptimizeTiersStep>().Single();
+        return step is { Plan: { } plan, Report: { } report }
+            ? new TierOptimization(JobStatus.Of(job), plan, report, step.Tiers)   // from the job: the disk may be gone by now
+            : (await PlanOf(virtualDisk)) with { Job = JobStatus.Of(job) };
+    });
+
+    /// <summary>What <see cref="OptimizeAsync"/> would do now.</summary>
+    public Task<TierOptimization> PlanAsync(Guid virtualDisk) => _core.Turns.Change(async LaneTask<TierOptimization> () =>
+    {
+        _core.Pools.TakeTiered(virtualDisk).Pool.RequireWritable();
+        return await PlanOf(virtualDisk);
+    });
+
+    private async LaneTask<TierOptimization> PlanOf(Guid virtualDisk)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(virtualDisk);
+        DiskTiering tiering = disk.Open.Tiering!;
+        TierPlanSettings settings = SettingsOf(managed.Pool!, tiering);
+        TierSurvey survey = await tiering.Survey();
+        return await _core.Lane.Compute(() => new TierOptimization(null, survey.Plan(settings), survey.Report(), survey.Tiers));
+    }
+
+    private StorageJob StartOptimizeTiers(Guid virtualDisk)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(virtualDisk);
+        managed.RequireWritable();
+        return _runner.Running(managed.Id.Value).LastOrDefault(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == virtualDisk && !job.IsEnding)
+            ?? Start(managed, disk, JobKind.OptimizeTiers, _core.Lane.NewGuid(), null);
+    }
+
+    internal StorageJob Start(
+        ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed, TierPlanSettings? settings = null) => _runner.Run(managed, new JobSpec
+    {
+        Id = id,
+        Kind = kind,
+        Name = "Storage Tiers Optimization",
+        Description = (kind == JobKind.PlacePins ? "Moves what is pinned on" : "Optimizes the tiers of") + $" virtual disk {disk.Open.Description.FriendlyName}",
+        Pool = managed.Id.Value,
+        VirtualDisk = disk.Open.Description.Id.Value,
+        Steps = [new OptimizeTiersStep(disk.Open, settings ?? (kind == JobKind.PlacePins ? TierPlanSettings.PinsOnly : SettingsOf(managed.Pool!, disk.Open.Tiering!)))],
+        Resumed = resumed,
+        Save = progress => JobRunner.Save(managed, id, progress),
+    });
+
+    /// <summary>
+    /// What a plan is made by. What the continuous mode keeps free stays free when an optimization runs at its time or on command.
+    /// </summary>
+    internal static TierPlanSettings SettingsOf(Pool pool, DiskTiering tiering) => TierPlanSettings.Default with
+    {
+        MoveCost = HeatMap.WeightOf(tiering.Store.SliceSize),
+        MinimumHeat = tiering.Settings.MinimumHeat,
+        ColdBelow = tiering.Settings.DemoteColdAfterNs is > 0 and var after ? tiering.Heat.ColdBelow(after) : 0,
+        FreeReservePercent = TierScheduleService.Of(pool) is { IsContinuous: true, FreeReservePercent: var percent } ? percent : 0,
+    };
+
+    /// <summary>Whether the tiers of a virtual disk are being optimized.</summary>
+    internal bool IsOptimizing(ManagedPool managed, ManagedVirtualDisk disk) => _runner.Running(managed.Id.Value)
+        .Any(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == disk.Open.Description.Id.Value);
+}

@@ -1,0 +1,100 @@
+using System.Globalization;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tiering;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>When the tiers of a pool's virtual disks are optimized without a command.</summary>
+/// <param name="IsEnabled">Whether they are.</param>
+/// <param name="Times">Times of the day, local, in minutes since midnight, ascending; 1 to 48 of them.</param>
+/// <param name="IsContinuous">Whether slices also move as soon as that is worth it, and the faster tiers are kept from being full.</param>
+/// <param name="FreeReservePercent">Percent of the faster tiers that are kept free then, 0 to 50.</param>
+public sealed record TierSchedule(bool IsEnabled, IReadOnlyList<int> Times, bool IsContinuous = false, int FreeReservePercent = 10)
+{
+    /// <summary>Every night at one.</summary>
+    public static TierSchedule Default { get; } = new(true, [60]);
+}
+
+/// <summary>When the tiers of the virtual disks of a pool are optimized: a record in the metadata of the pool.</summary>
+public sealed class TierScheduleService
+{
+    private const int TimesMax = 48;
+    private const long ScheduleEnabled = 1;      // in the cursor of its record
+    private const long ScheduleContinuous = 2;
+
+    private readonly SubsystemCore _core;
+
+    internal TierScheduleService(SubsystemCore core) => _core = core;
+
+    /// <summary>When the tiers of a pool's virtual disks are optimized.</summary>
+    public Task<TierSchedule> GetAsync(Guid pool) => _core.Turns.Look(() => Of(_core.Pools.TakeOpen(pool).Pool!));
+
+    /// <summary>Sets when they are.</summary>
+    /// <exception cref="RefusedException">A time is outside its range, there are none or too many, or the pool is not open; nothing was changed.</exception>
+    public Task<TierSchedule> SetAsync(Guid pool, TierSchedule schedule) => _core.Turns.Change(async LaneTask<TierSchedule> () =>
+    {
+        (ManagedPool managed, int[] times) = PossibleSchedule(pool, schedule);
+        JobProgress setting = new()
+        {
+            Kind = JobKind.TierSchedule, Subject = pool, UtcTicks = _core.Lane.UtcNow.UtcTicks,
+            Cursor = (schedule.IsEnabled ? ScheduleEnabled : 0) | (schedule.IsContinuous ? ScheduleContinuous : 0), BytesProcessed = schedule.FreeReservePercent,
+            Step = string.Join(',', times.Select(static minute => minute.ToString(CultureInfo.InvariantCulture))),
+        };
+        Commits.Require(await managed.Pool!.Commit(new JobRecord(ScheduleKey(pool), setting.Encode())), managed.Pool.State.Pool!.FriendlyName);
+        return Of(managed.Pool);
+    });
+
+    /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
+    public Task<bool> CheckSetAsync(Guid pool, TierSchedule schedule) => _core.Turns.Check(() => PossibleSchedule(pool, schedule));
+
+    /// <summary>Returns the schedule of an open pool.</summary>
+    internal static TierSchedule Of(Pool pool)
+    {
+        if (!pool.State.Jobs.TryGetValue(ScheduleKey(pool.Id.Value), out JobRecord? record) || JobProgress.TryDecode(record.State) is not { } setting)
+        {
+            return TierSchedule.Default;
+        }
+
+        List<int> times = [];
+        foreach (string time in setting.Step.Split(','))
+        {
+            if (int.TryParse(time, NumberStyles.None, CultureInfo.InvariantCulture, out int minute) && minute < 24 * 60)
+            {
+                times.Add(minute);
+            }
+        }
+
+        return times.Count == 0 ? TierSchedule.Default : new TierSchedule(
+            (setting.Cursor & ScheduleEnabled) != 0, times, (setting.Cursor & ScheduleContinuous) != 0,
+            (int)Math.Clamp(setting.BytesProcessed, 0, TierPlanSettings.FreeReservePercentMax));
+    }
+
+    private (ManagedPool Pool, int[] Times) PossibleSchedule(Guid pool, TierSchedule schedule)
+    {
+        int[] times = [.. schedule.Times.Distinct().Order()];
+        if (times.Length is < 1 or > TimesMax || times.Any(static minute => minute is < 0 or >= 24 * 60))
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"{schedule.Times.Count} times of the day are not possible; 1 to {TimesMax} from 00:00 to 23:59 are.", "Give other times, or switch the schedule off.");
+        }
+
+        if (schedule.FreeReservePercent is < 0 or > TierPlanSettings.FreeReservePercentMax)
+        {
+            throw new RefusedException(
+                Refusal.InvalidParameter, $"A free reserve of {schedule.FreeReservePercent} percent is not possible; 0 to {TierPlanSettings.FreeReservePercentMax} are.", "Give another one.");
+        }
+
+        return (_core.Pools.TakeOpen(pool), times);
+    }
+
+    /// <summary>The record that a pool's schedule is kept under: not its id, which the interval of verifying has.</summary>
+    private static Guid ScheduleKey(Guid pool)
+    {
+        byte[] bytes = pool.ToByteArray();
+        bytes[15] ^= (byte)JobKind.TierSchedule;
+        return new Guid(bytes);
+    }
+}

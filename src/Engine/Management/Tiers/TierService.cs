@@ -1,0 +1,226 @@
+using System.Collections.Immutable;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// Templates of tiers, which are metadata of a pool, and tiers of virtual disks, which are parts of them: one kind of object to a user.
+
+/// <summary>Verbs of storage tiers.</summary>
+public sealed class TierService
+{
+    private readonly SubsystemCore _core;
+
+    internal TierService(SubsystemCore core) => _core = core;
+
+    /// <summary>The storage tiers of every pool that is known: templates, then those of virtual disks.</summary>
+    public Task<StorageTierStatus[]> ListAsync() => _core.Turns.Look(() => _core.Pools.All.SelectMany(TierStatuses.TemplatesOf).Concat(_core.Pools.All.SelectMany(TierStatuses.TiersOf)).ToArray());
+
+    /// <summary>Makes a tier template in a pool.</summary>
+    /// <exception cref="RefusedException">A parameter is outside its range or the name is taken; nothing was changed.</exception>
+    public Task<StorageTierStatus> CreateTemplateAsync(Guid pool, TierTemplateRequest request) => _core.Turns.Change(async LaneTask<StorageTierStatus> () =>
+    {
+        (ManagedPool managed, TierTemplate template) = NewTemplate(pool, request);
+        return await Keep(managed, template);
+    });
+
+    /// <summary>Refuses what <see cref="CreateTemplateAsync"/> would refuse.</summary>
+    public Task<bool> CheckCreateTemplateAsync(Guid pool, TierTemplateRequest request) => _core.Turns.Check(() => NewTemplate(pool, request));
+
+    /// <summary>Changes a template, of which virtual disks stay as they are, or name and description of a tier of a virtual disk.</summary>
+    /// <exception cref="RefusedException">A parameter is outside its range or the name is taken; nothing was changed.</exception>
+    public Task<StorageTierStatus> SetAsync(Guid id, TierTemplateRequest request) => _core.Turns.Change(async LaneTask<StorageTierStatus> () =>
+    {
+        if (IsTemplate(id))
+        {
+            (ManagedPool owner, TierTemplate template) = ChangedTemplate(id, request);
+            return await Keep(owner, template);
+        }
+
+        (ManagedPool managed, ManagedVirtualDisk disk, VirtualDiskDescription changed) = ChangedTier(id, request);
+        Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
+        disk.Open.Description = changed;
+        return TierStatuses.Of(managed, changed, IndexOf(changed, id));
+    });
+
+    /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
+    public Task<bool> CheckSetAsync(Guid id, TierTemplateRequest request) => _core.Turns.Check(() =>
+    {
+        _ = IsTemplate(id) ? ChangedTemplate(id, request).Pool : ChangedTier(id, request).Pool;
+    });
+
+    /// <summary>Removes a template; virtual disks that were made of it stay as they are.</summary>
+    public Task<bool> RemoveTemplateAsync(Guid id) => _core.Turns.Change(async LaneTask<bool> () =>
+    {
+        (ManagedPool managed, TierTemplate template) = OpenTemplate(id);
+        Commits.Require(await managed.Pool!.Commit(new TierTemplateRemoved(id)), template.FriendlyName);
+        return true;
+    });
+
+    /// <summary>Refuses what <see cref="RemoveTemplateAsync"/> would refuse.</summary>
+    public Task<bool> CheckRemoveTemplateAsync(Guid id) => _core.Turns.Check(() => OpenTemplate(id));
+
+    /// <summary>Sizes that a tier made of a template may have on a disk without other tiers, or that a tier of a virtual disk may be given.</summary>
+    public Task<SupportedSize> SupportedSizeAsync(Guid id, string? resiliencySettingName) => _core.Turns.Look(() =>
+    {
+        if (IsTemplate(id))
+        {
+            (ManagedPool owner, TierTemplate template) = OpenTemplate(id, mustBeWritable: false);
+            return VirtualDiskPlan.SupportedSize(owner.Pool!, template, resiliencySettingName);
+        }
+
+        (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
+        VirtualDiskDescription description = disk.Open.Description;
+        TierDescription tier = description.Tiers[index];
+        return FriendlyNames.AreSame(resiliencySettingName ?? tier.ResiliencySettingName, tier.ResiliencySettingName)
+            ? new SupportedSize(tier.SizeBytes, RoomPlans.LargestTierSize(managed.Pool!, description, index), description.SliceSize)
+            : throw new RefusedException(
+                Refusal.InvalidParameter, $"-ResiliencySettingName '{resiliencySettingName}': storage tier '{tier.FriendlyName}' is {tier.ResiliencySettingName} and stays so.");
+    });
+
+    /// <summary>Makes a tier of a virtual disk larger, and the disk with it.</summary>
+    public Task<StorageTierStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Turns.Change(async LaneTask<StorageTierStatus> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
+        long size = NewTierSize(managed.Pool!, disk.Open.Description, index, sizeBytes);
+        if (size > disk.Open.Description.Tiers[index].SizeBytes)
+        {
+            Commits.Require(await VirtualDiskGrowth.GrowTier(managed.Pool!, disk.Open, index, size), disk.Open.Description.Tiers[index].FriendlyName);
+        }
+
+        return TierStatuses.Of(managed, managed.State!.VirtualDisk(disk.Open.Description.Id)!, index);
+    });
+
+    /// <summary>The rows that <see cref="ResizeAsync"/> would add.</summary>
+    public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Turns.Plan(() =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
+        VirtualDiskDescription description = disk.Open.Description;
+        long size = NewTierSize(managed.Pool!, description, index, sizeBytes);
+        if (!RoomPlans.TryPlanTierGrowth(managed.Pool!, description, index, size, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason))
+        {
+            throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {sizeBytes} of storage tier '{after.Tiers[index].FriendlyName}': {reason}", "Give a smaller size, or add disks.");
+        }
+
+        int first = (int)(description.Tiers[index].SpaceBytes / VirtualDiskLayout.ShapeOf(managed.Pool!, description, description.Tiers[index]).RowSize);
+        return new VirtualDiskPlacement(after, Extents.PlaceIn(managed.Pool!, after, after.Tiers[index], rows, first), [], []);
+    });
+
+    /// <summary>Gives a virtual disk with tiers one more, and grows it by that.</summary>
+    /// <exception cref="RefusedException">The virtual disk cannot have that tier, or the pool has no room for it; nothing was changed.</exception>
+    public Task<StorageTierStatus> AddAsync(Guid virtualDisk, TierRequest tier) => _core.Turns.Change(async LaneTask<StorageTierStatus> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk, NewTierSpec spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
+        Commits.Require(await AddedTier.AddTier(managed.Pool!, disk.Open, spec, disks), spec.FriendlyName);
+        await disk.Open.Tiering!.SaveHeat();   // where it is kept depends on the size of the disk
+        VirtualDiskDescription after = disk.Open.Description;
+        return TierStatuses.Of(managed, after, after.RankOf(after.Tiers.Length - 1));
+    });
+
+    /// <summary>The rows that <see cref="AddAsync"/> would add.</summary>
+    public Task<AddedTierPlacement> PlanAddAsync(Guid virtualDisk, TierRequest tier) => _core.Turns.Plan(() =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk, NewTierSpec spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
+        if (!RoomPlans.TryPlanTier(
+            managed.Pool!, disk.Open.Description, spec, disks, out VirtualDiskDescription after, out TierDescription added, out NewPartRows rows, out string reason))
+        {
+            throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {tier.SizeBytes} of storage tier '{added.FriendlyName}': {reason}", "Give a smaller size, or add disks.");
+        }
+
+        return new AddedTierPlacement(added, new VirtualDiskPlacement(
+            after, Extents.PlaceIn(managed.Pool!, after, added, rows.Data, 0),
+            Extents.Place(managed.Pool!, after, rows.Log, 0, rows.Log.Count > 0 ? rows.Log[0].Sources.Length : 1), []));
+    });
+
+    private (ManagedPool Pool, ManagedVirtualDisk Disk, NewTierSpec Spec, ImmutableArray<DiskNumber> Disks) NewTierOf(Guid virtualDisk, TierRequest tier)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeUsable(virtualDisk);
+        managed.RequireWritable();
+        (NewTierSpec spec, ImmutableArray<DiskNumber> disks) = new AddedTierPlan(managed.Pool!, disk.Open.Description).Decide(tier);
+        return (managed, disk, spec, disks);
+    }
+
+    private static long NewTierSize(Pool pool, VirtualDiskDescription disk, int index, long sizeBytes)
+    {
+        TierDescription tier = disk.Tiers[index];
+        long size = VirtualDiskPlan.RoundUp(sizeBytes, disk.SliceSize, "Size");
+        if (size < tier.SizeBytes)
+        {
+            throw new RefusedException(
+                Refusal.SizeNotSupported, $"-Size {sizeBytes} is smaller than storage tier '{tier.FriendlyName}' ({tier.SizeBytes} bytes).", "A tier is not made smaller.");
+        }
+
+        long most = disk.ProvisioningType == ProvisioningType.Fixed ? RoomPlans.LargestTierSize(pool, disk, index) : long.MaxValue;
+        return size == tier.SizeBytes || size <= most ? size : throw new RefusedException(
+            Refusal.NotEnoughCapacity,
+            $"-Size {sizeBytes} of storage tier '{tier.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {Math.Max(most, tier.SizeBytes)} bytes.",
+            "Give a smaller size, or add disks of its medium.");
+    }
+
+    private (ManagedPool Pool, TierTemplate Template) NewTemplate(Guid pool, TierTemplateRequest request)
+    {
+        ManagedPool managed = _core.Pools.TakeOpen(pool);
+        managed.RequireWritable();
+        return (managed, TierTemplatePlan.Change(managed.Pool!.State, new TierTemplate { Id = _core.Lane.NewGuid(), FriendlyName = "" }, request));
+    }
+
+    private (ManagedPool Pool, TierTemplate Template) ChangedTemplate(Guid id, TierTemplateRequest request)
+    {
+        (ManagedPool managed, TierTemplate template) = OpenTemplate(id);
+        return (managed, TierTemplatePlan.Change(managed.Pool!.State, template, request));
+    }
+
+    private bool IsTemplate(Guid id) => _core.Pools.All.Any(managed => managed.State?.TierTemplates.ContainsKey(id) == true);
+
+    private (ManagedPool Pool, TierTemplate Template) OpenTemplate(Guid id, bool mustBeWritable = true)
+    {
+        if (!IsTemplate(id))
+        {
+            (_, ManagedVirtualDisk disk, int index) = OpenTier(id);
+            throw new RefusedException(
+                Refusal.InUse, $"Storage tier '{disk.Open.Description.Tiers[index].FriendlyName}' is a part of virtual disk '{disk.Open.Description.FriendlyName}'.",
+                "Remove the virtual disk, or name a template.");
+        }
+
+        ManagedPool open = _core.Pools.TakeOpen(_core.Pools.All.First(managed => managed.State?.TierTemplates.ContainsKey(id) == true).Id.Value);
+        if (mustBeWritable)
+        {
+            open.RequireWritable();
+        }
+
+        return (open, open.Pool!.State.TierTemplates[id]);
+    }
+
+    private (ManagedPool Pool, ManagedVirtualDisk Disk, VirtualDiskDescription Changed) ChangedTier(Guid id, TierTemplateRequest request)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
+        managed.RequireWritable();
+        VirtualDiskDescription before = disk.Open.Description;
+        return (managed, disk, before with { Tiers = before.Tiers.SetItem(index, TierTemplatePlan.Change(before, before.Tiers[index], request)) });
+    }
+
+    private (ManagedPool Pool, ManagedVirtualDisk Disk, int Index) OpenTier(Guid id)
+    {
+        VirtualDiskDescription? owner = _core.Pools.All.SelectMany(managed => managed.State?.VirtualDisks.Values ?? []).FirstOrDefault(disk => IndexOf(disk, id) >= 0);
+        if (owner is null)
+        {
+            string hint = IsTemplate(id) ? "it is a template, which has no size" : "it is not there";
+            throw new RefusedException(
+                IsTemplate(id) ? Refusal.InvalidParameter : Refusal.ObjectNotFound, $"Storage tier {id:B} is no tier of a virtual disk: {hint}.", "Look at Get-StorageTier -VirtualDisk.");
+        }
+
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(owner.Id.Value);
+        return (managed, disk, IndexOf(disk.Open.Description, id));
+    }
+
+    private static int IndexOf(VirtualDiskDescription disk, Guid tier) => disk.IsTiered ? disk.Tiers.ToList().FindIndex(one => one.Id == tier) : -1;
+
+    private static async LaneTask<StorageTierStatus> Keep(ManagedPool managed, TierTemplate template)
+    {
+        Commits.Require(await managed.Pool!.Commit(new TierTemplateSet(template)), template.FriendlyName);
+        return TierStatuses.Of(managed, template);
+    }
+}

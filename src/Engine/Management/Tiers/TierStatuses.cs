@@ -1,0 +1,79 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>Statuses of tier templates and tiers.</summary>
+internal static class TierStatuses
+{
+    /// <summary>Returns the statuses of the templates of a pool, by name.</summary>
+    internal static IEnumerable<StorageTierStatus> TemplatesOf(ManagedPool managed) =>
+        (managed.State?.TierTemplates.Values ?? []).Select(template => Of(managed, template)).OrderBy(static tier => tier.FriendlyName, StringComparer.OrdinalIgnoreCase);
+
+    /// <summary>Returns the statuses of the tiers of the virtual disks of a pool.</summary>
+    internal static IEnumerable<StorageTierStatus> TiersOf(ManagedPool managed) =>
+        (managed.State?.VirtualDisks.Values ?? []).Where(static disk => disk is { IsBeingCreated: false, IsTiered: true })
+            .SelectMany(disk => Enumerable.Range(0, disk.Tiers.Length).Select(index => Of(managed, disk, index)));
+
+    /// <summary>Returns the status of a template. What it leaves open is shown as it would be decided now.</summary>
+    internal static StorageTierStatus Of(ManagedPool managed, TierTemplate template)
+    {
+        PoolDescription pool = managed.State!.Pool!;
+        bool isOpen = template.NumberOfDataCopies == 0;
+        string layout = isOpen ? pool.ResiliencySettingNameDefault : template.ResiliencySettingName;
+        ResiliencyDefaults? setting = pool.ResiliencySettings.FirstOrDefault(setting => FriendlyNames.AreSame(setting.Name, layout));
+        return new StorageTierStatus
+        {
+            UniqueId = template.Id,
+            FriendlyName = template.FriendlyName,
+            PoolId = managed.Id.Value,
+            SlabBytes = pool.Slabs.DataBytes,
+            MediaTypeCode = template.MediaTypeCode,
+            ResiliencySettingName = layout,
+            NumberOfColumns = template.NumberOfColumns,
+            NumberOfDataCopies = isOpen ? setting?.NumberOfDataCopiesDefault ?? 1 : template.NumberOfDataCopies,
+            PhysicalDiskRedundancy = isOpen ? setting?.PhysicalDiskRedundancyDefault ?? 0 : template.PhysicalDiskRedundancy,
+            Interleave = template.Interleave > 0 ? template.Interleave : setting?.InterleaveDefault ?? 0,
+            FaultDomainAwareness = template.FaultDomainAwareness,
+            ProvisioningType = template.ProvisioningType ?? pool.ProvisioningTypeDefault,
+            Usage = template.Usage,
+            Description = template.Description,
+        };
+    }
+
+    /// <summary>Returns the status of a tier of a virtual disk.</summary>
+    internal static StorageTierStatus Of(ManagedPool managed, VirtualDiskDescription disk, int index)
+    {
+        TierDescription tier = disk.Tiers[index];
+        PoolState state = managed.State!;
+        long slab = state.Pool!.Slabs.DataBytes;
+        SpaceState?[] spaces = [state.Space(tier.DataSpace), state.Space(tier.LogSpace)];
+        return new StorageTierStatus
+        {
+            UniqueId = tier.Id,
+            FriendlyName = tier.FriendlyName,
+            PoolId = managed.Id.Value,
+            VirtualDisk = disk.Id.Value,
+            IsFastest = index == 0 && disk.Tiers.Length > 1,
+            SizeBytes = tier.SizeBytes,
+            AllocatedBytes = (spaces[0]?.MappedRows ?? 0) * tier.NumberOfColumns * slab,
+            FootprintBytes = spaces.Sum(static space => (space?.MappedRows ?? 0) * (long)(space?.Description.Positions ?? 0)) * slab,
+            MappedBytes = state.SliceMap(disk.Id).Mapped(tier.Number) * (long)disk.SliceSize,
+            Counters = managed.VirtualDisks.GetValueOrDefault(disk.Id)?.Open.Tiers?.CountersOf(tier.Number),
+            SlabBytes = slab,
+            MediaTypeCode = tier.MediaTypeCode,
+            ResiliencySettingName = tier.ResiliencySettingName,
+            NumberOfColumns = tier.NumberOfColumns,
+            NumberOfDataCopies = tier.NumberOfDataCopies,
+            PhysicalDiskRedundancy = tier.PhysicalDiskRedundancy,
+            Interleave = tier.Interleave,
+            FaultDomainAwareness = tier.FaultDomainAwareness,
+            ProvisioningType = disk.ProvisioningType,
+            Usage = TierTemplate.UsageData,
+            Description = tier.Description,
+        };
+    }
+}

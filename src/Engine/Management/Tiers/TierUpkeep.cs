@@ -1,0 +1,105 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tiering;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>Begins optimizations of tiers at their times and, in continuous mode, when they are worth it; saves heat.</summary>
+internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptimizer optimizer)
+{
+    private const long HeatSaveNs = 600_000_000_000;
+    private const long ContinuousBytes = 1L << 30;   // planned at once, so that the plan stays young
+
+    private readonly Dictionary<Guid, long> _tierTimes = [];   // per pool: minute, since year 1, up to which its schedule has been looked at
+    private readonly HashSet<Guid> _tiersDue = [];             // virtual disks whose time has come and whose optimization has not begun
+    private readonly Dictionary<Guid, long> _heatSaved = [];   // per pool, on the lane's clock
+
+    /// <summary>Once a minute: begins optimizations whose time has come, and saves heat every ten minutes.</summary>
+    internal async LaneTask<Nothing> Tend(ManagedPool managed)
+    {
+        if (core.Turns.IsStopped || managed.Pool is not { HasLostQuorum: false } pool)
+        {
+            return default;
+        }
+
+        ManagedVirtualDisk[] disks = [.. managed.VirtualDisks.Values.Where(static disk => disk.Open is { Tiering: not null, Fault: IoError.None })];
+        bool mayStart = !core.Turns.IsTaken && !pool.State.Pool!.IsReadOnly;
+        bool isDue = mayStart && IsTierTime(pool);   // asked only when it can be followed: a time that is passed over now is found the next time
+        TierSchedule schedule = TierScheduleService.Of(pool);
+        foreach (ManagedVirtualDisk disk in disks.Where(static disk => disk.HasSeveralTiers))
+        {
+            Guid id = disk.Open.Description.Id.Value;
+            if (isDue)
+            {
+                _tiersDue.Add(id);
+            }
+            else if (!schedule.IsEnabled)
+            {
+                _tiersDue.Remove(id);   // switched off before it began
+            }
+
+            if (mayStart && !optimizer.IsOptimizing(managed, disk) && _tiersDue.Remove(id))
+            {
+                optimizer.Start(managed, disk, JobKind.OptimizeTiers, core.Lane.NewGuid(), null);
+            }
+        }
+
+        foreach (ManagedVirtualDisk disk in disks.Where(static disk => disk.HasSeveralTiers))
+        {
+            await OptimizeWhenWorth(managed, disk);
+        }
+
+        if (core.Lane.NowNs - _heatSaved.GetValueOrDefault(pool.Id.Value) >= HeatSaveNs)
+        {
+            _heatSaved[pool.Id.Value] = core.Lane.NowNs;
+            foreach (ManagedVirtualDisk disk in disks)
+            {
+                await disk.Open.Tiering!.SaveHeat();   // does nothing to one that has been closed meanwhile
+            }
+        }
+
+        return default;
+    }
+
+    /// <summary>Continuous mode: begins an optimization when there is something to move and none is under way.</summary>
+    private async LaneTask<Nothing> OptimizeWhenWorth(ManagedPool managed, ManagedVirtualDisk disk)
+    {
+        if (!MayStart())
+        {
+            return default;
+        }
+
+        DiskTiering tiering = disk.Open.Tiering!;
+        TierPlan plan = await tiering.Plan(Settings());
+        if (plan.Moves.Count > 0 && MayStart())   // somebody may have come in meanwhile
+        {
+            optimizer.Start(managed, disk, JobKind.OptimizeTiers, core.Lane.NewGuid(), null, Settings());
+        }
+
+        return default;
+
+        TierPlanSettings Settings() => TierOptimizer.SettingsOf(managed.Pool!, tiering) with { MaxBytes = ContinuousBytes };
+
+        bool MayStart() => !core.Turns.IsStopped && !core.Turns.IsTaken
+            && managed.Pool is { HasLostQuorum: false } pool && !pool.State.Pool!.IsReadOnly && TierScheduleService.Of(pool).IsContinuous
+            && managed.VirtualDisks.ContainsValue(disk) && disk.Open.Fault == IoError.None
+            && !runner.Running(managed.Id.Value).Any(job => job.Spec.VirtualDisk == disk.Open.Description.Id.Value);
+    }
+
+    /// <summary>Whether a time of the schedule has come since this was last asked; the first time it is asked, none has.</summary>
+    private bool IsTierTime(Pool pool)
+    {
+        DateTime now = core.Lane.UtcNow.ToLocalTime().DateTime;
+        long minute = now.Ticks / TimeSpan.TicksPerMinute;
+        bool isKnown = _tierTimes.TryGetValue(pool.Id.Value, out long seen);
+        _tierTimes[pool.Id.Value] = minute;
+        TierSchedule schedule = TierScheduleService.Of(pool);
+        long day = TimeSpan.TicksPerDay / TimeSpan.TicksPerMinute;
+        return isKnown && schedule.IsEnabled && schedule.Times.Any(time => LastTime(time) > seen);
+
+        long LastTime(int time) => minute - ((minute - time) % day);
+    }
+}

@@ -1,0 +1,96 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// Write caches in other pools than the data. A pool that lends room for them has users that are not its own virtual disks:
+//
+//  - what its disks do, and what becomes of them, concerns those too;
+//  - a virtual disk whose cache is in a pool that is not open is detached, and attached when that pool opens;
+//  - room that was lent and that no virtual disk names any more is given back as soon as the home pool is open to say so;
+//  - a pool is not removed while it lends.
+
+/// <summary>Room that pools lend for write caches of virtual disks of other pools.</summary>
+internal sealed class LentCaches(SubsystemCore core)
+{
+    /// <summary>The other pool that a new virtual disk's write cache is to be in; null: its own.</summary>
+    internal Pool? LenderFor(ManagedPool home, VirtualDiskRequest request)
+    {
+        if (request.CachePool is not { } id || id == home.Id.Value)
+        {
+            return null;
+        }
+
+        ManagedPool lender = core.Pools.TakeOpen(id);
+        lender.RequireWritable();
+        return lender.Pool;
+    }
+
+    /// <summary>
+    /// The pool that a virtual disk's write cache is in, or would be. One that is not known any more, and that nothing of the disk is in, is its own
+    /// from now on.
+    /// </summary>
+    internal ManagedPool CachePoolOf(ManagedPool home, VirtualDiskDescription disk, Action<string> remark)
+    {
+        if (!disk.IsCacheElsewhere)
+        {
+            return home;
+        }
+
+        if (disk.CacheSpace == SpaceId.None && core.Pools.Find(disk.CachePool) is null)
+        {
+            remark($"The storage pool that the write cache of virtual disk '{disk.FriendlyName}' was in ({disk.CachePool}) is not known any more: it is made in storage pool '{home.State!.Pool!.FriendlyName}'.");
+            return home;
+        }
+
+        ManagedPool lender = core.Pools.TakeOpen(disk.CachePool.Value);
+        lender.RequireWritable();
+        return lender;
+    }
+
+    /// <summary>Gives room back that pools have lent and that no virtual disk names any more.</summary>
+    internal async LaneTask<Nothing> GiveBackUnnamed()
+    {
+        foreach (ManagedPool managed in core.Pools.All.ToArray())
+        {
+            if (managed.Pool is { HasLostQuorum: false } lender && !lender.State.Pool!.IsReadOnly)
+            {
+                foreach (SpaceId ring in CacheLoans.UnnamedRings(lender, core.Pools.FindOpen))
+                {
+                    await GiveBackUnnamed(lender, ring);
+                }
+            }
+        }
+
+        return default;
+    }
+
+    // A virtual disk that takes no requests may be so because it is not known which cache its record names: that is known when it is opened again.
+    private async LaneTask<Nothing> GiveBackUnnamed(Pool lender, SpaceId ring)
+    {
+        SpaceDescription space = lender.State.Space(ring)!.Description;
+        bool isUndecided = core.Pools.Find(space.Home) is not { Pool: { HasLostQuorum: false } } home
+            || (home.VirtualDisks.TryGetValue(space.Owner, out ManagedVirtualDisk? owner) && owner.Open.Fault != IoError.None);
+        if (!isUndecided && (await CacheLoans.GiveBack(lender, ring)).Succeeded)
+        {
+            core.Notice($"Room in storage pool {lender.State.Pool!.FriendlyName} that was lent for a write cache, and that no virtual disk names, is free.");
+        }
+
+        return default;
+    }
+
+    /// <summary>Refuses to remove a pool that lends.</summary>
+    internal void RequireNotLending(ManagedPool managed)
+    {
+        string[] borrowers = [.. core.Pools.Borrowers(managed.State!)];
+        if (borrowers.Length > 0)
+        {
+            throw new RefusedException(
+                Refusal.PoolHasVirtualDisks, $"Storage pool '{managed.State!.Pool!.FriendlyName}' is in use by {string.Join(", ", borrowers)}.",
+                "Give those virtual disks no write cache first (Set-VirtualDisk -WriteCacheSize 0), or remove them, with both pools open.");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>What verbs of virtual disks decide before they change anything, and what they refuse.</summary>
+internal sealed class VirtualDiskDecisions(SubsystemCore core, LentCaches lent)
+{
+    /// <summary>Decides what a new virtual disk is.</summary>
+    internal (ManagedPool Pool, NewVirtualDiskSpec Spec, IReadOnlyList<string> Remarks) Decide(Guid pool, VirtualDiskRequest request)
+    {
+        ManagedPool managed = core.Pools.TakeOpen(pool);
+        managed.RequireWritable();
+        VirtualDiskPlan plan = new(managed.Pool!, request, lent.LenderFor(managed, request));
+        return (managed, plan.Decide(), plan.Remarks);
+    }
+
+    /// <summary>Decides what a virtual disk is after a change.</summary>
+    internal (ManagedPool Pool, ManagedVirtualDisk Disk, VirtualDiskDescription Description) Changed(
+        Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = core.Pools.TakeDisk(id);
+        VirtualDiskDescription changed = change(disk.Open.Description);
+        FriendlyNames.Require(changed.FriendlyName, "NewFriendlyName");
+        if (managed.State!.VirtualDisks.Values.Any(
+            other => other.Id != changed.Id && string.Equals(other.FriendlyName, changed.FriendlyName, StringComparison.OrdinalIgnoreCase)))
+        {
+            throw new RefusedException(
+                Refusal.NameTaken,
+                $"-NewFriendlyName '{changed.FriendlyName}' is the name of another virtual disk of storage pool '{managed.State.Pool!.FriendlyName}'.",
+                "Choose another name.");
+        }
+
+        if (disk.IsExported && changed.FriendlyName != disk.Open.Description.FriendlyName)
+        {
+            throw new RefusedException(
+                Refusal.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' is connected under its name.", "Disconnect it first.");
+        }
+
+        return (managed, disk, changed);
+    }
+
+    /// <summary>The size that a virtual disk is to grow to, in whole rows.</summary>
+    internal static long NewSize(Pool pool, VirtualDiskDescription description, long sizeBytes)
+    {
+        if (description.IsTiered)
+        {
+            throw new RefusedException(
+                Refusal.NotSupported, $"-Size {sizeBytes}: virtual disk '{description.FriendlyName}' has tiers, whose sizes are its size.", "Make a tier larger with Resize-StorageTier.");
+        }
+
+        long row = VirtualDiskLayout.ShapeOf(pool, description).RowSize;
+        long size = VirtualDiskPlan.RoundUp(sizeBytes, row, "Size");
+        if (size < description.SizeBytes)
+        {
+            throw new RefusedException(
+                Refusal.SizeNotSupported, $"-Size {sizeBytes} is smaller than virtual disk '{description.FriendlyName}' ({description.SizeBytes} bytes).",
+                "A virtual disk is not made smaller.");
+        }
+
+        if (size / row > SpaceDescription.MaxRows)
+        {
+            throw new RefusedException(
+                Refusal.SizeNotSupported,
+                $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}' is more than {SpaceDescription.MaxRows * row} bytes, the largest with this slab and these columns.");
+        }
+
+        return size;
+    }
+}

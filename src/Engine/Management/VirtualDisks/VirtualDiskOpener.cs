@@ -1,0 +1,187 @@
+using TierSpaces.Engine.Caching;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// Invariants
+//  1. Every virtual disk of an open pool is open, or its pool says why not.
+//  2. A virtual disk that is open is exported while its description says connected. One that is attached by hand only is no longer connected when
+//     its pool is first opened after a start of the machine.
+//  3. No virtual disk is opened again while a commit that concerns it is undecided.
+
+/// <summary>Opens virtual disks of open pools, opens them again after what they lacked is back, and attaches them.</summary>
+internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports, JobRunner runner, ReliabilityRecords reliability, OpenedMarks marks)
+{
+    /// <summary>Opens the virtual disks of a pool that was just opened; removes those whose creation was not finished.</summary>
+    internal async LaneTask<Nothing> OpenAll(ManagedPool managed)
+    {
+        Pool pool = managed.Pool!;
+        bool isFirst = marks.IsFirstSinceBoot(managed.Id);
+        foreach (VirtualDiskDescription known in pool.State.VirtualDisks.Values)
+        {
+            if (known.IsBeingCreated)
+            {
+                await VirtualDiskBuilder.Remove(pool, known.Id);
+                continue;
+            }
+
+            bool waits = isFirst && known is { IsManualAttach: true, IsConnected: true };
+            VirtualDiskDescription disk = waits ? known with { IsConnected = false } : known;
+            if (waits && !(await pool.Commit(new VirtualDiskChanged(disk))).Succeeded)
+            {
+                core.Notice($"Virtual disk {disk.FriendlyName} is attached by hand only; that it is detached now could not be noted.");
+            }
+
+            await TryOpen(managed, disk);
+        }
+
+        return default;
+    }
+
+    /// <summary>
+    /// Opens a virtual disk of an open pool and attaches it. If the host's own files fail, the disk stays closed with the reason; other disks
+    /// and the host are not concerned.
+    /// </summary>
+    internal async LaneTask<Nothing> TryOpen(ManagedPool managed, VirtualDiskDescription disk)
+    {
+        try
+        {
+            ManagedVirtualDisk opened = new(await VirtualDiskStack.Open(managed.Pool!, disk.Id));
+            opened.Open.Description = opened.Open.Description with { IsConnected = disk.IsConnected };
+            managed.VirtualDisks[disk.Id] = opened;
+            managed.Unopened.Remove(disk.Id);
+            AttachOpened(opened);
+        }
+        catch (IOException problem)
+        {
+            managed.Unopened[disk.Id] = problem.Message;
+            core.Notice($"Virtual disk {disk.FriendlyName} is not open: {problem.Message}");
+        }
+
+        return default;
+    }
+
+    /// <summary>A virtual disk has been opened: it is exported if it is to be, or it is said why it cannot be.</summary>
+    internal void AttachOpened(ManagedVirtualDisk disk)
+    {
+        VirtualDiskDescription description = disk.Open.Description;
+        if (disk.Open.Fault != IoError.None)
+        {
+            core.Notice($"Virtual disk {description.FriendlyName} is detached: {disk.Open.FaultReason}.");
+        }
+        else if (description.IsConnected && core.Options.Network is not null)
+        {
+            exports.TryStart(disk);
+        }
+    }
+
+    /// <summary>Opens a virtual disk again: its export and jobs end.</summary>
+    internal async LaneTask<ManagedVirtualDisk> Reopen(ManagedPool managed, ManagedVirtualDisk disk)
+    {
+        await DiskExports.Stop(disk);
+        await runner.EndOf(managed, disk.Open.Description.Id.Value);
+        reliability.Gather();
+        ManagedVirtualDisk again = new(await VirtualDiskStack.Reopen(managed.Pool!, disk.Open));
+        managed.VirtualDisks[again.Open.Description.Id] = again;
+        return again;
+    }
+
+    /// <summary>
+    /// Opens a virtual disk again. While a commit that concerns it is undecided it is only detached, and opened as soon as the commit is decided
+    /// (<see cref="ReopenDecided"/>).
+    /// </summary>
+    internal async LaneTask<Nothing> ReopenOnceDecided(ManagedPool home, ManagedVirtualDisk disk)
+    {
+        if (MayReopen(home, disk))
+        {
+            AttachOpened(await Reopen(home, disk));
+            return default;
+        }
+
+        disk.AwaitsDecision = true;
+        await DiskExports.Stop(disk);
+        return default;
+    }
+
+    /// <summary>Opens the virtual disks of a pool again that waited until a commit was decided.</summary>
+    internal async LaneTask<Nothing> ReopenDecided(ManagedPool home)
+    {
+        foreach (ManagedVirtualDisk disk in home.VirtualDisks.Values.Where(disk => disk.AwaitsDecision && MayReopen(home, disk)).ToArray())
+        {
+            AttachOpened(await Reopen(home, disk));
+        }
+
+        return default;
+    }
+
+    /// <summary>
+    /// Opens the virtual disks with slabs in a pool again that take no requests, or no writes, for want of the disks that were there. That drops their
+    /// clients: none of them takes a later flush for one of writes that may be lost.
+    /// </summary>
+    internal async LaneTask<Nothing> OpenFailed(ManagedPool managed)
+    {
+        foreach ((ManagedPool home, ManagedVirtualDisk disk) in core.Pools.UsersOf(managed).Where(static user => user.Disk.Open is { Fault: not IoError.None } or { HasReturnedLog: true }).ToArray())
+        {
+            await ReopenOnceDecided(home, disk);
+        }
+
+        return default;
+    }
+
+    /// <summary>Attaches the virtual disks that have waited for a pool which has just been opened.</summary>
+    internal async LaneTask<Nothing> AttachWaiting(ManagedPool lender)
+    {
+        foreach (ManagedPool home in core.Pools.All.ToArray())
+        {
+            foreach (ManagedVirtualDisk disk in home.VirtualDisks.Values.ToArray())
+            {
+                if (disk.Open is { Cache.State: WriteCacheState.Absent } waiting && waiting.Description.CachePool == lender.Id)
+                {
+                    await ReopenOnceDecided(home, disk);
+                }
+            }
+        }
+
+        return default;
+    }
+
+    /// <summary>Opens a virtual disk that could not be opened before. It is still there when a commit that begins now says so.</summary>
+    internal async LaneTask<Nothing> OpenAgain(Guid id)
+    {
+        VirtualDiskId disk = new(id);
+        if (core.Pools.FindUnopened(disk) is not var (managed, description))
+        {
+            return default;
+        }
+
+        CommitResult there = await managed.Pool!.Commit(new VirtualDiskChanged(description));
+        if (managed.State!.VirtualDisk(disk) is null)
+        {
+            managed.Unopened.Remove(disk);   // its removal was committed after all
+            return await VirtualDiskBuilder.ForgetRemoved(managed.Pool!, description);
+        }
+
+        Commits.Require(there, description.FriendlyName);
+        return await TryOpen(managed, description);
+    }
+
+    /// <summary>Opens, on command, a virtual disk again that takes no requests. One whose write cache is gone needs a disk of it first.</summary>
+    internal async LaneTask<Nothing> BringBackFailed(Guid id)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = core.Pools.TakeDisk(id);
+        if (disk.Open.Fault != IoError.None && disk.Open.Cache is not { IsGone: true } && MayReopen(managed, disk))
+        {
+            await Reopen(managed, disk);
+        }
+
+        return default;
+    }
+
+    /// <summary>Whether the metadata can say all of a virtual disk: a commit that is undecided may move its slabs, slices or cache after it has been opened.</summary>
+    internal bool MayReopen(ManagedPool home, ManagedVirtualDisk disk) =>
+        home.Pool is { HasLostQuorum: false, HasUndecidedCommit: false }
+        && (!disk.Open.Description.IsCacheElsewhere || core.Pools.FindOpen(disk.Open.Description.CachePool) is null or { HasUndecidedCommit: false });
+}

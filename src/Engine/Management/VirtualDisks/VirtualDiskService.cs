@@ -1,0 +1,206 @@
+using TierSpaces.Engine.Exports.Nbd;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// A virtual disk is removed in this order: (1) the export and the jobs end; (2) it is closed; (3) the removal is committed. If the commit
+// is refused, the virtual disk is opened and exported again. If the commit found no space it may still be applied later: then the virtual disk
+// stays closed, with the reason, until a later commit has shown whether it is still there. Connecting it asks for that, and so does
+// removing it again.
+
+/// <summary>Verbs of virtual disks.</summary>
+public sealed class VirtualDiskService
+{
+    private readonly SubsystemCore _core;
+    private readonly VirtualDiskDecisions _decisions;
+    private readonly VirtualDiskOpener _disks;
+    private readonly DiskExports _exports;
+    private readonly WriteCacheService _caches;
+    private readonly VirtualDiskStatuses _statuses;
+    private readonly JobRunner _runner;
+    private readonly ReliabilityRecords _reliability;
+
+    internal VirtualDiskService(
+        SubsystemCore core,
+        VirtualDiskDecisions decisions,
+        VirtualDiskOpener disks,
+        DiskExports exports,
+        WriteCacheService caches,
+        VirtualDiskStatuses statuses,
+        JobRunner runner,
+        ReliabilityRecords reliability) =>
+        (_core, _decisions, _disks, _exports, _caches, _statuses, _runner, _reliability) = (core, decisions, disks, exports, caches, statuses, runner, reliability);
+
+    /// <summary>The virtual disks of every pool that is known.</summary>
+    public Task<VirtualDiskStatus[]> ListAsync() => _core.Turns.Look(() => _core.Pools.All
+        .SelectMany(managed => (managed.State?.VirtualDisks.Values ?? []).Where(disk => !disk.IsBeingCreated).Select(disk => _statuses.Of(managed, disk.Id))).ToArray());
+
+    /// <summary>Makes a virtual disk. It is detached until it is connected.</summary>
+    /// <exception cref="RefusedException">A parameter is outside its range or the pool has no room; nothing was changed.</exception>
+    public Task<VirtualDiskStatus> CreateAsync(Guid pool, VirtualDiskRequest request) => _core.Turns.Change(async LaneTask<VirtualDiskStatus> () =>
+    {
+        (ManagedPool managed, NewVirtualDiskSpec spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);
+        VirtualDiskResult result = await VirtualDiskBuilder.Create(managed.Pool!, spec);
+        if (result.Disk is not { } open)
+        {
+            throw new RefusedException(
+                result.Status == CommitStatus.NoSpace ? Refusal.NotEnoughCapacity : Refusal.Failed,
+                $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {result.Reason}", "Give a smaller size, or add disks to the pool.");
+        }
+
+        managed.VirtualDisks[open.Description.Id] = new ManagedVirtualDisk(open);
+        _core.Notice($"Virtual disk {spec.FriendlyName} was made.");
+        return _statuses.Of(managed, open.Description.Id) with { Remarks = remarks };
+    });
+
+    /// <summary>Changes name, usage or access of a virtual disk.</summary>
+    public Task<VirtualDiskStatus> SetAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => _core.Turns.Change(async LaneTask<VirtualDiskStatus> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk, VirtualDiskDescription changed) = _decisions.Changed(id, change);
+        Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
+        disk.Open.Description = changed;
+        disk.Open.Disk.IsReadOnly = changed.IsReadOnly;
+        disk.Open.Tiering?.LoadSettings();
+        if (disk.Open.Cache is { } cache)
+        {
+            cache.Settings = changed.Destage;
+        }
+
+        return _statuses.Of(managed, changed.Id);
+    });
+
+    /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
+    public Task<bool> CheckSetAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => _core.Turns.Check(() => _decisions.Changed(id, change));
+
+    /// <summary>Makes a virtual disk longer.</summary>
+    public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Turns.Change(async LaneTask<VirtualDiskStatus> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
+        VirtualDiskDescription description = disk.Open.Description;
+        long size = VirtualDiskDecisions.NewSize(managed.Pool!, description, sizeBytes);
+        CommitResult result = size == description.SizeBytes ? CommitResult.Committed : await VirtualDiskGrowth.Grow(managed.Pool!, disk.Open, size);
+        if (result.Status == CommitStatus.NoSpace)
+        {
+            throw new RefusedException(
+                Refusal.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {result.Reason}",
+                VirtualDiskPlan.DisksToAdd(managed.Pool!, description, size - description.SizeBytes));
+        }
+
+        Commits.Require(result, description.FriendlyName);
+        return _statuses.Of(managed, description.Id);
+    });
+
+    /// <summary>Exports a virtual disk on its socket, now and after every restart.</summary>
+    /// <param name="id">Virtual disk.</param>
+    /// <param name="force">Whether what a lost write cache of it held is given up; the remarks say what that was.</param>
+    public Task<VirtualDiskStatus> ConnectAsync(Guid id, bool force = false) => _core.Turns.Change(async LaneTask<VirtualDiskStatus> () =>
+    {
+        await _disks.OpenAgain(id);
+        await _disks.BringBackFailed(id);
+        IReadOnlyList<string> remarks = await _caches.BringBackLost(id, force);
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeUsable(id);
+        VirtualDiskDescription description = disk.Open.Description;
+        if (!disk.IsExported)
+        {
+            _exports.Start(disk);
+            CommitResult result = await managed.Pool!.Commit(new VirtualDiskChanged(description with { IsConnected = true }));
+            if (!result.Succeeded)
+            {
+                await DiskExports.Stop(disk);
+                Commits.Require(result, description.FriendlyName);
+            }
+
+            disk.Open.Description = description with { IsConnected = true };
+        }
+
+        return _statuses.Of(managed, description.Id) with { Remarks = remarks };
+    });
+
+    /// <summary>Refuses what <see cref="ConnectAsync"/> would refuse, but for a socket that turns out to be taken.</summary>
+    public Task<bool> CheckConnectAsync(Guid id, bool force = false) => _core.Turns.Check(() =>
+        _exports.RequireOnlyOfItsName(force && _core.Pools.TakeDisk(id).Disk is { Open.Cache.IsGone: true } lost ? lost : _core.Pools.TakeUsable(id).Disk));
+
+    /// <summary>
+    /// Ends the export of a virtual disk; clients are drained, then dropped. The order: (1) no further request is taken; (2) what clients wrote is
+    /// flushed; (3) the description says detached; (4) the export ends. If (2) or (3) fails the virtual disk stays connected. A virtual disk that
+    /// takes no requests any more can be disconnected all the same; the remarks say what that costs.
+    /// </summary>
+    public Task<VirtualDiskStatus> DisconnectAsync(Guid id) => _core.Turns.Change(async LaneTask<VirtualDiskStatus> () =>
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
+        bool isUsable = disk.Open.Fault == IoError.None;
+        NbdExport? export = disk.Export;
+        if (export is not null)
+        {
+            await export.Suspend();
+        }
+
+        try
+        {
+            IReadOnlyList<string> remarks = await FlushForDisconnect(disk, isUsable);
+            VirtualDiskDescription description = disk.Open.Description with { IsConnected = false };
+            Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(description)), description.FriendlyName);
+            disk.Open.Description = description;
+            await DiskExports.Stop(disk);
+            return _statuses.Of(managed, description.Id) with { Remarks = remarks };
+        }
+        finally
+        {
+            export?.Resume();
+        }
+    });
+
+    /// <summary>Removes a virtual disk and everything in it.</summary>
+    /// <exception cref="RefusedException">The pool could not commit the removal; every verb reaches the virtual disk as before.</exception>
+    public Task<bool> RemoveAsync(Guid id) => _core.Turns.Change(async LaneTask<bool> () =>
+    {
+        VirtualDiskId disk = new(id);
+        if (_core.Pools.FindUnopened(disk) is not var (managed, description))
+        {
+            (managed, ManagedVirtualDisk open) = _core.Pools.TakeDisk(id);
+            description = open.Open.Description;
+            await DiskExports.Stop(open);
+            _reliability.Gather();
+            managed.VirtualDisks.Remove(disk);
+            await _runner.EndOf(managed, id);
+            await open.Open.Close();
+        }
+
+        CommitResult removed = await VirtualDiskBuilder.Remove(managed.Pool!, disk);
+        managed.Unopened.Remove(disk);
+        if (!removed.Succeeded && managed.State!.VirtualDisk(disk) is null)
+        {
+            await VirtualDiskBuilder.ForgetRemoved(managed.Pool!, description);   // an earlier removal was committed after all
+            return true;
+        }
+
+        if (removed.Status == CommitStatus.NoSpace)
+        {
+            managed.Unopened[disk] = $"its removal may still be committed: {removed.Reason}";
+        }
+        else if (!removed.Succeeded)
+        {
+            await _disks.TryOpen(managed, description);
+        }
+
+        Commits.Require(removed, description.FriendlyName);
+        return true;
+    });
+
+    /// <summary>An open virtual disk, for callers on the lane.</summary>
+    internal OpenVirtualDisk Opened(Guid id) => _core.Pools.TakeDisk(id).Disk.Open;
+
+    private static async LaneTask<IReadOnlyList<string>> FlushForDisconnect(ManagedVirtualDisk disk, bool isUsable)
+    {
+        IoError error = await disk.Open.Disk.Flush();
+        string name = disk.Open.Description.FriendlyName;
+        return error == IoError.None || disk.Open.Disk.IsReadOnly ? []
+            : !isUsable ? [$"What clients wrote to virtual disk '{name}' since their last flush is not durable: {disk.Open.FaultReason} ({error})."]
+            : throw new RefusedException(
+                Refusal.Failed, $"Virtual disk '{name}' could not be flushed ({error}) and stays connected: what clients wrote since their last flush may not be durable.",
+                "Look at Get-VirtualDisk and its disks, then disconnect it again.");
+    }
+}

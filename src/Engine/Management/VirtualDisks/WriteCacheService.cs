@@ -1,0 +1,127 @@
+using System.Globalization;
+using TierSpaces.Engine.Caching;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+/// <summary>Verbs of write caches, and what is done about those that are lost or have returned.</summary>
+public sealed class WriteCacheService
+{
+    private const int LostRangesMax = 256;
+
+    private readonly SubsystemCore _core;
+    private readonly VirtualDiskOpener _disks;
+    private readonly LentCaches _lent;
+    private readonly VirtualDiskStatuses _statuses;
+
+    internal WriteCacheService(
+        SubsystemCore core, VirtualDiskOpener disks, LentCaches lent, VirtualDiskStatuses statuses) =>
+        (_core, _disks, _lent, _statuses) = (core, disks, lent, statuses);
+
+    /// <summary>Gives a virtual disk a write cache of another size, or none, while it is in use: what it holds goes home first.</summary>
+    /// <exception cref="RefusedException">There is no room for that size, or the cache could not be emptied; nothing was changed.</exception>
+    public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Turns.Change(async LaneTask<VirtualDiskStatus> () =>
+    {
+        List<string> remarks = [];
+        (ManagedPool managed, ManagedVirtualDisk disk, ManagedPool at, long size) = TakeForResize(id, sizeBytes, remarks);
+        string name = disk.Open.Description.FriendlyName;
+        bool isAsItWas = size == disk.Open.Description.WriteCacheSize && disk.Open.Cache is not { State: WriteCacheState.WriteThrough };
+        CommitResult result = isAsItWas
+            ? CommitResult.Committed : await CacheExchange.ResizeCache(managed.Pool!, disk.Open, size, at.Pool!);
+        if (result.Status == CommitStatus.NoSpace)
+        {
+            throw new RefusedException(Refusal.WriteCacheSizeRange, $"-WriteCacheSize {sizeBytes} of virtual disk '{name}': {result.Reason}", "Give a smaller size.");
+        }
+
+        Commits.Require(result, name);
+        return _statuses.Of(managed, disk.Open.Description.Id) with { Remarks = remarks };
+    });
+
+    /// <summary>Refuses what <see cref="ResizeAsync"/> would refuse, but for a cache that turns out not to empty itself.</summary>
+    public Task<bool> CheckResizeAsync(Guid id, long sizeBytes) => _core.Turns.Check(() => TakeForResize(id, sizeBytes, []));
+
+    private (ManagedPool Pool, ManagedVirtualDisk Disk, ManagedPool At, long Size) TakeForResize(Guid id, long sizeBytes, List<string> remarks)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeUsable(id);
+        managed.RequireWritable();
+        VirtualDiskDescription description = disk.Open.Description;
+        ManagedPool at = _lent.CachePoolOf(managed, description, remarks.Add);
+        long size = at == managed ? WriteCachePlan.Resized(managed.Pool!, description, sizeBytes, remarks.Add)
+            : new LentCachePlan(at.Pool!, remarks.Add).Resized(description, sizeBytes);
+        return (managed, disk, at, size);
+    }
+
+    /// <summary>Opens a virtual disk again whose write cache was lost: a disk of it may be back, or what it held is given up.</summary>
+    internal async LaneTask<IReadOnlyList<string>> BringBackLost(Guid id, bool force)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
+        if (disk.Open.Cache is { IsGone: true } && LostCaches.HasCacheCopy(managed.Pool!, disk.Open.Description) && _disks.MayReopen(managed, disk))
+        {
+            disk = await _disks.Reopen(managed, disk);
+        }
+
+        if (!force || disk.Open.Cache is not { IsGone: true } lost)
+        {
+            return [];
+        }
+
+        managed.RequireWritable();
+        string loss = TextOf(await lost.Survey());
+        Commits.Require(await LostCaches.GiveUpCache(managed.Pool!, disk.Open), disk.Open.Description.FriendlyName);
+        _core.Notice($"Write cache of virtual disk {disk.Open.Description.FriendlyName} was given up: {loss}");
+        disk = await _disks.Reopen(managed, disk);
+        await RemoveGivenUp(managed, disk);
+        await _lent.GiveBackUnnamed();
+        return [$"The write cache of virtual disk '{disk.Open.Description.FriendlyName}' was given up: {loss} The virtual disk has no write cache until it is given one."];
+    }
+
+    /// <summary>Opens the virtual disks again whose write cache was out of reach and has a disk again.</summary>
+    internal async LaneTask<Nothing> BringBackReturned(ManagedPool managed)
+    {
+        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
+        {
+            if (disk.Open.Cache is { AwaitsDisks: true } && LostCaches.HasCacheCopy(managed.Pool!, disk.Open.Description) && _disks.MayReopen(managed, disk))
+            {
+                ManagedVirtualDisk again = await _disks.Reopen(managed, disk);
+                _core.Notice($"A disk of the write cache of virtual disk {again.Open.Description.FriendlyName} is back; the cache is {again.Open.Cache?.State}.");
+                _disks.AttachOpened(again);
+            }
+        }
+
+        return default;
+    }
+
+    /// <summary>Rings that were given up keep no slabs.</summary>
+    internal async LaneTask<Nothing> RemoveGivenUp(ManagedPool managed)
+    {
+        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
+        {
+            await RemoveGivenUp(managed, disk);
+        }
+
+        return default;
+    }
+
+    internal async LaneTask<Nothing> RemoveGivenUp(ManagedPool managed, ManagedVirtualDisk disk)
+    {
+        bool isGivenUp = disk.Open.Cache is { State: WriteCacheState.WriteThrough } && disk.Open.Description.CacheSpace != SpaceId.None;
+        if (isGivenUp && (await LostCaches.RemoveGivenUpCache(managed.Pool!, disk.Open)).Succeeded)
+        {
+            _core.Notice($"The slabs of the write cache of virtual disk {disk.Open.Description.FriendlyName}, which was given up, are free.");
+        }
+
+        return default;
+    }
+
+    private static string TextOf(CacheLoss loss)
+    {
+        (IReadOnlyList<(long Offset, long Length)> ranges, long unit) = loss.Coarsened(LostRangesMax);
+        string list = string.Join(", ", ranges.Select(range => string.Create(CultureInfo.InvariantCulture, $"{range.Offset}+{range.Length}")));
+        string known = ranges.Count == 0 ? "" : $"What was written last to these ranges may be lost (offset+length, in units of {unit} bytes): {list}. ";
+        return loss.IsComplete ? ranges.Count == 0 ? "It held nothing." : known.TrimEnd()
+            : known + (ranges.Count == 0 ? "What it held cannot be known: any range may lack its last writes." : "Other ranges may lack their last writes too.");
+    }
+}
