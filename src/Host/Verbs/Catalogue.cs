@@ -7,19 +7,19 @@ namespace TierSpaces.Host.Verbs;
 /// <summary>Everything there is at one moment, ready to be selected from. A verb reads it once, at its beginning.</summary>
 internal sealed class Catalogue
 {
-    private Catalogue(PhysicalDiskStatus[] disks, StoragePoolStatus[] pools, VirtualDiskStatus[] virtualDisks, StorageTierStatus[] tiers, JobStatus[] jobs)
+    private Catalogue(SubsystemSnapshot now)
     {
-        Disks = new("MSFT_PhysicalDisk", disks, disk => Identifiers.OfPoolOrDisk(disk.UniqueId), disk => disk.FriendlyName);
-        StoragePoolTarget[] targets = [.. pools.Select(pool => new StoragePoolTarget(pool)), new(null)];
+        Disks = new("MSFT_PhysicalDisk", now.PhysicalDisks, disk => Identifiers.OfPoolOrDisk(disk.UniqueId), disk => disk.FriendlyName);
+        StoragePoolTarget[] targets = [.. now.Pools.Select(pool => new StoragePoolTarget(pool)), new(null)];
         Pools = new("MSFT_StoragePool", targets, pool => Identifiers.OfPoolOrDisk(pool.Id), pool => pool.FriendlyName);
         VirtualDisks = new(
-            "MSFT_VirtualDisk", virtualDisks, disk => Identifiers.OfVirtualDisk(disk.Description.Id.Value),
+            "MSFT_VirtualDisk", now.VirtualDisks, disk => Identifiers.OfVirtualDisk(disk.Description.Id.Value),
             disk => disk.Description.FriendlyName);
-        Tiers = new("MSFT_StorageTier", tiers, tier => Identifiers.OfPoolOrDisk(tier.UniqueId), tier => tier.FriendlyName);
-        Jobs = new("MSFT_StorageJob", jobs, job => Identifiers.OfPoolOrDisk(job.UniqueId), job => job.Name);
+        Tiers = new("MSFT_StorageTier", now.Tiers, tier => Identifiers.OfPoolOrDisk(tier.UniqueId), tier => tier.FriendlyName);
+        Jobs = new("MSFT_StorageJob", now.Jobs, job => Identifiers.OfPoolOrDisk(job.UniqueId), job => job.Name);
         Settings = new(
             "MSFT_ResiliencySetting",
-            [.. pools.SelectMany(pool => pool.Description.ResiliencySettings.Select(setting => new ResiliencyTarget(pool, setting)))],
+            [.. now.Pools.SelectMany(pool => pool.Description.ResiliencySettings.Select(setting => new ResiliencyTarget(pool, setting)))],
             target => target.UniqueId, target => target.Setting.Name);
     }
 
@@ -42,15 +42,7 @@ internal sealed class Catalogue
     public Selector<ResiliencyTarget> Settings { get; }
 
     /// <summary>Reads it.</summary>
-    public static async Task<Catalogue> ReadAsync(HostServices services)
-    {
-        var subsystem = services.Subsystem;
-        var disks = await subsystem.PhysicalDisks.ListAsync().ConfigureAwait(false);
-        var pools = await subsystem.Pools.ListAsync().ConfigureAwait(false);
-        var virtualDisks = await subsystem.VirtualDisks.ListAsync().ConfigureAwait(false);
-        var tiers = await subsystem.Tiers.ListAsync().ConfigureAwait(false);
-        return new Catalogue(disks, pools, virtualDisks, tiers, await subsystem.Jobs.ListAsync().ConfigureAwait(false));
-    }
+    public static async Task<Catalogue> ReadAsync(HostServices services) => new(await services.Subsystem.SnapshotAsync().ConfigureAwait(false));
 
     /// <summary>Slab size of a pool, in bytes.</summary>
     public long SlabBytesOf(Guid pool) => Pools.All.First(target => target.Id == pool).Concrete.Description.Slabs.DataBytes;

@@ -54,7 +54,7 @@ public sealed class PhysicalDiskService
         (_core, _diskOpener, _opener, _diskChecks, _diskStatuses, _reliability, _failing) = (core, diskOpener, opener, diskChecks, diskStatuses, reliability, failing);
 
     /// <summary>Registered disks, and the missing members of open pools.</summary>
-    public Task<PhysicalDiskStatus[]> ListAsync() => _core.Turns.Look(() => _diskStatuses.All().ToArray());
+    public Task<PhysicalDiskStatus[]> ListAsync() => _core.Turns.Look(List);
 
     /// <summary>Makes an image file and registers it.</summary>
     /// <exception cref="RefusedException">The file exists, the size is unsuitable, the file system is full; nothing was changed.</exception>
@@ -170,6 +170,9 @@ public sealed class PhysicalDiskService
 
     /// <summary>Refuses what <see cref="ResetAsync"/> would refuse.</summary>
     public Task<bool> CheckResetAsync(Guid id) => _core.Turns.Check(() => _diskChecks.TakeErasable(id));
+
+    /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
+    internal PhysicalDiskStatus[] List() => [.. _diskStatuses.All()];
 
     private async LaneTask<PhysicalDiskStatus> Register(RegistrationSpec spec)
     {

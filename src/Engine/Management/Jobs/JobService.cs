@@ -13,9 +13,12 @@ public sealed class JobService
     internal JobService(SubsystemCore core, JobRunner runner) => (_core, _runner) = (core, runner);
 
     /// <summary>Jobs at work, and those that ended in the last ten minutes, oldest first.</summary>
-    public Task<JobStatus[]> ListAsync() => _core.Turns.Look(() => _runner.All.Select(JobStatus.Of).ToArray());
+    public Task<JobStatus[]> ListAsync() => _core.Turns.Look(List);
 
-    /// <summary>The same, for callers on the lane.</summary>
+    /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
+    internal JobStatus[] List() => [.. _runner.All.Select(JobStatus.Of)];
+
+    /// <summary>The jobs themselves, for callers on the lane.</summary>
     internal IReadOnlyList<StorageJob> Listed => _runner.All;
 
     /// <summary>Stops a job for good; completes when it has stopped.</summary>

@@ -26,7 +26,7 @@ public sealed class PoolService
         (_core, _diskOpener, _opener, _diskChecks, _missing, _marks, _removal) = (core, diskOpener, opener, diskChecks, missing, marks, removal);
 
     /// <summary>The pools: open ones, and those whose members are here without a majority.</summary>
-    public Task<StoragePoolStatus[]> ListAsync() => _core.Turns.Look(() => _core.Pools.All.Where(pool => pool.State?.Pool is not null).Select(PoolStatuses.Of).ToArray());
+    public Task<StoragePoolStatus[]> ListAsync() => _core.Turns.Look(List);
 
     /// <summary>Makes a pool of registered disks.</summary>
     /// <exception cref="RefusedException">Name taken, too few or unsuitable disks; nothing was changed.</exception>
@@ -90,7 +90,7 @@ public sealed class PoolService
 
         await _missing.ReturnAll();
         await _opener.Open();
-        return [.. _core.Pools.All.Where(pool => pool.State?.Pool is not null).Select(PoolStatuses.Of)];
+        return List();
     });
 
     /// <summary>Removes an empty pool: its disks are blank afterwards and stay registered.</summary>
@@ -136,6 +136,9 @@ public sealed class PoolService
 
     /// <summary>Refuses what <see cref="RemoveDisksAsync"/> would refuse.</summary>
     public Task<bool> CheckRemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Turns.Check(() => _diskChecks.TakeRemovable(_core.Pools.TakeOpen(pool), disks));
+
+    /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
+    internal StoragePoolStatus[] List() => [.. _core.Pools.All.Where(static pool => pool.State?.Pool is not null).Select(PoolStatuses.Of)];
 
     private (ManagedPool Pool, PoolDescription Description) Changed(Guid id, Func<PoolDescription, PoolDescription> change)
     {

@@ -17,7 +17,7 @@ public sealed class TierService
     internal TierService(SubsystemCore core) => _core = core;
 
     /// <summary>The storage tiers of every pool that is known: templates, then those of virtual disks.</summary>
-    public Task<StorageTierStatus[]> ListAsync() => _core.Turns.Look(() => _core.Pools.All.SelectMany(TierStatuses.TemplatesOf).Concat(_core.Pools.All.SelectMany(TierStatuses.TiersOf)).ToArray());
+    public Task<StorageTierStatus[]> ListAsync() => _core.Turns.Look(List);
 
     /// <summary>Makes a tier template in a pool.</summary>
     /// <exception cref="RefusedException">A parameter is outside its range or the name is taken; nothing was changed.</exception>
@@ -134,6 +134,9 @@ public sealed class TierService
             after, Extents.PlaceIn(managed.Pool!, after, added, rows.Data, 0),
             Extents.Place(managed.Pool!, after, rows.Log, 0, rows.Log.Count > 0 ? rows.Log[0].Sources.Length : 1), []));
     });
+
+    /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
+    internal StorageTierStatus[] List() => [.. _core.Pools.All.SelectMany(TierStatuses.TemplatesOf), .. _core.Pools.All.SelectMany(TierStatuses.TiersOf)];
 
     private (ManagedPool Pool, ManagedVirtualDisk Disk, NewTierSpec Spec, ImmutableArray<DiskNumber> Disks) NewTierOf(Guid virtualDisk, TierRequest tier)
     {

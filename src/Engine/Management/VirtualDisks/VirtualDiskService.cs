@@ -35,8 +35,7 @@ public sealed class VirtualDiskService
         (_core, _decisions, _disks, _exports, _caches, _statuses, _runner, _reliability) = (core, decisions, disks, exports, caches, statuses, runner, reliability);
 
     /// <summary>The virtual disks of every pool that is known.</summary>
-    public Task<VirtualDiskStatus[]> ListAsync() => _core.Turns.Look(() => _core.Pools.All
-        .SelectMany(managed => (managed.State?.VirtualDisks.Values ?? []).Where(disk => !disk.IsBeingCreated).Select(disk => _statuses.Of(managed, disk.Id))).ToArray());
+    public Task<VirtualDiskStatus[]> ListAsync() => _core.Turns.Look(List);
 
     /// <summary>Makes a virtual disk. It is detached until it is connected.</summary>
     /// <exception cref="RefusedException">A parameter is outside its range or the pool has no room; nothing was changed.</exception>
@@ -189,6 +188,13 @@ public sealed class VirtualDiskService
         Commits.Require(removed, description.FriendlyName);
         return true;
     });
+
+    /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
+    internal VirtualDiskStatus[] List() =>
+    [
+        .. _core.Pools.All.SelectMany(managed => (managed.State?.VirtualDisks.Values ?? [])
+            .Where(static disk => !disk.IsBeingCreated).Select(disk => _statuses.Of(managed, disk.Id))),
+    ];
 
     /// <summary>An open virtual disk, for callers on the lane.</summary>
     internal OpenVirtualDisk Opened(Guid id) => _core.Pools.TakeDisk(id).Disk.Open;
