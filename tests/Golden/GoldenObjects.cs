@@ -27,6 +27,7 @@ internal static class GoldenObjects
         ["OtherCannotPoolReasonDescription"] = "words for people",
         ["JobStatus"] = "words for people",
         ["StatusDescriptions"] = "words for people",
+        ["OperationalDetails"] = "words for people",
         ["Description"] = "words for people",
         ["OtherRecoveryAction"] = "words for people",
         ["MetadataPagesUsed"] = "depends on how the present version cuts pages",
