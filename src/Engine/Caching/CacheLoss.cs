@@ -4,7 +4,7 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>What a lost write cache held.</summary>
 /// <param name="Ranges">Ranges in bytes, in order of address, none touching the next.</param>
-/// <param name="IsComplete">Whether nothing else is affected; otherwise records are lost whose ranges nobody knows.</param>
+/// <param name="IsComplete">Whether the list is complete. If not, records with unknown ranges are lost too.</param>
 public readonly record struct CacheLoss(IReadOnlyList<(long Offset, long Length)> Ranges, bool IsComplete)
 {
     /// <summary>The same in at most so many ranges, each in whole units; a unit that is affected in part is named.</summary>

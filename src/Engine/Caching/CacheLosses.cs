@@ -71,5 +71,5 @@ internal sealed class CacheLosses(IHomeStore home, WriteCacheCounters counters)
 
     private string UnmarkedReason() => string.Create(
         CultureInfo.InvariantCulture,
-        $"the {BlockSize} bytes at {_unmarked * BlockSize} are lost on every copy; without checksums the home cannot say so, and nothing more goes home until they are written or unmapped");
+        $"the {BlockSize} bytes at {_unmarked * BlockSize} are lost on every copy; without checksums the backing store cannot report that, so destaging stops until they are written or unmapped");
 }

@@ -155,7 +155,7 @@ public sealed class Pool
     /// damaged, the result has no pool and says why; then nothing was written and every disk stays the caller's.
     /// </summary>
     public static LaneTask<PoolOpenResult> Open(PoolEnvironment environment, PoolId id, IReadOnlyList<PoolScan> scans) =>
-        PoolOpener.Open(environment, id, scans);
+        PoolOpening.Open(environment, id, scans);
 
     /// <summary>Whether disks that are there may be the majority of the newest view that they hold. Opening decides; nothing is read or written here.</summary>
     public static bool MayHaveQuorum(IReadOnlyList<PoolScan> scans)

@@ -6,6 +6,12 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
+// Growing a part of an open virtual disk, in crash order; the description as it will be names the new length of the part:
+//  1. Its rows are reserved and mapped.
+//  2. The description is committed.
+//  3. The space knows the rows.
+// A crash before 2 leaves rows beyond the end, which growing again replaces.
+
 /// <summary>Makes open virtual disks and their tiers larger.</summary>
 public static class VirtualDiskGrowth
 {
@@ -17,8 +23,6 @@ public static class VirtualDiskGrowth
     public static LaneTask<CommitResult> GrowTier(Pool pool, OpenVirtualDisk open, int index, long sizeBytes) =>
         GrowPart(pool, open, index, NewDescriptions.WithTierSize(pool, open.Description, index, sizeBytes));
 
-    // The description as it will be names the new length of the part. 1. Its rows are reserved and mapped. 2. The description is committed. 3. The
-    // space knows them. A crash in between leaves rows beyond the end, which growing again replaces.
     private static async LaneTask<CommitResult> GrowPart(Pool pool, OpenVirtualDisk open, int index, VirtualDiskDescription after)
     {
         VirtualDiskDescription before = open.Description;

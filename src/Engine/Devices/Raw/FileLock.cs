@@ -46,7 +46,7 @@ internal static class FileLock
             if (waitedMs >= (holder is null ? PatienceWithUnknownMs : isDead && holder != s_awaited ? PatienceMs : 0))
             {
                 s_awaited = isDead ? holder : s_awaited;
-                result = Try(descriptor, use);   // nobody may be named because it has fallen since
+                result = Try(descriptor, use);   // the lock may have been released since, and then no holder is listed
                 return result == -Errno.EAGAIN && isDead ? -Errno.ETIMEDOUT : result;
             }
 

@@ -4,9 +4,9 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-// Disks that a killed host holds still. The kernel lets go of a file when the last request on it has ended and it has come to it, in the order in
-// which files were left: behind a large one that somebody has deleted that takes a minute. Until then the host looks at them again and again,
-// and a pool waits for its disks: opened without them it would have to leave them out, or detach its virtual disks.
+// Disks that are still locked by a killed host. The kernel releases a file after the last request on it has ended, in the order in which files
+// were closed: behind a large deleted file that takes a minute. Until then the host tries again every 100 ms, and the pool waits for its disks:
+// opened without them, it would have to leave them out or detach its virtual disks.
 
 /// <summary>Waits for disks that a killed host still holds, and opens their pools.</summary>
 internal sealed class HeldDisks(SubsystemCore core, DiskOpener diskOpener, PoolOpener opener)

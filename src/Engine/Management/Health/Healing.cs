@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Management;
 //   one that is back cannot take part     it is tried again, later each time (MissingDisks)
 //   a disk of a write cache is back       a virtual disk that waits for it, because no other disk of its cache is there, is opened again
 //   it is missing past the grace time     it is given up (Usage Retired), if RetireMissingPhysicalDisks says so and a slab on it can be
-//                                         made anew elsewhere (MissingDisks)
+//                                         rebuilt elsewhere (MissingDisks)
 //   a disk has had too many errors        it is retired as well, if there is room for all that it holds (FailingDisks)
 //   a retired disk holds slabs            each virtual disk is repaired as soon as one of those slabs has somewhere to go (RepairService)
 //

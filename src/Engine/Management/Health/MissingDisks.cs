@@ -105,7 +105,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
             {
                 CommitResult retired = await pool.Commit(new DiskChanged(member with { Usage = DiskUsage.Retired }));
                 core.Notice(retired.Succeeded
-                    ? $"Physical disk {member.FriendlyName} has been missing for {TimeSpan.FromTicks((core.Lane.NowNs - absence.SinceNs) / 100):c}: it is retired, and what it held is made anew on other disks."
+                    ? $"Physical disk {member.FriendlyName} has been missing for {TimeSpan.FromTicks((core.Lane.NowNs - absence.SinceNs) / 100):c}: it is retired, and what it held is rebuilt on other disks."
                     : $"Physical disk {member.FriendlyName} is missing and could not be retired: {retired.Reason}");
             }
         }

@@ -30,7 +30,7 @@ public sealed class RepairService
 
     /// <summary>
     /// Repairs a virtual disk: copies that are behind are brought up to date, copies on retired disks, and on missing ones where the pool's
-    /// policy gives those up, are made anew on other disks; then everything is verified and healed. Joins a repair of
+    /// policy gives those up, are rebuilt on other disks; then everything is verified and healed. Joins a repair of
     /// the same virtual disk that is under way. Completes when the job has ended, however it has.
     /// </summary>
     /// <exception cref="RefusedException">The virtual disk is not there, or cannot be used.</exception>

@@ -74,7 +74,7 @@ internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptim
 
         DiskTiering tiering = disk.Open.Tiering!;
         TierPlan plan = await tiering.Plan(Settings());
-        if (plan.Moves.Count > 0 && MayStart())   // somebody may have come in meanwhile
+        if (plan.Moves.Count > 0 && MayStart())   // another job may have begun while the plan was made
         {
             optimizer.Start(managed, disk, JobKind.OptimizeTiers, core.Lane.NewGuid(), null, Settings());
         }

@@ -19,7 +19,7 @@ namespace TierSpaces.Engine.Pools;
 // Until step 4 nothing has been written. A crash anywhere leaves a pool that opens the same way.
 
 /// <summary>Opens one pool from the scans of its disks.</summary>
-internal sealed class PoolOpener
+internal sealed class PoolOpening
 {
     private readonly PoolEnvironment _environment;
     private readonly PoolId _id;
@@ -27,7 +27,7 @@ internal sealed class PoolOpener
     private readonly Dictionary<DiskNumber, MemberDisk> _disks = [];
     private readonly List<MemberDisk> _forgetful = [];
 
-    private PoolOpener(PoolEnvironment environment, PoolId id)
+    private PoolOpening(PoolEnvironment environment, PoolId id)
     {
         _environment = environment;
         _id = id;
@@ -36,9 +36,9 @@ internal sealed class PoolOpener
     /// <summary>Opens the pool; the result says how it came out.</summary>
     internal static LaneTask<PoolOpenResult> Open(PoolEnvironment environment, PoolId id, IReadOnlyList<PoolScan> scans)
     {
-        PoolOpener opener = new(environment, id);
-        opener.Choose(scans);
-        return opener.Open();
+        PoolOpening opening = new(environment, id);
+        opening.Choose(scans);
+        return opening.Open();
     }
 
     private void Choose(IReadOnlyList<PoolScan> scans)
