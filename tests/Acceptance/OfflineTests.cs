@@ -55,8 +55,8 @@ public class OfflineTests
                 Assert.Skip("This user cannot mount a folder read-only.");
             }
 
-            Answer refused = Tool.TryRun("unshare", "--mount", "sh", "-c", $"{readOnly} && touch '{home.PathOf("d1.img")}'");
-            Assert.NotEqual(0, refused.ExitCode);
+            Answer rejected = Tool.TryRun("unshare", "--mount", "sh", "-c", $"{readOnly} && touch '{home.PathOf("d1.img")}'");
+            Assert.NotEqual(0, rejected.ExitCode);
             string explained = Tool.Run("unshare", "--mount", "sh", "-c", $"{readOnly} && {program} inspect {images}");
             Assert.Contains("virtual disk Data: 67108864 bytes", explained, StringComparison.Ordinal);
             Tool.Run("unshare", "--mount", "sh", "-c", $"{readOnly} && {program} extract --disk Data --to '{target}/data' {images}");

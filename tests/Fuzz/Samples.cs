@@ -53,7 +53,7 @@ internal static class Samples
         new SpaceCreated(new SpaceDescription(new SpaceId(1), s_virtualDisk, SpaceKind.Data, 1, 2)),
         new SpaceCreated(new SpaceDescription(new SpaceId(2), s_virtualDisk, SpaceKind.IntegrityLog, 1, 2)),
         new SpaceCreated(new SpaceDescription(new SpaceId(3), s_virtualDisk, SpaceKind.WriteCache, 1, 2)),
-        new SpaceCreated(new SpaceDescription(new SpaceId(4), s_virtualDisk, SpaceKind.WriteCache, 1, 2) { Home = Pool }),
+        new SpaceCreated(new SpaceDescription(new SpaceId(4), s_virtualDisk, SpaceKind.WriteCache, 1, 2) { OwnerPool = Pool }),
         new RowsMapped(new SpaceId(2), 0, 2, [new RowMapping([Slab(1, 0), Slab(2, 0)])]),
         new RowsMapped(new SpaceId(3), 0, 2, [new RowMapping([Slab(1, 5), Slab(2, 5)]), new RowMapping([Slab(1, 6), Slab(2, 6)])]),
         new RowsMapped(new SpaceId(1), 0, 2, [Row(1), Row(2), Row(3)]),

@@ -28,7 +28,7 @@ internal static class GoldenScenarios
         ["mirror-of-three"] = static world => Plain(world, 5, "Mirror", 3),
         ["mirror-killed"] = MirrorKilled,
         ["cache-dirty-killed"] = CacheDirtyKilled,
-        ["cache-lent"] = CacheLent,
+        ["cache-lent"] = CacheRemote,
         ["tiers"] = Tiers,
         ["disk-missing"] = static world => DiskMissing(world, 3),
         ["disk-missing-of-two"] = static world => DiskMissing(world, 2),   // the witness file makes it open
@@ -93,7 +93,7 @@ internal static class GoldenScenarios
         world.Write("cached", 7 * Mebibyte, 4 * Block, 3);   // acknowledged, and no flush covers them
     }
 
-    private static void CacheLent(GoldenWorld world)
+    private static void CacheRemote(GoldenWorld world)
     {
         world.NewPool("home", DiskBytes, MediaType.HDD, MediaType.HDD, MediaType.HDD);
         Guid home = world.Pool;

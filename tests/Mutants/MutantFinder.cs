@@ -32,8 +32,8 @@ public static class MutantFinder
         "Flush", "FlushDisks", "FlushDisk", "FlushUnflushed", "Commit", "CommitAll", "CommitTail", "CommitNow", "Write", "WriteGroup", "WriteOrEvict", "WritePages",
         "WritePageCopies", "WriteSuperblocks", "WriteView", "WriteCopy", "Overwrite", "MarkDirty", "MarkStale", "MarkMissing",
         "NoteFirstWrites", "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
-        "NameCheckpoint", "TrimLog", "Writeback", "FlushForNotes", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",
-        "HoldWriteback", "WritebackEnd", "TakeTurn", "FlushHome", "FlushRing", "FlushMedium", "WriteAnchor", "DrainReaders", "Suspend", "RecordLeavers", "WriteLeavers",
+        "NameCheckpoint", "TrimLog", "Writeback", "FlushForFirstWrites", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",
+        "HoldWriteback", "WritebackEnd", "Lock", "FlushBacking", "FlushRing", "FlushMedium", "WriteAnchor", "DrainReaders", "Suspend", "RecordLeavers", "WriteLeavers",
         "OwnRow", "ClearRow", "MarkNotCleared", "WriteCommonEpoch",
     ];
 

@@ -83,7 +83,7 @@ public sealed class CrashSimulation
             return JoinSimulation.Run(scenario, seed);
         }
 
-        SpaceScenario played = seed % 4 == 2 ? scenario.WithFewNotes() : scenario;
+        SpaceScenario played = seed % 4 == 2 ? scenario.WithShortJournal() : scenario;
         CrashSimulation simulation = new(played, seed, forkChance, whileMoving);
         try
         {
@@ -102,9 +102,9 @@ public sealed class CrashSimulation
     private void Drive(int operations)
     {
         SimLane lane = _world.Lane;
-        if (lane.Run(_world.Open(isNew: true)) is { Length: > 0 } refused)
+        if (lane.Run(_world.Open(isNew: true)) is { Length: > 0 } rejected)
         {
-            Report("creation", refused);
+            Report("creation", rejected);
             return;
         }
 
@@ -302,11 +302,11 @@ public sealed class CrashSimulation
     {
         Count("disk returned under load");
         _returning.Add(disk);
-        string refused = await _world.Return(disk);
+        string rejected = await _world.Return(disk);
         _returning.Remove(disk);
-        if (refused.Length > 0)
+        if (rejected.Length > 0)
         {
-            Report("return", refused);
+            Report("return", rejected);
             return default;
         }
 
@@ -438,9 +438,9 @@ public sealed class CrashSimulation
             }
         }
 
-        if (world.Lane.Run(world.Open(isNew: false)) is { Length: > 0 } refused)
+        if (world.Lane.Run(world.Open(isNew: false)) is { Length: > 0 } rejected)
         {
-            Report(where, $"does not open: {refused}");
+            Report(where, $"does not open: {rejected}");
             return;
         }
 
@@ -495,9 +495,9 @@ public sealed class CrashSimulation
             if (world.CanReturn(disk))
             {
                 any = true;
-                if (world.Lane.Run(world.Return(disk)) is { Length: > 0 } refused)
+                if (world.Lane.Run(world.Return(disk)) is { Length: > 0 } rejected)
                 {
-                    Report(where, $"disk {disk} does not return: {refused}");
+                    Report(where, $"disk {disk} does not return: {rejected}");
                 }
             }
         }
@@ -563,9 +563,9 @@ public sealed class CrashSimulation
             ISimWorld without = world.Fork(world.Lane.Seed + 1000 + (ulong)pulled);
             Carry(world, without);
             without.Remove(pulled);
-            if (without.Lane.Run(without.Open(isNew: false)) is { Length: > 0 } refused)
+            if (without.Lane.Run(without.Open(isNew: false)) is { Length: > 0 } rejected)
             {
-                Report(where, $"does not open without disk {pulled}: {refused}");
+                Report(where, $"does not open without disk {pulled}: {rejected}");
             }
             else
             {

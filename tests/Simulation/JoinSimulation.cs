@@ -75,9 +75,9 @@ internal sealed class JoinSimulation
     private void Drive()
     {
         SimLane lane = _world.Lane;
-        if (lane.Run(_world.Open(isNew: true)) is { Length: > 0 } refused)
+        if (lane.Run(_world.Open(isNew: true)) is { Length: > 0 } rejected)
         {
-            Report("creation", refused);
+            Report("creation", rejected);
             return;
         }
 
@@ -227,10 +227,10 @@ internal sealed class JoinSimulation
 
     private async LaneTask<Nothing> Return(int disk)
     {
-        string refused = await _world.Return(disk);
-        if (refused.Length > 0)
+        string rejected = await _world.Return(disk);
+        if (rejected.Length > 0)
         {
-            Report("return", refused);
+            Report("return", rejected);
         }
 
         return default;
@@ -304,9 +304,9 @@ internal sealed class JoinSimulation
             };
         }
 
-        if (world.Lane.Run(world.Open()) is { Length: > 0 } refused)
+        if (world.Lane.Run(world.Open()) is { Length: > 0 } rejected)
         {
-            Report(where, $"does not open: {refused}");
+            Report(where, $"does not open: {rejected}");
             return;
         }
 

@@ -67,9 +67,9 @@ internal sealed class MemberSimulation
 
     private void Drive()
     {
-        if (_world.Lane.Run(_world.Open(isNew: true)) is { Length: > 0 } refused)
+        if (_world.Lane.Run(_world.Open(isNew: true)) is { Length: > 0 } rejected)
         {
-            Report("creation", refused);
+            Report("creation", rejected);
             return;
         }
 
@@ -146,12 +146,12 @@ internal sealed class MemberSimulation
         Load();
         SimMedia? image = _choices.Next(2) == 0 ? _older.GetValueOrDefault(disk) : null;
         CrashSimulation.Count(image is not null, "an older image returned while the host ran");
-        string refused = Violation is not null ? ""
+        string rejected = Violation is not null ? ""
             : _world.Lane.Run(image is null ? _world.Return(disk) : _world.Return(disk, image.Snapshot()));
         _away = -1;
-        if (refused.Length > 0)
+        if (rejected.Length > 0)
         {
-            Report("return", refused);
+            Report("return", rejected);
             return;
         }
 
@@ -256,17 +256,17 @@ internal sealed class MemberSimulation
     private SimMedia OtherHistory(int disk)
     {
         PoolWorld other = _world.Restart(_nextSeed++ + 7);
-        string refused = other.Lane.Run(other.Open());
+        string rejected = other.Lane.Run(other.Open());
         IoBuffer buffer = other.Lane.Buffers.Rent(ChunkBytes);
-        for (long at = 0; at < _scenario.Length && refused.Length == 0; at += ChunkBytes)
+        for (long at = 0; at < _scenario.Length && rejected.Length == 0; at += ChunkBytes)
         {
             BlockOracle.Fill(buffer.Span, at, OtherValues);
             IoError error = other.Lane.Run(other.Store.Write(at, buffer, WriteFlags.None));
-            refused = error == IoError.None ? "" : error.ToString();
+            rejected = error == IoError.None ? "" : error.ToString();
         }
 
         other.Lane.Buffers.Return(buffer);
-        if (refused.Length == 0)
+        if (rejected.Length == 0)
         {
             other.Lane.Run(other.Close());
         }
@@ -285,9 +285,9 @@ internal sealed class MemberSimulation
         _kept = on.CopyOf(disk);
         _world.Release();
         _world = on;
-        if (refused.Length > 0 || again.Length > 0)
+        if (rejected.Length > 0 || again.Length > 0)
         {
-            Report("other history", refused + again);
+            Report("other history", rejected + again);
         }
 
         return image;
@@ -295,11 +295,11 @@ internal sealed class MemberSimulation
 
     private void Open(string where)
     {
-        string refused = _world.Lane.Run(_world.Open());
+        string rejected = _world.Lane.Run(_world.Open());
         Judged++;
-        if (refused.Length > 0)
+        if (rejected.Length > 0)
         {
-            Report(where, $"does not open: {refused}");
+            Report(where, $"does not open: {rejected}");
             return;
         }
 
@@ -335,11 +335,11 @@ internal sealed class MemberSimulation
         {
             PoolWorld without = _world.Fork(_nextSeed++);
             without.Remove(disk);
-            string refused = without.Lane.Run(without.Open());
+            string rejected = without.Lane.Run(without.Open());
             Judged++;
-            if (refused.Length > 0)
+            if (rejected.Length > 0)
             {
-                Report(where, $"does not open without disk {disk + 1}: {refused}");
+                Report(where, $"does not open without disk {disk + 1}: {rejected}");
             }
             else
             {

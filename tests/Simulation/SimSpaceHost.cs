@@ -164,7 +164,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     }
 
     /// <inheritdoc/>
-    public void AbandonRow(uint space, int row)
+    public void CancelRow(uint space, int row)
     {
         if (_reserved.Remove(row, out (SlabPlace[] Places, List<(int, int)> Slabs) reserved))
         {
@@ -235,7 +235,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
             _leaving.Add(disk);
             _leavingVersion++;
             _evicting.Add(disk);
-            disks[disk].Abandon();
+            disks[disk].Disconnect();
             await lane.Delay(1000 + lane.Next(100_000));
             _leaving.Remove(disk);
             _leavingVersion++;

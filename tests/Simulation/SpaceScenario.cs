@@ -30,7 +30,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256), new(2, 1, true, 4096, 1, IsWholePool: true, CacheBlocks: 256),
         new(1, 1, true, 512, 0, IsWholePool: true) { TierSlices = [3, 5] }, new(1, 2, true, 4096, 0, IsWholePool: true) { TierSlices = [2, 4] },
         new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [3, 3] }, new(1, 2, true, 512, 0, IsWholePool: true, CacheBlocks: 256) { TierSlices = [2, 4] },
-        new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256) { LenderDisks = 3 },
+        new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256) { CachePoolDisks = 3 },
         new(1, 2, true, 4096, 2, IsWholePool: true) { ExchangesMembers = true }, new(1, 2, false, 512, 2, IsWholePool: true) { ExchangesMembers = true },
         new(1, 2, false, 512, 2, IsWholePool: true) { DisksReturn = true }, new(1, 3, false, 4096, 1, IsWholePool: true) { DisksReturn = true },
         new(1, 2, false, 4096, 0, IsWholePool: true) { TierSlices = [2, 4], DisksReturn = true },
@@ -42,7 +42,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public int[] TierSlices { get; init; } = [];
 
     /// <summary>Disks of a second pool, which lends the room for the write cache; 0: the cache is in the pool of the data.</summary>
-    public int LenderDisks { get; init; }
+    public int CachePoolDisks { get; init; }
 
     /// <summary>Whether its disks are exchanged over several starts of the host (<see cref="MemberSimulation"/>), instead of crashes at every point.</summary>
     public bool ExchangesMembers { get; init; }
@@ -54,10 +54,10 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public int LogicalSectorSize { get; init; } = 4096;
 
     /// <summary>Slots of each half of the first-write journal of a space alone.</summary>
-    public int NoteSlots { get; init; } = 3 * 512;
+    public int JournalSlots { get; init; } = 3 * 512;
 
     /// <summary>The same with a first-write journal that takes the largest piece of a write and no more.</summary>
-    public SpaceScenario WithFewNotes() => this with { NoteSlots = 3 * Shape.Interleave / 4096 };
+    public SpaceScenario WithShortJournal() => this with { JournalSlots = 3 * Shape.Interleave / 4096 };
 
     /// <summary>Checksum pages in memory: few, so that they come and go.</summary>
     public int CachedPagesMax { get; init; } = 3;
@@ -66,13 +66,13 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public SpaceShape Shape => IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums);
 
     /// <summary>Disks: one more than a row needs, at least two; in a pool as many as leave a majority when one is gone.</summary>
-    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 && LenderDisks == 0 ? Copies : 0);
+    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 && CachePoolDisks == 0 ? Copies : 0);
 
     /// <summary>Length of the space in bytes.</summary>
     public long Length => TierSlices.Length > 0 ? TierSlices.Sum() * (long)SliceBytes : Rows * Shape.RowSize;
 
     /// <summary>Disks before their first use.</summary>
-    public ISimWorld NewWorld(ulong seed) => IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), LenderDisks) : SpaceWorld.New(this, seed);
+    public ISimWorld NewWorld(ulong seed) => IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks) : SpaceWorld.New(this, seed);
 
     /// <summary>The virtual disk of a scenario with a whole pool.</summary>
     public NewVirtualDiskSpec Spec(ulong seed) => new()

@@ -199,7 +199,7 @@ public sealed class SpaceWorld : ISimWorld
             StaleLogCopies = _map.StaleLogCopies,
             LogOwner = new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
             LogBlocksMax = LogBlocks,
-            CrashNotes = shape.Checksums ? _state.MapMemory("notes", 64 + (2 * 16 * _scenario.NoteSlots)) : null,
+            FirstWriteJournal = shape.Checksums ? _state.MapMemory("notes", 64 + (2 * 16 * _scenario.JournalSlots)) : null,
             CachedPagesMax = _scenario.CachedPagesMax,
             CleanAfterNs = 2_000_000_000,
         };

@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Caching;
 //  2. A block in the index holds its row of the home.
 
 /// <summary>What the ring holds: the newest version of each block, and the records in their order.</summary>
-internal sealed class CacheContents(IHomeStore home, HeldRows rows, CacheStatus status, WriteCacheCounters counters, int ringBlocks)
+internal sealed class CacheContents(IBackingStore backing, HeldRows rows, CacheStatus status, WriteCacheCounters counters, int ringBlocks)
 {
     private const int BlockSize = CacheRecord.BlockSize;
 
@@ -75,7 +75,7 @@ internal sealed class CacheContents(IHomeStore home, HeldRows rows, CacheStatus 
                 rows.HoldRow(row, -1);
                 if (place.IsZero && !rows.IsHeld(row))
                 {
-                    home.UnitReleased(row);
+                    backing.UnitReleased(row);
                 }
             }
         }

@@ -8,23 +8,23 @@ namespace TierSpaces.Engine.Caching;
 //  2. The ring of a cache that is being given up is not relied on: what it holds is durable when it is home.
 
 /// <summary>Makes the writes of a virtual disk durable, wherever they went.</summary>
-internal sealed class CacheFlusher(IHomeStore home, HomeWrites writes, ServingRing ring, CacheStatus status)
+internal sealed class CacheFlusher(IBackingStore backing, BackingWrites writes, ServingRing ring, CacheStatus status)
 {
     internal async LaneTask<IoError> Flush()
     {
-        while (status.State == WriteCacheState.Retiring && home.Fault == IoError.None)
+        while (status.State == WriteCacheState.Retiring && backing.Fault == IoError.None)
         {
             await status.NextFreed();
         }
 
         long passed = writes.Passed;
-        IoError error = home.Fault;
+        IoError error = backing.Fault;
         if (error == IoError.None && !writes.IsFlushed(passed))
         {
-            error = await writes.FlushHome();
+            error = await writes.FlushBacking();
         }
 
         error = error == IoError.None && ring.Records is { } records ? await ring.FlushRing(records) : error;
-        return error == IoError.None ? home.Fault : error;
+        return error == IoError.None ? backing.Fault : error;
     }
 }

@@ -62,7 +62,7 @@ internal sealed class CacheIndex
     /// <summary>Where a block is, or none.</summary>
     internal CachePlace Find(long block)
     {
-        for (int slot = HomeOf(block); _keys[slot] != 0; slot = (slot + 1) & _mask)
+        for (int slot = SlotOf(block); _keys[slot] != 0; slot = (slot + 1) & _mask)
         {
             if (_keys[slot] == block + 1)
             {
@@ -95,7 +95,7 @@ internal sealed class CacheIndex
     /// <summary>Notes the newest place of a block; whether it was not held before.</summary>
     internal bool Set(long block, CachePlace place)
     {
-        int slot = HomeOf(block);
+        int slot = SlotOf(block);
         while (_keys[slot] != 0 && _keys[slot] != block + 1)
         {
             slot = (slot + 1) & _mask;
@@ -118,7 +118,7 @@ internal sealed class CacheIndex
     /// <summary>Forgets a block that is held.</summary>
     internal void Remove(long block)
     {
-        int gap = HomeOf(block);
+        int gap = SlotOf(block);
         while (_keys[gap] != block + 1)
         {
             Invariant.That(_keys[gap] != 0, "Only a block that is held is forgotten.");
@@ -127,8 +127,8 @@ internal sealed class CacheIndex
 
         for (int slot = (gap + 1) & _mask; _keys[slot] != 0; slot = (slot + 1) & _mask)
         {
-            int home = HomeOf(_keys[slot] - 1);
-            if (((slot - home) & _mask) >= ((slot - gap) & _mask))
+            int preferred = SlotOf(_keys[slot] - 1);
+            if (((slot - preferred) & _mask) >= ((slot - gap) & _mask))
             {
                 _keys[gap] = _keys[slot];
                 _places[gap] = _places[slot];
@@ -213,6 +213,6 @@ internal sealed class CacheIndex
         return false;
     }
 
-    private int HomeOf(long block) =>
+    private int SlotOf(long block) =>
         (int)((((ulong)block >> ClusterBits) * 0x9E3779B97F4A7C15UL) >> _shift << ClusterBits | ((ulong)block & ((1 << ClusterBits) - 1))) & _mask;
 }

@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Caching;
 //  2. If the home cannot mark a block (it has no checksums), nothing more is destaged until the block is written or unmapped.
 
 /// <summary>Blocks of a write cache that were lost on every copy and have not been written since.</summary>
-internal sealed class CacheLosses(IHomeStore home, WriteCacheCounters counters)
+internal sealed class CacheLosses(IBackingStore backing, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRecord.BlockSize;
     private const int RangesNamedMax = 4;
@@ -30,7 +30,7 @@ internal sealed class CacheLosses(IHomeStore home, WriteCacheCounters counters)
     /// <summary>Marks a block as lost at home.</summary>
     internal async LaneTask<IoError> GiveUp(long block)
     {
-        IoError error = await home.Poison(block * BlockSize, BlockSize);
+        IoError error = await backing.Poison(block * BlockSize, BlockSize);
         _unmarked = error == IoError.NotSupported ? block : _unmarked;
         if (error == IoError.None)
         {

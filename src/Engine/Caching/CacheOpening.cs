@@ -12,7 +12,7 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Opens a write cache: makes a new ring, or replays the ring that an earlier session left.</summary>
 internal sealed class CacheOpening(
-    ILane lane, IHomeStore home, WriteCacheOptions options, ServingRing ring, CacheContents contents, HeldRows rows, CacheSurvey survey, Destager destager, CacheStatus status)
+    ILane lane, IBackingStore backing, WriteCacheOptions options, ServingRing ring, CacheContents contents, HeldRows rows, CacheSurvey survey, Destager destager, CacheStatus status)
 {
     /// <summary>Time that reading the ring took, in nanoseconds.</summary>
     internal long ReplayNs { get; private set; }
@@ -37,7 +37,7 @@ internal sealed class CacheOpening(
         {
             status.StartWriteThrough("the write cache was given up");
         }
-        else if (home.Fault == IoError.None)
+        else if (backing.Fault == IoError.None)
         {
             await Replay(ring.UseMedium());
         }
@@ -49,7 +49,7 @@ internal sealed class CacheOpening(
     {
         long startNs = lane.NowNs;
         CacheChain chain = await CacheChain.Recover(
-            lane.Buffers, medium, options.Owner, home.Length / CacheRecord.BlockSize,
+            lane.Buffers, medium, options.Owner, backing.Length / CacheRecord.BlockSize,
             (header, record, checksum) => contents.Add(header, record.Extents, record.Position, record.Position + record.Blocks, checksum));
         survey.NoteOldest(chain.Tail);
         switch (chain.State)

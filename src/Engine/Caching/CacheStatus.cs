@@ -30,7 +30,7 @@ public enum WriteCacheState
 //  3. A cache that is being closed stays so.
 
 /// <summary>State of a write cache, the reason for it, and the signals between requests and destaging.</summary>
-internal sealed class CacheStatus(IHomeStore home)
+internal sealed class CacheStatus(IBackingStore backing)
 {
     private readonly LaneSignal _freed = new();   // space was given free, or the state has changed
 
@@ -130,7 +130,7 @@ internal sealed class CacheStatus(IHomeStore home)
     {
         State = WriteCacheState.Absent;
         Reason = reason;
-        home.FailFront(IoError.DeviceGone, reason);
+        backing.FailFront(IoError.DeviceGone, reason);
     }
 
     /// <summary>Fails the cache and its home: acknowledged data of the ring cannot be kept. Returns the error.</summary>
@@ -141,7 +141,7 @@ internal sealed class CacheStatus(IHomeStore home)
             State = WriteCacheState.Lost;
             AwaitsDisks = awaitsDisks;
             Reason = reason;
-            home.FailFront(error, $"the write cache is lost: {reason}; {dirtyBytes} bytes of it were not home");
+            backing.FailFront(error, $"the write cache is lost: {reason}; {dirtyBytes} bytes of it were not home");
             _freed.NotifyAll();
         }
 

@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Caching;
 //  2. If records may be lost whose blocks nothing names any more, the result says that it is not complete.
 
 /// <summary>Finds out what a lost write cache held.</summary>
-internal sealed class CacheSurvey(ILane lane, IHomeStore home, WriteCacheOptions options, CacheIndex index, ServingRing ring)
+internal sealed class CacheSurvey(ILane lane, IBackingStore backing, WriteCacheOptions options, CacheIndex index, ServingRing ring)
 {
     private const int BlockSize = CacheRecord.BlockSize;
     private const int SurveyBytes = 256 << 10;
@@ -64,7 +64,7 @@ internal sealed class CacheSurvey(ILane lane, IHomeStore home, WriteCacheOptions
     private void TakeExtents(ReadOnlySpan<byte> header, long block, long length, HashSet<(long Start, long End)> parts)
     {
         if (CacheRecord.PositionIn(header) is var position and >= 0 && position >= _oldest && CacheRing.OffsetOf(position, length) == block * BlockSize
-            && CacheRecord.TryRead(header, options.Owner, position, out CacheRecord record, out _) && record.IsSound(header, home.Length / BlockSize, length))
+            && CacheRecord.TryRead(header, options.Owner, position, out CacheRecord record, out _) && record.IsSound(header, backing.Length / BlockSize, length))
         {
             for (int i = 0; i < record.Extents; i++)
             {

@@ -8,14 +8,14 @@ namespace TierSpaces.Engine.Caching;
 //  2. The home gives no row back that is held.
 
 /// <summary>Units of room of the home that the cache holds: per row, blocks in the ring and writes on their way.</summary>
-internal sealed class HeldRows(IHomeStore home)
+internal sealed class HeldRows(IBackingStore backing)
 {
     private int[] _blocks = [];   // per row
 
     /// <summary>Has the home ask this cache whether a row is held.</summary>
-    internal void Claim() => home.IsUnitHeld = IsHeld;
+    internal void Claim() => backing.IsUnitHeld = IsHeld;
 
-    internal int RowOf(long offset) => (int)(offset / home.UnitSize);
+    internal int RowOf(long offset) => (int)(offset / backing.UnitSize);
 
     internal bool IsHeld(int row) => row < _blocks.Length && _blocks[row] > 0;
 
@@ -26,7 +26,7 @@ internal sealed class HeldRows(IHomeStore home)
         for (int row = RowOf(offset); row <= RowOf(end - 1); row++)
         {
             HoldRow(row, 1);
-            all &= home.IsReserved(row);
+            all &= backing.IsReserved(row);
         }
 
         return all;
@@ -38,7 +38,7 @@ internal sealed class HeldRows(IHomeStore home)
         IoError error = IoError.None;
         for (int row = RowOf(offset); row <= RowOf(end - 1) && error == IoError.None; row++)
         {
-            error = await home.Reserve(row);
+            error = await backing.Reserve(row);
         }
 
         return error;
@@ -56,7 +56,7 @@ internal sealed class HeldRows(IHomeStore home)
     {
         if (row >= _blocks.Length)
         {
-            Array.Resize(ref _blocks, Math.Max(row + 1, RowOf(home.Length - 1) + 1));
+            Array.Resize(ref _blocks, Math.Max(row + 1, RowOf(backing.Length - 1) + 1));
         }
 
         _blocks[row] += change;

@@ -13,27 +13,27 @@ internal sealed class RingReaders(ILane lane)
     private const long PollNs = 50_000;
 
     private readonly int[] _readers = new int[2];   // under way, by the turn they began in
-    private int _turn;
+    private int _period;
 
     /// <summary>Begins a read: what the index names now stays readable until <see cref="Leave"/>.</summary>
     internal int Enter()
     {
-        _readers[_turn]++;
-        return _turn;
+        _readers[_period]++;
+        return _period;
     }
 
-    internal void Leave(int turn)
+    internal void Leave(int period)
     {
-        _readers[turn]--;
-        Invariant.That(_readers[turn] >= 0, "A reader of the ring ends once, in the turn in which it began.");
+        _readers[period]--;
+        Invariant.That(_readers[period] >= 0, "A reader of the ring ends once, in the turn in which it began.");
     }
 
     /// <summary>Completes when every read that may have seen what was forgotten before has ended.</summary>
     internal async LaneTask<Nothing> DrainReaders()
     {
-        int turn = _turn;
-        _turn = 1 - turn;
-        while (_readers[turn] > 0)
+        int period = _period;
+        _period = 1 - period;
+        while (_readers[period] > 0)
         {
             await lane.Delay(PollNs);
         }

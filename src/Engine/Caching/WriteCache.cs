@@ -12,14 +12,14 @@ namespace TierSpaces.Engine.Caching;
 //
 // The cache composes its parts and is their face. Rules of order are invariants of the parts, each with a simulated-crash test: Admission, CacheWrites, CacheZeroes,
 // CacheReads (requests), CacheContents and HeldRows (what the ring holds), Destager (rounds), ServingRing and RingRetirement (the ring from the opening until it is
-// given up), CacheOpening (replay), CacheFlusher and HomeWrites (flushes), CacheLosses and CacheSurvey (blocks and caches that are lost).
+// given up), CacheOpening (replay), CacheFlusher and BackingWrites (flushes), CacheLosses and CacheSurvey (blocks and caches that are lost).
 
 /// <summary>The write-back cache of one virtual disk.</summary>
 public sealed class WriteCache : IBlockStore
 {
     private const int BlockSize = CacheRecord.BlockSize;
 
-    private readonly IHomeStore _home;
+    private readonly IBackingStore _backing;
     private readonly CacheStatus _status;
     private readonly CacheLosses _losses;
     private readonly HeldRows _rows;
@@ -34,30 +34,30 @@ public sealed class WriteCache : IBlockStore
     private readonly CacheWrites _writes;
     private readonly CacheZeroes _zeroes;
 
-    private WriteCache(ILane lane, IHomeStore home, WriteCacheOptions options)
+    private WriteCache(ILane lane, IBackingStore backing, WriteCacheOptions options)
     {
-        _home = home;
-        _status = new CacheStatus(home);
-        _losses = new CacheLosses(home, Counters);
-        _rows = new HeldRows(home);
-        _ring = new ServingRing(lane, home, options, _status);
+        _backing = backing;
+        _status = new CacheStatus(backing);
+        _losses = new CacheLosses(backing, Counters);
+        _rows = new HeldRows(backing);
+        _ring = new ServingRing(lane, backing, options, _status);
         _readers = new RingReaders(lane);
-        CacheContents contents = new(home, _rows, _status, Counters, (int)(options.Length / BlockSize));
-        HomeWrites homeWrites = new(home, _losses, Counters);
+        CacheContents contents = new(backing, _rows, _status, Counters, (int)(options.Length / BlockSize));
+        BackingWrites backingWrites = new(backing, _losses, Counters);
         _goal = new DestageGoal(lane, _status, options.MinuteOfDay, options.Destage);
         DestagePlan plan = new(contents);
-        LostRuns lostRuns = new(lane, home, plan, _losses, _ring, _status, Counters);
-        DestageRuns runs = new(lane, home, plan, new DestagePace(lane, _status, _goal), lostRuns, _losses, homeWrites, _status, Counters);
-        _destager = new Destager(lane, home, _ring, contents, _readers, _goal, plan, runs, _losses, homeWrites, _status, Counters);
-        _survey = new CacheSurvey(lane, home, options, contents.Index, _ring);
-        _opening = new CacheOpening(lane, home, options, _ring, contents, _rows, _survey, _destager, _status);
-        _flusher = new CacheFlusher(home, homeWrites, _ring, _status);
-        _reads = new CacheReads(home, contents.Index, _ring, _readers, Counters);
+        LostRuns lostRuns = new(lane, backing, plan, _losses, _ring, _status, Counters);
+        DestageRuns runs = new(lane, backing, plan, new DestagePace(lane, _status, _goal), lostRuns, _losses, backingWrites, _status, Counters);
+        _destager = new Destager(lane, backing, _ring, contents, _readers, _goal, plan, runs, _losses, backingWrites, _status, Counters);
+        _survey = new CacheSurvey(lane, backing, options, contents.Index, _ring);
+        _opening = new CacheOpening(lane, backing, options, _ring, contents, _rows, _survey, _destager, _status);
+        _flusher = new CacheFlusher(backing, backingWrites, _ring, _status);
+        _reads = new CacheReads(backing, contents.Index, _ring, _readers, Counters);
         RangeLock locks = new();
-        RingRetirement retirement = new(home, options, _ring, _status);
-        Admission admission = new(home, options, contents.Index, _rows, _ring, _status);
-        _writes = new CacheWrites(lane, home, locks, _rows, admission, _ring, retirement, homeWrites, _flusher, _status, Counters);
-        _zeroes = new CacheZeroes(lane, home, locks, _rows, contents.Index, _ring, retirement, _writes, homeWrites, _flusher, _status, Counters);
+        RingRetirement retirement = new(backing, options, _ring, _status);
+        Admission admission = new(backing, options, contents.Index, _rows, _ring, _status);
+        _writes = new CacheWrites(lane, backing, locks, _rows, admission, _ring, retirement, backingWrites, _flusher, _status, Counters);
+        _zeroes = new CacheZeroes(lane, backing, locks, _rows, contents.Index, _ring, retirement, _writes, backingWrites, _flusher, _status, Counters);
     }
 
     /// <summary>What it does with writes.</summary>
@@ -101,7 +101,7 @@ public sealed class WriteCache : IBlockStore
     public long LastWriteNs => _status.LastWriteNs;
 
     /// <inheritdoc/>
-    public StoreGeometry Geometry => _home.Geometry;
+    public StoreGeometry Geometry => _backing.Geometry;
 
     /// <summary>Whether a disk holds the only good copy of what is not home yet.</summary>
     internal bool IsDegraded => _ring.IsDegraded;
@@ -110,15 +110,15 @@ public sealed class WriteCache : IBlockStore
     public IReadOnlyList<(long Offset, long Length)> DirtyRanges() => _survey.DirtyRanges();
 
     /// <inheritdoc/>
-    public void Expect(long offset) => _home.Expect(offset);
+    public void Prefetch(long offset) => _backing.Prefetch(offset);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target) =>
-        Refusal(offset, target.Length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : _reads.Read(offset, target);
+        RequestError(offset, target.Length) is not IoError.None and var rejected ? LaneTask.FromResult(rejected) : _reads.Read(offset, target);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
-        Refusal(offset, source.Length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : _writes.Write(offset, source, flags);
+        RequestError(offset, source.Length) is not IoError.None and var rejected ? LaneTask.FromResult(rejected) : _writes.Write(offset, source, flags);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Unmap(long offset, long length) => Zero(offset, length, WriteFlags.None, isUnmap: true);
@@ -136,8 +136,8 @@ public sealed class WriteCache : IBlockStore
     public async LaneTask<IoError> Close()
     {
         await _destager.Stop();
-        IoError error = _ring.Records is not { } records || _home.Fault != IoError.None ? IoError.None : await _ring.FlushRing(records);
-        if (_ring.Records is { Fault: IoError.None } ring && _home.Fault == IoError.None && error == IoError.None)
+        IoError error = _ring.Records is not { } records || _backing.Fault != IoError.None ? IoError.None : await _ring.FlushRing(records);
+        if (_ring.Records is { Fault: IoError.None } ring && _backing.Fault == IoError.None && error == IoError.None)
         {
             error = await ring.WriteAnchor();   // it says up to where records are durable: what is missing below is damage
         }
@@ -147,9 +147,9 @@ public sealed class WriteCache : IBlockStore
     }
 
     /// <summary>Makes a new, empty ring and puts the cache in front of a space; a state of Lost says that it could not be made.</summary>
-    internal static async LaneTask<WriteCache> Create(ILane lane, IHomeStore home, WriteCacheOptions options)
+    internal static async LaneTask<WriteCache> Create(ILane lane, IBackingStore backing, WriteCacheOptions options)
     {
-        WriteCache cache = new(lane, home, options);
+        WriteCache cache = new(lane, backing, options);
         await cache._opening.Create();
         return cache;
     }
@@ -158,17 +158,17 @@ public sealed class WriteCache : IBlockStore
     /// Opens the cache after any stop: what its ring holds is served again. If that cannot be known, or is damaged on every copy, the space has its fault
     /// set and says why.
     /// </summary>
-    internal static async LaneTask<WriteCache> Open(ILane lane, IHomeStore home, WriteCacheOptions options)
+    internal static async LaneTask<WriteCache> Open(ILane lane, IBackingStore backing, WriteCacheOptions options)
     {
-        WriteCache cache = new(lane, home, options);
+        WriteCache cache = new(lane, backing, options);
         await cache._opening.Open();
         return cache;
     }
 
     /// <summary>The cache of a disk whose ring is out of reach as a whole: the disk cannot be used, and what the ring holds is not lost.</summary>
-    internal static WriteCache OutOfReach(ILane lane, IHomeStore home, WriteCacheOptions options, string reason)
+    internal static WriteCache OutOfReach(ILane lane, IBackingStore backing, WriteCacheOptions options, string reason)
     {
-        WriteCache cache = new(lane, home, options);
+        WriteCache cache = new(lane, backing, options);
         cache._status.BeginAbsence(reason);
         return cache;
     }
@@ -211,14 +211,14 @@ public sealed class WriteCache : IBlockStore
     internal LaneTask<CacheLoss> Survey() => _survey.Survey();
 
     private LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap) =>
-        RefusalOfRange(offset, length) is not IoError.None and var refused ? LaneTask.FromResult(refused)
+        RangeError(offset, length) is not IoError.None and var rejected ? LaneTask.FromResult(rejected)
         : length == 0 ? LaneTask.FromResult(IoError.None)
         : _zeroes.Zero(offset, length, flags, isUnmap);
 
-    private IoError Refusal(long offset, long length) => length == 0 ? IoError.InvalidArgument : RefusalOfRange(offset, length);
+    private IoError RequestError(long offset, long length) => length == 0 ? IoError.InvalidArgument : RangeError(offset, length);
 
-    private IoError RefusalOfRange(long offset, long length) =>
-        _home.Fault != IoError.None ? _home.Fault
-        : offset < 0 || length < 0 || offset > _home.Length - length || ((offset | length) & (BlockSize - 1)) != 0 ? IoError.InvalidArgument
+    private IoError RangeError(long offset, long length) =>
+        _backing.Fault != IoError.None ? _backing.Fault
+        : offset < 0 || length < 0 || offset > _backing.Length - length || ((offset | length) & (BlockSize - 1)) != 0 ? IoError.InvalidArgument
         : IoError.None;
 }

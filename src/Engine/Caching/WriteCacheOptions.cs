@@ -29,7 +29,7 @@ public sealed record WriteCacheOptions
     public required Func<int, LaneTask<IoError>> ClearStale { get; init; }
 
     /// <summary>Where the ring stands; null: with its home.</summary>
-    internal IRingStand? Stand { get; init; }
+    internal IRingStorage? RingStorage { get; init; }
 
     /// <summary>How fast the medium of a disk of the home is: a write to disks as fast as the slowest of the cache passes it by.</summary>
     public required Func<int, int> RankOf { get; init; }

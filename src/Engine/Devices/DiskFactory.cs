@@ -94,9 +94,9 @@ public sealed class DiskFactory : IDiskFactory
         {
             return DeviceOpener.Open(uri, path, wantBlockDevice: true, use);
         }
-        catch (DiskOpenException refusal) when (refusal.Failure == DiskOpenFailure.InUse && facts.CannotPoolReason.Length > 0)
+        catch (DiskOpenException problem) when (problem.Failure == DiskOpenFailure.InUse && facts.CannotPoolReason.Length > 0)
         {
-            throw new DiskOpenException(refusal.Failure, $"{refusal.Message} ({facts.CannotPoolReason}.)", refusal);
+            throw new DiskOpenException(problem.Failure, $"{problem.Message} ({facts.CannotPoolReason}.)", problem);
         }
     }
 

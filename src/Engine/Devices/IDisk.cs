@@ -129,7 +129,7 @@ public interface IDisk : IBlockStore
     /// The pool goes on without this disk: whoever waits for a request on it is answered with DeviceGone now, nothing more is
     /// submitted. Closing and reopening it is the only way back. Disks without deadlines just go on.
     /// </summary>
-    void Abandon()
+    void Disconnect()
     {
     }
 

@@ -47,7 +47,7 @@ public interface ILane
     /// Runs <paramref name="work"/> beside this lane and completes on it: for what takes so long that requests would wait for it. The work
     /// shares nothing with the lane that changes, and throws nothing. One piece after the other.
     /// </summary>
-    LaneTask Aside(Action work);
+    LaneTask Offload(Action work);
 
     /// <summary>Runs <paramref name="work"/> on this lane soon. The only member that other threads may call.</summary>
     void Post(Action work);
@@ -56,12 +56,12 @@ public interface ILane
 /// <summary>Crossing from other threads to a lane.</summary>
 public static class LaneExtensions
 {
-    /// <summary>What a function gives that is run beside the lane, see <see cref="ILane.Aside"/>; what it throws is thrown here.</summary>
+    /// <summary>What a function gives that is run beside the lane, see <see cref="ILane.Offload"/>; what it throws is thrown here.</summary>
     public static async LaneTask<T> Compute<T>(this ILane lane, Func<T> function)
     {
         T result = default!;
         ExceptionDispatchInfo? failure = null;
-        await lane.Aside(() =>
+        await lane.Offload(() =>
         {
             try
             {

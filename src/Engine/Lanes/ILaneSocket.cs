@@ -40,12 +40,12 @@ public interface ILaneNetwork
     /// <summary>
     /// Listens on a Unix socket path (mode 0600; a stale socket file of a dead listener is replaced, a live one refused) and calls
     /// <paramref name="accepted"/> on the lane for each connection. A connection that would eat the reserve of descriptors is closed at once,
-    /// and <paramref name="refused"/> gets its peer.
+    /// and <paramref name="rejected"/> gets its peer.
     /// </summary>
     /// <exception cref="IOException">The path is taken, too long or not writable; the message says which and what to do.</exception>
-    ILaneListener ListenUnix(string path, Action<ILaneSocket> accepted, Action<string>? refused = null);
+    ILaneListener ListenUnix(string path, Action<ILaneSocket> accepted, Action<string>? rejected = null);
 
     /// <summary>Listens on a TCP endpoint, otherwise like <see cref="ListenUnix"/>.</summary>
     /// <exception cref="IOException">The address is taken or not local.</exception>
-    ILaneListener ListenTcp(System.Net.IPEndPoint endpoint, Action<ILaneSocket> accepted, Action<string>? refused = null);
+    ILaneListener ListenTcp(System.Net.IPEndPoint endpoint, Action<ILaneSocket> accepted, Action<string>? rejected = null);
 }

@@ -27,14 +27,14 @@ public abstract class Lane : ILane, IDisposable
     private const long StopPatienceNs = 10_000_000_000;
     private static readonly long TicksPerSecond = Stopwatch.Frequency;
 
-    private readonly record struct AsideItem(Action Work, LaneCompletion<Nothing> Completion);
+    private readonly record struct OffloadedItem(Action Work, LaneCompletion<Nothing> Completion);
 
     private readonly record struct ReadyItem(Action? Work, LaneCompletion<Nothing>? Completion);
 
     private readonly Thread _thread;
     private readonly ManualResetEventSlim _started = new();
     private readonly Queue<ReadyItem> _ready = new(256);
-    private readonly Queue<AsideItem> _aside = new();
+    private readonly Queue<OffloadedItem> _offloaded = new();
     private readonly TimerHeap _timers = new();
     private readonly object _postGate = new();
     private List<Action> _posted = [];
@@ -131,13 +131,13 @@ public abstract class Lane : ILane, IDisposable
     }
 
     /// <inheritdoc/>
-    public LaneTask Aside(Action work)
+    public LaneTask Offload(Action work)
     {
-        AsideItem item = new(work, LaneCompletion<Nothing>.Rent());
-        _aside.Enqueue(item);
-        if (_aside.Count == 1)
+        OffloadedItem item = new(work, LaneCompletion<Nothing>.Rent());
+        _offloaded.Enqueue(item);
+        if (_offloaded.Count == 1)
         {
-            StartAside(item);
+            StartOffloaded(item);
         }
 
         return new LaneTask(item.Completion.Task);
@@ -229,21 +229,21 @@ public abstract class Lane : ILane, IDisposable
         }
     }
 
-    private void StartAside(AsideItem item) => ThreadPool.UnsafeQueueUserWorkItem(
+    private void StartOffloaded(OffloadedItem item) => ThreadPool.UnsafeQueueUserWorkItem(
         static state =>
         {
             state.item.Work();
-            state.lane.PostUnlessStopped(state.lane.EndAside);
+            state.lane.PostUnlessStopped(state.lane.EndOffloaded);
         },
         (lane: this, item),
         preferLocal: false);
 
-    private void EndAside()
+    private void EndOffloaded()
     {
-        AsideItem ended = _aside.Dequeue();
-        if (_aside.TryPeek(out AsideItem next))
+        OffloadedItem ended = _offloaded.Dequeue();
+        if (_offloaded.TryPeek(out OffloadedItem next))
         {
-            StartAside(next);
+            StartOffloaded(next);
         }
 
         ended.Completion.Complete(default);
@@ -296,22 +296,22 @@ public abstract class Lane : ILane, IDisposable
     /// <summary>Opens the backend. One that cannot be opened as a whole is closed again.</summary>
     private string? TryOpenBackend()
     {
-        string? refusal;
+        string? reason;
         try
         {
-            refusal = OpenBackend();
+            reason = OpenBackend();
         }
         catch (Exception error) when (error is not InvariantException)
         {
-            refusal = error.Message;
+            reason = error.Message;
         }
 
-        if (refusal is not null)
+        if (reason is not null)
         {
             CloseEach(CloseBackend);
         }
 
-        return refusal;
+        return reason;
     }
 
     private void RunTurn()

@@ -27,23 +27,23 @@ public static class LaneFactory
         }
 
         UringLane lane = new(name, options);
-        if (lane.Start() is not { } refusal)
+        if (lane.Start() is not { } reason)
         {
             lane.BackendReason = $"io_uring: kernel {KernelVersion()}" + (wanted is null ? string.Empty : $", {why}");
             return lane;
         }
 
         return wanted is null
-            ? StartThreads(name, options, refusal)
-            : throw new PlatformNotSupportedException($"The io_uring backend was {why}, but this system refuses it: {refusal}.");
+            ? StartThreads(name, options, reason)
+            : throw new PlatformNotSupportedException($"The io_uring backend was {why}, but this system refuses it: {reason}.");
     }
 
     private static ThreadPoolLane StartThreads(string name, LaneOptions options, string reason)
     {
         ThreadPoolLane lane = new(name, options);
-        if (lane.Start() is { } refusal)
+        if (lane.Start() is { } failure)
         {
-            throw new PlatformNotSupportedException($"Lane {name} cannot start: {refusal}.");
+            throw new PlatformNotSupportedException($"Lane {name} cannot start: {failure}.");
         }
 
         lane.BackendReason = $"threads: {reason}";

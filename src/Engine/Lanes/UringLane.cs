@@ -86,9 +86,9 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
 
     private protected override string? OpenBackend()
     {
-        if (UringProbe.CreateRing(SubmissionEntries, CompletionEntries, Options.RingSetups, out string? refusal) is not { } ring)
+        if (UringProbe.CreateRing(SubmissionEntries, CompletionEntries, Options.RingSetups, out string? reason) is not { } ring)
         {
-            return refusal;
+            return reason;
         }
 
         _ring = ring;

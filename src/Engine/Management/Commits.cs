@@ -12,12 +12,12 @@ internal static class Commits
     {
         if (!result.Succeeded)
         {
-            throw new RefusedException(
+            throw new ManagementException(
                 result.Status switch
                 {
-                    CommitStatus.NoSpace => Refusal.NotEnoughCapacity,
-                    CommitStatus.Refused => Refusal.InvalidParameter,
-                    _ => Refusal.PoolStateForbids,
+                    CommitStatus.NoSpace => ManagementError.NotEnoughCapacity,
+                    CommitStatus.Refused => ManagementError.InvalidParameter,
+                    _ => ManagementError.PoolStateForbids,
                 },
                 $"'{what}': {result.Reason}");
         }

@@ -15,14 +15,14 @@ public static class FriendlyNames
     /// <summary>Checks a friendly name.</summary>
     /// <param name="name">The name.</param>
     /// <param name="parameter">The parameter that gave it, without the dash.</param>
-    /// <exception cref="RefusedException">The name is not valid.</exception>
+    /// <exception cref="ManagementException">The name is not valid.</exception>
     public static void Require(string name, string parameter)
     {
         string problem = Problem(name);
         if (problem.Length > 0)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter,
+            throw new ManagementException(
+                ManagementError.InvalidParameter,
                 $"-{parameter} {Shown(name)}: {problem}. Valid: 1 to {LengthMax} characters, at least one of them visible, no control characters.",
                 "Choose another name.");
         }

@@ -105,13 +105,13 @@ internal sealed class ManagedPool(PoolId id)
         : State?.Disks.Values.FirstOrDefault(known => known.Description.Id.Value == disk.LastMember)?.Description;
 
     /// <summary>Refuses a change of a pool that is read-only.</summary>
-    /// <exception cref="RefusedException">The open pool is read-only.</exception>
+    /// <exception cref="ManagementException">The open pool is read-only.</exception>
     internal void RequireWritable()
     {
         PoolDescription pool = Pool!.State.Pool!;
         if (pool.IsReadOnly)
         {
-            throw new RefusedException(Refusal.PoolReadOnly, $"Storage pool '{pool.FriendlyName}' is read-only.", "Set -IsReadOnly $false first.");
+            throw new ManagementException(ManagementError.PoolReadOnly, $"Storage pool '{pool.FriendlyName}' is read-only.", "Set -IsReadOnly $false first.");
         }
     }
 }

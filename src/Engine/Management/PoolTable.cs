@@ -54,31 +54,31 @@ internal sealed class PoolTable
     internal string NameOf(PoolId id) => Find(id)?.State?.Pool?.FriendlyName ?? id.ToString();
 
     /// <summary>Returns an open pool.</summary>
-    /// <exception cref="RefusedException">It is not known, or not open.</exception>
+    /// <exception cref="ManagementException">It is not known, or not open.</exception>
     internal ManagedPool TakeOpen(Guid id)
     {
         if (!TryGet(new PoolId(id), out ManagedPool? managed))
         {
-            throw new RefusedException(Refusal.ObjectNotFound, $"There is no storage pool {id}.", "Look at Get-StoragePool.");
+            throw new ManagementException(ManagementError.ObjectNotFound, $"There is no storage pool {id}.", "Look at Get-StoragePool.");
         }
 
-        return managed.Pool is not null ? managed : throw new RefusedException(
-            Refusal.PoolStateForbids, $"Storage pool '{managed.State?.Pool?.FriendlyName}' is not open: {managed.Reason}",
+        return managed.Pool is not null ? managed : throw new ManagementException(
+            ManagementError.PoolStateForbids, $"Storage pool '{managed.State?.Pool?.FriendlyName}' is not open: {managed.Reason}",
             "Register its missing disks.");
     }
 
     /// <summary>The open virtual disks that have slabs in a pool: its own, and those of other pools that it lends room for their cache.</summary>
-    internal IEnumerable<(ManagedPool Home, ManagedVirtualDisk Disk)> UsersOf(ManagedPool managed) => _pools.Values.SelectMany(home =>
-        home.VirtualDisks.Values.Where(disk => home == managed || (managed.Pool is not null && disk.Open.Lent?.Pool == managed.Pool)).Select(disk => (home, disk)));
+    internal IEnumerable<(ManagedPool OwnerPool, ManagedVirtualDisk Disk)> UsersOf(ManagedPool managed) => _pools.Values.SelectMany(owner =>
+        owner.VirtualDisks.Values.Where(disk => owner == managed || (managed.Pool is not null && disk.Open.Remote?.Pool == managed.Pool)).Select(disk => (owner, disk)));
 
     /// <summary>What a pool lends, one name a cache: virtual disk and pool.</summary>
-    internal IEnumerable<string> Borrowers(PoolState lender, Func<SpaceState, bool>? which = null) => lender.Spaces.Values
-        .Where(space => space.Description.IsLent && which?.Invoke(space) != false)
+    internal IEnumerable<string> Dependents(PoolState cachePool, Func<SpaceState, bool>? which = null) => cachePool.Spaces.Values
+        .Where(space => space.Description.IsRemote && which?.Invoke(space) != false)
         .Select(space => space.Description)
         .Select(ring =>
         {
-            string disk = Find(ring.Home)?.State?.VirtualDisk(ring.Owner)?.FriendlyName ?? ring.Owner.ToString();
-            return $"the write cache of virtual disk '{disk}' of storage pool '{NameOf(ring.Home)}'";
+            string disk = Find(ring.OwnerPool)?.State?.VirtualDisk(ring.Owner)?.FriendlyName ?? ring.Owner.ToString();
+            return $"the write cache of virtual disk '{disk}' of storage pool '{NameOf(ring.OwnerPool)}'";
         }).Order(StringComparer.Ordinal);
 
     /// <summary>Returns a member of an open pool by its identity.</summary>
@@ -96,13 +96,13 @@ internal sealed class PoolTable
     }
 
     /// <summary>Returns a member of a pool.</summary>
-    /// <exception cref="RefusedException">It is no member of that pool.</exception>
+    /// <exception cref="ManagementException">It is no member of that pool.</exception>
     internal DiskDescription TakeMember(ManagedPool managed, Guid id) =>
-        FindMember(id) is var (pool, member) && pool == managed ? member : throw new RefusedException(
-            Refusal.ObjectNotFound, $"Physical disk {id} is not in storage pool '{managed.State!.Pool!.FriendlyName}'.");
+        FindMember(id) is var (pool, member) && pool == managed ? member : throw new ManagementException(
+            ManagementError.ObjectNotFound, $"Physical disk {id} is not in storage pool '{managed.State!.Pool!.FriendlyName}'.");
 
     /// <summary>Returns an open virtual disk; it may take no requests.</summary>
-    /// <exception cref="RefusedException">It is not known, could not be opened, or its pool is not open.</exception>
+    /// <exception cref="ManagementException">It is not known, could not be opened, or its pool is not open.</exception>
     internal (ManagedPool Pool, ManagedVirtualDisk Disk) TakeDisk(Guid id)
     {
         foreach (ManagedPool managed in _pools.Values)
@@ -114,38 +114,38 @@ internal sealed class PoolTable
 
             if (managed.Unopened.TryGetValue(new VirtualDiskId(id), out string? problem) && managed.State?.VirtualDisk(new VirtualDiskId(id)) is { } unopened)
             {
-                throw new RefusedException(
-                    Refusal.VirtualDiskStateForbids, $"Virtual disk '{unopened.FriendlyName}' could not be opened: {problem}",
+                throw new ManagementException(
+                    ManagementError.VirtualDiskStateForbids, $"Virtual disk '{unopened.FriendlyName}' could not be opened: {problem}",
                     "Remove the cause, then run Connect-VirtualDisk, which opens it again.");
             }
 
             if (managed.State?.VirtualDisk(new VirtualDiskId(id)) is { } closed)
             {
-                throw new RefusedException(
-                    Refusal.PoolStateForbids, $"The storage pool of virtual disk '{closed.FriendlyName}' is not open: {managed.Reason}", "Register its missing disks.");
+                throw new ManagementException(
+                    ManagementError.PoolStateForbids, $"The storage pool of virtual disk '{closed.FriendlyName}' is not open: {managed.Reason}", "Register its missing disks.");
             }
         }
 
-        throw new RefusedException(Refusal.ObjectNotFound, $"There is no virtual disk {id}.", "Look at Get-VirtualDisk.");
+        throw new ManagementException(ManagementError.ObjectNotFound, $"There is no virtual disk {id}.", "Look at Get-VirtualDisk.");
     }
 
     /// <summary>Returns a virtual disk that takes requests.</summary>
-    /// <exception cref="RefusedException">It is not open, or takes no requests.</exception>
+    /// <exception cref="ManagementException">It is not open, or takes no requests.</exception>
     internal (ManagedPool Pool, ManagedVirtualDisk Disk) TakeUsable(Guid id)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeDisk(id);
-        return disk.Open.Fault == IoError.None ? (managed, disk) : throw new RefusedException(
-            Refusal.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be used: {disk.Open.FaultReason}.",
+        return disk.Open.Fault == IoError.None ? (managed, disk) : throw new ManagementException(
+            ManagementError.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be used: {disk.Open.FaultReason}.",
             WhatToDoAbout(disk.Open));
     }
 
     /// <summary>Returns a virtual disk that takes requests and has several tiers.</summary>
-    /// <exception cref="RefusedException">It is not open, takes no requests, or has fewer than two tiers.</exception>
+    /// <exception cref="ManagementException">It is not open, takes no requests, or has fewer than two tiers.</exception>
     internal (ManagedPool Pool, ManagedVirtualDisk Disk) TakeTiered(Guid id)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
-        return disk.HasSeveralTiers ? (managed, disk) : throw new RefusedException(
-            Refusal.NotSupported, $"Virtual disk '{disk.Open.Description.FriendlyName}' has {(disk.Open.Tiering is null ? "no tiers" : "one tier, and nowhere to move slices to")}.",
+        return disk.HasSeveralTiers ? (managed, disk) : throw new ManagementException(
+            ManagementError.NotSupported, $"Virtual disk '{disk.Open.Description.FriendlyName}' has {(disk.Open.Tiering is null ? "no tiers" : "one tier, and nowhere to move slices to")}.",
             "Only virtual disks made with several -StorageTiers can be optimized.");
     }
 

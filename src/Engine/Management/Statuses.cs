@@ -87,7 +87,7 @@ public sealed record PhysicalDiskStatus
     public string StatusReason { get; init; } = "";
 
     /// <summary>Why it may not be pooled; empty when it may.</summary>
-    public Refusal? CannotPool { get; init; }
+    public ManagementError? CannotPool { get; init; }
 
     /// <summary>The same in words.</summary>
     public string CannotPoolReason { get; init; } = "";
@@ -139,7 +139,7 @@ public sealed record StoragePoolStatus
     public long WriteCacheSizeMax { get; init; }
 
     /// <summary>Bytes of slabs that it lends for write caches of virtual disks of other pools.</summary>
-    public long LentWriteCacheBytes { get; init; }
+    public long RemoteCacheBytes { get; init; }
 
     /// <summary>Greatest logical sector of its disks.</summary>
     public int LogicalSectorSize { get; init; } = 512;

@@ -28,13 +28,13 @@ public sealed class StorageSubsystem
         DiskChecks diskChecks = new(core);
         DiskExports exports = new(core);
         OpenedMarks marks = new(core);
-        LentCaches lent = new(core);
+        RemoteCaches remote = new(core);
         DiskOpener diskOpener = _diskOpener = new DiskOpener(core);
         ReliabilityRecords reliability = _reliability = new ReliabilityRecords(core);
         FailingDisks failing = new(core, reliability);
         PhysicalDiskStatuses diskStatuses = new(core, diskChecks, reliability);
         VirtualDiskStatuses statuses = new(core, runner);
-        VirtualDiskDecisions decisions = new(core, lent);
+        VirtualDiskDecisions decisions = new(core, remote);
 
         Jobs = new JobService(core, runner);
         Repairs = new RepairService(core, runner, reliability);
@@ -50,8 +50,8 @@ public sealed class StorageSubsystem
         PhysicalDisks = new PhysicalDiskService(core, diskOpener, opener, diskChecks, diskStatuses, reliability, failing);
         EmulatedDisks = new EmulatedDiskService(core, diskStatuses);
         Reliability = new ReliabilityService(core, reliability, failing, diskStatuses);
-        Pools = new PoolService(core, diskOpener, opener, diskChecks, missing, marks, new PoolRemoval(core, diskOpener, opener, lent, marks));
-        WriteCaches = new WriteCacheService(core, disks, lent, statuses);
+        Pools = new PoolService(core, diskOpener, opener, diskChecks, missing, marks, new PoolRemoval(core, diskOpener, opener, remote, marks));
+        WriteCaches = new WriteCacheService(core, disks, remote, statuses);
         VirtualDisks = new VirtualDiskService(core, decisions, disks, exports, WriteCaches, statuses, runner, reliability);
         Placements = new PlacementService(core, decisions);
         Tiers = new TierService(core);
@@ -65,7 +65,7 @@ public sealed class StorageSubsystem
             new HeldDisks(core, diskOpener, opener).Run,
             new MemberWatch(core).Run,
             new ScheduleLoop(core, reliability, Scrubs, new TierUpkeep(core, runner, TierOptimizer)).Run,
-            new Healing(core, missing, new LostPools(core, diskOpener, opener, disks), disks, failing, WriteCaches, Repairs, lent).Run,
+            new Healing(core, missing, new LostPools(core, diskOpener, opener, disks), disks, failing, WriteCaches, Repairs, remote).Run,
         ];
     }
 
@@ -121,7 +121,7 @@ public sealed class StorageSubsystem
     public ScrubService Scrubs { get; }
 
     /// <summary>The turn of verbs, for callers on the lane.</summary>
-    internal VerbTurns Turns => _core.Turns;
+    internal VerbQueue Verbs => _core.Verbs;
 
     /// <summary>Finds the registered disks and opens the pools on them.</summary>
     public static Task<StorageSubsystem> StartAsync(SubsystemOptions options) =>
@@ -133,14 +133,14 @@ public sealed class StorageSubsystem
         });
 
     /// <summary>Returns every object as it is now, read in one piece.</summary>
-    public Task<SubsystemSnapshot> SnapshotAsync() => Turns.Look(() => new SubsystemSnapshot(PhysicalDisks.List(), Pools.List(), VirtualDisks.List(), Tiers.List(), Jobs.List()));
+    public Task<SubsystemSnapshot> SnapshotAsync() => Verbs.Look(() => new SubsystemSnapshot(PhysicalDisks.List(), Pools.List(), VirtualDisks.List(), Tiers.List(), Jobs.List()));
 
     /// <summary>Stops everything cleanly: the next start finds nothing to resync.</summary>
     public Task<bool> StopAsync() => _core.Lane.InvokeAsync(async LaneTask<bool> () =>
     {
-        Turns.Stop();
+        Verbs.Stop();
         await _missing.WaitForLooks();   // they hold disks open
-        return await Turns.InTurn(CloseAll);
+        return await Verbs.Enqueue(CloseAll);
     });
 
     private async LaneTask<Nothing> Start()

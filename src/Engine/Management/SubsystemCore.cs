@@ -8,7 +8,7 @@ internal sealed class SubsystemCore
     internal SubsystemCore(SubsystemOptions options)
     {
         Options = options;
-        Turns = new VerbTurns(options.Lane);
+        Verbs = new VerbQueue(options.Lane);
         Pools = new PoolTable();
         Disks = new DiskTable(new DiskRegistry(options.State), Pools, options.Notice);
     }
@@ -17,7 +17,7 @@ internal sealed class SubsystemCore
 
     internal ILane Lane => Options.Lane;
 
-    internal VerbTurns Turns { get; }
+    internal VerbQueue Verbs { get; }
 
     internal PoolTable Pools { get; }
 

@@ -32,7 +32,7 @@ public sealed class Pool
         Membership = new PoolMembership(environment, store) { MarkedStale = disk => DiskMarkedStale?.Invoke(disk) };
         store.Applied = OnApplied;
         store.Views.MembershipChanged = change => MembershipChanged?.Invoke(change);
-        store.Views.LeftDisk = static member => member.Disk.Close().Forget();
+        store.Views.OnEvicted = static member => member.Disk.Close().Forget();
     }
 
     /// <summary>Told on the lane, after the view is in force and before the call that caused it completes.</summary>

@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Pools;
 /// <summary>A disk that was not used, and why.</summary>
 /// <param name="Disk">The disk; it stays the caller's.</param>
 /// <param name="Reason">Why, for people; names the disk.</param>
-public sealed record RefusedDisk(IDisk Disk, string Reason)
+public sealed record RejectedDisk(IDisk Disk, string Reason)
 {
     /// <summary>Whether it is of another history of the pool: nothing on it is read or written.</summary>
     public bool IsOtherHistory { get; init; }
@@ -28,7 +28,7 @@ public sealed record PoolOpenResult
     public string Reason { get; init; } = "";
 
     /// <summary>Disks that were not used; they stay the caller's.</summary>
-    public IReadOnlyList<RefusedDisk> Refused { get; init; } = [];
+    public IReadOnlyList<RejectedDisk> Refused { get; init; } = [];
 
     /// <summary>
     /// The pool's contents, for showing only when it could not be opened: what the disks present say, which need not be the

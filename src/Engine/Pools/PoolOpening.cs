@@ -23,7 +23,7 @@ internal sealed class PoolOpening
 {
     private readonly PoolEnvironment _environment;
     private readonly PoolId _id;
-    private readonly List<RefusedDisk> _refused = [];
+    private readonly List<RejectedDisk> _rejected = [];
     private readonly Dictionary<DiskNumber, MemberDisk> _disks = [];
     private readonly List<MemberDisk> _forgetful = [];
 
@@ -43,7 +43,7 @@ internal sealed class PoolOpening
 
     private void Choose(IReadOnlyList<PoolScan> scans)
     {
-        HashSet<PoolScan> clones = [.. CloneRules.Refuse(scans, _refused)];
+        HashSet<PoolScan> clones = [.. CloneRules.Refuse(scans, _rejected)];
         List<PoolScan> usable = [];
         foreach (PoolScan scan in scans.Where(scan => !clones.Contains(scan)))
         {
@@ -53,14 +53,14 @@ internal sealed class PoolOpening
             }
             else
             {
-                _refused.Add(new RefusedDisk(scan.Disk, scan.Reason));
+                _rejected.Add(new RejectedDisk(scan.Disk, scan.Reason));
             }
         }
 
         if (usable.TrueForAll(static scan => scan.Kind == ScanKind.Forming))
         {
-            _refused.AddRange(usable.Select(static scan =>
-                new RefusedDisk(scan.Disk, $"{scan.Disk.Identity.Uri} belongs to a pool whose creation never ended. It may be pooled again.")));
+            _rejected.AddRange(usable.Select(static scan =>
+                new RejectedDisk(scan.Disk, $"{scan.Disk.Identity.Uri} belongs to a pool whose creation never ended. It may be pooled again.")));
             return;
         }
 
@@ -74,8 +74,8 @@ internal sealed class PoolOpening
                 Newest = chosen.Superblock,
                 IsForming = chosen.Kind == ScanKind.Forming,
             });
-            _refused.AddRange(same.Where(scan => scan != chosen).Select(static scan =>
-                new RefusedDisk(scan.Disk, $"{scan.Disk.Identity.Uri} was being added to the pool when the host stopped. Reset it.")));
+            _rejected.AddRange(same.Where(scan => scan != chosen).Select(static scan =>
+                new RejectedDisk(scan.Disk, $"{scan.Disk.Identity.Uri} was being added to the pool when the host stopped. Reset it.")));
         }
     }
 
@@ -90,7 +90,7 @@ internal sealed class PoolOpening
 
         foreach (DiskNumber forgetful in quorum.Forgetful)
         {
-            SetAside(forgetful);
+            Exclude(forgetful);
         }
 
         PoolView? view = quorum.View;
@@ -109,7 +109,7 @@ internal sealed class PoolOpening
         }
 
         RefuseStrangers(recovered.State);
-        if (await SetBehindAside(recovered.State, view))
+        if (await ExcludeBehind(recovered.State, view))
         {
             return await Open();   // without their votes and without their journals
         }
@@ -149,7 +149,7 @@ internal sealed class PoolOpening
     private void RefuseOtherHistory(DiskNumber number)
     {
         _disks.Remove(number, out MemberDisk? disk);
-        _refused.Add(new RefusedDisk(disk!.Disk, $"{disk.Disk.Identity.Uri} {ReturnRules.OtherHistoryReason}.") { IsOtherHistory = true });
+        _rejected.Add(new RejectedDisk(disk!.Disk, $"{disk.Disk.Identity.Uri} {ReturnRules.OtherHistoryReason}.") { IsOtherHistory = true });
     }
 
     private static VoterReport ReportOf(DiskNumber disk, Superblock newest) =>
@@ -157,7 +157,7 @@ internal sealed class PoolOpening
 
     // It holds an older version than the pool left on it: an old copy, or it has lost writes it confirmed. It is not believed,
     // and joins again only with everything on it stale.
-    private void SetAside(DiskNumber number)
+    private void Exclude(DiskNumber number)
     {
         if (_disks.Remove(number, out MemberDisk? disk))
         {
@@ -166,14 +166,14 @@ internal sealed class PoolOpening
     }
 
     /// <summary>Sets members aside that hold less than the pool knows that they held; whether there were any.</summary>
-    private async LaneTask<bool> SetBehindAside(PoolState state, PoolView view)
+    private async LaneTask<bool> ExcludeBehind(PoolState state, PoolView view)
     {
         bool any = false;
         foreach (MemberDisk disk in _disks.Values.Where(disk => view.Contains(disk.Number)).ToArray())
         {
             if (await ReturnRules.Judge(state, disk) == ReturnVerdict.Less)
             {
-                SetAside(disk.Number);
+                Exclude(disk.Number);
                 any = true;
             }
         }
@@ -191,7 +191,7 @@ internal sealed class PoolOpening
     {
         if (_disks.Remove(number, out MemberDisk? disk))
         {
-            _refused.Add(new RefusedDisk(disk.Disk, $"{disk.Disk.Identity.Uri} {why}."));
+            _rejected.Add(new RejectedDisk(disk.Disk, $"{disk.Disk.Identity.Uri} {why}."));
         }
     }
 
@@ -332,7 +332,7 @@ internal sealed class PoolOpening
             Pool = pool,
             Status = pool.OperationalStatus,
             Reason = pool.StatusReason,
-            Refused = _refused,
+            Refused = _rejected,
             Missing = [.. before.Members.Select(static member => member.Disk).Where(disk => !_disks.ContainsKey(disk))],
         };
     }
@@ -354,7 +354,7 @@ internal sealed class PoolOpening
         Id = _id,
         Status = status,
         Reason = reason.Length == 0 ? "no disk of the pool is there" : reason,
-        Refused = _refused,
+        Refused = _rejected,
         LastKnownState = known,
         Missing = view is null ? [] : [.. view.Members.Select(static member => member.Disk).Where(disk => !_disks.ContainsKey(disk))],
     };

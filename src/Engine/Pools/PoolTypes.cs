@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Pools;
 public sealed record PoolEnvironment(ILane Lane, IHostState HostState, Guid NodeId, IoDeadlines? Deadlines = null)
 {
     /// <summary>Memory for the crash notes of each space with checksums, in bytes, at least 64 KiB: first writes beyond what half of it takes wait for a flush.</summary>
-    public int CrashNotesBytes { get; init; } = 8 << 20;
+    public int FirstWriteJournalBytes { get; init; } = 8 << 20;
 
     /// <summary>Finds the other open pools of the same lane: write caches may be in them.</summary>
     public Func<PoolId, Pool?> FindPool { get; init; } = static _ => null;

@@ -73,12 +73,12 @@ public sealed class BlockLimits : IBlockStore
     public StoreGeometry Geometry => _below.Geometry with { BlockSize = _unit, MaxTransfer = BufferPool.LargestBuffer };
 
     /// <inheritdoc/>
-    public void Expect(long offset) => _below.Expect(offset);
+    public void Prefetch(long offset) => _below.Prefetch(offset);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target) =>
         IsWhole(offset, target.Length) ? ReadWhole(offset, target)
-        : Refuses(offset, target.Length) ? LaneTask.FromResult(IoError.InvalidArgument)
+        : IsOutside(offset, target.Length) ? LaneTask.FromResult(IoError.InvalidArgument)
         : RoundUp(offset + target.Length) - RoundDown(offset) <= _bounceMax ? ReadBounced(offset, target) : ReadEndsBounced(offset, target);
 
     /// <inheritdoc/>
@@ -108,7 +108,7 @@ public sealed class BlockLimits : IBlockStore
 
     private async LaneTask<IoError> ReadInParts(long offset, IoBuffer target)
     {
-        IoError error = Refuses(offset, target.Length) ? IoError.InvalidArgument : IoError.None;
+        IoError error = IsOutside(offset, target.Length) ? IoError.InvalidArgument : IoError.None;
         for (int at = 0; at < target.Length && error == IoError.None; at += _partMax)
         {
             error = await _below.Read(offset + at, target.Slice(at, Math.Min(_partMax, target.Length - at)));
@@ -119,7 +119,7 @@ public sealed class BlockLimits : IBlockStore
 
     private async LaneTask<IoError> WriteInParts(long offset, IoBuffer source, WriteFlags flags)
     {
-        IoError error = Refuses(offset, source.Length) ? IoError.InvalidArgument : IoError.None;
+        IoError error = IsOutside(offset, source.Length) ? IoError.InvalidArgument : IoError.None;
         for (int at = 0; at < source.Length && error == IoError.None; at += _partMax)
         {
             error = await _below.Write(offset + at, source.Slice(at, Math.Min(_partMax, source.Length - at)), WithoutAccess(flags));
@@ -143,14 +143,14 @@ public sealed class BlockLimits : IBlockStore
     {
         Ends ends = new(offset, target.Length, _block);
         IoBuffer blocks = Rent(2 * _block).AllowKeeping();
-        Fan fan = Fan.Rent();
-        AddReads(fan, ends, blocks);
+        WaitGroup group = WaitGroup.Rent();
+        AddReads(group, ends, blocks);
         if (ends.Body > 0)
         {
-            fan.Add(ReadWhole(offset + ends.Head, target.Slice(ends.Head, ends.Body)));
+            group.Add(ReadWhole(offset + ends.Head, target.Slice(ends.Head, ends.Body)));
         }
 
-        IoError error = await fan.Wait();
+        IoError error = await group.Wait();
         blocks = _buffers.Settle(blocks);
         blocks.Span.Slice(_block - ends.Head, ends.Head).CopyTo(target.Span);
         blocks.Span.Slice(_block, ends.Tail).CopyTo(target.Span[(target.Length - ends.Tail)..]);
@@ -160,7 +160,7 @@ public sealed class BlockLimits : IBlockStore
 
     private async LaneTask<IoError> WriteLocked(long offset, IoBuffer source, WriteFlags flags)
     {
-        if (Refuses(offset, source.Length))
+        if (IsOutside(offset, source.Length))
         {
             return IoError.InvalidArgument;
         }
@@ -185,18 +185,18 @@ public sealed class BlockLimits : IBlockStore
         long first = RoundDown(offset);
         IoBuffer whole = Rent((int)(RoundUp(offset + source.Length) - first));
         Ends ends = new(offset, source.Length, _block);
-        Fan fan = Fan.Rent();
+        WaitGroup group = WaitGroup.Rent();
         if (ends.Head > 0 || whole.Length == _block)
         {
-            fan.Add(_below.Read(first, whole.Slice(0, _block)));
+            group.Add(_below.Read(first, whole.Slice(0, _block)));
         }
 
         if (ends.Tail > 0 && whole.Length > _block)
         {
-            fan.Add(_below.Read(first + whole.Length - _block, whole.Slice(whole.Length - _block, _block)));
+            group.Add(_below.Read(first + whole.Length - _block, whole.Slice(whole.Length - _block, _block)));
         }
 
-        IoError error = await fan.Wait();
+        IoError error = await group.Wait();
         if (error == IoError.None)
         {
             source.Span.CopyTo(whole.Span[(int)(offset - first)..]);
@@ -213,56 +213,56 @@ public sealed class BlockLimits : IBlockStore
         ReadModifyWrites++;
         Ends ends = new(offset, source.Length, _block);
         IoBuffer blocks = Rent(2 * _block);
-        Fan fan = Fan.Rent();
-        AddReads(fan, ends, blocks);
-        IoError error = await fan.Wait();
+        WaitGroup group = WaitGroup.Rent();
+        AddReads(group, ends, blocks);
+        IoError error = await group.Wait();
         if (error == IoError.None)
         {
             source.Span[..ends.Head].CopyTo(blocks.Span[(_block - ends.Head)..]);
             source.Span[(source.Length - ends.Tail)..].CopyTo(blocks.Span[_block..]);
-            fan = Fan.Rent();
-            AddWrites(fan, ends, blocks, WithoutAccess(flags));
+            group = WaitGroup.Rent();
+            AddWrites(group, ends, blocks, WithoutAccess(flags));
             if (ends.Body > 0)
             {
-                fan.Add(WriteWhole(offset + ends.Head, source.Slice(ends.Head, ends.Body), WithoutAccess(flags)));
+                group.Add(WriteWhole(offset + ends.Head, source.Slice(ends.Head, ends.Body), WithoutAccess(flags)));
             }
 
-            error = await fan.Wait();
+            error = await group.Wait();
         }
 
         _buffers.Return(blocks);
         return error == IoError.None && IsDurable(flags) ? await _below.Flush() : error;
     }
 
-    private void AddReads(Fan fan, in Ends ends, IoBuffer blocks)
+    private void AddReads(WaitGroup group, in Ends ends, IoBuffer blocks)
     {
         if (ends.Head > 0)
         {
-            fan.Add(_below.Read(ends.First, blocks.Slice(0, _block)));
+            group.Add(_below.Read(ends.First, blocks.Slice(0, _block)));
         }
 
         if (ends.Tail > 0)
         {
-            fan.Add(_below.Read(ends.Last, blocks.Slice(_block, _block)));
+            group.Add(_below.Read(ends.Last, blocks.Slice(_block, _block)));
         }
     }
 
-    private void AddWrites(Fan fan, in Ends ends, IoBuffer blocks, WriteFlags flags)
+    private void AddWrites(WaitGroup group, in Ends ends, IoBuffer blocks, WriteFlags flags)
     {
         if (ends.Head > 0)
         {
-            fan.Add(_below.Write(ends.First, blocks.Slice(0, _block), flags));
+            group.Add(_below.Write(ends.First, blocks.Slice(0, _block), flags));
         }
 
         if (ends.Tail > 0)
         {
-            fan.Add(_below.Write(ends.Last, blocks.Slice(_block, _block), flags));
+            group.Add(_below.Write(ends.Last, blocks.Slice(_block, _block), flags));
         }
     }
 
     private async LaneTask<IoError> UnmapLocked(long offset, long length)
     {
-        if (Refuses(offset, length))
+        if (IsOutside(offset, length))
         {
             return IoError.InvalidArgument;
         }
@@ -286,7 +286,7 @@ public sealed class BlockLimits : IBlockStore
 
     private async LaneTask<IoError> ZeroLocked(long offset, long length, WriteFlags flags)
     {
-        if (Refuses(offset, length) || length == 0)
+        if (IsOutside(offset, length) || length == 0)
         {
             return length == 0 ? IoError.None : IoError.InvalidArgument;
         }
@@ -333,7 +333,7 @@ public sealed class BlockLimits : IBlockStore
 
     private async LaneTask<IoError> StatusOfParts(long offset, long length, List<StoreExtent> extents)
     {
-        if (Refuses(offset, length))
+        if (IsOutside(offset, length))
         {
             return IoError.InvalidArgument;
         }
@@ -368,7 +368,7 @@ public sealed class BlockLimits : IBlockStore
         }
     }
 
-    private bool Refuses(long offset, long length) =>
+    private bool IsOutside(long offset, long length) =>
         offset < 0 || length < 0 || offset > _below.Geometry.Length - length || ((offset | length) & (_unit - 1)) != 0;
 
     private bool IsWhole(long offset, long length) => ((offset | length) & (_block - 1)) == 0;

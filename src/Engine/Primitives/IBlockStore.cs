@@ -76,7 +76,7 @@ public interface IBlockStore
     /// A request at this place, any number, is likely to follow soon: what it will need to know may be sent for, out of slow memory. A hint,
     /// and nothing comes of it but time.
     /// </summary>
-    void Expect(long offset)
+    void Prefetch(long offset)
     {
     }
 

@@ -105,8 +105,8 @@ internal sealed class ChecksumPage
         Generations.Clear();
     }
 
-    /// <summary>Sends for the page and the entries of a block that a request is likely to ask for next; reads nothing, so that nothing waits.</summary>
-    internal void Expect(int block)
+    /// <summary>Prefetches the page and the entry of a block into the processor's caches, before a request is known. Does not wait.</summary>
+    internal void PrefetchPage(int block)
     {
         if (Sse.IsSupported)
         {
@@ -116,8 +116,8 @@ internal sealed class ChecksumPage
         }
     }
 
-    /// <summary>Sends for the entries of a block, so that they are near when the work in between is done.</summary>
-    internal void Prefetch(int block)
+    /// <summary>Prefetches the entry of a block, and what a change of it touches, for a request that has begun. Does not wait.</summary>
+    internal void PrefetchEntry(int block)
     {
         if (Sse.IsSupported)
         {
@@ -252,7 +252,7 @@ internal sealed class ChecksumPage
     }
 
     /// <summary>Forgets everything: the row is gone.</summary>
-    internal void Abandon()
+    internal void Clear()
     {
         _changed = _flushing = default;
         ChangedCount = FlushingCount = 0;

@@ -45,8 +45,8 @@ internal sealed class ChecksumPageCache(ILayout layout, SpaceShape shape, int pa
     }
 
     /// <summary>Sends for the entries of a block that a request is likely to ask for next, when its page is in memory.</summary>
-    internal void Expect(StripPiece piece) =>
-        _places.Find(piece.Row, piece.Column, piece.SlabOffset / shape.PageSpan)?.Expect(piece.SlabOffset % shape.PageSpan / SpaceShape.BlockSize);
+    internal void Prefetch(StripPiece piece) =>
+        _places.Find(piece.Row, piece.Column, piece.SlabOffset / shape.PageSpan)?.PrefetchPage(piece.SlabOffset % shape.PageSpan / SpaceShape.BlockSize);
 
     /// <summary>Adds an unloaded page, evicting another where the bound asks for it.</summary>
     internal ChecksumPage Add(SpaceRow row, int column, int index)

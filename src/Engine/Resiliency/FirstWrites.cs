@@ -17,34 +17,34 @@ internal sealed class FirstWrites
     private readonly SpaceStatus _status;
     private readonly ILayout _layout;
     private readonly SpaceShape _shape;
-    private readonly CrashNotes? _notes;
+    private readonly FirstWriteJournal? _journal;
 
     internal FirstWrites(SpaceContext space)
     {
         (_status, _layout, _shape) = (space.Status, space.Layout, space.Shape);
-        _notes = space.Options is { CrashNotes: { } memory, Shape.Checksums: true } ? NotesIn(memory, _shape) : null;
+        _journal = space.Options is { FirstWriteJournal: { } memory, Shape.Checksums: true } ? JournalIn(memory, _shape) : null;
     }
 
-    internal bool IsKept => _notes is not null;
+    internal bool IsKept => _journal is not null;
 
     /// <summary>Number of the active half; 0 without notes. While it stays the same, no flush has cleared a note.</summary>
-    internal uint Generation => _notes?.Generation ?? 0;
+    internal uint Generation => _journal?.Generation ?? 0;
 
     /// <summary>Returns the slots that a write of a piece takes at most; unmapping it takes fewer.</summary>
-    internal static int SlotsFor(in StripPiece piece) => piece.Length / BlockSize * CrashNotes.SlotsPerNote;
+    internal static int SlotsFor(in StripPiece piece) => piece.Length / BlockSize * FirstWriteJournal.SlotsPerRecord;
 
-    internal bool HasRoom(int slots) => _notes is not { } notes || notes.Room >= slots;
+    internal bool HasRoom(int slots) => _journal is not { } journal || journal.Room >= slots;
 
     /// <summary>Notes the blocks of a piece that the log calls never-written or lost. The caller has made room.</summary>
     internal void Note(ChecksumPage page, in StripPiece piece, IoBuffer source, uint[] checksums)
     {
         int first = _shape.BlockInPage(piece.SlabOffset);
         long block = BlockKey(piece);
-        for (int i = 0; i < piece.Length / BlockSize && _notes is not null; i++)
+        for (int i = 0; i < piece.Length / BlockSize && _journal is not null; i++)
         {
             if (page.IsUnlogged(first + i))
             {
-                _notes.Add(block + i, checksums[i], source.Span.Slice(i * BlockSize, BlockSize));
+                _journal.Add(block + i, checksums[i], source.Span.Slice(i * BlockSize, BlockSize));
             }
         }
     }
@@ -55,7 +55,7 @@ internal sealed class FirstWrites
         int block = _shape.BlockInPage(piece.SlabOffset) + at;
         if (page.IsUnlogged(block) || page.IsChanged(block) || isFlushing)
         {
-            _notes?.AddZeroed(BlockKey(piece) + at);
+            _journal?.AddZeroed(BlockKey(piece) + at);
         }
     }
 
@@ -64,7 +64,7 @@ internal sealed class FirstWrites
     {
         if (!_status.IsOpening)
         {
-            _notes?.Switch();
+            _journal?.Switch();
         }
     }
 
@@ -72,13 +72,13 @@ internal sealed class FirstWrites
     {
         if (!_status.IsOpening)
         {
-            _notes?.ClearOlder();
+            _journal?.ClearOlder();
         }
     }
 
-    internal List<CrashNote> TakeOver(ulong lastSession) => _notes!.TakeOver(lastSession);
+    internal List<FirstWriteRecord> TakeOver(ulong lastSession) => _journal!.TakeOver(lastSession);
 
-    internal void Start(ulong session) => _notes?.Start(session);
+    internal void Start(ulong session) => _journal?.Start(session);
 
     /// <summary>Returns the block that a key names: row, column and offset in its slab. Whether there is such a row the caller checks.</summary>
     internal StripPiece PieceOf(long key)
@@ -92,12 +92,12 @@ internal sealed class FirstWrites
     internal bool IsWithin(long key, int rows) => key < rows * ((long)_layout.Columns * _shape.SlabSize / BlockSize);
 
     /// <summary>A half must take the notes of a whole piece: a writer would wait for room without end.</summary>
-    private static CrashNotes NotesIn(IoBuffer memory, in SpaceShape shape)
+    private static FirstWriteJournal JournalIn(IoBuffer memory, in SpaceShape shape)
     {
-        CrashNotes notes = new(memory);
-        int needed = Math.Min(shape.PageSpan, shape.Interleave) / BlockSize * CrashNotes.SlotsPerNote;
-        return notes.Capacity >= needed ? notes
-            : throw new ArgumentException($"A first-write journal of {notes.Capacity} slots a half: a write takes up to {needed}.", nameof(memory));
+        FirstWriteJournal journal = new(memory);
+        int needed = Math.Min(shape.PageSpan, shape.Interleave) / BlockSize * FirstWriteJournal.SlotsPerRecord;
+        return journal.Capacity >= needed ? journal
+            : throw new ArgumentException($"A first-write journal of {journal.Capacity} slots a half: a write takes up to {needed}.", nameof(memory));
     }
 
     private long BlockKey(in StripPiece piece) => (((((long)piece.Row * _layout.Columns) + piece.Column) * _shape.SlabSize) + piece.SlabOffset) / BlockSize;

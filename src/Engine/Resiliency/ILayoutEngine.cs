@@ -59,5 +59,5 @@ internal interface ILayoutEngine
     /// Judges a block that the log calls never-written or lost although a process that died had written it, by the notes of it: writes the
     /// copy that they prove to every position and adds its entry to <paramref name="kept"/>.
     /// </summary>
-    LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<CrashNote> notes, List<CapturedEntry> kept);
+    LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> notes, List<CapturedEntry> kept);
 }

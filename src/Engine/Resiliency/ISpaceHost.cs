@@ -67,7 +67,7 @@ public interface ISpaceHost : IMemberHost
     LaneTask<IoError> OwnRow(uint space, int row);
 
     /// <summary>Gives a reservation back. The space waits for no answer.</summary>
-    void AbandonRow(uint space, int row);
+    void CancelRow(uint space, int row);
 
     /// <summary>Takes a row out of the map, punches its slabs below and only then lets others have them.</summary>
     LaneTask<IoError> FreeRow(uint space, int row);

@@ -53,7 +53,7 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
     internal int FirstBlock(in StripPiece piece) => _shape.BlockInPage(piece.SlabOffset);
 
     /// <summary>Prefetches the entries of a block that is likely to be asked for next, if they are in memory.</summary>
-    internal void Expect(in StripPiece piece) => _pages.Expect(piece);
+    internal void Prefetch(in StripPiece piece) => _pages.Prefetch(piece);
 
     /// <summary>Returns the page of a piece, if it is in memory.</summary>
     internal ChecksumPage? Find(SpaceRow row, in StripPiece piece) =>
@@ -233,7 +233,7 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         foreach (ChecksumPage page in _pages.All.FindAll(page => page.Row == row))
         {
             changes.Forget(page);
-            page.Abandon();
+            page.Clear();
             _pages.Remove(page);
         }
     }

@@ -63,6 +63,6 @@ internal sealed class MirrorEngine : ILayoutEngine
     public LaneTask<IoError> VerifyLocked(SpaceRow row, StripPiece stretch, ScrubFindings findings) => _scrub.VerifyLocked(row, stretch, findings);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<CrashNote> notes, List<CapturedEntry> kept) =>
+    public LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> notes, List<CapturedEntry> kept) =>
         _resync.Recover(row, block, page, notes, kept);
 }

@@ -36,7 +36,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies)
         IoError error = await parts.Log.Room(1);
         while (error == IoError.None && !_firstWrites.HasRoom(count))
         {
-            error = await parts.Flusher.FlushForNotes(count);
+            error = await parts.Flusher.FlushForFirstWrites(count);
             error = error == IoError.None ? await parts.Log.Room(1) : error;   // another request may have noted while this waited
         }
 
@@ -61,7 +61,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies)
         int first = _integrity.FirstBlock(piece);
         int count = piece.Length / BlockSize;
         page.Pins++;
-        IoError error = _firstWrites.HasRoom(count) ? IoError.None : await parts.Flusher.FlushForNotes(count);
+        IoError error = _firstWrites.HasRoom(count) ? IoError.None : await parts.Flusher.FlushForFirstWrites(count);
         error = error == IoError.None && !copies.HasReadable(row, piece) ? IoError.Io : error;
         for (int i = 0; i < count && error == IoError.None; i++)
         {

@@ -75,7 +75,7 @@ internal sealed class MirrorReads
 
         page.Pins++;
         int first = _integrity.FirstBlock(piece);
-        page.Prefetch(first);
+        page.PrefetchEntry(first);
         IoError error = IoError.None;
         int copy = _copies.ChooseCopy(row, piece);
         if (copy < 0)

@@ -59,12 +59,12 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     }
 
     /// <summary>See <see cref="ILayoutEngine.Recover"/>.</summary>
-    internal async LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<CrashNote> notes, List<CapturedEntry> kept)
+    internal async LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> journal, List<CapturedEntry> kept)
     {
         page.Pins++;   // until logged
         IoBuffer buffers = _buffers.Rent(BlockSize * copies.Count);
         int answered = await copies.ReadAllCopies(row, block, buffers);
-        int choice = ChooseNoted(notes, buffers, answered);
+        int choice = ChooseRecorded(journal, buffers, answered);
         IoError error = IoError.None;
         if (choice < 0)
         {
@@ -82,13 +82,13 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     }
 
     /// <summary>Returns the copy that the notes prove, the newest write first; −1: none.</summary>
-    private int ChooseNoted(List<CrashNote> notes, IoBuffer buffers, int answered)
+    private int ChooseRecorded(List<FirstWriteRecord> journal, IoBuffer buffers, int answered)
     {
-        for (int i = notes.Count - 1; i >= 0; i--)
+        for (int i = journal.Count - 1; i >= 0; i--)
         {
             for (int copy = 0; copy < copies.Count; copy++)
             {
-                if ((answered >> copy & 1) != 0 && Crc32c.Compute(MirrorCopies.BlockOf(buffers, BlockSize, copy, 0)) == notes[i].Checksum)
+                if ((answered >> copy & 1) != 0 && Crc32c.Compute(MirrorCopies.BlockOf(buffers, BlockSize, copy, 0)) == journal[i].Checksum)
                 {
                     return copy;
                 }
@@ -97,7 +97,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
 
         for (int copy = 0; copy < copies.Count; copy++)
         {
-            if ((answered >> copy & 1) != 0 && CrashNote.Explain(notes, MirrorCopies.BlockOf(buffers, BlockSize, copy, 0)))
+            if ((answered >> copy & 1) != 0 && FirstWriteRecord.Explain(journal, MirrorCopies.BlockOf(buffers, BlockSize, copy, 0)))
             {
                 return copy;   // a write replaced a part of an earlier one
             }

@@ -28,7 +28,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
         IoError error = _shape.Checksums ? await WriteChecked(row, piece, source) : await WriteCopies(row, piece, source);
         if (IsOnlyCopyGone(error) && !_shape.Checksums)
         {
-            await _members.PutOut(copies.PlaceOf(row, piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
+            await _members.Evict(copies.PlaceOf(row, piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
         }
 
         return error;
@@ -46,7 +46,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
         uint[] checksums = s_checksums.Take() ?? new uint[ChecksumPage.Blocks];
         int first = _integrity.FirstBlock(piece);
         int count = piece.Length / BlockSize;
-        page.Prefetch(first);
+        page.PrefetchEntry(first);
         for (int i = 0; i < count; i++)
         {
             checksums[i] = Crc32c.Compute(source.Span.Slice(i * BlockSize, BlockSize));
@@ -59,7 +59,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
             error = await WriteCopies(row, piece, source);
             if (IsOnlyCopyGone(error))
             {
-                await _members.PutOut(copies.PlaceOf(row, piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
+                await _members.Evict(copies.PlaceOf(row, piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
             }
         }
 
@@ -106,7 +106,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
 
     private async LaneTask<IoError> NoteAfterFlush(ChecksumPage page, StripPiece piece, IoBuffer source, uint[] checksums)
     {
-        IoError error = await parts.Flusher.FlushForNotes(FirstWrites.SlotsFor(piece));
+        IoError error = await parts.Flusher.FlushForFirstWrites(FirstWrites.SlotsFor(piece));
         if (error == IoError.None)
         {
             _firstWrites.Note(page, piece, source, checksums);
@@ -168,7 +168,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
 
             if (error != IoError.None)
             {
-                await _members.PutOutSince(outcome.Version, copies.PlaceOf(row, piece.Column, copy).Disk, error, hasOtherCopy: true, "a write");
+                await _members.EvictSince(outcome.Version, copies.PlaceOf(row, piece.Column, copy).Disk, error, hasOtherCopy: true, "a write");
                 error = await parts.Stale.MarkStale(row, copies.PositionOf(piece.Column, copy), MirrorCopies.RegionBit(row, piece));
                 if (error != IoError.None)
                 {

@@ -275,7 +275,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
         }
 
         _counters.ChecksumMismatches++;
-        return await _members.PutOut(slab.Disk, IoError.Io, _redundancy.HasOtherCopies(slab.Disk), "a checksum page read back") ? IoError.None : IoError.Io;
+        return await _members.Evict(slab.Disk, IoError.Io, _redundancy.HasOtherCopies(slab.Disk), "a checksum page read back") ? IoError.None : IoError.Io;
     }
 
     private async LaneTask<IoError> TrimLog(List<WrittenPage> written)

@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. A copy that misses a write or a flush is durably marked stale before the owner goes on; nothing is recovered from it until all of it
 //     has been copied again. The last good copy is never marked (RingCopies).
-//  2. Writes of the owner and steps of a rebuild do not overlap (RingTurn, RingRebuild).
+//  2. Writes of the owner and steps of a rebuild do not overlap (LaneMutex, RingRebuild).
 
 /// <summary>The medium of an integrity log or of a write cache.</summary>
 internal sealed class RingMedium : IJournalMedium
@@ -18,7 +18,7 @@ internal sealed class RingMedium : IJournalMedium
     private readonly SpaceMembers _members;
     private readonly RingOptions _options;
     private readonly RingCopies _copies;
-    private readonly RingTurn _turn = new();
+    private readonly LaneMutex _mutex = new();
     private readonly RingRebuild _rebuild;
 
     internal RingMedium(IMemberHost host, SpaceMembers members, int slabSize, RingOptions options)
@@ -27,7 +27,7 @@ internal sealed class RingMedium : IJournalMedium
         _members = members;
         _options = options;
         _copies = new RingCopies(members, slabSize, options);
-        _rebuild = new RingRebuild(members, _copies, _turn, options.Name, options.Blocks);
+        _rebuild = new RingRebuild(members, _copies, _mutex, options.Name, options.Blocks);
     }
 
     /// <inheritdoc/>
@@ -57,13 +57,13 @@ internal sealed class RingMedium : IJournalMedium
     /// <inheritdoc/>
     public async LaneTask<IoError> Write(long offset, IoBuffer source)
     {
-        await _turn.TakeTurn();
+        await _mutex.Lock();
         LaneTask<CopyOutcome> writes = CopyIo.WriteAll(_copies, offset, source, _members.Version);
         LaneTask<IoError> joining = _rebuild.WriteJoining(offset, source);
         CopyOutcome outcome = await writes;
         _rebuild.NoteWritten(await joining);
         IoError error = await Settle(outcome);
-        _turn.EndTurn();
+        _mutex.Unlock();
         return error;
     }
 
@@ -151,7 +151,7 @@ internal sealed class RingMedium : IJournalMedium
             {
                 int disk = DiskOf(copy);
                 bool survives = SurvivesWithout(disk);
-                await _members.PutOutSince(outcome.Version, disk, outcome[copy], survives, Name);
+                await _members.EvictSince(outcome.Version, disk, outcome[copy], survives, Name);
                 if (survives || !_options.KeepsLastCopy)
                 {
                     _copies.Drop(copy);

@@ -15,7 +15,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  3. A copy that missed a write meanwhile is not taken into service, or counts as dropped when it is.
 
 /// <summary>Rebuilds and moves copies of a ring, one at a time.</summary>
-internal sealed class RingRebuild(SpaceMembers members, RingCopies copies, RingTurn turn, string name, int blocks)
+internal sealed class RingRebuild(SpaceMembers members, RingCopies copies, LaneMutex mutex, string name, int blocks)
 {
     private const int CopyChunk = 64 << 10;
 
@@ -26,9 +26,9 @@ internal sealed class RingRebuild(SpaceMembers members, RingCopies copies, RingT
     /// <summary>Ends a rebuild that runs, and lets none begin until <see cref="Resume"/>.</summary>
     internal async LaneTask<Nothing> Suspend()
     {
-        await turn.TakeTurn();
+        await mutex.Lock();
         _isSuspended = true;
-        turn.EndTurn();
+        mutex.Unlock();
         return default;
     }
 
@@ -67,17 +67,17 @@ internal sealed class RingRebuild(SpaceMembers members, RingCopies copies, RingT
         for (long at = 0; at < (long)blocks * JournalBlock.Size && error == IoError.None; at += CopyChunk)
         {
             IoBuffer part = buffer.Slice(0, (int)Math.Min(CopyChunk, ((long)blocks * JournalBlock.Size) - at));
-            await turn.TakeTurn();
+            await mutex.Lock();
             error = _isSuspended ? IoError.Cancelled : await CopyStep(places, at, part);
-            turn.EndTurn();
+            mutex.Unlock();
             error = error == IoError.None && !await pace(part.Length) ? IoError.Cancelled : error;
         }
 
         buffers.Return(buffer);
-        await turn.TakeTurn();
+        await mutex.Lock();
         if (error == IoError.None && (!await members.FlushDisk(places[0].Disk) || !members.IsLive(places[0].Disk)))
         {
-            await members.PutOut(places[0].Disk, IoError.Io, copies.SurvivesWithout(places[0].Disk), name);
+            await members.Evict(places[0].Disk, IoError.Io, copies.SurvivesWithout(places[0].Disk), name);
             error = IoError.Io;
         }
 
@@ -90,7 +90,7 @@ internal sealed class RingRebuild(SpaceMembers members, RingCopies copies, RingT
         }
 
         _joining = null;
-        turn.EndTurn();
+        mutex.Unlock();
         return error;
     }
 
@@ -105,7 +105,7 @@ internal sealed class RingRebuild(SpaceMembers members, RingCopies copies, RingT
         error = await copies.WriteTo(places, at, part);
         if (error is not IoError.None and not IoError.NoSpace)
         {
-            await members.PutOut(places[0].Disk, error, copies.SurvivesWithout(places[0].Disk), name);
+            await members.Evict(places[0].Disk, error, copies.SurvivesWithout(places[0].Disk), name);
         }
 
         return error;

@@ -100,7 +100,7 @@ internal sealed class RowMaker(
         error = error == IoError.None ? await space.Host.CommitRow(_space, index) : error;
         if (error != IoError.None)
         {
-            space.Host.AbandonRow(_space, index);
+            space.Host.CancelRow(_space, index);
             return error;
         }
 
@@ -116,7 +116,7 @@ internal sealed class RowMaker(
         IoError error = HasRedundancy ? await space.Host.OwnRow(_space, index) : IoError.TryAgain;   // its disk has left since
         if (error != IoError.None)
         {
-            space.Host.AbandonRow(_space, index);
+            space.Host.CancelRow(_space, index);
             return error;
         }
 
@@ -140,7 +140,7 @@ internal sealed class RowMaker(
 
             if (error != IoError.None)
             {
-                bool isOut = await _members.PutOut(row.Places[position].Disk, error, space.Redundancy.HasLiveOther(row, position), "a new slab");
+                bool isOut = await _members.Evict(row.Places[position].Disk, error, space.Redundancy.HasLiveOther(row, position), "a new slab");
                 if (!isOut || !isOwned || !HasRedundancy)
                 {
                     return isOut && !isOwned ? IoError.TryAgain : error;   // other slabs, from a disk that is still there

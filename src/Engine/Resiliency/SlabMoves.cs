@@ -29,7 +29,7 @@ internal sealed class SlabMoves(SpaceContext space, SpaceRepair repair, PageWrit
     /// <summary>See <see cref="Space.Move"/>.</summary>
     internal async LaneTask<RepairEnd> Move(int index, int position, SlabPlace target, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
     {
-        if (!await repair.Turn.Begin(() => space.Status.IsStopping))
+        if (!await repair.Mutex.LockUnless(() => space.Status.IsStopping))
         {
             return RepairEnd.Stopped;
         }
@@ -40,20 +40,20 @@ internal sealed class SlabMoves(SpaceContext space, SpaceRepair repair, PageWrit
             { IsInitialized: false } row => await MoveUnused(row, position, target, commit),
             { } row => await MoveUsed(row, position, target, commit, pacer),
         };
-        repair.Turn.End();
+        repair.Mutex.Unlock();
         return end;
     }
 
     /// <summary>Moves a copy of a ring to other places, one disk's; the former ones are free when it is done.</summary>
     internal async LaneTask<RepairEnd> MoveRing(RingMedium? ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
     {
-        if (ring is not { HasSource: true } || !await repair.Turn.Begin(() => space.Status.IsStopping))
+        if (ring is not { HasSource: true } || !await repair.Mutex.LockUnless(() => space.Status.IsStopping))
         {
             return RepairEnd.Stopped;
         }
 
         RepairEnd end = await space.Rings.Move(ring, copy, places, commit, bytes => stretches.Pace(pacer, bytes));
-        repair.Turn.End();
+        repair.Mutex.Unlock();
         return end;
     }
 

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Resiliency;
 // simulated-crash test.
 
 /// <summary>Executes a layout over the slabs of a pool.</summary>
-public sealed class Space : IHomeStore, IRepairable
+public sealed class Space : IBackingStore, IRepairable
 {
     private const int BlockSize = SpaceShape.BlockSize;
     private const long DrainPollNs = 100_000;
@@ -155,7 +155,7 @@ public sealed class Space : IHomeStore, IRepairable
     {
         _status.BeginClosing();
         _members.AwaitsRoom = false;
-        while (_repair.Turn.IsTaken || _writeback.IsRunning || _rows.AnyChanging || _context.Locks.Held > 0)
+        while (_repair.Mutex.IsHeld || _writeback.IsRunning || _rows.AnyChanging || _context.Locks.Held > 0)
         {
             await _context.Lane.Delay(DrainPollNs);
         }
@@ -182,11 +182,11 @@ public sealed class Space : IHomeStore, IRepairable
     public void AddOwnedRow(SpaceRowMap map) => _rows.Put(_rows.New(map));
 
     /// <inheritdoc/>
-    public void Expect(long offset)
+    public void Prefetch(long offset)
     {
         if (Shape.Checksums && (ulong)offset < (ulong)Length)
         {
-            _integrity.Expect(_layout.First(offset, 1));
+            _integrity.Prefetch(_layout.First(offset, 1));
         }
     }
 
@@ -255,13 +255,13 @@ public sealed class Space : IHomeStore, IRepairable
     public LaneTask<ScrubStride> Scrub(long cursor, ScrubFindings findings) => _scrub.Verify(cursor, findings);
 
     /// <inheritdoc/>
-    RingMedium IRingStand.AddRing(RingOptions options) => _context.Rings.Add(options);
+    RingMedium IRingStorage.AddRing(RingOptions options) => _context.Rings.Add(options);
 
     /// <inheritdoc/>
-    LaneTask<Nothing> IRingStand.RemoveRing(RingMedium ring) => _context.Rings.Remove(ring);
+    LaneTask<Nothing> IRingStorage.RemoveRing(RingMedium ring) => _context.Rings.Remove(ring);
 
     /// <inheritdoc/>
-    LaneTask<RepairEnd> IRingStand.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
+    LaneTask<RepairEnd> IRingStorage.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
         _moves.MoveRing(ring, copy, places, commit, pacer);
 
     /// <inheritdoc/>

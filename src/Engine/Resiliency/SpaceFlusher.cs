@@ -34,7 +34,7 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
         while ((failed = await _members.FlushUnflushed()) >= 0 || (failed = _members.Leaving()) >= 0)
         {
             bool survives = space.Redundancy.HasOtherCopies(failed);
-            if (!await _members.PutOut(failed, IoError.Io, survives, "a flush") || !survives)
+            if (!await _members.Evict(failed, IoError.Io, survives, "a flush") || !survives)
             {
                 return IoError.Io;
             }
@@ -48,7 +48,7 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
     {
         if (!await _members.FlushDisk(target.Disk))
         {
-            await _members.PutOut(target.Disk, IoError.Io, hasOtherCopy: true, "a flush");
+            await _members.Evict(target.Disk, IoError.Io, hasOtherCopy: true, "a flush");
         }
 
         return _members.IsLive(target.Disk) ? IoError.None : IoError.DeviceGone;
@@ -58,7 +58,7 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
     /// Flushes until the first-write journal has so many slots. The caller, which continues inline, appends before its next await: others
     /// that waited for the same flush look again then.
     /// </summary>
-    internal async LaneTask<IoError> FlushForNotes(int slots)
+    internal async LaneTask<IoError> FlushForFirstWrites(int slots)
     {
         while (!firstWrites.HasRoom(slots))
         {

@@ -86,7 +86,7 @@ internal sealed class SpaceMembers(IMemberHost host)
         IoError error = await Write(disk, offset, source, awaitsRoom);
         if (error != IoError.None && error != IoError.NoSpace)
         {
-            await PutOut(disk, error, hasOtherCopy, "a write");
+            await Evict(disk, error, hasOtherCopy, "a write");
         }
 
         return error;
@@ -184,7 +184,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// A member failed a request. It leaves the view when another copy can carry on or when it is gone altogether; a disk that only
     /// refuses one request and has no other copy stays, and the request fails.
     /// </summary>
-    internal async LaneTask<bool> PutOut(int disk, IoError error, bool hasOtherCopy, string what)
+    internal async LaneTask<bool> Evict(int disk, IoError error, bool hasOtherCopy, string what)
     {
         if (!IsLive(disk))
         {
@@ -206,8 +206,8 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// A member failed a request that began at a version of the members. If that is not the version now, the failure may be of a disk that has left since
     /// and come back: nothing is done.
     /// </summary>
-    internal LaneTask<bool> PutOutSince(int version, int disk, IoError error, bool hasOtherCopy, string what) =>
-        version == Version ? PutOut(disk, error, hasOtherCopy, what) : LaneTask.FromResult(false);
+    internal LaneTask<bool> EvictSince(int version, int disk, IoError error, bool hasOtherCopy, string what) =>
+        version == Version ? Evict(disk, error, hasOtherCopy, what) : LaneTask.FromResult(false);
 
     /// <summary>Makes every completed write to one disk durable; false when that failed. A disk out of the view needs none.</summary>
     internal LaneTask<bool> FlushDisk(int disk) => Flush(Of(disk));

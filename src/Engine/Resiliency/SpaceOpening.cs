@@ -86,7 +86,7 @@ internal sealed class SpaceOpening(
             return default;
         }
 
-        error = error == IoError.None ? await JudgeNotes(recovery.LastSession) : error;
+        error = error == IoError.None ? await JudgeFirstWrites(recovery.LastSession) : error;
         if (error != IoError.None)
         {
             _status.Fail(error, "the integrity log could not be replayed");
@@ -209,23 +209,23 @@ internal sealed class SpaceOpening(
 
     /// <summary>
     /// Blocks that the log calls never written, or lost, although a process that died had written them: a copy that the notes prove
-    /// to be this space's counts, and no other (<see cref="CrashNotes"/>, invariant 3). Copies first, then the entries, both durable, before anything is served.
+    /// to be this space's counts, and no other (<see cref="FirstWriteJournal"/>, invariant 3). Copies first, then the entries, both durable, before anything is served.
     /// </summary>
-    private async LaneTask<IoError> JudgeNotes(ulong lastSession)
+    private async LaneTask<IoError> JudgeFirstWrites(ulong lastSession)
     {
         if (!firstWrites.IsKept)
         {
             return IoError.None;
         }
 
-        Dictionary<long, List<CrashNote>> candidates = [];
-        foreach (CrashNote note in firstWrites.TakeOver(lastSession))
+        Dictionary<long, List<FirstWriteRecord>> candidates = [];
+        foreach (FirstWriteRecord note in firstWrites.TakeOver(lastSession))
         {
             if (note.IsZeroed)
             {
                 candidates.Remove(note.Block);
             }
-            else if (candidates.TryGetValue(note.Block, out List<CrashNote>? known))
+            else if (candidates.TryGetValue(note.Block, out List<FirstWriteRecord>? known))
             {
                 known.Add(note);
             }
@@ -237,16 +237,16 @@ internal sealed class SpaceOpening(
 
         List<CapturedEntry> kept = [];
         IoError error = IoError.None;
-        foreach ((long block, List<CrashNote> notes) in candidates)
+        foreach ((long block, List<FirstWriteRecord> journal) in candidates)
         {
-            error = error == IoError.None ? await JudgeNoted(block, notes, kept) : error;
+            error = error == IoError.None ? await JudgeRecorded(block, journal, kept) : error;
         }
 
         space.Counters.BlocksRecovered += kept.Count;
         return error == IoError.None ? await flusher.LogTaken(kept) : error;
     }
 
-    private async LaneTask<IoError> JudgeNoted(long key, List<CrashNote> notes, List<CapturedEntry> kept)
+    private async LaneTask<IoError> JudgeRecorded(long key, List<FirstWriteRecord> journal, List<CapturedEntry> kept)
     {
         if (!firstWrites.IsWithin(key, _rows.Count))
         {
@@ -257,6 +257,6 @@ internal sealed class SpaceOpening(
         return block.Row >= _rows.Count || _rows[block.Row] is not { IsInitialized: true } row
             || await integrity.Load(row, block) is not { } page
             || page.Generations[integrity.FirstBlock(block)] is not (ChecksumSector.NeverWritten or ChecksumSector.Poisoned)
-            ? IoError.None : await engine.Recover(row, block, page, notes, kept);
+            ? IoError.None : await engine.Recover(row, block, page, journal, kept);
     }
 }

@@ -47,7 +47,7 @@ public sealed record SpaceOptions
     public int LogBlocksMax { get; init; } = 4096;
 
     /// <summary>Memory that outlives the process, for first writes not yet logged; null when the host has none.</summary>
-    public IoBuffer? CrashNotes { get; init; }
+    public IoBuffer? FirstWriteJournal { get; init; }
 
     /// <summary>Checksum pages kept in memory; each covers up to 2 MiB of data.</summary>
     public int CachedPagesMax { get; init; } = 16384;

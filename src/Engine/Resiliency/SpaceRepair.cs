@@ -26,7 +26,7 @@ internal sealed class SpaceRepair(
     private UnitProgress _progress;   // of the unit that a stop left half copied: what was copied stays so while nothing is missed
 
     /// <summary>The turn of repairs and moves.</summary>
-    internal RepairTurn Turn { get; } = new();
+    internal LaneMutex Mutex { get; } = new();
 
     /// <summary>
     /// Bytes that can be made whole now: stale regions on disks that are there and that the others can give, and stale log copies.
@@ -53,13 +53,13 @@ internal sealed class SpaceRepair(
     /// <summary>Makes every stale position whole whose disk is there.</summary>
     internal async LaneTask<RepairEnd> Resync(IWorkPacer pacer)
     {
-        if (!await Turn.Begin(() => space.Status.IsStopping))
+        if (!await Mutex.LockUnless(() => space.Status.IsStopping))
         {
             return RepairEnd.Stopped;
         }
 
         RepairEnd end = await ResyncAll(pacer);
-        Turn.End();
+        Mutex.Unlock();
         return end;
     }
 

@@ -31,9 +31,9 @@ internal sealed class SpaceRequests(
 
     internal LaneTask<IoError> Read(long offset, IoBuffer target)
     {
-        if (Refusal(offset, target.Length) is not IoError.None and var refused)
+        if (RequestError(offset, target.Length) is not IoError.None and var rejected)
         {
-            return LaneTask.FromResult(refused);
+            return LaneTask.FromResult(rejected);
         }
 
         StripPiece piece = _layout.First(offset, target.Length);
@@ -42,9 +42,9 @@ internal sealed class SpaceRequests(
 
     internal LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
     {
-        if (Refusal(offset, source.Length) is not IoError.None and var refused)
+        if (RequestError(offset, source.Length) is not IoError.None and var rejected)
         {
-            return LaneTask.FromResult(refused);
+            return LaneTask.FromResult(rejected);
         }
 
         if ((flags & WriteFlags.ForceUnitAccess) != 0)
@@ -58,9 +58,9 @@ internal sealed class SpaceRequests(
 
     internal async LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
     {
-        if (RefusalOfRange(offset, length) is var refused && (refused != IoError.None || length == 0))
+        if (RangeError(offset, length) is var rejected && (rejected != IoError.None || length == 0))
         {
-            return refused;
+            return rejected;
         }
 
         bool keep = (flags & WriteFlags.NoHole) != 0;
@@ -70,7 +70,7 @@ internal sealed class SpaceRequests(
 
     internal async LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
     {
-        IoError error = RefusalOfRange(offset, length);
+        IoError error = RangeError(offset, length);
         for (long at = offset; at < offset + length && error == IoError.None;)
         {
             StripPiece piece = _layout.First(at, offset + length - at);
@@ -93,7 +93,7 @@ internal sealed class SpaceRequests(
 
     internal async LaneTask<IoError> Poison(long offset, long length)
     {
-        IoError error = _hasChecksums ? Refusal(offset, length) : IoError.NotSupported;
+        IoError error = _hasChecksums ? RequestError(offset, length) : IoError.NotSupported;
         for (long at = offset; at < offset + length && error == IoError.None;)
         {
             StripPiece piece = _layout.First(at, offset + length - at);
@@ -132,35 +132,35 @@ internal sealed class SpaceRequests(
     /// are no entries that could say so, and zeros are written.
     /// </summary>
     internal LaneTask<IoError> Unmap(long offset, long length) =>
-        RefusalOfRange(offset, length) is not IoError.None and var refused ? LaneTask.FromResult(refused)
+        RangeError(offset, length) is not IoError.None and var rejected ? LaneTask.FromResult(rejected)
         : length == 0 ? default
         : _hasChecksums ? _members.OrNoSpace(ZeroEntries(offset, length, keepRows: false))
         : WriteZeros(offset, length, allocate: false);
 
     private async LaneTask<IoError> ReadMany(long offset, IoBuffer target)
     {
-        Fan fan = Fan.Rent();
+        WaitGroup group = WaitGroup.Rent();
         for (int at = 0; at < target.Length;)
         {
             StripPiece piece = _layout.First(offset + at, target.Length - at);
-            fan.Add(ReadPiece(piece, target.Slice(at, piece.Length)));
+            group.Add(ReadPiece(piece, target.Slice(at, piece.Length)));
             at += piece.Length;
         }
 
-        return await fan.Wait();
+        return await group.Wait();
     }
 
     private async LaneTask<IoError> WriteMany(long offset, IoBuffer source)
     {
-        Fan fan = Fan.Rent();
+        WaitGroup group = WaitGroup.Rent();
         for (int at = 0; at < source.Length;)
         {
             StripPiece piece = _layout.First(offset + at, source.Length - at);
-            fan.Add(WritePiece(piece, source.Slice(at, piece.Length)));
+            group.Add(WritePiece(piece, source.Slice(at, piece.Length)));
             at += piece.Length;
         }
 
-        return await fan.Wait();
+        return await group.Wait();
     }
 
     private async LaneTask<IoError> WriteThrough(long offset, IoBuffer source)
@@ -389,9 +389,9 @@ internal sealed class SpaceRequests(
         return error;
     }
 
-    private IoError Refusal(long offset, long length) => length == 0 ? IoError.InvalidArgument : RefusalOfRange(offset, length);
+    private IoError RequestError(long offset, long length) => length == 0 ? IoError.InvalidArgument : RangeError(offset, length);
 
-    private IoError RefusalOfRange(long offset, long length) =>
+    private IoError RangeError(long offset, long length) =>
         _status.Fault != IoError.None ? _status.Fault
         : offset < 0 || length < 0 || offset > _rows.Length - length || ((offset | length) & (BlockSize - 1)) != 0 ? IoError.InvalidArgument
         : IoError.None;

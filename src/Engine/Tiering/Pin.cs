@@ -49,4 +49,4 @@ public sealed record Pin(Guid Id, int Tier, string Label, ImmutableArray<PinnedR
 /// <summary>A pin was refused; nothing has changed.</summary>
 /// <param name="Reason">Why, and what to do.</param>
 /// <param name="FittingBytes">How many bytes more could be pinned to the tier.</param>
-public sealed record PinRefusal(string Reason, long FittingBytes);
+public sealed record PinError(string Reason, long FittingBytes);

@@ -84,12 +84,12 @@ public sealed class PinTable
     /// Whether a pin could be set in place of one with its identity: there is no more pinned to a tier afterwards than it has. What is given up
     /// for it counts as free.
     /// </summary>
-    public bool CanSet(Pin pin, [NotNullWhen(false)] out PinRefusal? refusal) => TryMake(pin, out _, out refusal);
+    public bool CanSet(Pin pin, [NotNullWhen(false)] out PinError? problem) => TryMake(pin, out _, out problem);
 
     /// <summary>Sets a pin, in place of one with its identity; refused when more would be pinned to a tier than it has.</summary>
-    public bool TrySet(Pin pin, [NotNullWhen(false)] out PinRefusal? refusal)
+    public bool TrySet(Pin pin, [NotNullWhen(false)] out PinError? problem)
     {
-        if (!TryMake(pin, out Runs runs, out refusal))
+        if (!TryMake(pin, out Runs runs, out problem))
         {
             return false;
         }
@@ -107,18 +107,18 @@ public sealed class PinTable
         return wasThere;
     }
 
-    private bool TryMake(Pin pin, out Runs runs, [NotNullWhen(false)] out PinRefusal? refusal)
+    private bool TryMake(Pin pin, out Runs runs, [NotNullWhen(false)] out PinError? problem)
     {
         runs = _runs;
-        refusal = null;
+        problem = null;
         if ((uint)pin.Tier >= (uint)_tierSlices.Length)
         {
-            refusal = new PinRefusal($"Tier {pin.Tier} is not there: 0 to {_tierSlices.Length - 1} are.", 0);
+            problem = new PinError($"Tier {pin.Tier} is not there: 0 to {_tierSlices.Length - 1} are.", 0);
         }
         else if (pin.Ranges.IsDefaultOrEmpty || pin.Ranges.Length > Pin.RangesMax)
         {
             int pieces = pin.Ranges.IsDefault ? 0 : pin.Ranges.Length;
-            refusal = new PinRefusal($"It has {pieces} pieces, and a pin has 1 to {Pin.RangesMax}. Pin the rest apart, or write the file anew in fewer pieces.", 0);
+            problem = new PinError($"It has {pieces} pieces, and a pin has 1 to {Pin.RangesMax}. Pin the rest apart, or write the file anew in fewer pieces.", 0);
         }
         else
         {
@@ -126,16 +126,16 @@ public sealed class PinTable
             runs = RunsOf([.. others, pin]);
             int full = Array.FindIndex([.. runs.Slices.Zip(_tierSlices)], static tier => tier.First > tier.Second);
             long wanted = full < 0 ? 0 : runs.Slices[full] << _shift;
-            refusal = full < 0 ? null : TooMuch(full, wanted, RunsOf(others).Slices[full]);
+            problem = full < 0 ? null : TooMuch(full, wanted, RunsOf(others).Slices[full]);
         }
 
-        return refusal is null;
+        return problem is null;
     }
 
-    private PinRefusal TooMuch(int tier, long wantedBytes, long takenSlices)
+    private PinError TooMuch(int tier, long wantedBytes, long takenSlices)
     {
         long fitting = Math.Max(0, _tierSlices[tier] - takenSlices) << _shift;
-        return new PinRefusal(
+        return new PinError(
             $"Its slices of {SliceBytes} bytes would bring what is pinned to the tier to {wantedBytes} bytes, and it has {_tierSlices[tier] << _shift}. "
             + $"At most {fitting} bytes more can be pinned to it: pin less, take other pins away or make the tier larger.",
             fitting);

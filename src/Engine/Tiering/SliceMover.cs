@@ -22,7 +22,7 @@ namespace TierSpaces.Engine.Tiering;
 
 /// <summary>Moves slices to other tiers.</summary>
 internal sealed class SliceMover(
-    ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, RequestTurns turns, SlotVacator vacator, SliceAllocator allocator, SliceFreer freer, SliceIo io,
+    ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SlotVacator vacator, SliceAllocator allocator, SliceFreer freer, SliceIo io,
     TieredStatus status)
 {
     /// <summary>Slices that move at a time.</summary>
@@ -121,7 +121,7 @@ internal sealed class SliceMover(
     private async LaneTask<bool> MoveBatch(List<SliceMove> batch, MovePace pace)
     {
         StepBegins?.Invoke(2);
-        await turns.Drain();
+        await periods.Drain();
         StepBegins?.Invoke(3);
         foreach (SliceMove move in batch)
         {

@@ -15,7 +15,7 @@ namespace TierSpaces.Engine.Tiering;
 //  2. A slot counts as clean only if step 2 succeeded and the space has entries that keep its zeros when it is punched.
 
 /// <summary>Empties slots that the slice map has left, and frees them.</summary>
-internal sealed class SlotVacator(TierSet tiers, SliceTable table, RequestTurns turns, SliceIo io, TieredStatus status)
+internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods periods, SliceIo io, TieredStatus status)
 {
     /// <summary>Stands for the slice of a slot that no slice is known of. Such slots do not count as the disk's.</summary>
     private const int NoSlice = SlicesMapped.SystemSlices;
@@ -73,7 +73,7 @@ internal sealed class SlotVacator(TierSet tiers, SliceTable table, RequestTurns 
 
     private async LaneTask Vacate(List<int> slices, List<SliceEntry> places)
     {
-        await turns.Drain();
+        await periods.Drain();
         IoError error = IoError.None;
         for (int i = 0; i < places.Count && error == IoError.None; i++)
         {

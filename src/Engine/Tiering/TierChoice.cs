@@ -124,12 +124,12 @@ internal sealed class TierChoice
 
     private float Strength(in TierCandidate candidate, int tier) => candidate.From.CompareTo((byte)tier) switch
     {
-        0 => (float)StrengthAtHome(candidate.Heat),
+        0 => (float)StrengthInPlace(candidate.Heat),
         < 0 => candidate.Heat,
         _ => float.BitDecrement((float)(candidate.Heat - _settings.MoveCost)),
     };
 
-    private double StrengthAtHome(double heat) => (heat * _settings.Hysteresis) + (_settings.Deviations * Math.Sqrt(heat)) + _settings.MoveCost;
+    private double StrengthInPlace(double heat) => (heat * _settings.Hysteresis) + (_settings.Deviations * Math.Sqrt(heat)) + _settings.MoveCost;
 
     private double Threshold(int tier, bool isFull)
     {
@@ -141,7 +141,7 @@ internal sealed class TierChoice
         }
 
         return isFull && coldest < double.MaxValue
-            ? Math.Max(threshold, StrengthAtHome(coldest) + _settings.MoveCost)
+            ? Math.Max(threshold, StrengthInPlace(coldest) + _settings.MoveCost)
             : threshold;
     }
 }

@@ -81,13 +81,13 @@ internal sealed class TierSet
     /// <summary>Makes the completed writes to every tier durable.</summary>
     internal async LaneTask<IoError> Flush()
     {
-        Fan fan = Fan.Rent();
+        WaitGroup group = WaitGroup.Rent();
         foreach (StorageTierStore tier in _tiers)
         {
-            fan.Add(tier.Space.Flush());
+            group.Add(tier.Space.Flush());
         }
 
-        return await fan.Wait();
+        return await group.Wait();
     }
 
     /// <summary>Returns the lowest rank among the disks under an entry.</summary>

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Tiering;
 //  2. A write waits until its slice has a place that stays. A read of a slice without one gives zeros.
 
 /// <summary>Cuts requests to a tiered store into slices and executes the parts.</summary>
-internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlices moves, RequestTurns turns, SliceAllocator allocator, SliceFreer freer, SliceIo io)
+internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SliceAllocator allocator, SliceFreer freer, SliceIo io)
 {
     private readonly SliceGrid _grid = tiers.Grid;
 
@@ -87,9 +87,9 @@ internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlic
             else
             {
                 List<StoreExtent> below = [];
-                int turn = turns.Enter();
+                int period = periods.Enter();
                 error = await tiers.SpaceOf(entry).Status(tiers.AddressOf(entry, at), end - at, below);
-                turns.Leave(turn);
+                periods.Leave(period);
                 below.ForEach(extent => StoreExtent.Append(extents, extent.Length, extent.State));
             }
 
@@ -101,28 +101,28 @@ internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlic
 
     private async LaneTask<IoError> ReadMany(long offset, IoBuffer target)
     {
-        Fan fan = Fan.Rent();
+        WaitGroup group = WaitGroup.Rent();
         for (int at = 0; at < target.Length;)
         {
             int length = _grid.LengthIn(offset + at, target.Length - at);
-            fan.Add(ReadSlice(_grid.IndexOf(offset + at), offset + at, target.Slice(at, length)));
+            group.Add(ReadSlice(_grid.IndexOf(offset + at), offset + at, target.Slice(at, length)));
             at += length;
         }
 
-        return await fan.Wait();
+        return await group.Wait();
     }
 
     private async LaneTask<IoError> WriteMany(long offset, IoBuffer source, WriteFlags flags)
     {
-        Fan fan = Fan.Rent();
+        WaitGroup group = WaitGroup.Rent();
         for (int at = 0; at < source.Length;)
         {
             int length = _grid.LengthIn(offset + at, source.Length - at);
-            fan.Add(WriteSlice(_grid.IndexOf(offset + at), offset + at, source.Slice(at, length), flags));
+            group.Add(WriteSlice(_grid.IndexOf(offset + at), offset + at, source.Slice(at, length), flags));
             at += length;
         }
 
-        return await fan.Wait();
+        return await group.Wait();
     }
 
     private async LaneTask<IoError> ReadSlice(int slice, long offset, IoBuffer target)
@@ -135,9 +135,9 @@ internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlic
         }
 
         StorageTierStore tier = tiers[entry.Tier];
-        int turn = turns.Enter();
+        int period = periods.Enter();
         IoError error = await tier.Space.Read(tiers.AddressOf(entry, offset), target);
-        turns.Leave(turn);
+        periods.Leave(period);
         tier.Counters.NoteRead(slice, target.Length);
         return error;
     }
@@ -155,9 +155,9 @@ internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlic
         }
 
         SliceEntry entry = table[slice];
-        int turn = turns.Enter();
+        int period = periods.Enter();
         error = await io.Write(entry, moves.Of(slice), offset, source, flags);
-        turns.Leave(turn);
+        periods.Leave(period);
         tiers[entry.Tier].Counters.NoteWrite(slice, source.Length);
         return error;
     }
@@ -179,18 +179,18 @@ internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlic
         }
 
         SliceEntry entry = table[slice];
-        int turn = turns.Enter();
+        int period = periods.Enter();
         IoError error = await io.Zero(entry, moves.Of(slice), offset, length, flags, isUnmap);
-        turns.Leave(turn);
+        periods.Leave(period);
         return error;
     }
 
     private async LaneTask<IoError> PoisonSlice(int slice, long offset, long length)
     {
         SliceEntry entry = table[slice];
-        int turn = turns.Enter();
+        int period = periods.Enter();
         IoError error = await io.Poison(entry, moves.Of(slice), offset, length);
-        turns.Leave(turn);
+        periods.Leave(period);
         return error;
     }
 

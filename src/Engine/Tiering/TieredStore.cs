@@ -10,14 +10,14 @@ namespace TierSpaces.Engine.Tiering;
 // Slices of one address space placed on the spaces of several tiers.
 //
 // The store composes its parts and is their face. Rules of order are invariants of the parts, each with a simulated-crash test: TieredRequests (requests cut at
-// slices), RequestTurns (requests under way), SliceTable (the map and its commits), SliceAllocator (first places), SliceIo (writes while a slice moves),
+// slices), GracePeriods (requests under way), SliceTable (the map and its commits), SliceAllocator (first places), SliceIo (writes while a slice moves),
 // SliceMover (moves), SliceFreer (whole slices that are unmapped), SlotVacator (slots on their way to being free).
 //
 // The store is also the backing store of what is in front of it: slices are its units of room. The ring of a write cache follows the disks under the first
 // tier that there was, which keeps number 0.
 
 /// <summary>The tiers of a virtual disk as one store.</summary>
-public sealed class TieredStore : IHomeStore
+public sealed class TieredStore : IBackingStore
 {
     private const int BlockSize = 4096;
 
@@ -36,13 +36,13 @@ public sealed class TieredStore : IHomeStore
         _status = new TieredStatus(_tiers);
         _table = new SliceTable(lane, host, _status);
         MovingSlices moves = new();
-        RequestTurns turns = new();
+        GracePeriods periods = new();
         SliceIo io = new(_tiers);
-        _vacator = new SlotVacator(_tiers, _table, turns, io, _status);
+        _vacator = new SlotVacator(_tiers, _table, periods, io, _status);
         _allocator = new SliceAllocator(lane, _tiers, _table, moves, _vacator, io, _status);
-        _freer = new SliceFreer(_tiers, _table, moves, turns, _vacator, io, _status);
-        _mover = new SliceMover(lane, _tiers, _table, moves, turns, _vacator, _allocator, _freer, io, _status);
-        _requests = new TieredRequests(_tiers, _table, moves, turns, _allocator, _freer, io);
+        _freer = new SliceFreer(_tiers, _table, moves, periods, _vacator, io, _status);
+        _mover = new SliceMover(lane, _tiers, _table, moves, periods, _vacator, _allocator, _freer, io, _status);
+        _requests = new TieredRequests(_tiers, _table, moves, periods, _allocator, _freer, io);
         Length = length;
         _tiers.Load(_table.Map);
     }
@@ -100,7 +100,7 @@ public sealed class TieredStore : IHomeStore
         set => _mover.StepBegins = value;
     }
 
-    private IRingStand First => _tiers[0].Space;
+    private IRingStorage First => _tiers[0].Space;
 
     /// <summary>Counters of a tier; null for one that is being added.</summary>
     public TierCounters? CountersOf(int tier) => tier < _tiers.Count ? _tiers[tier].Counters : null;
@@ -112,21 +112,21 @@ public sealed class TieredStore : IHomeStore
     public long SpareOf(int tier) => Math.Max(0, Math.Min(SliceMover.AtOnce, _tiers[tier].Slots.Count - _tiers[tier].SizeSlices));
 
     /// <inheritdoc/>
-    public void Expect(long offset)
+    public void Prefetch(long offset)
     {
         if ((ulong)offset < (ulong)Length && _table[_tiers.Grid.IndexOf(offset)] is { IsMapped: true } entry)
         {
-            _tiers.SpaceOf(entry).Expect(_tiers.AddressOf(entry, offset));
+            _tiers.SpaceOf(entry).Prefetch(_tiers.AddressOf(entry, offset));
         }
     }
 
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target) =>
-        Refusal(offset, target.Length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : _requests.Read(offset, target);
+        RequestError(offset, target.Length) is not IoError.None and var rejected ? LaneTask.FromResult(rejected) : _requests.Read(offset, target);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
-        Refusal(offset, source.Length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : _requests.Write(offset, source, flags);
+        RequestError(offset, source.Length) is not IoError.None and var rejected ? LaneTask.FromResult(rejected) : _requests.Write(offset, source, flags);
 
     /// <inheritdoc/>
     public async LaneTask<IoError> Flush()
@@ -143,11 +143,11 @@ public sealed class TieredStore : IHomeStore
 
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) =>
-        RefusalOfRange(offset, length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : _requests.Status(offset, length, extents);
+        RangeError(offset, length) is not IoError.None and var rejected ? LaneTask.FromResult(rejected) : _requests.Status(offset, length, extents);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Poison(long offset, long length) =>
-        Refusal(offset, length) is not IoError.None and var refused ? LaneTask.FromResult(refused) : _requests.Poison(offset, length);
+        RequestError(offset, length) is not IoError.None and var rejected ? LaneTask.FromResult(rejected) : _requests.Poison(offset, length);
 
     /// <summary>
     /// Moves slices, in order; <paramref name="pacer"/> is told of bytes between two ranges. An order whose slice is unmapped or is in its tier already is
@@ -177,13 +177,13 @@ public sealed class TieredStore : IHomeStore
     public void FailFront(IoError error, string reason) => _status.Fail(error, reason);
 
     /// <inheritdoc/>
-    RingMedium IRingStand.AddRing(RingOptions options) => First.AddRing(options);
+    RingMedium IRingStorage.AddRing(RingOptions options) => First.AddRing(options);
 
     /// <inheritdoc/>
-    LaneTask<Nothing> IRingStand.RemoveRing(RingMedium ring) => First.RemoveRing(ring);
+    LaneTask<Nothing> IRingStorage.RemoveRing(RingMedium ring) => First.RemoveRing(ring);
 
     /// <inheritdoc/>
-    LaneTask<RepairEnd> IRingStand.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
+    LaneTask<RepairEnd> IRingStorage.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
         First.Move(ring, copy, places, commit, pacer);
 
     /// <summary>Adds a tier that the pool knows already. Its number is the next.</summary>
@@ -241,14 +241,14 @@ public sealed class TieredStore : IHomeStore
 
     private async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
     {
-        IoError error = RefusalOfRange(offset, length);
+        IoError error = RangeError(offset, length);
         error = error == IoError.None ? await _requests.Zero(offset, length, flags, isUnmap) : error;
         return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : error;
     }
 
-    private IoError Refusal(long offset, long length) => length == 0 ? IoError.InvalidArgument : RefusalOfRange(offset, length);
+    private IoError RequestError(long offset, long length) => length == 0 ? IoError.InvalidArgument : RangeError(offset, length);
 
-    private IoError RefusalOfRange(long offset, long length) =>
+    private IoError RangeError(long offset, long length) =>
         Fault is not IoError.None and var fault ? fault
         : offset < 0 || length < 0 || offset > Length - length || ((offset | length) & (BlockSize - 1)) != 0 ? IoError.InvalidArgument
         : IoError.None;

@@ -18,14 +18,14 @@ public sealed class BlockOracle
     private readonly uint[] _acknowledged;      // last acknowledged value
     private readonly HashSet<long> _lost = [];    // sectors whose contents a sick disk and a crash together may have made anything
     private readonly List<(long First, int Count, uint Value)> _inFlight = [];
-    private readonly Dictionary<long, List<uint>> _refused;   // by sector: requests that failed may have been carried out there all the same
+    private readonly Dictionary<long, List<uint>> _rejected;   // by sector: requests that failed may have been carried out there all the same
     private long _issues;                       // requests issued so far
     private Issued[]?[]? _afterKill;          // stricter: what a crash of the process alone may leave; dropped at a power cut
 
     /// <summary>A store of zeros.</summary>
     public BlockOracle(long length)
     {
-        _refused = [];
+        _rejected = [];
         _acknowledged = new uint[length / Sector];
         _allowed = new Issued[_acknowledged.Length][];
         Array.Fill(_allowed, s_blank);
@@ -36,7 +36,7 @@ public sealed class BlockOracle
         _acknowledged = (uint[])other._acknowledged.Clone();
         _allowed = (Issued[][])other._allowed.Clone();
         _inFlight = [.. other._inFlight];
-        _refused = other._refused.ToDictionary(pair => pair.Key, pair => new List<uint>(pair.Value));
+        _rejected = other._rejected.ToDictionary(pair => pair.Key, pair => new List<uint>(pair.Value));
         _afterKill = (Issued[]?[]?)other._afterKill?.Clone();
         _issues = other._issues;
         _lost = [.. other._lost];
@@ -99,16 +99,16 @@ public sealed class BlockOracle
             if (acknowledged)
             {
                 _acknowledged[i] = value;
-                _refused.Remove(i);
+                _rejected.Remove(i);
                 _lost.Remove(i);
             }
-            else if (_refused.TryGetValue(i, out List<uint>? others))
+            else if (_rejected.TryGetValue(i, out List<uint>? others))
             {
                 others.Add(value);
             }
             else
             {
-                _refused[i] = [value];
+                _rejected[i] = [value];
             }
         }
     }
@@ -155,7 +155,7 @@ public sealed class BlockOracle
 
     /// <summary>Requests that may or may not have been carried out: under way, or refused.</summary>
     public List<(long First, int Count, uint Value)> InFlight() =>
-        [.. _inFlight, .. _refused.SelectMany(sector => sector.Value.Select(value => (sector.Key, 1, value)))];
+        [.. _inFlight, .. _rejected.SelectMany(sector => sector.Value.Select(value => (sector.Key, 1, value)))];
 
     /// <summary>Restricts to what a crash of the process alone may leave.</summary>
     public void ProcessCrash()
@@ -180,7 +180,7 @@ public sealed class BlockOracle
                 }
             }
 
-            kept.AddRange((_refused.GetValueOrDefault(i) ?? s_none).Select(static value => new Issued(value, 0)));
+            kept.AddRange((_rejected.GetValueOrDefault(i) ?? s_none).Select(static value => new Issued(value, 0)));
             _afterKill[i] = [.. kept];
         }
 
@@ -234,7 +234,7 @@ public sealed class BlockOracle
         {
             long index = (offset + at) / Sector;
             ReadOnlySpan<byte> sector = data.Slice(at, Sector);
-            if (!Holds(sector, index, _acknowledged[index]) && !IsRefused(sector, index) && !_lost.Contains(index))
+            if (!Holds(sector, index, _acknowledged[index]) && !IsRejected(sector, index) && !_lost.Contains(index))
             {
                 return $"sector {index} reads as write {BitConverter.ToUInt32(data[at..])} while serving, last acknowledged: {_acknowledged[index]}";
             }
@@ -247,7 +247,7 @@ public sealed class BlockOracle
     {
         _allowed[index] = [new Issued(value, 0)];
         _acknowledged[index] = value;
-        _refused.Remove(index);
+        _rejected.Remove(index);
         if (_afterKill is not null)
         {
             _afterKill[index] = null;
@@ -257,9 +257,9 @@ public sealed class BlockOracle
     private static void RemoveOlder(List<Issued> values, uint value, long issuesMax) =>
         values.RemoveAll(older => older.Value == value && older.Issue <= issuesMax);
 
-    private bool IsRefused(ReadOnlySpan<byte> sector, long index)
+    private bool IsRejected(ReadOnlySpan<byte> sector, long index)
     {
-        foreach (uint value in _refused.GetValueOrDefault(index) ?? s_none)
+        foreach (uint value in _rejected.GetValueOrDefault(index) ?? s_none)
         {
             if (Holds(sector, index, value))
             {

@@ -36,8 +36,8 @@ internal sealed class CrashJudge(Random random, bool flushLies, Action<string, s
     public PoolWorld Verify(PoolWorld world, BlockOracle oracle, string where)
     {
         Prepare(world);
-        string refused;
-        for (int depth = 1; !TryOpen(world, RequestsUntilCut(depth), out refused); depth++)
+        string rejected;
+        for (int depth = 1; !TryOpen(world, RequestsUntilCut(depth), out rejected); depth++)
         {
             CutsWhileRecovering++;
             where += ", cut again while it recovered";
@@ -47,9 +47,9 @@ internal sealed class CrashJudge(Random random, bool flushLies, Action<string, s
             Prepare(world);
         }
 
-        if (refused.Length > 0)
+        if (rejected.Length > 0)
         {
-            report(where, $"does not open: {refused}");
+            report(where, $"does not open: {rejected}");
         }
         else if (ReadAll(world, oracle, where, isFirst: true) && ReadAll(world, oracle, where + ", read again", isFirst: false))
         {
@@ -63,7 +63,7 @@ internal sealed class CrashJudge(Random random, bool flushLies, Action<string, s
         depth <= DepthMax && random.Next(3) == 0 ? 1 + random.Next(RequestsUntilCutMax) : int.MaxValue;
 
     /// <summary>Opens a world; false when the power went before it was open, else the reason why it does not open, or empty.</summary>
-    private static bool TryOpen(PoolWorld world, int requestsUntilCut, out string refused)
+    private static bool TryOpen(PoolWorld world, int requestsUntilCut, out string rejected)
     {
         string? answer = null;
         int left = requestsUntilCut;
@@ -79,7 +79,7 @@ internal sealed class CrashJudge(Random random, bool flushLies, Action<string, s
             disk.OnRequest = null;
         }
 
-        refused = answer ?? "";
+        rejected = answer ?? "";
         return answer is not null;
 
         async LaneTask Open() => answer = await world.Open(isNew: false);
@@ -95,13 +95,13 @@ internal sealed class CrashJudge(Random random, bool flushLies, Action<string, s
             Prepare(without);
             without.Remove(away);
             string there = $"{where}, disk {away + 1} away";
-            TryOpen(without, int.MaxValue, out string refused);
-            if (refused.Length > 0)
+            TryOpen(without, int.MaxValue, out string rejected);
+            if (rejected.Length > 0)
             {
-                report(there, $"does not open: {refused}");
+                report(there, $"does not open: {rejected}");
             }
 
-            isSound = refused.Length == 0 && ReadAll(without, oracle, there, isFirst: false);
+            isSound = rejected.Length == 0 && ReadAll(without, oracle, there, isFirst: false);
             without.Release();
         }
     }

@@ -14,18 +14,18 @@ namespace TierSpaces.Engine.Verification;
 /// </summary>
 public sealed class PoolWorld : ISimWorld
 {
-    private const int CrashNotesBytes = 64 << 10;   // copied and cleared at every fork: no more than a load of seconds fills
+    private const int FirstWriteJournalBytes = 64 << 10;   // copied and cleared at every fork: no more than a load of seconds fills
 
     private readonly NewVirtualDiskSpec? _spec;
-    private readonly int _homeDisks;   // those of the pool; the others are the lender's
+    private readonly int _ownerDisks;   // those of the pool; the others are the lender's
     private readonly DiskWatch _watch;
     private int _moveStep;   // of slices that move now; 0: none
     private readonly MeteredDisk[] _members;   // the disks as the pool uses them: with deadlines
 
-    private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, NewVirtualDiskSpec? spec, int homeDisks)
+    private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, NewVirtualDiskSpec? spec, int ownerDisks)
     {
         _spec = spec;
-        _homeDisks = homeDisks;
+        _ownerDisks = ownerDisks;
         State = state;
         Lane = new SimLane(seed);
         Disks = Array.ConvertAll(media, medium => new SimDisk(Lane, medium));
@@ -33,8 +33,8 @@ public sealed class PoolWorld : ISimWorld
         _members = Array.ConvertAll(Disks, disk => new MeteredDisk(Lane, disk, _watch));
         Environment = new PoolEnvironment(Lane, state, new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) 
         {
-            CrashNotesBytes = CrashNotesBytes,
-            FindPool = id => Array.Find([Pool, Lender], pool => pool?.Id == id),
+            FirstWriteJournalBytes = FirstWriteJournalBytes,
+            FindPool = id => Array.Find([Pool, CachePool], pool => pool?.Id == id),
         };
     }
 
@@ -54,20 +54,20 @@ public sealed class PoolWorld : ISimWorld
     public Pool? Pool { get; private set; }
 
     /// <summary>The pool that lends, once open; null where there is none.</summary>
-    public Pool? Lender { get; private set; }
+    public Pool? CachePool { get; private set; }
 
     /// <summary>The virtual disk, once open.</summary>
     public OpenVirtualDisk? VirtualDisk { get; private set; }
 
     /// <summary>Blank disks; so many more for a second pool, which lends the room for the write cache.</summary>
-    public static PoolWorld New(int disks, long bytes, int sectorSize, ulong seed, NewVirtualDiskSpec? spec = null, int lenderDisks = 0) => new(
-        seed, [.. Enumerable.Range(0, disks + lenderDisks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState(), spec, disks);
+    public static PoolWorld New(int disks, long bytes, int sectorSize, ulong seed, NewVirtualDiskSpec? spec = null, int cachePoolDisks = 0) => new(
+        seed, [.. Enumerable.Range(0, disks + cachePoolDisks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState(), spec, disks);
 
     /// <inheritdoc/>
     public IBlockStore Store => VirtualDisk!.Disk;
 
     /// <inheritdoc/>
-    public SpaceSet Spaces => new([.. VirtualDisk!.Parts.Select(static part => part.Space)], VirtualDisk.Lent?.Rings);
+    public SpaceSet Spaces => new([.. VirtualDisk!.Parts.Select(static part => part.Space)], VirtualDisk.Remote?.Rings);
 
     /// <inheritdoc/>
     public string FaultReason => VirtualDisk!.FaultReason;
@@ -79,7 +79,7 @@ public sealed class PoolWorld : ISimWorld
     public LaneTask<string> Open(bool isNew) => isNew ? Create(_spec!) : Open();
 
     /// <inheritdoc/>
-    public int MissingDisks => Disks.Length - Present(Pool!) - (Lender is null ? 0 : Present(Lender));
+    public int MissingDisks => Disks.Length - Present(Pool!) - (CachePool is null ? 0 : Present(CachePool));
 
     /// <inheritdoc/>
     public void Remove(int disk) => Disks[disk].Pulled = true;
@@ -87,7 +87,7 @@ public sealed class PoolWorld : ISimWorld
     /// <inheritdoc/>
     public bool CanReturn(int disk) =>
         Disks[disk] is { InFlight: 0, Hung: false } && PoolOf(disk) is { HasLostQuorum: false } pool
-        && !pool.View.Contains(new DiskNumber((ushort)(disk < _homeDisks ? disk + 1 : disk - _homeDisks + 1)));
+        && !pool.View.Contains(new DiskNumber((ushort)(disk < _ownerDisks ? disk + 1 : disk - _ownerDisks + 1)));
 
     /// <inheritdoc/>
     public LaneTask<string> Return(int disk)
@@ -104,10 +104,10 @@ public sealed class PoolWorld : ISimWorld
         _members[disk] = new MeteredDisk(Lane, Disks[disk], _watch);
         PoolScan scan = await Pool.Scan(Environment, _members[disk]);
         Pool pool = PoolOf(disk)!;
-        string refused = pool.Offer(scan);
-        if (refused.Length > 0)
+        string rejected = pool.Offer(scan);
+        if (rejected.Length > 0)
         {
-            return refused;
+            return rejected;
         }
 
         CommitResult joined = await pool.Rejoin(scan.Label!.Number);
@@ -157,7 +157,7 @@ public sealed class PoolWorld : ISimWorld
 
     /// <inheritdoc cref="ISimWorld.Fork"/>
     public PoolWorld Fork(ulong seed) =>
-        new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), _spec, _homeDisks).WithPulled(this);
+        new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), _spec, _ownerDisks).WithPulled(this);
 
     /// <summary>Makes the pool and a virtual disk.</summary>
     public async LaneTask<string> Create(NewVirtualDiskSpec spec)
@@ -172,15 +172,15 @@ public sealed class PoolWorld : ISimWorld
     /// </summary>
     public async LaneTask<Pool> CreatePool()
     {
-        int journals = HasCache && _homeDisks == Disks.Length ? _spec!.NumberOfDataCopies : 0;
-        if (_homeDisks < Disks.Length)
+        int journals = HasCache && _ownerDisks == Disks.Length ? _spec!.NumberOfDataCopies : 0;
+        if (_ownerDisks < Disks.Length)
         {
-            Lender = await Pool.Create(
+            CachePool = await Pool.Create(
                 Environment, new NewPoolSpec { FriendlyName = "lender" },
-                [.. _members.Skip(_homeDisks).Select((disk, i) => new NewDiskSpec(disk, $"l{i}") { MediaType = MediaType.SSD })]);
+                [.. _members.Skip(_ownerDisks).Select((disk, i) => new NewDiskSpec(disk, $"l{i}") { MediaType = MediaType.SSD })]);
         }
 
-        return Pool = await Pool.Create(Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Take(_homeDisks).Select((disk, i) => new NewDiskSpec(disk, $"d{i}")
+        return Pool = await Pool.Create(Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Take(_ownerDisks).Select((disk, i) => new NewDiskSpec(disk, $"d{i}")
         {
             Usage = i < journals ? DiskUsage.Journal : DiskUsage.AutoSelect,
             MediaType = HasCache && i >= journals ? MediaType.HDD : null,
@@ -192,7 +192,7 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>Makes the virtual disk on it; the reason when that is refused.</summary>
     public async LaneTask<string> CreateVirtualDisk(NewVirtualDiskSpec spec)
     {
-        VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool!, spec with { CachePool = Lender?.Id ?? spec.CachePool });
+        VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool!, spec with { CachePool = CachePool?.Id ?? spec.CachePool });
         VirtualDisk = result.Disk;
         return result.Reason;
     }
@@ -200,11 +200,11 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>Opens what is on the disks; the reason when that is refused.</summary>
     public async LaneTask<string> Open()
     {
-        (Lender, string lender) = _homeDisks < Disks.Length ? await OpenPool(_homeDisks..) : (null, "");
-        (Pool, string refused) = lender.Length == 0 ? await OpenPool(.._homeDisks) : (null, lender);
+        (CachePool, string cachePool) = _ownerDisks < Disks.Length ? await OpenPool(_ownerDisks..) : (null, "");
+        (Pool, string rejected) = cachePool.Length == 0 ? await OpenPool(.._ownerDisks) : (null, cachePool);
         if (Pool is null)
         {
-            return refused;
+            return rejected;
         }
 
         VirtualDiskDescription? disk = Pool.State.VirtualDisks.Values.FirstOrDefault();
@@ -219,9 +219,9 @@ public sealed class PoolWorld : ISimWorld
             return outside;
         }
 
-        foreach (SpaceId unnamed in Lender is null || VirtualDisk.Fault != IoError.None ? [] : CacheLoans.UnnamedRings(Lender, Environment.FindPool))
+        foreach (SpaceId unnamed in CachePool is null || VirtualDisk.Fault != IoError.None ? [] : RemoteRooms.UnnamedRings(CachePool, Environment.FindPool))
         {
-            await CacheLoans.GiveBack(Lender!, unnamed);
+            await RemoteRooms.GiveBack(CachePool!, unnamed);
         }
 
         return VirtualDisk.FaultReason;
@@ -256,7 +256,7 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>Disks outside the views join when the virtual disk is open; one that could not be opened without them is opened again.</summary>
     private async LaneTask<string> Rejoin()
     {
-        foreach (Pool pool in new[] { Lender, Pool }.OfType<Pool>())
+        foreach (Pool pool in new[] { CachePool, Pool }.OfType<Pool>())
         {
             foreach (DiskNumber outside in pool.OutsideByDeparture)
             {
@@ -273,7 +273,7 @@ public sealed class PoolWorld : ISimWorld
         return "";
     }
 
-    private Pool? PoolOf(int disk) => disk < _homeDisks ? Pool : Lender;
+    private Pool? PoolOf(int disk) => disk < _ownerDisks ? Pool : CachePool;
 
     private static int Present(Pool pool) => pool.View.Members.Count(member => pool.Disk(member.Disk) is not null);
 
@@ -282,9 +282,9 @@ public sealed class PoolWorld : ISimWorld
     {
         IoError error = await VirtualDisk!.Close();
         await Pool!.Close();
-        if (Lender is { } lender)
+        if (CachePool is { } cachePool)
         {
-            await lender.Close();
+            await cachePool.Close();
         }
 
         return error;
@@ -294,7 +294,7 @@ public sealed class PoolWorld : ISimWorld
     public PoolWorld Cut(ulong seed, Func<int, int, int, bool> keep, bool keepsMemory = false) => new PoolWorld(
         seed,
         [.. Disks.Select((disk, i) => disk.SnapshotWithInFlight().Cut((write, sector) => keep(i, write, sector)))],
-        State.Snapshot(keepsMemory), _spec, _homeDisks).WithPulled(this);
+        State.Snapshot(keepsMemory), _spec, _ownerDisks).WithPulled(this);
 
     /// <summary>The world as a crash of the process leaves it now.</summary>
     public PoolWorld Kill(ulong seed, Func<bool> arrived)
@@ -305,7 +305,7 @@ public sealed class PoolWorld : ISimWorld
             Disks[i].ApplyInFlight(media[i], arrived);
         }
 
-        return new PoolWorld(seed, media, State.Snapshot(withMemory: true), _spec, _homeDisks).WithPulled(this);
+        return new PoolWorld(seed, media, State.Snapshot(withMemory: true), _spec, _ownerDisks).WithPulled(this);
     }
 
     /// <summary>
@@ -316,7 +316,7 @@ public sealed class PoolWorld : ISimWorld
     {
         PoolWorld cut = Cut(seed, static (_, _, _) => false);
         SimMedia[] media = [.. cut.Disks.Select((disk, i) => Array.Find(swapped, swap => swap.Disk == i).Media ?? disk.Media)];
-        PoolWorld world = new PoolWorld(seed, media, cut.State.Snapshot(withMemory: false), _spec, _homeDisks).WithPulled(this);
+        PoolWorld world = new PoolWorld(seed, media, cut.State.Snapshot(withMemory: false), _spec, _ownerDisks).WithPulled(this);
         foreach ((int disk, SimMedia? other) in swapped)
         {
             world.Disks[disk].Pulled = other is null;

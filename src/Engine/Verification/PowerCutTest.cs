@@ -86,9 +86,9 @@ public sealed class PowerCutTest
         _world?.Release();
         _world = PoolWorld.New(_plan.Disks, _plan.DiskBytes, _plan.SectorSize, (ulong)_random.NextInt64());
         _layout = _plan.Layout(_world.Lane.Run(_world.CreatePool()));
-        if (_world.Lane.Run(_world.CreateVirtualDisk(_layout)) is { Length: > 0 } refused)
+        if (_world.Lane.Run(_world.CreateVirtualDisk(_layout)) is { Length: > 0 } rejected)
         {
-            throw new InvalidOperationException(refused);
+            throw new InvalidOperationException(rejected);
         }
 
         _judge.Prepare(_world);

@@ -80,7 +80,7 @@ public sealed class SimLane : ILane
     }
 
     /// <inheritdoc/>
-    public LaneTask Aside(Action work)
+    public LaneTask Offload(Action work)
     {
         work();
         return Yield();

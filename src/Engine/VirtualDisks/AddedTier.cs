@@ -70,7 +70,7 @@ public static class AddedTier
         CommitResult result = await pool.Commit(new VirtualDiskChanged(NewDescriptions.WithTier(pool.State.VirtualDisk(id)!, tier, disks)));
         if (!await SpaceRecords.IsDecided(pool, result))
         {
-            open.Home.FailFront(IoError.NoSpace, "it is not known whether a tier was added");
+            open.Backing.FailFront(IoError.NoSpace, "it is not known whether a tier was added");
         }
 
         return pool.State.VirtualDisk(id)?.Part(tier.Number) is not null ? CommitResult.Committed : result;

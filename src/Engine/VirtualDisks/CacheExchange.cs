@@ -20,12 +20,12 @@ public static class CacheExchange
     /// <param name="pool">The pool of the disk.</param>
     /// <param name="open">The disk.</param>
     /// <param name="bytes">Bytes of a copy, whole slabs of the pool that it is to be in.</param>
-    /// <param name="lender">
+    /// <param name="cachePool">
     /// The pool that it is to be in, where that is another one. It stays the pool that it is in; one without a cache may be given one elsewhere.
     /// </param>
-    public static async LaneTask<CommitResult> ResizeCache(Pool pool, OpenVirtualDisk open, long bytes, Pool? lender = null)
+    public static async LaneTask<CommitResult> ResizeCache(Pool pool, OpenVirtualDisk open, long bytes, Pool? cachePool = null)
     {
-        Pool at = lender ?? pool;
+        Pool at = cachePool ?? pool;
         NewRows rows = new();
         if (!rows.TryReserveCache(at, open.Description.CacheCopies, bytes, out string reason))
         {
@@ -68,20 +68,20 @@ public static class CacheExchange
             CacheSpace = bytes == 0 ? SpaceId.None : at.State.NextSpace,
             CachePool = at == pool ? PoolId.None : at.Id,
         };
-        CommitResult lent = at == pool || bytes == 0 ? CommitResult.Committed : await CacheLoans.Lend(at, pool.Id, after, rows);
-        if (!lent.Succeeded)
+        CommitResult remote = at == pool || bytes == 0 ? CommitResult.Committed : await RemoteRooms.ReserveRemote(at, pool.Id, after, rows);
+        if (!remote.Succeeded)
         {
-            return lent;
+            return remote;
         }
 
         WriteCache? old = open.Cache;
         WriteCache? cache = bytes == 0 ? null
             : await WriteCache.Create(
-                pool.Environment.Lane, open.Home,
-                CacheStack.CacheOptions(pool, open.Parts[0].Host, at == pool ? null : open.BorrowFrom(at), after, CacheStack.CopiesOf(at, rows.Cache, after), 0));
+                pool.Environment.Lane, open.Backing,
+                CacheStack.CacheOptions(pool, open.Parts[0].Host, at == pool ? null : open.UseCachePool(at), after, CacheStack.CopiesOf(at, rows.Cache, after), 0));
         if (cache is { State: WriteCacheState.Lost })
         {
-            await CacheLoans.GiveBackLent(pool, after);
+            await RemoteRooms.FreeRemote(pool, after);
             return new CommitResult(CommitStatus.Refused, cache.StateReason);
         }
 
@@ -95,17 +95,17 @@ public static class CacheExchange
             _ = old is null ? default : await old.Leave();
             open.Disk.Resume(cache);
             await PoolMemberHost.Punch(pool, former);
-            await CacheLoans.GiveBackLent(pool, before);
+            await RemoteRooms.FreeRemote(pool, before);
         }
         else if (result.Status != CommitStatus.Refused)
         {
             IoError error = result.Status == CommitStatus.NoSpace ? IoError.NoSpace : IoError.Io;
-            open.Home.FailFront(error, "it is not known which write cache is in force");   // the commit may still come about, or be found at the next opening
+            open.Backing.FailFront(error, "it is not known which write cache is in force");   // the commit may still come about, or be found at the next opening
         }
         else if (cache is not null)
         {
             await cache.Leave();
-            await CacheLoans.GiveBackLent(pool, after);
+            await RemoteRooms.FreeRemote(pool, after);
         }
 
         pool.Allocator.LetGo(former);

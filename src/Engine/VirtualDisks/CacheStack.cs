@@ -13,39 +13,39 @@ namespace TierSpaces.Engine.VirtualDisks;
 internal static class CacheStack
 {
     /// <summary>The cache of a disk that is being opened, and where another pool lends it the room; null: it has none, or its home has failed.</summary>
-    internal static async LaneTask<(WriteCache? Cache, LentCache? Lent)> StackCache(Pool pool, VirtualDiskDescription disk, IHomeStore home, PoolSpaceHost host, bool isNew)
+    internal static async LaneTask<(WriteCache? Cache, RemoteCache? Remote)> StackCache(Pool pool, VirtualDiskDescription disk, IBackingStore backing, PoolSpaceHost host, bool isNew)
     {
-        string outOfReach = disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None ? CacheLoans.WhyOutOfReach(pool, disk) : "";
-        LentCache? lent = disk.IsCacheElsewhere && outOfReach.Length == 0 && CacheLoans.CachePoolOf(pool, disk) is { } lender ? new LentCache(lender, home) : null;
-        WriteCache? cache = disk.CacheSpace == SpaceId.None || home.Fault != IoError.None ? null
-            : outOfReach.Length > 0 ? WriteCache.OutOfReach(pool.Environment.Lane, home, CacheOptions(pool, host, null, disk with { WriteCacheSize = 0 }, [], 0), outOfReach)
-            : isNew ? await WriteCache.Create(pool.Environment.Lane, home, CacheOptions(pool, host, lent, disk))
-            : await WriteCache.Open(pool.Environment.Lane, home, CacheOptions(pool, host, lent, disk));
-        return (cache, lent);
+        string outOfReach = disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None ? RemoteRooms.WhyOutOfReach(pool, disk) : "";
+        RemoteCache? remote = disk.IsCacheElsewhere && outOfReach.Length == 0 && RemoteRooms.CachePoolOf(pool, disk) is { } cachePool ? new RemoteCache(cachePool, backing) : null;
+        WriteCache? cache = disk.CacheSpace == SpaceId.None || backing.Fault != IoError.None ? null
+            : outOfReach.Length > 0 ? WriteCache.OutOfReach(pool.Environment.Lane, backing, CacheOptions(pool, host, null, disk with { WriteCacheSize = 0 }, [], 0), outOfReach)
+            : isNew ? await WriteCache.Create(pool.Environment.Lane, backing, CacheOptions(pool, host, remote, disk))
+            : await WriteCache.Open(pool.Environment.Lane, backing, CacheOptions(pool, host, remote, disk));
+        return (cache, remote);
     }
 
-    internal static WriteCacheOptions CacheOptions(Pool pool, PoolSpaceHost host, LentCache? lent, VirtualDiskDescription disk)
+    internal static WriteCacheOptions CacheOptions(Pool pool, PoolSpaceHost host, RemoteCache? remote, VirtualDiskDescription disk)
     {
-        SpaceState ring = (lent?.Pool ?? pool).State.Space(disk.CacheSpace)!;
-        return CacheOptions(pool, host, lent, disk, CopiesOf(lent?.Pool ?? pool, ring), StaleCopiesOf(ring));
+        SpaceState ring = (remote?.Pool ?? pool).State.Space(disk.CacheSpace)!;
+        return CacheOptions(pool, host, remote, disk, CopiesOf(remote?.Pool ?? pool, ring), StaleCopiesOf(ring));
     }
 
     internal static WriteCacheOptions CacheOptions(
-        Pool pool, PoolSpaceHost host, LentCache? lent, VirtualDiskDescription disk, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int staleCopies)
+        Pool pool, PoolSpaceHost host, RemoteCache? remote, VirtualDiskDescription disk, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int staleCopies)
     {
-        PoolMemberHost marks = lent?.Host is { } other ? other : host;
+        PoolMemberHost marks = remote?.Host is { } other ? other : host;
         return new()
         {
-            Owner = VirtualDiskStack.OwnerOf(lent?.Pool ?? pool, disk.CacheSpace),
+            Owner = VirtualDiskStack.OwnerOf(remote?.Pool ?? pool, disk.CacheSpace),
             Copies = copies,
             StaleCopies = staleCopies,
             Length = disk.WriteCacheSize,
             Destage = disk.Destage,
-            Stand = lent?.Rings,
+            RingStorage = remote?.Rings,
             MarkStale = copy => marks.MarkRingStale(disk.CacheSpace, copy),
             ClearStale = copy => marks.ClearRingStale(disk.CacheSpace, copy),
             RankOf = number => RankIn(pool, number),
-            RingRankOf = lent is null ? null : number => RankIn(lent.Pool, number),
+            RingRankOf = remote is null ? null : number => RankIn(remote.Pool, number),
             MinuteOfDay = () => (int)pool.Environment.Lane.UtcNow.ToLocalTime().TimeOfDay.TotalMinutes,
         };
     }

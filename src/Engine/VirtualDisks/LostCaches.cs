@@ -16,7 +16,7 @@ internal static class LostCaches
 {
     /// <summary>Whether a disk with a copy of the ring is there on which nothing is known to be missing.</summary>
     internal static bool HasCacheCopy(Pool pool, VirtualDiskDescription disk) =>
-        CacheLoans.CachePoolOf(pool, disk) is { } at && at.State.Space(disk.CacheSpace)?.Row(0) is { } row
+        RemoteRooms.CachePoolOf(pool, disk) is { } at && at.State.Space(disk.CacheSpace)?.Row(0) is { } row
         && row.Mapping.Sources.ToArray().Where((slab, copy) => row.Stale(copy) == 0 && at.Disk(slab.Disk) is not null).Any();
 
     /// <summary>Records that nothing of a lost cache is to be replayed, ever. One that is in another pool is named no more: that pool need not be open.</summary>
@@ -38,7 +38,7 @@ internal static class LostCaches
         {
             open.Description = pool.State.VirtualDisk(before.Id)!;
             await PoolMemberHost.Punch(pool, former);
-            await CacheLoans.GiveBackLent(pool, before);
+            await RemoteRooms.FreeRemote(pool, before);
         }
 
         pool.Allocator.LetGo(former);

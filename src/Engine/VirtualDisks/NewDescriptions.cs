@@ -44,7 +44,7 @@ internal static class NewDescriptions
             : disk with { SizeBytes = spec.Tiers.Sum(static tier => tier.SizeBytes), Tiers = [.. spec.Tiers.Select(DescribeTier)] };
         disk = disk with { CachePool = spec.CachePool };
         return !disk.IsCacheElsewhere ? disk with { CacheSpace = NewSpace(spec.WriteCacheSize > 0) }
-            : disk with { CacheSpace = spec.WriteCacheSize > 0 && CacheLoans.CachePoolOf(pool, disk) is { } lender ? lender.State.NextSpace : SpaceId.None };
+            : disk with { CacheSpace = spec.WriteCacheSize > 0 && RemoteRooms.CachePoolOf(pool, disk) is { } cachePool ? cachePool.State.NextSpace : SpaceId.None };
 
         SpaceId NewSpace(bool isWanted) => isWanted ? new SpaceId(next++) : SpaceId.None;
 

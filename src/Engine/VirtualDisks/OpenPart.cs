@@ -5,12 +5,12 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// <summary>The open space of one part of a virtual disk: a tier, or all of a disk without tiers.</summary>
 public sealed class OpenPart
 {
-    internal OpenPart(int number, Space space, PoolSpaceHost host, string notesName)
+    internal OpenPart(int number, Space space, PoolSpaceHost host, string journalName)
     {
         Number = number;
         Space = space;
         Host = host;
-        NotesName = notesName;
+        JournalName = journalName;
     }
 
     /// <summary>Number of the part in the description of its disk.</summary>
@@ -23,5 +23,5 @@ public sealed class OpenPart
     internal PoolSpaceHost Host { get; }
 
     /// <summary>Name of the memory that its first writes are noted in.</summary>
-    internal string NotesName { get; }
+    internal string JournalName { get; }
 }

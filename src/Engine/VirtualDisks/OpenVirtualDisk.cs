@@ -11,14 +11,14 @@ namespace TierSpaces.Engine.VirtualDisks;
 public sealed class OpenVirtualDisk
 {
     private readonly Pool _pool;
-    private readonly IHomeStore _home;
+    private readonly IBackingStore _backing;
     private bool _closed;
 
-    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk, IHomeStore home, IReadOnlyList<OpenPart> parts, DiskTiering? tiering)
+    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk, IBackingStore backing, IReadOnlyList<OpenPart> parts, DiskTiering? tiering)
     {
         Tiering = tiering;
         _pool = pool;
-        _home = home;
+        _backing = backing;
         Parts = parts;
         Description = description;
         Disk = disk;
@@ -37,10 +37,10 @@ public sealed class OpenVirtualDisk
     public IReadOnlyList<OpenPart> Parts { get; private set; }
 
     /// <summary>What another pool lends for its write cache; null when none does.</summary>
-    public LentCache? Lent { get; internal set; }
+    public RemoteCache? Remote { get; internal set; }
 
     /// <summary>Its tiers as one store; null for a disk without tiers.</summary>
-    public TieredStore? Tiers => _home as TieredStore;
+    public TieredStore? Tiers => _backing as TieredStore;
 
     /// <summary>What decides where its slices belong; null for a disk without tiers.</summary>
     public DiskTiering? Tiering { get; }
@@ -49,16 +49,16 @@ public sealed class OpenVirtualDisk
     public Space Space => Parts[0].Space;
 
     /// <summary>Why it takes no more requests; <see cref="IoError.None"/> while it does.</summary>
-    public IoError Fault => _home.Fault;
+    public IoError Fault => _backing.Fault;
 
     /// <summary>Why, in words.</summary>
-    public string FaultReason => _home.FaultReason;
+    public string FaultReason => _backing.FaultReason;
 
     /// <summary>Number of a disk whose host file system is full, so that writes wait; −1: none.</summary>
     public int FullDisk => Parts.Select(static part => part.Space.FullDisk).FirstOrDefault(static disk => disk >= 0, -1);
 
     /// <summary>Bytes that a resync would look at now.</summary>
-    public long BytesToResync => Parts.Sum(static part => part.Space.BytesToResync) + (Lent?.Rings.BytesToResync ?? 0);
+    public long BytesToResync => Parts.Sum(static part => part.Space.BytesToResync) + (Remote?.Rings.BytesToResync ?? 0);
 
     /// <summary>What happened in its spaces since it was opened.</summary>
     public SpaceCounters SpaceCounters
@@ -76,11 +76,11 @@ public sealed class OpenVirtualDisk
     }
 
     /// <summary>What lies below the cache.</summary>
-    internal IHomeStore Home => _home;
+    internal IBackingStore Backing => _backing;
 
     /// <summary>Whether everything that a disk of a pool holds of it stands on another live disk too.</summary>
     public bool SurvivesWithout(Pool pool, int disk) =>
-        (pool != _pool || Parts.All(part => part.Space.SurvivesWithout(disk))) && (pool != Lent?.Pool || Lent.Rings.SurvivesWithout(disk));
+        (pool != _pool || Parts.All(part => part.Space.SurvivesWithout(disk))) && (pool != Remote?.Pool || Remote.Rings.SurvivesWithout(disk));
 
     /// <summary>Its write cache, or null.</summary>
     public WriteCache? Cache => Disk.Cache;
@@ -132,12 +132,12 @@ public sealed class OpenVirtualDisk
     /// <summary>What was found out about disks of a pool, by number, since this was last asked.</summary>
     internal IEnumerable<KeyValuePair<(int Disk, DiskFinding Finding), long>> TakeFindings(Pool pool)
     {
-        IEnumerable<PoolMemberHost> hosts = pool == _pool ? Parts.Select(static part => part.Host) : pool == Lent?.Pool ? [Lent.Host] : [];
+        IEnumerable<PoolMemberHost> hosts = pool == _pool ? Parts.Select(static part => part.Host) : pool == Remote?.Pool ? [Remote.Host] : [];
         return hosts.SelectMany(static host => host.TakeFindings());
     }
 
     /// <summary>The room that a pool lends; asked for when its cache is made there.</summary>
-    internal LentCache BorrowFrom(Pool lender) => Lent = Lent?.Pool == lender ? Lent : new LentCache(lender, _home);
+    internal RemoteCache UseCachePool(Pool cachePool) => Remote = Remote?.Pool == cachePool ? Remote : new RemoteCache(cachePool, _backing);
 
     /// <summary>A tier has been added to it, which holds nothing yet: a disk that left while it was made has missed nothing of it.</summary>
     internal void Add(OpenPart part) => Parts = [.. Parts, part];
@@ -154,7 +154,7 @@ public sealed class OpenVirtualDisk
         IoError cached = Disk.Cache is { } cache ? await cache.Close() : IoError.None;
         _ = Tiering is { } tiering ? await tiering.Close() : default;
         _ = Tiers is { } tiers ? await tiers.Close() : default;
-        _ = Lent is { } lent ? await lent.Close() : default;
+        _ = Remote is { } remote ? await remote.Close() : default;
         IoError error = cached;
         foreach (OpenPart part in Parts)
         {
@@ -168,11 +168,11 @@ public sealed class OpenVirtualDisk
         {
             if (error == IoError.None)
             {
-                _pool.Environment.HostState.ReleaseMemory(part.NotesName);   // everything is logged: there is nothing to note any more
+                _pool.Environment.HostState.ReleaseMemory(part.JournalName);   // everything is logged: there is nothing to note any more
             }
             else
             {
-                _pool.Environment.HostState.ReturnMemory(part.NotesName);   // the next opening judges what is noted
+                _pool.Environment.HostState.ReturnMemory(part.JournalName);   // the next opening judges what is noted
             }
         }
 

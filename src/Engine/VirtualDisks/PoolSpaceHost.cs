@@ -58,7 +58,7 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, TierDescript
         return isDiskRemoved ? IoError.TryAgain : ErrorOf(result);   // an empty disk may be removed while a row is being made on it
     }
 
-    public void AbandonRow(uint space, int row)
+    public void CancelRow(uint space, int row)
     {
         if (_reserved.Remove(row, out SlabRef[]? slabs))
         {

@@ -86,7 +86,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     /// <summary>Slabs that move with it: a copy of a ring moves as a whole.</summary>
     internal int SlabsOf(SlabMove move) => move.IsRing ? RingOf(move)!.MappedRows : 1;
 
-    private Pool CachePool => open.Lent?.Pool ?? pool;
+    private Pool CachePool => open.Remote?.Pool ?? pool;
 
     private bool IsOn(SlabMove move, Pool from, DiskNumber disk) => move.From == disk && PoolOf(move) == from;
 
@@ -150,7 +150,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
     private SpaceState? RingOf(SlabMove move) =>
         move.Row == SlabMove.Log ? pool.State.Space(open.Description.Part(move.Part)!.LogSpace)
-        : open.Description.IsCacheElsewhere && open.Lent is null ? null   // out of reach
+        : open.Description.IsCacheElsewhere && open.Remote is null ? null   // out of reach
         : CachePool.State.Space(open.Description.CacheSpace);
 
     private async LaneTask<RepairEnd> MoveData(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer)

@@ -59,7 +59,7 @@ internal static class SpaceRecords
         if (result.Succeeded)
         {
             await PoolSpaceHost.Punch(pool, freed);
-            Array.ForEach(unnamed, space => pool.Environment.HostState.ReleaseMemory(VirtualDiskStack.NotesName(pool, space.Description.Id)));
+            Array.ForEach(unnamed, space => pool.Environment.HostState.ReleaseMemory(VirtualDiskStack.JournalName(pool, space.Description.Id)));
         }
 
         pool.Allocator.LetGo(freed);

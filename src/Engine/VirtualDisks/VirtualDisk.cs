@@ -26,15 +26,15 @@ public sealed class VirtualDisk : IBlockStore
     private readonly ILane _lane;
     private readonly BlockLimits _below;
     private readonly LaneSignal _resumed = new();
-    private readonly IHomeStore _home;
+    private readonly IBackingStore _home;
     private bool _isPaused;   // new requests wait, so that the store can be exchanged
 
-    internal VirtualDisk(ILane lane, IHomeStore home, WriteCache? cache, long sizeBytes, int logicalSectorSize, bool isReadOnly)
+    internal VirtualDisk(ILane lane, IBackingStore owner, WriteCache? cache, long sizeBytes, int logicalSectorSize, bool isReadOnly)
     {
         _lane = lane;
-        _home = home;
+        _home = owner;
         Cache = cache;
-        _below = new BlockLimits(lane.Buffers, cache is null ? home : cache, logicalSectorSize);
+        _below = new BlockLimits(lane.Buffers, cache is null ? owner : cache, logicalSectorSize);
         SizeBytes = sizeBytes;
         LogicalSectorSize = logicalSectorSize;
         IsReadOnly = isReadOnly;
@@ -91,7 +91,7 @@ public sealed class VirtualDisk : IBlockStore
     }
 
     /// <inheritdoc/>
-    public void Expect(long offset) => _below.Expect(offset);
+    public void Prefetch(long offset) => _below.Prefetch(offset);
 
     /// <inheritdoc/>
     public async LaneTask<IoError> Read(long offset, IoBuffer target)

@@ -19,16 +19,16 @@ public static class VirtualDiskBuilder
     {
         VirtualDiskDescription disk = NewDescriptions.Describe(pool, spec);
         NewRows rows = new();
-        NewRows lent = new();
-        Pool? lender = disk.IsCacheElsewhere ? CacheLoans.CachePoolOf(pool, disk) : null;
-        if (!rows.TryReserve(pool, disk, out string reason) || (lender is not null && !lent.TryReserveCache(lender, disk.CacheCopies, disk.WriteCacheSize, out reason)))
+        NewRows remote = new();
+        Pool? cachePool = disk.IsCacheElsewhere ? RemoteRooms.CachePoolOf(pool, disk) : null;
+        if (!rows.TryReserve(pool, disk, out string reason) || (cachePool is not null && !remote.TryReserveCache(cachePool, disk.CacheCopies, disk.WriteCacheSize, out reason)))
         {
             rows.Release(pool);
-            lent.Release(lender ?? pool);
+            remote.Release(cachePool ?? pool);
             return new VirtualDiskResult(null, CommitStatus.NoSpace, reason);
         }
 
-        CommitResult result = lender is null ? CommitResult.Committed : await CacheLoans.Lend(lender, pool.Id, disk, lent);
+        CommitResult result = cachePool is null ? CommitResult.Committed : await RemoteRooms.ReserveRemote(cachePool, pool.Id, disk, remote);
         result = result.Succeeded ? await CommitNew(pool, disk, rows) : result;
         result = result.Succeeded ? await SpaceRecords.MapRows(pool, disk.CacheSpace, 0, rows.Cache) : result;
         for (int part = 0; part < disk.Parts.Length && result.Succeeded; part++)
@@ -93,10 +93,10 @@ public static class VirtualDiskBuilder
     /// <summary>The removal of a virtual disk is committed: what it had outside of its pool is given back.</summary>
     internal static async LaneTask<Nothing> ForgetRemoved(Pool pool, VirtualDiskDescription disk)
     {
-        await CacheLoans.GiveBackLent(pool, disk);
+        await RemoteRooms.FreeRemote(pool, disk);
         foreach (TierDescription part in disk.Parts)
         {
-            pool.Environment.HostState.ReleaseMemory(VirtualDiskStack.NotesName(pool, part.DataSpace));
+            pool.Environment.HostState.ReleaseMemory(VirtualDiskStack.JournalName(pool, part.DataSpace));
         }
 
         return default;
@@ -107,7 +107,7 @@ public static class VirtualDiskBuilder
     {
         if ((await Remove(pool, disk.Id)).Succeeded)
         {
-            await CacheLoans.GiveBackLent(pool, disk);   // also where nothing named it yet
+            await RemoteRooms.FreeRemote(pool, disk);   // also where nothing named it yet
         }
 
         return default;

@@ -43,17 +43,17 @@ public static class VirtualDiskStack
             parts.Add(await OpenSpace(pool, disk, part, isNew));
         }
 
-        IHomeStore home = disk.IsTiered ? TiersOf(pool, disk, parts) : parts[0].Space;
-        (WriteCache? cache, LentCache? lent) = await CacheStack.StackCache(pool, disk, home, parts[0].Host, isNew);
-        VirtualDisk top = new(pool.Environment.Lane, home, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
-        DiskTiering? tiering = home is TieredStore tiers ? await DiskTiering.Open(pool, disk, tiers, isNew) : null;
+        IBackingStore backing = disk.IsTiered ? TiersOf(pool, disk, parts) : parts[0].Space;
+        (WriteCache? cache, RemoteCache? remote) = await CacheStack.StackCache(pool, disk, backing, parts[0].Host, isNew);
+        VirtualDisk top = new(pool.Environment.Lane, backing, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
+        DiskTiering? tiering = backing is TieredStore tiers ? await DiskTiering.Open(pool, disk, tiers, isNew) : null;
         top.Heat = tiering?.Heat;
         if (!pool.State.Pool!.IsReadOnly)
         {
             tiering?.Store.GiveLeftoversBack();
         }
 
-        return new OpenVirtualDisk(pool, disk, top, home, parts, tiering) { Lent = lent };
+        return new OpenVirtualDisk(pool, disk, top, backing, parts, tiering) { Remote = remote };
     }
 
     internal static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, TierDescription part, bool isNew)
@@ -73,10 +73,10 @@ public static class VirtualDiskStack
             LogOwner = OwnerOf(pool, part.LogSpace),
             LogBlocksMax = LogBlocksMax,
             HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
-            CrashNotes = shape.Checksums ? pool.Environment.HostState.MapMemory(NotesName(pool, part.DataSpace), pool.Environment.CrashNotesBytes) : null,
+            FirstWriteJournal = shape.Checksums ? pool.Environment.HostState.MapMemory(JournalName(pool, part.DataSpace), pool.Environment.FirstWriteJournalBytes) : null,
         };
         host.Space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
-        return new OpenPart(part.Number, host.Space, host, NotesName(pool, part.DataSpace));
+        return new OpenPart(part.Number, host.Space, host, JournalName(pool, part.DataSpace));
     }
 
     private static TieredStore TiersOf(Pool pool, VirtualDiskDescription disk, List<OpenPart> parts)
@@ -107,5 +107,5 @@ public static class VirtualDiskStack
         return new Guid(owner);
     }
 
-    internal static string NotesName(Pool pool, SpaceId data) => $"notes-{pool.Id.Value:N}-{data.Value}";
+    internal static string JournalName(Pool pool, SpaceId data) => $"notes-{pool.Id.Value:N}-{data.Value}";
 }

@@ -67,9 +67,9 @@ internal sealed class ReplyBuilder<TInfo>
         {
             errors.Add(e.Error);
         }
-        catch (RefusedException e)
+        catch (ManagementException e)
         {
-            errors.Add(Refusals.ToError(e).Error);
+            errors.Add(EngineErrors.ToError(e).Error);
         }
         catch (OperationCanceledException)
         {

@@ -23,17 +23,17 @@ internal static class RequestCheck
             throw new StorageException(StorageErrors.InvalidParameter, problem);
         }
 
-        var refused = new List<ParameterDescription>();
+        var rejected = new List<ParameterDescription>();
         foreach (var parameter in given)
         {
-            CheckOne(parameter, parameter.Property.GetValue(request)!, refused.Add, warn);
+            CheckOne(parameter, parameter.Property.GetValue(request)!, rejected.Add, warn);
         }
 
-        if (refused.Count > 0)
+        if (rejected.Count > 0)
         {
             throw new StorageException(
-                StorageErrors.NotSupported, string.Join(" ", refused.Select(parameter => $"-{parameter.Name}: {parameter.Attribute.Refused}")),
-                target: refused[0].Name);
+                StorageErrors.NotSupported, string.Join(" ", rejected.Select(parameter => $"-{parameter.Name}: {parameter.Attribute.Refused}")),
+                target: rejected[0].Name);
         }
     }
 

@@ -38,20 +38,20 @@ public class CacheModelTests
 
     [Theory]
     [MemberData(nameof(Worlds))]
-    public void No_sequence_of_steps_loses_a_flushed_write_or_brings_an_old_one_back(string world, bool isHomeUsed)
+    public void No_sequence_of_steps_loses_a_flushed_write_or_brings_an_old_one_back(string world, bool isBackingUsed)
     {
         SpaceScenario scenario = world == nameof(s_simple) ? s_simple : world == nameof(s_mirror) ? s_mirror : s_unchecked;
         int depth = s_isLong ? 4 : 3;
         long states = 0;
         foreach (string steps in Sequences(depth))
         {
-            Walk walk = new(scenario, Seed, isHomeUsed);
+            Walk walk = new(scenario, Seed, isBackingUsed);
             string? wrong = walk.Go(steps);
             states += walk.CrashStates;
             Assert.True(wrong is null, $"{steps}: {wrong}");
         }
 
-        TestContext.Current.SendDiagnosticMessage($"{world}, home used: {isHomeUsed}: {states} crash states");
+        TestContext.Current.SendDiagnosticMessage($"{world}, home used: {isBackingUsed}: {states} crash states");
         Assert.True(states > 10_000, $"{states} crash states");
     }
 
@@ -75,7 +75,7 @@ public class CacheModelTests
     }
 
     /// <summary>One sequence in one world.</summary>
-    private sealed class Walk(SpaceScenario scenario, ulong seed, bool isHomeUsed)
+    private sealed class Walk(SpaceScenario scenario, ulong seed, bool isBackingUsed)
     {
         private readonly Random _random = new((int)seed);
         private SpaceWorld _world = (SpaceWorld)scenario.NewWorld(seed);
@@ -89,7 +89,7 @@ public class CacheModelTests
         internal string? Go(string steps)
         {
             Begin(_world, isNew: true);
-            if (isHomeUsed)
+            if (isBackingUsed)
             {
                 Take('W');
                 Take('F');
@@ -122,8 +122,8 @@ public class CacheModelTests
 
         private void Begin(SpaceWorld world, bool isNew)
         {
-            string refused = world.Lane.Run(world.Open(isNew));
-            _wrong ??= refused.Length > 0 ? $"does not open: {refused}" : null;
+            string rejected = world.Lane.Run(world.Open(isNew));
+            _wrong ??= rejected.Length > 0 ? $"does not open: {rejected}" : null;
             if (world.Cache is { } cache)
             {
                 cache.Settings = s_held;
@@ -241,8 +241,8 @@ public class CacheModelTests
         private void Judge(SpaceWorld stopped, BlockOracle oracle, string how)
         {
             CrashStates++;
-            string refused = stopped.Lane.Run(stopped.Open(isNew: false));
-            string? wrong = refused.Length > 0 ? $"does not open: {refused}" : Compare(stopped, oracle, observe: true);
+            string rejected = stopped.Lane.Run(stopped.Open(isNew: false));
+            string? wrong = rejected.Length > 0 ? $"does not open: {rejected}" : Compare(stopped, oracle, observe: true);
             if (wrong is null && _random.Next(4) == 0)
             {
                 CrashStates++;
@@ -253,8 +253,8 @@ public class CacheModelTests
                     again.Remove(_random.Next(scenario.Copies));   // what was served is on every copy
                 }
 
-                refused = again.Lane.Run(again.Open(isNew: false));
-                wrong = refused.Length > 0 ? $"does not open again: {refused}" : Compare(again, oracle, observe: true);
+                rejected = again.Lane.Run(again.Open(isNew: false));
+                wrong = rejected.Length > 0 ? $"does not open again: {rejected}" : Compare(again, oracle, observe: true);
                 again.Release();
             }
 

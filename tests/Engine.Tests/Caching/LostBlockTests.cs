@@ -24,7 +24,7 @@ public class LostBlockTests
     public void It_is_an_error_at_home_until_it_is_written(int copies)
     {
         (SpaceWorld world, byte[] data) = Losing(copies);
-        GoHome(world);
+        Destage(world);
         WriteCache cache = world.Cache!;
         Assert.Equal((Block, (Blocks + 1) * Block), (cache.Counters.LostBytes, cache.Counters.DestagedBytes));
         Assert.Contains($"{Block} at {Lost * Block}", cache.StateReason, StringComparison.Ordinal);
@@ -32,7 +32,7 @@ public class LostBlockTests
 
         Assert.Equal(IoError.None, Write(world, Lost, data[(Lost * Block)..((Lost + 1) * Block)]));
         Check(world, data, isLost: false);
-        GoHome(world);
+        Destage(world);
         Assert.Equal((false, ""), (cache.HasLostBlocks, cache.StateReason));
         Check(world, data, isLost: false);
     }
@@ -43,7 +43,7 @@ public class LostBlockTests
     public void It_stays_so_over_restarts_and_power_cuts(int copies)
     {
         (SpaceWorld world, byte[] data) = Losing(copies);
-        GoHome(world);
+        Destage(world);
         world = Reopened((SpaceWorld)world.Cut(7, (_, _, _) => false));
         Check(world, data, isLost: true);
         Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
@@ -91,7 +91,7 @@ public class LostBlockTests
         Assert.True(world.Cache.DirtyBytes > 0);
         Assert.NotEqual("", world.Cache.StateReason);
         world.Disks[0].ReadFails = null;
-        GoHome(world);
+        Destage(world);
         Assert.Equal((0L, ""), (world.Cache.Counters.LostBytes, world.Cache.StateReason));
         Check(world, data, isLost: false);
     }
@@ -100,10 +100,10 @@ public class LostBlockTests
     public void A_block_that_comes_at_the_second_try_is_not_lost()
     {
         (SpaceWorld world, byte[] data) = Filled(1);
-        int refused = 0;
-        world.Disks[0].ReadFails = (offset, length) => offset <= RingAt(PayloadOf(Lost)) && offset + length > RingAt(PayloadOf(Lost)) && refused++ < 2;
-        GoHome(world);
-        Assert.True(refused >= 2);
+        int rejected = 0;
+        world.Disks[0].ReadFails = (offset, length) => offset <= RingAt(PayloadOf(Lost)) && offset + length > RingAt(PayloadOf(Lost)) && rejected++ < 2;
+        Destage(world);
+        Assert.True(rejected >= 2);
         Assert.Equal(0, world.Cache!.Counters.LostBytes);
         Check(world, data, isLost: false);
     }
@@ -119,7 +119,7 @@ public class LostBlockTests
         Assert.Contains("written or unmapped", world.Cache.StateReason, StringComparison.Ordinal);
         Check(world, data, isLost: true);
         Assert.Equal(IoError.None, Write(world, Lost, data[(Lost * Block)..((Lost + 1) * Block)]));
-        GoHome(world);
+        Destage(world);
         Check(world, data, isLost: false);
     }
 
@@ -130,7 +130,7 @@ public class LostBlockTests
     public void A_kill_after_it_was_written_again_loses_nothing(int copies)
     {
         (SpaceWorld world, _) = Losing(copies);
-        GoHome(world);
+        Destage(world);
         byte[] large = Pattern(5, 20 * Block);   // past the cache
         Assert.Equal(IoError.None, Write(world, 0, large, flushes: false));
         Assert.True(world.Cache!.Counters.Writes(WriteReason.BypassLarge) > 0);
@@ -161,11 +161,11 @@ public class LostBlockTests
     {
         world = Reopened(world);
         Check(world, data, isLost: true);
-        GoHome(world);
+        Destage(world);
         Check(world, data, isLost: true);
         Pattern(9, Block).CopyTo(data, Lost * Block);
         Assert.Equal(IoError.None, Write(world, Lost, data[(Lost * Block)..((Lost + 1) * Block)]));
-        GoHome(world);
+        Destage(world);
         Check(world, data, isLost: false);
         world.Release();
     }
@@ -221,7 +221,7 @@ public class LostBlockTests
         return world;
     }
 
-    private static void GoHome(SpaceWorld world)
+    private static void Destage(SpaceWorld world)
     {
         world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
         world.Lane.PumpWhile(() => world.Cache.DirtyBytes > 0, 60 * Second);

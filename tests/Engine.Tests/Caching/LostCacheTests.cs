@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Tests.Caching;
 public class LostCacheTests
 {
     private const int Block = 4096;
-    private static readonly byte[] s_home = Pattern(1, 32 * Block);
+    private static readonly byte[] s_backing = Pattern(1, 32 * Block);
     private static readonly byte[] s_cached = Pattern(2, 8 * Block);
 
     [Theory]
@@ -70,7 +70,7 @@ public class LostCacheTests
                 if (fault.Length == 0)
                 {
                     served++;
-                    Assert.Equal(s_home, Read(after, s_home.Length));
+                    Assert.Equal(s_backing, Read(after, s_backing.Length));
                     Assert.Equal(IoError.None, Write(after, 4 * Block, s_cached));
                     Assert.True(after.VirtualDisk!.Cache is null or { State: WriteCacheState.WriteThrough });
                 }
@@ -140,9 +140,9 @@ public class LostCacheTests
             Destage = new DestageSettings { Hold = true },
         });
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
-        for (int at = 0; at < s_home.Length; at += s_cached.Length)
+        for (int at = 0; at < s_backing.Length; at += s_cached.Length)
         {
-            Assert.Equal(IoError.None, Write(world, at, s_home[at..(at + s_cached.Length)]));
+            Assert.Equal(IoError.None, Write(world, at, s_backing[at..(at + s_cached.Length)]));
         }
 
         world.VirtualDisk!.Cache!.Settings = new DestageSettings { IdleNs = 0 };

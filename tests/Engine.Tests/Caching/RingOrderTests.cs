@@ -28,8 +28,8 @@ public class RingOrderTests
         SpaceWorld world = (SpaceWorld)s_mirror.NewWorld(1);
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
         SlabPlace[] places = [.. Enumerable.Range(0, 2).Select(disk => SimSpaceHost.Place(s_mirror.Shape, disk, Slab))];
-        IHomeStore home = world.Space;
-        RingMedium ring = home.AddRing(new RingOptions
+        IBackingStore backing = world.Space;
+        RingMedium ring = backing.AddRing(new RingOptions
         {
             Name = "the ring", Copies = [[places[0]], [places[1]]], Blocks = RingBytes / 4096, StaleCopies = 0b10, MarkStale = Done, ClearStale = Done, KeepsLastCopy = true,
         });
@@ -38,7 +38,7 @@ public class RingOrderTests
         world.Disks[1].WriteTakesLonger = (offset, _) => (isWriting |= offset >= places[1].DataOffset) && isInStep ? 300_000_000 : 0;
         LaneTask<RepairEnd> resync = world.Space.Resync(pacer);
         world.Lane.PumpWhile(() => isInStep ? !isWriting : pacer.Waiting == 0, 10_000_000_000);
-        world.Lane.Run(home.RemoveRing(ring));
+        world.Lane.Run(backing.RemoveRing(ring));
 
         world.Disks[1].WriteTakesLonger = null;
         byte[] next = Fill(world.Lane, world.Disks[1], places[1].DataOffset, RingBytes);

@@ -36,8 +36,8 @@ public abstract class BlockDeviceConformance(LaneBackend backend, int sectorSize
         {
             string uri = $"block:{loop.Path}";
             IDisk disk = new DiskFactory().Open(test.Lane, uri, new DiskOverrides());
-            DiskOpenException refused = Assert.Throws<DiskOpenException>(() => new DiskFactory().Open(test.Lane, uri, new DiskOverrides()));
-            Assert.Equal(DiskOpenFailure.InUse, refused.Failure);
+            DiskOpenException rejected = Assert.Throws<DiskOpenException>(() => new DiskFactory().Open(test.Lane, uri, new DiskOverrides()));
+            Assert.Equal(DiskOpenFailure.InUse, rejected.Failure);
             await disk.Close();
             await new DiskFactory().Open(test.Lane, uri, new DiskOverrides()).Close();
         });

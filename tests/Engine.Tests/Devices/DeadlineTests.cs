@@ -119,7 +119,7 @@ public class DeadlineTests
         _device.Hang();
         LaneTask<IoError> write = Ask(_disk, 1, Filled(1));
         _lane.Advance(Second);
-        _disk.Abandon();
+        _disk.Disconnect();
         Assert.Equal(IoError.DeviceGone, _lane.Run(write));
         Assert.Equal(IoError.DeviceGone, _lane.Run(Ask(_disk, 0, Filled(1))));
         Assert.Equal(1, _disk.InFlight);

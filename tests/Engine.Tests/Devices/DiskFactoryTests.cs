@@ -52,9 +52,9 @@ public class DiskFactoryTests
     public void OtherSectorSizesAreRefusedAndTheImageIsReleased(int logical, int physical)
     {
         using TemporaryImage image = TemporaryImage.InMemory();
-        DiskOpenException refused = Refusal(image.Uri, new DiskOverrides(LogicalSectorSize: logical, PhysicalSectorSize: physical));
-        Assert.Equal(DiskOpenFailure.Unsuitable, refused.Failure);
-        Assert.Contains($"LogicalSectorSize {logical}", refused.Message);
+        DiskOpenException rejected = ManagementError(image.Uri, new DiskOverrides(LogicalSectorSize: logical, PhysicalSectorSize: physical));
+        Assert.Equal(DiskOpenFailure.Unsuitable, rejected.Failure);
+        Assert.Contains($"LogicalSectorSize {logical}", rejected.Message);
         IdentityOf(image.Uri, new DiskOverrides());
     }
 
@@ -122,9 +122,9 @@ public class DiskFactoryTests
             string[] uris = [image.Uri, DiskUri.ForFile(link).ToString()];
             foreach (string uri in uris)
             {
-                DiskOpenException refused = Assert.Throws<DiskOpenException>(() => factory.Open(test.Lane, uri, new DiskOverrides()));
-                Assert.Equal(DiskOpenFailure.InUse, refused.Failure);
-                Assert.Contains(uri, refused.Message);
+                DiskOpenException rejected = Assert.Throws<DiskOpenException>(() => factory.Open(test.Lane, uri, new DiskOverrides()));
+                Assert.Equal(DiskOpenFailure.InUse, rejected.Failure);
+                Assert.Contains(uri, rejected.Message);
             }
 
             await disk.Close();
@@ -147,9 +147,9 @@ public class DiskFactoryTests
     [InlineData("file:/tmp/100%", DiskOpenFailure.Unsuitable)]
     public void WhatIsNoDiskIsRefusedByName(string uri, DiskOpenFailure failure)
     {
-        DiskOpenException refused = Refusal(uri, new DiskOverrides());
-        Assert.Equal(failure, refused.Failure);
-        Assert.Contains($"'{uri}'", refused.Message);
+        DiskOpenException rejected = ManagementError(uri, new DiskOverrides());
+        Assert.Equal(failure, rejected.Failure);
+        Assert.Contains($"'{uri}'", rejected.Message);
     }
 
     [Fact]
@@ -157,9 +157,9 @@ public class DiskFactoryTests
     {
         using TemporaryImage image = TemporaryImage.InMemory();
         File.WriteAllBytes(image.Path, new byte[1000]);
-        Assert.Equal(DiskOpenFailure.Unsuitable, Refusal(image.Uri, new DiskOverrides()).Failure);
+        Assert.Equal(DiskOpenFailure.Unsuitable, ManagementError(image.Uri, new DiskOverrides()).Failure);
         File.WriteAllBytes(image.Path, []);
-        Assert.Equal(DiskOpenFailure.Unsuitable, Refusal(image.Uri, new DiskOverrides()).Failure);
+        Assert.Equal(DiskOpenFailure.Unsuitable, ManagementError(image.Uri, new DiskOverrides()).Failure);
     }
 
     [Fact]
@@ -192,7 +192,7 @@ public class DiskFactoryTests
         int descriptor = Libc.OpenPath(image.Path, Libc.OpenReadWrite);
         Assert.Equal(0, Libc.Lock(descriptor, Libc.LockExclusive | Libc.LockNonblocking));
         watch.Restart();
-        Assert.Equal(DiskOpenFailure.InUse, Refusal(image.Uri, new DiskOverrides()).Failure);
+        Assert.Equal(DiskOpenFailure.InUse, ManagementError(image.Uri, new DiskOverrides()).Failure);
         Assert.InRange(watch.ElapsedMilliseconds, 0, 1500);
         Libc.Close(descriptor);
     }
@@ -242,6 +242,6 @@ public class DiskFactoryTests
         });
     }
 
-    private static DiskOpenException Refusal(string uri, DiskOverrides overrides) =>
+    private static DiskOpenException ManagementError(string uri, DiskOverrides overrides) =>
         Assert.Throws<DiskOpenException>(() => { IdentityOf(uri, overrides); });
 }

@@ -29,9 +29,9 @@ public sealed class DiskImageTests : IDisposable
     [InlineData(4097)]
     public void OtherSizesAreRefusedAndLeaveNothing(long size)
     {
-        ArgumentException refused = Assert.Throws<ArgumentException>(() => DiskImage.Create(ImagePath, size, false));
-        Assert.Contains("4096", refused.Message);
-        Assert.Contains(ImagePath, refused.Message);
+        ArgumentException rejected = Assert.Throws<ArgumentException>(() => DiskImage.Create(ImagePath, size, false));
+        Assert.Contains("4096", rejected.Message);
+        Assert.Contains(ImagePath, rejected.Message);
         Assert.Empty(Directory.GetFiles(_folder));
     }
 
@@ -39,8 +39,8 @@ public sealed class DiskImageTests : IDisposable
     public void AnExistingFileIsNeverTouched()
     {
         File.WriteAllText(ImagePath, "precious");
-        IOException refused = Assert.Throws<IOException>(() => DiskImage.Create(ImagePath, 4096, false));
-        Assert.Contains("already there", refused.Message);
+        IOException rejected = Assert.Throws<IOException>(() => DiskImage.Create(ImagePath, 4096, false));
+        Assert.Contains("already there", rejected.Message);
         Assert.Equal("precious", File.ReadAllText(ImagePath));
     }
 
@@ -52,9 +52,9 @@ public sealed class DiskImageTests : IDisposable
         using SmallFileSystem small = SmallFileSystem.Mount(1 << 20);
         string filler = Path.Combine(small.Folder, "filler");
         File.WriteAllBytes(filler, new byte[preallocate ? 4096 : 1 << 20]);
-        IOException refused = Assert.Throws<IOException>(
+        IOException rejected = Assert.Throws<IOException>(
             () => DiskImage.Create(Path.Combine(small.Folder, "disk.img"), 8 << 20, preallocate));
-        Assert.Contains("no room", refused.Message);
+        Assert.Contains("no room", rejected.Message);
         Assert.Equal([filler], Directory.GetFiles(small.Folder));
     }
 

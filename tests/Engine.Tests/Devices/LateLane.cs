@@ -27,7 +27,7 @@ internal sealed class LateLane(SimLane inner, long lateNs) : ILane
 
     public LaneTask Yield() => inner.Yield();
 
-    public LaneTask Aside(Action work) => inner.Aside(work);
+    public LaneTask Offload(Action work) => inner.Offload(work);
 
     public void Post(Action work) => inner.Post(work);
 }

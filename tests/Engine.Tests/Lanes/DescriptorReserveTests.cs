@@ -41,25 +41,25 @@ public sealed partial class DescriptorReserveTests
         string path = Path.Combine(folder, "s.sock");
         using TestLane test = TestLane.Create(backend);
         List<ILaneSocket> accepted = [];
-        List<string> refused = [];
+        List<string> rejected = [];
         ILaneListener listener = test.Run(async () =>
         {
             await test.Lane.Yield();
-            return test.Lane.Network.ListenUnix(path, accepted.Add, refused.Add);
+            return test.Lane.Network.ListenUnix(path, accepted.Add, rejected.Add);
         });
         Assert.Equal(0, SetLimit(7, [Limit, Limit]));
 
         // Clients connect until one is refused: it sees the end of the stream at once, and half of the reserve and more is left.
         List<Socket> clients = [];
-        while (refused.Count == 0)
+        while (rejected.Count == 0)
         {
             Assert.InRange(clients.Count, 0, Limit / 2);
             clients.Add(Connect(path));
-            Settle(() => accepted.Count + refused.Count == clients.Count);
+            Settle(() => accepted.Count + rejected.Count == clients.Count);
         }
 
         Assert.Equal(0, Receive(clients[^1]));
-        Assert.StartsWith("unix:", refused[0]);
+        Assert.StartsWith("unix:", rejected[0]);
         Assert.InRange(FreeDescriptors(), 50, 64);
 
         // Others use up the rest: a client that was there before is refused at once all the same.
@@ -79,7 +79,7 @@ public sealed partial class DescriptorReserveTests
 
         late.Connect(new UnixDomainSocketEndPoint(path));
         Assert.Equal(0, Receive(late));
-        Settle(() => refused.Count == 2);
+        Settle(() => rejected.Count == 2);
         others.ForEach(static file => file.Dispose());
 
         // Those that end make room for others.

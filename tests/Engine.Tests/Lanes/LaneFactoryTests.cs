@@ -19,9 +19,9 @@ public class LaneFactoryTests
     [Fact]
     public void AnUnknownBackendIsRefusedWithTheChoices()
     {
-        ArgumentException refused = Assert.Throws<ArgumentException>(() => CreateWith("iocp").Dispose());
-        Assert.Contains("'iocp'", refused.Message);
-        Assert.Contains("'uring' or 'threads'", refused.Message);
+        ArgumentException rejected = Assert.Throws<ArgumentException>(() => CreateWith("iocp").Dispose());
+        Assert.Contains("'iocp'", rejected.Message);
+        Assert.Contains("'uring' or 'threads'", rejected.Message);
     }
 
     [Theory]
@@ -47,9 +47,9 @@ public class LaneFactoryTests
     public void AForcedRingThatIsRefusedIsAnErrorWithTheReason() =>
         SystemCallFilter.RunWithout(425, 1, () =>
         {
-            PlatformNotSupportedException refused =
+            PlatformNotSupportedException rejected =
                 Assert.Throws<PlatformNotSupportedException>(() => LaneFactory.Create("test", LaneBackend.Uring).Dispose());
-            Assert.Contains("io_uring_setup: Operation not permitted", refused.Message);
+            Assert.Contains("io_uring_setup: Operation not permitted", rejected.Message);
         });
 
     [Fact]

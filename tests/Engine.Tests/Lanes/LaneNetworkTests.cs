@@ -65,9 +65,9 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
 
         test.Run(() => Listen(test, SocketPath, socket => Echo(test.Lane, socket).Forget()));
         EchoThrough(ConnectUnix(), megabytes: 1);
-        IOException refused = Assert.Throws<IOException>(() => { test.Run(() => Listen(test, SocketPath, socket => socket.Close())); });
-        Assert.Contains(SocketPath, refused.Message);
-        Assert.Contains("another process listens", refused.Message);
+        IOException rejected = Assert.Throws<IOException>(() => { test.Run(() => Listen(test, SocketPath, socket => socket.Close())); });
+        Assert.Contains(SocketPath, rejected.Message);
+        Assert.Contains("another process listens", rejected.Message);
         EchoThrough(ConnectUnix(), megabytes: 1);
     }
 
@@ -76,8 +76,8 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     {
         using TestLane test = TestLane.Create(backend);
         File.WriteAllText(SocketPath, "data");
-        IOException refused = Assert.Throws<IOException>(() => { test.Run(() => Listen(test, SocketPath, socket => socket.Close())); });
-        Assert.Contains("no socket", refused.Message);
+        IOException rejected = Assert.Throws<IOException>(() => { test.Run(() => Listen(test, SocketPath, socket => socket.Close())); });
+        Assert.Contains("no socket", rejected.Message);
         Assert.Equal("data", File.ReadAllText(SocketPath));
     }
 
@@ -86,8 +86,8 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     {
         using TestLane test = TestLane.Create(backend);
         string path = Path.Combine(_folder, new string('x', 120));
-        IOException refused = Assert.Throws<IOException>(() => { test.Run(() => Listen(test, path, socket => socket.Close())); });
-        Assert.Contains("107", refused.Message);
+        IOException rejected = Assert.Throws<IOException>(() => { test.Run(() => Listen(test, path, socket => socket.Close())); });
+        Assert.Contains("107", rejected.Message);
     }
 
     [Fact]
@@ -97,12 +97,12 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
         using TcpListener taken = new(IPAddress.Loopback, 0);
         taken.Start();
         IPEndPoint endpoint = (IPEndPoint)taken.LocalEndpoint;
-        IOException refused = Assert.Throws<IOException>(() => test.Run(async () =>
+        IOException rejected = Assert.Throws<IOException>(() => test.Run(async () =>
         {
             await test.Lane.Yield();
             return test.Lane.Network.ListenTcp(endpoint, socket => socket.Close());
         }));
-        Assert.Contains(endpoint.ToString(), refused.Message);
+        Assert.Contains(endpoint.ToString(), rejected.Message);
     }
 
     [Fact]

@@ -51,18 +51,18 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void WhatIsComputedAsideHoldsTheLaneUpForNothing()
+    public void OffloadedWorkDoesNotBlockTheLane()
     {
         using TestLane test = TestLane.Create(backend, options);
         using ManualResetEventSlim mayEnd = new();
-        bool wasAside = false;
+        bool wasOffloaded = false;
         bool wasThrown = false;
         int turns = 0;
         test.Run(async () =>
         {
             LaneTask<int> computed = test.Lane.Compute(() =>
             {
-                wasAside = !test.Lane.IsCurrent && mayEnd.Wait(10_000);
+                wasOffloaded = !test.Lane.IsCurrent && mayEnd.Wait(10_000);
                 return 7;
             });
             for (; turns < 5; turns++)
@@ -82,13 +82,13 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
                 wasThrown = test.Lane.IsCurrent;
             }
         });
-        Assert.True(wasAside);
+        Assert.True(wasOffloaded);
         Assert.True(wasThrown);
         Assert.Equal(5, turns);
     }
 
     [Fact]
-    public void OnePieceOfWorkIsUnderWayAsideAtATime()
+    public void AtMostOneOffloadedItemRunsAtATime()
     {
         using TestLane test = TestLane.Create(backend, options);
         int underWay = 0;
@@ -113,12 +113,12 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void WorkAsideThatEndsAfterItsLaneHarmsNobody()
+    public void OffloadedWorkMayOutliveItsLane()
     {
         using ManualResetEventSlim begun = new(), mayEnd = new(), ended = new();
         using (TestLane test = TestLane.Create(backend, options))
         {
-            test.Lane.Post(() => test.Lane.Aside(() =>
+            test.Lane.Post(() => test.Lane.Offload(() =>
             {
                 begun.Set();
                 mayEnd.Wait(10_000);
@@ -333,8 +333,8 @@ public abstract class OlderRingLaneTests(int way) : LaneTests(LaneBackend.Uring,
     {
         const RingSetup unknown = (RingSetup)(1u << 31);
         RingSetup[] setups = [.. UringProbe.Setups.Take(way).Select(setup => setup | unknown), UringProbe.Setups[way]];
-        using Ring? ring = UringProbe.CreateRing(8, 16, setups, out string? refusal);
-        Assert.SkipWhen(ring is null, refusal ?? "");
+        using Ring? ring = UringProbe.CreateRing(8, 16, setups, out string? problem);
+        Assert.SkipWhen(ring is null, problem ?? "");
         Assert.Equal(UringProbe.Setups[way], ring.Setup & ~(RingSetup.CompletionQueueSize | RingSetup.Clamp));
     }
 }

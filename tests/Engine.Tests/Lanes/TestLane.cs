@@ -28,9 +28,9 @@ public sealed class TestLane : IDisposable
         {
             return new TestLane(LaneFactory.Create($"test {backend}", backend, options));
         }
-        catch (PlatformNotSupportedException refusal)
+        catch (PlatformNotSupportedException problem)
         {
-            Assert.Skip(refusal.Message);
+            Assert.Skip(problem.Message);
             throw;
         }
     }

@@ -24,10 +24,10 @@ public sealed class HalfwayVerbTests
         Guid id = _world.NewMirror("d", 4 * Mebibyte);
         _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id));
         _world.Refusing.UnionWith([0, 1]);   // two of three: the pool loses its quorum
-        Assert.Equal(Refusal.PoolStateForbids, RefusalOf(() => _world.Subsystem.VirtualDisks.RemoveAsync(id)));
+        Assert.Equal(ManagementError.PoolStateForbids, RefusalOf(() => _world.Subsystem.VirtualDisks.RemoveAsync(id)));
         Assert.Equal(id, Status(id).Description.Id.Value);
         _world.Subsystem.VirtualDisks.Opened(id);
-        Assert.Equal(Refusal.PoolStateForbids, RefusalOf(() => _world.Subsystem.VirtualDisks.RemoveAsync(id)));
+        Assert.Equal(ManagementError.PoolStateForbids, RefusalOf(() => _world.Subsystem.VirtualDisks.RemoveAsync(id)));
         _world.Refusing.Clear();
         _world.Run(_world.Subsystem.StopAsync());
         _world.Start();
@@ -47,19 +47,19 @@ public sealed class HalfwayVerbTests
         Guid id = _world.NewMirror("d", 4 * Mebibyte);
         _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id));
         SetFull(true);
-        Assert.Equal(Refusal.NotEnoughCapacity, RefusalOf(() => _world.Subsystem.VirtualDisks.RemoveAsync(id)));
+        Assert.Equal(ManagementError.NotEnoughCapacity, RefusalOf(() => _world.Subsystem.VirtualDisks.RemoveAsync(id)));
         Assert.Equal("", Status(id).SocketPath);
-        Assert.Equal(Refusal.NotEnoughCapacity, RefusalOf(() => connects ? _world.Subsystem.VirtualDisks.ConnectAsync(id) : _world.Subsystem.VirtualDisks.RemoveAsync(id)));
+        Assert.Equal(ManagementError.NotEnoughCapacity, RefusalOf(() => connects ? _world.Subsystem.VirtualDisks.ConnectAsync(id) : _world.Subsystem.VirtualDisks.RemoveAsync(id)));
         SetFull(false);
-        Refusal? refused = RefusalOf(() => connects ? _world.Subsystem.VirtualDisks.ConnectAsync(id) : _world.Subsystem.VirtualDisks.RemoveAsync(id));
+        ManagementError? rejected = RefusalOf(() => connects ? _world.Subsystem.VirtualDisks.ConnectAsync(id) : _world.Subsystem.VirtualDisks.RemoveAsync(id));
         if (_world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Length > 0)
         {
-            Assert.Null(refused);
+            Assert.Null(rejected);
             Assert.Equal(SubsystemWorld.Written(0, 4096), _world.Read(id, 0, 4096));
         }
         else
         {
-            Assert.True(refused is Refusal.ObjectNotFound || !connects);
+            Assert.True(rejected is ManagementError.ObjectNotFound || !connects);
         }
     }
 
@@ -73,8 +73,8 @@ public sealed class HalfwayVerbTests
         TestClient client = new TestClient(_world.Lane, _network.Listening.Values.Single()).Enter();
         Assert.Equal(0u, client.Ask(1, 0, 4096, 0, new byte[4096]).Error);
         _world.Disks[0].FailFlushes = 1;
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.DisconnectAsync(id)));
-        Assert.Contains("could not be flushed", refused.Message);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.DisconnectAsync(id)));
+        Assert.Contains("could not be flushed", rejected.Message);
         Assert.NotEqual("", Status(id).SocketPath);
         Assert.True(Status(id).Description.IsConnected);
         Assert.False(client.Socket.ClosedByServer);
@@ -94,7 +94,7 @@ public sealed class HalfwayVerbTests
         _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id));
         TestClient client = new TestClient(_world.Lane, _network.Listening.Values.Single()).Enter();
         SetFull(true);
-        Assert.ThrowsAny<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.DisconnectAsync(id)));
+        Assert.ThrowsAny<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.DisconnectAsync(id)));
         SetFull(false);
         Assert.NotEqual("", Status(id).SocketPath);
         Assert.Equal(0u, client.Ask(0, 0, 4096).Error);
@@ -107,8 +107,8 @@ public sealed class HalfwayVerbTests
     {
         Guid id = _world.NewDisk();
         FailWrites(true);
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.PhysicalDisks.UnregisterAsync(id)));
-        Assert.Contains("stays registered", refused.Message);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.PhysicalDisks.UnregisterAsync(id)));
+        Assert.Contains("stays registered", rejected.Message);
         Assert.Equal(id, Assert.Single(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync())).UniqueId);
         Assert.False(_world.Disks[0].IsClosed);
         FailWrites(false);
@@ -121,8 +121,8 @@ public sealed class HalfwayVerbTests
     public void A_disk_that_could_not_be_listed_is_closed()
     {
         FailWrites(true);
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.NewDisk());
-        Assert.Contains("not registered", refused.Message);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.NewDisk());
+        Assert.Contains("not registered", rejected.Message);
         Assert.True(_world.Disks[0].IsClosed);
         Assert.Empty(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()));
     }
@@ -137,7 +137,7 @@ public sealed class HalfwayVerbTests
         string path = Path.Combine(folder, "0");
         _ = opens || _world.Away.Add(0);
         FailWrites(opens);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.PhysicalDisks.CreateAsync(new RegistrationSpec { Path = path }, 64 << 20, preallocate: false)));
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.PhysicalDisks.CreateAsync(new RegistrationSpec { Path = path }, 64 << 20, preallocate: false)));
         Assert.Empty(Directory.GetFiles(folder));
         Assert.Single(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()));
         Directory.Delete(folder);
@@ -150,9 +150,9 @@ public sealed class HalfwayVerbTests
         Guid id = _world.NewMirror("d", 4 * Mebibyte);
         _world.Run(_world.Subsystem.VirtualDisks.RemoveAsync(id));
         _world.Refusing.Add(2);
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pools.RemoveAsync(_world.Pool)));
-        Assert.Contains("could not be erased", refused.Message);
-        Assert.DoesNotContain("could not be written back", refused.Message);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Pools.RemoveAsync(_world.Pool)));
+        Assert.Contains("could not be erased", rejected.Message);
+        Assert.DoesNotContain("could not be written back", rejected.Message);
         _world.Refusing.Clear();
         StoragePoolStatus pool = Assert.Single(_world.Run(_world.Subsystem.Pools.ListAsync()));
         Assert.NotEqual(PoolOperationalStatus.Incomplete, pool.OperationalStatus);
@@ -190,7 +190,7 @@ public sealed class HalfwayVerbTests
         Assert.Equal((8, 4L * ((32 << 20) + (128 << 10))), (ids.Sum(id => _world.Disk(id).Counters.ReadOperations), ids.Sum(id => _world.Disk(id).Counters.ReadBytes)));
     }
 
-    private Refusal? RefusalOf(Func<Task> verb)
+    private ManagementError? RefusalOf(Func<Task> verb)
     {
         try
         {
@@ -199,9 +199,9 @@ public sealed class HalfwayVerbTests
             running.GetAwaiter().GetResult();
             return null;
         }
-        catch (RefusedException refused)
+        catch (ManagementException rejected)
         {
-            return refused.Refusal;
+            return rejected.Error;
         }
     }
 

@@ -51,23 +51,23 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     {
         await NewDisksAsync(3);
         StoragePoolStatus pool = await NewPoolAsync("p");
-        await RefusedAsync(Refusal.NameTaken, () => NewPoolAsync("P"));
-        await RefusedAsync(Refusal.ColumnsRange, () => NewDiskAsync(pool, request => request with { NumberOfColumns = 2 }));
-        await RefusedAsync(Refusal.InterleaveRange, () => NewDiskAsync(pool, request => request with { Interleave = 100_000 }));
-        await RefusedAsync(Refusal.SizeNotSupported, () => NewDiskAsync(pool, request => request with { SizeBytes = 0 }));
-        await RefusedAsync(Refusal.NotEnoughCapacity, () => NewDiskAsync(pool, request => request with { SizeBytes = 1L << 40 }));
-        await RefusedAsync(Refusal.NotEnoughPhysicalDisks, () => NewDiskAsync(pool, request => request with { NumberOfDataCopies = 3 }));
-        await RefusedAsync(Refusal.CopiesRange, () => NewDiskAsync(pool, request => request with { NumberOfDataCopies = 4 }));
-        await RefusedAsync(Refusal.NoSuchResiliencySetting, () => NewDiskAsync(pool, request => request with { ResiliencySettingName = "Raid5" }));
-        await RefusedAsync(Refusal.SectorSizeNotSupported, () => NewDiskAsync(pool, request => request with { LogicalSectorSize = 1024 }));
+        await FailsAsync(ManagementError.NameTaken, () => NewPoolAsync("P"));
+        await FailsAsync(ManagementError.ColumnsRange, () => NewDiskAsync(pool, request => request with { NumberOfColumns = 2 }));
+        await FailsAsync(ManagementError.InterleaveRange, () => NewDiskAsync(pool, request => request with { Interleave = 100_000 }));
+        await FailsAsync(ManagementError.SizeNotSupported, () => NewDiskAsync(pool, request => request with { SizeBytes = 0 }));
+        await FailsAsync(ManagementError.NotEnoughCapacity, () => NewDiskAsync(pool, request => request with { SizeBytes = 1L << 40 }));
+        await FailsAsync(ManagementError.NotEnoughPhysicalDisks, () => NewDiskAsync(pool, request => request with { NumberOfDataCopies = 3 }));
+        await FailsAsync(ManagementError.CopiesRange, () => NewDiskAsync(pool, request => request with { NumberOfDataCopies = 4 }));
+        await FailsAsync(ManagementError.NoSuchResiliencySetting, () => NewDiskAsync(pool, request => request with { ResiliencySettingName = "Raid5" }));
+        await FailsAsync(ManagementError.SectorSizeNotSupported, () => NewDiskAsync(pool, request => request with { LogicalSectorSize = 1024 }));
         await NewDiskAsync(pool, request => request);
-        await RefusedAsync(Refusal.NameTaken, () => NewDiskAsync(pool, request => request));
-        await RefusedAsync(Refusal.PoolHasVirtualDisks, () => _subsystem.Pools.RemoveAsync(pool.UniqueId));
+        await FailsAsync(ManagementError.NameTaken, () => NewDiskAsync(pool, request => request));
+        await FailsAsync(ManagementError.PoolHasVirtualDisks, () => _subsystem.Pools.RemoveAsync(pool.UniqueId));
         PhysicalDiskStatus member = (await _subsystem.PhysicalDisks.ListAsync())[0];
-        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.PhysicalDisks.UnregisterAsync(member.UniqueId));
-        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.PhysicalDisks.ResetAsync(member.UniqueId));
-        await RefusedAsync(Refusal.FileExists, () => _subsystem.PhysicalDisks.CreateAsync(new RegistrationSpec { Path = Path.Combine(_folder, "foreign.img") }, Foreign(), false));
-        await RefusedAsync(Refusal.FileNotFound, () => _subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = Path.Combine(_folder, "none.img") }));
+        await FailsAsync(ManagementError.PhysicalDiskInUse, () => _subsystem.PhysicalDisks.UnregisterAsync(member.UniqueId));
+        await FailsAsync(ManagementError.PhysicalDiskInUse, () => _subsystem.PhysicalDisks.ResetAsync(member.UniqueId));
+        await FailsAsync(ManagementError.FileExists, () => _subsystem.PhysicalDisks.CreateAsync(new RegistrationSpec { Path = Path.Combine(_folder, "foreign.img") }, Foreign(), false));
+        await FailsAsync(ManagementError.FileNotFound, () => _subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = Path.Combine(_folder, "none.img") }));
         Assert.Single(await _subsystem.VirtualDisks.ListAsync());
         Assert.Equal(3, (await _subsystem.PhysicalDisks.ListAsync()).Length);
     }
@@ -113,8 +113,8 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         await _subsystem.Pools.RemoveAsync(gone.UniqueId);
 
         PhysicalDiskStatus member = (await _subsystem.PhysicalDisks.ListAsync()).First(disk => disk.FriendlyName == disks[0].FriendlyName);
-        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.PhysicalDisks.UnregisterAsync(member.UniqueId));
-        await RefusedAsync(Refusal.PhysicalDiskInUse, () => _subsystem.Pools.CreateAsync(settings with { FriendlyName = "new" }, [member.UniqueId], DiskUsage.AutoSelect));
+        await FailsAsync(ManagementError.PhysicalDiskInUse, () => _subsystem.PhysicalDisks.UnregisterAsync(member.UniqueId));
+        await FailsAsync(ManagementError.PhysicalDiskInUse, () => _subsystem.Pools.CreateAsync(settings with { FriendlyName = "new" }, [member.UniqueId], DiskUsage.AutoSelect));
     }
 
     [Fact]
@@ -129,8 +129,8 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
 
         Assert.Equal(1, (await NewDiskAsync(pool, request => request)).Description.NumberOfColumns);
         Assert.Equal(2, (await NewDiskAsync(pool, request => request with { FriendlyName = "auto", AutoNumberOfColumns = true })).Description.NumberOfColumns);
-        await RefusedAsync(
-            Refusal.ColumnsRange, () => NewDiskAsync(pool, request => request with { FriendlyName = "both", AutoNumberOfColumns = true, NumberOfColumns = 2 }));
+        await FailsAsync(
+            ManagementError.ColumnsRange, () => NewDiskAsync(pool, request => request with { FriendlyName = "both", AutoNumberOfColumns = true, NumberOfColumns = 2 }));
     }
 
     [Fact]
@@ -141,7 +141,7 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         VirtualDiskStatus one = await NewDiskAsync(pool, request => request with { FriendlyName = "one" });
         await NewDiskAsync(pool, request => request with { FriendlyName = "two" });
 
-        await RefusedAsync(Refusal.NameTaken, () => RenamedAsync("Two"));
+        await FailsAsync(ManagementError.NameTaken, () => RenamedAsync("Two"));
 
         Assert.Equal("ONE", (await RenamedAsync("ONE")).Description.FriendlyName);
 
@@ -155,12 +155,12 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         await NewDisksAsync(3);
         StoragePoolStatus pool = await NewPoolAsync("p");
         SupportedSize supported = await _subsystem.Placements.SupportedSizeAsync(pool.UniqueId, "Mirror");
-        await RefusedAsync(Refusal.NotEnoughCapacity, () => NewDiskAsync(pool, request => request with { SizeBytes = supported.Max + supported.Divisor }));
+        await FailsAsync(ManagementError.NotEnoughCapacity, () => NewDiskAsync(pool, request => request with { SizeBytes = supported.Max + supported.Divisor }));
         VirtualDiskStatus disk = await NewDiskAsync(pool, request => request with { SizeBytes = null, UseMaximumSize = true });
         Assert.Equal(supported.Max, disk.Description.SizeBytes);
-        RefusedException refused = await RefusedAsync(
-            Refusal.NotEnoughCapacity, () => _subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, disk.Description.SizeBytes * 2));
-        Assert.Contains("Add ", refused.Action);
+        ManagementException rejected = await FailsAsync(
+            ManagementError.NotEnoughCapacity, () => _subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, disk.Description.SizeBytes * 2));
+        Assert.Contains("Add ", rejected.Action);
     }
 
     [Fact]
@@ -170,8 +170,8 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         StoragePoolStatus pool = await NewPoolAsync("p");
         VirtualDiskStatus disk = await NewDiskAsync(pool, request => request with { ProvisioningType = ProvisioningType.Thin, NumberOfColumns = 1 });
         long most = SpaceDescription.MaxRows * Mebibyte;
-        await RefusedAsync(Refusal.SizeNotSupported, () => _subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, most + 1));
-        await RefusedAsync(Refusal.SizeNotSupported, () => _subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, 1L << 62));
+        await FailsAsync(ManagementError.SizeNotSupported, () => _subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, most + 1));
+        await FailsAsync(ManagementError.SizeNotSupported, () => _subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, 1L << 62));
         await _subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, most);
         await StopAsync();
         await StartAsync();
@@ -183,8 +183,8 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     {
         Foreign();
         PhysicalDiskStatus disk = await _subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = Path.Combine(_folder, "foreign.img") });
-        Assert.Equal(Refusal.ForeignSignature, disk.CannotPool);
-        await RefusedAsync(Refusal.ForeignSignature, () => NewPoolAsync("p"));
+        Assert.Equal(ManagementError.ForeignSignature, disk.CannotPool);
+        await FailsAsync(ManagementError.ForeignSignature, () => NewPoolAsync("p"));
         disk = await _subsystem.PhysicalDisks.ResetAsync(disk.UniqueId);
         Assert.Null(disk.CannotPool);
         await NewPoolAsync("p");
@@ -248,7 +248,7 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
             {
                 await _subsystem.Pools.RemoveDisksAsync(pool.UniqueId, [physical.UniqueId]);
             }
-            catch (RefusedException refused) when (refused.Refusal == Refusal.PhysicalDiskStillInUse)
+            catch (ManagementException rejected) when (rejected.Error == ManagementError.PhysicalDiskStillInUse)
             {
                 member = physical.UniqueId;
                 break;
@@ -362,11 +362,11 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
             new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [.. disks.Select(disk => disk.UniqueId)], DiskUsage.AutoSelect);
     }
 
-    private static async Task<RefusedException> RefusedAsync<T>(Refusal expected, Func<Task<T>> verb)
+    private static async Task<ManagementException> FailsAsync<T>(ManagementError expected, Func<Task<T>> verb)
     {
-        RefusedException refused = await Assert.ThrowsAsync<RefusedException>(verb);
-        Assert.Equal((expected, refused.Message), (refused.Refusal, refused.Message));
-        return refused;
+        ManagementException rejected = await Assert.ThrowsAsync<ManagementException>(verb);
+        Assert.Equal((expected, rejected.Message), (rejected.Error, rejected.Message));
+        return rejected;
     }
 
     private async ValueTask StartAsync()

@@ -8,13 +8,13 @@ internal sealed class StubNetwork : ILaneNetwork
 {
     internal Dictionary<string, Action<ILaneSocket>> Listening { get; } = [];
 
-    public ILaneListener ListenUnix(string path, Action<ILaneSocket> accepted, Action<string>? refused = null)
+    public ILaneListener ListenUnix(string path, Action<ILaneSocket> accepted, Action<string>? rejected = null)
     {
         Listening.Add(path, accepted);
         return new Listener(this, path);
     }
 
-    public ILaneListener ListenTcp(IPEndPoint endpoint, Action<ILaneSocket> accepted, Action<string>? refused = null) => throw new NotSupportedException();
+    public ILaneListener ListenTcp(IPEndPoint endpoint, Action<ILaneSocket> accepted, Action<string>? rejected = null) => throw new NotSupportedException();
 
     private sealed class Listener(StubNetwork network, string path) : ILaneListener
     {

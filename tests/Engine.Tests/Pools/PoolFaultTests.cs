@@ -201,8 +201,8 @@ public sealed class PoolFaultTests
     {
         PoolWorld world = new(1, 2);
         world.Disks[1].Full = true;
-        InvalidOperationException refusal = Assert.Throws<InvalidOperationException>(() => world.Create());
-        Assert.Contains("NoSpace", refusal.Message);
+        InvalidOperationException problem = Assert.Throws<InvalidOperationException>(() => world.Create());
+        Assert.Contains("NoSpace", problem.Message);
         world.Disks[1].Full = false;
         Pool pool = world.Create();
         world.Disks[1].Full = true;

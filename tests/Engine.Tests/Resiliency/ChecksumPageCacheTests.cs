@@ -16,9 +16,9 @@ public sealed class ChecksumPageCacheTests
     [Fact]
     public void A_full_cache_of_clean_pages_makes_room_without_a_writeback()
     {
-        int refused = Enumerable.Range(0, 10 * PagesMax).Count(_ => !Add(isClean: true));
+        int rejected = Enumerable.Range(0, 10 * PagesMax).Count(_ => !Add(isClean: true));
 
-        Assert.Equal(0, refused);
+        Assert.Equal(0, rejected);
         Assert.InRange(_cache.Count, PagesMax, PagesMax + (PagesMax / 4));
     }
 

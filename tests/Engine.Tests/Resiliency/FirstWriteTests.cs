@@ -169,7 +169,7 @@ public sealed class FirstWriteTests
     [Fact]
     public void An_unmap_that_waited_for_the_log_looks_for_room_for_its_notes_again()
     {
-        SpaceWorld world = SpaceWorld.New(new SpaceScenario(1, 1, true, 512, 4).WithFewNotes(), 1);   // 13 slots a half; regions of four blocks
+        SpaceWorld world = SpaceWorld.New(new SpaceScenario(1, 1, true, 512, 4).WithShortJournal(), 1);   // 13 slots a half; regions of four blocks
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
         Assert.True(Finish(world, Write(world, 0, 4)));
         Assert.True(Finish(world, world.Space.Flush()));

@@ -53,7 +53,7 @@ public sealed class SpaceRowTests
         long reads = world.Space.Counters.DataBytesRead;
         foreach (long offset in new[] { 0, 1, 4096, 64 << 10, world.RowLength, world.Space.Length - 1, world.Space.Length, long.MaxValue, -1, long.MinValue })
         {
-            world.Space.Expect(offset);
+            world.Space.Prefetch(offset);
         }
 
         Assert.Equal(reads, world.Space.Counters.DataBytesRead);

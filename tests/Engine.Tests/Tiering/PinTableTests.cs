@@ -39,15 +39,15 @@ public sealed class PinTableTests
     {
         PinTable table = new((int)Mi, [4 * Mi, 10 * Mi]);
         Assert.True(table.TrySet(Make(1, 0, 0, Mi), out _));
-        Assert.False(table.TrySet(Make(2, 0, 5 * Mi, (3 * Mi) + 1), out PinRefusal? refusal));
-        Assert.Equal(3 * Mi, refusal.FittingBytes);
-        Assert.Contains($"At most {3 * Mi} bytes more", refusal.Reason, StringComparison.Ordinal);
+        Assert.False(table.TrySet(Make(2, 0, 5 * Mi, (3 * Mi) + 1), out PinError? problem));
+        Assert.Equal(3 * Mi, problem.FittingBytes);
+        Assert.Contains($"At most {3 * Mi} bytes more", problem.Reason, StringComparison.Ordinal);
         Assert.Equal((Mi, -1), (table.PinnedBytes(0), table.TierOf(5)));
         Assert.True(table.CanSet(Make(2, 0, 5 * Mi, 3 * Mi), out _));
         Assert.Single(table.Pins);
         Assert.True(table.TrySet(Make(2, 0, 5 * Mi, 3 * Mi), out _));
-        Assert.False(table.TrySet(Make(1, 0, 0, 2 * Mi), out refusal));   // what it has now counts as free
-        Assert.Equal(Mi, refusal.FittingBytes);
+        Assert.False(table.TrySet(Make(1, 0, 0, 2 * Mi), out problem));   // what it has now counts as free
+        Assert.Equal(Mi, problem.FittingBytes);
         Assert.True(table.TrySet(Make(1, 1, 0, 2 * Mi), out _));
         Assert.Equal((3 * Mi, 2 * Mi), (table.PinnedBytes(0), table.PinnedBytes(1)));
     }
@@ -60,8 +60,8 @@ public sealed class PinTableTests
         Assert.True(table.TrySet(Make(1, 0, 0, 4 * Mi), out _));
         Assert.True(table.TrySet(Make(2, 1, 0, 4 * Mi), out _));
         Assert.True(table.TrySet(Make(3, 1, 5 * Mi, 2 * Mi), out _));
-        Assert.False(table.TrySet(Make(1, 2, 0, 4 * Mi), out PinRefusal? refusal));
-        Assert.Contains("would bring", refusal.Reason, StringComparison.Ordinal);
+        Assert.False(table.TrySet(Make(1, 2, 0, 4 * Mi), out PinError? problem));
+        Assert.Contains("would bring", problem.Reason, StringComparison.Ordinal);
         Assert.Equal(0, table.TierOf(0));
     }
 
@@ -69,11 +69,11 @@ public sealed class PinTableTests
     public void Impossible_pins_are_refused()
     {
         PinTable table = new((int)Mi, [4 * Mi, 4 * Mi]);
-        Assert.False(table.TrySet(Make(1, 2, 0, 1), out PinRefusal? refusal));
-        Assert.Contains("Tier 2", refusal.Reason, StringComparison.Ordinal);
+        Assert.False(table.TrySet(Make(1, 2, 0, 1), out PinError? problem));
+        Assert.Contains("Tier 2", problem.Reason, StringComparison.Ordinal);
         Assert.False(table.TrySet(Make(1, -1, 0, 1), out _));
-        Assert.False(table.TrySet(Make(1, 0, 0, 1) with { Ranges = [] }, out refusal));
-        Assert.Contains("0 pieces", refusal.Reason, StringComparison.Ordinal);
+        Assert.False(table.TrySet(Make(1, 0, 0, 1) with { Ranges = [] }, out problem));
+        Assert.Contains("0 pieces", problem.Reason, StringComparison.Ordinal);
     }
 
     [Fact]

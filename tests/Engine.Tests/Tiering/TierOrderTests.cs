@@ -154,10 +154,10 @@ public sealed class TierOrderTests
             PoolWorld world = first.Cut((ulong)point, (_, _, _) => false);
             int requests = 0;
             Array.ForEach(world.Disks, disk => disk.OnRequest = (_, _, _) => world.Disks[leaves].Pulled |= ++requests == point);
-            string refused = world.Lane.Run(world.Open());
+            string rejected = world.Lane.Run(world.Open());
             isOver = requests < point;
             Array.ForEach(world.Disks, disk => disk.OnRequest = null);
-            if (refused.Length == 0 && world.Pool!.Disk(row[1].Disk) is null)
+            if (rejected.Length == 0 && world.Pool!.Disk(row[1].Disk) is null)
             {
                 left++;
                 world.Lane.Advance(1_000_000_000);

@@ -90,15 +90,15 @@ public class ResyncTests
         Assert.Equal("", world.Lane.Run(world.Create(Spec(1, checksums: true))));
         byte[] data = Write(world, Random(4, Region), 0);
         Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
-        int home = DisksOfRow(world)[0];
+        int owner = DisksOfRow(world)[0];
         PoolWorld without = world.Cut(8, (_, _, _) => false);   // entries are logged, pages are not written
-        without.Disks[home].Pulled = true;
+        without.Disks[owner].Pulled = true;
         Assert.Equal("", without.Lane.Run(without.Open()));
         Assert.Equal(IoError.Io, TryRead(without, 0, Region, out _));
         without.Lane.Run(without.Close());
 
         PoolWorld again = without.Cut(9, (_, _, _) => false);
-        again.Disks[home].Pulled = false;
+        again.Disks[owner].Pulled = false;
         Assert.Equal("", again.Lane.Run(again.Open()));
         Assert.Equal(data, Read(again, 0, Region));
     }

@@ -30,10 +30,10 @@ public sealed class TwoHistoriesTests
         int opened = 0;
         for (int mixture = 0; mixture < 2 << disks; mixture++)
         {
-            PoolWorld home = sides[mixture & 1];
-            PoolWorld mixed = home.Restart(4, [.. Enumerable.Range(0, disks).Select(disk => (disk, sides[(mixture >> (disk + 1)) & 1].CopyOf(disk)))]);
+            PoolWorld owner = sides[mixture & 1];
+            PoolWorld mixed = owner.Restart(4, [.. Enumerable.Range(0, disks).Select(disk => (disk, sides[(mixture >> (disk + 1)) & 1].CopyOf(disk)))]);
             ulong[] images = Array.ConvertAll(mixed.Disks, disk => disk.Media.Hash());
-            string refused = mixed.Lane.Run(mixed.Open());
+            string rejected = mixed.Lane.Run(mixed.Open());
             if (mixed.Pool is not { } pool)
             {
                 Assert.Equal(images, Array.ConvertAll(mixed.Disks, disk => disk.Media.Hash()));
@@ -44,7 +44,7 @@ public sealed class TwoHistoriesTests
             char history = pool.State.Jobs.ContainsKey(new Guid('A', 0, 0, new byte[8])) ? 'A' : 'B';
             int strangers = Enumerable.Range(0, disks).Count(disk => (((mixture >> (disk + 1)) & 1) == 0) != (history == 'A'));
             Assert.Equal(disks - strangers, pool.View.Members.Length);
-            if (refused.Length == 0 && strangers < 2)   // else rows of the virtual disk may be on disks of the other history alone
+            if (rejected.Length == 0 && strangers < 2)   // else rows of the virtual disk may be on disks of the other history alone
             {
                 opened++;
                 Assert.Equal(history, ServedBy(mixed));
@@ -75,7 +75,7 @@ public sealed class TwoHistoriesTests
         PoolWorld mixed = a.Restart(4, (1, b.CopyOf(1)));
         PoolScan[] scans = [.. mixed.Disks.Select(disk => mixed.Lane.Run(Pool.Scan(mixed.Environment, disk)))];
         PoolOpenResult opened = mixed.Lane.Run(Pool.Open(mixed.Environment, scans[0].Label!.Pool, scans));
-        RefusedDisk stranger = Assert.Single(opened.Refused);
+        RejectedDisk stranger = Assert.Single(opened.Refused);
         Assert.True(stranger.IsOtherHistory);
         Assert.Same(mixed.Disks[1], stranger.Disk);
         Assert.Contains("another history", stranger.Reason, StringComparison.Ordinal);
@@ -92,9 +92,9 @@ public sealed class TwoHistoriesTests
         PoolWorld a = GoOn(before.Restart(2), 'A', 1);
         PoolWorld b = GoOn(before.Restart(3), 'B', 1);
         PoolWorld mixed = before.Restart(4, (0, a.CopyOf(0)), (1, a.CopyOf(1)), (2, b.CopyOf(2)), (3, b.CopyOf(3)));   // with the witness of neither
-        string refused = mixed.Lane.Run(mixed.Open());
-        Assert.Contains("2 histories", refused, StringComparison.Ordinal);
-        Assert.Contains("disks 1, 2 (session 2) and disks 3, 4 (session 2)", refused, StringComparison.Ordinal);
+        string rejected = mixed.Lane.Run(mixed.Open());
+        Assert.Contains("2 histories", rejected, StringComparison.Ordinal);
+        Assert.Contains("disks 1, 2 (session 2) and disks 3, 4 (session 2)", rejected, StringComparison.Ordinal);
     }
 
     [Theory]
@@ -113,16 +113,16 @@ public sealed class TwoHistoriesTests
         Assert.Equal("", a.Lane.Run(a.Open()));
         SimMedia stranger = b.CopyOf(2);
         ulong image = stranger.Hash();
-        string refused = a.Lane.Run(a.Return(2, stranger));
+        string rejected = a.Lane.Run(a.Return(2, stranger));
         if (sessionsOfA < 64)
         {
-            Assert.Contains("another history", refused, StringComparison.Ordinal);
+            Assert.Contains("another history", rejected, StringComparison.Ordinal);
             Assert.Equal(image, stranger.Hash());
             Assert.Equal(2, a.Pool!.View.Members.Length);
         }
         else
         {
-            Assert.Equal("", refused);   // too old to tell what it is: nothing of it is read
+            Assert.Equal("", rejected);   // too old to tell what it is: nothing of it is read
         }
 
         Assert.Equal('A', ServedBy(a));
@@ -163,8 +163,8 @@ public sealed class TwoHistoriesTests
                 for (int away = 0; away < disks; away++)
                 {
                     PoolWorld without = cut.Restart(4, (away, null));
-                    string refused = without.Lane.Run(without.Open());
-                    if (refused.Length > 0)
+                    string rejected = without.Lane.Run(without.Open());
+                    if (rejected.Length > 0)
                     {
                         without.Release();
                         continue;   // two disks: the other one and a witness that is behind

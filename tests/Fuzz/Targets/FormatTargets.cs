@@ -9,7 +9,7 @@ namespace TierSpaces.Fuzz.Targets;
 internal static class FormatTargets
 {
     private const int Slot = 8192;
-    private const int NotesBytes = 64 + (32 * 16);
+    private const int JournalBytes = 64 + (32 * 16);
 
     private static readonly PoolBlock s_place = new(Samples.Pool, Samples.Disk, Slot / PoolBlock.Size);
     private static readonly ChecksumPlace s_checksums = new(0x1122334455667788, 7, 3, 1, 2);
@@ -26,7 +26,7 @@ internal static class FormatTargets
         new("heat-snapshot", [HeatSnapshotOf(20, 400), HeatSnapshotOf(900, 1800)], HeatSnapshot) { IsFixedLength = true, Reseal = static blocks => Sealing.HeatSnapshot(blocks) },
         new("heat-file", [HeatSnapshotOf(20, 400), HeatSnapshotOf(900, 1800)], HeatFile) { IsFixedLength = true, Reseal = static blocks => Sealing.HeatSnapshot(blocks) },
         new("integrity-log", [IntegrityPayload()], Integrity) { MaxLength = Engine.Formats.JournalBlock.PayloadCapacity },
-        new("crash-notes", [CrashNotesOf(3, 2), CrashNotesOf(0, 16)], Notes) { IsFixedLength = true },
+        new("crash-notes", [FirstWriteJournalOf(3, 2), FirstWriteJournalOf(0, 16)], Notes) { IsFixedLength = true },
         new("foreign-signature", [new byte[8192], Signatures()], Signature) { MaxLength = 300 << 10, Weight = 20 },
     ];
 
@@ -54,7 +54,7 @@ internal static class FormatTargets
             throw new WrongAnswerException("a label whose areas overlap");
         }
 
-        return $"{status} {label?.Features.Refusal}";
+        return $"{status} {label?.Features.UnsupportedReason}";
     }
 
     private static byte[][] Superblocks() =>
@@ -72,7 +72,7 @@ internal static class FormatTargets
         }
 
         Judge(read.View);
-        return $"{status} {read.IsClean} {read.IsForming} {read.Features.Refusal} {read.View.Prior is null} {read.View.Votes.WitnessVotes}";
+        return $"{status} {read.IsClean} {read.IsForming} {read.Features.UnsupportedReason} {read.View.Prior is null} {read.View.Votes.WitnessVotes}";
     }
 
     private static void Judge(PoolView view)
@@ -246,15 +246,15 @@ internal static class FormatTargets
 
             return $"ends after {Letters.Of((uint)kinds)}";
         }
-        catch (InvalidDataException refusal)
+        catch (InvalidDataException problem)
         {
-            return refusal.Message;
+            return problem.Message;
         }
     }
 
-    private static byte[] CrashNotesOf(int first, int second) => NativeCopy.Use(new byte[NotesBytes], memory =>
+    private static byte[] FirstWriteJournalOf(int first, int second) => NativeCopy.Use(new byte[JournalBytes], memory =>
     {
-        CrashNotes notes = new(memory);
+        FirstWriteJournal notes = new(memory);
         notes.Start(9);
         for (int i = 0; i < first; i++)
         {
@@ -272,8 +272,8 @@ internal static class FormatTargets
 
     private static string Notes(byte[] bytes) => NativeCopy.Use(bytes, static memory =>
     {
-        List<CrashNote> notes = new CrashNotes(memory).TakeOver(9);
-        return notes.Count > NotesBytes / 16 ? throw new WrongAnswerException($"{notes.Count} notes in {NotesBytes} bytes") : $"{notes.Count > 0}";
+        List<FirstWriteRecord> notes = new FirstWriteJournal(memory).TakeOver(9);
+        return notes.Count > JournalBytes / 16 ? throw new WrongAnswerException($"{notes.Count} notes in {JournalBytes} bytes") : $"{notes.Count > 0}";
     });
 
     private static byte[] Signatures()

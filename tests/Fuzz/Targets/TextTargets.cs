@@ -12,7 +12,7 @@ namespace TierSpaces.Fuzz.Targets;
 /// <summary>What people type, and the few files of the host's folder.</summary>
 internal static class TextTargets
 {
-    private const long RefusalBytes = 256 << 10;   // an exception with its message and trace
+    private const long RejectionBytes = 256 << 10;   // an exception with its message and trace
 
     private static readonly string[] s_words =
         ["\0", ",", "'", "\"", " ", "-", ":", "*", "?", "[a-z]", "[", "]", "`", "%2F", "%", "0x", ".", "KB", "PB", "18446744073709551615", "$true", "null", "\u0130", "{", "}", "[]"];
@@ -35,7 +35,7 @@ internal static class TextTargets
     internal static FuzzTarget Text(string name, Func<string, string> run, params string[] seeds) =>
         new(name, [.. seeds.Select(Encoding.UTF8.GetBytes)], bytes => run(Utf8(bytes)))
         {
-            AllocationBase = RefusalBytes, AllocationPerByte = 256, MaxLength = 2048, Words = [.. s_words.Select(Encoding.UTF8.GetBytes)], Weight = 40,
+            AllocationBase = RejectionBytes, AllocationPerByte = 256, MaxLength = 2048, Words = [.. s_words.Select(Encoding.UTF8.GetBytes)], Weight = 40,
         };
 
     private static string Size(string text)
@@ -54,9 +54,9 @@ internal static class TextTargets
         {
             return new string('i', Math.Min(ListText.Split(text).Count, 8));
         }
-        catch (UsageException refusal)
+        catch (UsageException problem)
         {
-            return refusal.Message[^20..];
+            return problem.Message[^20..];
         }
     }
 
@@ -68,9 +68,9 @@ internal static class TextTargets
             DiskUri uri = DiskUri.Parse(text);
             return DiskUri.Parse(uri.ToString()) == uri ? uri.Kind.ToString() : throw new WrongAnswerException($"'{uri}' does not come back");
         }
-        catch (DiskOpenException refusal)
+        catch (DiskOpenException problem)
         {
-            return refusal.Message[text.Length..];
+            return problem.Message[text.Length..];
         }
     }
 
@@ -82,9 +82,9 @@ internal static class TextTargets
             WildcardPattern pattern = new(parts[0]);
             return $"{pattern.HasWildcards} {pattern.Fits(parts.Length > 1 ? parts[1] : "")}";
         }
-        catch (StorageException refusal)
+        catch (StorageException problem)
         {
-            return refusal.Error.Word;
+            return problem.Error.Word;
         }
     }
 
@@ -112,13 +112,13 @@ internal static class TextTargets
             System.Text.Json.JsonSerializer.Deserialize(body, ContractsJson.Default.GetTypeInfo(verb.RequestType)!);
             return $"{verb.Name} {arguments.Given.Length}";
         }
-        catch (UsageException refusal)
+        catch (UsageException problem)
         {
-            return refusal.Message.Split('\'')[^1];
+            return problem.Message.Split('\'')[^1];
         }
-        catch (StorageException refusal)
+        catch (StorageException problem)
         {
-            return refusal.Error.Word;
+            return problem.Error.Word;
         }
     }
 

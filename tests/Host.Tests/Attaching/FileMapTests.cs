@@ -65,10 +65,10 @@ public sealed class FileMapTests : IDisposable
         MountNew("ext4", 64, "-O", "inline_data", "-I", "256");
         File.WriteAllText(Path.Combine(Mount, "tiny"), "a few bytes");
         File.WriteAllText(Path.Combine(Mount, "empty"), "");
-        Assert.Contains("lies in the inode", Refusal("tiny"));
-        Assert.Contains("has no data on the disk", Refusal("empty"));
-        Assert.Contains("is no regular file", Refusal("lost+found"));
-        Assert.Contains("cannot be opened by the host", Refusal("nothing"));
+        Assert.Contains("lies in the inode", ManagementError("tiny"));
+        Assert.Contains("has no data on the disk", ManagementError("empty"));
+        Assert.Contains("is no regular file", ManagementError("lost+found"));
+        Assert.Contains("cannot be opened by the host", ManagementError("nothing"));
     }
 
     [Fact]
@@ -77,7 +77,7 @@ public sealed class FileMapTests : IDisposable
         Assert.SkipWhen(Tool.Find("mkfs.btrfs") is null || !File.ReadAllText("/proc/filesystems").Contains("btrfs"), "btrfs is missing: apt-get install btrfs-progs");
         MountNew("btrfs", 128);
         File.WriteAllBytes(Path.Combine(Mount, "f"), new byte[1 << 20]);
-        Assert.Contains("is on btrfs, whose addresses are its own", Refusal("f"));
+        Assert.Contains("is on btrfs, whose addresses are its own", ManagementError("f"));
     }
 
     [Fact]
@@ -86,8 +86,8 @@ public sealed class FileMapTests : IDisposable
         SkipUnlessPossible();
         var path = Path.Combine(root, "elsewhere");
         File.WriteAllBytes(path, new byte[1 << 20]);
-        var refusal = Assert.Throws<StorageException>(() => new FileMap(attachments).Find(path)).Error;
-        Assert.Matches("is on /dev/.*, which is no connected virtual disk|is on no block device|which does not tell where", refusal.ExtendedInformation);
+        var problem = Assert.Throws<StorageException>(() => new FileMap(attachments).Find(path)).Error;
+        Assert.Matches("is on /dev/.*, which is no connected virtual disk|is on no block device|which does not tell where", problem.ExtendedInformation);
     }
 
     [Fact]
@@ -108,7 +108,7 @@ public sealed class FileMapTests : IDisposable
     [InlineData(0x2 | 0x4, false, "has no place on the disk yet")]
     [InlineData(0x200, false, "lies in the inode")]
     [InlineData(0x400, false, "lies in the inode")]
-    public void What_the_kernel_says_of_an_extent_decides(int flags, bool isLast, string refusal)
+    public void What_the_kernel_says_of_an_extent_decides(int flags, bool isLast, string problem)
     {
         var answer = new byte[32 + 56];
         answer[20] = 1;
@@ -118,9 +118,9 @@ public sealed class FileMapTests : IDisposable
         BinaryPrimitives.WriteInt32LittleEndian(answer.AsSpan(72), flags);
         List<PinnedRange> pieces = [];
         ulong next = 0;
-        if (refusal.Length > 0)
+        if (problem.Length > 0)
         {
-            Assert.Contains(refusal, Assert.Throws<StorageException>(() => FileExtentMap.Take("/f", answer, pieces, ref next)).Error.ExtendedInformation);
+            Assert.Contains(problem, Assert.Throws<StorageException>(() => FileExtentMap.Take("/f", answer, pieces, ref next)).Error.ExtendedInformation);
             return;
         }
 
@@ -175,7 +175,7 @@ public sealed class FileMapTests : IDisposable
         Tool.Run("mount", device, Mount);
     }
 
-    private string Refusal(string name) =>
+    private string ManagementError(string name) =>
         Assert.Throws<StorageException>(() => new FileMap(attachments).Find(Path.Combine(Mount, name))).Error.ExtendedInformation;
 
     /// <summary>Shows an image as a block device.</summary>

@@ -61,14 +61,14 @@ public sealed class VersionTests
         var asked = RefuseOnce(listener);
 
         using var client = new ManagementClient(scratch.Paths);
-        var refused = await Assert.ThrowsAsync<StorageException>(
+        var rejected = await Assert.ThrowsAsync<StorageException>(
             () => client.InvokeAsync(new GetPhysicalDiskRequest(), TestContext.Current.CancellationToken));
 
         Assert.Contains($"{ContractsVersion.Header}: {ContractsVersion.Text}\r\n", await asked);
-        Assert.Equal(nameof(StorageErrors.HostVersion), refused.Error.Word);
-        Assert.Equal("The host is of another version.", refused.Error.Message);
-        Assert.Contains($"is version {Other}, what calls it is version {ContractsVersion.Text}", refused.Error.ExtendedInformation);
-        Assert.Contains("Stop-TierSpacesHost", refused.Error.RecommendedAction);
+        Assert.Equal(nameof(StorageErrors.HostVersion), rejected.Error.Word);
+        Assert.Equal("The host is of another version.", rejected.Error.Message);
+        Assert.Contains($"is version {Other}, what calls it is version {ContractsVersion.Text}", rejected.Error.ExtendedInformation);
+        Assert.Contains("Stop-TierSpacesHost", rejected.Error.RecommendedAction);
     }
 
     /// <summary>A host of another version, as far as a client can tell. Returns what it was asked.</summary>

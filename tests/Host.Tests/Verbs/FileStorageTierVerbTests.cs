@@ -66,16 +66,16 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
     public async Task What_cannot_be_is_refused_and_changes_nothing()
     {
         await PinAsync("/v/f");
-        var refused = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/large", ["DesiredStorageTierFriendlyName"] = "d_fast" });
-        Assert.Contains("At most 2097152 bytes more can be pinned to it", Error(refused, "ExtendedInformation"));
-        Assert.Equal("40000", Error(refused, "Code"));
-        refused = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/f", ["DesiredStorageTierFriendlyName"] = "fast" });
-        Assert.Contains("No MSFT_StorageTier objects found", Error(refused, "Message"));
-        refused = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/none", ["DesiredStorageTierFriendlyName"] = "d_fast" });
-        Assert.Contains("'/v/none' cannot be opened", Error(refused, "ExtendedInformation"));
+        var rejected = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/large", ["DesiredStorageTierFriendlyName"] = "d_fast" });
+        Assert.Contains("At most 2097152 bytes more can be pinned to it", Error(rejected, "ExtendedInformation"));
+        Assert.Equal("40000", Error(rejected, "Code"));
+        rejected = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/f", ["DesiredStorageTierFriendlyName"] = "fast" });
+        Assert.Contains("No MSFT_StorageTier objects found", Error(rejected, "Message"));
+        rejected = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/none", ["DesiredStorageTierFriendlyName"] = "d_fast" });
+        Assert.Contains("'/v/none' cannot be opened", Error(rejected, "ExtendedInformation"));
         host.Files.Put("/plain", (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!, new PinnedRange(0, 1));
-        refused = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/plain", ["DesiredStorageTierFriendlyName"] = "d_fast" });
-        Assert.Contains("Virtual disk 'v', which '/plain' is on, has no tiers.", Error(refused, "ExtendedInformation"));
+        rejected = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/plain", ["DesiredStorageTierFriendlyName"] = "d_fast" });
+        Assert.Contains("Virtual disk 'v', which '/plain' is on, has no tiers.", Error(rejected, "ExtendedInformation"));
         Assert.Equal(["/v/f"], Paths(await PinsAsync("VolumePath", "/v")));
     }
 
@@ -160,9 +160,9 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         var cleared = await ClearRangeAsync(Slice + 1, Slice);   // slices 1 and 2
         Assert.Equal("Pins that reach beyond 2097152 bytes at 1048576 of virtual disk 'd' stay: 3145728 bytes at 0.", Assert.Single(cleared.GetProperty("Warnings").EnumerateArray()).GetString());
         Assert.Equal(["3145728 bytes at 0", "/v/f"], Places(await PinsOfDiskAsync()));
-        var refused = await host.SendAsync("Clear-FileStorageTier", Range("d", Slice, Slice));
-        Assert.Equal("8", Error(refused, "Code"));
-        Assert.Equal("No range of virtual disk 'd' is pinned within 1048576 bytes at 1048576. Pinned beyond it: 3145728 bytes at 0.", Error(refused, "ExtendedInformation"));
+        var rejected = await host.SendAsync("Clear-FileStorageTier", Range("d", Slice, Slice));
+        Assert.Equal("8", Error(rejected, "Code"));
+        Assert.Equal("No range of virtual disk 'd' is pinned within 1048576 bytes at 1048576. Pinned beyond it: 3145728 bytes at 0.", Error(rejected, "ExtendedInformation"));
 
         var pins = (await PinsOfDiskAsync()).Select(pin => pin.GetProperty("PinUniqueId").GetString()!).ToArray();
         await OkAsync("Clear-FileStorageTier", new() { ["InputObject"] = pins });
@@ -193,9 +193,9 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         var range = new Dictionary<string, object?> { ["VirtualDiskFriendlyName"] = name, ["Offset"] = offset, ["Length"] = length };
         foreach (var isWhatIf in new[] { true, false })
         {
-            var refused = await host.SendAsync("Set-FileStorageTier", new(range) { ["DesiredStorageTierFriendlyName"] = tier, ["Now"] = true, ["WhatIf"] = isWhatIf });
-            Assert.Equal($"{code}", Error(refused, "Code"));
-            Assert.Contains(message, string.Join(' ', ((string[])["Message", "ExtendedInformation", "RecommendedAction"]).Select(part => Error(refused, part))), StringComparison.Ordinal);
+            var rejected = await host.SendAsync("Set-FileStorageTier", new(range) { ["DesiredStorageTierFriendlyName"] = tier, ["Now"] = true, ["WhatIf"] = isWhatIf });
+            Assert.Equal($"{code}", Error(rejected, "Code"));
+            Assert.Contains(message, string.Join(' ', ((string[])["Message", "ExtendedInformation", "RecommendedAction"]).Select(part => Error(rejected, part))), StringComparison.Ordinal);
         }
 
         Assert.Equal(["1048576 bytes at 0"], Places(await PinsOfDiskAsync()));

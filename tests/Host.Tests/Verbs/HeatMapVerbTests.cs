@@ -121,19 +121,19 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         await HeatAsync("d", Slice, 16, (2, 4));
         var file = host.Image("heat");
         await ExportAsync("s", file);
-        Assert.Contains("where in a larger slice its heat lay is not known", await RefusedAsync("Import-StorageTierHeatMap", "d", file));
-        Assert.Contains("exists", await RefusedAsync("Export-StorageTierHeatMap", "d", file));
+        Assert.Contains("where in a larger slice its heat lay is not known", await FailsAsync("Import-StorageTierHeatMap", "d", file));
+        Assert.Contains("exists", await FailsAsync("Export-StorageTierHeatMap", "d", file));
         await OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file, ["Force"] = true });
         Assert.False(File.Exists(file + ".part"));
         File.WriteAllBytes(file, File.ReadAllBytes(file)[..^1]);
-        Assert.Contains("It ends in the middle", await RefusedAsync("Import-StorageTierHeatMap", "d", file));
+        Assert.Contains("It ends in the middle", await FailsAsync("Import-StorageTierHeatMap", "d", file));
         File.WriteAllBytes(file, []);
-        Assert.Contains("Its end is missing", await RefusedAsync("Import-StorageTierHeatMap", "d", file));
+        Assert.Contains("Its end is missing", await FailsAsync("Import-StorageTierHeatMap", "d", file));
         File.WriteAllBytes(file, new byte[HeatSnapshot.BlockSize]);
-        Assert.Contains("It is no heat map", await RefusedAsync("Import-StorageTierHeatMap", "d", file));
-        Assert.Contains("cannot be used by the host", await RefusedAsync("Import-StorageTierHeatMap", "d", "/nowhere/at/all"));
-        Assert.Contains("is a folder or lies in none", await RefusedAsync("Export-StorageTierHeatMap", "d", "/nowhere/at/all"));
-        Assert.Contains("has no tiers", await RefusedAsync("Export-StorageTierHeatMap", "v", host.Image("other")));
+        Assert.Contains("It is no heat map", await FailsAsync("Import-StorageTierHeatMap", "d", file));
+        Assert.Contains("cannot be used by the host", await FailsAsync("Import-StorageTierHeatMap", "d", "/nowhere/at/all"));
+        Assert.Contains("is a folder or lies in none", await FailsAsync("Export-StorageTierHeatMap", "d", "/nowhere/at/all"));
+        Assert.Contains("has no tiers", await FailsAsync("Export-StorageTierHeatMap", "v", host.Image("other")));
         Assert.Equal(["2 4"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" } }));
     }
 
@@ -146,17 +146,17 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file, ["Force"] = true })));
         await OkAsync("Import-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file });
         Assert.Equal("mine", File.ReadAllText(other));
-        Assert.Contains("exists", await RefusedAsync("Export-StorageTierHeatMap", "d", other));
+        Assert.Contains("exists", await FailsAsync("Export-StorageTierHeatMap", "d", other));
 
         var link = host.Image("link");
         File.CreateSymbolicLink(link, other);
         foreach (var path in ((string[])["/dev/null", link]))
         {
-            var refused = Error(await host.SendAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = path, ["Force"] = true }));
-            Assert.Contains($"-Path '{path}' is no regular file", refused.GetProperty("ExtendedInformation").GetString());
+            var rejected = Error(await host.SendAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = path, ["Force"] = true }));
+            Assert.Contains($"-Path '{path}' is no regular file", rejected.GetProperty("ExtendedInformation").GetString());
         }
 
-        Assert.Contains("is no regular file", await RefusedAsync("Import-StorageTierHeatMap", "d", "/dev/zero"));
+        Assert.Contains("is no regular file", await FailsAsync("Import-StorageTierHeatMap", "d", "/dev/zero"));
         Assert.Equal("mine", File.ReadAllText(link));
         Assert.Equal(["heat.img", "heat.img.part", "link.img"], Directory.GetFiles(Path.GetDirectoryName(file)!).Select(Path.GetFileName).Where(name => name!.Contains("heat") || name.Contains("link") || name.EndsWith(".part")).Order());
     }
@@ -185,11 +185,11 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         var disks = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d", "s", "v" } })).GetProperty("Objects").EnumerateArray();
         Assert.Equal(["40 48 6", "0 0 24", "  "], disks.Select(disk => $"{disk.GetProperty("MinimumHeat")} {disk.GetProperty("DemoteColdAfter")} {disk.GetProperty("HeatHalfLife")}"));
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["DemoteColdAfter"] = 0 });
-        Assert.Contains("-MinimumHeat 1000000001 is outside its range, 0 to 1000000000 requests", await RefusedAsync("MinimumHeat", 1_000_000_001));
-        Assert.Contains("-DemoteColdAfter 8761 is outside its range, 0 to 8760 hours", await RefusedAsync("DemoteColdAfter", 8761));
-        Assert.Contains("-HeatHalfLife 0 is outside its range, 1 to 8760 hours", await RefusedAsync("HeatHalfLife", 0));
-        var refused = Error(await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DemoteColdAfter"] = 1 }));
-        Assert.Equal("1 -DemoteColdAfter is for virtual disks with tiers, and 'v' has none.", $"{refused.GetProperty("Code")} {refused.GetProperty("ExtendedInformation")}");
+        Assert.Contains("-MinimumHeat 1000000001 is outside its range, 0 to 1000000000 requests", await FailsAsync("MinimumHeat", 1_000_000_001));
+        Assert.Contains("-DemoteColdAfter 8761 is outside its range, 0 to 8760 hours", await FailsAsync("DemoteColdAfter", 8761));
+        Assert.Contains("-HeatHalfLife 0 is outside its range, 1 to 8760 hours", await FailsAsync("HeatHalfLife", 0));
+        var rejected = Error(await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DemoteColdAfter"] = 1 }));
+        Assert.Equal("1 -DemoteColdAfter is for virtual disks with tiers, and 'v' has none.", $"{rejected.GetProperty("Code")} {rejected.GetProperty("ExtendedInformation")}");
     }
 
     private async Task NewDiskAsync(string name, long slice, int slow) => await OkAsync("New-VirtualDisk", new()
@@ -233,10 +233,10 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
 
     private Task<JsonElement> ExportAsync(string disk, string path) => OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = disk, ["Path"] = path });
 
-    private async Task<string> RefusedAsync(string verb, string disk, string path) =>
+    private async Task<string> FailsAsync(string verb, string disk, string path) =>
         Error(await host.SendAsync(verb, new() { ["FriendlyName"] = disk, ["Path"] = path })).GetProperty("ExtendedInformation").GetString()!;
 
-    private async Task<string> RefusedAsync(string parameter, long value) =>
+    private async Task<string> FailsAsync(string parameter, long value) =>
         Error(await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", [parameter] = value })).GetProperty("ExtendedInformation").GetString()!;
 
     private async Task<JsonElement> OkAsync(string verb, Dictionary<string, object?> request)

@@ -89,8 +89,8 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     /// <summary>The default set, or one after it when that requires what is refused; empty when there are none.</summary>
     private static string PossibleSet(VerbDescription verb)
     {
-        var refused = verb.Parameters.Where(parameter => parameter.Attribute is { Required: true, Refused.Length: > 0 }).SelectMany(parameter => parameter.Sets).ToHashSet();
-        return new[] { verb.Verb.DefaultSet }.Concat(verb.Parameters.SelectMany(parameter => parameter.Sets)).First(set => !refused.Contains(set));
+        var rejected = verb.Parameters.Where(parameter => parameter.Attribute is { Required: true, Refused.Length: > 0 }).SelectMany(parameter => parameter.Sets).ToHashSet();
+        return new[] { verb.Verb.DefaultSet }.Concat(verb.Parameters.SelectMany(parameter => parameter.Sets)).First(set => !rejected.Contains(set));
     }
 
     /// <summary>A request that succeeds without the parameter.</summary>

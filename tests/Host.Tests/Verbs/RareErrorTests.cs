@@ -21,14 +21,14 @@ public sealed class RareErrorTests : IAsyncLifetime
         }
 
         await host.OpenAsync();
-        await RefusedAsync(
+        await FailsAsync(
             "PoolStateForbids", 48006, "New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "w", ["Size"] = 16 << 20 });
-        await RefusedAsync("PoolStateForbids", 48006, "Remove-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } });
+        await FailsAsync("PoolStateForbids", 48006, "Remove-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } });
     }
 
     [Fact]
     public Task What_is_no_disk_is_not_registered() =>
-        RefusedAsync("PhysicalDiskNotSupported", 51000, "Register-PhysicalDisk", new() { ["Path"] = new[] { "/dev/null" } });
+        FailsAsync("PhysicalDiskNotSupported", 51000, "Register-PhysicalDisk", new() { ["Path"] = new[] { "/dev/null" } });
 
     [Fact]
     public async Task A_damaged_member_is_not_pooled()
@@ -42,21 +42,21 @@ public sealed class RareErrorTests : IAsyncLifetime
         }
 
         await host.OpenAsync();
-        await RefusedAsync("DamagedMember", 5, "New-StoragePool", new() { ["FriendlyName"] = "again", ["PhysicalDisks"] = new[] { "other" } });
+        await FailsAsync("DamagedMember", 5, "New-StoragePool", new() { ["FriendlyName"] = "again", ["PhysicalDisks"] = new[] { "other" } });
     }
 
     [Fact]
     public async Task A_disk_of_another_host_is_not_registered()
     {
         await using var other = await InProcessHost.StartAsync();
-        await RefusedAsync("InUse", 6, "Register-PhysicalDisk", new() { ["Path"] = new[] { other.Image("free") } });
-        await RefusedAsync("InUse", 6, "Register-PhysicalDisk", new() { ["Path"] = new[] { other.Image("a") } });
+        await FailsAsync("InUse", 6, "Register-PhysicalDisk", new() { ["Path"] = new[] { other.Image("free") } });
+        await FailsAsync("InUse", 6, "Register-PhysicalDisk", new() { ["Path"] = new[] { other.Image("a") } });
     }
 
     [Fact]
     public async Task A_disk_for_which_the_file_system_has_no_room_is_not_made()
     {
-        await RefusedAsync("FileSystemFull", 5, "New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("huge") }, ["Size"] = 1L << 50, ["Preallocate"] = true });
+        await FailsAsync("FileSystemFull", 5, "New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("huge") }, ["Size"] = 1L << 50, ["Preallocate"] = true });
         Assert.False(File.Exists(host.Image("huge")));
     }
 
@@ -68,7 +68,7 @@ public sealed class RareErrorTests : IAsyncLifetime
         Assert.Equal(StorageErrors.SocketPathTooLong.Word, error.Word);
     }
 
-    private async Task RefusedAsync(string word, int code, string verb, Dictionary<string, object?> request)
+    private async Task FailsAsync(string word, int code, string verb, Dictionary<string, object?> request)
     {
         var reply = await host.SendAsync(verb, request);
         var error = Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray());

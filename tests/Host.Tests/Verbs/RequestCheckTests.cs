@@ -37,14 +37,14 @@ public class RequestCheckTests
     [Fact]
     public void Whoever_calls_parameter_sets_are_checked()
     {
-        Assert.Contains("cannot be given together", Refusal(good with { StoragePoolName = ["q"] }));
-        Assert.Contains("-FriendlyName must be given", Refusal(good with { FriendlyName = null }));
-        Assert.Contains("One of -StoragePoolFriendlyName", Refusal(good with { StoragePoolFriendlyName = null }));
-        Assert.Contains("-MediaType 'Unspecified' is not accepted", Refusal(good with { MediaType = MediaType.Unspecified }));
-        Assert.Contains("-PhysicalDisksToUse '' is not accepted", Refusal(good with { PhysicalDisksToUse = [null!] }));
+        Assert.Contains("cannot be given together", ManagementError(good with { StoragePoolName = ["q"] }));
+        Assert.Contains("-FriendlyName must be given", ManagementError(good with { FriendlyName = null }));
+        Assert.Contains("One of -StoragePoolFriendlyName", ManagementError(good with { StoragePoolFriendlyName = null }));
+        Assert.Contains("-MediaType 'Unspecified' is not accepted", ManagementError(good with { MediaType = MediaType.Unspecified }));
+        Assert.Contains("-PhysicalDisksToUse '' is not accepted", ManagementError(good with { PhysicalDisksToUse = [null!] }));
     }
 
     private void Check(StorageRequest request) => RequestCheck.Check(VerbDescription.Of(request.GetType()), request, warnings.Add);
 
-    private string Refusal(StorageRequest request) => Assert.Throws<StorageException>(() => Check(request)).Message;
+    private string ManagementError(StorageRequest request) => Assert.Throws<StorageException>(() => Check(request)).Message;
 }

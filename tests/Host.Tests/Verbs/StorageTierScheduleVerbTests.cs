@@ -33,8 +33,8 @@ public sealed class StorageTierScheduleVerbTests : IAsyncLifetime
         Assert.Equal(["p Storage Tiers Optimization True [\"01:00\"] False 10"], await SchedulesAsync(new() { ["InputObject"] = new[] { "p" } }));
         foreach (var time in (string[])["24:00", "noon", "1:0", ""])
         {
-            var refused = await host.SendAsync("Set-StorageTierSchedule", new() { ["StoragePoolFriendlyName"] = m, ["Time"] = new[] { "02:00", time } });
-            Assert.Contains($"-Time '{time}' is no time of day; 00:00 to 23:59 are possible.", Error(refused, "ExtendedInformation"));
+            var rejected = await host.SendAsync("Set-StorageTierSchedule", new() { ["StoragePoolFriendlyName"] = m, ["Time"] = new[] { "02:00", time } });
+            Assert.Contains($"-Time '{time}' is no time of day; 00:00 to 23:59 are possible.", Error(rejected, "ExtendedInformation"));
         }
 
         Assert.Equal("48000", Error(await host.SendAsync("Get-StorageTierSchedule", new() { ["StoragePoolFriendlyName"] = new[] { "Primordial" } }), "Code"));

@@ -110,7 +110,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         {
             request["WhatIf"] = whatIf;
             var before = await host.StateAsync();
-            Assert.Equal((code, why), await RefusedAsync("New-VirtualDisk", request));
+            Assert.Equal((code, why), await FailsAsync("New-VirtualDisk", request));
             Assert.Equal(before, await host.StateAsync());
         }
     }
@@ -118,7 +118,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     [Fact]
     public async Task Slices_are_only_of_tiers()
     {
-        Assert.Equal((5, "-SliceSize 1048576 was given without -StorageTiers: only tiers have slices."), await RefusedAsync("New-VirtualDisk", new()
+        Assert.Equal((5, "-SliceSize 1048576 was given without -StorageTiers: only tiers have slices."), await FailsAsync("New-VirtualDisk", new()
         {
             ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "d", ["Size"] = 8 << 20, ["SliceSize"] = 1 << 20,
         }));
@@ -137,7 +137,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         var sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { template }, ["ResiliencySettingName"] = layout }));
         Assert.Equal((Slice, Slice), (Number(sizes, "TierSizeMin"), Number(sizes, "TierSizeDivisor")));
         var most = Number(sizes, "TierSizeMax");
-        var (code, why) = await RefusedAsync("New-VirtualDisk", New("d", [template], [most + 1], ("ResiliencySettingName", layout)));
+        var (code, why) = await FailsAsync("New-VirtualDisk", New("d", [template], [most + 1], ("ResiliencySettingName", layout)));
         Assert.Equal(40000, code);
         Assert.Contains($"at most {most} bytes", why);
         Assert.Equal(most, Number(Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", [template], [most], ("ResiliencySettingName", layout)))), "Size"));
@@ -152,8 +152,8 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
             var sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { tier } }));
             var most = Number(sizes, "TierSizeMax");
             Assert.Equal(8 * Slice, Number(sizes, "TierSizeMin"));
-            Assert.Equal((4097, $"-Size 1 is smaller than storage tier '{tier}' ({8 * Slice} bytes)."), await RefusedAsync("Resize-StorageTier", Resize(tier, 1)));
-            Assert.Equal((40000, $"-Size {most + 1} of storage tier '{tier}' is more than storage pool 'm' has room for: at most {most} bytes."), await RefusedAsync("Resize-StorageTier", Resize(tier, most + 1)));
+            Assert.Equal((4097, $"-Size 1 is smaller than storage tier '{tier}' ({8 * Slice} bytes)."), await FailsAsync("Resize-StorageTier", Resize(tier, 1)));
+            Assert.Equal((40000, $"-Size {most + 1} of storage tier '{tier}' is more than storage pool 'm' has room for: at most {most} bytes."), await FailsAsync("Resize-StorageTier", Resize(tier, most + 1)));
             var planned = (await host.SendAsync("Resize-StorageTier", Resize(tier, most, ("WhatIf", true)))).GetProperty("Steps").ToString();
             var reply = await host.SendAsync("Resize-StorageTier", Resize(tier, most, ("PassThru", true)));
             Assert.Equal(planned, reply.GetProperty("Steps").ToString());
@@ -185,24 +185,24 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         Assert.Equal(["d_memory Performance", "d_fast Capacity", "d_slow Capacity"], (await TiersAsync("d")).Select(tier => Text(tier, "FriendlyName", "TierClass")));
         Assert.Equal(20 * Slice, Number(Assert.Single(await ObjectsAsync("Get-VirtualDisk", Named("d"))), "Size"));
         Assert.Equal(
-            (5, "-StorageTier 'memory' is of medium SCM, of which virtual disk 'd' has storage tier 'd_memory'."), await RefusedAsync("Add-StorageTier", request));
+            (5, "-StorageTier 'memory' is of medium SCM, of which virtual disk 'd' has storage tier 'd_memory'."), await FailsAsync("Add-StorageTier", request));
         Assert.Equal(
-            (5, "-StorageTier: 'd_fast' is a tier of virtual disk 'd', not a template."), await RefusedAsync("Add-StorageTier", new(request) { ["StorageTier"] = "d_fast" }));
+            (5, "-StorageTier: 'd_fast' is a tier of virtual disk 'd', not a template."), await FailsAsync("Add-StorageTier", new(request) { ["StorageTier"] = "d_fast" }));
     }
 
     [Fact]
     public async Task Only_tiers_of_virtual_disks_grow_and_only_as_tiers()
     {
         await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
-        var (code, why) = await RefusedAsync("Resize-StorageTier", Resize("fast", 16 * Slice));
+        var (code, why) = await FailsAsync("Resize-StorageTier", Resize("fast", 16 * Slice));
         Assert.Equal(5, code);
         Assert.Contains("it is a template, which has no size", why);
         Assert.Equal(
             (1, $"-Size {32 * Slice}: virtual disk 'd' has tiers, whose sizes are its size."),
-            await RefusedAsync("Resize-VirtualDisk", new() { ["FriendlyName"] = new[] { "d" }, ["Size"] = 32 * Slice }));
+            await FailsAsync("Resize-VirtualDisk", new() { ["FriendlyName"] = new[] { "d" }, ["Size"] = 32 * Slice }));
         Assert.Equal(
             (5, "-ResiliencySettingName 'Simple': storage tier 'd_fast' is Mirror and stays so."),
-            await RefusedAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { "d_fast" }, ["ResiliencySettingName"] = "Simple" }));
+            await FailsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { "d_fast" }, ["ResiliencySettingName"] = "Simple" }));
     }
 
     [Fact]
@@ -230,11 +230,11 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         await ObjectsAsync("Set-StorageTier", new() { ["FriendlyName"] = "quick", ["Description"] = "flash" });
         await RestartAsync();
         Assert.Equal("quick flash", Text((await TiersAsync("d"))[0], "FriendlyName", "Description"));
-        Assert.Equal(1, (await RefusedAsync("Set-StorageTier", new() { ["FriendlyName"] = "quick", ["NumberOfColumns"] = 1 })).Code);
-        Assert.Equal(5, (await RefusedAsync("Set-StorageTier", new() { ["FriendlyName"] = "quick", ["NewFriendlyName"] = "d_slow" })).Code);
-        Assert.Equal((6, "Storage tier 'quick' is a part of virtual disk 'd'."), await RefusedAsync("Remove-StorageTier", Named("quick")));
+        Assert.Equal(1, (await FailsAsync("Set-StorageTier", new() { ["FriendlyName"] = "quick", ["NumberOfColumns"] = 1 })).Code);
+        Assert.Equal(5, (await FailsAsync("Set-StorageTier", new() { ["FriendlyName"] = "quick", ["NewFriendlyName"] = "d_slow" })).Code);
+        Assert.Equal((6, "Storage tier 'quick' is a part of virtual disk 'd'."), await FailsAsync("Remove-StorageTier", Named("quick")));
         Assert.Equal(
-            (5, "-StorageTiers: 'quick' is a tier of virtual disk 'd', not a template."), await RefusedAsync("New-VirtualDisk", New("e", ["quick"], [Slice])));
+            (5, "-StorageTiers: 'quick' is a tier of virtual disk 'd', not a template."), await FailsAsync("New-VirtualDisk", New("e", ["quick"], [Slice])));
     }
 
     [Fact]
@@ -320,7 +320,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         await host.OpenAsync();
     }
 
-    private async Task<(int Code, string Why)> RefusedAsync(string verb, Dictionary<string, object?> request)
+    private async Task<(int Code, string Why)> FailsAsync(string verb, Dictionary<string, object?> request)
     {
         var error = Assert.Single((await host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
         return (error.GetProperty("Code").GetInt32(), error.GetProperty("ExtendedInformation").GetString()!);

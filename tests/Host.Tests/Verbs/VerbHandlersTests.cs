@@ -25,9 +25,9 @@ public class VerbHandlersTests
     [Fact]
     public void Every_refusal_of_the_engine_has_a_row_in_the_table_of_errors()
     {
-        foreach (var refusal in Enum.GetValues<Refusal>())
+        foreach (var problem in Enum.GetValues<ManagementError>())
         {
-            Assert.Equal(refusal.ToString(), Refusals.KindOf(refusal).Word);
+            Assert.Equal(problem.ToString(), EngineErrors.KindOf(problem).Word);
         }
     }
 

@@ -115,7 +115,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         };
     }
 
-    public static TheoryData<string, string, int> Refusals => new()
+    public static TheoryData<string, string, int> EngineErrors => new()
     {
         { "Add-PhysicalDisk", """{"StoragePoolFriendlyName":"p","PhysicalDisks":["a"]}""", 51002 },
         { "Add-StorageTier", """{"VirtualDiskFriendlyName":["v"],"StorageTier":"t","Size":1048576}""", 1 },
@@ -145,7 +145,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     };
 
     [Theory]
-    [MemberData(nameof(Refusals))]
+    [MemberData(nameof(EngineErrors))]
     public async Task What_the_host_refuses_is_refused_when_it_is_only_asked_about(string verb, string json, int code)
     {
         var request = JsonSerializer.Deserialize<Dictionary<string, object?>>(json)!;

@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Writes the runs of a plan to the home, several at a time.</summary>
 internal sealed class DestageRuns(
-    ILane lane, IHomeStore home, DestagePlan plan, DestagePace pace, LostRuns lostRuns, CacheLosses losses, HomeWrites homeWrites, CacheStatus status, WriteCacheCounters counters)
+    ILane lane, IBackingStore backing, DestagePlan plan, DestagePace pace, LostRuns lostRuns, CacheLosses losses, BackingWrites backingWrites, CacheStatus status, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRecord.BlockSize;
     private const int InFlightMax = 16;
@@ -51,18 +51,18 @@ internal sealed class DestageRuns(
     {
         long offset = plan[at].Block * BlockSize;
         IoError error = plan[at].Place.IsZero
-            ? losses.NoteWritten(await home.Unmap(offset, (long)count * BlockSize), offset, (long)count * BlockSize) : await TakeData(ring, at, count, offset);
+            ? losses.NoteWritten(await backing.Unmap(offset, (long)count * BlockSize), offset, (long)count * BlockSize) : await TakeData(ring, at, count, offset);
         counters.NoteDestaged(error == IoError.None ? count * BlockSize : 0);
         _error = _error == IoError.None ? error : _error;
         _inFlight--;
-        homeWrites.NoteRun();
+        backingWrites.NoteRun();
         _ended.NotifyAll();
     }
 
     private async LaneTask<IoError> TakeData(CacheRing ring, int at, int count, long offset)
     {
         IoBuffer data = lane.Buffers.Rent(count * BlockSize);
-        Fan reads = Fan.Rent();
+        WaitGroup reads = WaitGroup.Rent();
         for (int i = 0; i < count;)
         {
             int length = plan.LengthInRing(at + i, count - i);
@@ -72,7 +72,7 @@ internal sealed class DestageRuns(
 
         IoError error = await reads.Wait();
         error = error == IoError.None
-            ? losses.NoteWritten(await home.Write(offset, data, WriteFlags.None), offset, data.Length) : await lostRuns.Take(ring, at, data, offset);
+            ? losses.NoteWritten(await backing.Write(offset, data, WriteFlags.None), offset, data.Length) : await lostRuns.Take(ring, at, data, offset);
         lane.Buffers.Return(data);
         return error;
     }

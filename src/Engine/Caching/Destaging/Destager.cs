@@ -20,8 +20,8 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Takes what the ring holds to the home.</summary>
 internal sealed class Destager(
-    ILane lane, IHomeStore home, ServingRing serving, CacheContents contents, RingReaders readers, DestageGoal goal, DestagePlan plan, DestageRuns runs, CacheLosses losses,
-    HomeWrites homeWrites, CacheStatus status, WriteCacheCounters counters)
+    ILane lane, IBackingStore backing, ServingRing serving, CacheContents contents, RingReaders readers, DestageGoal goal, DestagePlan plan, DestageRuns runs, CacheLosses losses,
+    BackingWrites backingWrites, CacheStatus status, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRing.BlockSize;
     private const long IdlePollNs = 20_000_000;
@@ -51,18 +51,18 @@ internal sealed class Destager(
     {
         status.BeginDraining();
         int failures = _failedRounds;
-        while (serving.Records is { Used: > 0 } && home.Fault == IoError.None && !status.IsClosing && failures == _failedRounds)
+        while (serving.Records is { Used: > 0 } && backing.Fault == IoError.None && !status.IsClosing && failures == _failedRounds)
         {
             await status.NextFreed();
         }
 
-        return status.IsClosing ? IoError.Cancelled : failures != _failedRounds ? IoError.Io : home.Fault;
+        return status.IsClosing ? IoError.Cancelled : failures != _failedRounds ? IoError.Io : backing.Fault;
     }
 
     private async LaneTask Run()
     {
         _isRunning = true;
-        while (!status.IsClosing && home.Fault == IoError.None && serving.Records is { } ring)
+        while (!status.IsClosing && backing.Fault == IoError.None && serving.Records is { } ring)
         {
             long use = goal.Of(ring);
             if (use < ring.Used)
@@ -98,19 +98,19 @@ internal sealed class Destager(
             error = await runs.Take(ring);
         }
 
-        error = error == IoError.None ? await homeWrites.FlushHome() : error;
-        Invariant.That(error != IoError.None || homeWrites.AreRunsFlushed, "The tail advances only after the home is flushed.");
+        error = error == IoError.None ? await backingWrites.FlushBacking() : error;
+        Invariant.That(error != IoError.None || backingWrites.AreRunsFlushed, "The tail advances only after the home is flushed.");
         error = error == IoError.None && !isRetiring ? await ring.WriteAnchor(end, checksum) : error;
         if (error == IoError.None)
         {
             status.ClearTrouble();
             await Forget(ring, records, end, checksum, isRetiring);
         }
-        else if (!status.IsClosing && home.Fault == IoError.None && (ring.FlushFault != IoError.None || !serving.Medium!.HasSource))
+        else if (!status.IsClosing && backing.Fault == IoError.None && (ring.FlushFault != IoError.None || !serving.Medium!.HasSource))
         {
             serving.Lose(error, "no copy of it is left");
         }
-        else if (!status.IsClosing && home.Fault == IoError.None)
+        else if (!status.IsClosing && backing.Fault == IoError.None)
         {
             _failedRounds++;
             status.NotifyFreed();

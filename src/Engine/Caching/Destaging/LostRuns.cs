@@ -14,7 +14,7 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Destages runs that cannot be read as a whole.</summary>
 internal sealed class LostRuns(
-    ILane lane, IHomeStore home, DestagePlan plan, CacheLosses losses, ServingRing serving, CacheStatus status, WriteCacheCounters counters)
+    ILane lane, IBackingStore backing, DestagePlan plan, CacheLosses losses, ServingRing serving, CacheStatus status, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRecord.BlockSize;
     private const long RetryNs = 1_000_000_000;
@@ -56,7 +56,7 @@ internal sealed class LostRuns(
             if (end > i)
             {
                 IoBuffer part = data.Slice(i * BlockSize, (end - i) * BlockSize);
-                error = losses.NoteWritten(await home.Write(offset + (i * BlockSize), part, WriteFlags.None), offset + (i * BlockSize), part.Length);
+                error = losses.NoteWritten(await backing.Write(offset + (i * BlockSize), part, WriteFlags.None), offset + (i * BlockSize), part.Length);
                 i = end;
             }
             else

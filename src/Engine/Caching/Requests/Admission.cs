@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Caching;
 //  2. Nothing passes a ring by that is being given up.
 
 /// <summary>Decides where a write goes: into the ring, or past it to the home.</summary>
-internal sealed class Admission(IHomeStore home, WriteCacheOptions options, CacheIndex index, HeldRows rows, ServingRing ring, CacheStatus status)
+internal sealed class Admission(IBackingStore backing, WriteCacheOptions options, CacheIndex index, HeldRows rows, ServingRing ring, CacheStatus status)
 {
     private const int BlockSize = CacheRecord.BlockSize;
     private const int LargestCached = 256 << 10;   // bytes of a write
@@ -44,7 +44,7 @@ internal sealed class Admission(IHomeStore home, WriteCacheOptions options, Cach
     /// holds nothing of the range.
     /// </summary>
     internal bool MayPassBy(WriteReason reason, long offset, int length) =>
-        reason != WriteReason.Cache && home.Fault == IoError.None && status.State != WriteCacheState.Retiring && !index.HasAny(offset / BlockSize, length / BlockSize);
+        reason != WriteReason.Cache && backing.Fault == IoError.None && status.State != WriteCacheState.Retiring && !index.HasAny(offset / BlockSize, length / BlockSize);
 
     /// <summary>Returns the rank of the slowest disk under a range.</summary>
     private int RankOfRows(long offset, int length)
@@ -58,7 +58,7 @@ internal sealed class Admission(IHomeStore home, WriteCacheOptions options, Cach
         int lowest = int.MaxValue;
         for (int row = rows.RowOf(offset); row <= rows.RowOf(offset + length - 1); row++)
         {
-            lowest = Math.Min(lowest, home.LowestRank(row, options.RankOf));
+            lowest = Math.Min(lowest, backing.LowestRank(row, options.RankOf));
         }
 
         return lowest;

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Caching;
 //  1. What the index names when a read begins stays readable until that read ends.
 
 /// <summary>Reads of a virtual disk with a write cache.</summary>
-internal sealed class CacheReads(IHomeStore home, CacheIndex index, ServingRing ring, RingReaders readers, WriteCacheCounters counters)
+internal sealed class CacheReads(IBackingStore backing, CacheIndex index, ServingRing ring, RingReaders readers, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRecord.BlockSize;
 
@@ -19,14 +19,14 @@ internal sealed class CacheReads(IHomeStore home, CacheIndex index, ServingRing 
         if (index.Count == 0)
         {
             counters.NoteMiss(target.Length);
-            return home.Read(offset, target);
+            return backing.Read(offset, target);
         }
 
         int length = RunAt(offset / BlockSize, target.Length / BlockSize, out CachePlace place) * BlockSize;
         if (length == target.Length && place.IsNone)
         {
             counters.NoteMiss(length);
-            return home.Read(offset, target);
+            return backing.Read(offset, target);
         }
 
         return ReadRuns(offset, target);
@@ -38,7 +38,7 @@ internal sealed class CacheReads(IHomeStore home, CacheIndex index, ServingRing 
         List<CachedBlock> cached = [];
         index.Collect(offset / BlockSize, length / BlockSize, cached);   // first: what is destaged meanwhile is data all the same
         List<StoreExtent> below = [];
-        IoError error = await home.Status(offset, length, below);
+        IoError error = await backing.Status(offset, length, below);
         int next = 0;
         long at = offset;
         foreach (StoreExtent extent in below)
@@ -58,8 +58,8 @@ internal sealed class CacheReads(IHomeStore home, CacheIndex index, ServingRing 
 
     private async LaneTask<IoError> ReadRuns(long offset, IoBuffer target)
     {
-        int turn = readers.Enter();
-        Fan fan = Fan.Rent();
+        int period = readers.Enter();
+        WaitGroup group = WaitGroup.Rent();
         for (int at = 0; at < target.Length;)
         {
             int length = RunAt((offset + at) / BlockSize, (target.Length - at) / BlockSize, out CachePlace place) * BlockSize;
@@ -67,23 +67,23 @@ internal sealed class CacheReads(IHomeStore home, CacheIndex index, ServingRing 
             if (place.IsNone)
             {
                 counters.NoteMiss(length);
-                fan.Add(home.Read(offset + at, part));
+                group.Add(backing.Read(offset + at, part));
             }
             else
             {
                 counters.NoteHit(length);
-                ReadCached(place, part, fan);
+                ReadCached(place, part, group);
             }
 
             at += length;
         }
 
-        IoError error = await fan.Wait();
-        readers.Leave(turn);
+        IoError error = await group.Wait();
+        readers.Leave(period);
         return error;
     }
 
-    private void ReadCached(CachePlace place, IoBuffer part, Fan fan)
+    private void ReadCached(CachePlace place, IoBuffer part, WaitGroup group)
     {
         if (place.IsZero)
         {
@@ -91,7 +91,7 @@ internal sealed class CacheReads(IHomeStore home, CacheIndex index, ServingRing 
         }
         else
         {
-            fan.Add(ring.Records!.Read(place.Position, part, counters));
+            group.Add(ring.Records!.Read(place.Position, part, counters));
         }
     }
 

@@ -12,7 +12,7 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Writes of a virtual disk with a write cache.</summary>
 internal sealed class CacheWrites(
-    ILane lane, IHomeStore home, RangeLock locks, HeldRows rows, Admission admission, ServingRing ring, RingRetirement retirement, HomeWrites homeWrites, CacheFlusher flusher,
+    ILane lane, IBackingStore backing, RangeLock locks, HeldRows rows, Admission admission, ServingRing ring, RingRetirement retirement, BackingWrites backingWrites, CacheFlusher flusher,
     CacheStatus status, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRecord.BlockSize;
@@ -28,11 +28,11 @@ internal sealed class CacheWrites(
             WriteReason reason = admission.ReasonFor(offset, source.Length);
             if (admission.MayPassBy(reason, offset, source.Length))
             {
-                error = homeWrites.NotePassed(await home.Write(offset, source, flags), reason, offset, source.Length);
+                error = backingWrites.NotePassed(await backing.Write(offset, source, flags), reason, offset, source.Length);
             }
             else
             {
-                error = reason == WriteReason.Cache && home.Fault == IoError.None ? await Append(offset, source, flags) : IoError.TryAgain;
+                error = reason == WriteReason.Cache && backing.Fault == IoError.None ? await Append(offset, source, flags) : IoError.TryAgain;
                 error = error == IoError.TryAgain ? await Place(offset, source, flags) : error;
             }
         }
@@ -81,7 +81,7 @@ internal sealed class CacheWrites(
     private async LaneTask<IoError> Place(long offset, IoBuffer source, WriteFlags flags)
     {
         bool isFirst = true;
-        while (home.Fault == IoError.None)
+        while (backing.Fault == IoError.None)
         {
             WriteReason reason = admission.ReasonFor(offset, source.Length);
             if (reason == WriteReason.Cache)
@@ -94,7 +94,7 @@ internal sealed class CacheWrites(
             }
             else if (admission.MayPassBy(reason, offset, source.Length))
             {
-                return homeWrites.NotePassed(await home.Write(offset, source, flags), reason, offset, source.Length);
+                return backingWrites.NotePassed(await backing.Write(offset, source, flags), reason, offset, source.Length);
             }
             else
             {
@@ -104,7 +104,7 @@ internal sealed class CacheWrites(
             }
         }
 
-        return home.Fault;
+        return backing.Fault;
     }
 
     /// <summary>Writes the rest of a large write whose first part is in the ring, where there is no room for the next.</summary>

@@ -17,7 +17,7 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Unmaps and zeroings of a virtual disk with a write cache.</summary>
 internal sealed class CacheZeroes(
-    ILane lane, IHomeStore home, RangeLock locks, HeldRows rows, CacheIndex index, ServingRing ring, RingRetirement retirement, CacheWrites writes, HomeWrites homeWrites,
+    ILane lane, IBackingStore backing, RangeLock locks, HeldRows rows, CacheIndex index, ServingRing ring, RingRetirement retirement, CacheWrites writes, BackingWrites backingWrites,
     CacheFlusher flusher, CacheStatus status, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRecord.BlockSize;
@@ -28,7 +28,7 @@ internal sealed class CacheZeroes(
         await locks.Acquire(offset, offset + length);
         bool keepsRoom = (flags & WriteFlags.NoHole) != 0;
         IoError error = await ZeroCached(offset, length, keepsRoom);
-        error = error == IoError.None ? await ZeroHome(offset, length, flags & ~WriteFlags.ForceUnitAccess, isUnmap) : error;
+        error = error == IoError.None ? await ZeroBacking(offset, length, flags & ~WriteFlags.ForceUnitAccess, isUnmap) : error;
         NoteUnits(offset, error == IoError.None && !keepsRoom ? offset + length : offset);
         locks.Release(offset, offset + length);
         return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await flusher.Flush() : error;
@@ -36,9 +36,9 @@ internal sealed class CacheZeroes(
 
     private void NoteUnits(long offset, long end)
     {
-        for (long unit = (offset + home.UnitSize - 1) / home.UnitSize; (unit + 1) * home.UnitSize <= end; unit++)
+        for (long unit = (offset + backing.UnitSize - 1) / backing.UnitSize; (unit + 1) * backing.UnitSize <= end; unit++)
         {
-            home.UnitUnmapped((int)unit);
+            backing.UnitUnmapped((int)unit);
         }
     }
 
@@ -46,7 +46,7 @@ internal sealed class CacheZeroes(
     private async LaneTask<IoError> ZeroCached(long offset, long length, bool keepsRoom)
     {
         List<CachedBlock> cached = [];
-        for (int wait = 0; home.Fault == IoError.None; wait++)
+        for (int wait = 0; backing.Fault == IoError.None; wait++)
         {
             cached.Clear();
             index.Collect(offset / BlockSize, length / BlockSize, cached);
@@ -69,7 +69,7 @@ internal sealed class CacheZeroes(
             await status.WaitForSpace();
         }
 
-        return home.Fault;
+        return backing.Fault;
     }
 
     private async LaneTask<IoError> AppendZeros(List<CachedBlock> cached)
@@ -136,7 +136,7 @@ internal sealed class CacheZeroes(
         return end - at;
     }
 
-    private async LaneTask<IoError> ZeroHome(long offset, long length, WriteFlags flags, bool isUnmap)
+    private async LaneTask<IoError> ZeroBacking(long offset, long length, WriteFlags flags, bool isUnmap)
     {
         List<CachedBlock> cached = [];
         index.Collect(offset / BlockSize, length / BlockSize, cached);
@@ -147,7 +147,7 @@ internal sealed class CacheZeroes(
             long stop = i < cached.Count ? cached[i].Block * BlockSize : offset + length;
             if (stop > at)
             {
-                error = homeWrites.NoteZeroed(isUnmap ? await home.Unmap(at, stop - at) : await home.WriteZeroes(at, stop - at, flags), at, stop - at);
+                error = backingWrites.NoteZeroed(isUnmap ? await backing.Unmap(at, stop - at) : await backing.WriteZeroes(at, stop - at, flags), at, stop - at);
             }
 
             at = stop + BlockSize;

@@ -16,7 +16,7 @@ namespace TierSpaces.Engine.Caching;
 //  2. A ring without a copy that can be read, with data that is not home, is lost and not given up.
 
 /// <summary>Gives up the ring of a write cache after a failed write.</summary>
-internal sealed class RingRetirement(IHomeStore home, WriteCacheOptions options, ServingRing ring, CacheStatus status)
+internal sealed class RingRetirement(IBackingStore backing, WriteCacheOptions options, ServingRing ring, CacheStatus status)
 {
     /// <summary>Starts giving the ring up, once.</summary>
     internal void Start(string reason)
@@ -36,13 +36,13 @@ internal sealed class RingRetirement(IHomeStore home, WriteCacheOptions options,
 
     private async LaneTask Retire()
     {
-        while (ring.Records is { Used: > 0 } && home.Fault == IoError.None && !status.IsClosing)
+        while (ring.Records is { Used: > 0 } && backing.Fault == IoError.None && !status.IsClosing)
         {
             await status.NextFreed();
         }
 
         await ring.Suspend();
-        for (int copy = 0; copy < options.Copies.Count && home.Fault == IoError.None && !status.IsClosing; copy++)
+        for (int copy = 0; copy < options.Copies.Count && backing.Fault == IoError.None && !status.IsClosing; copy++)
         {
             IoError error = await options.MarkStale(copy);
             if (error != IoError.None)
@@ -51,7 +51,7 @@ internal sealed class RingRetirement(IHomeStore home, WriteCacheOptions options,
             }
         }
 
-        if (home.Fault == IoError.None && !status.IsClosing)
+        if (backing.Fault == IoError.None && !status.IsClosing)
         {
             await ring.Remove();
             ring.Forget();

@@ -13,11 +13,11 @@ namespace TierSpaces.Engine.Caching;
 //  2. A ring whose flush failed on every copy is lost: the flush is never repeated and believed.
 
 /// <summary>The ring that a write cache serves from.</summary>
-internal sealed class ServingRing(ILane lane, IHomeStore home, WriteCacheOptions options, CacheStatus status)
+internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheOptions options, CacheStatus status)
 {
     private const int BlockSize = CacheRecord.BlockSize;
 
-    private readonly IRingStand _stand = options.Stand ?? home;
+    private readonly IRingStorage _storage = options.RingStorage ?? backing;
 
     /// <summary>The records; null: writes go to the home from the start, or the ring was given up.</summary>
     internal CacheRing? Records { get; private set; }
@@ -38,12 +38,12 @@ internal sealed class ServingRing(ILane lane, IHomeStore home, WriteCacheOptions
     internal bool IsDegraded => Records is not null && Medium is { } medium && Enumerable.Range(0, medium.Copies).Any(medium.IsStale);
 
     /// <summary>Grows with every change of the members under the ring.</summary>
-    internal int MembersVersion => _stand.MembersVersion;
+    internal int MembersVersion => _storage.MembersVersion;
 
     /// <summary>Takes the copies on disks into use.</summary>
     internal RingMedium UseMedium()
     {
-        Medium = _stand.AddRing(new RingOptions
+        Medium = _storage.AddRing(new RingOptions
         {
             Name = "the write cache",
             Copies = options.Copies,
@@ -83,7 +83,7 @@ internal sealed class ServingRing(ILane lane, IHomeStore home, WriteCacheOptions
 
     /// <summary>Moves a copy to other places, one disk's. Readers of the former places have to be drained after it.</summary>
     internal LaneTask<RepairEnd> Move(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
-        Medium is { } medium && Records is not null ? _stand.Move(medium, copy, places, commit, pacer) : LaneTask.FromResult(RepairEnd.Incomplete);
+        Medium is { } medium && Records is not null ? _storage.Move(medium, copy, places, commit, pacer) : LaneTask.FromResult(RepairEnd.Incomplete);
 
     /// <summary>Lets no copy be made whole or moved any more, until <see cref="Resume"/>.</summary>
     internal LaneTask<Nothing> Suspend() => Medium is { } medium ? medium.Suspend() : LaneTask.FromResult(default(Nothing));
@@ -101,7 +101,7 @@ internal sealed class ServingRing(ILane lane, IHomeStore home, WriteCacheOptions
     }
 
     /// <summary>Takes the ring, which holds nothing that anyone relies on, away from its members.</summary>
-    internal LaneTask<Nothing> Remove() => Medium is { } medium ? _stand.RemoveRing(medium) : LaneTask.FromResult(default(Nothing));
+    internal LaneTask<Nothing> Remove() => Medium is { } medium ? _storage.RemoveRing(medium) : LaneTask.FromResult(default(Nothing));
 
     /// <summary>Returns the rank of the slowest disk of the ring.</summary>
     internal int LowestRank()

@@ -23,7 +23,7 @@ public sealed class MeteredDisk : IDisk
     private FreeList<MeteredRequest> _free;
     private FollowerList<MeteredRequest> _inFlight;   // requests whose callers wait, in order of submission
     private bool _isClosing;
-    private IoError _refusal;          // DeviceGone once abandoned
+    private IoError _fault;          // DeviceGone once abandoned
 
     /// <summary>A disk on a lane, watched with the others of that lane, or by itself.</summary>
     public MeteredDisk(ILane lane, IDisk below, DiskWatch? watch = null)
@@ -74,9 +74,9 @@ public sealed class MeteredDisk : IDisk
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target)
     {
-        if (Refusal() is var refusal and not IoError.None)
+        if (RequestError() is var problem and not IoError.None)
         {
-            return new LaneTask<IoError>(refusal);
+            return new LaneTask<IoError>(problem);
         }
 
         long startNs = Start();
@@ -87,9 +87,9 @@ public sealed class MeteredDisk : IDisk
     /// <inheritdoc/>
     public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
     {
-        if (Refusal() is var refusal and not IoError.None)
+        if (RequestError() is var problem and not IoError.None)
         {
-            return new LaneTask<IoError>(refusal);
+            return new LaneTask<IoError>(problem);
         }
 
         long startNs = Start();
@@ -104,27 +104,27 @@ public sealed class MeteredDisk : IDisk
     }
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Flush() => Refusal() is var refusal and not IoError.None
-        ? new LaneTask<IoError>(refusal)
+    public LaneTask<IoError> Flush() => RequestError() is var problem and not IoError.None
+        ? new LaneTask<IoError>(problem)
         : Track(MemberOperation.Flush, BadPlaces.NoOffset, 0, default, default, Start(), _below.Flush());
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Unmap(long offset, long length) => Refusal() is var refusal and not IoError.None
-        ? new LaneTask<IoError>(refusal)
+    public LaneTask<IoError> Unmap(long offset, long length) => RequestError() is var problem and not IoError.None
+        ? new LaneTask<IoError>(problem)
         : Track(MemberOperation.Unmap, offset, length, default, default, Start(), _below.Unmap(offset, length));
 
     /// <inheritdoc/>
-    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => Refusal() is var refusal and not IoError.None
-        ? new LaneTask<IoError>(refusal)
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => RequestError() is var problem and not IoError.None
+        ? new LaneTask<IoError>(problem)
         : Track(MemberOperation.Zero, offset, length, default, default, Start(), _below.WriteZeroes(offset, length, flags));
 
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _below.Status(offset, length, extents);
 
     /// <inheritdoc/>
-    public void Abandon()
+    public void Disconnect()
     {
-        _refusal = IoError.DeviceGone;
+        _fault = IoError.DeviceGone;
         while (_inFlight.Oldest is { } request)
         {
             GiveUp(request, IoError.DeviceGone);
@@ -196,7 +196,7 @@ public sealed class MeteredDisk : IDisk
 
     internal void Return(MeteredRequest request) => _free.Return(request);
 
-    private IoError Refusal() => _refusal != IoError.None ? _refusal : Overdue > 0 ? IoError.TimedOut : IoError.None;
+    private IoError RequestError() => _fault != IoError.None ? _fault : Overdue > 0 ? IoError.TimedOut : IoError.None;
 
     private long Start()
     {

@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 public sealed class NbdServer
 {
     private const long WatchIntervalNs = 500_000_000;
-    private const long RefusalNoticeNs = 1_000_000_000;
+    private const long RejectionNoticeNs = 1_000_000_000;
 
     private readonly List<NbdExport> _exports = [];
     private readonly List<NbdSession> _sessions = [];
@@ -19,7 +19,7 @@ public sealed class NbdServer
     private FreeList<NbdRequest> _freeRequests;
     private readonly NbdSignal _sessionEnded = new();
     private readonly Action<string>? _notice;
-    private long _nextRefusalNs;
+    private long _nextRejectionNs;
     private bool _isWatching;
     private bool _isClosed;
 
@@ -156,12 +156,12 @@ public sealed class NbdServer
     private void RefuseForDescriptors(string peer)
     {
         ConnectionsRefused++;
-        if (Lane.NowNs < _nextRefusalNs)
+        if (Lane.NowNs < _nextRejectionNs)
         {
             return;
         }
 
-        _nextRefusalNs = Lane.NowNs + RefusalNoticeNs;
+        _nextRejectionNs = Lane.NowNs + RejectionNoticeNs;
         _notice?.Invoke(
             $"NBD client {(peer.Length > 0 ? peer : "unknown")}: refused, the descriptors of this process are used up to its reserve ({ConnectionsRefused} connections refused so far). "
             + "Raise the limit of open files, or end clients.");

@@ -31,7 +31,7 @@ internal sealed class NbdTransmission
     private readonly NbdParts _parts;
     private readonly NbdSignal _changed = new();
     private NbdRequest? _incoming;   // its payload is being received
-    private NbdFault _refusal;       // what it will be answered with instead of being done
+    private NbdFault _fault;       // what it will be answered with instead of being done
     private int _slots;
     private long _bytes;
     private long _runningBytes;      // of them those of calls inside the store
@@ -342,9 +342,9 @@ internal sealed class NbdTransmission
 
         if (_parts.Fault != NbdFault.None)
         {
-            NbdRequest refused = _incoming = Rent(_parts.Rest, charge: 0, isSmall: false);
+            NbdRequest rejected = _incoming = Rent(_parts.Rest, charge: 0, isSmall: false);
             _parts.End();
-            return Reject(refused, _parts.Fault);
+            return Reject(rejected, _parts.Fault);
         }
 
         NbdRequest part = _incoming = Rent(_parts.Rest, charge: 0, isSmall: false);
@@ -379,7 +379,7 @@ internal sealed class NbdTransmission
             return Pause.None;
         }
 
-        _refusal = fault;
+        _fault = fault;
         return Pause.ForDiscard;
     }
 
@@ -390,7 +390,7 @@ internal sealed class NbdTransmission
         _incoming = null;
         if (isWhole)
         {
-            Answer(request, _refusal);
+            Answer(request, _fault);
         }
         else
         {
@@ -468,7 +468,7 @@ internal sealed class NbdTransmission
         try
         {
             failure = null;
-            ExpectNext();
+            PrefetchNext();
             call = NbdStoreCalls.Execute(_store, request).GetAwaiter();
             return true;
         }
@@ -481,11 +481,11 @@ internal sealed class NbdTransmission
     }
 
     /// <summary>What the request behind this one needs from memory comes while this one is done.</summary>
-    private void ExpectNext()
+    private void PrefetchNext()
     {
         if (_receiver.Available >= NbdRequestHeader.Size)
         {
-            Export.Store.Expect(NbdRequestHeader.OffsetIn(_receiver.Peek(NbdRequestHeader.Size)));
+            Export.Store.Prefetch(NbdRequestHeader.OffsetIn(_receiver.Peek(NbdRequestHeader.Size)));
         }
     }
 

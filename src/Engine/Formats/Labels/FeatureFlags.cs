@@ -16,7 +16,7 @@ public readonly record struct FeatureFlags(uint Compatible, uint ReadOnlyCompati
     private const uint KnownIncompatible = 0;
 
     /// <summary>Why this release must not open the pool, or empty when it may.</summary>
-    public string Refusal
+    public string UnsupportedReason
     {
         get
         {

@@ -20,10 +20,10 @@ public sealed record SpaceDescription(SpaceId Id, VirtualDiskId Owner, SpaceKind
     /// Pool of the virtual disk that it belongs to, where that is another one: the space is the ring of its write cache, in room that this pool
     /// lends. None: the virtual disk is of this pool.
     /// </summary>
-    public PoolId Home { get; init; }
+    public PoolId OwnerPool { get; init; }
 
     /// <summary>Whether this pool lends it to a virtual disk of another one.</summary>
-    public bool IsLent => Home != PoolId.None;
+    public bool IsRemote => OwnerPool != PoolId.None;
 
     /// <summary>Slabs of a row. Position = column × copies + copy.</summary>
     public int Positions => Columns * Copies;
@@ -35,15 +35,15 @@ public sealed record SpaceDescription(SpaceId Id, VirtualDiskId Owner, SpaceKind
         to.U8((byte)Kind);
         to.U16(Columns);
         to.U16(Copies);
-        if (IsLent)
+        if (IsRemote)
         {
-            to.Guid(Home.Value);
+            to.Guid(OwnerPool.Value);
         }
     }
 
     internal static SpaceDescription Decode(ref ByteReader from) => new(
         new SpaceId(from.U32()), new VirtualDiskId(from.Guid()), (SpaceKind)from.U8(), from.U16(), from.U16())
     {
-        Home = from.Remaining > 0 ? new PoolId(from.Guid()) : PoolId.None,
+        OwnerPool = from.Remaining > 0 ? new PoolId(from.Guid()) : PoolId.None,
     };
 }

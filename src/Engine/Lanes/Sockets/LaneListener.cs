@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Lanes.Sockets;
 /// needs itself is closed at once, see <see cref="DescriptorReserve"/>.
 /// </summary>
 internal sealed class LaneListener(
-    Lane lane, int descriptor, string address, string? path, Action<ILaneSocket> accepted, Action<string>? refused) : PollTarget(descriptor), ILaneListener
+    Lane lane, int descriptor, string address, string? path, Action<ILaneSocket> accepted, Action<string>? rejected) : PollTarget(descriptor), ILaneListener
 {
     private const long RetryNs = 100_000_000;
 
@@ -50,7 +50,7 @@ internal sealed class LaneListener(
             if (result >= 0 && DescriptorReserve.IsReserved(result))
             {
                 Libc.Close(result);
-                refused?.Invoke(peer);
+                rejected?.Invoke(peer);
             }
             else if (result >= 0)
             {
@@ -58,7 +58,7 @@ internal sealed class LaneListener(
             }
             else if (result is -Errno.EMFILE or -Errno.ENFILE && RefuseOne())
             {
-                refused?.Invoke(peer);
+                rejected?.Invoke(peer);
             }
             else if (result is -Errno.EMFILE or -Errno.ENFILE or -Errno.ENOBUFS or -Errno.ENOMEM)
             {

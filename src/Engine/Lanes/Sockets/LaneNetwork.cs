@@ -10,7 +10,7 @@ internal sealed unsafe class LaneNetwork(Lane lane) : ILaneNetwork
 {
     private const int Backlog = 128;
 
-    public ILaneListener ListenUnix(string path, Action<ILaneSocket> accepted, Action<string>? refused = null)
+    public ILaneListener ListenUnix(string path, Action<ILaneSocket> accepted, Action<string>? rejected = null)
     {
         int length = Encoding.UTF8.GetByteCount(path);
         if (length is 0 or > SocketAddresses.MaxUnixPath)
@@ -23,10 +23,10 @@ internal sealed unsafe class LaneNetwork(Lane lane) : ILaneNetwork
         int descriptor = NewSocket(Libc.FamilyUnix, $"the socket '{path}'");
         _ = Libc.ChangeMode(descriptor, Libc.OwnerOnly);   // before bind, the new name takes this mode: never open to others
         BindAndListen(descriptor, SocketAddresses.ForUnix(path), $"the socket '{path}'");
-        return Start(descriptor, $"unix:{path}", path, accepted, refused);
+        return Start(descriptor, $"unix:{path}", path, accepted, rejected);
     }
 
-    public ILaneListener ListenTcp(IPEndPoint endpoint, Action<ILaneSocket> accepted, Action<string>? refused = null)
+    public ILaneListener ListenTcp(IPEndPoint endpoint, Action<ILaneSocket> accepted, Action<string>? rejected = null)
     {
         bool six = endpoint.AddressFamily == AddressFamily.InterNetworkV6;
         int descriptor = NewSocket(six ? Libc.FamilyInternet6 : Libc.FamilyInternet, $"tcp:{endpoint}");
@@ -36,7 +36,7 @@ internal sealed unsafe class LaneNetwork(Lane lane) : ILaneNetwork
         uint length = SocketAddresses.MaxLength;
         _ = Libc.SocketName(descriptor, bound, &length);
         IPEndPoint actual = SocketAddresses.ToEndpoint(new ReadOnlySpan<byte>(bound, SocketAddresses.MaxLength)) ?? endpoint;
-        return Start(descriptor, $"tcp:{actual}", null, accepted, refused);
+        return Start(descriptor, $"tcp:{actual}", null, accepted, rejected);
     }
 
     internal static void SetFlag(int descriptor, int level, int option) => SetOption(descriptor, level, option, 1);
@@ -44,9 +44,9 @@ internal sealed unsafe class LaneNetwork(Lane lane) : ILaneNetwork
     internal static void SetOption(int descriptor, int level, int option, int value) =>
         _ = Libc.SetSocketOption(descriptor, level, option, &value, sizeof(int));
 
-    private LaneListener Start(int descriptor, string address, string? path, Action<ILaneSocket> accepted, Action<string>? refused)
+    private LaneListener Start(int descriptor, string address, string? path, Action<ILaneSocket> accepted, Action<string>? rejected)
     {
-        LaneListener listener = new(lane, descriptor, address, path, accepted, refused);
+        LaneListener listener = new(lane, descriptor, address, path, accepted, rejected);
         lane.StartPolling(listener);
         return listener;
     }

@@ -23,16 +23,16 @@ internal static unsafe class UringProbe
     /// A ring with everything a lane needs, set up by the calling thread as its only issuer in the first of these ways that the kernel
     /// takes; null with the reason, which names the refused call or the missing feature.
     /// </summary>
-    internal static Ring? CreateRing(uint entries, uint completions, IReadOnlyList<RingSetup> setups, out string? refusal)
+    internal static Ring? CreateRing(uint entries, uint completions, IReadOnlyList<RingSetup> setups, out string? reason)
     {
-        Ring? ring = SetUp(entries, completions, setups, out refusal);
+        Ring? ring = SetUp(entries, completions, setups, out reason);
         if (ring is null)
         {
             return null;
         }
 
-        refusal = MissingFeature(ring) ?? MissingOpcode(ring) ?? RefusedEnter(ring);
-        if (refusal is null)
+        reason = MissingFeature(ring) ?? MissingOpcode(ring) ?? RefusedEnter(ring);
+        if (reason is null)
         {
             return ring;
         }
@@ -41,24 +41,24 @@ internal static unsafe class UringProbe
         return null;
     }
 
-    private static Ring? SetUp(uint entries, uint completions, IReadOnlyList<RingSetup> setups, out string? refusal)
+    private static Ring? SetUp(uint entries, uint completions, IReadOnlyList<RingSetup> setups, out string? reason)
     {
         foreach (RingSetup setup in setups)
         {
             if (Ring.TryCreate(entries, completions, setup, out int errno) is { } ring)
             {
-                refusal = null;
+                reason = null;
                 return ring;
             }
 
             if (errno != Errno.EINVAL)
             {
-                refusal = $"io_uring_setup: {Errno.Describe(errno)}";
+                reason = $"io_uring_setup: {Errno.Describe(errno)}";
                 return null;
             }
         }
 
-        refusal = $"io_uring_setup: {Errno.Describe(Errno.EINVAL)}";
+        reason = $"io_uring_setup: {Errno.Describe(Errno.EINVAL)}";
         return null;
     }
 

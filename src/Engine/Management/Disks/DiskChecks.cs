@@ -22,15 +22,15 @@ internal sealed class DiskChecks(SubsystemCore core)
             uint used = pool.State.Disk(member.Number)!.UsedSlabs;
             if (used > 0)
             {
-                throw new RefusedException(
-                    Refusal.PhysicalDiskStillInUse,
-                    $"Physical disk '{member.FriendlyName}' holds {used * pool.Slabs.DataBytes} bytes of {string.Join(", ", NamesOn(pool, member.Number).Concat(core.Pools.Borrowers(pool.State, ring => IsOn(ring, member.Number))))}.",
+                throw new ManagementException(
+                    ManagementError.PhysicalDiskStillInUse,
+                    $"Physical disk '{member.FriendlyName}' holds {used * pool.Slabs.DataBytes} bytes of {string.Join(", ", NamesOn(pool, member.Number).Concat(core.Pools.Dependents(pool.State, ring => IsOn(ring, member.Number))))}.",
                     "Retire the disk (Set-PhysicalDisk -Usage Retired): it is drained by itself, or by Repair-VirtualDisk. Or remove those virtual disks.");
             }
         }
 
-        return pool.State.Disks.Count > members.Count ? members : throw new RefusedException(
-            Refusal.InvalidParameter,
+        return pool.State.Disks.Count > members.Count ? members : throw new ManagementException(
+            ManagementError.InvalidParameter,
             $"-PhysicalDisks names every disk of storage pool '{pool.State.Pool!.FriendlyName}' ({members.Count}).", "Remove the pool instead.");
     }
 
@@ -44,15 +44,15 @@ internal sealed class DiskChecks(SubsystemCore core)
     internal RegisteredDisk TakeUnpooled(Guid id)
     {
         RegisteredDisk disk = core.Disks.Take(id);
-        return !core.Disks.IsInOpenPool(disk) ? disk : throw new RefusedException(
-            Refusal.PhysicalDiskInUse, $"Physical disk '{core.Disks.NameOf(disk)}' is in a storage pool.", "Remove it from the pool first.");
+        return !core.Disks.IsInOpenPool(disk) ? disk : throw new ManagementException(
+            ManagementError.PhysicalDiskInUse, $"Physical disk '{core.Disks.NameOf(disk)}' is in a storage pool.", "Remove it from the pool first.");
     }
 
     internal (RegisteredDisk Disk, IDisk Open) TakeErasable(Guid id)
     {
         RegisteredDisk disk = core.Disks.Take(id);
-        return !core.Disks.IsInOpenPool(disk) && disk.Disk is { } open ? (disk, open) : throw new RefusedException(
-            Refusal.PhysicalDiskInUse, $"Physical disk '{core.Disks.NameOf(disk)}' {(disk.Disk is null && disk.Problem.Length > 0 ? $"cannot be opened: {disk.Problem}" : "is in a storage pool")}.",
+        return !core.Disks.IsInOpenPool(disk) && disk.Disk is { } open ? (disk, open) : throw new ManagementException(
+            ManagementError.PhysicalDiskInUse, $"Physical disk '{core.Disks.NameOf(disk)}' {(disk.Disk is null && disk.Problem.Length > 0 ? $"cannot be opened: {disk.Problem}" : "is in a storage pool")}.",
             "Remove it from the pool first.");
     }
 
@@ -70,16 +70,16 @@ internal sealed class DiskChecks(SubsystemCore core)
         }
 
         RegisteredDisk disk = core.Disks.Take(id);
-        return usage is null or DiskUsage.AutoSelect ? null : throw new RefusedException(
-            Refusal.InvalidParameter, $"-Usage {usage}: physical disk '{disk.FriendlyName}' is in no storage pool.", "Give the usage when it is added to a pool.");
+        return usage is null or DiskUsage.AutoSelect ? null : throw new ManagementException(
+            ManagementError.InvalidParameter, $"-Usage {usage}: physical disk '{disk.FriendlyName}' is in no storage pool.", "Give the usage when it is added to a pool.");
     }
 
     internal static void CheckImageSize(long size)
     {
         if (size < DiskLayout.SmallestDisk || size % DiskImage.SizeUnit != 0)
         {
-            throw new RefusedException(
-                Refusal.SizeNotSupported,
+            throw new ManagementException(
+                ManagementError.SizeNotSupported,
                 $"-Size {size}: is no size of an image. Valid: {DiskLayout.SmallestDisk} bytes or more, a multiple of {DiskImage.SizeUnit}.", "Give another size.");
         }
     }
@@ -88,13 +88,13 @@ internal sealed class DiskChecks(SubsystemCore core)
     {
         if (!Path.IsPathFullyQualified(spec.Path))
         {
-            throw new RefusedException(Refusal.InvalidParameter, $"-Path '{spec.Path}' is not absolute.", "Give the whole path.");
+            throw new ManagementException(ManagementError.InvalidParameter, $"-Path '{spec.Path}' is not absolute.", "Give the whole path.");
         }
 
         if (spec.LatencyProfile.Length > 0 && LatencyProfile.Find(spec.LatencyProfile) is null)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter,
+            throw new ManagementException(
+                ManagementError.InvalidParameter,
                 $"-LatencyProfile '{spec.LatencyProfile}' is not one of {string.Join(", ", LatencyProfile.All.Select(profile => profile.Name))}.");
         }
 
@@ -102,7 +102,7 @@ internal sealed class DiskChecks(SubsystemCore core)
         {
             if (size is not (null or 512 or 4096))
             {
-                throw new RefusedException(Refusal.SectorSizeNotSupported, $"-{name} {size}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
+                throw new ManagementException(ManagementError.SectorSizeNotSupported, $"-{name} {size}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
             }
         }
 
@@ -110,43 +110,43 @@ internal sealed class DiskChecks(SubsystemCore core)
 
         if (core.Disks.All.FirstOrDefault(disk => DiskUri.Parse(disk.Uri).Path == Path.GetFullPath(spec.Path)) is { } known)
         {
-            throw new RefusedException(Refusal.DuplicateDisk, $"-Path '{spec.Path}' is registered as physical disk '{core.Disks.NameOf(known)}'.");
+            throw new ManagementException(ManagementError.DuplicateDisk, $"-Path '{spec.Path}' is registered as physical disk '{core.Disks.NameOf(known)}'.");
         }
     }
 
     /// <summary>Name of a disk that is registered: the given one, else that of its file.</summary>
     internal static string NameOf(RegistrationSpec spec) => spec.FriendlyName.Length > 0 ? spec.FriendlyName : Path.GetFileNameWithoutExtension(spec.Path);
 
-    internal (Refusal Refusal, string Reason)? WhyNotPoolable(RegisteredDisk disk)
+    internal (ManagementError Error, string Reason)? WhyNotPoolable(RegisteredDisk disk)
     {
         if (core.Disks.IsInOpenPool(disk))
         {
-            return (Refusal.PhysicalDiskInUse, "it is in a storage pool.");
+            return (ManagementError.PhysicalDiskInUse, "it is in a storage pool.");
         }
 
         if (disk.Disk is null || disk.Scan is null)
         {
-            return (Refusal.Failed, disk.Problem);
+            return (ManagementError.Failed, disk.Problem);
         }
 
         if (disk.IsSplit)
         {
-            return (Refusal.DamagedMember, disk.Problem);
+            return (ManagementError.DamagedMember, disk.Problem);
         }
 
         if (disk.Identity!.CannotPoolReason is { Length: > 0 } system)
         {
-            return (Refusal.SystemManagedDisk, system);
+            return (ManagementError.SystemManagedDisk, system);
         }
 
         return disk.Scan.Kind switch
         {
             ScanKind.Blank or ScanKind.Forming => disk.Identity.SizeBytes < DiskLayout.SmallestDisk
-                ? (Refusal.NotEnoughCapacity, $"it has {disk.Identity.SizeBytes} bytes; a member has at least {DiskLayout.SmallestDisk}.") : null,
-            ScanKind.Member => (Refusal.PhysicalDiskInUse, "it is a member of a storage pool that is not open."),
-            ScanKind.Foreign => (Refusal.ForeignSignature, disk.Scan.Reason),
-            ScanKind.Unreadable => (Refusal.Failed, disk.Scan.Reason),
-            _ => (Refusal.DamagedMember, disk.Scan.Reason),
+                ? (ManagementError.NotEnoughCapacity, $"it has {disk.Identity.SizeBytes} bytes; a member has at least {DiskLayout.SmallestDisk}.") : null,
+            ScanKind.Member => (ManagementError.PhysicalDiskInUse, "it is a member of a storage pool that is not open."),
+            ScanKind.Foreign => (ManagementError.ForeignSignature, disk.Scan.Reason),
+            ScanKind.Unreadable => (ManagementError.Failed, disk.Scan.Reason),
+            _ => (ManagementError.DamagedMember, disk.Scan.Reason),
         };
     }
 
@@ -158,18 +158,18 @@ internal sealed class DiskChecks(SubsystemCore core)
             RegisteredDisk disk = core.Disks.Take(id);
             if (disks.Contains(disk))
             {
-                throw new RefusedException(Refusal.DuplicateDisk, $"-PhysicalDisks names '{disk.FriendlyName}' twice.", "Name each disk once.");
+                throw new ManagementException(ManagementError.DuplicateDisk, $"-PhysicalDisks names '{disk.FriendlyName}' twice.", "Name each disk once.");
             }
 
             if (WhyNotPoolable(disk) is { } why)
             {
-                throw new RefusedException(why.Refusal, $"-PhysicalDisks: '{disk.FriendlyName}' ({disk.Uri}) cannot be pooled: {why.Reason}", "Look at CannotPoolReason of Get-PhysicalDisk.");
+                throw new ManagementException(why.Error, $"-PhysicalDisks: '{disk.FriendlyName}' ({disk.Uri}) cannot be pooled: {why.Reason}", "Look at CannotPoolReason of Get-PhysicalDisk.");
             }
 
             disks.Add(disk);
         }
 
-        return disks.Count > 0 ? disks : throw new RefusedException(Refusal.TooFewPhysicalDisks, "-PhysicalDisks is empty; a storage pool needs at least one disk.");
+        return disks.Count > 0 ? disks : throw new ManagementException(ManagementError.TooFewPhysicalDisks, "-PhysicalDisks is empty; a storage pool needs at least one disk.");
     }
 
     internal static NewDiskSpec NewMember(RegisteredDisk disk, DiskUsage usage) => new(disk.Disk!, disk.FriendlyName)

@@ -15,7 +15,7 @@ internal sealed class DiskOpener(SubsystemCore core)
     private readonly DiskWatch _watch = new(core.Lane, core.Options.Deadlines);
 
     /// <summary>Opens a registered disk that no pool owns and reads its label. One that cannot be opened says why.</summary>
-    /// <exception cref="RefusedException">It cannot be opened, and <paramref name="mustOpen"/> is set.</exception>
+    /// <exception cref="ManagementException">It cannot be opened, and <paramref name="mustOpen"/> is set.</exception>
     internal async LaneTask<Nothing> Open(RegisteredDisk disk, bool mustOpen = false)
     {
         disk.Problem = "";
@@ -41,14 +41,14 @@ internal sealed class DiskOpener(SubsystemCore core)
             disk.Scan = null;
             if (mustOpen)
             {
-                throw new RefusedException(
+                throw new ManagementException(
                     failure.Failure switch
                     {
-                        DiskOpenFailure.NotFound => Refusal.FileNotFound,
-                        DiskOpenFailure.PermissionDenied => Refusal.AccessDenied,
-                        DiskOpenFailure.InUse or DiskOpenFailure.StillHeld => Refusal.InUse,
-                        DiskOpenFailure.Unsuitable => Refusal.PhysicalDiskNotSupported,
-                        _ => Refusal.Failed,
+                        DiskOpenFailure.NotFound => ManagementError.FileNotFound,
+                        DiskOpenFailure.PermissionDenied => ManagementError.AccessDenied,
+                        DiskOpenFailure.InUse or DiskOpenFailure.StillHeld => ManagementError.InUse,
+                        DiskOpenFailure.Unsuitable => ManagementError.PhysicalDiskNotSupported,
+                        _ => ManagementError.Failed,
                     },
                     failure.Message);
             }

@@ -26,7 +26,7 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
     internal string Load() => registry.Load();
 
     /// <summary>Lists a disk that was opened for it.</summary>
-    /// <exception cref="RefusedException">The list cannot be written; the disk is not listed.</exception>
+    /// <exception cref="ManagementException">The list cannot be written; the disk is not listed.</exception>
     internal void Add(RegisteredDisk disk, string path)
     {
         registry.Disks.Add(disk);
@@ -42,7 +42,7 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
     }
 
     /// <summary>Takes a disk off the list; it is still open.</summary>
-    /// <exception cref="RefusedException">The list cannot be written; the disk is listed as before.</exception>
+    /// <exception cref="ManagementException">The list cannot be written; the disk is listed as before.</exception>
     internal void Remove(RegisteredDisk disk)
     {
         int place = registry.Disks.IndexOf(disk);
@@ -59,7 +59,7 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
     }
 
     /// <summary>Changes what the user says of a disk that is not a member; null: as before.</summary>
-    /// <exception cref="RefusedException">The list cannot be written; nothing was changed.</exception>
+    /// <exception cref="ManagementException">The list cannot be written; nothing was changed.</exception>
     internal void Set(RegisteredDisk disk, string? name, string? description, MediaType? mediaType)
     {
         (string, string, DiskOverrides) before = (disk.FriendlyName, disk.Description, disk.Overrides);
@@ -102,9 +102,9 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
     }
 
     /// <summary>Returns a registered disk by its identity.</summary>
-    /// <exception cref="RefusedException">There is none.</exception>
-    internal RegisteredDisk Take(Guid id) => Find(id) ?? throw new RefusedException(
-        Refusal.ObjectNotFound, $"There is no registered physical disk {id}.", "Look at Get-PhysicalDisk.");
+    /// <exception cref="ManagementException">There is none.</exception>
+    internal RegisteredDisk Take(Guid id) => Find(id) ?? throw new ManagementException(
+        ManagementError.ObjectNotFound, $"There is no registered physical disk {id}.", "Look at Get-PhysicalDisk.");
 
     /// <summary>Returns a registered disk by its identity, or null.</summary>
     internal RegisteredDisk? Find(Guid id) => registry.Disks.Find(disk => IdOf(disk) == id);
@@ -138,6 +138,6 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
 
     private DiskDescription? Member(RegisteredDisk disk) => pools.All.Select(pool => pool.MemberFor(disk)).FirstOrDefault(static member => member is not null);
 
-    private static RefusedException NotKept(IOException failure, string outcome) => new(
-        FileRefusals.Of(failure), $"{outcome}: the list of registered disks cannot be written: {failure.Message}", "Free space in the folder of the host's state, then try again.");
+    private static ManagementException NotKept(IOException failure, string outcome) => new(
+        FileErrors.Of(failure), $"{outcome}: the list of registered disks cannot be written: {failure.Message}", "Free space in the folder of the host's state, then try again.");
 }

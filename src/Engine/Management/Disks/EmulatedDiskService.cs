@@ -13,8 +13,8 @@ public sealed class EmulatedDiskService
     internal EmulatedDiskService(SubsystemCore core, PhysicalDiskStatuses diskStatuses) => (_core, _diskStatuses) = (core, diskStatuses);
 
     /// <summary>Makes an emulated disk fail from now on, in place of what it did wrong before; it forgets that when the host stops.</summary>
-    /// <exception cref="RefusedException">The disk is not emulated, or a value is out of range; nothing was changed.</exception>
-    public Task<PhysicalDiskStatus> SetFaultAsync(Guid id, EmulatedFault fault) => _core.Turns.Change(LaneTask<PhysicalDiskStatus> () =>
+    /// <exception cref="ManagementException">The disk is not emulated, or a value is out of range; nothing was changed.</exception>
+    public Task<PhysicalDiskStatus> SetFaultAsync(Guid id, EmulatedFault fault) => _core.Verbs.Change(LaneTask<PhysicalDiskStatus> () =>
     {
         RegisteredDisk disk = TakeEmulated(id, fault);
         disk.Fault = fault;
@@ -27,15 +27,15 @@ public sealed class EmulatedDiskService
     });
 
     /// <summary>Refuses what <see cref="SetFaultAsync"/> would refuse.</summary>
-    public Task<bool> CheckSetFaultAsync(Guid id, EmulatedFault fault) => _core.Turns.Check(() => TakeEmulated(id, fault));
+    public Task<bool> CheckSetFaultAsync(Guid id, EmulatedFault fault) => _core.Verbs.Check(() => TakeEmulated(id, fault));
 
     private RegisteredDisk TakeEmulated(Guid id, EmulatedFault fault)
     {
         RegisteredDisk disk = _core.Disks.Take(id);
         if (DiskUri.Parse(disk.Uri).Kind != DiskKind.Emulated)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"Physical disk '{_core.Disks.NameOf(disk)}' is not emulated ({disk.Uri}): it has no faults but its own.",
+            throw new ManagementException(
+                ManagementError.InvalidParameter, $"Physical disk '{_core.Disks.NameOf(disk)}' is not emulated ({disk.Uri}): it has no faults but its own.",
                 "Make one with New-PhysicalDisk -LatencyProfile.");
         }
 
@@ -57,8 +57,8 @@ public sealed class EmulatedDiskService
     {
         if (value < least || value > most)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"-{parameter} {value} is not possible; {least} to {most} is.", "Give a value in that range.");
+            throw new ManagementException(
+                ManagementError.InvalidParameter, $"-{parameter} {value} is not possible; {least} to {most} is.", "Give a value in that range.");
         }
     }
 }

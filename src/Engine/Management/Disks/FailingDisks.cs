@@ -110,7 +110,7 @@ internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliab
             .Where(other => other.Description.Number != number && other.Description.Usage is not (DiskUsage.Retired or DiskUsage.ManualSelect))
             .Sum(other => pool.Allocator.FreeSlabs(other.Description.Number));
         return free >= disk.UsedSlabs
-            && core.Pools.UsersOf(managed).All(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.Home.Pool!, user.Disk.Open).CanAllLeave(pool, number));
+            && core.Pools.UsersOf(managed).All(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.OwnerPool.Pool!, user.Disk.Open).CanAllLeave(pool, number));
     }
 
     /// <summary>What is known of the errors of a disk since the host started.</summary>

@@ -24,18 +24,18 @@ internal sealed class HeldDisks(SubsystemCore core, DiskOpener diskOpener, PoolO
         }
 
         core.Notice("Disks are still held by a host that has ended; their pools are opened when the kernel has let go of them.");
-        while (core.Disks.HasHeldDisks && !core.Turns.IsStopped && core.Lane.NowNs < endNs)
+        while (core.Disks.HasHeldDisks && !core.Verbs.IsStopped && core.Lane.NowNs < endNs)
         {
             await core.Lane.Delay(HeldLookNs);
-            await core.Turns.InTurn(LookAtHeldDisks);
+            await core.Verbs.Enqueue(LookAtHeldDisks);
         }
 
-        await core.Turns.InTurn(OpenPartly);
+        await core.Verbs.Enqueue(OpenPartly);
     }
 
     private async LaneTask<Nothing> LookAtHeldDisks()
     {
-        foreach (RegisteredDisk disk in core.Disks.All.Where(disk => disk.IsStillHeld && !core.Turns.IsStopped).ToArray())
+        foreach (RegisteredDisk disk in core.Disks.All.Where(disk => disk.IsStillHeld && !core.Verbs.IsStopped).ToArray())
         {
             await diskOpener.Open(disk);
             if (disk.Disk is not null)
@@ -48,5 +48,5 @@ internal sealed class HeldDisks(SubsystemCore core, DiskOpener diskOpener, PoolO
     }
 
     /// <summary>No disk is held any more, or none is waited for: what is there has to do.</summary>
-    private async LaneTask<Nothing> OpenPartly() => core.Turns.IsStopped ? default : await opener.Open();
+    private async LaneTask<Nothing> OpenPartly() => core.Verbs.IsStopped ? default : await opener.Open();
 }

@@ -54,11 +54,11 @@ public sealed class PhysicalDiskService
         (_core, _diskOpener, _opener, _diskChecks, _diskStatuses, _reliability, _failing) = (core, diskOpener, opener, diskChecks, diskStatuses, reliability, failing);
 
     /// <summary>Registered disks, and the missing members of open pools.</summary>
-    public Task<PhysicalDiskStatus[]> ListAsync() => _core.Turns.Look(List);
+    public Task<PhysicalDiskStatus[]> ListAsync() => _core.Verbs.Look(List);
 
     /// <summary>Makes an image file and registers it.</summary>
-    /// <exception cref="RefusedException">The file exists, the size is unsuitable, the file system is full; nothing was changed.</exception>
-    public Task<PhysicalDiskStatus> CreateAsync(RegistrationSpec spec, long size, bool preallocate) => _core.Turns.Change(async LaneTask<PhysicalDiskStatus> () =>
+    /// <exception cref="ManagementException">The file exists, the size is unsuitable, the file system is full; nothing was changed.</exception>
+    public Task<PhysicalDiskStatus> CreateAsync(RegistrationSpec spec, long size, bool preallocate) => _core.Verbs.Change(async LaneTask<PhysicalDiskStatus> () =>
     {
         _diskChecks.CheckRegistration(spec);
         DiskChecks.CheckImageSize(size);
@@ -68,7 +68,7 @@ public sealed class PhysicalDiskService
         }
         catch (Exception failure) when (failure is IOException or ArgumentException)
         {
-            throw new RefusedException(FileRefusals.Of(failure), $"-Path '{spec.Path}': {failure.Message}");
+            throw new ManagementException(FileErrors.Of(failure), $"-Path '{spec.Path}': {failure.Message}");
         }
 
         try
@@ -83,25 +83,25 @@ public sealed class PhysicalDiskService
     });
 
     /// <summary>Refuses what <see cref="CreateAsync"/> would refuse, but for a file system that turns out to be full.</summary>
-    public Task<bool> CheckCreateAsync(RegistrationSpec spec, long size) => _core.Turns.Check(() =>
+    public Task<bool> CheckCreateAsync(RegistrationSpec spec, long size) => _core.Verbs.Check(() =>
     {
         _diskChecks.CheckRegistration(spec);
         DiskChecks.CheckImageSize(size);
         if (DiskImage.WhyNotCreated(spec.Path, size) is { } why)
         {
-            throw new RefusedException(FileRefusals.Of(why), $"-Path '{spec.Path}': {why.Message}");
+            throw new ManagementException(FileErrors.Of(why), $"-Path '{spec.Path}': {why.Message}");
         }
     });
 
     /// <summary>Registers an existing image file or block device; members of a pool open it when enough are there.</summary>
-    public Task<PhysicalDiskStatus> RegisterAsync(RegistrationSpec spec) => _core.Turns.Change(LaneTask<PhysicalDiskStatus> () =>
+    public Task<PhysicalDiskStatus> RegisterAsync(RegistrationSpec spec) => _core.Verbs.Change(LaneTask<PhysicalDiskStatus> () =>
     {
         _diskChecks.CheckRegistration(spec);
         return Register(spec);
     });
 
     /// <summary>Refuses what <see cref="RegisterAsync"/> would refuse: the disk is opened for a moment.</summary>
-    public Task<bool> CheckRegisterAsync(RegistrationSpec spec) => _core.Turns.Change(async LaneTask<bool> () =>
+    public Task<bool> CheckRegisterAsync(RegistrationSpec spec) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
         _diskChecks.CheckRegistration(spec);
         RegisteredDisk disk = NewRegistration(spec);
@@ -111,7 +111,7 @@ public sealed class PhysicalDiskService
     });
 
     /// <summary>Forgets a disk that is no member of an open pool. The disk itself is left as it is.</summary>
-    public Task<bool> UnregisterAsync(Guid id) => _core.Turns.Change(async LaneTask<bool> () =>
+    public Task<bool> UnregisterAsync(Guid id) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
         RegisteredDisk disk = _diskChecks.TakeUnpooled(id);
         _core.Disks.Remove(disk);
@@ -120,11 +120,11 @@ public sealed class PhysicalDiskService
     });
 
     /// <summary>Refuses what <see cref="UnregisterAsync"/> would refuse.</summary>
-    public Task<bool> CheckUnregisterAsync(Guid id) => _core.Turns.Check(() => _diskChecks.TakeUnpooled(id));
+    public Task<bool> CheckUnregisterAsync(Guid id) => _core.Verbs.Check(() => _diskChecks.TakeUnpooled(id));
 
     /// <summary>Changes name, text, medium or usage of a disk.</summary>
     public Task<PhysicalDiskStatus> SetAsync(Guid id, string? name, string? description, MediaType? mediaType, DiskUsage? usage) =>
-        _core.Turns.Change(async LaneTask<PhysicalDiskStatus> () =>
+        _core.Verbs.Change(async LaneTask<PhysicalDiskStatus> () =>
         {
             if (_diskChecks.TakeChangeable(id, name, usage) is not var (managed, member))
             {
@@ -151,15 +151,15 @@ public sealed class PhysicalDiskService
         });
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
-    public Task<bool> CheckSetAsync(Guid id, string? name, DiskUsage? usage) => _core.Turns.Check(() => _diskChecks.TakeChangeable(id, name, usage));
+    public Task<bool> CheckSetAsync(Guid id, string? name, DiskUsage? usage) => _core.Verbs.Check(() => _diskChecks.TakeChangeable(id, name, usage));
 
     /// <summary>Clears what an unpooled disk holds, so that it can be pooled.</summary>
-    public Task<PhysicalDiskStatus> ResetAsync(Guid id) => _core.Turns.Change(async LaneTask<PhysicalDiskStatus> () =>
+    public Task<PhysicalDiskStatus> ResetAsync(Guid id) => _core.Verbs.Change(async LaneTask<PhysicalDiskStatus> () =>
     {
         (RegisteredDisk disk, IDisk open) = _diskChecks.TakeErasable(id);
         if (await PoolScan.Erase(_core.Lane, open) is not IoError.None and var error)
         {
-            throw new RefusedException(Refusal.Failed, $"Physical disk '{disk.FriendlyName}' could not be cleared: {error}.");
+            throw new ManagementException(ManagementError.Failed, $"Physical disk '{disk.FriendlyName}' could not be cleared: {error}.");
         }
 
         disk.Problem = "";
@@ -169,7 +169,7 @@ public sealed class PhysicalDiskService
     });
 
     /// <summary>Refuses what <see cref="ResetAsync"/> would refuse.</summary>
-    public Task<bool> CheckResetAsync(Guid id) => _core.Turns.Check(() => _diskChecks.TakeErasable(id));
+    public Task<bool> CheckResetAsync(Guid id) => _core.Verbs.Check(() => _diskChecks.TakeErasable(id));
 
     /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
     internal PhysicalDiskStatus[] List() => [.. _diskStatuses.All()];
@@ -182,7 +182,7 @@ public sealed class PhysicalDiskService
         {
             _core.Disks.Add(disk, spec.Path);
         }
-        catch (RefusedException)
+        catch (ManagementException)
         {
             await DiskOpener.Close(disk);
             throw;

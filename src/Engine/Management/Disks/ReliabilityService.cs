@@ -14,8 +14,8 @@ public sealed class ReliabilityService
         (_core, _reliability, _failing, _diskStatuses) = (core, reliability, failing, diskStatuses);
 
     /// <summary>The reliability counters of a physical disk.</summary>
-    /// <exception cref="RefusedException">There is no such disk.</exception>
-    public Task<DiskReliability> GetAsync(Guid disk) => _core.Turns.Look(() =>
+    /// <exception cref="ManagementException">There is no such disk.</exception>
+    public Task<DiskReliability> GetAsync(Guid disk) => _core.Verbs.Look(() =>
     {
         RequireDisk(disk);
         _reliability.Gather();
@@ -23,8 +23,8 @@ public sealed class ReliabilityService
     });
 
     /// <summary>Lets the reliability counters of a physical disk begin at zero.</summary>
-    /// <exception cref="RefusedException">There is no such disk.</exception>
-    public Task<DiskReliability> ResetAsync(Guid disk) => _core.Turns.Look(() =>
+    /// <exception cref="ManagementException">There is no such disk.</exception>
+    public Task<DiskReliability> ResetAsync(Guid disk) => _core.Verbs.Look(() =>
     {
         RequireDisk(disk);
         _reliability.Gather();
@@ -38,7 +38,7 @@ public sealed class ReliabilityService
     {
         if (!_diskStatuses.All().Any(known => known.UniqueId == disk))
         {
-            throw new RefusedException(Refusal.ObjectNotFound, $"There is no physical disk {disk}.", "Look at Get-PhysicalDisk.");
+            throw new ManagementException(ManagementError.ObjectNotFound, $"There is no physical disk {disk}.", "Look at Get-PhysicalDisk.");
         }
     }
 }

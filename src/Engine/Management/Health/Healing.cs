@@ -20,21 +20,21 @@ namespace TierSpaces.Engine.Management;
 
 /// <summary>Does once a second what pools do about their disks by themselves.</summary>
 internal sealed class Healing(
-    SubsystemCore core, MissingDisks missing, LostPools lost, VirtualDiskOpener disks, FailingDisks failing, WriteCacheService caches, RepairService repairs, LentCaches lent)
+    SubsystemCore core, MissingDisks missing, LostPools lost, VirtualDiskOpener disks, FailingDisks failing, WriteCacheService caches, RepairService repairs, RemoteCaches remote)
 {
     private const long TendPeriodNs = 1_000_000_000;
 
     /// <summary>Runs until the host stops.</summary>
     internal async LaneTask Run()
     {
-        while (!core.Turns.IsStopped)
+        while (!core.Verbs.IsStopped)
         {
             await core.Lane.Delay(TendPeriodNs);
-            if (!core.Turns.IsStopped)
+            if (!core.Verbs.IsStopped)
             {
                 missing.NoteAbsences();
                 missing.LookForMissing();
-                await core.Turns.InTurn(Tend);
+                await core.Verbs.Enqueue(Tend);
             }
         }
     }
@@ -43,12 +43,12 @@ internal sealed class Healing(
     {
         foreach (ManagedPool managed in core.Pools.All.ToArray())
         {
-            if (!core.Turns.IsStopped)
+            if (!core.Verbs.IsStopped)
             {
                 await lost.Tend(managed);
             }
 
-            if (!core.Turns.IsStopped && managed.Pool is { HasLostQuorum: false } pool)
+            if (!core.Verbs.IsStopped && managed.Pool is { HasLostQuorum: false } pool)
             {
                 await missing.RetryRejoins(managed, pool);
                 await disks.ReopenDecided(managed);
@@ -60,7 +60,7 @@ internal sealed class Healing(
             }
         }
 
-        await lent.GiveBackUnnamed();
+        await remote.GiveBackUnnamed();
 
         return default;
     }

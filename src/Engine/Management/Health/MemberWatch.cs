@@ -21,12 +21,12 @@ internal sealed class MemberWatch(SubsystemCore core)
     /// <summary>Runs until the host stops.</summary>
     internal async LaneTask Run()
     {
-        while (!core.Turns.IsStopped)
+        while (!core.Verbs.IsStopped)
         {
             await core.Lane.Delay(WatchPeriodNs);
             foreach (ManagedPool managed in core.Pools.All.ToArray())
             {
-                if (managed.Pool is { } pool && !core.Turns.IsStopped)
+                if (managed.Pool is { } pool && !core.Verbs.IsStopped)
                 {
                     WatchMembersOf(managed, pool);
                 }
@@ -45,11 +45,11 @@ internal sealed class MemberWatch(SubsystemCore core)
 
             if (!disk.IsPresent)
             {
-                TakeOut(pool, number, disk, "is gone").Forget();
+                Evict(pool, number, disk, "is gone").Forget();
             }
             else if (disk is MeteredDisk { IsHung: true } && CanSpare(managed, pool, number))
             {
-                TakeOut(pool, number, disk, "does not answer").Forget();
+                Evict(pool, number, disk, "does not answer").Forget();
             }
         }
     }
@@ -57,7 +57,7 @@ internal sealed class MemberWatch(SubsystemCore core)
     private bool CanSpare(ManagedPool managed, Pool pool, DiskNumber number) =>
         pool.CanSpare(number) && core.Pools.UsersOf(managed).All(user => user.Disk.Open.SurvivesWithout(pool, number.Value));
 
-    private async LaneTask TakeOut(Pool pool, DiskNumber number, IDisk disk, string why)
+    private async LaneTask Evict(Pool pool, DiskNumber number, IDisk disk, string why)
     {
         core.Notice($"{disk.Identity.Uri} {why}.");
         await pool.Evict(number, $"the device {why}");

@@ -166,7 +166,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
         _lookEnded.NotifyAll();
         if (seen is var (found, scan))
         {
-            await core.Turns.InTurn(() => TakeBack(disk, found, scan));
+            await core.Verbs.Enqueue(() => TakeBack(disk, found, scan));
         }
 
         disk.IsLookedFor = false;
@@ -181,12 +181,12 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
     }
 
     private bool CanDrain(ManagedPool managed, Pool pool, DiskNumber number) =>
-        core.Pools.UsersOf(managed).Any(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.Home.Pool!, user.Disk.Open).CanLeave(pool, number));
+        core.Pools.UsersOf(managed).Any(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.OwnerPool.Pool!, user.Disk.Open).CanLeave(pool, number));
 
     /// <summary>A missing disk has been found. If it is still wanted it takes part again, else it is let go.</summary>
     private async LaneTask<Nothing> TakeBack(RegisteredDisk disk, IDisk found, PoolScan scan)
     {
-        if (core.Turns.IsStopped || !core.Disks.All.Contains(disk) || !(core.Disks.IsAway(disk) || DiskTable.IsUnknown(disk)))
+        if (core.Verbs.IsStopped || !core.Disks.All.Contains(disk) || !(core.Disks.IsAway(disk) || DiskTable.IsUnknown(disk)))
         {
             await found.Close();
             return default;

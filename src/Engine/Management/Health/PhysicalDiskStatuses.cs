@@ -23,7 +23,7 @@ internal sealed class PhysicalDiskStatuses(SubsystemCore core, DiskChecks diskCh
             var why = diskChecks.WhyNotPoolable(disk);
             return view with
             {
-                CannotPool = why?.Refusal,
+                CannotPool = why?.Error,
                 CannotPoolReason = why?.Reason ?? "",
                 Health = disk.Problem.Length > 0 ? HealthStatus.Unhealthy : HealthStatus.Healthy,
                 OperationalStatus = disk.IsSplit ? "Split" : disk.Problem.Length > 0 ? "Lost Communication" : "OK",
@@ -31,7 +31,7 @@ internal sealed class PhysicalDiskStatuses(SubsystemCore core, DiskChecks diskCh
             };
         }
 
-        return OfMember(managed!, member, view) with { CannotPool = Refusal.PhysicalDiskInUse, CannotPoolReason = "it is in a storage pool." };
+        return OfMember(managed!, member, view) with { CannotPool = ManagementError.PhysicalDiskInUse, CannotPoolReason = "it is in a storage pool." };
     }
 
     /// <summary>Returns the statuses of the members of a pool that no registered disk is.</summary>
@@ -50,7 +50,7 @@ internal sealed class PhysicalDiskStatuses(SubsystemCore core, DiskChecks diskCh
                 Model = disk.Description.Model,
                 Manufacturer = disk.Description.Manufacturer,
                 FirmwareVersion = disk.Description.FirmwareVersion,
-                CannotPool = Refusal.PhysicalDiskInUse,
+                CannotPool = ManagementError.PhysicalDiskInUse,
                 CannotPoolReason = "it is missing.",
             }));
 

@@ -44,7 +44,7 @@ public static class PowerCuts
     /// <summary>Runs a test on the calling thread.</summary>
     /// <param name="request">What to try.</param>
     /// <param name="mayGoOn">Asked every few milliseconds; false ends the test with what it has found.</param>
-    /// <exception cref="RefusedException">A parameter is outside its range; nothing was run.</exception>
+    /// <exception cref="ManagementException">A parameter is outside its range; nothing was run.</exception>
     public static PowerCutResult Run(PowerCutRequest request, Func<bool> mayGoOn)
     {
         Check(request);
@@ -68,24 +68,24 @@ public static class PowerCuts
     {
         if (request.Cuts is < 1 or > CutsMax)
         {
-            throw new RefusedException(Refusal.InvalidParameter, $"-Cuts {request.Cuts} is outside 1 to {CutsMax}.");
+            throw new ManagementException(ManagementError.InvalidParameter, $"-Cuts {request.Cuts} is outside 1 to {CutsMax}.");
         }
 
         if (request.Layout.SizeBytes is < 1 or > SizeMax)
         {
-            throw new RefusedException(Refusal.SizeNotSupported, $"-Size {request.Layout.SizeBytes} is outside 1 to {SizeMax} bytes; it is rounded up to whole rows.");
+            throw new ManagementException(ManagementError.SizeNotSupported, $"-Size {request.Layout.SizeBytes} is outside 1 to {SizeMax} bytes; it is rounded up to whole rows.");
         }
 
         if (request.Layout.NumberOfColumns is < 1 or > ColumnsMax)
         {
-            throw new RefusedException(
-                Refusal.ColumnsRange, $"-NumberOfColumns {request.Layout.NumberOfColumns} is outside 1 to {ColumnsMax}, the most that is tried in memory.");
+            throw new ManagementException(
+                ManagementError.ColumnsRange, $"-NumberOfColumns {request.Layout.NumberOfColumns} is outside 1 to {ColumnsMax}, the most that is tried in memory.");
         }
 
         if (request.Layout.LogicalSectorSize is not (null or 512 or 4096))
         {
-            throw new RefusedException(
-                Refusal.SectorSizeNotSupported, $"-LogicalSectorSize {request.Layout.LogicalSectorSize}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
+            throw new ManagementException(
+                ManagementError.SectorSizeNotSupported, $"-LogicalSectorSize {request.Layout.LogicalSectorSize}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
         }
     }
 

@@ -178,7 +178,7 @@ internal sealed record VirtualDiskCondition
             UnreadableReason = open.UnreadableReason,
             LacksLog = open.LacksLog,
             IsComplete = open.IsComplete,
-            FullCacheDisk = open.Lent is { Rings.FullDisk: > 0 } lent ? NameOf(lent.Pool, lent.Rings.FullDisk) : null,
+            FullCacheDisk = open.Remote is { Rings.FullDisk: > 0 } remote ? NameOf(remote.Pool, remote.Rings.FullDisk) : null,
             FullDisk = open.FullDisk is > 0 and var full ? NameOf(pool, full) : null,
             LostCacheReason = disk.HasLostCache ? open.Cache!.StateReason : null,
             LostBlocksReason = open.Cache is { HasLostBlocks: true } losing ? losing.StateReason : null,
@@ -200,8 +200,8 @@ internal sealed record VirtualDiskCondition
 
     private static string NameOf(Pool pool, int number) => pool.State.Disk(new DiskNumber((ushort)number))!.Description.FriendlyName;
 
-    private static IEnumerable<MissingCopies> MissingUnder(SubsystemCore core, ManagedPool home, ManagedVirtualDisk disk) =>
-        from managed in core.Pools.All.Where(pool => pool != home && pool.Pool is not null && pool.Pool == disk.Open.Lent?.Pool).Prepend(home)
+    private static IEnumerable<MissingCopies> MissingUnder(SubsystemCore core, ManagedPool owner, ManagedVirtualDisk disk) =>
+        from managed in core.Pools.All.Where(pool => pool != owner && pool.Pool is not null && pool.Pool == disk.Open.Remote?.Pool).Prepend(owner)
         from number in MissingUnder(managed.Pool!, disk)
         select new MissingCopies(managed.Pool!.State.Disk(number)!.Description.FriendlyName, core.Disks.NextLookNs(managed, number));
 

@@ -13,7 +13,7 @@ public sealed class JobService
     internal JobService(SubsystemCore core, JobRunner runner) => (_core, _runner) = (core, runner);
 
     /// <summary>Jobs at work, and those that ended in the last ten minutes, oldest first.</summary>
-    public Task<JobStatus[]> ListAsync() => _core.Turns.Look(List);
+    public Task<JobStatus[]> ListAsync() => _core.Verbs.Look(List);
 
     /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
     internal JobStatus[] List() => [.. _runner.All.Select(JobStatus.Of)];
@@ -22,7 +22,7 @@ public sealed class JobService
     internal IReadOnlyList<StorageJob> Listed => _runner.All;
 
     /// <summary>Stops a job for good; completes when it has stopped.</summary>
-    /// <exception cref="RefusedException">There is no such job, or it has ended.</exception>
+    /// <exception cref="ManagementException">There is no such job, or it has ended.</exception>
     public Task<JobStatus> StopAsync(Guid id) => _core.Lane.InvokeAsync(async LaneTask<JobStatus> () =>
     {
         StorageJob job = TakeRunning(id);
@@ -31,13 +31,13 @@ public sealed class JobService
     });
 
     /// <summary>Refuses what <see cref="StopAsync"/> would refuse.</summary>
-    public Task<bool> CheckStopAsync(Guid id) => _core.Turns.Check(() => TakeRunning(id));
+    public Task<bool> CheckStopAsync(Guid id) => _core.Verbs.Check(() => TakeRunning(id));
 
     private StorageJob TakeRunning(Guid id)
     {
         StorageJob job = _runner.All.FirstOrDefault(job => job.Spec.Id == id)
-            ?? throw new RefusedException(Refusal.ObjectNotFound, $"There is no storage job {id}.", "Look at Get-StorageJob.");
-        return !job.HasEnded ? job : throw new RefusedException(
-            Refusal.InvalidParameter, $"Storage job '{job.Spec.Name}' ({id}) has ended: {job.State}.", "Only a job that runs can be stopped.");
+            ?? throw new ManagementException(ManagementError.ObjectNotFound, $"There is no storage job {id}.", "Look at Get-StorageJob.");
+        return !job.HasEnded ? job : throw new ManagementException(
+            ManagementError.InvalidParameter, $"Storage job '{job.Spec.Name}' ({id}) has ended: {job.State}.", "Only a job that runs can be stopped.");
     }
 }

@@ -22,16 +22,16 @@ public sealed class RebalanceService
     /// Spreads the slabs of a pool evenly over its disks. Joins a job of the same pool that does so already. Completes when the job has ended,
     /// however it has.
     /// </summary>
-    /// <exception cref="RefusedException">The pool is not there, not open, or read-only.</exception>
+    /// <exception cref="ManagementException">The pool is not there, not open, or read-only.</exception>
     public Task<JobStatus> OptimizeAsync(Guid pool) => _core.Lane.InvokeAsync(async LaneTask<JobStatus> () =>
     {
-        StorageJob job = await _core.Turns.InTurn(() => LaneTask.FromResult(StartOptimize(_core.Pools.TakeOpen(pool))));   // the wait holds up no other verb
+        StorageJob job = await _core.Verbs.Enqueue(() => LaneTask.FromResult(StartOptimize(_core.Pools.TakeOpen(pool))));   // the wait holds up no other verb
         await job.WaitForEnd();
         return JobStatus.Of(job);
     });
 
     /// <summary>Refuses what <see cref="OptimizeAsync"/> would refuse.</summary>
-    public Task<bool> CheckOptimizeAsync(Guid id) => _core.Turns.Check(() => _core.Pools.TakeOpen(id).RequireWritable());
+    public Task<bool> CheckOptimizeAsync(Guid id) => _core.Verbs.Check(() => _core.Pools.TakeOpen(id).RequireWritable());
 
     private StorageJob StartOptimize(ManagedPool managed)
     {

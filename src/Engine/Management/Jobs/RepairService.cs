@@ -33,16 +33,16 @@ public sealed class RepairService
     /// policy gives those up, are rebuilt on other disks; then everything is verified and healed. Joins a repair of
     /// the same virtual disk that is under way. Completes when the job has ended, however it has.
     /// </summary>
-    /// <exception cref="RefusedException">The virtual disk is not there, or cannot be used.</exception>
+    /// <exception cref="ManagementException">The virtual disk is not there, or cannot be used.</exception>
     public Task<JobStatus> RepairAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<JobStatus> () =>
     {
-        StorageJob job = await _core.Turns.InTurn(() => LaneTask.FromResult(StartRepair(virtualDisk)));   // the wait holds up no other verb
+        StorageJob job = await _core.Verbs.Enqueue(() => LaneTask.FromResult(StartRepair(virtualDisk)));   // the wait holds up no other verb
         await job.WaitForEnd();
         return JobStatus.Of(job);
     });
 
     /// <summary>What <see cref="RepairAsync"/> would do before it verifies every copy.</summary>
-    public Task<RepairPlacement> PlanAsync(Guid id) => _core.Turns.Plan(() =>
+    public Task<RepairPlacement> PlanAsync(Guid id) => _core.Verbs.Plan(() =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
         RequireRepairable(disk);
@@ -60,11 +60,11 @@ public sealed class RepairService
     /// <summary>Repairs the virtual disks with slabs in a pool that have something to repair; a repair under way begins again.</summary>
     internal void StartRepairs(ManagedPool managed)
     {
-        foreach ((ManagedPool home, ManagedVirtualDisk disk) in _core.Pools.UsersOf(managed).ToArray())
+        foreach ((ManagedPool owner, ManagedVirtualDisk disk) in _core.Pools.UsersOf(managed).ToArray())
         {
             if (disk.Open is { Fault: IoError.None, BytesToResync: > 0 })
             {
-                BeginRepair(home, disk);
+                BeginRepair(owner, disk);
             }
         }
     }
@@ -131,8 +131,8 @@ public sealed class RepairService
     {
         if (disk.Open.Fault != IoError.None)
         {
-            throw new RefusedException(
-                Refusal.VirtualDiskStateForbids,
+            throw new ManagementException(
+                ManagementError.VirtualDiskStateForbids,
                 $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be repaired while it is detached: {disk.Open.FaultReason}.",
                 "Bring its missing disks back, then run Update-StoragePool.");
         }
@@ -171,7 +171,7 @@ public sealed class RepairService
     private List<IJobStep> RepairSteps(ManagedPool managed, ManagedVirtualDisk disk) =>
     [
         .. disk.Open.Parts.Select(part => new ResyncStep(part.Space, TierOf(disk, part))),
-        .. disk.Open.Lent is { } lent ? [new ResyncStep(lent.Rings, "write cache")] : Array.Empty<IJobStep>(),
+        .. disk.Open.Remote is { } remote ? [new ResyncStep(remote.Rings, "write cache")] : Array.Empty<IJobStep>(),
         new RegenerateStep(new SlabMover(managed.Pool!, disk.Open), disk.Open, managed.Pool!.Slabs.DataBytes),
         .. ScrubSteps(managed, disk),
     ];
@@ -187,7 +187,7 @@ public sealed class RepairService
 
     /// <summary>Retired disks with slabs, of the pool of a virtual disk and of the one that its write cache is in.</summary>
     private static IEnumerable<(Pool Pool, DiskNumber Disk)> RetiredUnder(Pool pool, ManagedVirtualDisk disk) =>
-        new[] { pool, disk.Open.Lent?.Pool }.OfType<Pool>().SelectMany(static one => RetiredWithSlabs(one).Select(number => (one, number)));
+        new[] { pool, disk.Open.Remote?.Pool }.OfType<Pool>().SelectMany(static one => RetiredWithSlabs(one).Select(number => (one, number)));
 
     private static DiskNumber[] RetiredWithSlabs(Pool pool) =>
     [

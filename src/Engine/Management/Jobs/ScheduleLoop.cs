@@ -11,10 +11,10 @@ internal sealed class ScheduleLoop(SubsystemCore core, ReliabilityRecords reliab
     /// <summary>Runs until the host stops.</summary>
     internal async LaneTask Run()
     {
-        while (!core.Turns.IsStopped)
+        while (!core.Verbs.IsStopped)
         {
             await core.Lane.Delay(SchedulePollNs);
-            if (!core.Turns.IsStopped)
+            if (!core.Verbs.IsStopped)
             {
                 reliability.Gather();
                 reliability.Save();

@@ -16,18 +16,18 @@ public sealed class ScrubService
     internal ScrubService(SubsystemCore core, JobRunner runner, RepairService repairs) => (_core, _runner, _repairs) = (core, runner, repairs);
 
     /// <summary>How often the virtual disks of a pool are verified; zero for never.</summary>
-    public Task<TimeSpan> IntervalAsync(Guid pool) => _core.Turns.Look(() => IntervalOf(_core.Pools.TakeOpen(pool).Pool!));
+    public Task<TimeSpan> IntervalAsync(Guid pool) => _core.Verbs.Look(() => IntervalOf(_core.Pools.TakeOpen(pool).Pool!));
 
     /// <summary>Sets how often the virtual disks of a pool are verified.</summary>
     /// <param name="pool">The pool.</param>
     /// <param name="interval">From one minute on, or zero for never; whole seconds count.</param>
-    /// <exception cref="RefusedException">The interval is outside its range or the pool is not open; nothing was changed.</exception>
-    public Task<bool> SetIntervalAsync(Guid pool, TimeSpan interval) => _core.Turns.Change(async LaneTask<bool> () =>
+    /// <exception cref="ManagementException">The interval is outside its range or the pool is not open; nothing was changed.</exception>
+    public Task<bool> SetIntervalAsync(Guid pool, TimeSpan interval) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
         if (interval != TimeSpan.Zero && (interval < TimeSpan.FromMinutes(1) || interval > TimeSpan.FromDays(3650)))
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"A scrub interval of {interval} is not possible; it is zero (never) or from one minute to 3650 days.", "Choose another.");
+            throw new ManagementException(
+                ManagementError.InvalidParameter, $"A scrub interval of {interval} is not possible; it is zero (never) or from one minute to 3650 days.", "Choose another.");
         }
 
         ManagedPool managed = _core.Pools.TakeOpen(pool);
@@ -43,7 +43,7 @@ public sealed class ScrubService
     internal async LaneTask<Nothing> StartWhenDue(ManagedPool managed, ManagedVirtualDisk disk)
     {
         Guid id = disk.Open.Description.Id.Value;
-        if (_core.Turns.IsStopped || _core.Turns.IsTaken || managed.Pool is not { HasLostQuorum: false } pool || disk.Open.Fault != IoError.None)
+        if (_core.Verbs.IsStopped || _core.Verbs.IsTaken || managed.Pool is not { HasLostQuorum: false } pool || disk.Open.Fault != IoError.None)
         {
             return default;
         }

@@ -14,7 +14,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
 {
     /// <summary>The tier, and the physical disks that it may lie on.</summary>
     /// <param name="asked">Template and size in bytes, which is rounded up to whole slices.</param>
-    /// <exception cref="RefusedException">The virtual disk cannot have that tier, or the pool has no room for it.</exception>
+    /// <exception cref="ManagementException">The virtual disk cannot have that tier, or the pool has no room for it.</exception>
     internal (NewTierSpec Spec, ImmutableArray<DiskNumber> Disks) Decide(TierRequest asked)
     {
         RequireTiers();
@@ -38,8 +38,8 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
     {
         if (!disk.IsTiered)
         {
-            throw new RefusedException(
-                Refusal.NotSupported, $"Virtual disk '{disk.FriendlyName}' has no tiers, and its data lies in one piece, not in slices that could move to one.",
+            throw new ManagementException(
+                ManagementError.NotSupported, $"Virtual disk '{disk.FriendlyName}' has no tiers, and its data lies in one piece, not in slices that could move to one.",
                 "Make another one with New-VirtualDisk -StorageTiers, and copy the data.");
         }
     }
@@ -48,8 +48,8 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
     {
         if (disk.Tiers.FirstOrDefault(tier => tier.MediaTypeCode == template.MediaTypeCode) is { } same)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter,
+            throw new ManagementException(
+                ManagementError.InvalidParameter,
                 $"-StorageTier '{template.FriendlyName}' is of medium {template.Media()}, of which virtual disk '{disk.FriendlyName}' has storage tier '{same.FriendlyName}'.",
                 "Make that one larger with Resize-StorageTier, or name a template of another medium.");
         }
@@ -59,8 +59,8 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
     {
         if (disk.Tiers.Any(tier => string.Equals(tier.FriendlyName, spec.FriendlyName, StringComparison.OrdinalIgnoreCase)))
         {
-            throw new RefusedException(
-                Refusal.NameTaken, $"The tier would be called '{spec.FriendlyName}', and virtual disk '{disk.FriendlyName}' has a storage tier of that name.",
+            throw new ManagementException(
+                ManagementError.NameTaken, $"The tier would be called '{spec.FriendlyName}', and virtual disk '{disk.FriendlyName}' has a storage tier of that name.",
                 "Rename that one, or the template, with Set-StorageTier -NewFriendlyName.");
         }
     }
@@ -70,8 +70,8 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
     {
         if (disk.CacheSpace != SpaceId.None && spec.NumberOfDataCopies > disk.CacheCopies)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter,
+            throw new ManagementException(
+                ManagementError.InvalidParameter,
                 $"Storage tier '{spec.FriendlyName}' would have {spec.NumberOfDataCopies} copies, and the write cache of virtual disk '{disk.FriendlyName}' has {disk.CacheCopies}: writes would be kept less safely than the tier keeps them.",
                 "Take the write cache away (Set-VirtualDisk -WriteCacheSize 0), add the tier, and give it one again; or use a template with fewer copies.");
         }
@@ -82,8 +82,8 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         long most = RoomPlans.LargestAddedTierSize(pool, disk, spec, disks);
         if (spec.SizeBytes > most)
         {
-            throw new RefusedException(
-                Refusal.NotEnoughCapacity,
+            throw new ManagementException(
+                ManagementError.NotEnoughCapacity,
                 $"-Size {asked} of storage tier '{spec.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {most} bytes on {spec.Media()} with {spec.NumberOfColumns} columns and {(spec.NumberOfDataCopies == 1 ? "1 copy" : $"{spec.NumberOfDataCopies} copies")}.",
                 "Give a smaller size, or add disks of its medium.");
         }

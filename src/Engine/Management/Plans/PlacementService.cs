@@ -56,11 +56,11 @@ public sealed class PlacementService
     internal PlacementService(SubsystemCore core, VirtualDiskDecisions decisions) => (_core, _decisions) = (core, decisions);
 
     /// <summary>Sizes that a new virtual disk of a layout may have.</summary>
-    public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName) => _core.Turns.Look(() =>
+    public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName) => _core.Verbs.Look(() =>
         VirtualDiskPlan.SupportedSize(_core.Pools.TakeOpen(pool).Pool!, resiliencySettingName));
 
     /// <summary>Where the bytes of virtual disks are.</summary>
-    public Task<PhysicalExtent[]> ExtentsAsync(Guid? virtualDisk, Guid? physicalDisk) => _core.Turns.Look(() => _core.Pools.All
+    public Task<PhysicalExtent[]> ExtentsAsync(Guid? virtualDisk, Guid? physicalDisk) => _core.Verbs.Look(() => _core.Pools.All
         .Where(managed => managed.Pool is not null)
         .SelectMany(managed => managed.Pool!.State.VirtualDisks.Values
             .Where(disk => !disk.IsBeingCreated && (virtualDisk is null || disk.Id.Value == virtualDisk))
@@ -68,7 +68,7 @@ public sealed class PlacementService
         .Where(extent => physicalDisk is null || extent.PhysicalDisk == physicalDisk).ToArray());
 
     /// <summary>Where a virtual disk is.</summary>
-    public Task<VirtualDiskPlacement> GetAsync(Guid id) => _core.Turns.Plan(() =>
+    public Task<VirtualDiskPlacement> GetAsync(Guid id) => _core.Verbs.Plan(() =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
         VirtualDiskDescription description = disk.Open.Description;
@@ -78,16 +78,16 @@ public sealed class PlacementService
     });
 
     /// <summary>What <see cref="VirtualDiskService.CreateAsync"/> would make.</summary>
-    public Task<VirtualDiskPlacement> PlanNewAsync(Guid pool, VirtualDiskRequest request) => _core.Turns.Plan(() =>
+    public Task<VirtualDiskPlacement> PlanNewAsync(Guid pool, VirtualDiskRequest request) => _core.Verbs.Plan(() =>
     {
         (ManagedPool managed, NewVirtualDiskSpec spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);
         if (!RoomPlans.TryPlan(managed.Pool!, spec, out VirtualDiskDescription disk, out NewRows rows, out string reason))
         {
-            throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}", "Give a smaller size, or add disks to the pool.");
+            throw new ManagementException(ManagementError.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}", "Give a smaller size, or add disks to the pool.");
         }
 
         Pool at = _core.Pools.FindOpen(spec.CachePool) ?? managed.Pool!;
-        NewRows ring = at == managed.Pool ? rows : LentRows(at, disk);
+        NewRows ring = at == managed.Pool ? rows : RemoteRows(at, disk);
         return new VirtualDiskPlacement(
             disk, [.. disk.Parts.SelectMany((part, i) => Extents.PlaceIn(managed.Pool!, disk, part, rows.Part(i).Data, 0))],
             [.. rows.Parts.SelectMany(part => Extents.Place(managed.Pool!, disk, part.Log, 0, part.Log.Count > 0 ? part.Log[0].Sources.Length : 1))],
@@ -95,15 +95,15 @@ public sealed class PlacementService
     });
 
     /// <summary>The rows that <see cref="VirtualDiskService.ResizeAsync"/> would add.</summary>
-    public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Turns.Plan(() =>
+    public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Plan(() =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
         VirtualDiskDescription description = disk.Open.Description;
         long size = VirtualDiskDecisions.NewSize(managed.Pool!, description, sizeBytes);
         if (!RoomPlans.TryPlanGrowth(managed.Pool!, description, size, out List<RowMapping> rows, out string reason))
         {
-            throw new RefusedException(
-                Refusal.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {reason}",
+            throw new ManagementException(
+                ManagementError.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {reason}",
                 VirtualDiskPlan.DisksToAdd(managed.Pool!, description, size - description.SizeBytes));
         }
 
@@ -112,12 +112,12 @@ public sealed class PlacementService
             description with { SizeBytes = size }, Extents.Place(managed.Pool!, description, rows, first, description.NumberOfDataCopies), [], []);
     });
 
-    private static NewRows LentRows(Pool lender, VirtualDiskDescription disk)
+    private static NewRows RemoteRows(Pool cachePool, VirtualDiskDescription disk)
     {
         NewRows rows = new();
-        bool fits = rows.TryReserveCache(lender, disk.CacheCopies, disk.WriteCacheSize, out string reason);
-        rows.Release(lender);
-        return fits ? rows : throw new RefusedException(
-            Refusal.NotEnoughCapacity, $"-CachePool '{lender.State.Pool!.FriendlyName}' of virtual disk '{disk.FriendlyName}': {reason}", "Give a smaller -WriteCacheSize.");
+        bool fits = rows.TryReserveCache(cachePool, disk.CacheCopies, disk.WriteCacheSize, out string reason);
+        rows.Release(cachePool);
+        return fits ? rows : throw new ManagementException(
+            ManagementError.NotEnoughCapacity, $"-CachePool '{cachePool.State.Pool!.FriendlyName}' of virtual disk '{disk.FriendlyName}': {reason}", "Give a smaller -WriteCacheSize.");
     }
 }

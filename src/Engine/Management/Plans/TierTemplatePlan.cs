@@ -46,17 +46,17 @@ internal static class TierTemplatePlan
     {
         CheckName(state, template, request);
         CheckDescription(request.Description);
-        LayoutWish.CheckColumns(request.NumberOfColumns, min: 0);
+        LayoutRequest.CheckColumns(request.NumberOfColumns, min: 0);
         TierTemplate changed = template with
         {
             FriendlyName = request.FriendlyName ?? template.FriendlyName,
             MediaTypeCode = (ushort?)request.MediaType ?? template.MediaTypeCode,
             NumberOfColumns = (ushort?)request.NumberOfColumns ?? template.NumberOfColumns,
-            Interleave = request.Interleave is { } strip ? LayoutWish.CheckedInterleave(state, strip) : template.Interleave,
+            Interleave = request.Interleave is { } strip ? LayoutRequest.CheckedInterleave(state, strip) : template.Interleave,
             ProvisioningType = request.ProvisioningType ?? template.ProvisioningType,
             Description = request.Description ?? template.Description,
         };
-        return WithLayout(state, changed, new LayoutWish(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy));
+        return WithLayout(state, changed, new LayoutRequest(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy));
     }
 
     /// <summary>A tier of a virtual disk as it is to be: only its name and its description change.</summary>
@@ -67,8 +67,8 @@ internal static class TierTemplatePlan
     {
         if (request != new TierTemplateRequest { FriendlyName = request.FriendlyName, Description = request.Description })
         {
-            throw new RefusedException(
-                Refusal.NotSupported, $"Storage tier '{tier.FriendlyName}' is a part of virtual disk '{disk.FriendlyName}': its medium and its layout stay as they are.",
+            throw new ManagementException(
+                ManagementError.NotSupported, $"Storage tier '{tier.FriendlyName}' is a part of virtual disk '{disk.FriendlyName}': its medium and its layout stay as they are.",
                 "Change the template that virtual disks are made of from now on, or make another virtual disk and copy.");
         }
 
@@ -76,23 +76,23 @@ internal static class TierTemplatePlan
         FriendlyNames.Require(name, "NewFriendlyName");
         CheckDescription(request.Description);
         return disk.Tiers.Any(other => other.Id != tier.Id && string.Equals(other.FriendlyName, name, StringComparison.OrdinalIgnoreCase))
-            ? throw new RefusedException(Refusal.NameTaken, $"-NewFriendlyName '{name}' is the name of another tier of virtual disk '{disk.FriendlyName}'.", "Choose another name.")
+            ? throw new ManagementException(ManagementError.NameTaken, $"-NewFriendlyName '{name}' is the name of another tier of virtual disk '{disk.FriendlyName}'.", "Choose another name.")
             : tier with { FriendlyName = name, Description = request.Description ?? tier.Description };
     }
 
     // Copies alone are copies of the layout that the template has; a layout alone that it has already keeps its copies.
-    private static TierTemplate WithLayout(PoolState state, TierTemplate template, LayoutWish wish)
+    private static TierTemplate WithLayout(PoolState state, TierTemplate template, LayoutRequest layoutRequest)
     {
-        if (wish.IsOpen)
+        if (layoutRequest.IsOpen)
         {
             return template;
         }
 
         bool hasLayout = template.NumberOfDataCopies > 0;
-        wish = hasLayout && wish.Name is null ? wish with { Name = template.ResiliencySettingName } : wish;
-        string layout = wish.DecideName(state);
-        bool keepsCopies = hasLayout && layout == template.ResiliencySettingName && wish is { Copies: null, Redundancy: null };
-        int copies = keepsCopies ? template.NumberOfDataCopies : wish.DecideCopies(state, layout);
+        layoutRequest = hasLayout && layoutRequest.Name is null ? layoutRequest with { Name = template.ResiliencySettingName } : layoutRequest;
+        string layout = layoutRequest.DecideName(state);
+        bool keepsCopies = hasLayout && layout == template.ResiliencySettingName && layoutRequest is { Copies: null, Redundancy: null };
+        int copies = keepsCopies ? template.NumberOfDataCopies : layoutRequest.DecideCopies(state, layout);
         return template with { ResiliencySettingName = layout, NumberOfDataCopies = (ushort)copies, PhysicalDiskRedundancy = (ushort)(copies - 1) };
     }
 
@@ -103,8 +103,8 @@ internal static class TierTemplatePlan
         FriendlyNames.Require(name, parameter);
         if (state.TierTemplates.Values.Any(other => other.Id != template.Id && string.Equals(other.FriendlyName, name, StringComparison.OrdinalIgnoreCase)))
         {
-            throw new RefusedException(
-                Refusal.NameTaken, $"-{parameter} '{name}' is the name of another storage tier of storage pool '{state.Pool!.FriendlyName}'.", "Choose another name.");
+            throw new ManagementException(
+                ManagementError.NameTaken, $"-{parameter} '{name}' is the name of another storage tier of storage pool '{state.Pool!.FriendlyName}'.", "Choose another name.");
         }
     }
 
@@ -112,8 +112,8 @@ internal static class TierTemplatePlan
     {
         if (description?.Length > TierTemplate.MaxDescriptionLength)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"-Description has {description.Length} characters; at most {TierTemplate.MaxDescriptionLength} are possible.", "Give a shorter text.");
+            throw new ManagementException(
+                ManagementError.InvalidParameter, $"-Description has {description.Length} characters; at most {TierTemplate.MaxDescriptionLength} are possible.", "Give a shorter text.");
         }
     }
 }

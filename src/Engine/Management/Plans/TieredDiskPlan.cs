@@ -45,14 +45,14 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     {
         long slice = request.SliceSize ?? SliceSizeDefault;
         long max = Math.Min(SliceSizeMax, pool.Slabs.DataBytes);
-        return slice >= SliceSizeMin && slice <= max && BitOperations.IsPow2(slice) ? slice : throw new RefusedException(
-            Refusal.InvalidParameter, $"-SliceSize {slice} is not a power of two from {SliceSizeMin} to {max} (the slab of this pool has {pool.Slabs.DataBytes} bytes).");
+        return slice >= SliceSizeMin && slice <= max && BitOperations.IsPow2(slice) ? slice : throw new ManagementException(
+            ManagementError.InvalidParameter, $"-SliceSize {slice} is not a power of two from {SliceSizeMin} to {max} (the slab of this pool has {pool.Slabs.DataBytes} bytes).");
     }
 
     /// <summary>The templates that the request names.</summary>
     internal List<(TierTemplate Template, long SizeBytes)> Named() => [.. request.Tiers.Select(asked =>
-        (State.TierTemplates.GetValueOrDefault(asked.Template) ?? throw new RefusedException(
-            Refusal.ObjectNotFound, $"-{TierParameter} names {asked.Template:B}, which is no template of storage pool '{PoolName}'.", "Look at Get-StorageTier."), asked.SizeBytes))];
+        (State.TierTemplates.GetValueOrDefault(asked.Template) ?? throw new ManagementException(
+            ManagementError.ObjectNotFound, $"-{TierParameter} names {asked.Template:B}, which is no template of storage pool '{PoolName}'.", "Look at Get-StorageTier."), asked.SizeBytes))];
 
     /// <summary>The tiers, the fastest first.</summary>
     /// <param name="templates">What they are made of, with the sizes that are asked for.</param>
@@ -60,11 +60,11 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     {
         if (request.MediaType is { } medium)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"-MediaType {medium} contradicts -StorageTiers: each tier has the medium of its template.", "Leave -MediaType out.");
+            throw new ManagementException(
+                ManagementError.InvalidParameter, $"-MediaType {medium} contradicts -StorageTiers: each tier has the medium of its template.", "Leave -MediaType out.");
         }
 
-        LayoutWish.CheckColumns(request.NumberOfColumns, min: 1);
+        LayoutRequest.CheckColumns(request.NumberOfColumns, min: 1);
         List<Part> parts = [.. templates.Select(PartOf).OrderByDescending(static part => part.Template.MediaTypeCode)];
         RequireDifferentMedia(parts);
         parts.ForEach(RequireDisks);
@@ -79,8 +79,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     {
         TierTemplate[] saying = [.. templates.Where(static template => template.ProvisioningType is not null)];
         ProvisioningType decided = request.ProvisioningType ?? saying.FirstOrDefault()?.ProvisioningType ?? State.Pool!.ProvisioningTypeDefault;
-        return saying.FirstOrDefault(template => template.ProvisioningType != decided) is not { } other ? decided : throw new RefusedException(
-            Refusal.InvalidParameter, $"A virtual disk is Thin or Fixed as a whole: storage tier '{other.FriendlyName}' is {other.ProvisioningType}, and {decided} is asked for.",
+        return saying.FirstOrDefault(template => template.ProvisioningType != decided) is not { } other ? decided : throw new ManagementException(
+            ManagementError.InvalidParameter, $"A virtual disk is Thin or Fixed as a whole: storage tier '{other.FriendlyName}' is {other.ProvisioningType}, and {decided} is asked for.",
             "Change the template with Set-StorageTier -ProvisioningType.");
     }
 
@@ -96,8 +96,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         (NewTierSpec tier, long most) = tooLarge.MaxBy(static found => found.Most);
         string cache = spec.WriteCacheSize > 0 ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
         bool isThin = spec.ProvisioningType == ProvisioningType.Thin;
-        throw new RefusedException(
-            Refusal.NotEnoughCapacity,
+        throw new ManagementException(
+            ManagementError.NotEnoughCapacity,
             $"-StorageTierSizes: storage tier '{tier.FriendlyName}' of {tier.SizeBytes} bytes is more than storage pool '{PoolName}' has room for: at most {most} bytes on {tier.Media()} with {tier.NumberOfColumns} columns and {CopiesText(tier.NumberOfDataCopies)}{cache}."
             + (isThin ? $" {new MetadataRoom(pool).Describe()}" : ""),
             isThin ? "Give a smaller size, or remove virtual disks." : $"Give a smaller size, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks.");
@@ -108,22 +108,22 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         TierTemplate template = asked.Template;
         if (template.MediaTypeCode == 0)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"-{TierParameter}: storage tier '{template.FriendlyName}' does not say its medium.", "Set it with Set-StorageTier -MediaType.");
+            throw new ManagementException(
+                ManagementError.InvalidParameter, $"-{TierParameter}: storage tier '{template.FriendlyName}' does not say its medium.", "Set it with Set-StorageTier -MediaType.");
         }
 
-        LayoutWish wish = WishOf(template);
-        string layout = wish.DecideName(State);
-        int copies = wish.DecideCopies(State, layout);
-        long interleave = Agreed(template, "Interleave", template.Interleave, request.Interleave) ?? LayoutWish.SettingOf(State, layout).InterleaveDefault;
+        LayoutRequest layoutRequest = LayoutRequestOf(template);
+        string layout = layoutRequest.DecideName(State);
+        int copies = layoutRequest.DecideCopies(State, layout);
+        long interleave = Agreed(template, "Interleave", template.Interleave, request.Interleave) ?? LayoutRequest.SettingOf(State, layout).InterleaveDefault;
         long columns = Agreed(template, "NumberOfColumns", template.NumberOfColumns, request.NumberOfColumns) ?? 0;
         return new Part(
-            template, asked.SizeBytes, disksOf(template.Media()), layout, copies, (int)LayoutWish.CheckedInterleave(State, interleave), (int)columns);
+            template, asked.SizeBytes, disksOf(template.Media()), layout, copies, (int)LayoutRequest.CheckedInterleave(State, interleave), (int)columns);
     }
 
-    private LayoutWish WishOf(TierTemplate template)
+    private LayoutRequest LayoutRequestOf(TierTemplate template)
     {
-        LayoutWish disk = new(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy);
+        LayoutRequest disk = new(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy);
         if (template.NumberOfDataCopies == 0)
         {
             return disk;
@@ -132,23 +132,23 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         bool agrees = (disk.Name is null || string.Equals(disk.Name, template.ResiliencySettingName, StringComparison.OrdinalIgnoreCase))
             && (disk.Copies ?? template.NumberOfDataCopies) == template.NumberOfDataCopies
             && (disk.Redundancy ?? template.PhysicalDiskRedundancy) == template.PhysicalDiskRedundancy;
-        return agrees ? new LayoutWish(template.ResiliencySettingName, template.NumberOfDataCopies, null) : throw new RefusedException(
-            Refusal.InvalidParameter,
+        return agrees ? new LayoutRequest(template.ResiliencySettingName, template.NumberOfDataCopies, null) : throw new ManagementException(
+            ManagementError.InvalidParameter,
             $"{disk} contradicts storage tier '{template.FriendlyName}', which is {template.ResiliencySettingName} with {CopiesText(template.NumberOfDataCopies)}.",
             "Leave the layout out, or change the template with Set-StorageTier.");
     }
 
     private static long? Agreed(TierTemplate template, string parameter, long own, long? asked) =>
-        own == 0 || asked is null || asked == own ? (own > 0 ? own : asked) : throw new RefusedException(
-            Refusal.InvalidParameter, $"-{parameter} {asked} contradicts storage tier '{template.FriendlyName}', which has {own}.",
+        own == 0 || asked is null || asked == own ? (own > 0 ? own : asked) : throw new ManagementException(
+            ManagementError.InvalidParameter, $"-{parameter} {asked} contradicts storage tier '{template.FriendlyName}', which has {own}.",
             "Leave the parameter out, or change the template with Set-StorageTier.");
 
     private static void RequireDifferentMedia(List<Part> parts)
     {
         if (parts.GroupBy(static part => part.Template.MediaTypeCode).FirstOrDefault(static same => same.Count() > 1) is { } same)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter,
+            throw new ManagementException(
+                ManagementError.InvalidParameter,
                 $"-StorageTiers: {string.Join(" and ", same.Select(static part => $"'{part.Template.FriendlyName}'"))} are both of medium {MediaCode.Of(same.Key)}.",
                 "Give one template of each medium.");
         }
@@ -158,8 +158,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     {
         if (part.Disks.Length == 0)
         {
-            throw new RefusedException(
-                Refusal.NotEnoughPhysicalDisks,
+            throw new ManagementException(
+                ManagementError.NotEnoughPhysicalDisks,
                 $"Storage tier '{part.Template.FriendlyName}' needs physical disks of medium {part.Medium}; storage pool '{PoolName}' has none that can be used.",
                 $"Add such disks, or say what the disks are (Set-PhysicalDisk -MediaType {part.Medium}).");
         }
@@ -167,8 +167,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         int needed = Math.Max(1, part.Columns) * part.Copies;
         if (part.Disks.Length < needed)
         {
-            throw new RefusedException(
-                part.Columns > 1 ? Refusal.ColumnsRange : Refusal.NotEnoughPhysicalDisks,
+            throw new ManagementException(
+                part.Columns > 1 ? ManagementError.ColumnsRange : ManagementError.NotEnoughPhysicalDisks,
                 $"Storage tier '{part.Template.FriendlyName}': {part.Layout} with {CopiesText(part.Copies)} and {Math.Max(1, part.Columns)} columns needs {needed} physical disks of medium {part.Medium}; {part.Disks.Length} can be used.",
                 $"Add {needed - part.Disks.Length} such disks, or ask for fewer columns or copies.");
         }
@@ -179,8 +179,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         int disks = parts.Sum(static part => part.Disks.Length) + Existing.Sum(tier => disksOf(tier.Media()).Length);
         if (parts.Exists(static part => part is { Copies: 3, Columns: 0 }) && disks < DisksOfThreeWayMirror)
         {
-            throw new RefusedException(
-                Refusal.NotEnoughPhysicalDisks,
+            throw new ManagementException(
+                ManagementError.NotEnoughPhysicalDisks,
                 $"Mirror with 3 copies needs {DisksOfThreeWayMirror} physical disks; the tiers can use {disks}.", $"Add {DisksOfThreeWayMirror - disks} disks.");
         }
     }
@@ -188,7 +188,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     private int AutomaticColumns(Part part)
     {
         int most = Math.Min(VirtualDiskPlan.AutoColumnsMax, part.Disks.Length / part.Copies);
-        int setting = request.AutoNumberOfColumns ? 0 : LayoutWish.SettingOf(State, part.Layout).NumberOfColumnsDefault;
+        int setting = request.AutoNumberOfColumns ? 0 : LayoutRequest.SettingOf(State, part.Layout).NumberOfColumnsDefault;
         return setting > 0 ? Math.Min(setting, part.Disks.Length / part.Copies) : most;
     }
 
@@ -211,8 +211,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
                 FaultDomainAwareness = part.Template.FaultDomainAwareness,
                 SizeBytes = VirtualDiskPlan.RoundUp(part.SizeBytes, SliceSize(), SizeParameter),
             }
-            : throw new RefusedException(
-                Refusal.InvalidParameter, $"-FriendlyName with the name of storage tier '{part.Template.FriendlyName}' has {name.Length} characters; the name of a tier has at most 256.", "Choose a shorter name.");
+            : throw new ManagementException(
+                ManagementError.InvalidParameter, $"-FriendlyName with the name of storage tier '{part.Template.FriendlyName}' has {name.Length} characters; the name of a tier has at most 256.", "Choose a shorter name.");
     }
 
     private static string CopiesText(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";

@@ -82,8 +82,8 @@ public sealed record VirtualDiskRequest
 /// </summary>
 /// <param name="pool">The pool of the disk.</param>
 /// <param name="request">What was asked for.</param>
-/// <param name="lender">The other pool that its write cache is to be in; null: its own.</param>
-internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Pool? lender = null)
+/// <param name="cachePool">The other pool that its write cache is to be in; null: its own.</param>
+internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Pool? cachePool = null)
 {
     internal const int AutoColumnsMax = 8;
 
@@ -102,13 +102,13 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
 
     private NewVirtualDiskSpec DecideWhole()
     {
-        LayoutWish wish = new(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy);
-        string layout = wish.DecideName(State);
-        int copies = wish.DecideCopies(State, layout);
+        LayoutRequest layoutRequest = new(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy);
+        string layout = layoutRequest.DecideName(State);
+        int copies = layoutRequest.DecideCopies(State, layout);
         DiskNumber[] disks = UsableDisks(request.MediaType);
         int columns = Columns(layout, copies, disks.Length);
-        long interleave = request.Interleave ?? LayoutWish.SettingOf(State, layout).InterleaveDefault;
-        NewVirtualDiskSpec spec = Specify(layout, columns, copies, (int)LayoutWish.CheckedInterleave(State, interleave)) with
+        long interleave = request.Interleave ?? LayoutRequest.SettingOf(State, layout).InterleaveDefault;
+        NewVirtualDiskSpec spec = Specify(layout, columns, copies, (int)LayoutRequest.CheckedInterleave(State, interleave)) with
         {
             MediaTypeCode = (ushort)(request.MediaType ?? MediaType.Unspecified),
             AllowedDisks = request.PhysicalDisks.Count > 0 ? [.. disks] : [],
@@ -128,8 +128,8 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         return spec;
     }
 
-    private long CacheSize(NewVirtualDiskSpec spec, long rows, DiskNumber[] disks) => lender is not null
-        ? new LentCachePlan(lender, _remarks.Add).Decide(pool, request, spec) : new WriteCachePlan(pool, request, _remarks.Add).Decide(spec, rows, disks);
+    private long CacheSize(NewVirtualDiskSpec spec, long rows, DiskNumber[] disks) => cachePool is not null
+        ? new RemoteCachePlan(cachePool, _remarks.Add).Decide(pool, request, spec) : new WriteCachePlan(pool, request, _remarks.Add).Decide(spec, rows, disks);
 
     // What tiers agree on is said of the disk too; where they do not, columns and strip are 0 and the layout has no name.
     private NewVirtualDiskSpec SpecifyTiers(TieredDiskPlan plan, List<(TierTemplate Template, long SizeBytes)> templates)
@@ -162,7 +162,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         PhysicalSectorSize = 4096,
         ProvisioningType = request.ProvisioningType ?? State.Pool!.ProvisioningTypeDefault,
         Checksum = request.Checksum,
-        CachePool = lender?.Id ?? PoolId.None,
+        CachePool = cachePool?.Id ?? PoolId.None,
         IsManualAttach = request.IsManualAttach,
         Usage = request.Usage,
         OtherUsageDescription = request.OtherUsageDescription,
@@ -173,7 +173,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     {
         if (size < 1 || size > long.MaxValue - row)
         {
-            throw new RefusedException(Refusal.SizeNotSupported, $"-{parameter} {size}: is too {(size < 1 ? "small" : "large")}. Valid: 1 to {long.MaxValue - row} bytes, rounded up to a multiple of {row}.", "Give another size.");
+            throw new ManagementException(ManagementError.SizeNotSupported, $"-{parameter} {size}: is too {(size < 1 ? "small" : "large")}. Valid: 1 to {long.MaxValue - row} bytes, rounded up to a multiple of {row}.", "Give another size.");
         }
 
         return (size + row - 1) / row * row;
@@ -181,7 +181,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
 
     internal static SupportedSize SupportedSize(Pool pool, string layout)
     {
-        ResiliencyDefaults setting = LayoutWish.SettingOf(pool.State, layout);
+        ResiliencyDefaults setting = LayoutRequest.SettingOf(pool.State, layout);
         VirtualDiskPlan plan = new(pool, new VirtualDiskRequest { FriendlyName = "size", ResiliencySettingName = setting.Name, UseMaximumSize = true });
         NewVirtualDiskSpec spec = plan.DecideWhole();   // whatever disks there are of that name
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
@@ -222,8 +222,8 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         FriendlyNames.Require(request.FriendlyName, "FriendlyName");
         if (State.VirtualDisks.Values.Any(disk => string.Equals(disk.FriendlyName, request.FriendlyName, StringComparison.OrdinalIgnoreCase)))
         {
-            throw new RefusedException(
-                Refusal.NameTaken, $"-FriendlyName '{request.FriendlyName}' is the name of another virtual disk of storage pool '{State.Pool!.FriendlyName}'.", "Choose another name.");
+            throw new ManagementException(
+                ManagementError.NameTaken, $"-FriendlyName '{request.FriendlyName}' is the name of another virtual disk of storage pool '{State.Pool!.FriendlyName}'.", "Choose another name.");
         }
     }
 
@@ -232,8 +232,8 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         List<DiskNumber> named = [];
         foreach (Guid id in request.PhysicalDisks)
         {
-            DiskState member = State.Disks.Values.FirstOrDefault(disk => disk.Description.Id.Value == id) ?? throw new RefusedException(
-                Refusal.ObjectNotFound, $"-PhysicalDisksToUse names {id}, which is not in storage pool '{State.Pool!.FriendlyName}'.");
+            DiskState member = State.Disks.Values.FirstOrDefault(disk => disk.Description.Id.Value == id) ?? throw new ManagementException(
+                ManagementError.ObjectNotFound, $"-PhysicalDisksToUse names {id}, which is not in storage pool '{State.Pool!.FriendlyName}'.");
             named.Add(member.Description.Number);
         }
 
@@ -250,21 +250,21 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         needed = copies == 3 && request.NumberOfColumns is null ? 5 : needed;   // a majority stays when two disks fail
         if (request is { AutoNumberOfColumns: true, NumberOfColumns: not null })
         {
-            throw new RefusedException(
-                Refusal.ColumnsRange, $"-NumberOfColumns {request.NumberOfColumns} contradicts -AutoNumberOfColumns.", "Give one of them.");
+            throw new ManagementException(
+                ManagementError.ColumnsRange, $"-NumberOfColumns {request.NumberOfColumns} contradicts -AutoNumberOfColumns.", "Give one of them.");
         }
 
-        LayoutWish.CheckColumns(request.NumberOfColumns, min: 1);
+        LayoutRequest.CheckColumns(request.NumberOfColumns, min: 1);
         if (disks < needed)
         {
             bool columnsGiven = request.NumberOfColumns > 1;
-            throw new RefusedException(
-                columnsGiven ? Refusal.ColumnsRange : Refusal.NotEnoughPhysicalDisks,
+            throw new ManagementException(
+                columnsGiven ? ManagementError.ColumnsRange : ManagementError.NotEnoughPhysicalDisks,
                 $"{(columnsGiven ? $"-NumberOfColumns {request.NumberOfColumns} of {layout}" : layout)} with {copies} {(copies == 1 ? "copy" : "copies")} needs {needed} physical disks; {disks} can be used.",
                 columnsGiven ? $"Give at most {Math.Max(1, disks / copies)} columns, or add {needed - disks} disks." : $"Add {needed - disks} disks.");
         }
 
-        int setting = request.AutoNumberOfColumns ? 0 : LayoutWish.SettingOf(State, layout).NumberOfColumnsDefault;
+        int setting = request.AutoNumberOfColumns ? 0 : LayoutRequest.SettingOf(State, layout).NumberOfColumnsDefault;
         int auto = Math.Min(AutoColumnsMax, disks / copies);
         return request.NumberOfColumns ?? (setting > 0 ? Math.Min(setting, disks / copies) : auto);
     }
@@ -273,8 +273,8 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     {
         int greatest = State.Disks.Values.Max(disk => (int)disk.Description.PhysicalSectorSize);
         int sector = request.LogicalSectorSize ?? Math.Max(512, greatest);
-        return sector is 512 or 4096 ? sector : throw new RefusedException(
-            Refusal.SectorSizeNotSupported, $"-LogicalSectorSize {sector}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
+        return sector is 512 or 4096 ? sector : throw new ManagementException(
+            ManagementError.SectorSizeNotSupported, $"-LogicalSectorSize {sector}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
     }
 
     private long RowsWanted(NewVirtualDiskSpec spec)
@@ -290,12 +290,12 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
         long max = Math.Max(0, RoomPlans.LargestRowCount(pool, spec)) * row;
         long described = RoomPlans.LargestRowCountOfMetadata(pool, spec, SpaceDescription.MaxRows) * row;
-        string cache = spec.WriteCacheSize > 0 && lender is null ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
+        string cache = spec.WriteCacheSize > 0 && cachePool is null ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
         string pages = described <= max || spec.ProvisioningType == ProvisioningType.Thin ? $" {new MetadataRoom(pool).Describe()}" : "";
         if (request.UseMaximumSize)
         {
-            return max > 0 ? max : throw new RefusedException(
-                Refusal.NotEnoughCapacity, $"-UseMaximumSize: storage pool '{State.Pool!.FriendlyName}' has no room for a row of {row} bytes{cache}.{pages}", "Remove virtual disks, or add disks.");
+            return max > 0 ? max : throw new ManagementException(
+                ManagementError.NotEnoughCapacity, $"-UseMaximumSize: storage pool '{State.Pool!.FriendlyName}' has no room for a row of {row} bytes{cache}.{pages}", "Remove virtual disks, or add disks.");
         }
 
         long size = RoundUp(request.SizeBytes ?? 0, row, "Size");
@@ -303,14 +303,14 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         long most = isFixed ? max : described;
         if (size > most && (isFixed || size / row <= SpaceDescription.MaxRows))
         {
-            throw new RefusedException(
-                Refusal.NotEnoughCapacity,
+            throw new ManagementException(
+                ManagementError.NotEnoughCapacity,
                 $"-Size {request.SizeBytes} is more than storage pool '{State.Pool!.FriendlyName}' has room for: at most {most} bytes with {spec.NumberOfColumns} columns and {spec.NumberOfDataCopies} copies{cache}.{pages}",
                 isFixed ? $"Give a smaller size, -UseMaximumSize, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks."
                     : "Give a smaller size, or remove virtual disks.");
         }
 
-        return size / row <= SpaceDescription.MaxRows ? size : throw new RefusedException(
-            Refusal.SizeNotSupported, $"-Size {request.SizeBytes} is more than {SpaceDescription.MaxRows * row} bytes, the largest virtual disk with this slab and these columns.");
+        return size / row <= SpaceDescription.MaxRows ? size : throw new ManagementException(
+            ManagementError.SizeNotSupported, $"-Size {request.SizeBytes} is more than {SpaceDescription.MaxRows * row} bytes, the largest virtual disk with this slab and these columns.");
     }
 }

@@ -36,7 +36,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     /// <param name="dataDisks">Disks that its data may lie on.</param>
     internal long Decide(NewVirtualDiskSpec spec, long rows, IReadOnlyCollection<DiskNumber> dataDisks)
     {
-        RequireOneWish(request);
+        RequireOneSize(request);
         PoolDescription settings = pool.State.Pool!;
         bool automatic = request.AutoWriteCacheSize || settings.AutoWriteCacheSize || settings.WriteCacheSizeDefault > long.MaxValue;
         return request.WriteCacheSize is { } size ? Explicit(spec, size, rows, $"-WriteCacheSize {size}")
@@ -45,11 +45,11 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     }
 
     /// <summary>A size is asked for, or left to the pool.</summary>
-    internal static void RequireOneWish(VirtualDiskRequest request)
+    internal static void RequireOneSize(VirtualDiskRequest request)
     {
         if (request is { AutoWriteCacheSize: true, WriteCacheSize: { } both })
         {
-            throw new RefusedException(Refusal.WriteCacheSizeRange, $"-WriteCacheSize {both} contradicts -AutoWriteCacheSize.", "Give one of them.");
+            throw new ManagementException(ManagementError.WriteCacheSizeRange, $"-WriteCacheSize {both} contradicts -AutoWriteCacheSize.", "Give one of them.");
         }
     }
 
@@ -85,8 +85,8 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         long largest = pool.Allocator.LargestRunCount(copies, OnCacheDisks);
         if (count > largest)
         {
-            throw new RefusedException(
-                Refusal.WriteCacheSizeRange,
+            throw new ManagementException(
+                ManagementError.WriteCacheSizeRange,
                 $"-WriteCacheSize {size} of virtual disk '{disk.FriendlyName}' is more than there is room for beside the cache it has: at most {largest * slab} bytes, with {Copies(copies)} on as many disks of usage Journal or flash.",
                 disk.WriteCacheSize > 0 ? "Give a smaller size, or give 0 first, which frees the room of the cache it has." : "Give a smaller size, or add such disks.");
         }
@@ -111,8 +111,8 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         if (RowsBeside(spec, count) < least)
         {
             long largest = Largest(spec, RowsBeside(spec, 0) >= rows ? rows : least) * Slab;
-            throw new RefusedException(
-                Refusal.WriteCacheSizeRange,
+            throw new ManagementException(
+                ManagementError.WriteCacheSizeRange,
                 $"{what} is more than there is room for: at most {largest} bytes, with {Copies(spec.NumberOfDataCopies)} on as many disks of usage Journal or flash of storage pool '{PoolName}'.",
                 largest > 0 ? $"Give at most {largest} (0: none), or add such disks." : "Give 0 for none, or add such disks.");
         }
@@ -153,8 +153,8 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         if (missing > 0)
         {
             int journals = disks.Count(disk => disk.Usage == DiskUsage.Journal);
-            throw new RefusedException(
-                Refusal.NotEnoughPhysicalDisks,
+            throw new ManagementException(
+                ManagementError.NotEnoughPhysicalDisks,
                 $"{what}: the write cache of {layout} with {Copies(copies)} needs {copies} disks of usage Journal or flash (SSD, SCM); "
                 + $"storage pool '{pool.State.Pool!.FriendlyName}' has {journals} of usage Journal and {disks.Length - journals} others that are flash.",
                 $"Add {missing} such disks, say what the disks are (Set-PhysicalDisk -MediaType SSD or -Usage Journal), or give -WriteCacheSize 0.");

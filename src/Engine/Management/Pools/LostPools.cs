@@ -42,11 +42,11 @@ internal sealed class LostPools(SubsystemCore core, DiskOpener diskOpener, PoolO
         managed.SetLost(lost);
         await opener.StopDisks(managed);
         await managed.Close(clean: false);
-        foreach (ManagedPool home in core.Pools.All.ToArray())
+        foreach (ManagedPool owner in core.Pools.All.ToArray())
         {
-            foreach (ManagedVirtualDisk borrower in home.VirtualDisks.Values.Where(disk => disk.Open.Lent?.Pool == lost).ToArray())
+            foreach (ManagedVirtualDisk dependent in owner.VirtualDisks.Values.Where(disk => disk.Open.Remote?.Pool == lost).ToArray())
             {
-                await disks.ReopenOnceDecided(home, borrower);
+                await disks.ReopenOnceDecided(owner, dependent);
             }
         }
 

@@ -64,15 +64,15 @@ internal sealed class PoolOpener(
 
         if (core.Pools.TryGet(label.Pool, out ManagedPool? managed) && managed.Pool is { } pool)
         {
-            string refused = pool.Offer(disk.Scan);
-            disk.Problem = refused;
+            string rejected = pool.Offer(disk.Scan);
+            disk.Problem = rejected;
             disk.IsSplit = pool.IsOfOtherHistory(disk.Scan);
             if (disk.IsSplit)
             {
-                core.Notice(refused);
+                core.Notice(rejected);
             }
 
-            if (refused.Length == 0)
+            if (rejected.Length == 0)
             {
                 await GiveToPool([disk]);
                 await rejoins.RejoinAll(managed);
@@ -134,15 +134,15 @@ internal sealed class PoolOpener(
         ManagedPool managed = core.Pools.GetOrAdd(id);
         PoolOpenResult result = await Pool.Open(Environment(), id, [.. disks.Select(disk => disk.Scan!)]);
         managed.SetOpened(result);
-        foreach (RefusedDisk refused in result.Refused)
+        foreach (RejectedDisk rejected in result.Refused)
         {
-            if (disks.Find(disk => disk.Disk == refused.Disk) is { } known)
+            if (disks.Find(disk => disk.Disk == rejected.Disk) is { } known)
             {
-                known.Problem = refused.Reason;
-                known.IsSplit = refused.IsOtherHistory;
-                if (refused.IsOtherHistory)
+                known.Problem = rejected.Reason;
+                known.IsSplit = rejected.IsOtherHistory;
+                if (rejected.IsOtherHistory)
                 {
-                    core.Notice(refused.Reason);
+                    core.Notice(rejected.Reason);
                 }
             }
         }

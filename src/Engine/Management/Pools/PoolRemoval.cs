@@ -9,15 +9,15 @@ namespace TierSpaces.Engine.Management;
 // the pool is opened again: nothing was changed.
 
 /// <summary>Removes empty pools.</summary>
-internal sealed class PoolRemoval(SubsystemCore core, DiskOpener diskOpener, PoolOpener opener, LentCaches lent, OpenedMarks marks)
+internal sealed class PoolRemoval(SubsystemCore core, DiskOpener diskOpener, PoolOpener opener, RemoteCaches remote, OpenedMarks marks)
 {
     /// <summary>Removes an empty pool.</summary>
-    /// <exception cref="RefusedException">It is not empty, lends, or a disk of it cannot be erased; the pool is there as before.</exception>
+    /// <exception cref="ManagementException">It is not empty, lends, or a disk of it cannot be erased; the pool is there as before.</exception>
     internal async LaneTask<bool> Remove(ManagedPool managed)
     {
         RequireEmpty(managed);
-        await lent.GiveBackUnnamed();   // before its records go: they tell what other pools have lent to it, and which of its own loans no virtual disk names
-        lent.RequireNotLending(managed);
+        await remote.GiveBackUnnamed();   // before its records go: they tell what other pools have lent to it, and which of its own loans no virtual disk names
+        remote.RequireNoRemoteCaches(managed);
         await managed.CloseForRemoval();
         await EraseMembers(managed);
         core.Pools.Remove(managed.Id);
@@ -29,7 +29,7 @@ internal sealed class PoolRemoval(SubsystemCore core, DiskOpener diskOpener, Poo
     internal void Check(ManagedPool managed)
     {
         RequireEmpty(managed);
-        lent.RequireNotLending(managed);
+        remote.RequireNoRemoteCaches(managed);
     }
 
     private async LaneTask<Nothing> EraseMembers(ManagedPool managed)
@@ -55,8 +55,8 @@ internal sealed class PoolRemoval(SubsystemCore core, DiskOpener diskOpener, Poo
             {
                 string remark = await PutBack(erased);
                 await opener.Open(only: managed.Id);
-                throw new RefusedException(
-                    Refusal.Failed,
+                throw new ManagementException(
+                    ManagementError.Failed,
                     $"Storage pool '{managed.State?.Pool?.FriendlyName}' is not removed: physical disk '{core.Disks.NameOf(disk)}' ({disk.Uri}) could not be erased ({error}).{remark}",
                     "Retire and remove that disk, or unregister it, then try again.");
             }
@@ -93,8 +93,8 @@ internal sealed class PoolRemoval(SubsystemCore core, DiskOpener diskOpener, Poo
         if (state.VirtualDisks.Count > 0)
         {
             string names = string.Join(", ", state.VirtualDisks.Values.Select(disk => disk.FriendlyName));
-            throw new RefusedException(
-                Refusal.PoolHasVirtualDisks, $"Storage pool '{state.Pool!.FriendlyName}' has virtual disks: {names}.", "Remove them first.");
+            throw new ManagementException(
+                ManagementError.PoolHasVirtualDisks, $"Storage pool '{state.Pool!.FriendlyName}' has virtual disks: {names}.", "Remove them first.");
         }
     }
 }

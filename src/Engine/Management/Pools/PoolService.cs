@@ -26,11 +26,11 @@ public sealed class PoolService
         (_core, _diskOpener, _opener, _diskChecks, _missing, _marks, _removal) = (core, diskOpener, opener, diskChecks, missing, marks, removal);
 
     /// <summary>The pools: open ones, and those whose members are here without a majority.</summary>
-    public Task<StoragePoolStatus[]> ListAsync() => _core.Turns.Look(List);
+    public Task<StoragePoolStatus[]> ListAsync() => _core.Verbs.Look(List);
 
     /// <summary>Makes a pool of registered disks.</summary>
-    /// <exception cref="RefusedException">Name taken, too few or unsuitable disks; nothing was changed.</exception>
-    public Task<StoragePoolStatus> CreateAsync(PoolDescription settings, IReadOnlyList<Guid> disks, DiskUsage usage) => _core.Turns.Change(async LaneTask<StoragePoolStatus> () =>
+    /// <exception cref="ManagementException">Name taken, too few or unsuitable disks; nothing was changed.</exception>
+    public Task<StoragePoolStatus> CreateAsync(PoolDescription settings, IReadOnlyList<Guid> disks, DiskUsage usage) => _core.Verbs.Change(async LaneTask<StoragePoolStatus> () =>
     {
         RequireName(settings.FriendlyName);
         List<RegisteredDisk> members = _diskChecks.TakePoolable(disks);
@@ -42,7 +42,7 @@ public sealed class PoolService
         }
         catch (PoolException failure)
         {
-            throw new RefusedException(Refusal.Failed, failure.Message);
+            throw new ManagementException(ManagementError.Failed, failure.Message);
         }
 
         await _opener.GiveToPool(members);
@@ -55,18 +55,18 @@ public sealed class PoolService
     });
 
     /// <summary>What <see cref="CreateAsync"/> would make.</summary>
-    public Task<PoolPlacement> PlanAsync(string friendlyName, IReadOnlyList<Guid> disks) => _core.Turns.Plan(() =>
+    public Task<PoolPlacement> PlanAsync(string friendlyName, IReadOnlyList<Guid> disks) => _core.Verbs.Plan(() =>
     {
         RequireName(friendlyName);
         List<RegisteredDisk> members = _diskChecks.TakePoolable(disks);
         SlabGeometry slabs = SlabGeometry.ForSmallestDisk(members.Min(disk => disk.Disk!.Geometry.Length));
         PlannedMember[] planned = [.. members.Select(disk => Member(disk, slabs))];
         string reason = Pool.WhyNoPages(_opener.Environment(), new NewPoolSpec { FriendlyName = friendlyName }, [.. members.Select(disk => DiskChecks.NewMember(disk, DiskUsage.AutoSelect))]);
-        return reason.Length == 0 ? new PoolPlacement(slabs.DataBytes, planned) : throw new RefusedException(Refusal.Failed, reason);
+        return reason.Length == 0 ? new PoolPlacement(slabs.DataBytes, planned) : throw new ManagementException(ManagementError.Failed, reason);
     });
 
     /// <summary>Changes settings of a pool.</summary>
-    public Task<StoragePoolStatus> SetAsync(Guid id, Func<PoolDescription, PoolDescription> change) => _core.Turns.Change(async LaneTask<StoragePoolStatus> () =>
+    public Task<StoragePoolStatus> SetAsync(Guid id, Func<PoolDescription, PoolDescription> change) => _core.Verbs.Change(async LaneTask<StoragePoolStatus> () =>
     {
         (ManagedPool managed, PoolDescription description) = Changed(id, change);
         Commits.Require(await managed.Pool!.Commit(new PoolChanged(description)), description.FriendlyName);
@@ -74,10 +74,10 @@ public sealed class PoolService
     });
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
-    public Task<bool> CheckSetAsync(Guid id, Func<PoolDescription, PoolDescription> change) => _core.Turns.Check(() => Changed(id, change));
+    public Task<bool> CheckSetAsync(Guid id, Func<PoolDescription, PoolDescription> change) => _core.Verbs.Check(() => Changed(id, change));
 
     /// <summary>Looks at every registered disk again and opens pools that have become complete.</summary>
-    public Task<StoragePoolStatus[]> UpdateAsync() => _core.Turns.Change(async LaneTask<StoragePoolStatus[]> () =>
+    public Task<StoragePoolStatus[]> UpdateAsync() => _core.Verbs.Change(async LaneTask<StoragePoolStatus[]> () =>
     {
         foreach (RegisteredDisk disk in _core.Disks.All.Where(disk => !_core.Disks.IsInOpenPool(disk)).ToArray())
         {
@@ -94,14 +94,14 @@ public sealed class PoolService
     });
 
     /// <summary>Removes an empty pool: its disks are blank afterwards and stay registered.</summary>
-    /// <exception cref="RefusedException">It is not empty, lends, or a disk of it cannot be erased; the pool is there as before.</exception>
-    public Task<bool> RemoveAsync(Guid id) => _core.Turns.Change(() => _removal.Remove(_core.Pools.TakeOpen(id)));
+    /// <exception cref="ManagementException">It is not empty, lends, or a disk of it cannot be erased; the pool is there as before.</exception>
+    public Task<bool> RemoveAsync(Guid id) => _core.Verbs.Change(() => _removal.Remove(_core.Pools.TakeOpen(id)));
 
     /// <summary>Refuses what <see cref="RemoveAsync"/> would refuse.</summary>
-    public Task<bool> CheckRemoveAsync(Guid id) => _core.Turns.Check(() => _removal.Check(_core.Pools.TakeOpen(id)));
+    public Task<bool> CheckRemoveAsync(Guid id) => _core.Verbs.Check(() => _removal.Check(_core.Pools.TakeOpen(id)));
 
     /// <summary>Adds registered disks to a pool.</summary>
-    public Task<bool> AddDisksAsync(Guid pool, IReadOnlyList<Guid> disks, DiskUsage usage) => _core.Turns.Change(async LaneTask<bool> () =>
+    public Task<bool> AddDisksAsync(Guid pool, IReadOnlyList<Guid> disks, DiskUsage usage) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
         ManagedPool managed = _core.Pools.TakeOpen(pool);
         List<RegisteredDisk> added = _diskChecks.TakePoolable(disks);
@@ -111,7 +111,7 @@ public sealed class PoolService
     });
 
     /// <summary>Refuses what <see cref="AddDisksAsync"/> would refuse.</summary>
-    public Task<bool> CheckAddDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Turns.Check(() =>
+    public Task<bool> CheckAddDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Verbs.Check(() =>
     {
         ManagedPool managed = _core.Pools.TakeOpen(pool);
         string reason = managed.Pool!.WhyNotAdd([.. _diskChecks.TakePoolable(disks).Select(disk => DiskChecks.NewMember(disk, DiskUsage.AutoSelect))]);
@@ -119,7 +119,7 @@ public sealed class PoolService
     });
 
     /// <summary>Removes disks without data from their pool.</summary>
-    public Task<bool> RemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Turns.Change(async LaneTask<bool> () =>
+    public Task<bool> RemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
         ManagedPool managed = _core.Pools.TakeOpen(pool);
         foreach (DiskDescription member in _diskChecks.TakeRemovable(managed, disks))
@@ -135,7 +135,7 @@ public sealed class PoolService
     });
 
     /// <summary>Refuses what <see cref="RemoveDisksAsync"/> would refuse.</summary>
-    public Task<bool> CheckRemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Turns.Check(() => _diskChecks.TakeRemovable(_core.Pools.TakeOpen(pool), disks));
+    public Task<bool> CheckRemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Verbs.Check(() => _diskChecks.TakeRemovable(_core.Pools.TakeOpen(pool), disks));
 
     /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
     internal StoragePoolStatus[] List() => [.. _core.Pools.All.Where(static pool => pool.State?.Pool is not null).Select(PoolStatuses.Of)];
@@ -147,7 +147,7 @@ public sealed class PoolService
         FriendlyNames.Require(description.FriendlyName, "NewFriendlyName");
         return !_core.Pools.All.Any(pool => pool != managed && FriendlyNames.AreSame(pool.State?.Pool?.FriendlyName, description.FriendlyName))
             ? (managed, description)
-            : throw new RefusedException(Refusal.NameTaken, $"-NewFriendlyName '{description.FriendlyName}' is the name of another storage pool.", "Choose another name.");
+            : throw new ManagementException(ManagementError.NameTaken, $"-NewFriendlyName '{description.FriendlyName}' is the name of another storage pool.", "Choose another name.");
     }
 
     private void RequireName(string name)
@@ -155,11 +155,11 @@ public sealed class PoolService
         FriendlyNames.Require(name, "FriendlyName");
         if (_core.Pools.All.Any(pool => FriendlyNames.AreSame(pool.State?.Pool?.FriendlyName, name)))
         {
-            throw new RefusedException(Refusal.NameTaken, $"-FriendlyName '{name}' is the name of another storage pool.", "Choose another name.");
+            throw new ManagementException(ManagementError.NameTaken, $"-FriendlyName '{name}' is the name of another storage pool.", "Choose another name.");
         }
     }
 
     private static PlannedMember Member(RegisteredDisk disk, SlabGeometry slabs) => DiskLayout.TryCreate(disk.Disk!.Geometry.Length, slabs, out DiskLayout layout, out string reason)
         ? new PlannedMember(disk.FriendlyName, disk.Disk.Geometry.Length, layout.SlabCount)
-        : throw new RefusedException(Refusal.PhysicalDiskNotSupported, $"-PhysicalDisks: '{disk.FriendlyName}': {reason}");
+        : throw new ManagementException(ManagementError.PhysicalDiskNotSupported, $"-PhysicalDisks: '{disk.FriendlyName}': {reason}");
 }

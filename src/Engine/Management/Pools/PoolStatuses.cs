@@ -20,7 +20,7 @@ internal static class PoolStatuses
             OperationalStatus = managed.Pool?.OperationalStatus ?? PoolOperationalStatus.Incomplete,
             StatusReason = managed.Pool?.StatusReason ?? managed.Reason,
             SizeBytes = disks.Sum(disk => disk.SlabCount * slab),
-            LentWriteCacheBytes = LentCachePlan.LentBytes(state),
+            RemoteCacheBytes = RemoteCachePlan.RemoteBytes(state),
             AllocatedBytes = state.Disks.Values.Sum(disk => disk.UsedSlabs * slab),
             MetadataPages = managed.Pool?.MetadataPages is { Most: > 0 } pages ? pages : null,
             ScrubInterval = managed.Pool is { } open ? ScrubService.IntervalOf(open) : null,

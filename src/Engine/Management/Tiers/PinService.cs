@@ -49,14 +49,14 @@ public sealed class PinService
     internal PinService(SubsystemCore core, JobRunner runner, TierOptimizer optimizer) => (_core, _runner, _optimizer) = (core, runner, optimizer);
 
     /// <summary>The pins of a virtual disk, or of all that are open and have tiers.</summary>
-    /// <exception cref="RefusedException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
-    public Task<PinStatus[]> ListAsync(Guid? virtualDisk) => _core.Turns.Look(() => virtualDisk is { } id
+    /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
+    public Task<PinStatus[]> ListAsync(Guid? virtualDisk) => _core.Verbs.Look(() => virtualDisk is { } id
         ? PinsOf(_core.Pools.TakeTiered(id).Disk)
         : [.. _core.Pools.All.SelectMany(static managed => managed.VirtualDisks.Values).Where(static disk => disk.Open.Tiering is not null).SelectMany(PinsOf)]);
 
     /// <summary>Sets a pin, in place of the one that its file or exactly its range has. What is pinned moves with the next optimization, or <see cref="MoveAsync"/>.</summary>
-    /// <exception cref="RefusedException">More would be pinned to the tier than it has, or a parameter is outside its range; nothing was changed.</exception>
-    public Task<PinStatus> SetAsync(PinRequest request) => _core.Turns.Change(async LaneTask<PinStatus> () =>
+    /// <exception cref="ManagementException">More would be pinned to the tier than it has, or a parameter is outside its range; nothing was changed.</exception>
+    public Task<PinStatus> SetAsync(PinRequest request) => _core.Verbs.Change(async LaneTask<PinStatus> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, Pin pin) = NewPin(request);
         List<MetadataRecord> records = [.. pin.ToRecords(disk.Open.Description.Id, request.Tier)];
@@ -71,11 +71,11 @@ public sealed class PinService
     });
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
-    public Task<bool> CheckSetAsync(PinRequest request) => _core.Turns.Check(() => NewPin(request));
+    public Task<bool> CheckSetAsync(PinRequest request) => _core.Verbs.Check(() => NewPin(request));
 
     /// <summary>Takes a pin away; what it held stays where it is until something else takes its place.</summary>
-    /// <exception cref="RefusedException">There is no such pin, or the pool takes no changes.</exception>
-    public Task<bool> RemoveAsync(Guid virtualDisk, Guid pin) => _core.Turns.Change(async LaneTask<bool> () =>
+    /// <exception cref="ManagementException">There is no such pin, or the pool takes no changes.</exception>
+    public Task<bool> RemoveAsync(Guid virtualDisk, Guid pin) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakePinned(virtualDisk, pin);
         Commits.Require(await managed.Pool!.Commit(new PinRemoved(pin)), disk.Open.Description.FriendlyName);
@@ -84,16 +84,16 @@ public sealed class PinService
     });
 
     /// <summary>Refuses what <see cref="RemoveAsync"/> would refuse.</summary>
-    public Task<bool> CheckRemoveAsync(Guid virtualDisk, Guid pin) => _core.Turns.Check(() => TakePinned(virtualDisk, pin));
+    public Task<bool> CheckRemoveAsync(Guid virtualDisk, Guid pin) => _core.Verbs.Check(() => TakePinned(virtualDisk, pin));
 
     /// <summary>
     /// Brings what is pinned on a virtual disk to its tiers, and what is in its way elsewhere; nothing else moves. Completes when it has
     /// ended, however it has.
     /// </summary>
-    /// <exception cref="RefusedException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
+    /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
     public Task<JobStatus> MoveAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<JobStatus> () =>
     {
-        StorageJob job = await _core.Turns.InTurn(() => LaneTask.FromResult(StartPlacePins(virtualDisk)));   // the wait holds up no other verb
+        StorageJob job = await _core.Verbs.Enqueue(() => LaneTask.FromResult(StartPlacePins(virtualDisk)));   // the wait holds up no other verb
         await job.WaitForEnd();
         return JobStatus.Of(job);
     });
@@ -116,8 +116,8 @@ public sealed class PinService
         int tier = description.Tiers.ToList().FindIndex(tier => tier.Id == request.Tier);
         if (tier < 0)
         {
-            throw new RefusedException(
-                Refusal.ObjectNotFound, $"Virtual disk '{description.FriendlyName}' has no storage tier {request.Tier}.",
+            throw new ManagementException(
+                ManagementError.ObjectNotFound, $"Virtual disk '{description.FriendlyName}' has no storage tier {request.Tier}.",
                 $"It has {string.Join(", ", description.Tiers.Select(static tier => tier.FriendlyName))}.");
         }
 
@@ -135,16 +135,16 @@ public sealed class PinService
         int label = Encoding.UTF8.GetByteCount(request.Label);
         if (label > PinSet.LabelBytesMax)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"A path of {label} bytes is too long for a pin; at most {PinSet.LabelBytesMax} are possible.", "Move the file to a shorter path.");
+            throw new ManagementException(
+                ManagementError.InvalidParameter, $"A path of {label} bytes is too long for a pin; at most {PinSet.LabelBytesMax} are possible.", "Move the file to a shorter path.");
         }
 
         foreach (PinnedRange range in request.Ranges)
         {
             if (range.Offset < 0 || range.Length < 1 || range.Offset > disk.SizeBytes - range.Length)
             {
-                throw new RefusedException(
-                    Refusal.InvalidParameter, $"{range.Length} bytes at {range.Offset} are not within virtual disk '{disk.FriendlyName}'; it has {disk.SizeBytes} bytes.",
+                throw new ManagementException(
+                    ManagementError.InvalidParameter, $"{range.Length} bytes at {range.Offset} are not within virtual disk '{disk.FriendlyName}'; it has {disk.SizeBytes} bytes.",
                     "Give ranges within it.");
             }
         }
@@ -156,15 +156,15 @@ public sealed class PinService
         string tier = disk.Open.Description.Tiers[pin.Tier].FriendlyName;
         if (pin.Ranges.Length > PinPiecesMax)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"{what} is in {pin.Ranges.Length} pieces; a pin has at most {PinPiecesMax}.", "Write the file anew, in fewer pieces.");
+            throw new ManagementException(
+                ManagementError.InvalidParameter, $"{what} is in {pin.Ranges.Length} pieces; a pin has at most {PinPiecesMax}.", "Write the file anew, in fewer pieces.");
         }
 
-        if (!disk.Open.Tiering!.Pins.CanSet(pin, out PinRefusal? refusal))
+        if (!disk.Open.Tiering!.Pins.CanSet(pin, out PinError? problem))
         {
             bool isRoom = pin.Ranges.Length > 0;
-            throw new RefusedException(
-                isRoom ? Refusal.NotEnoughCapacity : Refusal.InvalidParameter, $"{what} cannot be pinned to storage tier '{tier}'. {refusal.Reason}");
+            throw new ManagementException(
+                isRoom ? ManagementError.NotEnoughCapacity : ManagementError.InvalidParameter, $"{what} cannot be pinned to storage tier '{tier}'. {problem.Reason}");
         }
     }
 
@@ -172,8 +172,8 @@ public sealed class PinService
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(virtualDisk);
         managed.RequireWritable();
-        return disk.Open.Tiering!.Pins.Find(pin) is not null ? (managed, disk) : throw new RefusedException(
-            Refusal.ObjectNotFound, $"Virtual disk '{disk.Open.Description.FriendlyName}' has no pin {pin}.", "Look at Get-FileStorageTier.");
+        return disk.Open.Tiering!.Pins.Find(pin) is not null ? (managed, disk) : throw new ManagementException(
+            ManagementError.ObjectNotFound, $"Virtual disk '{disk.Open.Description.FriendlyName}' has no pin {pin}.", "Look at Get-FileStorageTier.");
     }
 
     private PinStatus[] PinsOf(ManagedVirtualDisk disk) => [.. disk.Open.Tiering!.Pins.Pins.Select(pin => StatusOf(disk, pin))];

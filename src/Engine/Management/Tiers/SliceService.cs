@@ -38,7 +38,7 @@ public sealed class SliceService
     internal SliceService(SubsystemCore core) => _core = core;
 
     /// <summary>The heats of all mapped slices of a tiered virtual disk.</summary>
-    /// <exception cref="RefusedException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
+    /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
     public Task<HeatRanking> RankingAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<HeatRanking> () =>
     {
         DiskTiering tiering = _core.Pools.TakeTiered(virtualDisk).Disk.Open.Tiering!;
@@ -67,15 +67,15 @@ public sealed class SliceService
     /// <param name="offset">First byte of the range.</param>
     /// <param name="length">Its length in bytes; to the end of the disk at most.</param>
     /// <param name="nowNs">Time that heat is looked at by: that of a ranking.</param>
-    /// <exception cref="RefusedException">The virtual disk is not there, cannot be used, has no tiers, or ends before the range.</exception>
-    public Task<SlicePage> ListAsync(Guid virtualDisk, long offset, long length, long nowNs) => _core.Turns.Look(() =>
+    /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, has no tiers, or ends before the range.</exception>
+    public Task<SlicePage> ListAsync(Guid virtualDisk, long offset, long length, long nowNs) => _core.Verbs.Look(() =>
     {
         DiskTiering tiering = _core.Pools.TakeTiered(virtualDisk).Disk.Open.Tiering!;
         long size = (long)tiering.Store.Slices * tiering.Store.SliceSize;
         if (offset < 0 || length < 1 || offset >= size)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"A range of {length} bytes at {offset} is not within the virtual disk; it has {size} bytes.", "Give an offset below that and a length of 1 or more.");
+            throw new ManagementException(
+                ManagementError.InvalidParameter, $"A range of {length} bytes at {offset} is not within the virtual disk; it has {size} bytes.", "Give an offset below that and a length of 1 or more.");
         }
 
         long end = length < size - offset ? offset + length : size;
@@ -85,7 +85,7 @@ public sealed class SliceService
     });
 
     /// <summary>What the next optimization of a tiered virtual disk would do if it began now.</summary>
-    /// <exception cref="RefusedException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
+    /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
     public Task<TierOutlook> OutlookAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<TierOutlook> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(virtualDisk);

@@ -28,13 +28,13 @@ public sealed class TierOptimizer
     /// Brings the slices of a tiered virtual disk to the tiers that they belong on. Joins an optimization under way. Completes when it has ended,
     /// however it has.
     /// </summary>
-    /// <exception cref="RefusedException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
+    /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
     public Task<TierOptimization> OptimizeAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<TierOptimization> () =>
     {
         StorageJob job;
         do
         {
-            job = await _core.Turns.InTurn(() => LaneTask.FromResult(StartOptimizeTiers(virtualDisk)));   // the wait holds up no other verb
+            job = await _core.Verbs.Enqueue(() => LaneTask.FromResult(StartOptimizeTiers(virtualDisk)));   // the wait holds up no other verb
             await job.WaitForEnd();
         }
         while (job.Spec.Steps.OfType<OptimizeTiersStep>().Any(static step => step.IsLimited));   // the continuous mode's, which does a part
@@ -46,7 +46,7 @@ public sealed class TierOptimizer
     });
 
     /// <summary>What <see cref="OptimizeAsync"/> would do now.</summary>
-    public Task<TierOptimization> PlanAsync(Guid virtualDisk) => _core.Turns.Change(async LaneTask<TierOptimization> () =>
+    public Task<TierOptimization> PlanAsync(Guid virtualDisk) => _core.Verbs.Change(async LaneTask<TierOptimization> () =>
     {
         _core.Pools.TakeTiered(virtualDisk).Pool.RequireWritable();
         return await PlanOf(virtualDisk);

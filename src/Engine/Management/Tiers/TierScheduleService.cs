@@ -30,11 +30,11 @@ public sealed class TierScheduleService
     internal TierScheduleService(SubsystemCore core) => _core = core;
 
     /// <summary>When the tiers of a pool's virtual disks are optimized.</summary>
-    public Task<TierSchedule> GetAsync(Guid pool) => _core.Turns.Look(() => Of(_core.Pools.TakeOpen(pool).Pool!));
+    public Task<TierSchedule> GetAsync(Guid pool) => _core.Verbs.Look(() => Of(_core.Pools.TakeOpen(pool).Pool!));
 
     /// <summary>Sets when they are.</summary>
-    /// <exception cref="RefusedException">A time is outside its range, there are none or too many, or the pool is not open; nothing was changed.</exception>
-    public Task<TierSchedule> SetAsync(Guid pool, TierSchedule schedule) => _core.Turns.Change(async LaneTask<TierSchedule> () =>
+    /// <exception cref="ManagementException">A time is outside its range, there are none or too many, or the pool is not open; nothing was changed.</exception>
+    public Task<TierSchedule> SetAsync(Guid pool, TierSchedule schedule) => _core.Verbs.Change(async LaneTask<TierSchedule> () =>
     {
         (ManagedPool managed, int[] times) = PossibleSchedule(pool, schedule);
         JobProgress setting = new()
@@ -48,7 +48,7 @@ public sealed class TierScheduleService
     });
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
-    public Task<bool> CheckSetAsync(Guid pool, TierSchedule schedule) => _core.Turns.Check(() => PossibleSchedule(pool, schedule));
+    public Task<bool> CheckSetAsync(Guid pool, TierSchedule schedule) => _core.Verbs.Check(() => PossibleSchedule(pool, schedule));
 
     /// <summary>Returns the schedule of an open pool.</summary>
     internal static TierSchedule Of(Pool pool)
@@ -77,14 +77,14 @@ public sealed class TierScheduleService
         int[] times = [.. schedule.Times.Distinct().Order()];
         if (times.Length is < 1 or > TimesMax || times.Any(static minute => minute is < 0 or >= 24 * 60))
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"{schedule.Times.Count} times of the day are not possible; 1 to {TimesMax} from 00:00 to 23:59 are.", "Give other times, or switch the schedule off.");
+            throw new ManagementException(
+                ManagementError.InvalidParameter, $"{schedule.Times.Count} times of the day are not possible; 1 to {TimesMax} from 00:00 to 23:59 are.", "Give other times, or switch the schedule off.");
         }
 
         if (schedule.FreeReservePercent is < 0 or > TierPlanSettings.FreeReservePercentMax)
         {
-            throw new RefusedException(
-                Refusal.InvalidParameter, $"A free reserve of {schedule.FreeReservePercent} percent is not possible; 0 to {TierPlanSettings.FreeReservePercentMax} are.", "Give another one.");
+            throw new ManagementException(
+                ManagementError.InvalidParameter, $"A free reserve of {schedule.FreeReservePercent} percent is not possible; 0 to {TierPlanSettings.FreeReservePercentMax} are.", "Give another one.");
         }
 
         return (_core.Pools.TakeOpen(pool), times);

@@ -17,22 +17,22 @@ public sealed class TierService
     internal TierService(SubsystemCore core) => _core = core;
 
     /// <summary>The storage tiers of every pool that is known: templates, then those of virtual disks.</summary>
-    public Task<StorageTierStatus[]> ListAsync() => _core.Turns.Look(List);
+    public Task<StorageTierStatus[]> ListAsync() => _core.Verbs.Look(List);
 
     /// <summary>Makes a tier template in a pool.</summary>
-    /// <exception cref="RefusedException">A parameter is outside its range or the name is taken; nothing was changed.</exception>
-    public Task<StorageTierStatus> CreateTemplateAsync(Guid pool, TierTemplateRequest request) => _core.Turns.Change(async LaneTask<StorageTierStatus> () =>
+    /// <exception cref="ManagementException">A parameter is outside its range or the name is taken; nothing was changed.</exception>
+    public Task<StorageTierStatus> CreateTemplateAsync(Guid pool, TierTemplateRequest request) => _core.Verbs.Change(async LaneTask<StorageTierStatus> () =>
     {
         (ManagedPool managed, TierTemplate template) = NewTemplate(pool, request);
         return await Keep(managed, template);
     });
 
     /// <summary>Refuses what <see cref="CreateTemplateAsync"/> would refuse.</summary>
-    public Task<bool> CheckCreateTemplateAsync(Guid pool, TierTemplateRequest request) => _core.Turns.Check(() => NewTemplate(pool, request));
+    public Task<bool> CheckCreateTemplateAsync(Guid pool, TierTemplateRequest request) => _core.Verbs.Check(() => NewTemplate(pool, request));
 
     /// <summary>Changes a template, of which virtual disks stay as they are, or name and description of a tier of a virtual disk.</summary>
-    /// <exception cref="RefusedException">A parameter is outside its range or the name is taken; nothing was changed.</exception>
-    public Task<StorageTierStatus> SetAsync(Guid id, TierTemplateRequest request) => _core.Turns.Change(async LaneTask<StorageTierStatus> () =>
+    /// <exception cref="ManagementException">A parameter is outside its range or the name is taken; nothing was changed.</exception>
+    public Task<StorageTierStatus> SetAsync(Guid id, TierTemplateRequest request) => _core.Verbs.Change(async LaneTask<StorageTierStatus> () =>
     {
         if (IsTemplate(id))
         {
@@ -47,13 +47,13 @@ public sealed class TierService
     });
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
-    public Task<bool> CheckSetAsync(Guid id, TierTemplateRequest request) => _core.Turns.Check(() =>
+    public Task<bool> CheckSetAsync(Guid id, TierTemplateRequest request) => _core.Verbs.Check(() =>
     {
         _ = IsTemplate(id) ? ChangedTemplate(id, request).Pool : ChangedTier(id, request).Pool;
     });
 
     /// <summary>Removes a template; virtual disks that were made of it stay as they are.</summary>
-    public Task<bool> RemoveTemplateAsync(Guid id) => _core.Turns.Change(async LaneTask<bool> () =>
+    public Task<bool> RemoveTemplateAsync(Guid id) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
         (ManagedPool managed, TierTemplate template) = OpenTemplate(id);
         Commits.Require(await managed.Pool!.Commit(new TierTemplateRemoved(id)), template.FriendlyName);
@@ -61,10 +61,10 @@ public sealed class TierService
     });
 
     /// <summary>Refuses what <see cref="RemoveTemplateAsync"/> would refuse.</summary>
-    public Task<bool> CheckRemoveTemplateAsync(Guid id) => _core.Turns.Check(() => OpenTemplate(id));
+    public Task<bool> CheckRemoveTemplateAsync(Guid id) => _core.Verbs.Check(() => OpenTemplate(id));
 
     /// <summary>Sizes that a tier made of a template may have on a disk without other tiers, or that a tier of a virtual disk may be given.</summary>
-    public Task<SupportedSize> SupportedSizeAsync(Guid id, string? resiliencySettingName) => _core.Turns.Look(() =>
+    public Task<SupportedSize> SupportedSizeAsync(Guid id, string? resiliencySettingName) => _core.Verbs.Look(() =>
     {
         if (IsTemplate(id))
         {
@@ -77,12 +77,12 @@ public sealed class TierService
         TierDescription tier = description.Tiers[index];
         return FriendlyNames.AreSame(resiliencySettingName ?? tier.ResiliencySettingName, tier.ResiliencySettingName)
             ? new SupportedSize(tier.SizeBytes, RoomPlans.LargestTierSize(managed.Pool!, description, index), description.SliceSize)
-            : throw new RefusedException(
-                Refusal.InvalidParameter, $"-ResiliencySettingName '{resiliencySettingName}': storage tier '{tier.FriendlyName}' is {tier.ResiliencySettingName} and stays so.");
+            : throw new ManagementException(
+                ManagementError.InvalidParameter, $"-ResiliencySettingName '{resiliencySettingName}': storage tier '{tier.FriendlyName}' is {tier.ResiliencySettingName} and stays so.");
     });
 
     /// <summary>Makes a tier of a virtual disk larger, and the disk with it.</summary>
-    public Task<StorageTierStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Turns.Change(async LaneTask<StorageTierStatus> () =>
+    public Task<StorageTierStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Change(async LaneTask<StorageTierStatus> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
         long size = NewTierSize(managed.Pool!, disk.Open.Description, index, sizeBytes);
@@ -95,14 +95,14 @@ public sealed class TierService
     });
 
     /// <summary>The rows that <see cref="ResizeAsync"/> would add.</summary>
-    public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Turns.Plan(() =>
+    public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Plan(() =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
         VirtualDiskDescription description = disk.Open.Description;
         long size = NewTierSize(managed.Pool!, description, index, sizeBytes);
         if (!RoomPlans.TryPlanTierGrowth(managed.Pool!, description, index, size, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason))
         {
-            throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {sizeBytes} of storage tier '{after.Tiers[index].FriendlyName}': {reason}", "Give a smaller size, or add disks.");
+            throw new ManagementException(ManagementError.NotEnoughCapacity, $"-Size {sizeBytes} of storage tier '{after.Tiers[index].FriendlyName}': {reason}", "Give a smaller size, or add disks.");
         }
 
         int first = (int)(description.Tiers[index].SpaceBytes / VirtualDiskLayout.ShapeOf(managed.Pool!, description, description.Tiers[index]).RowSize);
@@ -110,8 +110,8 @@ public sealed class TierService
     });
 
     /// <summary>Gives a virtual disk with tiers one more, and grows it by that.</summary>
-    /// <exception cref="RefusedException">The virtual disk cannot have that tier, or the pool has no room for it; nothing was changed.</exception>
-    public Task<StorageTierStatus> AddAsync(Guid virtualDisk, TierRequest tier) => _core.Turns.Change(async LaneTask<StorageTierStatus> () =>
+    /// <exception cref="ManagementException">The virtual disk cannot have that tier, or the pool has no room for it; nothing was changed.</exception>
+    public Task<StorageTierStatus> AddAsync(Guid virtualDisk, TierRequest tier) => _core.Verbs.Change(async LaneTask<StorageTierStatus> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, NewTierSpec spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
         Commits.Require(await AddedTier.AddTier(managed.Pool!, disk.Open, spec, disks), spec.FriendlyName);
@@ -121,13 +121,13 @@ public sealed class TierService
     });
 
     /// <summary>The rows that <see cref="AddAsync"/> would add.</summary>
-    public Task<AddedTierPlacement> PlanAddAsync(Guid virtualDisk, TierRequest tier) => _core.Turns.Plan(() =>
+    public Task<AddedTierPlacement> PlanAddAsync(Guid virtualDisk, TierRequest tier) => _core.Verbs.Plan(() =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, NewTierSpec spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
         if (!RoomPlans.TryPlanTier(
             managed.Pool!, disk.Open.Description, spec, disks, out VirtualDiskDescription after, out TierDescription added, out NewPartRows rows, out string reason))
         {
-            throw new RefusedException(Refusal.NotEnoughCapacity, $"-Size {tier.SizeBytes} of storage tier '{added.FriendlyName}': {reason}", "Give a smaller size, or add disks.");
+            throw new ManagementException(ManagementError.NotEnoughCapacity, $"-Size {tier.SizeBytes} of storage tier '{added.FriendlyName}': {reason}", "Give a smaller size, or add disks.");
         }
 
         return new AddedTierPlacement(added, new VirtualDiskPlacement(
@@ -152,13 +152,13 @@ public sealed class TierService
         long size = VirtualDiskPlan.RoundUp(sizeBytes, disk.SliceSize, "Size");
         if (size < tier.SizeBytes)
         {
-            throw new RefusedException(
-                Refusal.SizeNotSupported, $"-Size {sizeBytes} is smaller than storage tier '{tier.FriendlyName}' ({tier.SizeBytes} bytes).", "A tier is not made smaller.");
+            throw new ManagementException(
+                ManagementError.SizeNotSupported, $"-Size {sizeBytes} is smaller than storage tier '{tier.FriendlyName}' ({tier.SizeBytes} bytes).", "A tier is not made smaller.");
         }
 
         long most = disk.ProvisioningType == ProvisioningType.Fixed ? RoomPlans.LargestTierSize(pool, disk, index) : long.MaxValue;
-        return size == tier.SizeBytes || size <= most ? size : throw new RefusedException(
-            Refusal.NotEnoughCapacity,
+        return size == tier.SizeBytes || size <= most ? size : throw new ManagementException(
+            ManagementError.NotEnoughCapacity,
             $"-Size {sizeBytes} of storage tier '{tier.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {Math.Max(most, tier.SizeBytes)} bytes.",
             "Give a smaller size, or add disks of its medium.");
     }
@@ -183,8 +183,8 @@ public sealed class TierService
         if (!IsTemplate(id))
         {
             (_, ManagedVirtualDisk disk, int index) = OpenTier(id);
-            throw new RefusedException(
-                Refusal.InUse, $"Storage tier '{disk.Open.Description.Tiers[index].FriendlyName}' is a part of virtual disk '{disk.Open.Description.FriendlyName}'.",
+            throw new ManagementException(
+                ManagementError.InUse, $"Storage tier '{disk.Open.Description.Tiers[index].FriendlyName}' is a part of virtual disk '{disk.Open.Description.FriendlyName}'.",
                 "Remove the virtual disk, or name a template.");
         }
 
@@ -211,8 +211,8 @@ public sealed class TierService
         if (owner is null)
         {
             string hint = IsTemplate(id) ? "it is a template, which has no size" : "it is not there";
-            throw new RefusedException(
-                IsTemplate(id) ? Refusal.InvalidParameter : Refusal.ObjectNotFound, $"Storage tier {id:B} is no tier of a virtual disk: {hint}.", "Look at Get-StorageTier -VirtualDisk.");
+            throw new ManagementException(
+                IsTemplate(id) ? ManagementError.InvalidParameter : ManagementError.ObjectNotFound, $"Storage tier {id:B} is no tier of a virtual disk: {hint}.", "Look at Get-StorageTier -VirtualDisk.");
         }
 
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(owner.Id.Value);

@@ -20,13 +20,13 @@ internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptim
     /// <summary>Once a minute: begins optimizations whose time has come, and saves heat every ten minutes.</summary>
     internal async LaneTask<Nothing> Tend(ManagedPool managed)
     {
-        if (core.Turns.IsStopped || managed.Pool is not { HasLostQuorum: false } pool)
+        if (core.Verbs.IsStopped || managed.Pool is not { HasLostQuorum: false } pool)
         {
             return default;
         }
 
         ManagedVirtualDisk[] disks = [.. managed.VirtualDisks.Values.Where(static disk => disk.Open is { Tiering: not null, Fault: IoError.None })];
-        bool mayStart = !core.Turns.IsTaken && !pool.State.Pool!.IsReadOnly;
+        bool mayStart = !core.Verbs.IsTaken && !pool.State.Pool!.IsReadOnly;
         bool isDue = mayStart && IsTierTime(pool);   // asked only when it can be followed: a time that is passed over now is found the next time
         TierSchedule schedule = TierScheduleService.Of(pool);
         foreach (ManagedVirtualDisk disk in disks.Where(static disk => disk.HasSeveralTiers))
@@ -83,7 +83,7 @@ internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptim
 
         TierPlanSettings Settings() => TierOptimizer.SettingsOf(managed.Pool!, tiering) with { MaxBytes = ContinuousBytes };
 
-        bool MayStart() => !core.Turns.IsStopped && !core.Turns.IsTaken
+        bool MayStart() => !core.Verbs.IsStopped && !core.Verbs.IsTaken
             && managed.Pool is { HasLostQuorum: false } pool && !pool.State.Pool!.IsReadOnly && TierScheduleService.Of(pool).IsContinuous
             && managed.VirtualDisks.ContainsValue(disk) && disk.Open.Fault == IoError.None
             && !runner.Running(managed.Id.Value).Any(job => job.Spec.VirtualDisk == disk.Open.Description.Id.Value);

@@ -11,7 +11,7 @@ internal sealed class DiskExports(SubsystemCore core)
     private readonly NbdBudget _payload = new();   // of all exports: they are on one lane
 
     /// <summary>Exports a virtual disk.</summary>
-    /// <exception cref="RefusedException">Another one is exported under its name, or its socket is taken.</exception>
+    /// <exception cref="ManagementException">Another one is exported under its name, or its socket is taken.</exception>
     internal void Start(ManagedVirtualDisk disk)
     {
         RequireOnlyOfItsName(disk);
@@ -22,11 +22,11 @@ internal sealed class DiskExports(SubsystemCore core)
         server.Add(export);
         try
         {
-            server.ListenUnix(core.Options.Network ?? throw new RefusedException(Refusal.NotSupported, "This host exports nothing."), path);
+            server.ListenUnix(core.Options.Network ?? throw new ManagementException(ManagementError.NotSupported, "This host exports nothing."), path);
         }
         catch (IOException taken)
         {
-            throw new RefusedException(Refusal.SocketTaken, $"Virtual disk '{description.FriendlyName}' cannot be exported: {taken.Message}");
+            throw new ManagementException(ManagementError.SocketTaken, $"Virtual disk '{description.FriendlyName}' cannot be exported: {taken.Message}");
         }
 
         disk.SetExported(server, export, path);
@@ -39,10 +39,10 @@ internal sealed class DiskExports(SubsystemCore core)
         {
             Start(disk);
         }
-        catch (RefusedException refused)
+        catch (ManagementException rejected)
         {
-            disk.SetExportProblem(refused.Message);
-            core.Notice($"Virtual disk {disk.Open.Description.FriendlyName} is not exported: {refused.Message}");
+            disk.SetExportProblem(rejected.Message);
+            core.Notice($"Virtual disk {disk.Open.Description.FriendlyName} is not exported: {rejected.Message}");
         }
     }
 
@@ -64,8 +64,8 @@ internal sealed class DiskExports(SubsystemCore core)
         if (core.Pools.All.SelectMany(pool => pool.VirtualDisks.Values).Any(other =>
             other != disk && other.IsExported && FriendlyNames.AreSame(other.Open.Description.FriendlyName, description.FriendlyName)))
         {
-            throw new RefusedException(
-                Refusal.NameTaken, $"Another virtual disk '{description.FriendlyName}' is connected.", "Disconnect it, or give one of the two another name.");
+            throw new ManagementException(
+                ManagementError.NameTaken, $"Another virtual disk '{description.FriendlyName}' is connected.", "Disconnect it, or give one of the two another name.");
         }
     }
 }

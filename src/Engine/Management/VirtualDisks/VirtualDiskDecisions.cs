@@ -5,14 +5,14 @@ using TierSpaces.Engine.VirtualDisks;
 namespace TierSpaces.Engine.Management;
 
 /// <summary>What verbs of virtual disks decide before they change anything, and what they refuse.</summary>
-internal sealed class VirtualDiskDecisions(SubsystemCore core, LentCaches lent)
+internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remote)
 {
     /// <summary>Decides what a new virtual disk is.</summary>
     internal (ManagedPool Pool, NewVirtualDiskSpec Spec, IReadOnlyList<string> Remarks) Decide(Guid pool, VirtualDiskRequest request)
     {
         ManagedPool managed = core.Pools.TakeOpen(pool);
         managed.RequireWritable();
-        VirtualDiskPlan plan = new(managed.Pool!, request, lent.LenderFor(managed, request));
+        VirtualDiskPlan plan = new(managed.Pool!, request, remote.CachePoolFor(managed, request));
         return (managed, plan.Decide(), plan.Remarks);
     }
 
@@ -26,16 +26,16 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, LentCaches lent)
         if (managed.State!.VirtualDisks.Values.Any(
             other => other.Id != changed.Id && string.Equals(other.FriendlyName, changed.FriendlyName, StringComparison.OrdinalIgnoreCase)))
         {
-            throw new RefusedException(
-                Refusal.NameTaken,
+            throw new ManagementException(
+                ManagementError.NameTaken,
                 $"-NewFriendlyName '{changed.FriendlyName}' is the name of another virtual disk of storage pool '{managed.State.Pool!.FriendlyName}'.",
                 "Choose another name.");
         }
 
         if (disk.IsExported && changed.FriendlyName != disk.Open.Description.FriendlyName)
         {
-            throw new RefusedException(
-                Refusal.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' is connected under its name.", "Disconnect it first.");
+            throw new ManagementException(
+                ManagementError.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' is connected under its name.", "Disconnect it first.");
         }
 
         return (managed, disk, changed);
@@ -46,23 +46,23 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, LentCaches lent)
     {
         if (description.IsTiered)
         {
-            throw new RefusedException(
-                Refusal.NotSupported, $"-Size {sizeBytes}: virtual disk '{description.FriendlyName}' has tiers, whose sizes are its size.", "Make a tier larger with Resize-StorageTier.");
+            throw new ManagementException(
+                ManagementError.NotSupported, $"-Size {sizeBytes}: virtual disk '{description.FriendlyName}' has tiers, whose sizes are its size.", "Make a tier larger with Resize-StorageTier.");
         }
 
         long row = VirtualDiskLayout.ShapeOf(pool, description).RowSize;
         long size = VirtualDiskPlan.RoundUp(sizeBytes, row, "Size");
         if (size < description.SizeBytes)
         {
-            throw new RefusedException(
-                Refusal.SizeNotSupported, $"-Size {sizeBytes} is smaller than virtual disk '{description.FriendlyName}' ({description.SizeBytes} bytes).",
+            throw new ManagementException(
+                ManagementError.SizeNotSupported, $"-Size {sizeBytes} is smaller than virtual disk '{description.FriendlyName}' ({description.SizeBytes} bytes).",
                 "A virtual disk is not made smaller.");
         }
 
         if (size / row > SpaceDescription.MaxRows)
         {
-            throw new RefusedException(
-                Refusal.SizeNotSupported,
+            throw new ManagementException(
+                ManagementError.SizeNotSupported,
                 $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}' is more than {SpaceDescription.MaxRows * row} bytes, the largest with this slab and these columns.");
         }
 

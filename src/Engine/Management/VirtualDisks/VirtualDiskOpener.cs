@@ -93,11 +93,11 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     /// Opens a virtual disk again. While a commit that concerns it is undecided it is only detached, and opened as soon as the commit is decided
     /// (<see cref="ReopenDecided"/>).
     /// </summary>
-    internal async LaneTask<Nothing> ReopenOnceDecided(ManagedPool home, ManagedVirtualDisk disk)
+    internal async LaneTask<Nothing> ReopenOnceDecided(ManagedPool owner, ManagedVirtualDisk disk)
     {
-        if (MayReopen(home, disk))
+        if (MayReopen(owner, disk))
         {
-            AttachOpened(await Reopen(home, disk));
+            AttachOpened(await Reopen(owner, disk));
             return default;
         }
 
@@ -107,11 +107,11 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     }
 
     /// <summary>Opens the virtual disks of a pool again that waited until a commit was decided.</summary>
-    internal async LaneTask<Nothing> ReopenDecided(ManagedPool home)
+    internal async LaneTask<Nothing> ReopenDecided(ManagedPool owner)
     {
-        foreach (ManagedVirtualDisk disk in home.VirtualDisks.Values.Where(disk => disk.AwaitsDecision && MayReopen(home, disk)).ToArray())
+        foreach (ManagedVirtualDisk disk in owner.VirtualDisks.Values.Where(disk => disk.AwaitsDecision && MayReopen(owner, disk)).ToArray())
         {
-            AttachOpened(await Reopen(home, disk));
+            AttachOpened(await Reopen(owner, disk));
         }
 
         return default;
@@ -123,24 +123,24 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     /// </summary>
     internal async LaneTask<Nothing> OpenFailed(ManagedPool managed)
     {
-        foreach ((ManagedPool home, ManagedVirtualDisk disk) in core.Pools.UsersOf(managed).Where(static user => user.Disk.Open is { Fault: not IoError.None } or { HasReturnedLog: true }).ToArray())
+        foreach ((ManagedPool owner, ManagedVirtualDisk disk) in core.Pools.UsersOf(managed).Where(static user => user.Disk.Open is { Fault: not IoError.None } or { HasReturnedLog: true }).ToArray())
         {
-            await ReopenOnceDecided(home, disk);
+            await ReopenOnceDecided(owner, disk);
         }
 
         return default;
     }
 
     /// <summary>Attaches the virtual disks that have waited for a pool which has just been opened.</summary>
-    internal async LaneTask<Nothing> AttachWaiting(ManagedPool lender)
+    internal async LaneTask<Nothing> AttachWaiting(ManagedPool cachePool)
     {
-        foreach (ManagedPool home in core.Pools.All.ToArray())
+        foreach (ManagedPool owner in core.Pools.All.ToArray())
         {
-            foreach (ManagedVirtualDisk disk in home.VirtualDisks.Values.ToArray())
+            foreach (ManagedVirtualDisk disk in owner.VirtualDisks.Values.ToArray())
             {
-                if (disk.Open is { Cache.State: WriteCacheState.Absent } waiting && waiting.Description.CachePool == lender.Id)
+                if (disk.Open is { Cache.State: WriteCacheState.Absent } waiting && waiting.Description.CachePool == cachePool.Id)
                 {
-                    await ReopenOnceDecided(home, disk);
+                    await ReopenOnceDecided(owner, disk);
                 }
             }
         }
@@ -181,7 +181,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     }
 
     /// <summary>Whether the metadata can say all of a virtual disk: a commit that is undecided may move its slabs, slices or cache after it has been opened.</summary>
-    internal bool MayReopen(ManagedPool home, ManagedVirtualDisk disk) =>
-        home.Pool is { HasLostQuorum: false, HasUndecidedCommit: false }
+    internal bool MayReopen(ManagedPool owner, ManagedVirtualDisk disk) =>
+        owner.Pool is { HasLostQuorum: false, HasUndecidedCommit: false }
         && (!disk.Open.Description.IsCacheElsewhere || core.Pools.FindOpen(disk.Open.Description.CachePool) is null or { HasUndecidedCommit: false });
 }

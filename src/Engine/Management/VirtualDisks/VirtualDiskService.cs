@@ -35,18 +35,18 @@ public sealed class VirtualDiskService
         (_core, _decisions, _disks, _exports, _caches, _statuses, _runner, _reliability) = (core, decisions, disks, exports, caches, statuses, runner, reliability);
 
     /// <summary>The virtual disks of every pool that is known.</summary>
-    public Task<VirtualDiskStatus[]> ListAsync() => _core.Turns.Look(List);
+    public Task<VirtualDiskStatus[]> ListAsync() => _core.Verbs.Look(List);
 
     /// <summary>Makes a virtual disk. It is detached until it is connected.</summary>
-    /// <exception cref="RefusedException">A parameter is outside its range or the pool has no room; nothing was changed.</exception>
-    public Task<VirtualDiskStatus> CreateAsync(Guid pool, VirtualDiskRequest request) => _core.Turns.Change(async LaneTask<VirtualDiskStatus> () =>
+    /// <exception cref="ManagementException">A parameter is outside its range or the pool has no room; nothing was changed.</exception>
+    public Task<VirtualDiskStatus> CreateAsync(Guid pool, VirtualDiskRequest request) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
     {
         (ManagedPool managed, NewVirtualDiskSpec spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);
         VirtualDiskResult result = await VirtualDiskBuilder.Create(managed.Pool!, spec);
         if (result.Disk is not { } open)
         {
-            throw new RefusedException(
-                result.Status == CommitStatus.NoSpace ? Refusal.NotEnoughCapacity : Refusal.Failed,
+            throw new ManagementException(
+                result.Status == CommitStatus.NoSpace ? ManagementError.NotEnoughCapacity : ManagementError.Failed,
                 $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {result.Reason}", "Give a smaller size, or add disks to the pool.");
         }
 
@@ -56,7 +56,7 @@ public sealed class VirtualDiskService
     });
 
     /// <summary>Changes name, usage or access of a virtual disk.</summary>
-    public Task<VirtualDiskStatus> SetAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => _core.Turns.Change(async LaneTask<VirtualDiskStatus> () =>
+    public Task<VirtualDiskStatus> SetAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, VirtualDiskDescription changed) = _decisions.Changed(id, change);
         Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
@@ -72,10 +72,10 @@ public sealed class VirtualDiskService
     });
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
-    public Task<bool> CheckSetAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => _core.Turns.Check(() => _decisions.Changed(id, change));
+    public Task<bool> CheckSetAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => _core.Verbs.Check(() => _decisions.Changed(id, change));
 
     /// <summary>Makes a virtual disk longer.</summary>
-    public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Turns.Change(async LaneTask<VirtualDiskStatus> () =>
+    public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
         VirtualDiskDescription description = disk.Open.Description;
@@ -83,8 +83,8 @@ public sealed class VirtualDiskService
         CommitResult result = size == description.SizeBytes ? CommitResult.Committed : await VirtualDiskGrowth.Grow(managed.Pool!, disk.Open, size);
         if (result.Status == CommitStatus.NoSpace)
         {
-            throw new RefusedException(
-                Refusal.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {result.Reason}",
+            throw new ManagementException(
+                ManagementError.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {result.Reason}",
                 VirtualDiskPlan.DisksToAdd(managed.Pool!, description, size - description.SizeBytes));
         }
 
@@ -95,7 +95,7 @@ public sealed class VirtualDiskService
     /// <summary>Exports a virtual disk on its socket, now and after every restart.</summary>
     /// <param name="id">Virtual disk.</param>
     /// <param name="force">Whether what a lost write cache of it held is given up; the remarks say what that was.</param>
-    public Task<VirtualDiskStatus> ConnectAsync(Guid id, bool force = false) => _core.Turns.Change(async LaneTask<VirtualDiskStatus> () =>
+    public Task<VirtualDiskStatus> ConnectAsync(Guid id, bool force = false) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
     {
         await _disks.OpenAgain(id);
         await _disks.BringBackFailed(id);
@@ -119,7 +119,7 @@ public sealed class VirtualDiskService
     });
 
     /// <summary>Refuses what <see cref="ConnectAsync"/> would refuse, but for a socket that turns out to be taken.</summary>
-    public Task<bool> CheckConnectAsync(Guid id, bool force = false) => _core.Turns.Check(() =>
+    public Task<bool> CheckConnectAsync(Guid id, bool force = false) => _core.Verbs.Check(() =>
         _exports.RequireOnlyOfItsName(force && _core.Pools.TakeDisk(id).Disk is { Open.Cache.IsGone: true } lost ? lost : _core.Pools.TakeUsable(id).Disk));
 
     /// <summary>
@@ -127,7 +127,7 @@ public sealed class VirtualDiskService
     /// flushed; (3) the description says detached; (4) the export ends. If (2) or (3) fails the virtual disk stays connected. A virtual disk that
     /// takes no requests any more can be disconnected all the same; the remarks say what that costs.
     /// </summary>
-    public Task<VirtualDiskStatus> DisconnectAsync(Guid id) => _core.Turns.Change(async LaneTask<VirtualDiskStatus> () =>
+    public Task<VirtualDiskStatus> DisconnectAsync(Guid id) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
         bool isUsable = disk.Open.Fault == IoError.None;
@@ -153,8 +153,8 @@ public sealed class VirtualDiskService
     });
 
     /// <summary>Removes a virtual disk and everything in it.</summary>
-    /// <exception cref="RefusedException">The pool could not commit the removal; every verb reaches the virtual disk as before.</exception>
-    public Task<bool> RemoveAsync(Guid id) => _core.Turns.Change(async LaneTask<bool> () =>
+    /// <exception cref="ManagementException">The pool could not commit the removal; every verb reaches the virtual disk as before.</exception>
+    public Task<bool> RemoveAsync(Guid id) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
         VirtualDiskId disk = new(id);
         if (_core.Pools.FindUnopened(disk) is not var (managed, description))
@@ -205,8 +205,8 @@ public sealed class VirtualDiskService
         string name = disk.Open.Description.FriendlyName;
         return error == IoError.None || disk.Open.Disk.IsReadOnly ? []
             : !isUsable ? [$"What clients wrote to virtual disk '{name}' since their last flush is not durable: {disk.Open.FaultReason} ({error})."]
-            : throw new RefusedException(
-                Refusal.Failed, $"Virtual disk '{name}' could not be flushed ({error}) and stays connected: what clients wrote since their last flush may not be durable.",
+            : throw new ManagementException(
+                ManagementError.Failed, $"Virtual disk '{name}' could not be flushed ({error}) and stays connected: what clients wrote since their last flush may not be durable.",
                 "Look at Get-VirtualDisk and its disks, then disconnect it again.");
     }
 }

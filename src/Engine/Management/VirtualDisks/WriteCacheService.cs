@@ -14,16 +14,16 @@ public sealed class WriteCacheService
 
     private readonly SubsystemCore _core;
     private readonly VirtualDiskOpener _disks;
-    private readonly LentCaches _lent;
+    private readonly RemoteCaches _remote;
     private readonly VirtualDiskStatuses _statuses;
 
     internal WriteCacheService(
-        SubsystemCore core, VirtualDiskOpener disks, LentCaches lent, VirtualDiskStatuses statuses) =>
-        (_core, _disks, _lent, _statuses) = (core, disks, lent, statuses);
+        SubsystemCore core, VirtualDiskOpener disks, RemoteCaches remote, VirtualDiskStatuses statuses) =>
+        (_core, _disks, _remote, _statuses) = (core, disks, remote, statuses);
 
     /// <summary>Gives a virtual disk a write cache of another size, or none, while it is in use: what it holds goes home first.</summary>
-    /// <exception cref="RefusedException">There is no room for that size, or the cache could not be emptied; nothing was changed.</exception>
-    public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Turns.Change(async LaneTask<VirtualDiskStatus> () =>
+    /// <exception cref="ManagementException">There is no room for that size, or the cache could not be emptied; nothing was changed.</exception>
+    public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
     {
         List<string> remarks = [];
         (ManagedPool managed, ManagedVirtualDisk disk, ManagedPool at, long size) = TakeForResize(id, sizeBytes, remarks);
@@ -33,7 +33,7 @@ public sealed class WriteCacheService
             ? CommitResult.Committed : await CacheExchange.ResizeCache(managed.Pool!, disk.Open, size, at.Pool!);
         if (result.Status == CommitStatus.NoSpace)
         {
-            throw new RefusedException(Refusal.WriteCacheSizeRange, $"-WriteCacheSize {sizeBytes} of virtual disk '{name}': {result.Reason}", "Give a smaller size.");
+            throw new ManagementException(ManagementError.WriteCacheSizeRange, $"-WriteCacheSize {sizeBytes} of virtual disk '{name}': {result.Reason}", "Give a smaller size.");
         }
 
         Commits.Require(result, name);
@@ -41,16 +41,16 @@ public sealed class WriteCacheService
     });
 
     /// <summary>Refuses what <see cref="ResizeAsync"/> would refuse, but for a cache that turns out not to empty itself.</summary>
-    public Task<bool> CheckResizeAsync(Guid id, long sizeBytes) => _core.Turns.Check(() => TakeForResize(id, sizeBytes, []));
+    public Task<bool> CheckResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Check(() => TakeForResize(id, sizeBytes, []));
 
     private (ManagedPool Pool, ManagedVirtualDisk Disk, ManagedPool At, long Size) TakeForResize(Guid id, long sizeBytes, List<string> remarks)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeUsable(id);
         managed.RequireWritable();
         VirtualDiskDescription description = disk.Open.Description;
-        ManagedPool at = _lent.CachePoolOf(managed, description, remarks.Add);
+        ManagedPool at = _remote.CachePoolOf(managed, description, remarks.Add);
         long size = at == managed ? WriteCachePlan.Resized(managed.Pool!, description, sizeBytes, remarks.Add)
-            : new LentCachePlan(at.Pool!, remarks.Add).Resized(description, sizeBytes);
+            : new RemoteCachePlan(at.Pool!, remarks.Add).Resized(description, sizeBytes);
         return (managed, disk, at, size);
     }
 
@@ -74,7 +74,7 @@ public sealed class WriteCacheService
         _core.Notice($"Write cache of virtual disk {disk.Open.Description.FriendlyName} was given up: {loss}");
         disk = await _disks.Reopen(managed, disk);
         await RemoveGivenUp(managed, disk);
-        await _lent.GiveBackUnnamed();
+        await _remote.GiveBackUnnamed();
         return [$"The write cache of virtual disk '{disk.Open.Description.FriendlyName}' was given up: {loss} The virtual disk has no write cache until it is given one."];
     }
 

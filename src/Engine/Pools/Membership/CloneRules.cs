@@ -9,7 +9,7 @@ internal static class CloneRules
     /// Names every disk whose identity stands on two different devices, and second ways to a device already seen. Adds the
     /// reasons and gives the scans to leave out.
     /// </summary>
-    internal static List<PoolScan> Refuse(IReadOnlyList<PoolScan> scans, List<RefusedDisk> refused)
+    internal static List<PoolScan> Refuse(IReadOnlyList<PoolScan> scans, List<RejectedDisk> rejected)
     {
         List<PoolScan> leftOut = [];
         foreach (IGrouping<DiskId, PoolScan> same in scans.Where(static scan => scan.Label is not null).GroupBy(static scan => scan.Label!.Disk))
@@ -22,7 +22,7 @@ internal static class CloneRules
                 string reason = isClone
                     ? $"{names} carry the same disk id {same.Key}: one is a clone of the other. Take one of them away; neither is used."
                     : $"{scan.Disk.Identity.Uri} is a second way to {same.First().Disk.Identity.Uri}.";
-                refused.Add(new RefusedDisk(scan.Disk, reason));
+                rejected.Add(new RejectedDisk(scan.Disk, reason));
             }
         }
 

@@ -57,7 +57,7 @@ internal sealed class MemberDisk
     internal JournalPosition JournalEnd { get; set; }
 
     /// <summary>Whether nobody waits for this disk: a lack of space is an error at once.</summary>
-    internal bool IsAbandoned { get; set; }
+    internal bool FailsWhenFull { get; set; }
 
     /// <summary>When the file system below ran full, or 0.</summary>
     internal long FullSinceNs { get; private set; }
@@ -76,7 +76,7 @@ internal sealed class MemberDisk
     internal async LaneTask<IoError> Write(long offset, ReadOnlyMemory<byte> source)
     {
         IoError error = await MetadataIo.Write(_lane, Disk, offset, source);
-        while (error == IoError.NoSpace && !IsAbandoned)
+        while (error == IoError.NoSpace && !FailsWhenFull)
         {
             await WaitForSpace();
             error = await MetadataIo.Write(_lane, Disk, offset, source);

@@ -44,7 +44,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
             Plan(disks);
             return "";
         }
-        catch (Exception error) when (error is PoolException or RecordRefusedException)
+        catch (Exception error) when (error is PoolException or InvalidRecordException)
         {
             return error.Message;
         }
@@ -109,7 +109,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
             await PoolCreator.Check(environment, disks);
             joining = Plan(disks);
         }
-        catch (Exception error) when (error is PoolException or RecordRefusedException)
+        catch (Exception error) when (error is PoolException or InvalidRecordException)
         {
             return Refused(error.Message);
         }
@@ -165,7 +165,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
         {
             store.Attach(joiner);
             joiner.IsForming = true;
-            joiner.IsAbandoned = true;   // a full file system refuses the disk instead of holding the pool up
+            joiner.FailsWhenFull = true;   // a full file system refuses the disk instead of holding the pool up
             IoError error = await joiner.ClearAreas();
             bool isWritten = error == IoError.None && (await store.Superblocks.WriteSuperblocks(View, [joiner], clean: false)).Count == 1;
             error = isWritten ? await joiner.WriteLabels() : error == IoError.None ? IoError.Io : error;
@@ -184,7 +184,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
         foreach (MemberDisk joiner in joiners)
         {
             joiner.IsForming = false;
-            joiner.IsAbandoned = false;
+            joiner.FailsWhenFull = false;
         }
 
         if (!await store.Views.ChangeView(new ViewPlan { Joiners = joiners }))

@@ -135,9 +135,9 @@ public sealed record PoolScan(IDisk Disk, ScanKind Kind, string Reason)
             return new PoolScan(disk, ScanKind.Damaged, $"No superblock of {uri} is readable.") { Label = label };
         }
 
-        string refusal = label.Features.Refusal.Length > 0 ? label.Features.Refusal : newest.Features.Refusal;
-        ScanKind kind = refusal.Length > 0 ? ScanKind.Unsupported : newest.IsForming ? ScanKind.Forming : ScanKind.Member;
-        string reason = refusal.Length > 0 ? $"{uri}: {refusal}" : $"{uri} is disk {label.Number} of pool {label.Pool}.";
+        string problem = label.Features.UnsupportedReason.Length > 0 ? label.Features.UnsupportedReason : newest.Features.UnsupportedReason;
+        ScanKind kind = problem.Length > 0 ? ScanKind.Unsupported : newest.IsForming ? ScanKind.Forming : ScanKind.Member;
+        string reason = problem.Length > 0 ? $"{uri}: {problem}" : $"{uri} is disk {label.Number} of pool {label.Pool}.";
         return new PoolScan(disk, kind, reason) { Label = label, Superblock = newest };
     }
 

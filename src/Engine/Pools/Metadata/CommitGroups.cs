@@ -69,14 +69,14 @@ internal sealed class CommitGroups(
         List<PendingCommit> accepted = [];
         foreach (PendingCommit commit in taken)
         {
-            if (committed.TryApply(commit, next, out PoolState after, out CommitResult refusal))
+            if (committed.TryApply(commit, next, out PoolState after, out CommitResult problem))
             {
                 next = after;
                 accepted.Add(commit);
             }
             else
             {
-                commit.Done(refusal);
+                commit.Done(problem);
             }
         }
 

@@ -82,13 +82,13 @@ internal sealed class CommittedState(PoolState state, JournalPosition head, Pres
     }
 
     /// <summary>The state with the records of a commit, or the result that refuses it.</summary>
-    internal bool TryApply(PendingCommit commit, PoolState before, out PoolState after, out CommitResult refusal)
+    internal bool TryApply(PendingCommit commit, PoolState before, out PoolState after, out CommitResult problem)
     {
         after = before;
         if (commit.Bytes.Length > Pool.MaxCommitBytes)
         {
             string tooMany = $"The records take {commit.Bytes.Length} bytes; one commit takes at most {Pool.MaxCommitBytes}.";
-            refusal = new CommitResult(CommitStatus.Refused, tooMany);
+            problem = new CommitResult(CommitStatus.Refused, tooMany);
             return false;
         }
 
@@ -96,19 +96,19 @@ internal sealed class CommittedState(PoolState state, JournalPosition head, Pres
         {
             if (!after.TryApply(record, out PoolState? next, out string reason))
             {
-                refusal = new CommitResult(CommitStatus.Refused, reason);
+                problem = new CommitResult(CommitStatus.Refused, reason);
                 return false;
             }
 
             after = next;
         }
 
-        return HasPagesFor(before, after, out refusal);
+        return HasPagesFor(before, after, out problem);
     }
 
-    private bool HasPagesFor(PoolState before, PoolState after, out CommitResult refusal)
+    private bool HasPagesFor(PoolState before, PoolState after, out CommitResult problem)
     {
-        refusal = CommitResult.Committed;
+        problem = CommitResult.Committed;
         long pages = CheckpointPages.CountUpTo(after);
         if (pages <= CheckpointPages.CountUpTo(before))
         {
@@ -123,7 +123,7 @@ internal sealed class CommittedState(PoolState state, JournalPosition head, Pres
 
         long most = CheckpointStore.MostStatePages(smallest.Layout);
         string full = $"The metadata area of {smallest.Name} is full: {pages} pages of at most {most}. Remove something, or replace the disk by a larger one.";
-        refusal = pages <= most ? refusal : new CommitResult(CommitStatus.NoSpace, full);
+        problem = pages <= most ? problem : new CommitResult(CommitStatus.NoSpace, full);
         return pages <= most;
     }
 }

@@ -34,7 +34,7 @@ internal sealed class MemberViews(
     internal Action<MembershipChange>? MembershipChanged { get; set; }
 
     /// <summary>Takes over a disk that failed and has left the view.</summary>
-    internal Action<MemberDisk>? LeftDisk { get; set; }
+    internal Action<MemberDisk>? OnEvicted { get; set; }
 
     /// <summary>Told when a view is in force, before its changes are.</summary>
     internal Action? Adopted { get; set; }
@@ -58,7 +58,7 @@ internal sealed class MemberViews(
         {
             _evictions.Add((disk, done));
             members.NoteFailure(members.All[disk], reason);
-            members.All[disk].Disk.Abandon();   // metadata on its way there must not hold the new view up
+            members.All[disk].Disk.Disconnect();   // metadata on its way there must not hold the new view up
         }
 
         return task;
@@ -207,7 +207,7 @@ internal sealed class MemberViews(
             changes.Add(new MembershipChange(MembershipChangeKind.Left, gone.Disk, reason));
             if (members.Remove(gone.Disk) is { } member && !plan.Leavers.Contains(gone.Disk))
             {
-                LeftDisk?.Invoke(member);
+                OnEvicted?.Invoke(member);
             }
         }
 

@@ -150,7 +150,7 @@ internal sealed class MetadataStore
         if (Members.Full.Any())
         {
             End.Close();   // before their writes end: a full file system is not a failed disk
-            Array.ForEach([.. Members.Full], static member => member.IsAbandoned = true);
+            Array.ForEach([.. Members.Full], static member => member.FailsWhenFull = true);
         }
 
         await Run(() => WriteLast(clean));

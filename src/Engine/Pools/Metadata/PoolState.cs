@@ -19,7 +19,7 @@ namespace TierSpaces.Engine.Pools;
 //  5. Every slice map and every pin belongs to a virtual disk of the pool with tiers.
 
 /// <summary>A metadata record contradicts the state it was to change.</summary>
-public sealed class RecordRefusedException(string reason) : Exception(reason);
+public sealed class InvalidRecordException(string reason) : Exception(reason);
 
 /// <summary>The state of a pool: disks, virtual disks, spaces, rows, stale marks, jobs, tier templates, pins. Never changed, only replaced.</summary>
 public sealed record PoolState
@@ -92,9 +92,9 @@ public sealed record PoolState
     public DiskState? Disk(DiskNumber number) => Disks.GetValueOrDefault(number);
 
     /// <summary>The state after a record.</summary>
-    /// <exception cref="RecordRefusedException">The record contradicts this state.</exception>
+    /// <exception cref="InvalidRecordException">The record contradicts this state.</exception>
     public PoolState Apply(MetadataRecord record) =>
-        TryApply(record, out PoolState? next, out string reason) ? next : throw new RecordRefusedException(reason);
+        TryApply(record, out PoolState? next, out string reason) ? next : throw new InvalidRecordException(reason);
 
     /// <summary>The state after a record, or the reason why the record is refused.</summary>
     public bool TryApply(MetadataRecord record, [NotNullWhen(true)] out PoolState? next, out string reason)

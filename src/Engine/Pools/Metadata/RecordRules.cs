@@ -204,12 +204,12 @@ internal static class RecordRules
 
     private static PoolState? CreateSpace(PoolState state, SpaceDescription space, ref string reason)
     {
-        if (space.Id.Value < state.Counters.NextSpace || space.Id.Value == uint.MaxValue || !(space.IsLent || state.VirtualDisks.ContainsKey(space.Owner)))
+        if (space.Id.Value < state.Counters.NextSpace || space.Id.Value == uint.MaxValue || !(space.IsRemote || state.VirtualDisks.ContainsKey(space.Owner)))
         {
             return Refuse($"space {space.Id} was there before, or its owner {space.Owner} is not there", out reason);
         }
 
-        return space.Positions is >= 1 and <= SpaceDescription.MaxPositions && Enum.IsDefined(space.Kind) && (space.Kind == SpaceKind.WriteCache || !space.IsLent)
+        return space.Positions is >= 1 and <= SpaceDescription.MaxPositions && Enum.IsDefined(space.Kind) && (space.Kind == SpaceKind.WriteCache || !space.IsRemote)
             ? state with
             {
                 Spaces = state.Spaces.Add(space.Id, new SpaceState(space)),

@@ -142,7 +142,7 @@ internal static class StateConsistency
             return disk.WriteCacheSize > 0 ? "" : "a write cache of 0 bytes elsewhere";   // the rest is asked of the other pool when the disk is opened
         }
 
-        return state.Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1, IsLent: false } description, MappedRows: > 0 and var rows } cache
+        return state.Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1, IsRemote: false } description, MappedRows: > 0 and var rows } cache
             && description.Copies == disk.CacheCopies && cache.Row(rows - 1) is not null
             && disk.WriteCacheSize == rows * state.Pool!.Slabs.DataBytes
                 ? ""

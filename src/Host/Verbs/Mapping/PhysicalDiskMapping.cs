@@ -45,7 +45,7 @@ internal static class PhysicalDiskMapping
                 disk.EnclosureNumber < 0 ? null : $"Enclosure {disk.EnclosureNumber} : Slot {Math.Max(0, disk.SlotNumber)}",
             SlotNumber = disk.SlotNumber < 0 ? null : (ushort)disk.SlotNumber,
             CanPool = disk.CannotPool is null,
-            CannotPoolReason = disk.CannotPool is { } why ? [DisplayName.Of(Refusals.ToCannotPoolReason(why))] : [],
+            CannotPoolReason = disk.CannotPool is { } why ? [DisplayName.Of(EngineErrors.ToCannotPoolReason(why))] : [],
             OtherCannotPoolReasonDescription = disk.CannotPool is null ? null : disk.CannotPoolReason,
             IsIndicationEnabled = false,
             StoragePoolUniqueId = disk.PoolId is { } pool ? Identifiers.OfPoolOrDisk(pool) : null,

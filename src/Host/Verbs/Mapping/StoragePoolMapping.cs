@@ -44,7 +44,7 @@ internal static class StoragePoolMapping
             ScrubIntervalDays = pool.ScrubInterval?.TotalDays,
             MetadataPagesUsed = (ulong?)pool.MetadataPages?.Used,
             MetadataPages = (ulong?)pool.MetadataPages?.Most,
-            LentWriteCacheSize = (ulong)pool.LentWriteCacheBytes,
+            LentWriteCacheSize = (ulong)pool.RemoteCacheBytes,
             LentWriteCacheSizeMax = settings.LentWriteCacheSizeMax,
             IsPowerProtected = settings.IsPowerProtected,
             RepairPolicy = DisplayName.Of(RepairPolicy.Parallel),

@@ -33,7 +33,7 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
         {
             return await services.Subsystem.VirtualDisks.DisconnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
         }
-        catch (RefusedException) when (disk.SocketPath.Length > 0)
+        catch (ManagementException) when (disk.SocketPath.Length > 0)
         {
             services.Attach(disk);
             throw;

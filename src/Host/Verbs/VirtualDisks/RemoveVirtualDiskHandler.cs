@@ -41,7 +41,7 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
         {
             await services.Subsystem.VirtualDisks.RemoveAsync(disk.Description.Id.Value).ConfigureAwait(false);
         }
-        catch (RefusedException) when (disk.SocketPath.Length > 0)
+        catch (ManagementException) when (disk.SocketPath.Length > 0)
         {
             services.Attach(disk);
             throw;

@@ -32,7 +32,7 @@ internal sealed class QuietLane : ILane
         return Wait(gate.Task);
     }
 
-    public LaneTask Aside(Action work) => throw new NotSupportedException();
+    public LaneTask Offload(Action work) => throw new NotSupportedException();
 
     public void Post(Action work) => throw new NotSupportedException();
 

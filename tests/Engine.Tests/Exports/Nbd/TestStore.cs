@@ -57,7 +57,7 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
         }
     }
 
-    public void Expect(long offset) => Expected.Add(offset);
+    public void Prefetch(long offset) => Expected.Add(offset);
 
     public LaneTask<IoError> Read(long offset, IoBuffer target)
     {

@@ -108,7 +108,7 @@ public sealed class MetadataCodecTests
         [
             (new VirtualDiskCreated(RecordSamples.VirtualDisk), new VirtualDiskCreated(RecordSamples.VirtualDisk with { CachePool = other })),
             (new VirtualDiskChanged(RecordSamples.VirtualDisk), new VirtualDiskChanged(RecordSamples.VirtualDisk with { CachePool = other })),
-            (new SpaceCreated(ring), new SpaceCreated(ring with { Home = other })),
+            (new SpaceCreated(ring), new SpaceCreated(ring with { OwnerPool = other })),
         ])
         {
             Assert.Equal((1, 2), (Encode(own)[2], Encode(elsewhere)[2]));

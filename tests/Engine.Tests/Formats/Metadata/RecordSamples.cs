@@ -64,7 +64,7 @@ internal static class RecordSamples
         (new VirtualDiskChanged(TieredDisk with { IsConnected = true, WriteCacheSize = 1 << 30, CacheSpace = new SpaceId(3), CachePool = new PoolId(s_guid), Destage = s_destage }),
             "as VirtualDiskCreated"),
         (new VirtualDiskRemoved(new VirtualDiskId(s_guid)), "id (16)"),
-        (new SpaceCreated(new SpaceDescription(new SpaceId(1), new VirtualDiskId(s_guid), SpaceKind.WriteCache, 1, 2) { Home = new PoolId(s_guid) }),
+        (new SpaceCreated(new SpaceDescription(new SpaceId(1), new VirtualDiskId(s_guid), SpaceKind.WriteCache, 1, 2) { OwnerPool = new PoolId(s_guid) }),
             "number (4), owner (16), kind (1), columns (2), copies (2); in version 2: pool of the owner (16), which this pool lends the space to"),
         (new SpaceRemoved(new SpaceId(1)), "number (4)"),
         (new RowsMapped(new SpaceId(1), 5, 2, [new RowMapping([Slab(1, 7), Slab(2, 8)]), new RowMapping([Slab(1, 9), Slab(2, 1)], [default, Slab(3, 4)])]),
@@ -105,7 +105,7 @@ internal static class RecordSamples
         2 => new DiskRemoved(new DiskNumber((ushort)random.Next(20))),
         3 => new VirtualDiskCreated(VirtualDisk with { Id = new VirtualDiskId(NewGuid(random)), FriendlyName = Text(random), AllowedDisks = Disks(random), CachePool = new PoolId(random.Next(2) == 0 ? Guid.Empty : NewGuid(random)), Destage = Destage(random), TierSettings = new() { MinimumHeat = random.NextInt64(TierSettings.MinimumHeatMax + 1), DemoteColdAfterNs = random.NextInt64(TierSettings.DemoteColdAfterNsMax + 1), HalfLifeNs = random.NextInt64(TierSettings.HalfLifeNsMin, TierSettings.HalfLifeNsMax + 1) } }),
         4 => new SpaceCreated(new SpaceDescription(
-            new SpaceId((uint)random.Next(1, 50)), VirtualDisk.Id, (SpaceKind)random.Next(1, 4), (ushort)random.Next(1, 9), (ushort)random.Next(1, 4)) { Home = new PoolId(random.Next(2) == 0 ? Guid.Empty : NewGuid(random)) }),
+            new SpaceId((uint)random.Next(1, 50)), VirtualDisk.Id, (SpaceKind)random.Next(1, 4), (ushort)random.Next(1, 9), (ushort)random.Next(1, 4)) { OwnerPool = new PoolId(random.Next(2) == 0 ? Guid.Empty : NewGuid(random)) }),
         5 => Rows(random),
         6 => new RowsFreed(new SpaceId((uint)random.Next(5)), random.Next(100), random.Next(10)),
         7 => new StaleMarked(new SpaceId((uint)random.Next(5)), Stale(random)),

@@ -68,7 +68,7 @@ public sealed class ReliabilityTests
 
     [Fact]
     public void A_disk_that_is_not_there_is_refused() => Assert.Equal(
-        Refusal.ObjectNotFound, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Reliability.GetAsync(Guid.Empty))).Refusal);
+        ManagementError.ObjectNotFound, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Reliability.GetAsync(Guid.Empty))).Error);
 
     [Theory]
     [InlineData("hwmon/hwmon3")]

@@ -22,19 +22,19 @@ public sealed class SystemManagedDiskTests : IDisposable
         _world.Obstacles[3] = _system.Disk("8:64", device).Describe(8, 64).CannotPoolReason;
         Guid disk = _world.NewDisk();
 
-        IsRefused(() => _world.Run(_world.Subsystem.Pools.AddDisksAsync(_world.Pool, [disk], DiskUsage.AutoSelect)), reason);
-        IsRefused(() => _world.Run(_world.Subsystem.Pools.CheckAddDisksAsync(_world.Pool, [disk])), reason);
-        IsRefused(() => _world.Run(_world.Subsystem.Pools.CreateAsync(new PoolDescription { FriendlyName = "q", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [disk], DiskUsage.AutoSelect)), reason);
+        IsRejected(() => _world.Run(_world.Subsystem.Pools.AddDisksAsync(_world.Pool, [disk], DiskUsage.AutoSelect)), reason);
+        IsRejected(() => _world.Run(_world.Subsystem.Pools.CheckAddDisksAsync(_world.Pool, [disk])), reason);
+        IsRejected(() => _world.Run(_world.Subsystem.Pools.CreateAsync(new PoolDescription { FriendlyName = "q", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [disk], DiskUsage.AutoSelect)), reason);
         PhysicalDiskStatus listed = _world.Physical(3);
-        Assert.Equal(Refusal.SystemManagedDisk, listed.CannotPool);
+        Assert.Equal(ManagementError.SystemManagedDisk, listed.CannotPool);
         Assert.StartsWith(reason, listed.CannotPoolReason, StringComparison.Ordinal);
         Assert.Single(_world.Run(_world.Subsystem.Pools.ListAsync()));
     }
 
-    private static void IsRefused(Action verb, string reason)
+    private static void IsRejected(Action verb, string reason)
     {
-        RefusedException refused = Assert.Throws<RefusedException>(verb);
-        Assert.Equal(Refusal.SystemManagedDisk, refused.Refusal);
-        Assert.Contains(reason, refused.Message, StringComparison.Ordinal);
+        ManagementException rejected = Assert.Throws<ManagementException>(verb);
+        Assert.Equal(ManagementError.SystemManagedDisk, rejected.Error);
+        Assert.Contains(reason, rejected.Message, StringComparison.Ordinal);
     }
 }

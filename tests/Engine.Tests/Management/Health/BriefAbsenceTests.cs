@@ -94,11 +94,11 @@ public sealed class BriefAbsenceTests
         _world.NewPool([.. Enumerable.Range(0, Disks).Select(disk => (64L * Mebibyte, disk < 2 ? MediaType.SSD : MediaType.HDD))
             .Concat(Enumerable.Repeat((64L * Mebibyte, MediaType.SCM), others))], "p");
         Guid pool = _world.Pool;
-        Guid? lender = null;
+        Guid? cachePool = null;
         if (kind == "borrowed")
         {
             _world.NewPool([.. Enumerable.Repeat((64L * Mebibyte, MediaType.SSD), 3)], "fast");
-            lender = _world.Pool;
+            cachePool = _world.Pool;
         }
 
         TierRequest[] tiers = !isTiered ? [] :
@@ -113,8 +113,8 @@ public sealed class BriefAbsenceTests
             NumberOfColumns = isTiered ? null : 1,
             MediaType = isTiered ? null : MediaType.HDD,
             Tiers = tiers,
-            WriteCacheSize = isCached || lender is not null ? 4 * Mebibyte : 0,
-            CachePool = lender,
+            WriteCacheSize = isCached || cachePool is not null ? 4 * Mebibyte : 0,
+            CachePool = cachePool,
         })).Description.Id.Value;
     }
 

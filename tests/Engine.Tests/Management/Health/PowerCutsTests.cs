@@ -69,7 +69,7 @@ public sealed class PowerCutsTests
     [InlineData("Mirror", null, 4, 1, 100L, "CopiesRange", "-NumberOfDataCopies 4")]
     [InlineData("Mirror", null, null, 0, 100L, "InvalidParameter", "-Cuts 0")]
     [InlineData("Mirror", null, null, 1, 65L << 20, "SizeNotSupported", "-Size 68157440")]
-    public void What_cannot_be_tried_is_refused(string layout, int? columns, int? copies, int cuts, long size, string refusal, string named)
+    public void What_cannot_be_tried_is_refused(string layout, int? columns, int? copies, int cuts, long size, string problem, string named)
     {
         PowerCutRequest request = new()
         {
@@ -80,10 +80,10 @@ public sealed class PowerCutsTests
             Cuts = cuts,
         };
 
-        RefusedException refused = Assert.Throws<RefusedException>(() => PowerCuts.Run(request, () => true));
+        ManagementException rejected = Assert.Throws<ManagementException>(() => PowerCuts.Run(request, () => true));
 
-        Assert.Equal(refusal, refused.Refusal.ToString());
-        Assert.Contains(named, refused.Message);
+        Assert.Equal(problem, rejected.Error.ToString());
+        Assert.Contains(named, rejected.Message);
     }
 
     private static PowerCutRequest Request(string layout, int columns, int copies, ChecksumKind checksum, int sector = 4096) => new()

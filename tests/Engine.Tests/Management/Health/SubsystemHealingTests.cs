@@ -145,7 +145,7 @@ public sealed class SubsystemHealingTests
         VirtualDiskStatus lost = Status(disk);
         Assert.Equal(("Detached", HealthStatus.Unhealthy), (lost.OperationalStatus, lost.Health));
         Assert.Contains("no redundancy is left", lost.StatusReason, StringComparison.Ordinal);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(disk)));
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(disk)));
 
         _world.PutBack(first);
         _world.Advance(TimeSpan.FromSeconds(20));
@@ -182,12 +182,12 @@ public sealed class SubsystemHealingTests
         _world.Lane.Run(unmap);
         Assert.Contains("not known", failed.FaultReason, StringComparison.Ordinal);
 
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(disk)));
-        Assert.Contains("not known", refused.Message, StringComparison.Ordinal);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(disk)));
+        Assert.Contains("not known", rejected.Message, StringComparison.Ordinal);
         Assert.Same(failed, _world.Opened(disk));
         Array.ForEach(_world.Disks, static one => one.Full = false);
         _world.Advance(TimeSpan.FromSeconds(5));
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(disk)));   // nothing to export it to
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(disk)));   // nothing to export it to
         Assert.Equal(IoError.None, _world.Opened(disk).Fault);
         _world.Write(disk, 0, (int)Mebibyte);
         Assert.Equal(SubsystemWorld.Written(0, (int)Mebibyte), _world.Read(disk, 0, (int)Mebibyte));
@@ -378,10 +378,10 @@ public sealed class SubsystemHealingTests
         Guid two = _world.NewMirror("two", 8 * Mebibyte);
         int retired = DiskOf(one);
         Guid member = _world.Physical(retired).UniqueId;
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_world.Pool, [member])));
-        Assert.Equal(Refusal.PhysicalDiskStillInUse, refused.Refusal);
-        Assert.Contains("bytes of virtual disk 'one'", refused.Message);
-        Assert.Contains("-Usage Retired", refused.Action);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_world.Pool, [member])));
+        Assert.Equal(ManagementError.PhysicalDiskStillInUse, rejected.Error);
+        Assert.Contains("bytes of virtual disk 'one'", rejected.Message);
+        Assert.Contains("-Usage Retired", rejected.Action);
 
         _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(member, null, null, null, DiskUsage.Retired));
         _world.Advance(TimeSpan.FromMinutes(1));

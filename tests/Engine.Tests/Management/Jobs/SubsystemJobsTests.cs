@@ -39,9 +39,9 @@ public sealed class SubsystemJobsTests
     {
         _world.NewMirror("d", 4 * Mebibyte);
         Assert.Equal(TimeSpan.FromDays(14), _world.Run(_world.Subsystem.Scrubs.IntervalAsync(_world.Pool)));
-        RefusedException refused = Assert.Throws<RefusedException>(
+        ManagementException rejected = Assert.Throws<ManagementException>(
             () => _world.Run(_world.Subsystem.Scrubs.SetIntervalAsync(_world.Pool, TimeSpan.FromSeconds(59))));
-        Assert.Equal(Refusal.InvalidParameter, refused.Refusal);
+        Assert.Equal(ManagementError.InvalidParameter, rejected.Error);
         Assert.True(_world.Run(_world.Subsystem.Scrubs.SetIntervalAsync(_world.Pool, TimeSpan.FromHours(2))));
         _world.Restart();
         Assert.Equal(TimeSpan.FromHours(2), _world.Run(_world.Subsystem.Scrubs.IntervalAsync(_world.Pool)));
@@ -124,8 +124,8 @@ public sealed class SubsystemJobsTests
         JobStatus stopped = _world.Run(_world.Subsystem.Jobs.StopAsync(id));
 
         Assert.Equal((JobState.Terminated, JobState.Terminated), (stopped.State, _world.Run(repair).State));
-        Assert.Equal(Refusal.InvalidParameter, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Jobs.StopAsync(id))).Refusal);
-        Assert.Equal(Refusal.ObjectNotFound, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Jobs.StopAsync(Guid.Empty))).Refusal);
+        Assert.Equal(ManagementError.InvalidParameter, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Jobs.StopAsync(id))).Error);
+        Assert.Equal(ManagementError.ObjectNotFound, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Jobs.StopAsync(Guid.Empty))).Error);
         _world.Restart();
         Assert.Empty(_world.Jobs);
     }

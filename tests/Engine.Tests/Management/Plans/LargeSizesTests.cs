@@ -36,18 +36,18 @@ public sealed partial class LargeSizesTests
         {
             FriendlyName = "d", ResiliencySettingName = layout, ProvisioningType = provisioning, Checksum = checksum, WriteCacheSize = cache < 0 ? null : cache,
         };
-        RefusedException? refused = Try(world, request with { SizeBytes = 1L << 60 });
-        Assert.NotNull(refused);
-        Assert.True(Most().IsMatch(refused.Message), refused.Message);
-        long most = long.Parse(Most().Match(refused.Message).Groups[1].Value, CultureInfo.InvariantCulture);
+        ManagementException? rejected = Try(world, request with { SizeBytes = 1L << 60 });
+        Assert.NotNull(rejected);
+        Assert.True(Most().IsMatch(rejected.Message), rejected.Message);
+        long most = long.Parse(Most().Match(rejected.Message).Groups[1].Value, CultureInfo.InvariantCulture);
         long unit = foretold.Divisor;
-        Assert.True(most >= unit && most % unit == 0, refused.Message);
+        Assert.True(most >= unit && most % unit == 0, rejected.Message);
         if (cache < 0 && provisioning == ProvisioningType.Fixed)
         {
             Assert.Equal(foretold.Max, most);   // with the write cache that the pool chooses
         }
 
-        RefusedException? more = Try(world, request with { SizeBytes = most + 1 });
+        ManagementException? more = Try(world, request with { SizeBytes = most + 1 });
         Assert.NotNull(more);
         Assert.Contains($"{most} bytes", more.Message, StringComparison.Ordinal);
         Assert.Null(Try(world, request with { SizeBytes = most }));
@@ -77,11 +77,11 @@ public sealed partial class LargeSizesTests
         {
             FriendlyName = "d", ProvisioningType = provisioning, WriteCacheSize = cache, Tiers = [new TierRequest(fast, 64 * Gibibyte), new TierRequest(slow, 1L << 60)],
         };
-        RefusedException? refused = Try(world, request);
-        Assert.NotNull(refused);
-        Assert.True(Most().IsMatch(refused.Message), refused.Message);
-        long most = long.Parse(Most().Match(refused.Message).Groups[1].Value, CultureInfo.InvariantCulture);
-        RefusedException? more = Try(world, request with { Tiers = [request.Tiers[0], new TierRequest(slow, most + foretold.Divisor)] });
+        ManagementException? rejected = Try(world, request);
+        Assert.NotNull(rejected);
+        Assert.True(Most().IsMatch(rejected.Message), rejected.Message);
+        long most = long.Parse(Most().Match(rejected.Message).Groups[1].Value, CultureInfo.InvariantCulture);
+        ManagementException? more = Try(world, request with { Tiers = [request.Tiers[0], new TierRequest(slow, most + foretold.Divisor)] });
         Assert.Contains($"{most} bytes", more?.Message ?? "made", StringComparison.Ordinal);
         Assert.Null(Try(world, request with { Tiers = [request.Tiers[0], new TierRequest(slow, most)] }));
         StorageTierStatus tier = world.Run(world.Subsystem.Tiers.ListAsync()).Single(tier => !tier.IsTemplate && tier.MediaTypeCode == (ushort)MediaType.HDD);
@@ -104,16 +104,16 @@ public sealed partial class LargeSizesTests
             FriendlyName = name, MediaType = medium, ResiliencySettingName = layout, ProvisioningType = provisioning,
         })).UniqueId;
 
-    private static RefusedException? Try(SubsystemWorld world, VirtualDiskRequest request)
+    private static ManagementException? Try(SubsystemWorld world, VirtualDiskRequest request)
     {
         try
         {
             world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, request));
             return null;
         }
-        catch (RefusedException refused)
+        catch (ManagementException rejected)
         {
-            return refused;
+            return rejected;
         }
     }
 

@@ -70,13 +70,13 @@ public sealed class SubsystemPlansTests
     public void What_cannot_be_made_cannot_be_planned()
     {
         _world.NewPool(2);
-        Assert.Equal(Refusal.NotEnoughCapacity, Refused(() => _world.Subsystem.Placements.PlanNewAsync(_world.Pool, new() { FriendlyName = "d", SizeBytes = 1L << 40 })));
+        Assert.Equal(ManagementError.NotEnoughCapacity, Refused(() => _world.Subsystem.Placements.PlanNewAsync(_world.Pool, new() { FriendlyName = "d", SizeBytes = 1L << 40 })));
         Guid id = _world.NewMirror("d", 4 << 20, filled: false);
-        Assert.Equal(Refusal.NotEnoughCapacity, Refused(() => _world.Subsystem.Placements.PlanResizeAsync(id, 1L << 40)));
-        Assert.Equal(Refusal.SizeNotSupported, Refused(() => _world.Subsystem.Placements.PlanResizeAsync(id, 1)));
-        Assert.Equal(Refusal.PoolHasVirtualDisks, Refused(() => _world.Subsystem.Pools.CheckRemoveAsync(_world.Pool)));
-        Assert.Equal(Refusal.NameTaken, Refused(() => _world.Subsystem.Pools.PlanAsync("P", [_world.NewDisk()])));
-        Assert.Equal(Refusal.PhysicalDiskInUse, Refused(() => _world.Subsystem.Pools.PlanAsync("q", [_world.Physical(0).UniqueId])));
+        Assert.Equal(ManagementError.NotEnoughCapacity, Refused(() => _world.Subsystem.Placements.PlanResizeAsync(id, 1L << 40)));
+        Assert.Equal(ManagementError.SizeNotSupported, Refused(() => _world.Subsystem.Placements.PlanResizeAsync(id, 1)));
+        Assert.Equal(ManagementError.PoolHasVirtualDisks, Refused(() => _world.Subsystem.Pools.CheckRemoveAsync(_world.Pool)));
+        Assert.Equal(ManagementError.NameTaken, Refused(() => _world.Subsystem.Pools.PlanAsync("P", [_world.NewDisk()])));
+        Assert.Equal(ManagementError.PhysicalDiskInUse, Refused(() => _world.Subsystem.Pools.PlanAsync("q", [_world.Physical(0).UniqueId])));
     }
 
     [Fact]
@@ -90,7 +90,7 @@ public sealed class SubsystemPlansTests
         Assert.Equal(pool.SizeBytes, plan.Members.Sum(member => member.Slabs) * plan.SlabBytes);
     }
 
-    private Refusal Refused<T>(Func<Task<T>> verb) => Assert.Throws<RefusedException>(() => _world.Run(verb())).Refusal;
+    private ManagementError Refused<T>(Func<Task<T>> verb) => Assert.Throws<ManagementException>(() => _world.Run(verb())).Error;
 
     private static IEnumerable<(Guid, int, int, long, long, bool)> Places(VirtualDiskPlacement placement) =>
         placement.Data.Select(extent => Place(extent, isLog: false)).Concat(placement.Log.Select(extent => Place(extent, isLog: true)));

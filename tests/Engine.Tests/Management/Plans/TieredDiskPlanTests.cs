@@ -27,7 +27,7 @@ public sealed partial class TieredDiskPlanTests
                 SupportedSize sizes = world.Run(world.Subsystem.Tiers.SupportedSizeAsync(template, null));
                 Assert.Equal((Mebibyte, Mebibyte), (sizes.Min, sizes.Divisor));
                 VirtualDiskRequest request = new() { FriendlyName = "d", Tiers = [new TierRequest(template, sizes.Max + 1)] };
-                Assert.Equal((Refusal.NotEnoughCapacity, sizes.Max), Most(Try(world, request)));
+                Assert.Equal((ManagementError.NotEnoughCapacity, sizes.Max), Most(Try(world, request)));
                 if (sizes.Max > 0)
                 {
                     Assert.Null(Try(world, request with { Tiers = [new TierRequest(template, sizes.Max)] }));
@@ -96,7 +96,7 @@ public sealed partial class TieredDiskPlanTests
         {
             SupportedSize sizes = world.Run(world.Subsystem.Tiers.SupportedSizeAsync(tier.UniqueId, null));
             Assert.Equal((tier.SizeBytes, disk.Description.SliceSize), (sizes.Min, sizes.Divisor));
-            Assert.Equal((Refusal.NotEnoughCapacity, sizes.Max), Most(Refused(() => world.Run(world.Subsystem.Tiers.PlanResizeAsync(tier.UniqueId, sizes.Max + 1)))));
+            Assert.Equal((ManagementError.NotEnoughCapacity, sizes.Max), Most(Refused(() => world.Run(world.Subsystem.Tiers.PlanResizeAsync(tier.UniqueId, sizes.Max + 1)))));
             Assert.Equal(sizes.Max, world.Run(world.Subsystem.Tiers.ResizeAsync(tier.UniqueId, sizes.Max)).SizeBytes);
         }
 
@@ -114,26 +114,26 @@ public sealed partial class TieredDiskPlanTests
     {
         for (int i = 0; i < 8; i++)
         {
-            RefusedException? refused = Try(world, request);
-            if (refused is null)
+            ManagementException? rejected = Try(world, request);
+            if (rejected is null)
             {
                 return request;
             }
 
-            (Refusal refusal, long most) = Most(refused);
-            if (refusal == Refusal.WriteCacheSizeRange)
+            (ManagementError problem, long most) = Most(rejected);
+            if (problem == ManagementError.WriteCacheSizeRange)
             {
                 request = request with { WriteCacheSize = most };
                 continue;
             }
 
-            Assert.Equal(Refusal.NotEnoughCapacity, refusal);
+            Assert.Equal(ManagementError.NotEnoughCapacity, problem);
             if (most == 0)
             {
                 return null;
             }
 
-            Guid tier = templates[refused.Message.Contains("'d_fast'", StringComparison.Ordinal) ? 0 : 1];
+            Guid tier = templates[rejected.Message.Contains("'d_fast'", StringComparison.Ordinal) ? 0 : 1];
             request = request with { Tiers = [.. request.Tiers.Select(asked => asked.Template == tier ? asked with { SizeBytes = most } : asked)] };
         }
 
@@ -164,27 +164,27 @@ public sealed partial class TieredDiskPlanTests
     private static StorageTierStatus[] TiersOf(SubsystemWorld world, VirtualDiskStatus disk) =>
         [.. world.Run(world.Subsystem.Tiers.ListAsync()).Where(tier => tier.VirtualDisk == disk.Description.Id.Value)];
 
-    private static RefusedException? Try(SubsystemWorld world, VirtualDiskRequest request) => Refused(() => world.Run(world.Subsystem.Placements.PlanNewAsync(world.Pool, request)));
+    private static ManagementException? Try(SubsystemWorld world, VirtualDiskRequest request) => Refused(() => world.Run(world.Subsystem.Placements.PlanNewAsync(world.Pool, request)));
 
-    private static RefusedException? Refused(Action verb)
+    private static ManagementException? Refused(Action verb)
     {
         try
         {
             verb();
             return null;
         }
-        catch (RefusedException refused)
+        catch (ManagementException rejected)
         {
-            return refused;
+            return rejected;
         }
     }
 
-    private static (Refusal Refusal, long Most) Most(RefusedException? refused)
+    private static (ManagementError Error, long Most) Most(ManagementException? rejected)
     {
-        Assert.NotNull(refused);
-        Match most = AtMost().Match(refused.Message);
-        Assert.True(most.Success, refused.Message);
-        return (refused.Refusal, long.Parse(most.Groups[1].Value, CultureInfo.InvariantCulture));
+        Assert.NotNull(rejected);
+        Match most = AtMost().Match(rejected.Message);
+        Assert.True(most.Success, rejected.Message);
+        return (rejected.Error, long.Parse(most.Groups[1].Value, CultureInfo.InvariantCulture));
     }
 
     [GeneratedRegex("at most ([0-9]+) bytes")]

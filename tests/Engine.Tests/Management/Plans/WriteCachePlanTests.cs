@@ -64,28 +64,28 @@ public sealed class WriteCachePlanTests
         Assert.Equal(7 * Mebibyte, New(new() { FriendlyName = "b", SizeBytes = 8 * Mebibyte, AutoWriteCacheSize = true }).Description.WriteCacheSize);
         Assert.Equal(0, New(new() { FriendlyName = "c", SizeBytes = 8 * Mebibyte, WriteCacheSize = 0 }).Description.WriteCacheSize);
         SetDefault(Gibibyte);
-        RefusedException refused = Refused(new() { FriendlyName = "d", SizeBytes = 8 * Mebibyte });
-        Assert.Equal(Refusal.WriteCacheSizeRange, refused.Refusal);
-        Assert.StartsWith("-WriteCacheSizeDefault 1073741824 of the storage pool is more than there is room for", refused.Message, StringComparison.Ordinal);
+        ManagementException rejected = Refused(new() { FriendlyName = "d", SizeBytes = 8 * Mebibyte });
+        Assert.Equal(ManagementError.WriteCacheSizeRange, rejected.Error);
+        Assert.StartsWith("-WriteCacheSizeDefault 1073741824 of the storage pool is more than there is room for", rejected.Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public void Too_few_disks_are_refused_with_what_there_is_and_what_to_do()
     {
         NewPool("SSD HDD HDD SSDJournal", 64 * Mebibyte);
-        RefusedException refused = Refused(new() { FriendlyName = "d", SizeBytes = 8 * Mebibyte, NumberOfDataCopies = 3, NumberOfColumns = 1, WriteCacheSize = Mebibyte });
-        Assert.Equal(Refusal.NotEnoughPhysicalDisks, refused.Refusal);
+        ManagementException rejected = Refused(new() { FriendlyName = "d", SizeBytes = 8 * Mebibyte, NumberOfDataCopies = 3, NumberOfColumns = 1, WriteCacheSize = Mebibyte });
+        Assert.Equal(ManagementError.NotEnoughPhysicalDisks, rejected.Error);
         Assert.Equal(
             "-WriteCacheSize 1048576: the write cache of Mirror with 3 copies needs 3 disks of usage Journal or flash (SSD, SCM); "
-            + "storage pool 'p' has 1 of usage Journal and 1 others that are flash.", refused.Message);
-        Assert.StartsWith("Add 1 such disks", refused.Action, StringComparison.Ordinal);
+            + "storage pool 'p' has 1 of usage Journal and 1 others that are flash.", rejected.Message);
+        Assert.StartsWith("Add 1 such disks", rejected.Action, StringComparison.Ordinal);
     }
 
     [Fact]
     public void A_size_and_automatic_contradict_each_other()
     {
         NewPool("SSD SSD HDD HDD", 64 * Mebibyte);
-        Assert.Equal(Refusal.WriteCacheSizeRange, Refused(new() { FriendlyName = "d", SizeBytes = Mebibyte, WriteCacheSize = 0, AutoWriteCacheSize = true }).Refusal);
+        Assert.Equal(ManagementError.WriteCacheSizeRange, Refused(new() { FriendlyName = "d", SizeBytes = Mebibyte, WriteCacheSize = 0, AutoWriteCacheSize = true }).Error);
     }
 
     [Fact]
@@ -126,16 +126,16 @@ public sealed class WriteCachePlanTests
     // The request with the largest cache where the one asked for is too large, or null where there is no room for a row of data.
     private static VirtualDiskRequest? Largest(SubsystemWorld world, VirtualDiskRequest request)
     {
-        RefusedException? refused = Try(world, request);
-        if (refused?.Refusal != Refusal.WriteCacheSizeRange)
+        ManagementException? rejected = Try(world, request);
+        if (rejected?.Error != ManagementError.WriteCacheSizeRange)
         {
-            Assert.True(refused is null or { Refusal: Refusal.NotEnoughCapacity or Refusal.NotEnoughPhysicalDisks or Refusal.ColumnsRange }, refused?.Message);
-            return refused is null ? request : null;
+            Assert.True(rejected is null or { Error: ManagementError.NotEnoughCapacity or ManagementError.NotEnoughPhysicalDisks or ManagementError.ColumnsRange }, rejected?.Message);
+            return rejected is null ? request : null;
         }
 
-        VirtualDiskRequest largest = request with { WriteCacheSize = long.Parse(Regex.Match(refused.Message, "at most ([0-9]+) bytes").Groups[1].Value, CultureInfo.InvariantCulture) };
+        VirtualDiskRequest largest = request with { WriteCacheSize = long.Parse(Regex.Match(rejected.Message, "at most ([0-9]+) bytes").Groups[1].Value, CultureInfo.InvariantCulture) };
         Assert.Null(Try(world, largest));
-        Assert.Equal(Refusal.WriteCacheSizeRange, Try(world, largest with { WriteCacheSize = largest.WriteCacheSize + 1 })?.Refusal);
+        Assert.Equal(ManagementError.WriteCacheSizeRange, Try(world, largest with { WriteCacheSize = largest.WriteCacheSize + 1 })?.Error);
         return largest;
     }
 
@@ -146,9 +146,9 @@ public sealed class WriteCachePlanTests
         long row = plan.Disk.NumberOfColumns * Mebibyte;
         if (request.ProvisioningType == ProvisioningType.Fixed)
         {
-            RefusedException? refused = Try(world, sized with { SizeBytes = plan.Disk.SizeBytes + 1 });
-            Assert.Equal(Refusal.NotEnoughCapacity, refused?.Refusal);
-            Assert.Contains($"at most {plan.Disk.SizeBytes} bytes", refused!.Message, StringComparison.Ordinal);
+            ManagementException? rejected = Try(world, sized with { SizeBytes = plan.Disk.SizeBytes + 1 });
+            Assert.Equal(ManagementError.NotEnoughCapacity, rejected?.Error);
+            Assert.Contains($"at most {plan.Disk.SizeBytes} bytes", rejected!.Message, StringComparison.Ordinal);
         }
 
         long before = Used(world);
@@ -176,14 +176,14 @@ public sealed class WriteCachePlanTests
         VirtualDiskRequest largest = new() { FriendlyName = "s", ResiliencySettingName = "Simple", UseMaximumSize = true };
         if (Try(world, largest) is { } full)
         {
-            Assert.Equal(Refusal.NotEnoughCapacity, full.Refusal);   // as many columns as there are disks, and one of them is full
+            Assert.Equal(ManagementError.NotEnoughCapacity, full.Error);   // as many columns as there are disks, and one of them is full
             return;
         }
 
         SupportedSize size = world.Run(world.Subsystem.Placements.SupportedSizeAsync(world.Pool, "Simple"));
         largest = largest with { UseMaximumSize = false, SizeBytes = size.Max };
         Assert.Null(Try(world, largest));
-        Assert.Equal(Refusal.NotEnoughCapacity, Try(world, largest with { SizeBytes = size.Max + 1 })?.Refusal);
+        Assert.Equal(ManagementError.NotEnoughCapacity, Try(world, largest with { SizeBytes = size.Max + 1 })?.Error);
     }
 
     private static SubsystemWorld RandomWorld(Random random)
@@ -201,7 +201,7 @@ public sealed class WriteCachePlanTests
         {
             world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, new() { FriendlyName = "first", NumberOfDataCopies = 1, SizeBytes = random.Next(1, 20) * Mebibyte }));
         }
-        catch (RefusedException)
+        catch (ManagementException)
         {
             // there is nothing in the way then
         }
@@ -209,16 +209,16 @@ public sealed class WriteCachePlanTests
         return world;
     }
 
-    private static RefusedException? Try(SubsystemWorld world, VirtualDiskRequest request)
+    private static ManagementException? Try(SubsystemWorld world, VirtualDiskRequest request)
     {
         try
         {
             world.Run(world.Subsystem.Placements.PlanNewAsync(world.Pool, request));
             return null;
         }
-        catch (RefusedException refused)
+        catch (ManagementException rejected)
         {
-            return refused;
+            return rejected;
         }
     }
 
@@ -245,10 +245,10 @@ public sealed class WriteCachePlanTests
 
     private VirtualDiskStatus New(VirtualDiskRequest request) => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, request));
 
-    private RefusedException Refused(VirtualDiskRequest request)
+    private ManagementException Refused(VirtualDiskRequest request)
     {
-        RefusedException refused = Assert.Throws<RefusedException>(() => New(request));
-        Assert.Equal(refused.Message, Try(_world, request)?.Message);
-        return refused;
+        ManagementException rejected = Assert.Throws<ManagementException>(() => New(request));
+        Assert.Equal(rejected.Message, Try(_world, request)?.Message);
+        return rejected;
     }
 }

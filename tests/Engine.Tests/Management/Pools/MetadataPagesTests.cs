@@ -15,7 +15,7 @@ public sealed class MetadataPagesTests
     {
         _world.NewPool(4);
         List<Guid> templates = [];
-        RefusedException? full = null;
+        ManagementException? full = null;
         bool wasStressed = false;
         while (full is null)
         {
@@ -26,9 +26,9 @@ public sealed class MetadataPagesTests
                     FriendlyName = $"t{templates.Count}", MediaType = MediaType.SSD, Description = new string('d', TierTemplate.MaxDescriptionLength),
                 })).UniqueId);
             }
-            catch (RefusedException refused)
+            catch (ManagementException rejected)
             {
-                full = refused;
+                full = rejected;
             }
 
             wasStressed |= full is null && Pool.OperationalStatus == PoolOperationalStatus.Stressed;
@@ -41,7 +41,7 @@ public sealed class MetadataPagesTests
         Assert.Contains("first writes of thin ones fail with ENOSPC; everything else works.", Pool.StatusReason, StringComparison.Ordinal);
         Assert.Contains("metadata area", full.Message, StringComparison.Ordinal);
 
-        RefusedException disk = Assert.Throws<RefusedException>(() => _world.NewMirror("d", 1 << 20, filled: false));
+        ManagementException disk = Assert.Throws<ManagementException>(() => _world.NewMirror("d", 1 << 20, filled: false));
         Assert.Contains("has 83 pages, of which 83 are in use", disk.Message, StringComparison.Ordinal);
         Assert.Empty(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()));
         Assert.Equal(0, Pool.AllocatedBytes);

@@ -69,17 +69,17 @@ public sealed class SmallPoolPagesTests
     public void No_size_is_offered_that_the_metadata_cannot_describe()
     {
         _world.NewPool(64);
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("thin", 1L << 40))));
-        Assert.Contains("at most ", refused.Message, StringComparison.Ordinal);
-        Assert.Contains("has 83 pages, of which ", refused.Message, StringComparison.Ordinal);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("thin", 1L << 40))));
+        Assert.Contains("at most ", rejected.Message, StringComparison.Ordinal);
+        Assert.Contains("has 83 pages, of which ", rejected.Message, StringComparison.Ordinal);
         Assert.Empty(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()));
 
-        long most = long.Parse(refused.Message.Split("at most ")[1].Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture);
+        long most = long.Parse(rejected.Message.Split("at most ")[1].Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture);
         Assert.InRange(most, 4L << 30, 1L << 40);
         Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("thin", most / 2))).Description.Id.Value;
-        Assert.Contains("pages", Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ResizeAsync(id, 2 * most))).Message, StringComparison.Ordinal);
+        Assert.Contains("pages", Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ResizeAsync(id, 2 * most))).Message, StringComparison.Ordinal);
 
-        RefusedException beside = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("other", most))));
+        ManagementException beside = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("other", most))));
         Assert.Matches("83 pages, of which [0-9]+ are in use and [1-9][0-9]* kept for first writes of thin virtual disks", beside.Message);
 
         SupportedSize offered = _world.Run(_world.Subsystem.Placements.SupportedSizeAsync(_world.Pool, "Simple"));
@@ -95,13 +95,13 @@ public sealed class SmallPoolPagesTests
         foreach (Func<Task<bool>> add in (Func<Task<bool>>[])
             [() => _world.Subsystem.Pools.CheckAddDisksAsync(_world.Pool, [large]), () => _world.Subsystem.Pools.AddDisksAsync(_world.Pool, [large], DiskUsage.AutoSelect)])
         {
-            RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(add()));
-            Assert.Contains("The metadata area of the pool has 83 pages, and ", refused.Message, StringComparison.Ordinal);
+            ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(add()));
+            Assert.Contains("The metadata area of the pool has 83 pages, and ", rejected.Message, StringComparison.Ordinal);
         }
 
         Assert.Equal(4 * 64 * Mebibyte, _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Where(static disk => disk.PoolId is not null).Sum(static disk => disk.SizeBytes));
         Assert.Null(_world.Physical(4).CannotPool);
-        Assert.Contains("83 pages", Assert.Throws<RefusedException>(() => _world.NewPool([(64 * Mebibyte, MediaType.SSD), (40L << 30, MediaType.SSD)], "q")).Message, StringComparison.Ordinal);
+        Assert.Contains("83 pages", Assert.Throws<ManagementException>(() => _world.NewPool([(64 * Mebibyte, MediaType.SSD), (40L << 30, MediaType.SSD)], "q")).Message, StringComparison.Ordinal);
         _world.AddDisk(DiskUsage.AutoSelect);
     }
 
@@ -110,14 +110,14 @@ public sealed class SmallPoolPagesTests
     {
         _world.NewPool(200);
         int disks = 200;
-        RefusedException? refused = null;
-        for (; refused is null; disks++)
+        ManagementException? rejected = null;
+        for (; rejected is null; disks++)
         {
-            refused = (RefusedException?)Record.Exception(() => _world.AddDisk(DiskUsage.AutoSelect));
+            rejected = (ManagementException?)Record.Exception(() => _world.AddDisk(DiskUsage.AutoSelect));
         }
 
         Assert.InRange(disks, 210, 220);
-        Assert.Contains($"83 pages, and 84 would be in use with {disks} disks", refused.Message, StringComparison.Ordinal);
+        Assert.Contains($"83 pages, and 84 would be in use with {disks} disks", rejected.Message, StringComparison.Ordinal);
         Assert.Equal(HealthStatus.Healthy, Pool.Health);
     }
 

@@ -69,11 +69,11 @@ public sealed partial class SubsystemAddedTierTests
     {
         Guid id = New([MediaType.SSD, MediaType.HDD]).Description.Id.Value;
         Guid template = Template(MediaType.SCM, copies);
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Tiers.AddAsync(id, new TierRequest(template, 1L << 40))));
-        Assert.Equal(Refusal.NotEnoughCapacity, refused.Refusal);
-        long most = long.Parse(AtMost().Match(refused.Message).Groups[1].Value, CultureInfo.InvariantCulture);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Tiers.AddAsync(id, new TierRequest(template, 1L << 40))));
+        Assert.Equal(ManagementError.NotEnoughCapacity, rejected.Error);
+        long most = long.Parse(AtMost().Match(rejected.Message).Groups[1].Value, CultureInfo.InvariantCulture);
         Assert.InRange(most, 64 * Mebibyte, 256 * Mebibyte);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Tiers.PlanAddAsync(id, new TierRequest(template, most + 1))));
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Tiers.PlanAddAsync(id, new TierRequest(template, most + 1))));
         Assert.Equal(most, _world.Run(_world.Subsystem.Tiers.AddAsync(id, new TierRequest(template, most))).SizeBytes);
     }
 
@@ -116,20 +116,20 @@ public sealed partial class SubsystemAddedTierTests
             _world.Pool, new VirtualDiskRequest { FriendlyName = "plain", SizeBytes = 4 * Mebibyte, ResiliencySettingName = "Simple", WriteCacheSize = 0 })).Description.Id.Value;
         Guid thin = _world.Run(_world.Subsystem.Tiers.CreateTemplateAsync(
             _world.Pool, new TierTemplateRequest { FriendlyName = "thin", MediaType = MediaType.SCM, ResiliencySettingName = "Simple", ProvisioningType = ProvisioningType.Thin })).UniqueId;
-        Refused(plain, Template(MediaType.SCM, 1), Refusal.NotSupported, "Virtual disk 'plain' has no tiers");
-        Refused(tiered, Template(MediaType.SSD, 2), Refusal.InvalidParameter, "of which virtual disk 'd' has storage tier 'd_SSD1'");
-        Refused(tiered, thin, Refusal.InvalidParameter, "storage tier 'thin' is Thin, and Fixed is asked for");
-        Refused(tiered, Template(MediaType.SCM, 2), Refusal.InvalidParameter, "would have 2 copies, and the write cache of virtual disk 'd' has 1");
-        Refused(tiered, Guid.NewGuid(), Refusal.ObjectNotFound, "-StorageTier names");
+        Refused(plain, Template(MediaType.SCM, 1), ManagementError.NotSupported, "Virtual disk 'plain' has no tiers");
+        Refused(tiered, Template(MediaType.SSD, 2), ManagementError.InvalidParameter, "of which virtual disk 'd' has storage tier 'd_SSD1'");
+        Refused(tiered, thin, ManagementError.InvalidParameter, "storage tier 'thin' is Thin, and Fixed is asked for");
+        Refused(tiered, Template(MediaType.SCM, 2), ManagementError.InvalidParameter, "would have 2 copies, and the write cache of virtual disk 'd' has 1");
+        Refused(tiered, Guid.NewGuid(), ManagementError.ObjectNotFound, "-StorageTier names");
         _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(tiered, 0));
         Assert.Equal(2, _world.Run(_world.Subsystem.Tiers.AddAsync(tiered, new TierRequest(Template(MediaType.SCM, 2), Mebibyte))).NumberOfDataCopies);
 
-        void Refused(Guid disk, Guid template, Refusal refusal, string why)
+        void Refused(Guid disk, Guid template, ManagementError problem, string why)
         {
             long[] before = [.. _world.Run(_world.Subsystem.Pools.ListAsync()).Select(static pool => pool.AllocatedBytes)];
-            RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Tiers.AddAsync(disk, new TierRequest(template, Mebibyte))));
-            Assert.Equal((refusal, true), (refused.Refusal, refused.Message.Contains(why, StringComparison.Ordinal)));
-            Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Tiers.PlanAddAsync(disk, new TierRequest(template, Mebibyte))));
+            ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Tiers.AddAsync(disk, new TierRequest(template, Mebibyte))));
+            Assert.Equal((problem, true), (rejected.Error, rejected.Message.Contains(why, StringComparison.Ordinal)));
+            Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Tiers.PlanAddAsync(disk, new TierRequest(template, Mebibyte))));
             Assert.Equal(before, _world.Run(_world.Subsystem.Pools.ListAsync()).Select(static pool => pool.AllocatedBytes));
         }
     }

@@ -115,7 +115,7 @@ public sealed class SubsystemHeatTests
         file[4] = 1;
         file[^1] ^= 1;
         Assert.Equal("It is damaged in its 4096 bytes at 0.", Trouble(large, file));
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Heat.ImportAsync(large, _world.Run(_world.Subsystem.Heat.ReaderAsync(large)))));
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Heat.ImportAsync(large, _world.Run(_world.Subsystem.Heat.ReaderAsync(large)))));
         Assert.Equal([8, 1, 1], new[] { large, small, shorter }.Select(disk => Assert.Single(Slices(disk), static slice => slice.Heat > 0).Slice));
     }
 
@@ -129,7 +129,7 @@ public sealed class SubsystemHeatTests
         HeatFileReader reader = _world.Run(_world.Subsystem.Heat.ReaderAsync(disk));
         Assert.Null(reader.Add(file));
         Assert.Null(reader.Add(file.AsSpan(HeatSnapshot.BlockSize)));
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Heat.ImportAsync(disk, reader)));
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Heat.ImportAsync(disk, reader)));
         Assert.Equal("It is damaged in its 4096 bytes at 4096.", Trouble(disk, [.. file[..HeatSnapshot.BlockSize], .. file[(2 * HeatSnapshot.BlockSize)..]]));
         Assert.Null(reader.Add(file.AsSpan(2 * HeatSnapshot.BlockSize)));
         Assert.Equal((true, 3L, disk), (reader.IsWhole, reader.HotSlices, reader.Owner));
@@ -191,7 +191,7 @@ public sealed class SubsystemHeatTests
     private string Trouble(Guid disk, byte[] file)
     {
         HeatFileReader reader = Read(disk, file, out string? trouble);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Heat.ImportAsync(disk, reader)));
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Heat.ImportAsync(disk, reader)));
         return Assert.IsType<string>(trouble);
     }
 

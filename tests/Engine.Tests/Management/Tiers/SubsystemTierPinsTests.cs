@@ -44,7 +44,7 @@ public sealed class SubsystemTierPinsTests
         Assert.Equal(3, Pins().Length);
         Assert.True(_world.Run(_world.Subsystem.Pins.RemoveAsync(_disk, pin.Pin.Id)));
         Assert.Equal(["", ""], Pins().Select(one => one.Pin.Label));
-        Assert.Equal(Refusal.ObjectNotFound, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pins.RemoveAsync(_disk, pin.Pin.Id))).Refusal);
+        Assert.Equal(ManagementError.ObjectNotFound, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Pins.RemoveAsync(_disk, pin.Pin.Id))).Error);
     }
 
     [Fact]
@@ -87,10 +87,10 @@ public sealed class SubsystemTierPinsTests
     public void More_than_a_tier_has_is_refused_with_what_would_fit_and_changes_nothing()
     {
         Set(0, "/g", new PinnedRange(0, 4096));
-        RefusedException refused = Refused(0, "/f", new PinnedRange((4 * Slice) + 4096, (3 * Slice) - 4096), new PinnedRange(9 * Slice, 1));
-        Assert.Equal(Refusal.NotEnoughCapacity, refused.Refusal);
-        Assert.Contains($"'/f' cannot be pinned to storage tier 'd_fast'. ", refused.Message, StringComparison.Ordinal);
-        Assert.Contains($"At most {3 * Slice} bytes more can be pinned to it", refused.Message, StringComparison.Ordinal);
+        ManagementException rejected = Refused(0, "/f", new PinnedRange((4 * Slice) + 4096, (3 * Slice) - 4096), new PinnedRange(9 * Slice, 1));
+        Assert.Equal(ManagementError.NotEnoughCapacity, rejected.Error);
+        Assert.Contains($"'/f' cannot be pinned to storage tier 'd_fast'. ", rejected.Message, StringComparison.Ordinal);
+        Assert.Contains($"At most {3 * Slice} bytes more can be pinned to it", rejected.Message, StringComparison.Ordinal);
         Assert.Equal("/g", Assert.Single(Pins()).Pin.Label);
         Assert.True(_world.Run(_world.Subsystem.Pins.CheckSetAsync(Request(0, "/f", new PinnedRange(4 * Slice, 3 * Slice)))));
         Assert.Equal("/g", Assert.Single(Pins()).Pin.Label);
@@ -107,7 +107,7 @@ public sealed class SubsystemTierPinsTests
         Assert.Contains("0 pieces", Refused(0, "/f").Message, StringComparison.Ordinal);
         Assert.Contains("1025 bytes", Refused(0, "/" + new string('f', 1024), new PinnedRange(0, 1)).Message, StringComparison.Ordinal);
         PinRequest strange = Request(0, "/f", new PinnedRange(0, 1)) with { Tier = _disk };
-        Assert.Contains("It has d_fast, d_slow.", Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pins.SetAsync(strange))).Action, StringComparison.Ordinal);
+        Assert.Contains("It has d_fast, d_slow.", Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Pins.SetAsync(strange))).Action, StringComparison.Ordinal);
         Assert.Empty(Pins());
     }
 
@@ -147,7 +147,7 @@ public sealed class SubsystemTierPinsTests
 
     private PinStatus Set(int tier, string label, params PinnedRange[] ranges) => _world.Run(_world.Subsystem.Pins.SetAsync(Request(tier, label, ranges)));
 
-    private RefusedException Refused(int tier, string label, params PinnedRange[] ranges) => Assert.Throws<RefusedException>(() => Set(tier, label, ranges));
+    private ManagementException Refused(int tier, string label, params PinnedRange[] ranges) => Assert.Throws<ManagementException>(() => Set(tier, label, ranges));
 
     private PinStatus[] Pins() => _world.Run(_world.Subsystem.Pins.ListAsync(_disk));
 

@@ -43,7 +43,7 @@ public sealed class SubsystemTiersTests
         Assert.Equal([12, 13], slices.Select(static slice => slice.Slice));
         Assert.All(slices, static slice => Assert.Equal((0, SliceReason.Promoted), (slice.Entry.Tier, slice.Entry.Reason)));
         Assert.Equal(16, Slices(0, long.MaxValue).Length);
-        Assert.Throws<RefusedException>(() => Slices(20 * Slice, 1));
+        Assert.Throws<ManagementException>(() => Slices(20 * Slice, 1));
     }
 
     [Theory]
@@ -87,8 +87,8 @@ public sealed class SubsystemTiersTests
     {
         Heat(12);
         _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, static pool => pool with { IsReadOnly = true }));
-        Assert.Equal(Refusal.PoolReadOnly, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.TierOptimizer.OptimizeAsync(_disk))).Refusal);
-        Assert.Equal(Refusal.PoolReadOnly, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk))).Refusal);
+        Assert.Equal(ManagementError.PoolReadOnly, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierOptimizer.OptimizeAsync(_disk))).Error);
+        Assert.Equal(ManagementError.PoolReadOnly, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk))).Error);
     }
 
     [Fact]
@@ -111,7 +111,7 @@ public sealed class SubsystemTiersTests
         _world.Advance(TimeSpan.FromMinutes(2));
         int soon = (int)_world.Lane.UtcNow.ToLocalTime().TimeOfDay.TotalMinutes + 3;
         _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, new TierSchedule(true, [soon % (24 * 60)])));
-        Task<bool> verb = _world.Lane.InvokeAsync(() => _world.Subsystem.Turns.InTurn(async LaneTask<bool> () =>
+        Task<bool> verb = _world.Lane.InvokeAsync(() => _world.Subsystem.Verbs.Enqueue(async LaneTask<bool> () =>
         {
             await _world.Lane.Delay(600_000_000_000);
             return true;
@@ -190,8 +190,8 @@ public sealed class SubsystemTiersTests
     {
         foreach (TierSchedule wrong in new TierSchedule[] { new(true, []), new(true, [1440]), new(true, [-1]), new(true, [.. Enumerable.Range(0, 49)]), new(true, [1], true, 51) })
         {
-            Assert.Equal(Refusal.InvalidParameter, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, wrong))).Refusal);
-            Assert.Equal(Refusal.InvalidParameter, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.TierSchedules.CheckSetAsync(_world.Pool, wrong))).Refusal);
+            Assert.Equal(ManagementError.InvalidParameter, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, wrong))).Error);
+            Assert.Equal(ManagementError.InvalidParameter, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierSchedules.CheckSetAsync(_world.Pool, wrong))).Error);
         }
 
         Assert.True(_world.Run(_world.Subsystem.TierSchedules.CheckSetAsync(_world.Pool, new TierSchedule(true, [5]))));

@@ -14,20 +14,20 @@ public sealed class SubsystemCachePoolTests
     private const long Mebibyte = 1 << 20;
     private const int Length = 64 << 10;
     private const int Home = 0;       // disks 0 to 3, in that order of registration
-    private const int Lender = 4;     // disks 4 to 6
+    private const int CachePool = 4;     // disks 4 to 6
 
     private readonly SubsystemWorld _world = new();
-    private readonly Guid _lender;
+    private readonly Guid _cachePool;
 
     public SubsystemCachePoolTests()
     {
         _world.NewPool([.. Enumerable.Repeat((64 * Mebibyte, MediaType.HDD), 4)], "home");
-        Guid home = _world.Pool;
+        Guid owner = _world.Pool;
         _world.NewPool([.. Enumerable.Repeat((64 * Mebibyte, MediaType.SSD), 3)], "fast");
-        (HomePool, _lender) = (home, _world.Pool);
+        (OwnerPool, _cachePool) = (owner, _world.Pool);
     }
 
-    private Guid HomePool { get; }
+    private Guid OwnerPool { get; }
 
     [Fact]
     public void It_takes_room_of_the_other_pool_alone()
@@ -35,54 +35,54 @@ public sealed class SubsystemCachePoolTests
         Guid id = NewCached();
         VirtualDiskStatus disk = Status(id);
         Assert.Equal((4 * Mebibyte, "fast", "Active"), (disk.Description.WriteCacheSize, disk.CachePoolName, disk.WriteCache!.State));
-        Assert.Equal((8 * Mebibyte, 8 * Mebibyte), (Pool(_lender).LentWriteCacheBytes, Pool(_lender).AllocatedBytes));
-        Assert.Equal((0, disk.FootprintBytes), (Pool(HomePool).LentWriteCacheBytes, Pool(HomePool).AllocatedBytes));
+        Assert.Equal((8 * Mebibyte, 8 * Mebibyte), (Pool(_cachePool).RemoteCacheBytes, Pool(_cachePool).AllocatedBytes));
+        Assert.Equal((0, disk.FootprintBytes), (Pool(OwnerPool).RemoteCacheBytes, Pool(OwnerPool).AllocatedBytes));
         _world.Write(id, 0, Length);
         Assert.Equal(new WriteCount(1, Length), Status(id).WriteCache!.Cached);
         VirtualDiskPlacement placement = _world.Run(_world.Subsystem.Placements.GetAsync(id));
         Assert.Equal(8, placement.Cache.Length);
-        Assert.All(placement.Cache, extent => Assert.Equal(_lender, _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(one => one.UniqueId == extent.PhysicalDisk).PoolId));
-        Assert.Equal(8, _world.Run(_world.Subsystem.Placements.PlanNewAsync(HomePool, Request("e"))).Cache.Length);
+        Assert.All(placement.Cache, extent => Assert.Equal(_cachePool, _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(one => one.UniqueId == extent.PhysicalDisk).PoolId));
+        Assert.Equal(8, _world.Run(_world.Subsystem.Placements.PlanNewAsync(OwnerPool, Request("e"))).Cache.Length);
     }
 
     [Fact]
     public void Its_own_pool_named_for_it_is_no_other()
     {
         Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(
-            _lender, Request("d") with { CachePool = _lender })).Description.Id.Value;
-        Assert.Equal(("fast", 0L), (Status(id).CachePoolName, Pool(_lender).LentWriteCacheBytes));
+            _cachePool, Request("d") with { CachePool = _cachePool })).Description.Id.Value;
+        Assert.Equal(("fast", 0L), (Status(id).CachePoolName, Pool(_cachePool).RemoteCacheBytes));
         Assert.False(Status(id).Description.IsCacheElsewhere);
     }
 
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void What_it_holds_is_there_after_a_restart_whichever_pool_opens_first(bool homeFirst)
+    public void What_it_holds_is_there_after_a_restart_whichever_pool_opens_first(bool ownerFirst)
     {
         Guid id = NewCached();
         _world.Write(id, 0, Length);
         Set(id, new DestageSettings { Hold = true });
         _world.Write(id, Length, Length);
-        (int first, int count) = homeFirst ? (Lender, 3) : (Home, 4);
+        (int first, int count) = ownerFirst ? (CachePool, 3) : (Home, 4);
         for (int disk = first; disk < first + count; disk++)
         {
             _world.Away.Add(disk);   // the host starts without them
         }
 
         _world.Restart();
-        if (homeFirst)
+        if (ownerFirst)
         {
             Assert.Equal(("Absent", "Detached"), (Status(id).WriteCache!.State, Status(id).OperationalStatus));
             Assert.Contains("storage pool", Status(id).StatusReason, StringComparison.Ordinal);
-            RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id)));
-            Assert.Contains("Update-StoragePool", refused.Action, StringComparison.Ordinal);
+            ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id)));
+            Assert.Contains("Update-StoragePool", rejected.Action, StringComparison.Ordinal);
             _world.Advance(TimeSpan.FromSeconds(30));
             Assert.Equal("Absent", Status(id).WriteCache!.State);
         }
         else
         {
             _world.Advance(TimeSpan.FromSeconds(30));
-            Assert.Equal(8 * Mebibyte, Pool(_lender).LentWriteCacheBytes);   // kept: nobody can say that it is not needed
+            Assert.Equal(8 * Mebibyte, Pool(_cachePool).RemoteCacheBytes);   // kept: nobody can say that it is not needed
         }
 
         _world.Away.Clear();
@@ -102,16 +102,16 @@ public sealed class SubsystemCachePoolTests
         {
             _world.Write(id, at++ * Length, Length);
             Assert.Equal(size, _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, size)).Description.WriteCacheSize);
-            Assert.Equal((2 * size, 2 * size), (Pool(_lender).LentWriteCacheBytes, Pool(_lender).AllocatedBytes));
+            Assert.Equal((2 * size, 2 * size), (Pool(_cachePool).RemoteCacheBytes, Pool(_cachePool).AllocatedBytes));
             Assert.All(Enumerable.Range(0, at), i => Assert.Equal(Expected(i * Length), Read(id, i * Length)));
         }
 
         _world.Restart();
         Assert.Equal("fast", Status(id).CachePoolName);
         Assert.All(Enumerable.Range(0, at), i => Assert.Equal(Expected(i * Length), Read(id, i * Length)));
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 1L << 40)));
-        Assert.Equal(Refusal.WriteCacheSizeRange, refused.Refusal);
-        Assert.Contains("at most", refused.Message, StringComparison.Ordinal);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 1L << 40)));
+        Assert.Equal(ManagementError.WriteCacheSizeRange, rejected.Error);
+        Assert.Contains("at most", rejected.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -119,56 +119,56 @@ public sealed class SubsystemCachePoolTests
     {
         SetLimit(12 * Mebibyte);
         Guid id = NewCached();
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(HomePool, Request("e"))));
-        Assert.Equal(Refusal.WriteCacheSizeRange, refused.Refusal);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(OwnerPool, Request("e"))));
+        Assert.Equal(ManagementError.WriteCacheSizeRange, rejected.Error);
         foreach (long named in (long[])[8 * Mebibyte, 8 * Mebibyte, 12 * Mebibyte])   // wanted, lent, limit
         {
-            Assert.Contains($"{named} bytes", refused.Message.Replace($"most {named}.", $"{named} bytes", StringComparison.Ordinal), StringComparison.Ordinal);
+            Assert.Contains($"{named} bytes", rejected.Message.Replace($"most {named}.", $"{named} bytes", StringComparison.Ordinal), StringComparison.Ordinal);
         }
 
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 7 * Mebibyte)));
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 7 * Mebibyte)));
         Assert.Equal(6 * Mebibyte, _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 6 * Mebibyte)).Description.WriteCacheSize);
         SetLimit(0);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Placements.PlanNewAsync(HomePool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })));
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Placements.PlanNewAsync(OwnerPool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })));
         Assert.Equal("Active", Status(id).WriteCache!.State);   // what is lent stays so
         SetLimit(ulong.MaxValue);
-        Assert.True(_world.Run(_world.Subsystem.VirtualDisks.CreateAsync(HomePool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })).Description.WriteCacheSize > 0);
+        Assert.True(_world.Run(_world.Subsystem.VirtualDisks.CreateAsync(OwnerPool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })).Description.WriteCacheSize > 0);
     }
 
     [Fact]
     public void What_cannot_be_is_refused_and_changes_nothing()
     {
-        Refuses(Refusal.WriteCacheSizeRange, Request("d") with { WriteCacheSize = 0 }, "contradicts -CachePool");
-        Refuses(Refusal.ObjectNotFound, Request("d") with { CachePool = Guid.NewGuid() }, "no storage pool");
-        Refuses(Refusal.NotEnoughPhysicalDisks, Request("d") with { CachePool = HomePool }, "usage Journal or flash");
-        Refuses(Refusal.WriteCacheSizeRange, Request("d") with { WriteCacheSize = 1L << 40 }, "at most");
-        _world.Run(_world.Subsystem.Pools.SetAsync(_lender, pool => pool with { IsReadOnly = true }));
-        Refuses(Refusal.PoolReadOnly, Request("d"), "'fast' is read-only");
-        Assert.Equal((0L, 0L), (Pool(_lender).AllocatedBytes, Pool(HomePool).AllocatedBytes));
+        Refuses(ManagementError.WriteCacheSizeRange, Request("d") with { WriteCacheSize = 0 }, "contradicts -CachePool");
+        Refuses(ManagementError.ObjectNotFound, Request("d") with { CachePool = Guid.NewGuid() }, "no storage pool");
+        Refuses(ManagementError.NotEnoughPhysicalDisks, Request("d") with { CachePool = OwnerPool }, "usage Journal or flash");
+        Refuses(ManagementError.WriteCacheSizeRange, Request("d") with { WriteCacheSize = 1L << 40 }, "at most");
+        _world.Run(_world.Subsystem.Pools.SetAsync(_cachePool, pool => pool with { IsReadOnly = true }));
+        Refuses(ManagementError.PoolReadOnly, Request("d"), "'fast' is read-only");
+        Assert.Equal((0L, 0L), (Pool(_cachePool).AllocatedBytes, Pool(OwnerPool).AllocatedBytes));
     }
 
     [Fact]
     public void A_pool_that_lends_is_not_removed_nor_its_disks()
     {
         Guid id = NewCached();
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pools.RemoveAsync(_lender)));
-        Assert.Equal(Refusal.PoolHasVirtualDisks, refused.Refusal);
-        Assert.Contains("virtual disk 'd' of storage pool 'home'", refused.Message, StringComparison.Ordinal);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pools.CheckRemoveAsync(_lender)));
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Pools.RemoveAsync(_cachePool)));
+        Assert.Equal(ManagementError.PoolHasVirtualDisks, rejected.Error);
+        Assert.Contains("virtual disk 'd' of storage pool 'home'", rejected.Message, StringComparison.Ordinal);
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Pools.CheckRemoveAsync(_cachePool)));
         Guid member = _world.Run(_world.Subsystem.Placements.GetAsync(id)).Cache[0].PhysicalDisk;
-        refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_lender, [member])));
-        Assert.Contains("write cache of virtual disk 'd'", refused.Message, StringComparison.Ordinal);
+        rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_cachePool, [member])));
+        Assert.Contains("write cache of virtual disk 'd'", rejected.Message, StringComparison.Ordinal);
 
         Assert.True(_world.Run(_world.Subsystem.VirtualDisks.RemoveAsync(id)));
-        Assert.Equal(0, Pool(_lender).AllocatedBytes);
-        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveAsync(_lender)));
+        Assert.Equal(0, Pool(_cachePool).AllocatedBytes);
+        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveAsync(_cachePool)));
     }
 
     [Fact]
     public void Room_of_a_virtual_disk_removed_without_its_pool_is_given_back_when_that_opens()
     {
         Guid id = NewCached();
-        for (int disk = Lender; disk < Lender + 3; disk++)
+        for (int disk = CachePool; disk < CachePool + 3; disk++)
         {
             _world.Away.Add(disk);
         }
@@ -176,9 +176,9 @@ public sealed class SubsystemCachePoolTests
         _world.Restart();
         Assert.True(_world.Run(_world.Subsystem.VirtualDisks.RemoveAsync(id)));
         _world.Away.Clear();
-        _world.Until(() => _world.Run(_world.Subsystem.Pools.ListAsync()).Any(pool => pool.UniqueId == _lender && pool.AllocatedBytes == 0));
-        Assert.Equal((0L, 0L), (Pool(_lender).AllocatedBytes, Pool(_lender).LentWriteCacheBytes));
-        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveAsync(_lender)));
+        _world.Until(() => _world.Run(_world.Subsystem.Pools.ListAsync()).Any(pool => pool.UniqueId == _cachePool && pool.AllocatedBytes == 0));
+        Assert.Equal((0L, 0L), (Pool(_cachePool).AllocatedBytes, Pool(_cachePool).RemoteCacheBytes));
+        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveAsync(_cachePool)));
     }
 
     [Fact]
@@ -189,21 +189,21 @@ public sealed class SubsystemCachePoolTests
         _world.Until(() => _world.Disk(id).Cache!.DirtyBytes == 0);
         Set(id, new DestageSettings { Hold = true });
         _world.Write(id, Length, Length);
-        for (int disk = Lender; disk < Lender + 3; disk++)
+        for (int disk = CachePool; disk < CachePool + 3; disk++)
         {
             _world.Away.Add(disk);
         }
 
         _world.Restart();
-        Assert.Equal(Refusal.NotSupported, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id, force: true))).Refusal);   // this host exports nothing
+        Assert.Equal(ManagementError.NotSupported, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id, force: true))).Error);   // this host exports nothing
         Assert.Contains(_world.Notices, notice => notice.Contains("given up: What it held cannot be known", StringComparison.Ordinal));
         Assert.Equal((0L, IoError.None), (Status(id).Description.WriteCacheSize, _world.Opened(id).Fault));
         Assert.Equal(Expected(0), Read(id, 0));   // as it was home
         Assert.Equal(new byte[Length], Read(id, Length));
         _world.Write(id, 2 * Length, Length);
         _world.Away.Clear();
-        _world.Until(() => _world.Run(_world.Subsystem.Pools.ListAsync()).Any(pool => pool.UniqueId == _lender && pool.AllocatedBytes == 0));
-        Assert.Equal((0, "fast"), (Pool(_lender).AllocatedBytes, Pool(_lender).Description.FriendlyName));
+        _world.Until(() => _world.Run(_world.Subsystem.Pools.ListAsync()).Any(pool => pool.UniqueId == _cachePool && pool.AllocatedBytes == 0));
+        Assert.Equal((0, "fast"), (Pool(_cachePool).AllocatedBytes, Pool(_cachePool).Description.FriendlyName));
         Assert.Equal(Expected(0), Read(id, 0));
         Assert.Equal(new byte[Length], Read(id, Length));
         Assert.Equal(4 * Mebibyte, _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 4 * Mebibyte)).Description.WriteCacheSize);
@@ -215,7 +215,7 @@ public sealed class SubsystemCachePoolTests
     public void It_is_not_opened_again_with_its_cache_while_a_commit_of_its_own_pool_is_undecided()
     {
         Guid id = NewCached();
-        Guid other = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(HomePool, new VirtualDiskRequest
+        Guid other = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(OwnerPool, new VirtualDiskRequest
         {
             FriendlyName = "other", SizeBytes = 8 * Mebibyte, NumberOfColumns = 1, ProvisioningType = ProvisioningType.Thin,
         })).Description.Id.Value;
@@ -223,31 +223,31 @@ public sealed class SubsystemCachePoolTests
         Set(id, new DestageSettings { Hold = true });
         _world.Write(id, 0, Length);
         OpenVirtualDisk before = _world.Opened(id);
-        SimDisk[] home = _world.Disks[Home..Lender];
-        Array.ForEach(home, one => one.WriteFails = FillsUp);   // at the first write of metadata: the others find no room
+        SimDisk[] owner = _world.Disks[Home..CachePool];
+        Array.ForEach(owner, one => one.WriteFails = FillsUp);   // at the first write of metadata: the others find no room
         LaneTask<IoError> unmap = _world.Disk(other).Unmap(0, Mebibyte);
         _world.Advance(TimeSpan.FromMinutes(5));
         _world.Lane.Run(unmap);
         Assert.Contains("not known", _world.Opened(other).FaultReason, StringComparison.Ordinal);
 
-        for (int disk = Lender; disk < Lender + 3; disk++)
+        for (int disk = CachePool; disk < CachePool + 3; disk++)
         {
             _world.Pull(disk);
         }
 
         _world.Advance(TimeSpan.FromSeconds(5));
-        Assert.Equal(PoolOperationalStatus.Incomplete, Pool(_lender).OperationalStatus);
+        Assert.Equal(PoolOperationalStatus.Incomplete, Pool(_cachePool).OperationalStatus);
         Assert.Same(before, _world.Opened(id));
-        for (int disk = Lender; disk < Lender + 3; disk++)
+        for (int disk = CachePool; disk < CachePool + 3; disk++)
         {
             _world.PutBack(disk);
         }
 
         _world.Advance(TimeSpan.FromSeconds(10));
-        Assert.Equal(PoolOperationalStatus.OK, Pool(_lender).OperationalStatus);
+        Assert.Equal(PoolOperationalStatus.OK, Pool(_cachePool).OperationalStatus);
         Assert.Same(before, _world.Opened(id));
 
-        Array.ForEach(home, static one => one.Full = false);
+        Array.ForEach(owner, static one => one.Full = false);
         _world.Advance(TimeSpan.FromSeconds(5));
         Assert.NotSame(before, _world.Opened(id));
         Assert.Equal("Active", Status(id).WriteCache!.State);
@@ -257,7 +257,7 @@ public sealed class SubsystemCachePoolTests
         {
             if (offset < Mebibyte)
             {
-                Array.ForEach(home, static one => (one.Full, one.WriteFails) = (true, null));
+                Array.ForEach(owner, static one => (one.Full, one.WriteFails) = (true, null));
             }
 
             return false;
@@ -281,25 +281,25 @@ public sealed class SubsystemCachePoolTests
 
         _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(member, null, null, null, DiskUsage.Retired));
         _world.Until(() => _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(disk => disk.UniqueId == member).VirtualDiskBytes == 0);
-        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_lender, [member])));
+        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_cachePool, [member])));
         Assert.Equal(Expected(0), Read(id, 0));
         _world.Restart();
         Assert.Equal(Expected(0), Read(id, 0));
     }
 
-    private Guid NewCached(string name = "d") => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(HomePool, Request(name))).Description.Id.Value;
+    private Guid NewCached(string name = "d") => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(OwnerPool, Request(name))).Description.Id.Value;
 
     private VirtualDiskRequest Request(string name) =>
-        new() { FriendlyName = name, SizeBytes = 8 * Mebibyte, NumberOfColumns = 1, CachePool = _lender, WriteCacheSize = 4 * Mebibyte };
+        new() { FriendlyName = name, SizeBytes = 8 * Mebibyte, NumberOfColumns = 1, CachePool = _cachePool, WriteCacheSize = 4 * Mebibyte };
 
-    private void Refuses(Refusal why, VirtualDiskRequest request, string says)
+    private void Refuses(ManagementError why, VirtualDiskRequest request, string says)
     {
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(HomePool, request)));
-        Assert.Equal(why, refused.Refusal);
-        Assert.Contains(says, refused.Message, StringComparison.Ordinal);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(OwnerPool, request)));
+        Assert.Equal(why, rejected.Error);
+        Assert.Contains(says, rejected.Message, StringComparison.Ordinal);
     }
 
-    private void SetLimit(ulong bytes) => _world.Run(_world.Subsystem.Pools.SetAsync(_lender, pool => pool with { LentWriteCacheSizeMax = bytes }));
+    private void SetLimit(ulong bytes) => _world.Run(_world.Subsystem.Pools.SetAsync(_cachePool, pool => pool with { LentWriteCacheSizeMax = bytes }));
 
     private void Set(Guid id, DestageSettings destage) => _world.Run(_world.Subsystem.VirtualDisks.SetAsync(id, disk => disk with { Destage = destage }));
 

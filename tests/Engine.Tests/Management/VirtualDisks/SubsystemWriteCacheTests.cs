@@ -77,10 +77,10 @@ public sealed class SubsystemWriteCacheTests
     public void The_largest_one_is_named_and_obtained()
     {
         Guid id = NewCached(4 * Mebibyte);
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 1L << 40)));
-        Assert.Equal(Refusal.WriteCacheSizeRange, refused.Refusal);
-        long largest = long.Parse(Regex.Match(refused.Message, "at most ([0-9]+) bytes").Groups[1].Value, CultureInfo.InvariantCulture);
-        Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.WriteCaches.CheckResizeAsync(id, largest + 1)));
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 1L << 40)));
+        Assert.Equal(ManagementError.WriteCacheSizeRange, rejected.Error);
+        long largest = long.Parse(Regex.Match(rejected.Message, "at most ([0-9]+) bytes").Groups[1].Value, CultureInfo.InvariantCulture);
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.WriteCaches.CheckResizeAsync(id, largest + 1)));
         Assert.Equal(4 * Mebibyte, Status(id).Description.WriteCacheSize);
         Assert.True(_world.Run(_world.Subsystem.WriteCaches.CheckResizeAsync(id, largest)));
         Assert.Equal(largest, _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, largest)).Description.WriteCacheSize);
@@ -91,9 +91,9 @@ public sealed class SubsystemWriteCacheTests
     {
         _world.NewPool([(64 * Mebibyte, MediaType.HDD), (64 * Mebibyte, MediaType.HDD)]);
         Guid id = _world.NewMirror("d", 8 * Mebibyte, filled: false);
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, Mebibyte)));
-        Assert.Equal(Refusal.NotEnoughPhysicalDisks, refused.Refusal);
-        Assert.Contains("needs 2 disks of usage Journal or flash", refused.Message, StringComparison.Ordinal);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, Mebibyte)));
+        Assert.Equal(ManagementError.NotEnoughPhysicalDisks, rejected.Error);
+        Assert.Contains("needs 2 disks of usage Journal or flash", rejected.Message, StringComparison.Ordinal);
         Assert.Null(Status(id).WriteCache);
     }
 
@@ -112,13 +112,13 @@ public sealed class SubsystemWriteCacheTests
         _world.Start();
         Assert.Equal(("Lost", "Detached"), (Cache(id).State, Status(id).OperationalStatus));
 
-        RefusedException refused = Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id)));
-        Assert.Equal(Refusal.VirtualDiskStateForbids, refused.Refusal);
-        Assert.Contains("no copy of it could be read", refused.Message, StringComparison.Ordinal);
-        Assert.Contains("Connect-VirtualDisk -Force", refused.Action, StringComparison.Ordinal);
+        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id)));
+        Assert.Equal(ManagementError.VirtualDiskStateForbids, rejected.Error);
+        Assert.Contains("no copy of it could be read", rejected.Message, StringComparison.Ordinal);
+        Assert.Contains("Connect-VirtualDisk -Force", rejected.Action, StringComparison.Ordinal);
         Assert.Equal("Lost", Cache(id).State);
 
-        Assert.Equal(Refusal.NotSupported, Assert.Throws<RefusedException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id, force: true))).Refusal);   // this host exports nothing
+        Assert.Equal(ManagementError.NotSupported, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id, force: true))).Error);   // this host exports nothing
         Assert.Contains(_world.Notices, notice => notice.Contains("given up: What it held cannot be known", StringComparison.Ordinal));
         Assert.Equal(("WriteThrough", 0L), (Cache(id).State, Status(id).Description.WriteCacheSize));
         Assert.Equal(HealthStatus.Warning, Status(id).Health);

@@ -66,8 +66,8 @@ public sealed class PoolScanTests
     {
         PoolWorld world = new(1, 2);
         world.Media[1].Corrupt(0x400, static sector => Put(sector, 0x38, [0x53, 0xEF]));
-        PoolException refusal = Assert.Throws<PoolException>(() => Throws(world));
-        Assert.Contains("dev2 holds an ext2/3/4 file system", refusal.Message);
+        PoolException problem = Assert.Throws<PoolException>(() => Throws(world));
+        Assert.Contains("dev2 holds an ext2/3/4 file system", problem.Message);
         Assert.Equal(ScanKind.Blank, world.Scan()[0].Kind);
     }
 
@@ -77,8 +77,8 @@ public sealed class PoolScanTests
         PoolWorld world = new(1, 2);
         Pool pool = world.Create();
         world.Lane.Run(pool.Close());
-        PoolException refusal = Assert.Throws<PoolException>(() => Throws(world.Killed(2)));
-        Assert.Contains(pool.Id.ToString(), refusal.Message);
+        PoolException problem = Assert.Throws<PoolException>(() => Throws(world.Killed(2)));
+        Assert.Contains(pool.Id.ToString(), problem.Message);
     }
 
     [Fact]
@@ -117,7 +117,7 @@ public sealed class PoolScanTests
         PoolWorld cloned = new(after.Lane, [.. after.Media, after.Media[2].CloneAs("copy")], after.Host);
         PoolOpenResult opened = cloned.Open(pool.Id);
         Assert.Equal(2, opened.Refused.Count);
-        Assert.All(opened.Refused, static refused => Assert.True(refused.Reason.Contains("dev3", StringComparison.Ordinal) && refused.Reason.Contains("copy", StringComparison.Ordinal)));
+        Assert.All(opened.Refused, static rejected => Assert.True(rejected.Reason.Contains("dev3", StringComparison.Ordinal) && rejected.Reason.Contains("copy", StringComparison.Ordinal)));
         Assert.Equal(PoolOperationalStatus.Degraded, opened.Status);   // two of three are a quorum without it
         Assert.Null(opened.Pool!.Disk(new DiskNumber(3)));
     }
@@ -169,9 +169,9 @@ public sealed class PoolScanTests
         {
             world.Create();
         }
-        catch (InvalidOperationException error) when (error.InnerException is PoolException refusal)
+        catch (InvalidOperationException error) when (error.InnerException is PoolException problem)
         {
-            throw refusal;   // the simulated lane wraps what an operation throws
+            throw problem;   // the simulated lane wraps what an operation throws
         }
     }
 

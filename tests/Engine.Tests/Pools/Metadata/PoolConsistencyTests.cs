@@ -78,13 +78,13 @@ public sealed class PoolConsistencyTests
     public void A_space_may_be_of_another_pool_only_as_a_lent_cache_and_a_cache_elsewhere_has_no_space_here()
     {
         PoolState state = StateOf(s_good);
-        SpaceDescription lent = new(state.NextSpace, new VirtualDiskId(Guid.NewGuid()), SpaceKind.WriteCache, 1, 2);
-        Assert.False(state.TryApply(new SpaceCreated(lent), out _, out _));
-        lent = lent with { Home = new PoolId(Guid.NewGuid()) };
-        Assert.False(state.TryApply(new SpaceCreated(lent with { Kind = SpaceKind.Data }), out _, out _));
-        Assert.True(state.Apply(new SpaceCreated(lent)).IsConsistent(out string reason), reason);
+        SpaceDescription remote = new(state.NextSpace, new VirtualDiskId(Guid.NewGuid()), SpaceKind.WriteCache, 1, 2);
+        Assert.False(state.TryApply(new SpaceCreated(remote), out _, out _));
+        remote = remote with { OwnerPool = new PoolId(Guid.NewGuid()) };
+        Assert.False(state.TryApply(new SpaceCreated(remote with { Kind = SpaceKind.Data }), out _, out _));
+        Assert.True(state.Apply(new SpaceCreated(remote)).IsConsistent(out string reason), reason);
 
-        VirtualDiskDescription elsewhere = s_good with { CachePool = lent.Home, CacheSpace = new SpaceId(77) };
+        VirtualDiskDescription elsewhere = s_good with { CachePool = remote.OwnerPool, CacheSpace = new SpaceId(77) };
         Assert.True(StateOf(elsewhere).IsConsistent(out reason), reason);
         Assert.False(StateOf(elsewhere with { WriteCacheSize = 0 }).IsConsistent(out _));
         Assert.True(StateOf(elsewhere with { WriteCacheSize = 0, CacheSpace = SpaceId.None }).IsConsistent(out reason), reason);

@@ -48,7 +48,7 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
 
             if (version == _members.Version)
             {
-                await _members.PutOut(row.Places[position].Disk, error, parts.Space.Redundancy.HasOther(row, position), "a write");
+                await _members.Evict(row.Places[position].Disk, error, parts.Space.Redundancy.HasOther(row, position), "a write");
             }
 
             outs += await parts.Stale.MarkStale(row, position, (ushort)(1 << (piece.SlabOffset / parts.Space.Shape.RegionSize))) == IoError.None ? 1 : 3;
@@ -151,7 +151,7 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
         return IoError.None;
     }
 
-    public LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<CrashNote> notes, List<CapturedEntry> kept) =>
+    public LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> notes, List<CapturedEntry> kept) =>
         LaneTask.FromResult(IoError.None);
 
     private static StripPiece At(StripPiece piece, int column) => piece with { Column = column };

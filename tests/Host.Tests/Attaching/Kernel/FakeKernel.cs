@@ -18,13 +18,13 @@ internal sealed class FakeKernel : IKernelNbd
     public int Devices => devices.Count;
 
     /// <summary>Refuses to make devices, with these words.</summary>
-    public string? Refusal { get; init; }
+    public string? ManagementError { get; init; }
 
     public string? Obstacle() => null;
 
     public int Connect(ExportConnection export, int sectorSize, string owner)
     {
-        var index = Refusal is null ? devices.Count : throw new AttachException(Refusal);
+        var index = ManagementError is null ? devices.Count : throw new AttachException(ManagementError);
         Assert.True(devices.TryAdd(index, new Device(owner) { Connection = Take(export) }));
         return index;
     }

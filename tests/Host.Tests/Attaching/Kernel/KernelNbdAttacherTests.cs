@@ -123,7 +123,7 @@ public sealed class KernelNbdAttacherTests : IDisposable
         StartServer(content: 1);
         HostPaths paths = new(Path.Combine(root, "h"));
         using HostState state = new(paths.State, Path.Combine(root, "run"));
-        FakeKernel refusing = new() { Refusal = "nbd Connect: Operation not permitted" };
+        FakeKernel refusing = new() { ManagementError = "nbd Connect: Operation not permitted" };
         AttachManager manager = new(paths, new AttachStore(state), [new KernelNbdAttacher(refusing)]);
         AttachOutcome expected = new("NbdUri", null, "No block device: nbd Connect: Operation not permitted.");
         Assert.Equal(expected, manager.Attach(Target));

@@ -11,26 +11,26 @@ namespace TierSpaces.Engine.Management;
 // made: whoever names a pool for it wants one.
 
 /// <summary>Decides the size of a write cache in another pool. Changes nothing.</summary>
-/// <param name="lender">The pool that lends.</param>
+/// <param name="cachePool">The pool that lends.</param>
 /// <param name="remark">Takes what a user should know about the size.</param>
-internal sealed class LentCachePlan(Pool lender, Action<string> remark)
+internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
 {
-    private string Name => lender.State.Pool!.FriendlyName;
+    private string Name => cachePool.State.Pool!.FriendlyName;
 
-    private long Slab => lender.Slabs.DataBytes;
+    private long Slab => cachePool.Slabs.DataBytes;
 
     /// <summary>Bytes of slabs that a pool lends now.</summary>
-    internal static long LentBytes(PoolState lender) => lender.Spaces.Values.Where(static space => space.Description.IsLent)
-        .Sum(static space => (long)space.MappedRows * space.Description.Positions) * lender.Pool!.Slabs.DataBytes;
+    internal static long RemoteBytes(PoolState cachePool) => cachePool.Spaces.Values.Where(static space => space.Description.IsRemote)
+        .Sum(static space => (long)space.MappedRows * space.Description.Positions) * cachePool.Pool!.Slabs.DataBytes;
 
     /// <summary>The size for a new virtual disk, in bytes of one copy.</summary>
-    /// <param name="home">Its pool.</param>
+    /// <param name="owner">Its pool.</param>
     /// <param name="request">What was asked for.</param>
     /// <param name="spec">The disk; everything but sizes is decided.</param>
-    internal long Decide(Pool home, VirtualDiskRequest request, NewVirtualDiskSpec spec)
+    internal long Decide(Pool owner, VirtualDiskRequest request, NewVirtualDiskSpec spec)
     {
-        WriteCachePlan.RequireOneWish(request);
-        PoolDescription settings = home.State.Pool!;
+        WriteCachePlan.RequireOneSize(request);
+        PoolDescription settings = owner.State.Pool!;
         bool isAutomatic = request.WriteCacheSize is null
             && (request.AutoWriteCacheSize || settings.AutoWriteCacheSize || settings.WriteCacheSizeDefault > long.MaxValue);
         if (isAutomatic)
@@ -42,8 +42,8 @@ internal sealed class LentCachePlan(Pool lender, Action<string> remark)
         string what = request.WriteCacheSize is null ? $"-WriteCacheSizeDefault {size} of storage pool '{settings.FriendlyName}'" : $"-WriteCacheSize {size}";
         if (size == 0)
         {
-            throw new RefusedException(
-                Refusal.WriteCacheSizeRange, $"{what} contradicts -CachePool '{Name}': there would be nothing in it.", "Give a -WriteCacheSize above 0, or no -CachePool.");
+            throw new ManagementException(
+                ManagementError.WriteCacheSizeRange, $"{what} contradicts -CachePool '{Name}': there would be nothing in it.", "Give a -WriteCacheSize above 0, or no -CachePool.");
         }
 
         return Checked(spec.FriendlyName, spec.ResiliencySettingName, spec.NumberOfDataCopies, size, what, former: 0);
@@ -62,23 +62,23 @@ internal sealed class LentCachePlan(Pool lender, Action<string> remark)
     private long Checked(string disk, string layout, int copies, long size, string what, long former)
     {
         long count = Slabs(size);
-        WriteCachePlan.RequireDisks(lender, layout, copies, what);
-        long lent = LentBytes(lender.State);
-        ulong limit = lender.State.Pool!.LentWriteCacheSizeMax;
+        WriteCachePlan.RequireDisks(cachePool, layout, copies, what);
+        long remote = RemoteBytes(cachePool.State);
+        ulong limit = cachePool.State.Pool!.LentWriteCacheSizeMax;
         decimal wanted = (decimal)count * copies * Slab;   // the new one takes the place of the former
-        if (lent - (former * copies) + wanted > limit)
+        if (remote - (former * copies) + wanted > limit)
         {
-            throw new RefusedException(
-                Refusal.WriteCacheSizeRange,
-                string.Create(CultureInfo.InvariantCulture, $"{what} of virtual disk '{disk}' wants {wanted} bytes of storage pool '{Name}' for {WriteCachePlan.Copies(copies)}, which lends {lent} bytes and lends at most {limit}."),
+            throw new ManagementException(
+                ManagementError.WriteCacheSizeRange,
+                string.Create(CultureInfo.InvariantCulture, $"{what} of virtual disk '{disk}' wants {wanted} bytes of storage pool '{Name}' for {WriteCachePlan.Copies(copies)}, which lends {remote} bytes and lends at most {limit}."),
                 "Give a smaller size, or let it lend more (Set-StoragePool -LentWriteCacheSizeMax).");
         }
 
-        long largest = lender.Allocator.LargestRunCount(copies, WriteCachePlan.OnCacheDisks);
+        long largest = cachePool.Allocator.LargestRunCount(copies, WriteCachePlan.OnCacheDisks);
         if (count > Math.Min(largest, SpaceDescription.MaxRows))
         {
-            throw new RefusedException(
-                Refusal.WriteCacheSizeRange,
+            throw new ManagementException(
+                ManagementError.WriteCacheSizeRange,
                 $"{what} of virtual disk '{disk}' is more than there is room for: at most {largest * Slab} bytes, with {WriteCachePlan.Copies(copies)} on as many disks of usage Journal or flash of storage pool '{Name}'.",
                 former > 0 ? "Give a smaller size, or give 0 first, which frees the room of the cache it has." : "Give a smaller size, or add such disks.");
         }
@@ -91,13 +91,13 @@ internal sealed class LentCachePlan(Pool lender, Action<string> remark)
     {
         int copies = spec.NumberOfDataCopies;
         string what = $"-CachePool '{Name}'";
-        WriteCachePlan.RequireDisks(lender, spec.ResiliencySettingName, copies, what);
-        long room = lender.Allocator.LargestRunCount(copies, WriteCachePlan.OnCacheDisks);
-        ulong limit = lender.State.Pool!.LentWriteCacheSizeMax;
-        ulong left = limit - Math.Min(limit, (ulong)LentBytes(lender.State));
+        WriteCachePlan.RequireDisks(cachePool, spec.ResiliencySettingName, copies, what);
+        long room = cachePool.Allocator.LargestRunCount(copies, WriteCachePlan.OnCacheDisks);
+        ulong limit = cachePool.State.Pool!.LentWriteCacheSizeMax;
+        ulong left = limit - Math.Min(limit, (ulong)RemoteBytes(cachePool.State));
         room = Math.Min(room, (long)Math.Min(left / (ulong)(copies * Slab), long.MaxValue));
         long wanted = WriteCachePlan.AutomaticBytes / Slab;
-        long share = WriteCachePlan.CacheDisks(lender).OrderByDescending(disk => lender.Allocator.FreeSlabs(disk.Number)).Take(copies)
+        long share = WriteCachePlan.CacheDisks(cachePool).OrderByDescending(disk => cachePool.Allocator.FreeSlabs(disk.Number)).Take(copies)
             .Min(static disk => disk.SlabCount) / WriteCachePlan.AutomaticShare;
         long rows = room >= wanted ? wanted : Math.Min(share, room);
         if (rows == 0)

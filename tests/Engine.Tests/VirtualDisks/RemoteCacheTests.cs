@@ -10,11 +10,11 @@ using TierSpaces.Simulation;
 namespace TierSpaces.Engine.Tests.VirtualDisks;
 
 /// <summary>A write cache in another pool: made, changed and taken away with the power cut at every step, and used with disks of that pool failing.</summary>
-public sealed class LentCacheTests
+public sealed class RemoteCacheTests
 {
     private const int Block = 4096;
-    private const int HomeDisks = 3;
-    private const int LenderDisks = 3;
+    private const int OwnerDisks = 3;
+    private const int CachePoolDisks = 3;
     private const long Slab = 1 << 20;
     private static readonly byte[] s_first = Pattern(1);
     private static readonly byte[] s_second = Pattern(2);
@@ -24,13 +24,13 @@ public sealed class LentCacheTests
     {
         PoolWorld world = Open();
         Assert.Equal(SpaceId.None, world.Pool!.State.Spaces.Keys.FirstOrDefault(id => world.Pool.State.Space(id)!.Description.Kind == SpaceKind.WriteCache));
-        Assert.Equal(2 * Slab, Used(world.Lender!) * Slab);
-        long home = world.VirtualDisk!.Space.Counters.DataBytesWritten;
+        Assert.Equal(2 * Slab, Used(world.CachePool!) * Slab);
+        long owner = world.VirtualDisk!.Space.Counters.DataBytesWritten;
         Write(world, 0, s_first);
         Assert.Equal(1, world.VirtualDisk.Cache!.Counters.Writes(WriteReason.Cache));
-        Assert.Equal(home, world.VirtualDisk.Space.Counters.DataBytesWritten);
+        Assert.Equal(owner, world.VirtualDisk.Space.Counters.DataBytesWritten);
         Flush(world);
-        Assert.Equal(home, world.VirtualDisk.Space.Counters.DataBytesWritten);
+        Assert.Equal(owner, world.VirtualDisk.Space.Counters.DataBytesWritten);
         PoolWorld after = Cut(world, 0);
         Assert.Equal("", after.Lane.Run(after.Open()));
         Assert.Equal(s_first, Read(after, 0));
@@ -76,23 +76,23 @@ public sealed class LentCacheTests
         EachCut(
             () =>
             {
-                PoolWorld world = PoolWorld.New(HomeDisks, 48 << 20, 4096, 1, Spec(), LenderDisks);
+                PoolWorld world = PoolWorld.New(OwnerDisks, 48 << 20, 4096, 1, Spec(), CachePoolDisks);
                 world.Lane.Run(world.CreatePool());
                 return world;
             },
             static async world => await world.CreateVirtualDisk(Spec()),
             (after, _) =>
             {
-                string refused = after.Lane.Run(after.Open());
-                if (refused == "no virtual disk")
+                string rejected = after.Lane.Run(after.Open());
+                if (rejected == "no virtual disk")
                 {
                     Tidy(after);
-                    Assert.Equal((0, 0), (Used(after.Pool!), Used(after.Lender!)));
+                    Assert.Equal((0, 0), (Used(after.Pool!), Used(after.CachePool!)));
                     none++;
                     return;
                 }
 
-                Assert.Equal("", refused);
+                Assert.Equal("", rejected);
                 Write(after, 0, s_first);
                 Assert.Equal(1, after.VirtualDisk!.Cache!.Counters.Writes(WriteReason.Cache));
                 whole++;
@@ -108,14 +108,14 @@ public sealed class LentCacheTests
         HashSet<long> sizes = [];
         EachCut(
             () => Filled(),
-            async world => await CacheExchange.ResizeCache(world.Pool!, world.VirtualDisk!, size, world.Lender),
+            async world => await CacheExchange.ResizeCache(world.Pool!, world.VirtualDisk!, size, world.CachePool),
             (after, ended) =>
             {
                 Assert.Equal("", after.Lane.Run(after.Open()));
                 Assert.Equal(s_first, Read(after, 0));
                 Assert.Equal(s_second, Read(after, 40 * Block));
                 VirtualDiskDescription disk = after.VirtualDisk!.Description;
-                Assert.Equal(disk.WriteCacheSize * 2, Used(after.Lender!) * Slab);   // what was made in vain, or was there before, has been given back
+                Assert.Equal(disk.WriteCacheSize * 2, Used(after.CachePool!) * Slab);   // what was made in vain, or was there before, has been given back
                 Assert.True(!ended || disk.WriteCacheSize == size);
                 sizes.Add(disk.WriteCacheSize);
             });
@@ -135,16 +135,16 @@ public sealed class LentCacheTests
             },
             (after, _) =>
             {
-                string refused = after.Lane.Run(after.Open());
-                if (refused == "no virtual disk")
+                string rejected = after.Lane.Run(after.Open());
+                if (rejected == "no virtual disk")
                 {
                     Tidy(after);
-                    Assert.Equal((0, 0), (Used(after.Pool!), Used(after.Lender!)));
+                    Assert.Equal((0, 0), (Used(after.Pool!), Used(after.CachePool!)));
                     gone++;
                     return;
                 }
 
-                Assert.Equal("", refused);
+                Assert.Equal("", rejected);
                 Assert.Equal(s_first, Read(after, 0));
                 there++;
             });
@@ -196,11 +196,11 @@ public sealed class LentCacheTests
     public void A_home_that_loses_its_majority_while_its_cache_is_exchanged_takes_nothing_more()
     {
         PoolWorld world = Filled();
-        Array.ForEach(world.Disks[..HomeDisks], disk => disk.OnRequest = (_, _, _) => PullMostOnceLent());
-        CommitResult result = world.Lane.Run(CacheExchange.ResizeCache(world.Pool!, world.VirtualDisk!, 2 * Slab, world.Lender));
+        Array.ForEach(world.Disks[..OwnerDisks], disk => disk.OnRequest = (_, _, _) => PullMostOnceRemote());
+        CommitResult result = world.Lane.Run(CacheExchange.ResizeCache(world.Pool!, world.VirtualDisk!, 2 * Slab, world.CachePool));
         Assert.Equal(CommitStatus.NoQuorum, result.Status);
         Assert.NotEqual(IoError.None, world.VirtualDisk!.Fault);
-        Assert.Equal(2, world.Lender!.State.Spaces.Count);   // either may count
+        Assert.Equal(2, world.CachePool!.State.Spaces.Count);   // either may count
         HashSet<long> sizes = [];
         for (int kept = 0; kept < 3; kept++)
         {
@@ -208,15 +208,15 @@ public sealed class LentCacheTests
             Array.ForEach(after.Disks, disk => disk.Pulled = false);
             Assert.Equal("", after.Lane.Run(after.Open()));
             Assert.Equal(s_first, Read(after, 0));
-            Assert.Equal(after.VirtualDisk!.Description.WriteCacheSize * 2, Used(after.Lender!) * Slab);
+            Assert.Equal(after.VirtualDisk!.Description.WriteCacheSize * 2, Used(after.CachePool!) * Slab);
             sizes.Add(after.VirtualDisk.Description.WriteCacheSize);
         }
 
         Assert.Contains(2 * Slab, sizes);   // the record did come about
 
-        void PullMostOnceLent()
+        void PullMostOnceRemote()
         {
-            foreach (SimDisk disk in world.Lender!.State.Spaces.Count > 1 ? world.Disks[1..HomeDisks] : [])
+            foreach (SimDisk disk in world.CachePool!.State.Spaces.Count > 1 ? world.Disks[1..OwnerDisks] : [])
             {
                 disk.Pulled = true;
             }
@@ -227,18 +227,18 @@ public sealed class LentCacheTests
     public void A_retired_disk_of_the_other_pool_is_drained_while_the_cache_is_used()
     {
         PoolWorld world = Filled();
-        int retired = RingDisks(world)[0] - HomeDisks;
-        DiskState member = world.Lender!.State.Disk(new DiskNumber((ushort)(retired + 1)))!;
-        Assert.True(world.Lane.Run(world.Lender.Commit(new DiskChanged(member.Description with { Usage = DiskUsage.Retired }))).Succeeded);
+        int retired = RingDisks(world)[0] - OwnerDisks;
+        DiskState member = world.CachePool!.State.Disk(new DiskNumber((ushort)(retired + 1)))!;
+        Assert.True(world.Lane.Run(world.CachePool.Commit(new DiskChanged(member.Description with { Usage = DiskUsage.Retired }))).Succeeded);
         SlabMover mover = new(world.Pool!, world.VirtualDisk!);
-        Assert.True(mover.CanAllLeave(world.Lender, member.Description.Number));
+        Assert.True(mover.CanAllLeave(world.CachePool, member.Description.Number));
         SlabMove move = Assert.Single(mover.Plan(givesUpMissing: false));
         Assert.Equal(RepairEnd.Done, world.Lane.Run(mover.Move(move, [], new SimPacer(world.Lane))));
-        Assert.Equal(0u, world.Lender.State.Disk(member.Description.Number)!.UsedSlabs);
+        Assert.Equal(0u, world.CachePool.State.Disk(member.Description.Number)!.UsedSlabs);
         Write(world, 80 * Block, s_second);
         Flush(world);
         PoolWorld after = Cut(world, 0);
-        after.Disks[retired + HomeDisks].Pulled = true;
+        after.Disks[retired + OwnerDisks].Pulled = true;
         Assert.Equal("", after.Lane.Run(after.Open()));
         Assert.Equal(s_first, Read(after, 0));
         Assert.Equal(s_second, Read(after, 80 * Block));
@@ -249,10 +249,10 @@ public sealed class LentCacheTests
     {
         PoolWorld world = Filled();
         PoolWorld after = Cut(world, 0);
-        Array.ForEach(after.Disks[HomeDisks..], static disk => disk.Pulled = true);
+        Array.ForEach(after.Disks[OwnerDisks..], static disk => disk.Pulled = true);
         PoolEnvironment alone = after.Environment;
-        Pool home = OpenHome(after, alone);
-        OpenVirtualDisk open = after.Lane.Run(VirtualDiskStack.Open(home, home.State.VirtualDisks.Keys.Single()));
+        Pool owner = OpenOwner(after, alone);
+        OpenVirtualDisk open = after.Lane.Run(VirtualDiskStack.Open(owner, owner.State.VirtualDisks.Keys.Single()));
         Assert.Equal((WriteCacheState.Absent, true), (open.Cache!.State, open.Cache.IsGone));
         Assert.Contains("which is not open", open.FaultReason, StringComparison.Ordinal);
         IoBuffer buffer = after.Lane.Buffers.Rent(Block);
@@ -266,9 +266,9 @@ public sealed class LentCacheTests
     }
 
     /// <summary>Opens the pool of the data alone.</summary>
-    private static Pool OpenHome(PoolWorld world, PoolEnvironment environment)
+    private static Pool OpenOwner(PoolWorld world, PoolEnvironment environment)
     {
-        List<PoolScan> scans = [.. world.Disks[..HomeDisks].Select(disk => world.Lane.Run(Pool.Scan(environment, disk)))];
+        List<PoolScan> scans = [.. world.Disks[..OwnerDisks].Select(disk => world.Lane.Run(Pool.Scan(environment, disk)))];
         PoolOpenResult opened = world.Lane.Run(Pool.Open(environment, scans[0].Label!.Pool, scans));
         Assert.NotNull(opened.Pool);
         return opened.Pool;
@@ -285,8 +285,8 @@ public sealed class LentCacheTests
         for (int point = 1; !ended; point++)
         {
             PoolWorld world = prepared.Fork((ulong)point);
-            string refused = world.Lane.Run(world.Open());
-            Assert.True(refused is "" or "no virtual disk", refused);
+            string rejected = world.Lane.Run(world.Open());
+            Assert.True(rejected is "" or "no virtual disk", rejected);
             int requests = 0;
             Array.ForEach(world.Disks, disk => disk.OnRequest = (_, _, _) => requests++);
             Watch(world).Forget();
@@ -320,21 +320,21 @@ public sealed class LentCacheTests
             Assert.True(world.Lane.Run(VirtualDiskBuilder.Remove(world.Pool, left.Id)).Succeeded);
         }
 
-        foreach (SpaceId ring in CacheLoans.UnnamedRings(world.Lender!, world.Environment.FindPool))
+        foreach (SpaceId ring in RemoteRooms.UnnamedRings(world.CachePool!, world.Environment.FindPool))
         {
-            Assert.True(world.Lane.Run(CacheLoans.GiveBack(world.Lender!, ring)).Succeeded);
+            Assert.True(world.Lane.Run(RemoteRooms.GiveBack(world.CachePool!, ring)).Succeeded);
         }
     }
 
     /// <summary>Indexes of the disks that the ring is on.</summary>
     private static int[] RingDisks(PoolWorld world) =>
-        [.. world.Lender!.State.Space(world.VirtualDisk!.Description.CacheSpace)!.Row(0)!.Mapping.Sources.ToArray().Select(slab => HomeDisks + slab.Disk.Value - 1)];
+        [.. world.CachePool!.State.Space(world.VirtualDisk!.Description.CacheSpace)!.Row(0)!.Mapping.Sources.ToArray().Select(slab => OwnerDisks + slab.Disk.Value - 1)];
 
     private static int Used(Pool pool) => (int)pool.State.Disks.Values.Sum(disk => disk.UsedSlabs);
 
     private static PoolWorld Open(DestageSettings? destage = null)
     {
-        PoolWorld world = PoolWorld.New(HomeDisks, 48 << 20, 4096, 1, Spec(destage), LenderDisks);
+        PoolWorld world = PoolWorld.New(OwnerDisks, 48 << 20, 4096, 1, Spec(destage), CachePoolDisks);
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
         return world;
     }

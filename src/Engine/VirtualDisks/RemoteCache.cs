@@ -6,13 +6,13 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.VirtualDisks;
 
 /// <summary>The room that another pool lends for the write cache of a virtual disk, while both are open.</summary>
-public sealed class LentCache
+public sealed class RemoteCache
 {
-    internal LentCache(Pool pool, IHomeStore home)
+    internal RemoteCache(Pool pool, IBackingStore backing)
     {
         Pool = pool;
-        Host = new LentRingHost(pool);
-        Rings = Host.Rings = new LentRings(Host, home, (int)pool.Slabs.DataBytes);
+        Host = new RemoteRingHost(pool);
+        Rings = Host.Rings = new RemoteRings(Host, backing, (int)pool.Slabs.DataBytes);
         pool.MembershipChanged += OnMembershipChanged;
     }
 
@@ -20,10 +20,10 @@ public sealed class LentCache
     public Pool Pool { get; }
 
     /// <summary>The ring as that pool's disks hold it.</summary>
-    public LentRings Rings { get; }
+    public RemoteRings Rings { get; }
 
     /// <summary>What it sees of the pool.</summary>
-    internal LentRingHost Host { get; }
+    internal RemoteRingHost Host { get; }
 
     /// <summary>Ends what makes copies whole or moves them, and follows the pool no more.</summary>
     internal async LaneTask<Nothing> Close()
@@ -47,10 +47,10 @@ public sealed class LentCache
 }
 
 /// <summary>What a lent ring sees of the pool that lends.</summary>
-internal sealed class LentRingHost(Pool pool) : PoolMemberHost(pool)
+internal sealed class RemoteRingHost(Pool pool) : PoolMemberHost(pool)
 {
     /// <summary>The rings, once they are there.</summary>
-    internal LentRings? Rings { get; set; }
+    internal RemoteRings? Rings { get; set; }
 
     private protected override IoError Fault => Rings?.Fault ?? IoError.None;
 

@@ -11,33 +11,33 @@ namespace TierSpaces.Engine.Caching;
 //  3. One repair or move runs at a time.
 
 /// <summary>Room for the ring of a write cache in a pool that lends it.</summary>
-public sealed class LentRings : IRingStand, IRepairable
+public sealed class RemoteRings : IRingStorage, IRepairable
 {
     private const long DrainPollNs = 1_000_000;
 
     private readonly IMemberHost _host;
-    private readonly IHomeStore _home;
+    private readonly IBackingStore _backing;
     private readonly SpaceMembers _members;
     private readonly RingSet _rings;
-    private readonly RepairTurn _repairs = new();
+    private readonly LaneMutex _repairs = new();
     private bool _closing;
 
     /// <param name="host">The pool that lends.</param>
-    /// <param name="home">What the cache is in front of: what the ring cannot keep is its fault.</param>
+    /// <param name="backing">What the cache is in front of: what the ring cannot keep is its fault.</param>
     /// <param name="slabSize">Bytes of data in a slab of the pool that lends.</param>
-    internal LentRings(IMemberHost host, IHomeStore home, int slabSize)
+    internal RemoteRings(IMemberHost host, IBackingStore backing, int slabSize)
     {
         _host = host;
-        _home = home;
+        _backing = backing;
         _members = new SpaceMembers(host) { Fail = Fail };
         _rings = new RingSet(host, _members, slabSize, Fail);
     }
 
     /// <inheritdoc/>
-    public IoError Fault => _home.Fault;
+    public IoError Fault => _backing.Fault;
 
     /// <inheritdoc/>
-    public string FaultReason => _home.FaultReason;
+    public string FaultReason => _backing.FaultReason;
 
     /// <inheritdoc/>
     public long BytesToResync => _rings.BytesToResync;
@@ -46,7 +46,7 @@ public sealed class LentRings : IRingStand, IRepairable
     public int FullDisk => _members.Full;
 
     /// <inheritdoc/>
-    int IRingStand.MembersVersion => _members.Version;
+    int IRingStorage.MembersVersion => _members.Version;
 
     /// <summary>Whether everything that a disk of the lending pool holds of it stands on another one too.</summary>
     public bool SurvivesWithout(int disk) => _rings.SurvivesWithout(disk);
@@ -54,32 +54,32 @@ public sealed class LentRings : IRingStand, IRepairable
     /// <inheritdoc/>
     public async LaneTask<RepairEnd> Resync(IWorkPacer pacer)
     {
-        if (!await _repairs.Begin(IsStopping))
+        if (!await _repairs.LockUnless(IsStopping))
         {
             return RepairEnd.Stopped;
         }
 
         RepairEnd end = await _rings.Resync(bytes => Pace(pacer, bytes));
-        _repairs.End();
+        _repairs.Unlock();
         return end;
     }
 
     /// <inheritdoc/>
-    RingMedium IRingStand.AddRing(RingOptions options) => _rings.Add(options);
+    RingMedium IRingStorage.AddRing(RingOptions options) => _rings.Add(options);
 
     /// <inheritdoc/>
-    LaneTask<Nothing> IRingStand.RemoveRing(RingMedium ring) => _rings.Remove(ring);
+    LaneTask<Nothing> IRingStorage.RemoveRing(RingMedium ring) => _rings.Remove(ring);
 
     /// <inheritdoc/>
-    async LaneTask<RepairEnd> IRingStand.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
+    async LaneTask<RepairEnd> IRingStorage.Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
     {
-        if (!ring.HasSource || !await _repairs.Begin(IsStopping))
+        if (!ring.HasSource || !await _repairs.LockUnless(IsStopping))
         {
             return RepairEnd.Stopped;
         }
 
         RepairEnd end = await _rings.Move(ring, copy, places, commit, bytes => Pace(pacer, bytes));
-        _repairs.End();
+        _repairs.Unlock();
         return end;
     }
 
@@ -97,7 +97,7 @@ public sealed class LentRings : IRingStand, IRepairable
     internal async LaneTask<Nothing> Close()
     {
         _closing = true;
-        while (_repairs.IsTaken)
+        while (_repairs.IsHeld)
         {
             await _host.Lane.Delay(DrainPollNs);
         }
@@ -111,7 +111,7 @@ public sealed class LentRings : IRingStand, IRepairable
 
     private IoError Fail(IoError error, string reason)
     {
-        _home.FailFront(error, reason);
+        _backing.FailFront(error, reason);
         return error;
     }
 }

@@ -15,70 +15,70 @@ namespace TierSpaces.Engine.VirtualDisks;
 // for it may hold what is not home.
 
 /// <summary>Lends room for write caches to other pools, and gives it back.</summary>
-internal static class CacheLoans
+internal static class RemoteRooms
 {
     /// <summary>The pool that the write cache of a virtual disk is in, or would be; null while that is not open.</summary>
     internal static Pool? CachePoolOf(Pool pool, VirtualDiskDescription disk) => disk.IsCacheElsewhere ? pool.Environment.FindPool(disk.CachePool) : pool;
 
     /// <summary>Lent spaces whose home pool is open and has no virtual disk that names them.</summary>
-    /// <param name="lender">The pool that lends.</param>
+    /// <param name="cachePool">The pool that lends.</param>
     /// <param name="find">Finds the open pools.</param>
-    internal static SpaceId[] UnnamedRings(Pool lender, Func<PoolId, Pool?> find) =>
+    internal static SpaceId[] UnnamedRings(Pool cachePool, Func<PoolId, Pool?> find) =>
     [
-        .. lender.State.Spaces.Values.Select(static space => space.Description).Where(ring => ring.IsLent && find(ring.Home) is { } home
-            && !(home.State.VirtualDisk(ring.Owner) is { } disk && disk.CachePool == lender.Id && disk.CacheSpace == ring.Id)).Select(static ring => ring.Id),
+        .. cachePool.State.Spaces.Values.Select(static space => space.Description).Where(ring => ring.IsRemote && find(ring.OwnerPool) is { } owner
+            && !(owner.State.VirtualDisk(ring.Owner) is { } disk && disk.CachePool == cachePool.Id && disk.CacheSpace == ring.Id)).Select(static ring => ring.Id),
     ];
 
     /// <summary>Gives the room of a lent ring back that no virtual disk names.</summary>
-    internal static async LaneTask<CommitResult> GiveBack(Pool lender, SpaceId ring)
+    internal static async LaneTask<CommitResult> GiveBack(Pool cachePool, SpaceId ring)
     {
-        if (lender.State.Space(ring) is not { } space)
+        if (cachePool.State.Space(ring) is not { } space)
         {
             return CommitResult.Committed;
         }
 
-        if (lender.State.Pool!.IsReadOnly)
+        if (cachePool.State.Pool!.IsReadOnly)
         {
             return new CommitResult(CommitStatus.Refused, "The pool is read-only.");
         }
 
         SlabRef[] former = [.. space.EnumerateRows().SelectMany(static row => row.Row.Mapping.Sources.ToArray())];
-        lender.Allocator.Hold(former);
-        CommitResult result = await lender.Commit(new SpaceRemoved(ring));
+        cachePool.Allocator.Hold(former);
+        CommitResult result = await cachePool.Commit(new SpaceRemoved(ring));
         if (result.Succeeded)
         {
-            await PoolMemberHost.Punch(lender, former);
+            await PoolMemberHost.Punch(cachePool, former);
         }
 
-        lender.Allocator.LetGo(former);
+        cachePool.Allocator.LetGo(former);
         return result;
     }
 
     /// <summary>Gives the room of a cache back that another pool has lent, and that no record names any more; later, where that cannot be done now.</summary>
-    internal static async LaneTask<Nothing> GiveBackLent(Pool pool, VirtualDiskDescription disk)
+    internal static async LaneTask<Nothing> FreeRemote(Pool pool, VirtualDiskDescription disk)
     {
-        if (disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None && CachePoolOf(pool, disk) is { } lender)
+        if (disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None && CachePoolOf(pool, disk) is { } cachePool)
         {
-            await GiveBack(lender, disk.CacheSpace);
+            await GiveBack(cachePool, disk.CacheSpace);
         }
 
         return default;
     }
 
     /// <summary>Records in the lending pool that the rows are the ring of a virtual disk's cache; its record is still to name it.</summary>
-    internal static async LaneTask<CommitResult> Lend(Pool lender, PoolId home, VirtualDiskDescription disk, NewRows rows)
+    internal static async LaneTask<CommitResult> ReserveRemote(Pool cachePool, PoolId owner, VirtualDiskDescription disk, NewRows rows)
     {
-        SpaceDescription space = new(disk.CacheSpace, disk.Id, SpaceKind.WriteCache, 1, disk.CacheCopies) { Home = home };
-        CommitResult result = await lender.Commit(new SpaceCreated(space));
-        result = result.Succeeded ? await SpaceRecords.MapRows(lender, space.Id, 0, rows.Cache) : result;
-        if (result.Succeeded || !await SpaceRecords.IsDecided(lender, result))
+        SpaceDescription space = new(disk.CacheSpace, disk.Id, SpaceKind.WriteCache, 1, disk.CacheCopies) { OwnerPool = owner };
+        CommitResult result = await cachePool.Commit(new SpaceCreated(space));
+        result = result.Succeeded ? await SpaceRecords.MapRows(cachePool, space.Id, 0, rows.Cache) : result;
+        if (result.Succeeded || !await SpaceRecords.IsDecided(cachePool, result))
         {
             rows.Keep();   // what may still be mapped nobody else gets before the next opening
             return result;
         }
 
-        rows.Release(lender);
-        await GiveBack(lender, space.Id);
+        rows.Release(cachePool);
+        await GiveBack(cachePool, space.Id);
         return result;
     }
 
@@ -86,14 +86,14 @@ internal static class CacheLoans
     internal static string WhyOutOfReach(Pool pool, VirtualDiskDescription disk)
     {
         string name = pool.Environment.NameOfPool(disk.CachePool);
-        if (CachePoolOf(pool, disk) is not { } lender)
+        if (CachePoolOf(pool, disk) is not { } cachePool)
         {
             return $"its write cache is in storage pool '{name}', which is not open";
         }
 
-        return lender.State.Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1 } ring, MappedRows: > 0 and var rows } space
-            && ring.Home == pool.Id && ring.Owner == disk.Id && ring.Copies == disk.CacheCopies
-            && space.Row(rows - 1) is not null && rows * lender.Slabs.DataBytes == disk.WriteCacheSize
+        return cachePool.State.Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1 } ring, MappedRows: > 0 and var rows } space
+            && ring.OwnerPool == pool.Id && ring.Owner == disk.Id && ring.Copies == disk.CacheCopies
+            && space.Row(rows - 1) is not null && rows * cachePool.Slabs.DataBytes == disk.WriteCacheSize
                 ? "" : $"its write cache was in storage pool '{name}', which does not have it";
     }
 }

@@ -4,21 +4,21 @@ namespace TierSpaces.Engine.Primitives;
 /// Waits for a number of operations not known in advance and gives the first error among them. Rented, filled with
 /// <see cref="Add"/>, awaited once with <see cref="Wait"/>, which also returns it.
 /// </summary>
-public sealed class Fan
+public sealed class WaitGroup
 {
     [ThreadStatic]
-    private static FreeList<Fan> s_free;
+    private static FreeList<WaitGroup> s_free;
 
     private int _pending;
     private IoError _error;
     private LaneCompletion<IoError>? _waiter;
 
-    private Fan()
+    private WaitGroup()
     {
     }
 
     /// <summary>An empty fan from the free list of the thread.</summary>
-    public static Fan Rent() => s_free.Take() ?? new Fan();
+    public static WaitGroup Rent() => s_free.Take() ?? new WaitGroup();
 
     /// <summary>Adds an operation that has been started.</summary>
     public void Add(LaneTask<IoError> operation)

@@ -1,7 +1,7 @@
 namespace TierSpaces.Engine.Management;
 
 /// <summary>Why a verb was refused; the host maps each to its documented code. Names follow the table of return codes.</summary>
-public enum Refusal
+public enum ManagementError
 {
     /// <summary>Not supported here.</summary>
     NotSupported,
@@ -113,13 +113,13 @@ public enum Refusal
 }
 
 /// <summary>A verb was refused and nothing was changed.</summary>
-/// <param name="refusal">Kind.</param>
+/// <param name="error">Kind.</param>
 /// <param name="message">Parameter, value, allowed range and culprit.</param>
 /// <param name="action">What to do.</param>
-public sealed class RefusedException(Refusal refusal, string message, string action = "") : Exception(message)
+public sealed class ManagementException(ManagementError error, string message, string action = "") : Exception(message)
 {
     /// <summary>Kind.</summary>
-    public Refusal Refusal { get; } = refusal;
+    public ManagementError Error { get; } = error;
 
     /// <summary>What to do.</summary>
     public string Action { get; } = action;

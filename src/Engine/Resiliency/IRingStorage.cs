@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Resiliency;
 /// Member disks that a ring can be on: those of a space, or of another pool that lends room to a write cache. The stand follows the disks under its
 /// rings: the copy on a disk that leaves takes no part any more, and is made whole when the disk is back.
 /// </summary>
-internal interface IRingStand
+internal interface IRingStorage
 {
     /// <summary>Grows with every change of the members under its rings.</summary>
     int MembersVersion { get; }

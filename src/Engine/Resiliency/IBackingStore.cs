@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Resiliency;
 /// a slice. Beside what every store can do it has what a write cache in front of it needs: room for a ring on its own members, unless the ring
 /// stands elsewhere, and units that exist before something is promised for them.
 /// </summary>
-internal interface IHomeStore : IBlockStore, IRingStand
+internal interface IBackingStore : IBlockStore, IRingStorage
 {
     /// <summary>Why it takes no more requests; <see cref="IoError.None"/> while it does.</summary>
     IoError Fault { get; }

@@ -14,41 +14,41 @@ namespace TierSpaces.Engine.Management;
 //  - a pool is not removed while it lends.
 
 /// <summary>Room that pools lend for write caches of virtual disks of other pools.</summary>
-internal sealed class LentCaches(SubsystemCore core)
+internal sealed class RemoteCaches(SubsystemCore core)
 {
     /// <summary>The other pool that a new virtual disk's write cache is to be in; null: its own.</summary>
-    internal Pool? LenderFor(ManagedPool home, VirtualDiskRequest request)
+    internal Pool? CachePoolFor(ManagedPool owner, VirtualDiskRequest request)
     {
-        if (request.CachePool is not { } id || id == home.Id.Value)
+        if (request.CachePool is not { } id || id == owner.Id.Value)
         {
             return null;
         }
 
-        ManagedPool lender = core.Pools.TakeOpen(id);
-        lender.RequireWritable();
-        return lender.Pool;
+        ManagedPool cachePool = core.Pools.TakeOpen(id);
+        cachePool.RequireWritable();
+        return cachePool.Pool;
     }
 
     /// <summary>
     /// The pool that a virtual disk's write cache is in, or would be. One that is not known any more, and that nothing of the disk is in, is its own
     /// from now on.
     /// </summary>
-    internal ManagedPool CachePoolOf(ManagedPool home, VirtualDiskDescription disk, Action<string> remark)
+    internal ManagedPool CachePoolOf(ManagedPool owner, VirtualDiskDescription disk, Action<string> remark)
     {
         if (!disk.IsCacheElsewhere)
         {
-            return home;
+            return owner;
         }
 
         if (disk.CacheSpace == SpaceId.None && core.Pools.Find(disk.CachePool) is null)
         {
-            remark($"The storage pool that the write cache of virtual disk '{disk.FriendlyName}' was in ({disk.CachePool}) is not known any more: it is made in storage pool '{home.State!.Pool!.FriendlyName}'.");
-            return home;
+            remark($"The storage pool that the write cache of virtual disk '{disk.FriendlyName}' was in ({disk.CachePool}) is not known any more: it is made in storage pool '{owner.State!.Pool!.FriendlyName}'.");
+            return owner;
         }
 
-        ManagedPool lender = core.Pools.TakeOpen(disk.CachePool.Value);
-        lender.RequireWritable();
-        return lender;
+        ManagedPool cachePool = core.Pools.TakeOpen(disk.CachePool.Value);
+        cachePool.RequireWritable();
+        return cachePool;
     }
 
     /// <summary>Gives room back that pools have lent and that no virtual disk names any more.</summary>
@@ -56,11 +56,11 @@ internal sealed class LentCaches(SubsystemCore core)
     {
         foreach (ManagedPool managed in core.Pools.All.ToArray())
         {
-            if (managed.Pool is { HasLostQuorum: false } lender && !lender.State.Pool!.IsReadOnly)
+            if (managed.Pool is { HasLostQuorum: false } cachePool && !cachePool.State.Pool!.IsReadOnly)
             {
-                foreach (SpaceId ring in CacheLoans.UnnamedRings(lender, core.Pools.FindOpen))
+                foreach (SpaceId ring in RemoteRooms.UnnamedRings(cachePool, core.Pools.FindOpen))
                 {
-                    await GiveBackUnnamed(lender, ring);
+                    await GiveBackUnnamed(cachePool, ring);
                 }
             }
         }
@@ -69,27 +69,27 @@ internal sealed class LentCaches(SubsystemCore core)
     }
 
     // A virtual disk that takes no requests may be so because it is not known which cache its record names: that is known when it is opened again.
-    private async LaneTask<Nothing> GiveBackUnnamed(Pool lender, SpaceId ring)
+    private async LaneTask<Nothing> GiveBackUnnamed(Pool cachePool, SpaceId ring)
     {
-        SpaceDescription space = lender.State.Space(ring)!.Description;
-        bool isUndecided = core.Pools.Find(space.Home) is not { Pool: { HasLostQuorum: false } } home
-            || (home.VirtualDisks.TryGetValue(space.Owner, out ManagedVirtualDisk? owner) && owner.Open.Fault != IoError.None);
-        if (!isUndecided && (await CacheLoans.GiveBack(lender, ring)).Succeeded)
+        SpaceDescription space = cachePool.State.Space(ring)!.Description;
+        bool isUndecided = core.Pools.Find(space.OwnerPool) is not { Pool: { HasLostQuorum: false } } ownerPool
+            || (ownerPool.VirtualDisks.TryGetValue(space.Owner, out ManagedVirtualDisk? owner) && owner.Open.Fault != IoError.None);
+        if (!isUndecided && (await RemoteRooms.GiveBack(cachePool, ring)).Succeeded)
         {
-            core.Notice($"Room in storage pool {lender.State.Pool!.FriendlyName} that was lent for a write cache, and that no virtual disk names, is free.");
+            core.Notice($"Room in storage pool {cachePool.State.Pool!.FriendlyName} that was lent for a write cache, and that no virtual disk names, is free.");
         }
 
         return default;
     }
 
     /// <summary>Refuses to remove a pool that lends.</summary>
-    internal void RequireNotLending(ManagedPool managed)
+    internal void RequireNoRemoteCaches(ManagedPool managed)
     {
-        string[] borrowers = [.. core.Pools.Borrowers(managed.State!)];
-        if (borrowers.Length > 0)
+        string[] dependents = [.. core.Pools.Dependents(managed.State!)];
+        if (dependents.Length > 0)
         {
-            throw new RefusedException(
-                Refusal.PoolHasVirtualDisks, $"Storage pool '{managed.State!.Pool!.FriendlyName}' is in use by {string.Join(", ", borrowers)}.",
+            throw new ManagementException(
+                ManagementError.PoolHasVirtualDisks, $"Storage pool '{managed.State!.Pool!.FriendlyName}' is in use by {string.Join(", ", dependents)}.",
                 "Give those virtual disks no write cache first (Set-VirtualDisk -WriteCacheSize 0), or remove them, with both pools open.");
         }
     }

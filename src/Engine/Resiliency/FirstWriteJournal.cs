@@ -21,10 +21,10 @@ namespace TierSpaces.Engine.Resiliency;
 //  4. A half never holds more slots than it has room for: a caller asks for room and appends without an await between.
 
 /// <summary>First-write journal of one space.</summary>
-internal sealed unsafe class CrashNotes
+internal sealed unsafe class FirstWriteJournal
 {
     /// <summary>Slots that the note of one written block takes.</summary>
-    internal const int SlotsPerNote = 3;
+    internal const int SlotsPerRecord = 3;
 
     private const ulong Magic = 0x32455455_4F4E5354;
     private const ulong FormerMagic = 0x31455455_4F4E5354;   // one slot a note, without checksums of sectors
@@ -32,13 +32,13 @@ internal sealed unsafe class CrashNotes
     private const ulong SectorsFlag = 1UL << 62;   // the next two slots are checksums of sectors; under FormerMagic it said that the write was acknowledged
 
     private readonly Header* _header;
-    private readonly Note* _notes;
+    private readonly Note* _journal;
     private readonly int _half;
 
-    internal CrashNotes(IoBuffer memory)
+    internal FirstWriteJournal(IoBuffer memory)
     {
         _header = (Header*)memory.Pointer;
-        _notes = (Note*)(memory.Pointer + sizeof(Header));
+        _journal = (Note*)(memory.Pointer + sizeof(Header));
         _half = (memory.Length - sizeof(Header)) / sizeof(Note) / 2;
     }
 
@@ -54,9 +54,9 @@ internal sealed unsafe class CrashNotes
     private int Active => (int)(Generation & 1);
 
     /// <summary>Returns the notes that a process of this session left, oldest first; empty when there are none.</summary>
-    internal List<CrashNote> TakeOver(ulong lastSession)
+    internal List<FirstWriteRecord> TakeOver(ulong lastSession)
     {
-        List<CrashNote> found = [];
+        List<FirstWriteRecord> found = [];
         if (_header->Magic is not (Magic or FormerMagic) || _header->Session != lastSession
             || (uint)Count(0) > (uint)_half || (uint)Count(1) > (uint)_half)
         {
@@ -79,13 +79,13 @@ internal sealed unsafe class CrashNotes
         Volatile.Write(ref _header->Magic, Magic);
     }
 
-    /// <summary>Notes that a block is about to hold this data. The caller has made sure of <see cref="SlotsPerNote"/> slots.</summary>
+    /// <summary>Notes that a block is about to hold this data. The caller has made sure of <see cref="SlotsPerRecord"/> slots.</summary>
     internal void Add(long block, uint checksum, ReadOnlySpan<byte> data)
     {
-        Note* note = Next(SlotsPerNote);
+        Note* note = Next(SlotsPerRecord);
         *note = new Note { Key = (ulong)block | SectorsFlag, Checksum = checksum };
         SectorChecksums.Of(data).CopyTo(new Span<uint>(note + 1, SectorChecksums.Count));
-        Take(SlotsPerNote);
+        Take(SlotsPerRecord);
     }
 
     /// <summary>Notes that a block is never-written again: older notes do not count. The caller has made sure of a slot.</summary>
@@ -106,31 +106,31 @@ internal sealed unsafe class CrashNotes
     /// <summary>What was captured is logged: the older half is not needed.</summary>
     internal void ClearOlder() => SetCount(1 - Active, 0);
 
-    private void TakeHalf(int half, List<CrashNote> found)
+    private void TakeHalf(int half, List<FirstWriteRecord> found)
     {
         for (int i = 0; i < Count(half); i++)
         {
-            Note* note = _notes + (half * _half) + i;
+            Note* note = _journal + (half * _half) + i;
             SectorChecksums? sectors = null;
             if (_header->Magic == Magic && (note->Key & SectorsFlag) != 0)
             {
-                if (i + SlotsPerNote > Count(half))
+                if (i + SlotsPerRecord > Count(half))
                 {
                     return;   // its slots are missing: never made
                 }
 
                 sectors = SectorChecksums.From(new ReadOnlySpan<uint>(note + 1, SectorChecksums.Count));
-                i += SlotsPerNote - 1;
+                i += SlotsPerRecord - 1;
             }
 
-            found.Add(new CrashNote((long)(note->Key & ~(ZeroedFlag | SectorsFlag)), note->Checksum, (note->Key & ZeroedFlag) != 0, sectors));
+            found.Add(new FirstWriteRecord((long)(note->Key & ~(ZeroedFlag | SectorsFlag)), note->Checksum, (note->Key & ZeroedFlag) != 0, sectors));
         }
     }
 
     private Note* Next(int slots)
     {
         Invariant.That(slots <= Room, "A half of the first-write journal never holds more slots than it has room for.");
-        return _notes + (Active * _half) + Count(Active);
+        return _journal + (Active * _half) + Count(Active);
     }
 
     private void Take(int slots) => SetCount(Active, Count(Active) + slots);

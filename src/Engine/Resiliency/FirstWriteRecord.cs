@@ -9,21 +9,21 @@ namespace TierSpaces.Engine.Resiliency;
 /// <param name="Checksum">CRC32C of the data written.</param>
 /// <param name="IsZeroed">The block became never-written here.</param>
 /// <param name="Sectors">Checksums of the sectors written; null in notes of an earlier version.</param>
-internal readonly record struct CrashNote(long Block, uint Checksum, bool IsZeroed, SectorChecksums? Sectors)
+internal readonly record struct FirstWriteRecord(long Block, uint Checksum, bool IsZeroed, SectorChecksums? Sectors)
 {
     /// <summary>Returns whether each sector of a block is one that a noted write of the block put there.</summary>
-    internal static bool Explain(List<CrashNote> notes, ReadOnlySpan<byte> block)
+    internal static bool Explain(List<FirstWriteRecord> journal, ReadOnlySpan<byte> block)
     {
         SectorChecksums found = SectorChecksums.Of(block);
         for (int sector = 0; sector < SectorChecksums.Count; sector++)
         {
-            bool isNoted = false;
-            foreach (CrashNote note in notes)
+            bool isRecorded = false;
+            foreach (FirstWriteRecord note in journal)
             {
-                isNoted |= note.Sectors is { } sectors && sectors[sector] == found[sector];
+                isRecorded |= note.Sectors is { } sectors && sectors[sector] == found[sector];
             }
 
-            if (!isNoted)
+            if (!isRecorded)
             {
                 return false;
             }

@@ -5,7 +5,7 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.Tests.Resiliency;
 
 /// <summary>Memory that outlives a process is a file that others may write to.</summary>
-public sealed class CrashNotesTests : IDisposable
+public sealed class FirstWriteJournalTests : IDisposable
 {
     private const int FirstCount = 20;
     private const int SecondCount = 24;
@@ -17,9 +17,9 @@ public sealed class CrashNotesTests : IDisposable
     [Fact]
     public void Notes_of_the_session_are_taken_over_in_order()
     {
-        List<CrashNote> notes = new CrashNotes(Filled()).TakeOver(9);
+        List<FirstWriteRecord> notes = new FirstWriteJournal(Filled()).TakeOver(9);
         Assert.Equal([1L, 2L, 3L], notes.Select(static note => note.Block));
-        Assert.Empty(new CrashNotes(Filled()).TakeOver(8));
+        Assert.Empty(new FirstWriteJournal(Filled()).TakeOver(8));
     }
 
     [Theory]
@@ -31,17 +31,17 @@ public sealed class CrashNotesTests : IDisposable
     {
         IoBuffer memory = Filled();
         BinaryPrimitives.WriteInt32LittleEndian(memory.Span[offset..], count);
-        Assert.Empty(new CrashNotes(memory).TakeOver(9));
+        Assert.Empty(new FirstWriteJournal(memory).TakeOver(9));
     }
 
     [Fact]
     public void A_note_without_room_is_never_made()
     {
         IoBuffer memory = _buffers.Rent(4096);   // 127 slots in each half
-        CrashNotes notes = new(memory);
+        FirstWriteJournal notes = new(memory);
         notes.Start(9);
         byte[] block = new byte[4096];
-        while (notes.Room >= CrashNotes.SlotsPerNote)
+        while (notes.Room >= FirstWriteJournal.SlotsPerRecord)
         {
             notes.Add(1, 1, block);
         }
@@ -49,26 +49,26 @@ public sealed class CrashNotesTests : IDisposable
         Assert.Throws<InvariantException>(() => notes.Add(1, 1, block));
         notes.AddZeroed(2);
         Assert.Throws<InvariantException>(() => notes.AddZeroed(3));
-        Assert.Equal(43, new CrashNotes(memory).TakeOver(9).Count);
+        Assert.Equal(43, new FirstWriteJournal(memory).TakeOver(9).Count);
     }
 
     [Fact]
     public void Notes_of_the_former_version_count_where_all_of_a_block_matches()
     {
         IoBuffer memory = _buffers.Rent(4096);
-        new CrashNotes(memory).Start(9);
+        new FirstWriteJournal(memory).Start(9);
         memory.Span[7] = 0x31;                                                // its magic number
         BinaryPrimitives.WriteInt32LittleEndian(memory.Span[FirstCount..], 1);
         BinaryPrimitives.WriteUInt64LittleEndian(memory.Span[32..], 5 | (1UL << 62));   // acknowledged
         BinaryPrimitives.WriteUInt32LittleEndian(memory.Span[40..], 77);
-        Assert.Equal([new CrashNote(5, 77, false, null)], new CrashNotes(memory).TakeOver(9));
-        Assert.False(CrashNote.Explain(new CrashNotes(memory).TakeOver(9), new byte[4096]));
+        Assert.Equal([new FirstWriteRecord(5, 77, false, null)], new FirstWriteJournal(memory).TakeOver(9));
+        Assert.False(FirstWriteRecord.Explain(new FirstWriteJournal(memory).TakeOver(9), new byte[4096]));
     }
 
     private IoBuffer Filled()
     {
         IoBuffer memory = _buffers.Rent(4096);   // 127 notes in each half
-        CrashNotes notes = new(memory);
+        FirstWriteJournal notes = new(memory);
         notes.Start(9);
         notes.Add(1, 1, new byte[4096]);
         notes.Add(2, 2, new byte[4096]);

@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Caching;
 //  1. Flushed ≤ written, for writes past the ring and for runs of destaging: a flush covers what had ended when it was submitted.
 
 /// <summary>What was written to the home since it was opened, past the ring and by destaging, and how much of it a flush has covered.</summary>
-internal sealed class HomeWrites(IHomeStore home, CacheLosses losses, WriteCacheCounters counters)
+internal sealed class BackingWrites(IBackingStore backing, CacheLosses losses, WriteCacheCounters counters)
 {
     private long _passed;          // writes, unmaps and zeroings past the ring
     private long _passedFlushed;   // how many of them are durable
@@ -42,10 +42,10 @@ internal sealed class HomeWrites(IHomeStore home, CacheLosses losses, WriteCache
     internal void NoteRun() => _runs++;
 
     /// <summary>Makes durable what was written to the home.</summary>
-    internal async LaneTask<IoError> FlushHome()
+    internal async LaneTask<IoError> FlushBacking()
     {
         (long passed, long runs) = (_passed, _runs);
-        IoError error = await home.Flush();
+        IoError error = await backing.Flush();
         _runsFlushed = error == IoError.None ? Math.Max(_runsFlushed, runs) : _runsFlushed;
         _passedFlushed = error == IoError.None ? Math.Max(_passedFlushed, passed) : _passedFlushed;
         return error;

@@ -9,12 +9,12 @@ namespace TierSpaces.Engine.Management;
 //  3. Once stopped, background loops begin nothing more.
 
 /// <summary>Runs verbs on the lane, those that change something one after another.</summary>
-internal sealed class VerbTurns(ILane lane)
+internal sealed class VerbQueue(ILane lane)
 {
-    private readonly LaneSignal _ended = new();
+    private readonly LaneMutex _mutex = new();
 
     /// <summary>Whether a verb that changes something runs now.</summary>
-    internal bool IsTaken { get; private set; }
+    internal bool IsTaken => _mutex.IsHeld;
 
     /// <summary>Whether the host stops.</summary>
     internal bool IsStopped { get; private set; }
@@ -26,7 +26,7 @@ internal sealed class VerbTurns(ILane lane)
     internal Task<T> Look<T>(Func<T> look) => lane.InvokeAsync(() => LaneTask.FromResult(look()));
 
     /// <summary>Runs a verb that changes something, after those that came before it.</summary>
-    internal Task<T> Change<T>(Func<LaneTask<T>> verb) => lane.InvokeAsync(() => InTurn(verb));
+    internal Task<T> Change<T>(Func<LaneTask<T>> verb) => lane.InvokeAsync(() => Enqueue(verb));
 
     /// <summary>Makes a plan after the verbs that came before it.</summary>
     internal Task<T> Plan<T>(Func<T> plan) => Change(() => LaneTask.FromResult(plan()));
@@ -39,22 +39,16 @@ internal sealed class VerbTurns(ILane lane)
     });
 
     /// <summary>Runs a verb after those that came before it, for callers on the lane.</summary>
-    internal async LaneTask<T> InTurn<T>(Func<LaneTask<T>> verb)
+    internal async LaneTask<T> Enqueue<T>(Func<LaneTask<T>> verb)
     {
-        while (IsTaken)
-        {
-            await _ended.Wait();
-        }
-
-        IsTaken = true;
+        await _mutex.Lock();
         try
         {
             return await verb();
         }
         finally
         {
-            IsTaken = false;
-            _ended.NotifyAll();
+            _mutex.Unlock();
         }
     }
 }

@@ -9,23 +9,23 @@ namespace TierSpaces.Engine.Tiering;
 //  2. One drain runs at a time: the other turn is empty before requests begin in it.
 
 /// <summary>Requests under way, without locks: a drain waits for those that began before it.</summary>
-internal sealed class RequestTurns
+internal sealed class GracePeriods
 {
     private readonly int[] _requests = new int[2];   // under way, by the turn they began in
     private readonly LaneSignal _ended = new();      // a turn has become empty, or a drain has ended
-    private int _turn;
+    private int _period;
     private bool _isDraining;
 
     /// <summary>Begins a request that uses a place. The result is for <see cref="Leave"/>.</summary>
     internal int Enter()
     {
-        _requests[_turn]++;
-        return _turn;
+        _requests[_period]++;
+        return _period;
     }
 
-    internal void Leave(int turn)
+    internal void Leave(int period)
     {
-        int left = --_requests[turn];
+        int left = --_requests[period];
         Invariant.That(left >= 0, "A request ends once, in the turn in which it began.");
         if (left == 0)
         {
@@ -42,8 +42,8 @@ internal sealed class RequestTurns
         }
 
         _isDraining = true;
-        int before = _turn;
-        _turn ^= 1;
+        int before = _period;
+        _period ^= 1;
         while (_requests[before] > 0)
         {
             await _ended.Wait();

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Management;
 /// <param name="Name">Simple or Mirror.</param>
 /// <param name="Copies">Copies of the data.</param>
 /// <param name="Redundancy">Disks that may fail.</param>
-internal readonly record struct LayoutWish(string? Name, int? Copies, int? Redundancy)
+internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Redundancy)
 {
     internal const int ColumnsMax = 64;
     private const int InterleaveMin = 16 << 10;
@@ -30,8 +30,8 @@ internal readonly record struct LayoutWish(string? Name, int? Copies, int? Redun
     {
         string? named = Name ?? (Copies == 1 || Redundancy == 0 ? "Simple" : null);
         string name = SettingOf(state, named ?? state.Pool!.ResiliencySettingNameDefault).Name;
-        return name != "Parity" ? name : throw new RefusedException(
-            Refusal.NotSupported, "-ResiliencySettingName Parity is not available; Simple and Mirror are.", "Choose Simple or Mirror.");
+        return name != "Parity" ? name : throw new ManagementException(
+            ManagementError.NotSupported, "-ResiliencySettingName Parity is not available; Simple and Mirror are.", "Choose Simple or Mirror.");
     }
 
     /// <summary>Copies of a layout that <see cref="DecideName"/> has decided.</summary>
@@ -44,18 +44,18 @@ internal readonly record struct LayoutWish(string? Name, int? Copies, int? Redun
 
         if (Copies is < 2 or > 3)
         {
-            throw new RefusedException(Refusal.CopiesRange, $"-NumberOfDataCopies {Copies} is not possible with Mirror; 2 and 3 are.");
+            throw new ManagementException(ManagementError.CopiesRange, $"-NumberOfDataCopies {Copies} is not possible with Mirror; 2 and 3 are.");
         }
 
         if (Redundancy is < 1 or > 2)
         {
-            throw new RefusedException(Refusal.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy} is not possible with Mirror; 1 and 2 are.");
+            throw new ManagementException(ManagementError.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy} is not possible with Mirror; 1 and 2 are.");
         }
 
         if (this is { Copies: { } copies, Redundancy: { } redundancy } && copies != redundancy + 1)
         {
-            throw new RefusedException(
-                Refusal.CopiesRange, $"-NumberOfDataCopies {copies} contradicts -PhysicalDiskRedundancy {redundancy}, which means {redundancy + 1} copies.", "Give one of them.");
+            throw new ManagementException(
+                ManagementError.CopiesRange, $"-NumberOfDataCopies {copies} contradicts -PhysicalDiskRedundancy {redundancy}, which means {redundancy + 1} copies.", "Give one of them.");
         }
 
         return Copies ?? (Redundancy + 1) ?? SettingOf(state, layout).NumberOfDataCopiesDefault;
@@ -64,8 +64,8 @@ internal readonly record struct LayoutWish(string? Name, int? Copies, int? Redun
     /// <summary>A setting of the pool by its name.</summary>
     internal static ResiliencyDefaults SettingOf(PoolState state, string name) =>
         state.Pool!.ResiliencySettings.FirstOrDefault(setting => string.Equals(setting.Name, name, StringComparison.OrdinalIgnoreCase))
-        ?? throw new RefusedException(
-            Refusal.NoSuchResiliencySetting,
+        ?? throw new ManagementException(
+            ManagementError.NoSuchResiliencySetting,
             $"-ResiliencySettingName '{name}' is not one of {string.Join(", ", state.Pool.ResiliencySettings.Select(setting => setting.Name))}.");
 
     /// <summary>Refuses columns outside their range.</summary>
@@ -73,7 +73,7 @@ internal readonly record struct LayoutWish(string? Name, int? Copies, int? Redun
     {
         if (columns < min || columns > ColumnsMax)
         {
-            throw new RefusedException(Refusal.ColumnsRange, $"-NumberOfColumns {columns} is outside {min} to {ColumnsMax}.");
+            throw new ManagementException(ManagementError.ColumnsRange, $"-NumberOfColumns {columns} is outside {min} to {ColumnsMax}.");
         }
     }
 
@@ -82,18 +82,18 @@ internal readonly record struct LayoutWish(string? Name, int? Copies, int? Redun
     {
         long slab = state.Pool!.Slabs.DataBytes;
         long max = Math.Min(InterleaveMax, slab);
-        return interleave >= InterleaveMin && interleave <= max && BitOperations.IsPow2(interleave) ? (uint)interleave : throw new RefusedException(
-            Refusal.InterleaveRange, $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max} (the slab of this pool has {slab} bytes).");
+        return interleave >= InterleaveMin && interleave <= max && BitOperations.IsPow2(interleave) ? (uint)interleave : throw new ManagementException(
+            ManagementError.InterleaveRange, $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max} (the slab of this pool has {slab} bytes).");
     }
 
     private int OfSimple()
     {
         if (Copies is not (null or 1))
         {
-            throw new RefusedException(Refusal.CopiesRange, $"-NumberOfDataCopies {Copies} is not possible with Simple; 1 is.", "Choose Mirror for more copies.");
+            throw new ManagementException(ManagementError.CopiesRange, $"-NumberOfDataCopies {Copies} is not possible with Simple; 1 is.", "Choose Mirror for more copies.");
         }
 
-        return Redundancy is null or 0 ? 1 : throw new RefusedException(
-            Refusal.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy} is not possible with Simple; 0 is.", "Choose Mirror.");
+        return Redundancy is null or 0 ? 1 : throw new ManagementException(
+            ManagementError.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy} is not possible with Simple; 0 is.", "Choose Mirror.");
     }
 }
