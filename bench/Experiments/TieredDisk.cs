@@ -131,7 +131,7 @@ internal sealed class TieredDisk : IDisposable
         _state.Dispose();
     }
 
-    private async LaneTask<(Pool, OpenVirtualDisk)> Make(string[] ssds, string[] hdds, NewVirtualDiskSpec spec)
+    private async LaneTask<(Pool, OpenVirtualDisk)> Make(string[] ssds, string[] hdds, VirtualDiskDescription spec)
     {
         DiskFactory factory = new();
         DiskWatch watch = new(_lane);
@@ -148,7 +148,7 @@ internal sealed class TieredDisk : IDisposable
         }
     }
 
-    private static NewVirtualDiskSpec Spec(TierShape shape, long cacheBytes) => new()
+    private static VirtualDiskDescription Spec(TierShape shape, long cacheBytes) => new()
     {
         FriendlyName = "tiered",
         ResiliencySettingName = "Simple",
@@ -161,7 +161,7 @@ internal sealed class TieredDisk : IDisposable
         Tiers = [Tier("SSD", MediaType.SSD, shape.FastSlices), Tier("HDD", MediaType.HDD, shape.SlowSlices)],
     };
 
-    private static NewTierSpec Tier(string name, MediaType medium, int slices) => new()
+    private static TierDescription Tier(string name, MediaType medium, int slices) => new()
     {
         FriendlyName = name,
         MediaTypeCode = (ushort)medium,

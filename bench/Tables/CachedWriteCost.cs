@@ -61,7 +61,7 @@ internal sealed class CachedWriteCost
         PoolEnvironment environment = new(lane, state, Guid.Empty);
         NewDiskSpec[] disks = [Member("j1", DiskUsage.Journal), Member("j2", DiskUsage.Journal), Member("d1", DiskUsage.AutoSelect), Member("d2", DiskUsage.AutoSelect)];
         Pool pool = await Pool.Create(environment, new NewPoolSpec { FriendlyName = "p" }, disks);
-        VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new NewVirtualDiskSpec
+        VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new VirtualDiskDescription
         {
             FriendlyName = "d", ResiliencySettingName = "Mirror", SizeBytes = DataBytes, NumberOfColumns = 1, NumberOfDataCopies = 2, Interleave = 256 << 10,
             LogicalSectorSize = Block, ProvisioningType = ProvisioningType.Fixed, Checksum = ChecksumKind.CRC32C, WriteCacheSize = RingBytes,

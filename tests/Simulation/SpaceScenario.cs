@@ -75,29 +75,29 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public ISimWorld NewWorld(ulong seed) => IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks) : SpaceWorld.New(this, seed);
 
     /// <summary>The virtual disk of a scenario with a whole pool.</summary>
-    public NewVirtualDiskSpec Spec(ulong seed) => new()
+    public VirtualDiskDescription Spec(ulong seed) => new()
     {
         FriendlyName = "d",
         ResiliencySettingName = Copies == 1 ? "Simple" : "Mirror",
         SizeBytes = Length,
-        NumberOfColumns = Columns,
-        NumberOfDataCopies = Copies,
-        Interleave = Shape.Interleave,
-        LogicalSectorSize = LogicalSectorSize,
+        NumberOfColumns = (ushort)Columns,
+        NumberOfDataCopies = (ushort)Copies,
+        Interleave = (uint)Shape.Interleave,
+        LogicalSectorSize = (ushort)LogicalSectorSize,
         ProvisioningType = seed % 3 == 0 ? ProvisioningType.Fixed : ProvisioningType.Thin,
         Checksum = Checksums ? ChecksumKind.CRC32C : ChecksumKind.None,
         WriteCacheSize = CacheBlocks * 4096L,
         Destage = new DestageSettings { IdleNs = 200_000_000 },
         SliceSize = SliceBytes,
-        Tiers = [.. TierSlices.Select((slices, tier) => new NewTierSpec
+        Tiers = [.. TierSlices.Select((slices, tier) => new TierDescription
         {
             FriendlyName = $"t{tier}",
             MediaTypeCode = 0,
             ResiliencySettingName = Copies == 1 ? "Simple" : "Mirror",
             SizeBytes = slices * (long)SliceBytes,
-            NumberOfColumns = tier == 0 ? Columns : 1,   // tiers need not be cut alike
-            NumberOfDataCopies = Copies,
-            Interleave = Shape.Interleave,
+            NumberOfColumns = (ushort)(tier == 0 ? Columns : 1),   // tiers need not be cut alike
+            NumberOfDataCopies = (ushort)Copies,
+            Interleave = (uint)Shape.Interleave,
         })],
     };
 }

@@ -16,13 +16,13 @@ public sealed class PoolWorld : ISimWorld
 {
     private const int FirstWriteJournalBytes = 64 << 10;   // copied and cleared at every fork: no more than a load of seconds fills
 
-    private readonly NewVirtualDiskSpec? _spec;
+    private readonly VirtualDiskDescription? _spec;
     private readonly int _ownerDisks;   // those of the pool; the others are the lender's
     private readonly DiskWatch _watch;
     private int _moveStep;   // of slices that move now; 0: none
     private readonly MeteredDisk[] _members;   // the disks as the pool uses them: with deadlines
 
-    private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, NewVirtualDiskSpec? spec, int ownerDisks)
+    private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, VirtualDiskDescription? spec, int ownerDisks)
     {
         _spec = spec;
         _ownerDisks = ownerDisks;
@@ -60,7 +60,7 @@ public sealed class PoolWorld : ISimWorld
     public OpenVirtualDisk? VirtualDisk { get; private set; }
 
     /// <summary>Blank disks; so many more for a second pool, which lends the room for the write cache.</summary>
-    public static PoolWorld New(int disks, long bytes, int sectorSize, ulong seed, NewVirtualDiskSpec? spec = null, int cachePoolDisks = 0) => new(
+    public static PoolWorld New(int disks, long bytes, int sectorSize, ulong seed, VirtualDiskDescription? spec = null, int cachePoolDisks = 0) => new(
         seed, [.. Enumerable.Range(0, disks + cachePoolDisks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState(), spec, disks);
 
     /// <inheritdoc/>
@@ -160,7 +160,7 @@ public sealed class PoolWorld : ISimWorld
         new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), _spec, _ownerDisks).WithPulled(this);
 
     /// <summary>Makes the pool and a virtual disk.</summary>
-    public async LaneTask<string> Create(NewVirtualDiskSpec spec)
+    public async LaneTask<string> Create(VirtualDiskDescription spec)
     {
         await CreatePool();
         return await CreateVirtualDisk(spec);
@@ -190,7 +190,7 @@ public sealed class PoolWorld : ISimWorld
     private bool HasCache => _spec is { WriteCacheSize: > 0 };
 
     /// <summary>Makes the virtual disk on it; the reason when that is refused.</summary>
-    public async LaneTask<string> CreateVirtualDisk(NewVirtualDiskSpec spec)
+    public async LaneTask<string> CreateVirtualDisk(VirtualDiskDescription spec)
     {
         VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool!, spec with { CachePool = CachePool?.Id ?? spec.CachePool });
         VirtualDisk = result.Disk;

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.VirtualDisks;
 
@@ -16,7 +17,7 @@ public sealed record PowerCutPlan
     public required int SectorSize { get; init; }
 
     /// <summary>Decides the virtual disk, once the pool is there.</summary>
-    public required Func<Pool, NewVirtualDiskSpec> Layout { get; init; }
+    public required Func<Pool, VirtualDiskDescription> Layout { get; init; }
 
     /// <summary>Power cuts.</summary>
     public required int Cuts { get; init; }
@@ -32,7 +33,7 @@ public sealed record PowerCutPlan
 public sealed record PowerCutResult
 {
     /// <summary>The virtual disk as it was made.</summary>
-    public required NewVirtualDiskSpec Layout { get; init; }
+    public required VirtualDiskDescription Layout { get; init; }
 
     /// <summary>Power cuts under load.</summary>
     public int Cuts { get; init; }

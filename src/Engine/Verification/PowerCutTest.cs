@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
 
@@ -28,7 +29,7 @@ public sealed class PowerCutTest
     private readonly List<string> _descriptions = [];
     private PoolWorld? _world;
     private BlockOracle _oracle = null!;
-    private NewVirtualDiskSpec _layout = null!;
+    private VirtualDiskDescription _layout = null!;
     private uint _lastValue;
     private int _cuts;
     private long _states;

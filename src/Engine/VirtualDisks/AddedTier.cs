@@ -23,7 +23,7 @@ public static class AddedTier
     /// <param name="open">The disk.</param>
     /// <param name="spec">The tier.</param>
     /// <param name="disks">Disks that it may lie on, for a virtual disk that is not allowed on all of them.</param>
-    public static async LaneTask<CommitResult> AddTier(Pool pool, OpenVirtualDisk open, NewTierSpec spec, ImmutableArray<DiskNumber> disks)
+    public static async LaneTask<CommitResult> AddTier(Pool pool, OpenVirtualDisk open, TierDescription spec, ImmutableArray<DiskNumber> disks)
     {
         TierDescription tier = NewDescriptions.DescribeAdded(pool, open.Description, spec);
         VirtualDiskDescription after = NewDescriptions.WithTier(open.Description, tier, disks);

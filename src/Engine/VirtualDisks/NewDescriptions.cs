@@ -11,83 +11,56 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// <summary>Describes new virtual disks, new tiers, and virtual disks whose tiers change.</summary>
 internal static class NewDescriptions
 {
-    internal static VirtualDiskDescription Describe(Pool pool, NewVirtualDiskSpec spec)
+    /// <summary>Completes what a plan has decided of a virtual disk: identities, spaces, redundancy and time.</summary>
+    internal static VirtualDiskDescription Describe(Pool pool, VirtualDiskDescription decided)
     {
         uint next = pool.State.NextSpace.Value;
-        VirtualDiskDescription disk = new()
+        bool isTiered = decided.IsTiered;
+        VirtualDiskDescription disk = decided with
         {
             Id = new VirtualDiskId(pool.Environment.Lane.NewGuid()),
-            FriendlyName = spec.FriendlyName,
-            ResiliencySettingName = spec.ResiliencySettingName,
-            SizeBytes = spec.SizeBytes,
-            NumberOfColumns = (ushort)spec.NumberOfColumns,
-            NumberOfDataCopies = (ushort)spec.NumberOfDataCopies,
-            PhysicalDiskRedundancy = (ushort)(spec.NumberOfDataCopies - 1),
-            Interleave = (uint)spec.Interleave,
-            LogicalSectorSize = (ushort)spec.LogicalSectorSize,
-            PhysicalSectorSize = (ushort)spec.PhysicalSectorSize,
-            ProvisioningType = spec.ProvisioningType,
-            Checksum = spec.Checksum,
-            MediaTypeCode = spec.MediaTypeCode,
-            FaultDomainAwareness = spec.FaultDomainAwareness,
-            AllowedDisks = spec.AllowedDisks,
-            WriteCacheSize = spec.WriteCacheSize,
-            Destage = spec.Destage,
-            IsManualAttach = spec.IsManualAttach,
-            Usage = spec.Usage,
-            OtherUsageDescription = spec.OtherUsageDescription,
+            PhysicalDiskRedundancy = (ushort)(decided.NumberOfDataCopies - 1),
             IsBeingCreated = true,
             CreatedUtcTicks = pool.Environment.Lane.UtcNow.UtcTicks,
-            SliceSize = (uint)spec.SliceSize,
         };
-        disk = spec.Tiers.IsDefaultOrEmpty ? disk with { DataSpace = NewSpace(true), LogSpace = NewSpace(VirtualDiskLayout.HasLog(spec.Checksum, spec.NumberOfDataCopies)) }
-            : disk with { SizeBytes = spec.Tiers.Sum(static tier => tier.SizeBytes), Tiers = [.. spec.Tiers.Select(DescribeTier)] };
-        disk = disk with { CachePool = spec.CachePool };
-        return !disk.IsCacheElsewhere ? disk with { CacheSpace = NewSpace(spec.WriteCacheSize > 0) }
-            : disk with { CacheSpace = spec.WriteCacheSize > 0 && RemoteRooms.CachePoolOf(pool, disk) is { } cachePool ? cachePool.State.NextSpace : SpaceId.None };
+        disk = !isTiered ? disk with { DataSpace = NewSpace(true), LogSpace = NewSpace(VirtualDiskLayout.HasLog(decided.Checksum, decided.NumberOfDataCopies)) }
+            : disk with { SizeBytes = decided.Tiers.Sum(static tier => tier.SizeBytes), Tiers = [.. decided.Tiers.Select(DescribeTier)] };
+        return !disk.IsCacheElsewhere ? disk with { CacheSpace = NewSpace(decided.WriteCacheSize > 0) }
+            : disk with { CacheSpace = decided.WriteCacheSize > 0 && RemoteRooms.CachePoolOf(pool, disk) is { } cachePool ? cachePool.State.NextSpace : SpaceId.None };
 
         SpaceId NewSpace(bool isWanted) => isWanted ? new SpaceId(next++) : SpaceId.None;
 
-        TierDescription DescribeTier(NewTierSpec tier, int index) => DescribeNew(pool, spec, index) with
+        TierDescription DescribeTier(TierDescription tier, int index) => DescribeNew(pool, decided, index) with
         {
             Number = index,
             DataSpace = NewSpace(true),
-            LogSpace = NewSpace(VirtualDiskLayout.HasLog(spec.Checksum, tier.NumberOfDataCopies)),
+            LogSpace = NewSpace(VirtualDiskLayout.HasLog(decided.Checksum, tier.NumberOfDataCopies)),
         };
     }
 
-    private static TierDescription DescribeNew(Pool pool, NewVirtualDiskSpec spec, int index)
+    private static TierDescription DescribeNew(Pool pool, VirtualDiskDescription decided, int index)
     {
-        NewTierSpec tier = spec.Tiers[index];
-        long diskBytes = index == 0 ? spec.Tiers.Sum(static tier => tier.SizeBytes) : 0;
-        return DescribeNew(pool, tier, VirtualDiskLayout.TierSpaceBytes(tier.NumberOfColumns * pool.Slabs.DataBytes, spec.SliceSize, tier.SizeBytes, diskBytes));
+        TierDescription tier = decided.Tiers[index];
+        long diskBytes = index == 0 ? decided.Tiers.Sum(static tier => tier.SizeBytes) : 0;
+        return DescribeNew(pool, tier, VirtualDiskLayout.TierSpaceBytes(tier.NumberOfColumns * pool.Slabs.DataBytes, (int)decided.SliceSize, tier.SizeBytes, diskBytes));
     }
 
-    private static TierDescription DescribeNew(Pool pool, NewTierSpec tier, long spaceBytes) => new()
+    private static TierDescription DescribeNew(Pool pool, TierDescription decided, long spaceBytes) => decided with
     {
         Id = pool.Environment.Lane.NewGuid(),
-        FriendlyName = tier.FriendlyName,
-        Description = tier.Description,
-        MediaTypeCode = tier.MediaTypeCode,
-        ResiliencySettingName = tier.ResiliencySettingName,
-        NumberOfColumns = (ushort)tier.NumberOfColumns,
-        NumberOfDataCopies = (ushort)tier.NumberOfDataCopies,
-        PhysicalDiskRedundancy = (ushort)(tier.NumberOfDataCopies - 1),
-        Interleave = (uint)tier.Interleave,
-        FaultDomainAwareness = tier.FaultDomainAwareness,
-        SizeBytes = tier.SizeBytes,
+        PhysicalDiskRedundancy = (ushort)(decided.NumberOfDataCopies - 1),
         SpaceBytes = spaceBytes,
     };
 
-    internal static TierDescription DescribeAdded(Pool pool, VirtualDiskDescription disk, NewTierSpec spec)
+    internal static TierDescription DescribeAdded(Pool pool, VirtualDiskDescription disk, TierDescription decided)
     {
         SpaceId next = pool.State.NextSpace;
-        long rowSize = spec.NumberOfColumns * pool.Slabs.DataBytes;
-        return DescribeNew(pool, spec, VirtualDiskLayout.TierSpaceBytes(rowSize, (int)disk.SliceSize, spec.SizeBytes, disk.SizeBytes + spec.SizeBytes)) with
+        long rowSize = decided.NumberOfColumns * pool.Slabs.DataBytes;
+        return DescribeNew(pool, decided, VirtualDiskLayout.TierSpaceBytes(rowSize, (int)disk.SliceSize, decided.SizeBytes, disk.SizeBytes + decided.SizeBytes)) with
         {
             Number = disk.Tiers.Length,
             DataSpace = next,
-            LogSpace = VirtualDiskLayout.HasLog(disk.Checksum, spec.NumberOfDataCopies) ? new SpaceId(next.Value + 1) : SpaceId.None,
+            LogSpace = VirtualDiskLayout.HasLog(disk.Checksum, decided.NumberOfDataCopies) ? new SpaceId(next.Value + 1) : SpaceId.None,
         };
     }
 

@@ -14,9 +14,9 @@ namespace TierSpaces.Engine.VirtualDisks;
 internal static class RoomPlans
 {
     /// <summary>The rows that <see cref="VirtualDiskBuilder.Create"/> would reserve now, or why there is no room. Reserves nothing.</summary>
-    internal static bool TryPlan(Pool pool, NewVirtualDiskSpec spec, out VirtualDiskDescription disk, out NewRows rows, out string reason)
+    internal static bool TryPlan(Pool pool, VirtualDiskDescription decided, out VirtualDiskDescription disk, out NewRows rows, out string reason)
     {
-        disk = NewDescriptions.Describe(pool, spec);
+        disk = NewDescriptions.Describe(pool, decided);
         rows = new NewRows();
         bool fits = rows.TryReserve(pool, disk, out reason);
         rows.Release(pool);
@@ -27,20 +27,20 @@ internal static class RoomPlans
     /// Rows of data that would fit a new disk now, once its log and its cache have their slabs; −1 where these have no room themselves. So many
     /// can be created, and one more cannot: the slabs or the pages of the metadata area do not suffice.
     /// </summary>
-    internal static long LargestRowCount(Pool pool, NewVirtualDiskSpec spec)
+    internal static long LargestRowCount(Pool pool, VirtualDiskDescription decided)
     {
-        VirtualDiskDescription disk = NewDescriptions.Describe(pool, spec);
+        VirtualDiskDescription disk = NewDescriptions.Describe(pool, decided);
         NewRows rows = new();
         long count = rows.TryReserveLogsAndCache(pool, disk, out _)
             ? pool.Allocator.LargestRowCount(disk.NumberOfColumns, disk.NumberOfDataCopies, AllocationPreferences.For(disk)) : -1;
         rows.Release(pool);
-        return count <= 0 ? count : LargestRowCountOfMetadata(pool, spec, count);
+        return count <= 0 ? count : LargestRowCountOfMetadata(pool, decided, count);
     }
 
     /// <summary>Rows of data of a new disk that the metadata has pages for, at most <paramref name="most"/>.</summary>
-    internal static long LargestRowCountOfMetadata(Pool pool, NewVirtualDiskSpec spec, long most)
+    internal static long LargestRowCountOfMetadata(Pool pool, VirtualDiskDescription decided, long most)
     {
-        VirtualDiskDescription disk = NewDescriptions.Describe(pool, spec);
+        VirtualDiskDescription disk = NewDescriptions.Describe(pool, decided);
         long rowSize = disk.NumberOfColumns * pool.Slabs.DataBytes;
         return new MetadataRoom(pool).Largest(most, rows => disk with { SizeBytes = rows * rowSize });
     }
@@ -68,9 +68,9 @@ internal static class RoomPlans
     /// The largest size of a tier of a new disk whose other tiers are as the specification says, in bytes; 0: there is no room for a slice. Exact. A thin
     /// tier may be larger than what its disks have room for now: the metadata bounds it.
     /// </summary>
-    internal static long LargestTierSize(Pool pool, NewVirtualDiskSpec spec, int index)
+    internal static long LargestNewTierSize(Pool pool, VirtualDiskDescription decided, int index)
     {
-        VirtualDiskDescription disk = NewDescriptions.Describe(pool, spec);
+        VirtualDiskDescription disk = NewDescriptions.Describe(pool, decided);
         NewRows rows = new();
         long count = rows.TryReserveLogsAndCache(pool, disk, out _)
             ? disk.ProvisioningType == ProvisioningType.Thin ? SpaceDescription.MaxRows : RowsFor(pool, disk, index)
@@ -88,9 +88,9 @@ internal static class RoomPlans
     }
 
     /// <summary>Whether the tiers of a new disk have room: 1; not all of them: 0; not even its logs and its cache: −1.</summary>
-    internal static long TiersFit(Pool pool, NewVirtualDiskSpec spec)
+    internal static long TiersFit(Pool pool, VirtualDiskDescription decided)
     {
-        VirtualDiskDescription disk = NewDescriptions.Describe(pool, spec);
+        VirtualDiskDescription disk = NewDescriptions.Describe(pool, decided);
         NewRows rows = new();
         bool hasLogs = rows.TryReserveLogsAndCache(pool, disk, out _);
         bool fits = hasLogs && Enumerable.Range(0, disk.Tiers.Length).All(i =>
@@ -115,10 +115,10 @@ internal static class RoomPlans
 
     /// <summary>The tier that <see cref="AddedTier.AddTier"/> would add now, its rows and the disk with it, or why there is no room. Reserves nothing.</summary>
     internal static bool TryPlanTier(
-        Pool pool, VirtualDiskDescription disk, NewTierSpec spec, ImmutableArray<DiskNumber> disks,
+        Pool pool, VirtualDiskDescription disk, TierDescription decided, ImmutableArray<DiskNumber> disks,
         out VirtualDiskDescription after, out TierDescription tier, out NewPartRows rows, out string reason)
     {
-        tier = NewDescriptions.DescribeAdded(pool, disk, spec);
+        tier = NewDescriptions.DescribeAdded(pool, disk, decided);
         after = NewDescriptions.WithTier(disk, tier, disks);
         NewRows reserved = new();
         bool fits = reserved.TryReserveTier(pool, after, after.RankOf(tier.Number), out reason);
@@ -128,9 +128,9 @@ internal static class RoomPlans
     }
 
     /// <summary>The largest size that a tier to be added can have, in bytes; 0: there is no room for a slice. Exact.</summary>
-    internal static long LargestAddedTierSize(Pool pool, VirtualDiskDescription disk, NewTierSpec spec, ImmutableArray<DiskNumber> disks)
+    internal static long LargestAddedTierSize(Pool pool, VirtualDiskDescription disk, TierDescription decided, ImmutableArray<DiskNumber> disks)
     {
-        TierDescription tier = NewDescriptions.DescribeAdded(pool, disk, spec with { SizeBytes = disk.SliceSize });
+        TierDescription tier = NewDescriptions.DescribeAdded(pool, disk, decided with { SizeBytes = disk.SliceSize });
         VirtualDiskDescription after = NewDescriptions.WithTier(disk, tier, disks);
         int rank = after.RankOf(tier.Number);
         NewRows log = new();

@@ -15,7 +15,7 @@ public readonly record struct VirtualDiskResult(OpenVirtualDisk? Disk, CommitSta
 public static class VirtualDiskBuilder
 {
     /// <summary>Makes a virtual disk and opens it.</summary>
-    public static async LaneTask<VirtualDiskResult> Create(Pool pool, NewVirtualDiskSpec spec)
+    public static async LaneTask<VirtualDiskResult> Create(Pool pool, VirtualDiskDescription spec)
     {
         VirtualDiskDescription disk = NewDescriptions.Describe(pool, spec);
         NewRows rows = new();

@@ -251,13 +251,13 @@ public class CacheOrderTests
 
     private static PoolWorld NewPool(ulong seed, int copies, long cache, long size = 1 << 20, long disk = 48 << 20)
     {
-        PoolWorld world = PoolWorld.New(copies + 4, disk, 4096, seed, new NewVirtualDiskSpec
+        PoolWorld world = PoolWorld.New(copies + 4, disk, 4096, seed, new VirtualDiskDescription
         {
             FriendlyName = "d",
             ResiliencySettingName = copies == 1 ? "Simple" : "Mirror",
             SizeBytes = size,
             NumberOfColumns = 1,
-            NumberOfDataCopies = copies,
+            NumberOfDataCopies = (ushort)copies,
             Interleave = 64 << 10,
             LogicalSectorSize = 4096,
             ProvisioningType = ProvisioningType.Fixed,

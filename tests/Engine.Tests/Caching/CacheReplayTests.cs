@@ -83,7 +83,7 @@ public class CacheReplayTests
         Assert.InRange(written, 1, 2 << 20);
     }
 
-    private static PoolWorld NewWorld() => PoolWorld.New(4, 48 << 20, 4096, 1, new NewVirtualDiskSpec
+    private static PoolWorld NewWorld() => PoolWorld.New(4, 48 << 20, 4096, 1, new VirtualDiskDescription
     {
         FriendlyName = "d",
         ResiliencySettingName = "Simple",

@@ -125,13 +125,13 @@ public class LostCacheTests
     /// <summary>A home with data and two records over it that are durable and not home.</summary>
     private static PoolWorld Filled(int copies)
     {
-        PoolWorld world = PoolWorld.New(copies + 3, 48 << 20, 4096, 1, new NewVirtualDiskSpec
+        PoolWorld world = PoolWorld.New(copies + 3, 48 << 20, 4096, 1, new VirtualDiskDescription
         {
             FriendlyName = "d",
             ResiliencySettingName = copies == 1 ? "Simple" : "Mirror",
             SizeBytes = 1 << 20,
             NumberOfColumns = 1,
-            NumberOfDataCopies = copies,
+            NumberOfDataCopies = (ushort)copies,
             Interleave = 64 << 10,
             LogicalSectorSize = 4096,
             ProvisioningType = ProvisioningType.Thin,

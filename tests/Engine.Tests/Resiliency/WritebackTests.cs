@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Verification;
 using TierSpaces.Engine.VirtualDisks;
@@ -14,7 +15,7 @@ public sealed class WritebackTests
     [Fact]
     public void Pages_are_written_and_read_back_many_at_a_time()
     {
-        PoolWorld world = PoolWorld.New(2, 256 << 20, 4096, 1, new NewVirtualDiskSpec
+        PoolWorld world = PoolWorld.New(2, 256 << 20, 4096, 1, new VirtualDiskDescription
         {
             FriendlyName = "disk", ResiliencySettingName = "Mirror", SizeBytes = Pages * PageReach, NumberOfColumns = 1, NumberOfDataCopies = 2, Interleave = 64 << 10,
         });

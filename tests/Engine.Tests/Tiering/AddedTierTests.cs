@@ -228,7 +228,7 @@ public sealed class AddedTierTests
         }
     }
 
-    private static NewTierSpec Spec(int medium, int slices) => new()
+    private static TierDescription Spec(int medium, int slices) => new()
     {
         FriendlyName = medium == Scm ? "scm" : "last", MediaTypeCode = (ushort)medium, ResiliencySettingName = "Simple", SizeBytes = slices * (long)Slice,
         NumberOfColumns = 1, NumberOfDataCopies = 1, Interleave = 64 << 10,

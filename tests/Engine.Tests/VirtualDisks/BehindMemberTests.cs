@@ -184,7 +184,7 @@ public sealed class BehindMemberTests
     private static PoolWorld Create(bool checksums)
     {
         PoolWorld world = PoolWorld.New(3, 48 << 20, 4096, seed: 1);
-        Assert.Equal("", world.Lane.Run(world.Create(new NewVirtualDiskSpec
+        Assert.Equal("", world.Lane.Run(world.Create(new VirtualDiskDescription
         {
             FriendlyName = "d",
             ResiliencySettingName = "Mirror",

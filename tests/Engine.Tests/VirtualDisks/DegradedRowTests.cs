@@ -267,20 +267,20 @@ public class DegradedRowTests
             world.VirtualDisk.UnreadableReason);
     }
 
-    private static NewVirtualDiskSpec Spec(int columns, int copies, bool checksums) => new()
+    private static VirtualDiskDescription Spec(int columns, int copies, bool checksums) => new()
     {
         FriendlyName = "d",
         ResiliencySettingName = "Mirror",
         SizeBytes = 8 * Mebibyte,
-        NumberOfColumns = columns,
-        NumberOfDataCopies = copies,
+        NumberOfColumns = (ushort)columns,
+        NumberOfDataCopies = (ushort)copies,
         Interleave = 64 << 10,
         LogicalSectorSize = 4096,
         ProvisioningType = ProvisioningType.Thin,
         Checksum = checksums ? ChecksumKind.CRC32C : ChecksumKind.None,
     };
 
-    private static PoolWorld Create(NewVirtualDiskSpec spec, int disks)
+    private static PoolWorld Create(VirtualDiskDescription spec, int disks)
     {
         PoolWorld world = PoolWorld.New(disks, 96 * Mebibyte, 4096, seed: 5);
         Assert.Equal("", world.Lane.Run(world.Create(spec)));
@@ -308,7 +308,7 @@ public class DegradedRowTests
 
         static MediaType MediaOf(int disk) => disk < 2 ? MediaType.SSD : MediaType.HDD;
 
-        static NewTierSpec Tier(int disk) => new()
+        static TierDescription Tier(int disk) => new()
         {
             FriendlyName = $"t{disk}",
             MediaTypeCode = (ushort)MediaOf(disk),

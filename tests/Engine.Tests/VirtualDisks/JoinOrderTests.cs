@@ -86,7 +86,7 @@ public sealed class JoinOrderTests
     private static PoolWorld CreateDirty()
     {
         PoolWorld world = PoolWorld.New(3, 48 << 20, 4096, seed: 1);
-        Assert.Equal("", world.Lane.Run(world.Create(new NewVirtualDiskSpec
+        Assert.Equal("", world.Lane.Run(world.Create(new VirtualDiskDescription
         {
             FriendlyName = "d",
             ResiliencySettingName = "Mirror",

@@ -64,7 +64,7 @@ public sealed class LargeDiskTests
         Assert.InRange(world.Disks.Sum(static disk => disk.Requests), 1, RequestsMax);
     }
 
-    private static NewVirtualDiskSpec Spec(ProvisioningType provisioning, long bytes, bool checksums, bool isTiered) => new()
+    private static VirtualDiskDescription Spec(ProvisioningType provisioning, long bytes, bool checksums, bool isTiered) => new()
     {
         FriendlyName = "d",
         ResiliencySettingName = "Mirror",
@@ -79,7 +79,7 @@ public sealed class LargeDiskTests
         Tiers = isTiered ? [Tier("fast", bytes / 4), Tier("slow", bytes / 4 * 3)] : [],
     };
 
-    private static NewTierSpec Tier(string name, long bytes) => new()
+    private static TierDescription Tier(string name, long bytes) => new()
     {
         FriendlyName = name,
         MediaTypeCode = 0,

@@ -350,7 +350,7 @@ public sealed class RemoteCacheTests
         return world;
     }
 
-    private static NewVirtualDiskSpec Spec(DestageSettings? destage = null) => new()
+    private static VirtualDiskDescription Spec(DestageSettings? destage = null) => new()
     {
         FriendlyName = "d",
         ResiliencySettingName = "Mirror",

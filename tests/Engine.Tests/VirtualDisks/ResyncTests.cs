@@ -233,13 +233,13 @@ public class ResyncTests
         }
     }
 
-    private static NewVirtualDiskSpec Spec(int copies, bool checksums) => new()
+    private static VirtualDiskDescription Spec(int copies, bool checksums) => new()
     {
         FriendlyName = "d",
         ResiliencySettingName = copies == 1 ? "Simple" : "Mirror",
         SizeBytes = 8 * Mebibyte,
         NumberOfColumns = 1,
-        NumberOfDataCopies = copies,
+        NumberOfDataCopies = (ushort)copies,
         Interleave = 64 << 10,
         LogicalSectorSize = 4096,
         ProvisioningType = ProvisioningType.Thin,

@@ -43,14 +43,14 @@ public sealed class ServedDiskTests
         cut.Release();
     }
 
-    private static NewVirtualDiskSpec Spec(bool isCached, bool isTiered) => new()
+    private static VirtualDiskDescription Spec(bool isCached, bool isTiered) => new()
     {
         FriendlyName = "d", ResiliencySettingName = "Mirror", SizeBytes = 40 * Mebibyte, NumberOfColumns = 1, NumberOfDataCopies = 2,
         Interleave = 256 << 10, LogicalSectorSize = 512, WriteCacheSize = isCached ? 8 * Mebibyte : 0,
         Tiers = isTiered ? [Tier(10), Tier(30)] : [],
     };
 
-    private static NewTierSpec Tier(int slices) => new()
+    private static TierDescription Tier(int slices) => new()
     {
         FriendlyName = $"t{slices}", MediaTypeCode = 0, ResiliencySettingName = "Mirror", SizeBytes = slices * Mebibyte,
         NumberOfColumns = 1, NumberOfDataCopies = 2, Interleave = 256 << 10,

@@ -139,13 +139,13 @@ public class SlabMoverTests
     private static PoolWorld Create(int copies, bool checksums, ProvisioningType provisioning, int disks)
     {
         PoolWorld world = PoolWorld.New(disks, 96 * Mebibyte, 4096, seed: (ulong)((disks * 8) + (copies * 2) + (checksums ? 1 : 0)));
-        Assert.Equal("", world.Lane.Run(world.Create(new NewVirtualDiskSpec
+        Assert.Equal("", world.Lane.Run(world.Create(new VirtualDiskDescription
         {
             FriendlyName = "d",
             ResiliencySettingName = copies == 1 ? "Simple" : "Mirror",
             SizeBytes = 32 * Mebibyte,
             NumberOfColumns = 1,
-            NumberOfDataCopies = copies,
+            NumberOfDataCopies = (ushort)copies,
             Interleave = 64 << 10,
             LogicalSectorSize = 4096,
             ProvisioningType = provisioning,

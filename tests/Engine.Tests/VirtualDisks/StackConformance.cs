@@ -28,15 +28,15 @@ public abstract class StackConformance : BlockStoreConformance
 
     protected override void WithStore(Func<ILane, IBlockStore, LaneTask> body)
     {
-        NewVirtualDiskSpec spec = new()
+        VirtualDiskDescription spec = new()
         {
             FriendlyName = "d",
             ResiliencySettingName = Copies == 1 ? "Simple" : "Mirror",
             SizeBytes = 80 * Mebibyte,
-            NumberOfColumns = Copies == 1 ? 2 : 1,
-            NumberOfDataCopies = Copies,
+            NumberOfColumns = (ushort)(Copies == 1 ? 2 : 1),
+            NumberOfDataCopies = (ushort)Copies,
             Interleave = 256 << 10,
-            LogicalSectorSize = LogicalSectorSize,
+            LogicalSectorSize = (ushort)LogicalSectorSize,
             ProvisioningType = ProvisioningType.Thin,
             Checksum = ChecksumKind.CRC32C,
             WriteCacheSize = CacheBytes,
@@ -54,10 +54,10 @@ public abstract class StackConformance : BlockStoreConformance
         world.Release();
     }
 
-    private NewTierSpec Tier(int slices) => new()
+    private TierDescription Tier(int slices) => new()
     {
         FriendlyName = $"t{slices}", MediaTypeCode = 0, ResiliencySettingName = "Mirror", SizeBytes = slices * Mebibyte,
-        NumberOfColumns = 1, NumberOfDataCopies = Copies, Interleave = 256 << 10,
+        NumberOfColumns = 1, NumberOfDataCopies = (ushort)Copies, Interleave = 256 << 10,
     };
 }
 

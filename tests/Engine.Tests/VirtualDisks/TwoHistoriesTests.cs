@@ -245,7 +245,7 @@ public sealed class TwoHistoriesTests
         return world;
     }
 
-    private static NewVirtualDiskSpec Spec => new()
+    private static VirtualDiskDescription Spec => new()
     {
         FriendlyName = "d",
         ResiliencySettingName = "Mirror",

@@ -90,10 +90,10 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         IDisk[] disks = [.. images.Select(image => new MeteredDisk(lane, new DiskFactory().Open(lane, image.Uri, new DiskOverrides())))];
         Pool pool = await Pool.Create(
             new PoolEnvironment(lane, state, lane.NewGuid()), new NewPoolSpec { FriendlyName = "p" }, [.. disks.Select((disk, i) => Member(disk, i, isJournal: i >= copies))]);
-        VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new NewVirtualDiskSpec
+        VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new VirtualDiskDescription
         {
             FriendlyName = "d", ResiliencySettingName = copies == 1 ? "Simple" : "Mirror", SizeBytes = DiskBytes,
-            NumberOfColumns = 1, NumberOfDataCopies = copies, Interleave = 256 << 10, Checksum = checksum, LogicalSectorSize = _sectorSize,
+            NumberOfColumns = 1, NumberOfDataCopies = (ushort)copies, Interleave = 256 << 10, Checksum = checksum, LogicalSectorSize = (ushort)_sectorSize,
             WriteCacheSize = cacheBytes, Destage = new DestageSettings { Hold = cacheBytes > 0 },
         });
         Assert.Equal("", made.Reason);

@@ -10,15 +10,15 @@ public class VirtualDiskTests
 {
     private const long Mebibyte = 1 << 20;
 
-    private static NewVirtualDiskSpec Spec(int columns, int copies, long mebibytes, bool thin, bool checksums = true, int sector = 4096) => new()
+    private static VirtualDiskDescription Spec(int columns, int copies, long mebibytes, bool thin, bool checksums = true, int sector = 4096) => new()
     {
         FriendlyName = "d",
         ResiliencySettingName = copies == 1 ? "Simple" : "Mirror",
         SizeBytes = mebibytes * Mebibyte,
-        NumberOfColumns = columns,
-        NumberOfDataCopies = copies,
+        NumberOfColumns = (ushort)columns,
+        NumberOfDataCopies = (ushort)copies,
         Interleave = 64 << 10,
-        LogicalSectorSize = sector,
+        LogicalSectorSize = (ushort)sector,
         ProvisioningType = thin ? ProvisioningType.Thin : ProvisioningType.Fixed,
         Checksum = checksums ? ChecksumKind.CRC32C : ChecksumKind.None,
     };
@@ -272,7 +272,7 @@ public class VirtualDiskTests
         PoolWorld world = PoolWorld.New(3, 64 * Mebibyte, 4096, seed: 23);
         Assert.Equal("", world.Lane.Run(world.Create(Spec(1, 2, 8, thin: true))));
         long free = Free(world);
-        NewVirtualDiskSpec spec = Spec(1, 2, 8, thin: true) with { FriendlyName = "e", WriteCacheSize = 64 * Mebibyte };
+        VirtualDiskDescription spec = Spec(1, 2, 8, thin: true) with { FriendlyName = "e", WriteCacheSize = 64 * Mebibyte };
         VirtualDiskResult result = world.Lane.Run(VirtualDiskBuilder.Create(world.Pool!, spec));
         Assert.Equal(CommitStatus.NoSpace, result.Status);
         Assert.Equal("It needs 2 disks with 64 free slabs each, flash or of usage Journal; 0 are there.", result.Reason);

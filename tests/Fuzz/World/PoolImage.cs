@@ -66,7 +66,7 @@ internal sealed class PoolImage
         ImageDisk[] disks = [.. Enumerable.Range(1, 2).Select(static i => new ImageDisk($"disk{i}", new byte[]?[DiskBlocks]))];
         PoolEnvironment environment = new(lane, state, Samples.Id);
         Pool pool = lane.Run(Pool.Create(environment, new NewPoolSpec { FriendlyName = "pool" }, [.. disks.Select(static disk => new NewDiskSpec(disk, disk.Identity.DeviceKey))]));
-        OpenVirtualDisk open = lane.Run(VirtualDiskBuilder.Create(pool, new NewVirtualDiskSpec
+        OpenVirtualDisk open = lane.Run(VirtualDiskBuilder.Create(pool, new VirtualDiskDescription
         {
             FriendlyName = "mirror", ResiliencySettingName = "Mirror", SizeBytes = 3 * Mebibyte, NumberOfColumns = 1, NumberOfDataCopies = 2,
             Interleave = 64 << 10, ProvisioningType = ProvisioningType.Thin,

@@ -3,11 +3,14 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>A virtual disk as its pool remembers it. Sizes are bytes.</summary>
+/// <summary>
+/// A virtual disk as its pool remembers it; before it is created, what a plan has decided of it: then identity, spaces, redundancy and time of
+/// creation are not set yet. Sizes are bytes.
+/// </summary>
 public sealed record VirtualDiskDescription
 {
-    /// <summary>Identity.</summary>
-    public required VirtualDiskId Id { get; init; }
+    /// <summary>Identity; none before it is created.</summary>
+    public VirtualDiskId Id { get; init; }
 
     /// <summary>Name shown to users, 1 to 256 characters.</summary>
     public required string FriendlyName { get; init; }

@@ -8,8 +8,8 @@ public sealed record TierDescription
     /// <summary>Fewest bytes of a tier on disk.</summary>
     internal const int BytesMin = 16 + 2 + 2 + 2 + 2 + 6 + 4 + 1 + 16 + 8;
 
-    /// <summary>Identity.</summary>
-    public required Guid Id { get; init; }
+    /// <summary>Identity; none before it is created.</summary>
+    public Guid Id { get; init; }
 
     /// <summary>What the slice map calls it, from 0: how many tiers its virtual disk had before it. Never changes; on disk it is its place in the list.</summary>
     public int Number { get; init; }
@@ -44,8 +44,8 @@ public sealed record TierDescription
     /// <summary>What it adds to the size of its virtual disk, a multiple of the slice size.</summary>
     public required long SizeBytes { get; init; }
 
-    /// <summary>Length of its space: its size, and slots that moves and the persisted heat need; a multiple of the slice size.</summary>
-    public required long SpaceBytes { get; init; }
+    /// <summary>Length of its space: its size, and slots that moves and the persisted heat need; a multiple of the slice size; 0 before it is created.</summary>
+    public long SpaceBytes { get; init; }
 
     /// <summary>Where its data is.</summary>
     public SpaceId DataSpace { get; init; }

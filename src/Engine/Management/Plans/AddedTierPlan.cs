@@ -15,7 +15,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
     /// <summary>The tier, and the physical disks that it may lie on.</summary>
     /// <param name="asked">Template and size in bytes, which is rounded up to whole slices.</param>
     /// <exception cref="ManagementException">The virtual disk cannot have that tier, or the pool has no room for it.</exception>
-    internal (NewTierSpec Spec, ImmutableArray<DiskNumber> Disks) Decide(TierRequest asked)
+    internal (TierDescription Spec, ImmutableArray<DiskNumber> Disks) Decide(TierRequest asked)
     {
         RequireTiers();
         VirtualDiskRequest request = new()
@@ -26,7 +26,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         List<(TierTemplate Template, long SizeBytes)> named = plan.Named();
         RequireNewMedium(named[0].Template);
         plan.Provisioning([named[0].Template]);
-        NewTierSpec spec = plan.Decide(named)[0];
+        TierDescription spec = plan.Decide(named)[0];
         ImmutableArray<DiskNumber> disks = [.. UsableDisks(spec.Media())];
         RequireNewName(spec);
         RequireCopiesOfCache(spec);
@@ -55,7 +55,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         }
     }
 
-    private void RequireNewName(NewTierSpec spec)
+    private void RequireNewName(TierDescription spec)
     {
         if (disk.Tiers.Any(tier => string.Equals(tier.FriendlyName, spec.FriendlyName, StringComparison.OrdinalIgnoreCase)))
         {
@@ -66,7 +66,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
     }
 
     // A write cache has as many copies as the tier that is copied most, and keeps them as long as it is there.
-    private void RequireCopiesOfCache(NewTierSpec spec)
+    private void RequireCopiesOfCache(TierDescription spec)
     {
         if (disk.CacheSpace != SpaceId.None && spec.NumberOfDataCopies > disk.CacheCopies)
         {
@@ -77,7 +77,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         }
     }
 
-    private void RequireRoom(NewTierSpec spec, long asked, ImmutableArray<DiskNumber> disks)
+    private void RequireRoom(TierDescription spec, long asked, ImmutableArray<DiskNumber> disks)
     {
         long most = RoomPlans.LargestAddedTierSize(pool, disk, spec, disks);
         if (spec.SizeBytes > most)

@@ -80,7 +80,7 @@ public sealed class PlacementService
     /// <summary>What <see cref="VirtualDiskService.CreateAsync"/> would make.</summary>
     public Task<VirtualDiskPlacement> PlanNewAsync(Guid pool, VirtualDiskRequest request) => _core.Verbs.Plan(() =>
     {
-        (ManagedPool managed, NewVirtualDiskSpec spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);
+        (ManagedPool managed, VirtualDiskDescription spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);
         if (!RoomPlans.TryPlan(managed.Pool!, spec, out VirtualDiskDescription disk, out NewRows rows, out string reason))
         {
             throw new ManagementException(ManagementError.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}", "Give a smaller size, or add disks to the pool.");

@@ -27,7 +27,7 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
     /// <param name="owner">Its pool.</param>
     /// <param name="request">What was asked for.</param>
     /// <param name="spec">The disk; everything but sizes is decided.</param>
-    internal long Decide(Pool owner, VirtualDiskRequest request, NewVirtualDiskSpec spec)
+    internal long Decide(Pool owner, VirtualDiskRequest request, VirtualDiskDescription spec)
     {
         WriteCachePlan.RequireOneSize(request);
         PoolDescription settings = owner.State.Pool!;
@@ -87,7 +87,7 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
         return count * Slab;
     }
 
-    private long Automatic(NewVirtualDiskSpec spec)
+    private long Automatic(VirtualDiskDescription spec)
     {
         int copies = spec.NumberOfDataCopies;
         string what = $"-CachePool '{Name}'";

@@ -56,7 +56,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
 
     /// <summary>The tiers, the fastest first.</summary>
     /// <param name="templates">What they are made of, with the sizes that are asked for.</param>
-    internal List<NewTierSpec> Decide(IEnumerable<(TierTemplate Template, long SizeBytes)> templates)
+    internal List<TierDescription> Decide(IEnumerable<(TierTemplate Template, long SizeBytes)> templates)
     {
         if (request.MediaType is { } medium)
         {
@@ -85,15 +85,15 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     }
 
     /// <summary>Refuses a disk that the pool has no room for, and names the tier that is too large: the others may have no room for its sake.</summary>
-    internal void RequireRoom(NewVirtualDiskSpec spec)
+    internal void RequireRoom(VirtualDiskDescription spec)
     {
-        var tooLarge = spec.Tiers.Select((tier, i) => (Tier: tier, Most: RoomPlans.LargestTierSize(pool, spec, i))).Where(static found => found.Tier.SizeBytes > found.Most).ToArray();
+        var tooLarge = spec.Tiers.Select((tier, i) => (Tier: tier, Most: RoomPlans.LargestNewTierSize(pool, spec, i))).Where(static found => found.Tier.SizeBytes > found.Most).ToArray();
         if (tooLarge.Length == 0)
         {
             return;
         }
 
-        (NewTierSpec tier, long most) = tooLarge.MaxBy(static found => found.Most);
+        (TierDescription tier, long most) = tooLarge.MaxBy(static found => found.Most);
         string cache = spec.WriteCacheSize > 0 ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
         bool isThin = spec.ProvisioningType == ProvisioningType.Thin;
         throw new ManagementException(
@@ -118,7 +118,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         long interleave = Agreed(template, "Interleave", template.Interleave, request.Interleave) ?? LayoutRequest.SettingOf(State, layout).InterleaveDefault;
         long columns = Agreed(template, "NumberOfColumns", template.NumberOfColumns, request.NumberOfColumns) ?? 0;
         return new Part(
-            template, asked.SizeBytes, disksOf(template.Media()), layout, copies, (int)LayoutRequest.CheckedInterleave(State, interleave), (int)columns);
+            template, asked.SizeBytes, disksOf(template.Media()), layout, copies, LayoutRequest.CheckedInterleave(State, interleave), (int)columns);
     }
 
     private LayoutRequest LayoutRequestOf(TierTemplate template)
@@ -195,18 +195,18 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     private int ColumnsOfExisting() =>
         Existing.Select(static tier => (int)tier.NumberOfColumns).Distinct().ToArray() is [var one] ? one : int.MaxValue;
 
-    private NewTierSpec SpecOf(Part part, int columns)
+    private TierDescription SpecOf(Part part, int columns)
     {
         string name = $"{request.FriendlyName}_{part.Template.FriendlyName}";
         return name.Length <= 256
-            ? new NewTierSpec
+            ? new TierDescription
             {
                 FriendlyName = name,
                 Description = part.Template.Description,
                 MediaTypeCode = part.Template.MediaTypeCode,
                 ResiliencySettingName = part.Layout,
-                NumberOfColumns = columns,
-                NumberOfDataCopies = part.Copies,
+                NumberOfColumns = (ushort)columns,
+                NumberOfDataCopies = (ushort)part.Copies,
                 Interleave = part.Interleave,
                 FaultDomainAwareness = part.Template.FaultDomainAwareness,
                 SizeBytes = VirtualDiskPlan.RoundUp(part.SizeBytes, SliceSize(), SizeParameter),
@@ -225,7 +225,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     /// <param name="Copies">Its copies.</param>
     /// <param name="Interleave">Bytes of a strip.</param>
     /// <param name="Columns">Columns that were asked for; 0: automatic.</param>
-    private sealed record Part(TierTemplate Template, long SizeBytes, DiskNumber[] Disks, string Layout, int Copies, int Interleave, int Columns)
+    private sealed record Part(TierTemplate Template, long SizeBytes, DiskNumber[] Disks, string Layout, int Copies, uint Interleave, int Columns)
     {
         internal MediaType Medium => Template.Media();
     }

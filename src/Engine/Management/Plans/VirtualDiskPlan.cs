@@ -94,13 +94,13 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     /// <summary>What a user should know about what was decided.</summary>
     internal IReadOnlyList<string> Remarks => _remarks;
 
-    internal NewVirtualDiskSpec Decide()
+    internal VirtualDiskDescription Decide()
     {
         CheckName();
         return request.Tiers.Count > 0 ? DecideTiers() : DecideWhole();
     }
 
-    private NewVirtualDiskSpec DecideWhole()
+    private VirtualDiskDescription DecideWhole()
     {
         LayoutRequest layoutRequest = new(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy);
         string layout = layoutRequest.DecideName(State);
@@ -108,7 +108,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         DiskNumber[] disks = UsableDisks(request.MediaType);
         int columns = Columns(layout, copies, disks.Length);
         long interleave = request.Interleave ?? LayoutRequest.SettingOf(State, layout).InterleaveDefault;
-        NewVirtualDiskSpec spec = Specify(layout, columns, copies, (int)LayoutRequest.CheckedInterleave(State, interleave)) with
+        VirtualDiskDescription spec = Specify(layout, columns, copies, LayoutRequest.CheckedInterleave(State, interleave)) with
         {
             MediaTypeCode = (ushort)(request.MediaType ?? MediaType.Unspecified),
             AllowedDisks = request.PhysicalDisks.Count > 0 ? [.. disks] : [],
@@ -117,10 +117,10 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         return spec with { SizeBytes = Size(spec) };
     }
 
-    private NewVirtualDiskSpec DecideTiers()
+    private VirtualDiskDescription DecideTiers()
     {
         TieredDiskPlan plan = new(pool, request, medium => UsableDisks(medium));
-        NewVirtualDiskSpec spec = SpecifyTiers(plan, plan.Named());
+        VirtualDiskDescription spec = SpecifyTiers(plan, plan.Named());
         DiskNumber[] disks = [.. spec.Tiers.SelectMany(tier => UsableDisks(tier.Media()))];
         long rows = spec.ProvisioningType == ProvisioningType.Fixed ? 1 : 0;
         spec = spec with { WriteCacheSize = CacheSize(spec, rows, disks) };
@@ -128,13 +128,13 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         return spec;
     }
 
-    private long CacheSize(NewVirtualDiskSpec spec, long rows, DiskNumber[] disks) => cachePool is not null
+    private long CacheSize(VirtualDiskDescription spec, long rows, DiskNumber[] disks) => cachePool is not null
         ? new RemoteCachePlan(cachePool, _remarks.Add).Decide(pool, request, spec) : new WriteCachePlan(pool, request, _remarks.Add).Decide(spec, rows, disks);
 
     // What tiers agree on is said of the disk too; where they do not, columns and strip are 0 and the layout has no name.
-    private NewVirtualDiskSpec SpecifyTiers(TieredDiskPlan plan, List<(TierTemplate Template, long SizeBytes)> templates)
+    private VirtualDiskDescription SpecifyTiers(TieredDiskPlan plan, List<(TierTemplate Template, long SizeBytes)> templates)
     {
-        List<NewTierSpec> tiers = plan.Decide(templates);
+        List<TierDescription> tiers = plan.Decide(templates);
         bool isOneLayout = tiers.TrueForAll(tier => tier.ResiliencySettingName == tiers[0].ResiliencySettingName);
         bool isOneWidth = tiers.TrueForAll(tier => tier.NumberOfColumns == tiers[0].NumberOfColumns);
         bool isOneStrip = tiers.TrueForAll(tier => tier.Interleave == tiers[0].Interleave);
@@ -143,20 +143,20 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
             isOneStrip ? tiers[0].Interleave : 0) with
         {
             Tiers = [.. tiers],
-            SliceSize = (int)plan.SliceSize(),
+            SliceSize = (uint)plan.SliceSize(),
             SizeBytes = tiers.Sum(static tier => tier.SizeBytes),
             ProvisioningType = plan.Provisioning(templates.Select(static named => named.Template)),
             AllowedDisks = request.PhysicalDisks.Count > 0 ? [.. tiers.SelectMany(tier => UsableDisks(tier.Media()))] : [],
         };
     }
 
-    private NewVirtualDiskSpec Specify(string layout, int columns, int copies, int interleave) => new()
+    private VirtualDiskDescription Specify(string layout, int columns, int copies, uint interleave) => new()
     {
         FriendlyName = request.FriendlyName,
         ResiliencySettingName = layout,
         SizeBytes = 0,
-        NumberOfColumns = columns,
-        NumberOfDataCopies = copies,
+        NumberOfColumns = (ushort)columns,
+        NumberOfDataCopies = (ushort)copies,
         Interleave = interleave,
         LogicalSectorSize = LogicalSector(),
         PhysicalSectorSize = 4096,
@@ -183,7 +183,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     {
         ResiliencyDefaults setting = LayoutRequest.SettingOf(pool.State, layout);
         VirtualDiskPlan plan = new(pool, new VirtualDiskRequest { FriendlyName = "size", ResiliencySettingName = setting.Name, UseMaximumSize = true });
-        NewVirtualDiskSpec spec = plan.DecideWhole();   // whatever disks there are of that name
+        VirtualDiskDescription spec = plan.DecideWhole();   // whatever disks there are of that name
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
         return new SupportedSize(row, spec.SizeBytes, row);
     }
@@ -199,10 +199,10 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         TieredDiskPlan tiers = new(pool, request, medium => plan.UsableDisks(medium));
         bool isOther = layout is not null && !string.Equals(layout, template.ResiliencySettingName, StringComparison.OrdinalIgnoreCase);
         TierTemplate meant = isOther ? template with { ResiliencySettingName = "", NumberOfDataCopies = 0 } : template;
-        NewVirtualDiskSpec spec = plan.SpecifyTiers(tiers, [(meant, tiers.SliceSize())]) with { ProvisioningType = ProvisioningType.Fixed };
+        VirtualDiskDescription spec = plan.SpecifyTiers(tiers, [(meant, tiers.SliceSize())]) with { ProvisioningType = ProvisioningType.Fixed };
         DiskNumber[] disks = plan.UsableDisks(meant.Media());
         spec = spec with { WriteCacheSize = new WriteCachePlan(pool, request, static _ => { }).Decide(spec, 1, disks) };
-        return new SupportedSize(tiers.SliceSize(), RoomPlans.LargestTierSize(pool, spec, 0), tiers.SliceSize());
+        return new SupportedSize(tiers.SliceSize(), RoomPlans.LargestNewTierSize(pool, spec, 0), tiers.SliceSize());
     }
 
     /// <summary>How many disks like the smallest of the pool would make room for this many bytes more.</summary>
@@ -269,15 +269,15 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         return request.NumberOfColumns ?? (setting > 0 ? Math.Min(setting, disks / copies) : auto);
     }
 
-    private int LogicalSector()
+    private ushort LogicalSector()
     {
         int greatest = State.Disks.Values.Max(disk => (int)disk.Description.PhysicalSectorSize);
         int sector = request.LogicalSectorSize ?? Math.Max(512, greatest);
-        return sector is 512 or 4096 ? sector : throw new ManagementException(
+        return sector is 512 or 4096 ? (ushort)sector : throw new ManagementException(
             ManagementError.SectorSizeNotSupported, $"-LogicalSectorSize {sector}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
     }
 
-    private long RowsWanted(NewVirtualDiskSpec spec)
+    private long RowsWanted(VirtualDiskDescription spec)
     {
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
         return request.UseMaximumSize ? 1
@@ -285,7 +285,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
             : 0;
     }
 
-    private long Size(NewVirtualDiskSpec spec)
+    private long Size(VirtualDiskDescription spec)
     {
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
         long max = Math.Max(0, RoomPlans.LargestRowCount(pool, spec)) * row;

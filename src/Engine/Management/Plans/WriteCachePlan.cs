@@ -34,7 +34,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     /// <param name="spec">The disk, with no size and no cache yet.</param>
     /// <param name="rows">Rows of data that were asked for; 1 where the disk becomes as large as possible, 0 where it is thin.</param>
     /// <param name="dataDisks">Disks that its data may lie on.</param>
-    internal long Decide(NewVirtualDiskSpec spec, long rows, IReadOnlyCollection<DiskNumber> dataDisks)
+    internal long Decide(VirtualDiskDescription spec, long rows, IReadOnlyCollection<DiskNumber> dataDisks)
     {
         RequireOneSize(request);
         PoolDescription settings = pool.State.Pool!;
@@ -98,7 +98,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     private static IEnumerable<DiskDescription> MembersOf(Pool pool, Func<DiskDescription, bool> choice) =>
         pool.State.Disks.Values.Select(disk => disk.Description).Where(disk => pool.Disk(disk.Number) is not null && choice(disk));
 
-    private long Explicit(NewVirtualDiskSpec spec, long size, long rows, string what)
+    private long Explicit(VirtualDiskDescription spec, long size, long rows, string what)
     {
         long count = (size / Slab) + (size % Slab > 0 ? 1 : 0);
         long least = Math.Min(rows, 1);
@@ -121,7 +121,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         return count * Slab;
     }
 
-    private long Automatic(NewVirtualDiskSpec spec, IReadOnlyCollection<DiskNumber> dataDisks)
+    private long Automatic(VirtualDiskDescription spec, IReadOnlyCollection<DiskNumber> dataDisks)
     {
         int copies = spec.NumberOfDataCopies;
         bool hasJournals = MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal).Count() >= copies;
@@ -171,7 +171,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     }
 
     /// <summary>The largest cache beside which so many rows of data fit; 0 where there is none.</summary>
-    private long Largest(NewVirtualDiskSpec spec, long rows)
+    private long Largest(VirtualDiskDescription spec, long rows)
     {
         long low = 0;
         long high = pool.Allocator.LargestRunCount(spec.NumberOfDataCopies, OnCacheDisks);
@@ -184,7 +184,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         return low;
     }
 
-    private long RowsBeside(NewVirtualDiskSpec spec, long cacheRows) =>
+    private long RowsBeside(VirtualDiskDescription spec, long cacheRows) =>
         cacheRows > SpaceDescription.MaxRows ? -1
         : spec.Tiers.IsDefaultOrEmpty ? RoomPlans.LargestRowCount(pool, spec with { WriteCacheSize = cacheRows * Slab })
         : RoomPlans.TiersFit(pool, spec with { WriteCacheSize = cacheRows * Slab });

@@ -113,7 +113,7 @@ public sealed class TierService
     /// <exception cref="ManagementException">The virtual disk cannot have that tier, or the pool has no room for it; nothing was changed.</exception>
     public Task<StorageTierStatus> AddAsync(Guid virtualDisk, TierRequest tier) => _core.Verbs.Change(async LaneTask<StorageTierStatus> () =>
     {
-        (ManagedPool managed, ManagedVirtualDisk disk, NewTierSpec spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
+        (ManagedPool managed, ManagedVirtualDisk disk, TierDescription spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
         Commits.Require(await AddedTier.AddTier(managed.Pool!, disk.Open, spec, disks), spec.FriendlyName);
         await disk.Open.Tiering!.SaveHeat();   // where it is kept depends on the size of the disk
         VirtualDiskDescription after = disk.Open.Description;
@@ -123,7 +123,7 @@ public sealed class TierService
     /// <summary>The rows that <see cref="AddAsync"/> would add.</summary>
     public Task<AddedTierPlacement> PlanAddAsync(Guid virtualDisk, TierRequest tier) => _core.Verbs.Plan(() =>
     {
-        (ManagedPool managed, ManagedVirtualDisk disk, NewTierSpec spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
+        (ManagedPool managed, ManagedVirtualDisk disk, TierDescription spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
         if (!RoomPlans.TryPlanTier(
             managed.Pool!, disk.Open.Description, spec, disks, out VirtualDiskDescription after, out TierDescription added, out NewPartRows rows, out string reason))
         {
@@ -138,11 +138,11 @@ public sealed class TierService
     /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
     internal StorageTierStatus[] List() => [.. _core.Pools.All.SelectMany(TierStatuses.TemplatesOf), .. _core.Pools.All.SelectMany(TierStatuses.TiersOf)];
 
-    private (ManagedPool Pool, ManagedVirtualDisk Disk, NewTierSpec Spec, ImmutableArray<DiskNumber> Disks) NewTierOf(Guid virtualDisk, TierRequest tier)
+    private (ManagedPool Pool, ManagedVirtualDisk Disk, TierDescription Spec, ImmutableArray<DiskNumber> Disks) NewTierOf(Guid virtualDisk, TierRequest tier)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeUsable(virtualDisk);
         managed.RequireWritable();
-        (NewTierSpec spec, ImmutableArray<DiskNumber> disks) = new AddedTierPlan(managed.Pool!, disk.Open.Description).Decide(tier);
+        (TierDescription spec, ImmutableArray<DiskNumber> disks) = new AddedTierPlan(managed.Pool!, disk.Open.Description).Decide(tier);
         return (managed, disk, spec, disks);
     }
 

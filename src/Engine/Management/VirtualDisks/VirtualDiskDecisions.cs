@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Management;
 internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remote)
 {
     /// <summary>Decides what a new virtual disk is.</summary>
-    internal (ManagedPool Pool, NewVirtualDiskSpec Spec, IReadOnlyList<string> Remarks) Decide(Guid pool, VirtualDiskRequest request)
+    internal (ManagedPool Pool, VirtualDiskDescription Spec, IReadOnlyList<string> Remarks) Decide(Guid pool, VirtualDiskRequest request)
     {
         ManagedPool managed = core.Pools.TakeOpen(pool);
         managed.RequireWritable();

@@ -41,7 +41,7 @@ public sealed class VirtualDiskService
     /// <exception cref="ManagementException">A parameter is outside its range or the pool has no room; nothing was changed.</exception>
     public Task<VirtualDiskStatus> CreateAsync(Guid pool, VirtualDiskRequest request) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
     {
-        (ManagedPool managed, NewVirtualDiskSpec spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);
+        (ManagedPool managed, VirtualDiskDescription spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);
         VirtualDiskResult result = await VirtualDiskBuilder.Create(managed.Pool!, spec);
         if (result.Disk is not { } open)
         {
