@@ -42,7 +42,7 @@ internal static class Supervisor
     private static void Watch(HostPaths paths)
     {
         var backoff = new Backoff();
-        Stopwatch? served = null;   // since the last start was ready; null if it never was
+        Stopwatch? served = null;   // time since the last start was ready; zero if it never was
         while (HostDied(paths))
         {
             var wait = backoff.Next(served?.Elapsed);
