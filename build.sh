@@ -42,7 +42,7 @@ dotnet_quiet() {
 }
 
 # The runtime that the host will run on where there is no 8.0 (RollForward): it refuses native code made for 8.0 and would
-# compile everything anew at each start.
+# recompile everything at each start.
 later_runtime() {
     dotnet --list-runtimes | awk '$1 == "Microsoft.NETCore.App" && $2 !~ /-/ { print $2 }' | sort -V |
         awk -F. '$1 == 8 { exit } $1 > 8 && !major { major = $1 } $1 == major { newest = $0 } END { print newest }'

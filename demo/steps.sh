@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The parts of the demo that are the same in every shell:
 #   steps.sh fill DEVICE URI     puts a file system with random files on the virtual disk and keeps their checksums
-#   steps.sh kill                kill -9 for every process of the demo's host, and whatever stands between it and a mount
+#   steps.sh kill                kill -9 for every process of the demo's host, and for the processes between it and a mount
 #   steps.sh verify DEVICE URI   compares every byte
-#   steps.sh unmount             lets go of the file system
-#   steps.sh clear               lets go of whatever else the kernel still holds in the demo's folder
+#   steps.sh unmount             unmounts the file system
+#   steps.sh clear               releases everything else that the kernel still holds in the demo's folder
 #
 # Three rungs, the highest possible is taken: a mounted file system (a block device, root); mkfs and fsck through the export (FUSE);
 # an image copied in and out (nbdcopy).

@@ -175,7 +175,7 @@ run_fuzz
 run_acceptance
 end_simulation
 
-# What failed is told again at the end, where the last lines of a long run are read.
+# Failures are repeated at the end, where the last lines of a long run are read.
 for report in "$reports"/*.xml; do
     awk -v suite="$(basename "$report" .xml)" '
         /<test / { failed = /result="Fail"/; if (failed && match($0, / name="[^"]*"/)) print "FAILED " suite ":" substr($0, RSTART + 6, RLENGTH - 6) }

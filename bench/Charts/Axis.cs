@@ -1,6 +1,6 @@
 namespace TierSpaces.Bench.Charts;
 
-/// <summary>Values along one direction of a chart: where each stands, and which are named.</summary>
+/// <summary>Values along one direction of a chart: the position of each, and the values that have labels.</summary>
 internal sealed class Axis
 {
     private const int TicksWanted = 6;
@@ -39,7 +39,7 @@ internal sealed class Axis
             Math.Pow(2, first), Math.Pow(2, last), isLogarithmic: true, [.. Enumerable.Range(first, last - first + 1).Select(power => Math.Pow(2, power))]);
     }
 
-    /// <summary>How far along the axis a value stands: 0 at its beginning, 1 at its end; values beyond stand there.</summary>
+    /// <summary>Returns the position of a value on the axis: 0 at its beginning, 1 at its end; values beyond are clamped.</summary>
     internal double Share(double value)
     {
         double scaled = _isLogarithmic && value <= 0 ? _least : Scaled(value, _isLogarithmic);

@@ -4,7 +4,7 @@ using System.Text;
 
 namespace TierSpaces.Bench.Charts;
 
-/// <summary>Where a text stands to its point.</summary>
+/// <summary>Position of a text relative to its point.</summary>
 internal enum TextAnchor
 {
     Start,

@@ -13,10 +13,10 @@ using TierSpaces.Engine.VirtualDisks;
 namespace TierSpaces.Bench.Experiments;
 
 /// <summary>Writes of a tiered disk by where they went.</summary>
-/// <param name="Fast">To the fast tier, by whoever wrote: client or destaging.</param>
+/// <param name="Fast">To the fast tier, by clients or by destaging.</param>
 /// <param name="Slow">To the slow tier.</param>
 /// <param name="Cached">Taken by the write cache.</param>
-/// <param name="Resident">Past the write cache because their home is as fast.</param>
+/// <param name="Resident">Bypassed the write cache because their backing store is as fast.</param>
 /// <param name="PastFull">Past the write cache for another reason: it was full.</param>
 /// <param name="Below">Writes and flushes of the pool's disks for all of them, metadata included.</param>
 internal readonly record struct WritePlaces(long Fast, long Slow, long Cached, long Resident, long PastFull, long Below)
@@ -71,7 +71,7 @@ internal sealed class TieredDisk : IDisposable
     /// <summary>Where it is served, under the default name.</summary>
     internal string Socket { get; }
 
-    /// <summary>Bytes in its write cache that are not at home.</summary>
+    /// <summary>Bytes in its write cache that are not destaged.</summary>
     internal long DirtyBytes => OnLane(() => LaneTask.FromResult(_disk.Cache?.DirtyBytes ?? 0));
 
     /// <summary>Where its writes went so far.</summary>

@@ -15,7 +15,7 @@ internal sealed unsafe class LoadConnection : IDisposable
     private const int ReceiveBuffer = 1 << 20;
     private const uint SimpleReply = 0x67446698;
     private const uint WriteCommand = 1;
-    private const uint ForceUnitAccess = 1 << 16;   // the flags stand before the command
+    private const uint ForceUnitAccess = 1 << 16;   // the flags precede the command
     private const byte FlushCommand = 3;
 
     private readonly LoadOptions _options;
@@ -82,7 +82,7 @@ internal sealed unsafe class LoadConnection : IDisposable
         Send();
     }
 
-    /// <summary>Receives what is there (waits for it when told to), accounts for it and starts as many requests anew.</summary>
+    /// <summary>Receives the replies that have arrived, or waits for one if asked to. Accounts for them and starts as many new requests.</summary>
     internal void Receive(bool wait)
     {
         nint count = LibC.Receive(Descriptor, _received + _available, (nuint)(ReceiveBuffer - _available), wait ? 0 : LibC.DontWait);

@@ -5,7 +5,7 @@ namespace TierSpaces.Bench.Nbd;
 /// <summary>
 /// Several servers, loaded in short turns of one thread, in the order of <see cref="TurnOrder"/>: what the machine does meanwhile weighs on all of
 /// them, also when it changes from one second to the next. A turn ends when all of its requests are answered, and its time and processor time
-/// are counted until then. For loads that leave no work behind them, or all the same: it is done in somebody else's turn.
+/// are counted until then. For loads that leave no work behind, or that all leave the same: another server's turn pays for that work.
 /// </summary>
 internal static class LoadInTurns
 {

@@ -149,7 +149,7 @@ internal sealed class CachedWriteCost
     private LaneTask<IoError> WriteCached(int number) =>
         _cached.Disk.Write((long)(uint)(number * 2654435761) % (DataBytes / Block) * Block, _record.Slice(0, Block), WriteFlags.None);
 
-    /// <summary>Everything goes home, and stays out until the next round has ended.</summary>
+    /// <summary>Destages everything; then no data is destaged until the next round has ended.</summary>
     private async LaneTask<Nothing> Empty()
     {
         _cached.Cache!.Settings = new DestageSettings { IdleNs = 0 };

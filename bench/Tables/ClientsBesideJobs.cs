@@ -4,8 +4,8 @@ namespace TierSpaces.Bench.Tables;
 
 /// <summary>
 /// What clients keep of their rate while a job runs with its default pacing: the same disk alone and beside the job, in turn. The disks are
-/// emulated in real time, so that it is disks that are shared, as in life, and not the processors of this machine. Each round begins the
-/// job anew and ends it before the next, so every other round moves the same bytes back.
+/// emulated in real time, so that it is disks that are shared, as in life, and not the processors of this machine. Each round starts a
+/// new job and ends it before the next round, so every other round moves the same bytes back.
 /// </summary>
 internal static class ClientsBesideJobs
 {

@@ -132,7 +132,7 @@ internal static class TierMemory
         return (HeapBytes() - before) / disks;
     }
 
-    /// <summary>What is on the heap when everything that somebody else has left behind is gone.</summary>
+    /// <summary>Returns the bytes on the heap after garbage of earlier work is collected.</summary>
     private static long HeapBytes()
     {
         GC.Collect();

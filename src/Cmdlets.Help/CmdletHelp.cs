@@ -3,8 +3,8 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Cmdlets.Help;
 
 /// <summary>
-/// Everything help says of one cmdlet: the metadata of its request record, its page, and what is said once for all cmdlets in
-/// common-parameters.md. A parameter's own words on the page come before the common ones.
+/// The help of one cmdlet: the metadata of its request record, its page, and the parameters that common-parameters.md describes for
+/// all cmdlets. A parameter's own text on the page comes before the common text.
 /// </summary>
 internal sealed class CmdletHelp(VerbDescription verb, HelpPage page, HelpPage common)
 {

@@ -27,17 +27,17 @@ internal sealed class HelpFolder(string path)
     /// <summary>Help of one verb.</summary>
     internal CmdletHelp Of(VerbDescription verb) => new(verb, HelpPage.Parse(TextOf(verb.Name)), Common);
 
-    /// <summary>A page as it stands.</summary>
+    /// <summary>Returns the current text of a page.</summary>
     internal string TextOf(string page) => File.ReadAllText(Path.Combine(path, page + ".md"));
 
-    /// <summary>A page of a cmdlet as it ought to stand.</summary>
+    /// <summary>Returns a page of a cmdlet with its generated parts renewed.</summary>
     internal string RenewedTextOf(CmdletHelp cmdlet) =>
         HelpPage.Renew(TextOf(cmdlet.Name), PageText.Head(cmdlet), PageText.Tail(cmdlet));
 
-    /// <summary>The list of all cmdlets as it ought to stand.</summary>
+    /// <summary>Returns the list of all cmdlets, renewed.</summary>
     internal string RenewedIndex() => HelpPage.Renew(TextOf(IndexPage), "", PageText.Index(VerbDescription.All));
 
-    /// <summary>Prints what is generated into every page anew.</summary>
+    /// <summary>Renews the generated parts of every page.</summary>
     internal void Renew()
     {
         foreach (CmdletHelp cmdlet in Cmdlets)

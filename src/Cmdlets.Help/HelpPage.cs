@@ -4,18 +4,18 @@ namespace TierSpaces.Cmdlets.Help;
 
 /// <summary>A part of a page under a heading of its own.</summary>
 /// <param name="Title">The heading.</param>
-/// <param name="Lines">What stands below it.</param>
+/// <param name="Lines">The lines below it.</param>
 internal sealed record HelpSection(string Title, IReadOnlyList<string> Lines);
 
 /// <summary>One example of a page.</summary>
 /// <param name="Title">What it shows.</param>
 /// <param name="Code">The commands.</param>
-/// <param name="Remarks">What stands around them, in paragraphs.</param>
+/// <param name="Remarks">The paragraphs around them.</param>
 internal sealed record HelpExample(string Title, string Code, IReadOnlyList<string> Remarks);
 
 /// <summary>
-/// A page of docs/cmdlets: what people write about a cmdlet, taken apart by its headings. What the metadata knows stands in the page
-/// too, for readers, between marks; it is printed there from the request records and never read back.
+/// A page of docs/cmdlets: the hand-written text about a cmdlet, split by its headings. The page also has generated parts between
+/// marks, for readers. They are printed from the request records and never read back.
 /// </summary>
 internal sealed partial class HelpPage
 {
@@ -31,7 +31,7 @@ internal sealed partial class HelpPage
     /// <summary>Headings below it.</summary>
     internal IEnumerable<string> Headings => _sections.Select(section => section.Title);
 
-    /// <summary>What is said of single parameters, by name without the dash.</summary>
+    /// <summary>The paragraphs about single parameters, by name without the dash.</summary>
     internal IReadOnlyDictionary<string, IReadOnlyList<string>> Parameters => Below("Parameters")
         .ToDictionary(part => part.Title.TrimStart('-'), part => PlainText.Paragraphs(part.Lines), StringComparer.OrdinalIgnoreCase);
 
@@ -48,7 +48,7 @@ internal sealed partial class HelpPage
     /// <summary>The paragraphs of a section; none when it is not there.</summary>
     internal IReadOnlyList<string> Paragraphs(string section) => PlainText.Paragraphs(Lines(section));
 
-    /// <summary>The page with its generated parts made anew: one below the title, one at the end.</summary>
+    /// <summary>Returns the page with its generated parts renewed: one below the title, one at the end.</summary>
     internal static string Renew(string page, string head, string tail)
     {
         string own = Generated().Replace(page, "");

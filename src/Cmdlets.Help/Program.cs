@@ -1,7 +1,7 @@
 using TierSpaces.Cmdlets.Help;
 
-// maml PAGES FILE: writes the help file of the module from the pages and the request records. renew PAGES: prints what the records
-// know into the pages anew.
+// maml PAGES FILE: writes the help file of the module from the pages and the request records. renew PAGES: renews the generated
+// parts of the pages from the records.
 
 switch (args)
 {

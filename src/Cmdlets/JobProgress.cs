@@ -8,7 +8,7 @@ internal static class JobProgress
 {
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(1);
 
-    /// <summary>Writes the running jobs of a name into a progress record, which stays as it is when there are none or nobody answers.</summary>
+    /// <summary>Writes the running jobs of a name into a progress record. Leaves it unchanged if there are none or no host answers.</summary>
     internal static void Update(ProgressRecord progress, string jobName)
     {
         if (jobName.Length == 0 || Running(jobName) is not { Length: > 0 } jobs)

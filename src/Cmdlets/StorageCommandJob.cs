@@ -18,7 +18,7 @@ internal sealed class StorageCommandJob<TRequest, TInfo> : Job
 
     /// <summary>Makes a job that has not started.</summary>
     /// <param name="line">The command as it was typed.</param>
-    /// <param name="commandName">Name of the cmdlet, which is the job's name until someone gives it another.</param>
+    /// <param name="commandName">Name of the cmdlet, which is the job's name until the user renames it.</param>
     /// <param name="requests">What to do, in order.</param>
     internal StorageCommandJob(string line, string commandName, IReadOnlyList<TRequest> requests)
         : base(line.Trim(), commandName)

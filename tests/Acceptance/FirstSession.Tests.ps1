@@ -1,4 +1,4 @@
-# The first session of the README, as it stands there: only the folder of the images is another one.
+# The first session of the README, unchanged: only the folder of the images is another one.
 BeforeAll {
     . $PSScriptRoot/Session.ps1
     Start-TestSession

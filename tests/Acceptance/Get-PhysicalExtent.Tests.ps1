@@ -32,7 +32,7 @@ Describe 'Get-PhysicalExtent' {
         ($extents | Measure-Object Size -Sum).Sum | Should -BeLessOrEqual $disk.VirtualDiskFootprint
     }
 
-    It 'has nothing to show of a thin disk that nobody wrote to' {
+    It 'has nothing to show of a thin disk that was never written' {
         $thin | Get-PhysicalExtent | Should -BeNullOrEmpty
     }
 

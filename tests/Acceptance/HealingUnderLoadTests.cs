@@ -5,7 +5,7 @@ using System.Text.Json;
 namespace TierSpaces.Acceptance;
 
 /// <summary>
-/// A disk of a mirror with a hot spare is lost while fio writes and verifies: what it held is made anew on the spare without a command, and
+/// A disk of a mirror with a hot spare is lost while fio writes and verifies: its data is regenerated on the spare without a command, and
 /// then another disk may go. No request fails, no pause is longer than a second; as the machine's own pauses only add to that, the
 /// shortest of a few attempts counts, while errors and data are judged in each.
 /// </summary>

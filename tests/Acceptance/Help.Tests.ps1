@@ -1,4 +1,4 @@
-# Help as a user gets it, offline; and every example of docs/cmdlets, run as it stands there: only the folder of the images is another one.
+# Help as a user gets it, offline; and every example of docs/cmdlets, run unchanged: only the folder of the images is another one.
 BeforeDiscovery {
     $pages = Get-ChildItem "$PSScriptRoot/../../docs/cmdlets/*-*.md" | Where-Object BaseName -CNE 'common-parameters' | ForEach-Object {
         $below = ((Get-Content -Raw $_) -split '(?m)^## ' | Where-Object { $_ -match '^Examples\n' }) -split '(?m)^### ' | Select-Object -Skip 1

@@ -6,9 +6,9 @@ using System.Text.Json;
 namespace TierSpaces.Acceptance;
 
 /// <summary>
-/// A home of its own for one test, driven through the command line alone. At the end nothing of it is left: file systems are let
-/// go of, disks disconnected, the host stopped; then by force whatever still names the folder: mounts, loop devices, processes,
-/// files, shared memory.
+/// A home of its own for one test, driven through the command line alone. At the end nothing of it is left. First file systems are
+/// unmounted, disks disconnected and the host stopped. Then everything that still names the folder is removed by force: mounts, loop
+/// devices, processes, files, shared memory.
 /// </summary>
 internal sealed class Home : IDisposable
 {

@@ -19,7 +19,7 @@ Describe 'A mirror with <_>' -ForEach 'ext4', 'xfs' -Skip:([bool]$reason) {
         & "mkfs.$_" -q $device
         mount $device $mount
 
-        # kill -9 for the host, its supervisor and all that stands between them and a mount; only this session's.
+        # kill -9 for the host, its supervisor and all processes between them and a mount; only this session's.
         function Stop-Everything {
             foreach ($folder in Get-ChildItem /proc -Directory | Where-Object Name -Match '^\d+$') {
                 $command = (Get-Content -Raw "$folder/cmdline" -ErrorAction Ignore) -replace '\0', ' '

@@ -31,7 +31,7 @@ Describe 'A virtual disk called <Name>' -ForEach @(
 }
 
 Describe 'A friendly name' {
-    It 'is refused where nobody could see or type it' -ForEach @(' ', "`t", "a`nb") {
+    It 'is refused if it cannot be seen or typed' -ForEach @(' ', "`t", "a`nb") {
         { New-VirtualDisk Pool1 -FriendlyName $_ -Size 16MB -ErrorAction Stop } | Should -Throw -ErrorId 'StorageWMI 5,New-VirtualDisk'
         { Set-StoragePool Pool1 -NewFriendlyName $_ -ErrorAction Stop } | Should -Throw -ErrorId 'StorageWMI 5,Set-StoragePool'
     }

@@ -17,7 +17,7 @@ Describe 'New-PhysicalDisk' {
         (Get-Item (Join-Path $SessionFolder 'a.img')).Length | Should -Be 128MB
     }
 
-    It 'takes what is said of the disk over what the system says' {
+    It 'prefers the parameters to the values that the system reports' {
         $disk = New-PhysicalDisk -Path c.img -Size 128MB -MediaType HDD -SpindleSpeed 7200 -BusType SAS -LogicalSectorSize 512 -PhysicalSectorSize 4096 -FriendlyName Slow
 
         $disk.FriendlyName | Should -Be 'Slow'

@@ -23,7 +23,7 @@ Describe 'New-StorageTier' {
         $made.StoragePoolUniqueId | Sort-Object | Should -Be ((Get-StoragePool Pool*).UniqueId | Sort-Object)
     }
 
-    It 'keeps what it is told' {
+    It 'keeps the values of its parameters' {
         $tier = $pool | New-StorageTier -FriendlyName Odd -MediaType SSD -ResiliencySettingName Mirror -NumberOfDataCopies 3 -NumberOfColumns 2 `
             -Interleave 64KB -ProvisioningType Thin -Description 'for tests' -FaultDomainAwareness PhysicalDisk -NumberOfGroups 1 -Usage Data
         $tier.NumberOfDataCopies, $tier.PhysicalDiskRedundancy, $tier.NumberOfColumns, $tier.Interleave | Should -Be 3, 2, 2, 64KB

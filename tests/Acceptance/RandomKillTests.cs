@@ -180,7 +180,7 @@ public partial class RandomKillTests
         home.Run("Remove-VirtualDisk", "-FriendlyName", name, "-Confirm:$false");
     }
 
-    /// <summary>The pool holds what its virtual disks stand on and nothing more, and all of them are healthy.</summary>
+    /// <summary>Asserts that the pool has the slabs of its virtual disks and no others, and that all virtual disks are healthy.</summary>
     private static JsonElement[] AssertSound(Home home)
     {
         JsonElement[] disks = home.Objects("Get-VirtualDisk");

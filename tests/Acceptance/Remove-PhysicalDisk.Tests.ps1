@@ -29,7 +29,7 @@ Describe 'Remove-PhysicalDisk' {
         "$failure" | Should -BeLike '*-VirtualDisk*'
     }
 
-    It 'does not go on unasked where nobody can answer' {
+    It 'does not go on unasked in a non-interactive session' {
         { $pool | Remove-PhysicalDisk -PhysicalDisks (Get-PhysicalDisk Pool13) -ErrorAction Stop } | Should -Throw
         @($pool | Get-PhysicalDisk).Count | Should -Be 3
     }

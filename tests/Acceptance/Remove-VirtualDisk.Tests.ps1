@@ -34,7 +34,7 @@ Describe 'Remove-VirtualDisk' {
         Get-VirtualDisk Kept | Should -Not -BeNullOrEmpty
     }
 
-    It 'does not go on unasked where nobody can answer' {
+    It 'does not go on unasked in a non-interactive session' {
         $null = New-VirtualDisk Pool1 -FriendlyName Asked -Size 32MB
         { Remove-VirtualDisk Asked -ErrorAction Stop } | Should -Throw
         Get-VirtualDisk Asked | Should -Not -BeNullOrEmpty

@@ -30,7 +30,7 @@ Describe 'Set-StoragePool and Update-StoragePool' {
         (Get-StoragePool Pool1).ScrubIntervalDays | Should -Be 30
     }
 
-    It 'sets how much it lends for write caches of other pools' {
+    It 'sets how much it provides for write caches of other pools' {
         (Get-StoragePool Pool1).LentWriteCacheSizeMax, (Get-StoragePool Pool1).LentWriteCacheSize | Should -Be ([ulong]::MaxValue), 0
         Set-StoragePool Pool1 -LentWriteCacheSizeMax 1GB
         (Get-StoragePool Pool1).LentWriteCacheSizeMax | Should -Be 1GB

@@ -1,4 +1,4 @@
-# More than one shell, a host that dies under a command, and somebody else's shell.
+# More than one shell, a host that dies under a command, and the shell of another user.
 BeforeAll {
     . $PSScriptRoot/Session.ps1
     Start-TestSession

@@ -56,7 +56,7 @@ Describe 'Stop-StorageJob of a job at work' {
         $null = $inShell | Wait-Job
     }
 
-    It 'ends it for good, and who waits for it is told' {
+    It 'ends it for good, and a cmdlet that waits for it reports that' {
         $inShell, $job = Start-LongRepair
         ($job | Stop-StorageJob -PassThru).JobState | Should -Be 'Terminated'
         (Get-StorageJob -UniqueId $job.UniqueId).JobState -eq 8 | Should -BeTrue

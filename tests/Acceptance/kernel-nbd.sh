@@ -8,7 +8,7 @@
 # Needs no root, takes two to three minutes. One machine, two boots; all it writes is in one folder, which is gone at the end:
 #   1  pool, mirror of two columns, /dev/nbdN, ext4; under fio with verify the host dies three times by kill -9 and stops once in
 #      good order; fsck; disconnected and connected again; host and supervisor killed at once; at the end a power cut while mounted
-#   2  the machine comes back, the device is made anew, every byte is compared, fsck
+#   2  the machine comes back, the device is created again, every byte is compared, fsck
 # Exit code 0: all of it verified. Kernel messages and the host's log are printed when something failed.
 set -euo pipefail
 

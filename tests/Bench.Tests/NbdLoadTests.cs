@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Bench.Tests;
 
-/// <summary>What the load client sends is what a figure stands on.</summary>
+/// <summary>Every figure depends on the requests that the load client sends.</summary>
 public sealed class NbdLoadTests : IDisposable
 {
     private readonly LoadedStore _store = new();

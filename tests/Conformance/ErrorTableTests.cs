@@ -43,7 +43,7 @@ public sealed class ErrorTableTests
     public void What_occurs_has_a_test(string word)
     {
         StorageErrorKind kind = StorageErrors.All.Single(kind => kind.Word == word);
-        string expected = $@"\b(StorageErrors|Refusal)\.{word}\b|[""']{word}[""']|StorageWMI {kind.Code} {word}\b";
+        string expected = $@"\b(StorageErrors|ManagementError)\.{word}\b|[""']{word}[""']|StorageWMI {kind.Code} {word}\b";
         bool sharesItsCode = kind.Code == StorageErrors.InvalidParameter.Code && word != StorageErrors.InvalidParameter.Word;
         bool isExpected = Regex.IsMatch(s_tests, sharesItsCode ? expected : $@"{expected}|StorageWMI {kind.Code}\b");
 
@@ -67,7 +67,7 @@ public sealed class ErrorTableTests
         kind == StorageErrors.HostUnreachable || kind == StorageErrors.AnswerLost ? "–" : kind == StorageErrors.AccessDenied ? "403, or 200"
         : kind == StorageErrors.HostVersion ? "426" : "200";
 
-    private static bool Occurs(string word) => Regex.IsMatch(s_sources, $@"\b(StorageErrors|Refusal)\.{word}\b");
+    private static bool Occurs(string word) => Regex.IsMatch(s_sources, $@"\b(StorageErrors|ManagementError)\.{word}\b");
 
     private static string Texts(string folder, string pattern) => string.Concat(
         Directory.EnumerateFiles(Path.Combine(s_root, folder), pattern, SearchOption.AllDirectories)

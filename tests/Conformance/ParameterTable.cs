@@ -17,7 +17,7 @@ public enum ParameterState
 /// <param name="Cmdlet">Verb and noun; * for every cmdlet.</param>
 /// <param name="Parameter">Its name.</param>
 /// <param name="State">What it is worth.</param>
-/// <param name="Code">Code of the refusal; 0 for none.</param>
+/// <param name="Code">Code of the validation error; 0 for none.</param>
 /// <param name="Value">The value that is refused, or "other than" the one that is not; empty for any.</param>
 /// <param name="Reason">Why it does not simply work.</param>
 public sealed record ParameterRow(string Cmdlet, string Parameter, ParameterState State, int Code, string Value, string Reason)
@@ -37,7 +37,7 @@ public sealed record ParameterRow(string Cmdlet, string Parameter, ParameterStat
 /// </summary>
 public static class ParameterTable
 {
-    /// <summary>Stands for every cmdlet.</summary>
+    /// <summary>Name that matches every cmdlet.</summary>
     public const string EveryCmdlet = "*";
 
     /// <summary>Its rows.</summary>

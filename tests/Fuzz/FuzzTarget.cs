@@ -1,8 +1,8 @@
 namespace TierSpaces.Fuzz;
 
 /// <summary>
-/// One parser of bytes that nobody vouches for. It answers every input with what it made of it, in a few words: words not heard before
-/// make the input a seed. An exception that escapes is a crash; refusals that are documented are words.
+/// One parser of untrusted bytes. It describes its result for every input in a few words; an input with new words becomes
+/// a seed. An exception that escapes is a crash; documented errors are words.
 /// </summary>
 /// <param name="Name">Its name on the command line.</param>
 /// <param name="Seeds">Valid inputs, at least one.</param>

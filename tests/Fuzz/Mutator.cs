@@ -126,7 +126,7 @@ internal sealed class Mutator(FuzzTarget target, Random random)
 
     private byte[] Bounded(byte[] input) => input.Length <= target.MaxLength ? input : input[..target.MaxLength];
 
-    /// <summary>Mostly where the bytes are that mean something: in front of the last that is not zero.</summary>
+    /// <summary>Returns an offset: seven times of eight among the meaningful bytes, which end shortly after the last that is not zero.</summary>
     private int Offset(byte[] input)
     {
         int used = input.AsSpan().LastIndexOfAnyExcept((byte)0) + 9;
@@ -154,7 +154,7 @@ internal sealed class Mutator(FuzzTarget target, Random random)
         }
     }
 
-    /// <summary>The number that stands here and one to sixteen more or less, or doubled, or with another length of the input.</summary>
+    /// <summary>Changes the number at an offset: one to sixteen more or less, doubled, or replaced by about the remaining length of the input.</summary>
     private void Nudge(byte[] input, int at)
     {
         int width = 1 << random.Next(4);

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Fuzz;
 
-/// <summary>Computes the checksums of changed blocks again, as someone would who means harm.</summary>
+/// <summary>Computes the checksums of changed blocks again, as an attacker would.</summary>
 internal static class Sealing
 {
     private const int PoolBlockChecksum = 48;

@@ -4,7 +4,7 @@ namespace TierSpaces.Fuzz;
 
 /// <summary>
 /// Ends the process when one execution takes too long, and says which: a parser that hangs cannot be made to go on. The time is the
-/// process's own on its processors, so that a busy machine hangs nobody.
+/// process's own on its processors, so that a busy machine does not count as a hang.
 /// </summary>
 internal sealed class Watchdog
 {

@@ -19,7 +19,7 @@ internal static class GoldenScenarios
     private const int Block = 4096;
     private const long DiskBytes = 64 * Mebibyte;
 
-    /// <summary>How each comes about.</summary>
+    /// <summary>The steps that create each golden pool.</summary>
     public static IReadOnlyDictionary<string, Action<GoldenWorld>> All { get; } = new Dictionary<string, Action<GoldenWorld>>
     {
         ["simple"] = static world => Plain(world, 3, "Simple", 1),

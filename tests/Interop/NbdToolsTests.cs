@@ -40,7 +40,7 @@ public class NbdToolsTests
         JsonElement export = info.RootElement.GetProperty("exports")[0];
         Assert.True(export.GetProperty("is_read_only").GetBoolean());
         Assert.Equal(4096, export.GetProperty("block_size_minimum").GetInt32());
-        (int code, _, _) = Tool.TryRun("nbdinfo", $"nbd+unix:///nobody?socket={disk.Socket}");
+        (int code, _, _) = Tool.TryRun("nbdinfo", $"nbd+unix:///absent?socket={disk.Socket}");
         Assert.NotEqual(0, code);
     }
 

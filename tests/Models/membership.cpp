@@ -68,7 +68,7 @@ static void start(S s, const char*) {
     if (rec && !v.settled && r_joiner) { if (judge(s, i) == 1) { behind |= 1 << i; sound(s, i, 1); } else if (floor) behind |= 1 << i, s.behind &= ~(1 << i); continue; }
     if (floor || (rec && judge(s, i) == 1)) { behind |= 1 << i; if (floor || rec) sound(s, i, 1); }
   }
-  // set aside: outside, and stale as a whole unless the record says that it holds what it held
+  // excluded: outside, and stale as a whole unless the record says that it holds what it held
   u8 less = 0; for (int i = 0; i < N; i++) if (behind >> i & 1 && !(s.held[i] && r_held && !v.settled && r_joiner && judge(s, i) == 0)) less |= 1 << i;
   s.behind = less; u8 t = line & v.view & ~behind; if (!t) return;
   s.hba = hba; s.syn = syn; s.vep = v.settled ? syn : (syn == 255 ? 0 : syn + 1); s.x = v.view; s.e = 0;

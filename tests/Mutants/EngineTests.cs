@@ -13,7 +13,7 @@ public sealed class EngineTests : IDisposable
     private static readonly string[] s_folders = ["Primitives", "Formats", "Journals", "Pools", "Resiliency", "Caching", "Tiering", "VirtualDisks", "Jobs", "Management"];
 
     private readonly string _engine;
-    private readonly string[] _only;   // classes to run; empty: all that belong to these storeys
+    private readonly string[] _only;   // classes to run; empty: all that belong to these layers
     private readonly string _folder = Directory.CreateDirectory(Path.Combine(AppContext.BaseDirectory, Path.GetRandomFileName())).FullName;   // within the repository: some tests look at its documents
     private readonly List<TestClass> _classes = [];
 
@@ -78,7 +78,7 @@ public sealed class EngineTests : IDisposable
     /// <inheritdoc/>
     public void Dispose() => Directory.Delete(_folder, recursive: true);
 
-    /// <summary>The first test that failed, or empty; one that took too much processor time "hangs", and so does one that stands still.</summary>
+    /// <summary>The first test that failed, or empty; one that took too much processor time "hangs", and so does one that makes no progress.</summary>
     private async Task<(string Failed, TimeSpan Time)> RunAsync(int number, string[] filter, string reached, TimeSpan patience)
     {
         ProcessStartInfo start = new("dotnet", ["exec", Path.Combine(_folder, "TierSpaces.Engine.Tests.dll"), "-noLogo", "-noColor", .. filter]) { RedirectStandardOutput = true };

@@ -10,8 +10,8 @@ namespace TierSpaces.Mutants;
 public sealed record MutantSite(Mutant Mutant, MethodDefinition Body, IReadOnlyList<Instruction> Instructions);
 
 /// <summary>
-/// Finds every place where the storeys that carry durability make something durable, wait for it, lock, or compare a checksum. The list
-/// follows the code: a new flush is a new mutant, without anyone remembering it. Questions about routing (is this disk live, is this copy
+/// Finds every place where the layers that carry durability make something durable, wait for it, lock, or compare a checksum. The list
+/// follows the code: a new flush becomes a new mutant automatically. Questions about routing (is this disk live, is this copy
 /// readable, is there another one) are not on it: turning one around does not take out a rule of order but sends requests elsewhere,
 /// which often means to a disk that refuses them, and says nothing about whether the simulator would see a missing wait.
 /// </summary>

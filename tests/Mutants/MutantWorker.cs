@@ -6,7 +6,7 @@ using TierSpaces.Simulation;
 namespace TierSpaces.Mutants;
 
 /// <summary>
-/// The side of a run that stands beside the planted engine. Each line asks for one mutant and one seed, "7 120"; the answer is
+/// The side of a run that is in one process with the planted engine. Each line asks for one mutant and one seed, "7 120"; the answer is
 /// "violation " and what was wrong, or "ok" and the numbers of the places that were reached.
 /// </summary>
 public static class MutantWorker
@@ -17,7 +17,7 @@ public static class MutantWorker
     /// <summary>Argument that turns the oracle off: only a broken invariant of the engine is a violation.</summary>
     public const string InvariantsAlone = "-Invariants";
 
-    /// <summary>What is said before the sentence of a broken invariant.</summary>
+    /// <summary>Prefix of the message of a broken invariant.</summary>
     internal const string BrokenInvariant = "invariant: ";
 
     /// <summary>Answers until its input ends.</summary>

@@ -2,13 +2,13 @@ namespace TierSpaces.Mutants;
 
 /// <summary>
 /// The rules of durability whose explicit-state models were run with one rule after the other removed, each with the mutants that remove it
-/// from the engine. Where a rule is no step that could be left out, it is said what keeps it.
+/// from the engine. If a rule is not a step that could be left out, its row says what enforces it.
 /// </summary>
 public static class Rules
 {
     private const string NoMutant = "- ";
 
-    /// <summary>Rule, its mutants, and what stands there instead when it has none.</summary>
+    /// <summary>Rule, its mutants, and the text that replaces them if it has none.</summary>
     public static IReadOnlyList<(string Rule, string[] Mutants, string Instead)> All { get; } = Read();
 
     /// <summary>Mutants that a rule names and that are none any more; said on the console.</summary>

@@ -382,7 +382,7 @@ public sealed class CrashSimulation
             bool wasWhole = _isWhole;
             _isWhole = depth == 0
                 ? _sick < 0 && _scenario.Copies > 1 && world.MissingDisks == 0 && world.Spaces is { StaleRegions: 0, BytesToResync: 0 }
-                    && !Array.Exists(world.Disks, static disk => disk.Pulled || disk.Hung)   // one that nobody has missed yet counts too
+                    && !Array.Exists(world.Disks, static disk => disk.Pulled || disk.Hung)   // also one whose absence is not detected yet
                 : wasWhole;
             LoseOneToo(crashed, new Random((int)seed + plan));
             CrashStates++;

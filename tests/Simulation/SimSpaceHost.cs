@@ -67,7 +67,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     /// <summary>What the space reported of the disks, by finding.</summary>
     public Dictionary<DiskFinding, int> Reports { get; } = [];
 
-    /// <summary>Fault: taking off a stale mark is answered with ENOSPC and comes about all the same, as in a pool whose file system was full too long.</summary>
+    /// <summary>Fault: clearing a stale mark returns ENOSPC and is applied all the same, as in a pool whose file system was full too long.</summary>
     public bool ClearsInDoubt { get; set; }
 
     /// <summary>Fault: stale marks are not recorded.</summary>

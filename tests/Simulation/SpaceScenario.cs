@@ -41,7 +41,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     /// <summary>Slices of each tier, fastest first; empty: no tiers.</summary>
     public int[] TierSlices { get; init; } = [];
 
-    /// <summary>Disks of a second pool, which lends the room for the write cache; 0: the cache is in the pool of the data.</summary>
+    /// <summary>Disks of a second pool, the remote cache pool of the write cache; 0: the cache is in the pool of the data.</summary>
     public int CachePoolDisks { get; init; }
 
     /// <summary>Whether its disks are exchanged over several starts of the host (<see cref="MemberSimulation"/>), instead of crashes at every point.</summary>

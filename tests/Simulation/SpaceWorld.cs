@@ -21,7 +21,7 @@ public sealed class SpaceWorld : ISimWorld
     private readonly SimSpaceMap _map;
     private readonly SimHostState _state;
     private readonly DiskWatch _watch;
-    private readonly IDisk[] _members;   // the disks as the space uses them: with deadlines, and each anew when it has come back
+    private readonly IDisk[] _members;   // the disks as the space uses them: with deadlines, and each reopened when it has come back
 
     private SpaceWorld(SpaceScenario scenario, ulong seed, SimMedia[] media, SimSpaceMap map, SimHostState state)
     {

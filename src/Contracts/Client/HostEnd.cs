@@ -1,8 +1,8 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>
-/// The end of a host that was told to stop. Its answer comes while it still closes its pools; whoever asked goes on when the process has
-/// ended: then the next command meets no host that is stopping, and image files may be moved.
+/// Waits for the end of a host that stops on request. Its reply comes while it still closes its pools; the client waits until the
+/// process has ended. Then the next command meets no host that is stopping, and image files may be moved.
 /// </summary>
 internal static class HostEnd
 {

@@ -10,14 +10,14 @@ public delegate Task HostLauncher(HostPaths paths, CancellationToken cancellatio
 
 /// <summary>
 /// Starts the executable <c>tierspaces serve</c>. The child reports on its standard output: <c>ready</c>, or the reason why it
-/// cannot serve; then it lets go of our descriptors and lives on by itself.
+/// cannot serve. Then it closes the descriptors that it inherited and outlives this process.
 /// </summary>
 public static class ProcessHostLauncher
 {
     /// <summary>Environment variable that names the executable.</summary>
     public const string ExecutableVariable = "TIERSPACES_HOST";
 
-    /// <summary>Option of <c>serve</c>: report on standard output, then stand alone.</summary>
+    /// <summary>Option of <c>serve</c>: report on standard output, then detach from the caller.</summary>
     public const string DetachOption = "--detached";
 
     /// <summary>Line with which a host says that it can be asked.</summary>

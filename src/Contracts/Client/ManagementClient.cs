@@ -182,7 +182,7 @@ public sealed class ManagementClient : IDisposable
     private string WhyUnreachable(HttpRequestException e) => SocketErrorOf(e) switch
     {
         SocketError.AddressNotAvailable => $"No host runs in {paths.Home}: there is no socket {paths.Socket}.",
-        SocketError.ConnectionRefused => $"No host runs in {paths.Home}: nobody listens on {paths.Socket}.",
+        SocketError.ConnectionRefused => $"No host runs in {paths.Home}: no process listens on {paths.Socket}.",
         _ => $"{paths.Socket}: {(e.InnerException ?? e).Message}.",
     };
 

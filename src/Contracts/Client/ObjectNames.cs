@@ -7,7 +7,10 @@ namespace TierSpaces.Contracts;
 /// <param name="UniqueId">Unique identifier.</param>
 public readonly record struct NamedObject(string Name, string UniqueId);
 
-/// <summary>The objects of a running host, for completion. Silent when there is none: no host is started, and after a second nobody waits.</summary>
+/// <summary>
+/// Returns the objects of a running host, for completion. Returns none if no host runs or if it does not answer within a second; starts
+/// no host.
+/// </summary>
 public static class ObjectNames
 {
     private static readonly TimeSpan patience = TimeSpan.FromSeconds(1);

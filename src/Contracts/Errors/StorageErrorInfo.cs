@@ -23,7 +23,7 @@ public sealed record StorageErrorInfo
     /// <summary>What went wrong.</summary>
     public string Message { get; init; } = "";
 
-    /// <summary>Parameter, value, allowed range, culprit; empty when the message says it all.</summary>
+    /// <summary>Parameter, value, valid range and cause; empty if the message has them all.</summary>
     public string ExtendedInformation { get; init; } = "";
 
     /// <summary>What to do; empty when nothing helps.</summary>

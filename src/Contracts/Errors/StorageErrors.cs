@@ -4,7 +4,7 @@ namespace TierSpaces.Contracts;
 
 /// <summary>
 /// The table of errors: every code, its word, what it means and its category. Rows 0 to 5xxxx are Windows' codes with their
-/// meanings; refusals Windows has no code for share code 5 and are told apart by the word.
+/// meanings. Errors that Windows has no code for share code 5; their words distinguish them.
 /// </summary>
 public static class StorageErrors
 {

@@ -9,7 +9,7 @@ public sealed class StorageException : Exception
 
     /// <summary>Makes an error from a row of the table.</summary>
     /// <param name="kind">The row.</param>
-    /// <param name="extended">Parameter, value, allowed range, culprit.</param>
+    /// <param name="extended">Parameter, value, valid range and cause.</param>
     /// <param name="action">What to do.</param>
     /// <param name="target">The object or value it is about.</param>
     /// <param name="inner">What caused it.</param>

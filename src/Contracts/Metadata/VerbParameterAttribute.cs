@@ -73,7 +73,7 @@ public sealed class VerbParameterAttribute(string help) : Attribute
     /// <summary>For an enumeration: the one value that is not accepted; empty accepts all.</summary>
     public string Except { get; init; } = "";
 
-    /// <summary>The value that stands for an absent one; empty for none.</summary>
+    /// <summary>The value that means the same as an absent one; empty for none.</summary>
     public string Default { get; init; } = "";
 
     /// <summary>

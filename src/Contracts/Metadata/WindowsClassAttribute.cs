@@ -16,6 +16,6 @@ public sealed class WindowsClassAttribute(string name, params string[] columns) 
     /// <summary>Columns of the default table.</summary>
     public string[] Columns { get; } = columns;
 
-    /// <summary>Property whose text is printed as it stands, object after object, instead of the table; empty for none.</summary>
+    /// <summary>Property whose text is printed unchanged, object after object, instead of the table; empty for none.</summary>
     public string Text { get; init; } = "";
 }

@@ -100,9 +100,9 @@ public sealed record StoragePoolInfo
     /// <summary>Ours: pages of the metadata area that they may take; null while the pool is not open.</summary>
     public ulong? MetadataPages { get; init; }
 
-    /// <summary>Ours: bytes that it lends for write caches of virtual disks of other pools, all copies.</summary>
+    /// <summary>Ours: bytes that it provides as remote cache pool to virtual disks of other pools, all copies.</summary>
     public ulong? LentWriteCacheSize { get; init; }
 
-    /// <summary>Ours: most bytes that it lends so; 18446744073709551615 for no limit.</summary>
+    /// <summary>Ours: maximum of <see cref="LentWriteCacheSize"/>; 18446744073709551615 for no limit.</summary>
     public ulong? LentWriteCacheSizeMax { get; init; }
 }

@@ -11,7 +11,7 @@ public sealed record StorageTierHeatPictureInfo
     /// <summary>First byte of the line.</summary>
     public ulong Offset { get; init; }
 
-    /// <summary>Bytes that a character stands for.</summary>
+    /// <summary>Bytes per character.</summary>
     public ulong CharacterSize { get; init; }
 
     /// <summary>The hottest slice behind each character: blank where nothing was written, then . : - = + * # % @, each twice as hot as the one before.</summary>

@@ -22,19 +22,19 @@ public sealed record VirtualDiskWriteCacheInfo
     /// <summary>Size of one copy in bytes; 0: the virtual disk has no write cache.</summary>
     public ulong Size { get; init; }
 
-    /// <summary>Bytes in it that are not home yet.</summary>
+    /// <summary>Bytes in it that are not destaged yet.</summary>
     public ulong DirtyBytes { get; init; }
 
     /// <summary>Bytes that can be written to it now.</summary>
     public ulong AvailableBytes { get; init; }
 
-    /// <summary>Bytes written home.</summary>
+    /// <summary>Bytes destaged.</summary>
     public ulong DestagedBytes { get; init; }
 
-    /// <summary>Times that part of it was given free for new writes.</summary>
+    /// <summary>Times that part of it was freed for new writes.</summary>
     public ulong Evictions { get; init; }
 
-    /// <summary>Bytes given free for new writes.</summary>
+    /// <summary>Bytes freed for new writes.</summary>
     public ulong EvictedBytes { get; init; }
 
     /// <summary>Bytes read from it.</summary>
@@ -76,7 +76,7 @@ public sealed record VirtualDiskWriteCacheInfo
     /// <summary>Writes and unmaps that waited because their range was still in the full cache.</summary>
     public ulong WaitOverlaps { get; init; }
 
-    /// <summary>Bytes that no copy of it could give when they were destaged: errors at home until they are written or unmapped.</summary>
+    /// <summary>Bytes that no copy of it returned when they were destaged. The virtual disk returns errors for them until they are written or unmapped.</summary>
     public ulong LostBytes { get; init; }
 
     /// <summary>Time that reading it took when the virtual disk was opened, as hh:mm:ss.fff.</summary>

@@ -5,15 +5,15 @@ using TierSpaces.Engine.Devices;
 namespace TierSpaces.Host.Attaching;
 
 /// <summary>
-/// The records of attached disks, in the host's state. A record is written before anyone is told of the device.
+/// The records of attached disks, in the host's state. A record is written before the device is announced.
 /// </summary>
 internal sealed class AttachStore(IHostState state)
 {
     private const string Name = "attached.json";
 
     /// <summary>
-    /// Every record. What cannot be read is left out, and said in the log: the devices it was about are made anew, and their remains are
-    /// nobody's.
+    /// Returns every complete record; none, with a line in the log, if the file cannot be parsed. The devices of missing records are
+    /// attached again, and what the old ones have left behind is not cleaned up.
     /// </summary>
     public AttachRecord[] Read()
     {
@@ -30,7 +30,7 @@ internal sealed class AttachStore(IHostState state)
         }
     }
 
-    // JSON leaves null where nothing stands, whatever the type promises.
+    // JSON leaves a missing property null, even where the type is not nullable.
     private static bool IsWhole(AttachRecord? record) =>
         record is { UniqueId: not null, FriendlyName: not null, Method: not null, Device: not null };
 

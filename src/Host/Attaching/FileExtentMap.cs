@@ -92,7 +92,7 @@ internal static class FileExtentMap
         var (reason, action) =
             (flags & (Inline | Tail)) != 0 ? ("lies in the inode, with the metadata of its file system", "Files of a block and more can be pinned.")
             : (flags & (Unknown | Delayed)) != 0 ? ("has data that has no place on the disk yet", "Run 'sync', then pin it.")
-            : (flags & Encoded) != 0 && (flags & Encrypted) == 0 ? ("is compressed by its file system", "Write it anew without compression.")
+            : (flags & Encoded) != 0 && (flags & Encrypted) == 0 ? ("is compressed by its file system", "Rewrite it without compression.")
             : ("", "");
         if (reason.Length > 0)
         {

@@ -1,8 +1,8 @@
 namespace TierSpaces.Host.Attaching;
 
 /// <summary>
-/// One way to make a block device of an NBD export. What it makes belongs to nobody's process tree: it outlives the host, and a
-/// later host finds and undoes it by its record.
+/// One way to make a block device of an NBD export. The device outlives the host: it depends on no process of the host's tree.
+/// A later host finds and detaches it by its record.
 /// </summary>
 internal interface IAttacher
 {

@@ -4,8 +4,8 @@ using TierSpaces.Host.Attaching.Kernel;
 namespace TierSpaces.Host.Attaching;
 
 /// <summary>
-/// Attaches with the kernel's own NBD driver. No process stands between the two: the connection is made here and belongs to the
-/// kernel from then on, and so does the device, which outlives the host. The next host connects it again
+/// Attaches with the kernel's own NBD driver, without a process in between. This class opens the connection and hands it to the
+/// kernel. The device belongs to the kernel and outlives the host. The next host connects it again
 /// (<see cref="LinkKeeper"/>); until then the file system above it waits (<see cref="KernelNbd"/> says how long).
 /// </summary>
 internal sealed class KernelNbdAttacher(IKernelNbd kernel) : IAttacher

@@ -74,7 +74,7 @@ internal sealed class NbdFuseAttacher : IAttacher
             Tool.Run("losetup", "--detach", record.Device);
         }
 
-        // The device is let go of once the last writer has closed it; until then the file below is busy.
+        // The loop device is released when its last writer has closed it; until then the file below is busy.
         Undo(() => Tool.Run("fusermount3", "-u", MountPoint(record.Folder)));
         foreach (var process in record.Processes)
         {
@@ -114,7 +114,7 @@ internal sealed class NbdFuseAttacher : IAttacher
     }
 
     /// <summary>
-    /// Whether the loop device still shows what it was made for: it shows something, and has since not been used anew.
+    /// Whether the loop device still shows the file it was made for: it has a backing file, and was not set up again since.
     /// </summary>
     private static bool IsOurs(AttachRecord record) =>
         record.Device.Length > 0 && BlockDevice.UseOf(record.Device) == record.Use

@@ -97,14 +97,14 @@ internal sealed class ReplyText
         return failed;
     }
 
-    /// <summary>One line: <c>New-VirtualDisk: message [StorageWMI 48004]</c>; a refusal of ours adds its word.</summary>
+    /// <summary>Prints one line: <c>New-VirtualDisk: message [StorageWMI 48004]</c>. An error without a Windows code adds its word.</summary>
     public static void PrintError(string verb, StorageErrorInfo info, TextWriter error)
     {
         var shared = info.Code == StorageErrors.InvalidParameter.Code && info.Word != StorageErrors.InvalidParameter.Word;
         error.WriteLine($"{verb}: {info.OneLine} [{info.ErrorId}{(shared ? " " + info.Word : "")}]");
     }
 
-    /// <summary>The objects between brackets, the last of which stands in a line of its own.</summary>
+    /// <summary>Returns the objects between brackets; the closing bracket has its own line.</summary>
     private static string ToJson(JsonElement objects)
     {
         using var stream = new MemoryStream();

@@ -36,12 +36,12 @@ internal static class PrometheusText
     private static readonly (string Name, string Help, string Type, Func<VirtualDiskWriteCacheInfo, ulong> Value)[] cacheFamilies =
     [
         ("size_bytes", "Size of one copy of the write cache.", "gauge", c => c.Size),
-        ("dirty_bytes", "Bytes in the write cache that are not home yet.", "gauge", c => c.DirtyBytes),
+        ("dirty_bytes", "Bytes in the write cache that are not destaged yet.", "gauge", c => c.DirtyBytes),
         ("available_bytes", "Bytes that can be written to the write cache now.", "gauge", c => c.AvailableBytes),
         ("active", "1 while the write cache takes writes, else 0.", "gauge", c => c.State == "Active" ? 1UL : 0),
-        ("destaged_bytes_total", "Bytes written home from the write cache.", "counter", c => c.DestagedBytes),
-        ("evictions_total", "Times that part of the write cache was given free.", "counter", c => c.Evictions),
-        ("evicted_bytes_total", "Bytes of the write cache given free.", "counter", c => c.EvictedBytes),
+        ("destaged_bytes_total", "Bytes destaged from the write cache.", "counter", c => c.DestagedBytes),
+        ("evictions_total", "Times that part of the write cache was freed.", "counter", c => c.Evictions),
+        ("evicted_bytes_total", "Bytes of the write cache freed.", "counter", c => c.EvictedBytes),
         ("hit_bytes_total", "Bytes read from the write cache.", "counter", c => c.HitBytes),
         ("miss_bytes_total", "Bytes read from the home.", "counter", c => c.MissBytes),
         ("lost_bytes_total", "Bytes that no copy of the write cache could give: errors until they are written or unmapped.", "counter", c => c.LostBytes),

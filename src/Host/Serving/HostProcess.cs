@@ -11,7 +11,7 @@ namespace TierSpaces.Host.Serving;
 /// <summary>
 /// The life of a host. Order of starting: (1) folder and lock, so that there is one host; (2) socket path; (3) pools; (4) the
 /// management socket; (5) <c>ready</c>; (6) supervisor. Order of stopping: (1) no new requests; (2) <c>stopped</c> in the lock,
-/// so that nobody starts the host again; (3) pools; (4) the process ends and the kernel lets go of the lock.
+/// so that no supervisor starts the host again; (3) pools; (4) the process ends and the kernel releases the lock.
 /// </summary>
 internal static class HostProcess
 {

@@ -47,7 +47,7 @@ internal sealed class HostServices : IAsyncDisposable
     /// <summary>How the engine does its I/O, and why.</summary>
     public (string Backend, string Reason) IO => (lane.Backend == LaneBackend.Uring ? "io_uring" : "ThreadPool", lane.BackendReason);
 
-    /// <summary>Completes when somebody asked the host to stop.</summary>
+    /// <summary>Completes when a request asks the host to stop.</summary>
     public Task StopRequested => stopRequested.Task;
 
     /// <summary>Process that starts the host again, or null.</summary>
@@ -128,7 +128,7 @@ internal sealed class HostServices : IAsyncDisposable
         Changes.Dispose();
     }
 
-    /// <summary>A setting from the environment; what cannot be read is said and left at its default.</summary>
+    /// <summary>Returns a setting from the environment. A value that cannot be parsed is logged, and the default is used.</summary>
     private static T Setting<T>(string variable, Func<string, T> parse, T otherwise)
     {
         try

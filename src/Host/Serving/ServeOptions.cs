@@ -9,13 +9,13 @@ internal enum SupervisorKind
     /// <summary>systemd.</summary>
     Systemd,
 
-    /// <summary>Nobody.</summary>
+    /// <summary>No supervisor: the host is not started again.</summary>
     None,
 }
 
 /// <summary>How the host runs.</summary>
 /// <param name="Detach">
-/// Say <c>ready</c> on standard output, then stand alone; when a host already runs, say it for that one.
+/// Print <c>ready</c> on standard output, then detach from the caller. If a host already runs, print it for that host.
 /// </param>
 /// <param name="Supervisor">Who starts it again.</param>
 internal sealed record ServeOptions(bool Detach, SupervisorKind Supervisor);

@@ -5,8 +5,8 @@ using TierSpaces.Engine.Lanes.Native;
 namespace TierSpaces.Host.Serving;
 
 /// <summary>
-/// Makes the path of a socket free to be bound. A socket nobody listens on is a leftover and is removed; anything else stays and
-/// is refused. The caller holds the home's lock, so no other host is about to bind it.
+/// Makes the path of a socket free to be bound. A socket without a listener is a leftover and is removed. Anything else is kept, and
+/// the path is rejected. The caller holds the lock of the host's folder, so no other host is about to bind it.
 /// </summary>
 internal static class SocketPath
 {

@@ -4,15 +4,15 @@ using TierSpaces.Host.Native;
 
 namespace TierSpaces.Host.Supervision;
 
-/// <summary>Turns a process into one that stands alone: its own session, no terminal, standard streams to the log.</summary>
+/// <summary>Detaches a process from its caller: its own session, no terminal, standard streams to the log.</summary>
 internal static class Detachment
 {
-    /// <summary>Leaves the session of whoever started us. Does nothing for a process that leads a group already.</summary>
+    /// <summary>Leaves the session of the caller. Does nothing if the process already leads a process group.</summary>
     public static void LeaveSession() => _ = ProcessCalls.StartSession();
 
     /// <summary>
-    /// Lets go of the streams we were given: input from nowhere, output and errors to the log of the home. What the runtime says of
-    /// a crash goes there too.
+    /// Replaces the standard streams: input from nowhere, output and errors to the log in the host's folder. The runtime's report of a
+    /// crash goes there too.
     /// </summary>
     public static void RedirectToLog(HostPaths paths)
     {

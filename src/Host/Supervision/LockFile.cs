@@ -5,8 +5,8 @@ using TierSpaces.Engine.Lanes.Native;
 namespace TierSpaces.Host.Supervision;
 
 /// <summary>
-/// A lock that lives exactly as long as its process: the kernel lets go of it however the process ends. Its file carries one line
-/// that says who holds it, or how the last holder ended.
+/// A lock that lives exactly as long as its process: the kernel releases it however the process ends. The file has one line,
+/// which names the holder, or says how the last holder ended.
 /// </summary>
 internal sealed class LockFile : IDisposable
 {
@@ -14,7 +14,7 @@ internal sealed class LockFile : IDisposable
 
     private LockFile(SafeFileHandle file) => this.file = file;
 
-    /// <summary>Takes the lock, or returns null when somebody holds it.</summary>
+    /// <summary>Takes the lock; returns null if another process holds it.</summary>
     public static LockFile? TryTake(string path) => Take(path, Libc.LockExclusive | Libc.LockNonblocking);
 
     /// <summary>Takes the lock, however long its holder lives. Blocks the thread.</summary>

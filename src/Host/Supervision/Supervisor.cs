@@ -5,10 +5,11 @@ namespace TierSpaces.Host.Supervision;
 
 /// <summary>
 /// The small process that starts the host again when it dies. Model: two processes, two locks. The host holds <c>host.lock</c>,
-/// the supervisor holds <c>supervisor.lock</c>, and each waits in the kernel for the other's. Whoever gets the other's lock knows
-/// that the other is dead, lets go, and starts it again. Neither needs to be the other's parent, so each outlives the other.
+/// the supervisor holds <c>supervisor.lock</c>, and each waits in the kernel for the other's. A process that gets the other's lock
+/// knows that the other is dead, releases the lock, and starts the other again. Neither is the other's parent, so each outlives
+/// the other.
 /// <list type="number">
-/// <item>A host that was told to stop leaves the line <c>stopped</c> in its lock; any other line means that it died.</item>
+/// <item>A host that stops on request leaves the line <c>stopped</c> in its lock; any other line means that it died.</item>
 /// <item>A supervisor whose home has vanished ends.</item>
 /// <item>There is at most one supervisor per home: a second one ends at once.</item>
 /// </list>
@@ -41,7 +42,7 @@ internal static class Supervisor
     private static void Watch(HostPaths paths)
     {
         var backoff = new Backoff();
-        Stopwatch? served = null;   // since the last start was ready; stands still where it never was
+        Stopwatch? served = null;   // time since the last start was ready; zero if it never was
         while (HostDied(paths))
         {
             var wait = backoff.Next(served?.Elapsed);

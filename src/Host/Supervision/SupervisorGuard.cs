@@ -20,7 +20,7 @@ internal sealed class SupervisorGuard(HostPaths paths)
     private void Watch()
     {
         var backoff = new Backoff();
-        Stopwatch? served = null;   // since the last start was ready; stands still where it never was
+        Stopwatch? served = null;   // time since the last start was ready; zero if it never was
         while (true)
         {
             LockFile.Wait(paths.SupervisorLock).Dispose();

@@ -14,7 +14,7 @@ internal sealed class ReplyBuilder<TInfo>
     private readonly List<StorageErrorInfo> errors = [];
     private readonly List<string> warnings = [];
 
-    /// <summary>Whether nothing is to be done: only what would be done is told.</summary>
+    /// <summary>Whether the verb changes nothing: the reply only lists the steps that it would carry out.</summary>
     public bool IsWhatIf { get; set; }
 
     /// <summary>How the page after this is asked for; null when there is none.</summary>

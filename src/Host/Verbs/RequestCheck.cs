@@ -76,7 +76,7 @@ internal static class RequestCheck
         }
     }
 
-    /// <summary>False, or the value that stands for an absent one.</summary>
+    /// <summary>Whether the value is false, or the default that means an absent value.</summary>
     private static bool SaysNothing(ParameterDescription parameter, object value)
     {
         var absent = parameter.Attribute.Default;

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Management;
 
 namespace TierSpaces.Host.Verbs;
 
-/// <summary>A pool that a verb means: a concrete one, or the primordial pool, which stands for every registered disk.</summary>
+/// <summary>The pool that a verb is about: a concrete one, or the primordial pool, which contains every registered disk.</summary>
 /// <param name="Status">The concrete pool; null for the primordial one.</param>
 internal sealed record StoragePoolTarget(StoragePoolStatus? Status)
 {
@@ -22,5 +22,5 @@ internal sealed record StoragePoolTarget(StoragePoolStatus? Status)
     /// <summary>The concrete pool.</summary>
     /// <exception cref="StorageException">It is the primordial pool.</exception>
     public StoragePoolStatus Concrete => Status ?? throw new StorageException(
-        StorageErrors.PrimordialPool, $"'{PrimordialName}' stands for every registered disk.", "Name a pool that was created.", PrimordialName);
+        StorageErrors.PrimordialPool, $"'{PrimordialName}' is the pool of all registered disks.", "Name a pool that was created.", PrimordialName);
 }

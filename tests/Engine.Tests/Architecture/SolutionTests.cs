@@ -2,7 +2,7 @@ using System.Xml.Linq;
 
 namespace TierSpaces.Engine.Tests.Architecture;
 
-/// <summary>A project that no one builds rots: all of them stand in the solution.</summary>
+/// <summary>Every project is in the solution, so that each is built.</summary>
 public sealed class SolutionTests
 {
     [Fact]

@@ -52,7 +52,7 @@ public class CacheOrderTests
         Assert.Equal(data, Read(after.Lane, after.Store, 0, 2));
     }
 
-    // The same, and the copy is whole just when the pool is told, one copy after the other, that none counts.
+    // The same, and the copy becomes whole while the pool marks the copies stale, one after the other.
     [Fact]
     public void A_copy_that_is_made_whole_while_the_ring_is_given_up_does_not_count()
     {
@@ -93,7 +93,7 @@ public class CacheOrderTests
         Assert.Equal(data, target.Span.ToArray());
     }
 
-    // The same, and the copy that is read moves to another disk: its former slabs are somebody else's from then on. What was read there would be taken
+    // The same, and the copy that is read moves to another disk: its former slabs then belong to another owner. Data that was read there would be taken
     // for damage.
     [Fact]
     public void Former_places_of_a_ring_that_are_being_read_are_not_given_back()
@@ -177,7 +177,7 @@ public class CacheOrderTests
         Assert.Equal(next, Read(after.Lane, after.Store, 30, 1));
     }
 
-    // Should the power take the record back once the block is at home, the ring would bring an older one over it, or none would hold its row.
+    // If a power cut lost the record after the block was destaged, the ring would replay an older record over it, or no record would hold its row.
     [Fact]
     public void What_goes_home_is_durable_in_the_ring_before()
     {

@@ -7,8 +7,8 @@ using TierSpaces.Simulation;
 namespace TierSpaces.Engine.Tests.Caching;
 
 /// <summary>
-/// A block of the ring that no copy can give: an error at home for itself alone, until it is written, while everything else goes home; with a
-/// stop at every point of that.
+/// A block of the ring that no copy can return: the backing store returns errors for this block alone, until it is written, while all other blocks are
+/// destaged; with a stop at every point of that.
 /// </summary>
 public class LostBlockTests
 {
@@ -194,7 +194,7 @@ public class LostBlockTests
         return (world, data);
     }
 
-    /// <summary>Blocks with older data at home, all of them newer in the ring and durable there.</summary>
+    /// <summary>Blocks with older data on the backing store; the newer data of all of them is durable in the ring.</summary>
     private static (SpaceWorld World, byte[] Data) Filled(int copies, bool checksums = true)
     {
         SpaceWorld world = (SpaceWorld)new SpaceScenario(1, copies, checksums, 4096, 4, CacheBlocks: 64).NewWorld(1);

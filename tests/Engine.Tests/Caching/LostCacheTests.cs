@@ -122,7 +122,7 @@ public class LostCacheTests
         }
     }
 
-    /// <summary>A home with data and two records over it that are durable and not home.</summary>
+    /// <summary>A backing store with data, and two records over it that are durable and not destaged.</summary>
     private static PoolWorld Filled(int copies)
     {
         PoolWorld world = PoolWorld.New(copies + 3, 48 << 20, 4096, 1, new VirtualDiskDescription
@@ -163,7 +163,7 @@ public class LostCacheTests
         PoolWorld stopped = world.Cut(2, (_, _, _) => true);
         for (int copy = 0; copy < copies; copy++)
         {
-            long first = places[copy] + ((CacheAnchor.Slots + (4 * 9)) * Block);   // four records went home before
+            long first = places[copy] + ((CacheAnchor.Slots + (4 * 9)) * Block);   // four records were destaged before
             stopped.Disks[copy].Media.Write(first, new byte[Block]);
             stopped.Disks[copy].Media.Harden(1);
         }

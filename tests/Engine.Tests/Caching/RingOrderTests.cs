@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Tests.Caching;
 public class RingOrderTests
 {
     private const int RingBytes = 256 << 10;
-    private const int Slab = 5;   // of nobody
+    private const int Slab = 5;   // without an owner
     private const int StepsOfRing = (1 << 20) / (64 << 10);
     private static readonly DiskNumber s_from = new(3);
     private static readonly DiskNumber s_to = new(4);
@@ -50,8 +50,8 @@ public class RingOrderTests
         static LaneTask<IoError> Done(int copy) => LaneTask.FromResult(IoError.None);
     }
 
-    // The place of a copy is being committed when the ring is exchanged for another: what the copy has left belongs to whoever took it since, what it
-    // has come to is given back with the ring, below too.
+    // The new place of a copy is being committed when the ring is replaced: the slabs that the copy left may have a new owner, the slabs that it
+    // moved to are freed with the ring and punched on the disk.
     [Fact]
     public void A_copy_that_arrives_while_the_ring_is_exchanged_leaves_nothing_at_either_place()
     {
@@ -99,7 +99,7 @@ public class RingOrderTests
     private static long FirstOfRing(PoolWorld world) => world.Pool!.Layout(new DiskNumber(1)).SlabOffset(
         world.Pool.State.Space(world.VirtualDisk!.Description.CacheSpace)!.Row(0)!.Mapping.Sources[0].Slab);
 
-    /// <summary>Whether anything stands on the first slab of a disk.</summary>
+    /// <summary>Whether the first slab of a disk has any data.</summary>
     private static bool HoldsAnything(PoolWorld world, DiskNumber disk) => Read(
         world.Lane, world.Disks[disk.Value - 1], world.Pool!.Layout(disk).SlabOffset(0), (int)world.Pool.Slabs.DataBytes).AsSpan().ContainsAnyExcept((byte)0);
 

@@ -4,7 +4,7 @@ using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.Devices;
 
-/// <summary>A member disk that does not answer: what its callers are told, when, and whose the memory is.</summary>
+/// <summary>A member disk that does not answer: the errors that its callers get, when they get them, and who owns the memory.</summary>
 public class DeadlineTests
 {
     private const long Second = 1_000_000_000;
@@ -88,7 +88,7 @@ public class DeadlineTests
         _lane.Buffers.Return(memory);
         for (int i = 0; i < 4; i++)
         {
-            Filled(9);   // whoever gets the memory writes to it
+            Filled(9);   // writes to any memory that is rented again
         }
 
         _device.Wake();

@@ -206,7 +206,7 @@ public class DiskFactoryTests
         Assert.Equal(0, Libc.Lock(holder, Libc.LockExclusive | Libc.LockNonblocking));
         int looks = 0;
 
-        // A process that has died is waited for; then the lock falls and nobody is named any more.
+        // The lock waits for a process that has died; then the lock is released and no holder is named any more.
         Assert.Equal(0, FileLock.Take(taker, _ =>
         {
             if (++looks < 80)

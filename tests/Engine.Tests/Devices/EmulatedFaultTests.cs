@@ -5,7 +5,7 @@ using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.Devices;
 
-/// <summary>What an emulated disk does wrong when it is told to.</summary>
+/// <summary>The faults that an emulated disk injects on request.</summary>
 public class EmulatedFaultTests
 {
     private const int Requests = 2000;

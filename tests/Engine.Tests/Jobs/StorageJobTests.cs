@@ -125,7 +125,7 @@ public sealed class StorageJobTests
         long idle = (job.BytesProcessed >> 20) - busy;
 
         Assert.InRange(busy, 95, 105);      // of 1000 pieces that fit into ten seconds
-        Assert.InRange(idle, 985, 1000);    // and all of them when nobody else is there
+        Assert.InRange(idle, 985, 1000);    // and all of them when no client is at work
     }
 
     [Fact]

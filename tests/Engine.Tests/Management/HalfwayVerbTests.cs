@@ -7,7 +7,7 @@ using TierSpaces.Engine.Tests.Exports.Nbd;
 
 namespace TierSpaces.Engine.Tests.Management;
 
-/// <summary>Verbs of which a step fails: everything is as before, and the caller is told.</summary>
+/// <summary>Verbs of which a step fails: everything is as before, and the caller gets the error.</summary>
 public sealed class HalfwayVerbTests
 {
     private const long Mebibyte = 1 << 20;

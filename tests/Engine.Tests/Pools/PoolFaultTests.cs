@@ -10,7 +10,7 @@ public sealed class PoolFaultTests
     private static readonly DiskNumber s_one = new(1);
     private static readonly DiskNumber s_two = new(2);
 
-    // Disks 1, 2 and 3; 3 is lost; the power goes when the new view {1, 2} stands on the witness alone. Disk 1 with the witness
+    // Disks 1, 2 and 3; 3 is lost; the power goes when the new view {1, 2} is on the witness alone. Disk 1 with the witness
     // is a majority of the new view, disks 2 and 3 are one of the old: only one of the two parts may go on.
     [Fact]
     public void A_view_that_only_the_witness_holds_does_not_split_the_pool()
@@ -27,7 +27,7 @@ public sealed class PoolFaultTests
     }
 
     // The same, and then all three disks are opened with the witness. Whenever the power goes meanwhile, and whichever of the disks keeps what
-    // was in its cache, it is one part again that may go on: what was decided half way is decided anew before anything else is.
+    // was in its cache, again only one part may go on: a half-decided change is decided again before any other.
     [Fact]
     public void A_view_that_was_half_written_is_decided_again_before_the_next()
     {
@@ -445,7 +445,7 @@ public sealed class PoolFaultTests
         async LaneTask Wait() => ended(await task);
     }
 
-    /// <summary>Three disks, of which the third is being taken out: the new view stands on the witness, and on no disk yet.</summary>
+    /// <summary>Three disks, of which the third is being taken out: the new view is on the witness, and on no disk yet.</summary>
     private static (PoolWorld World, Pool Pool) WithHalfWrittenView()
     {
         PoolWorld world = new(1, 3);

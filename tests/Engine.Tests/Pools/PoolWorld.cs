@@ -45,7 +45,7 @@ internal sealed class PoolWorld
 
     internal PoolOpenResult Open(PoolId id, params int[] disks) => Lane.Run(Pool.Open(Environment, id, Scan(disks)));
 
-    /// <summary>The same machine after its host process died: caches kept, disks opened anew, another lane.</summary>
+    /// <summary>The same machine after its host process died: caches kept, disks reopened, another lane.</summary>
     internal PoolWorld Killed(ulong seed) =>
         new(new SimLane(seed), [.. Disks.Select(disk => disk.SnapshotWithInFlight())], Host.Snapshot(withMemory: true));
 

@@ -282,7 +282,7 @@ public abstract class BlockStoreConformance
         IoBuffer buffer = lane.Buffers.Rent(length);
         for (int at = 0; at < length; at += 8)
         {
-            BitConverter.TryWriteBytes(buffer.Span[at..], offset + at);   // each place is told from every other
+            BitConverter.TryWriteBytes(buffer.Span[at..], offset + at);   // the value at each place is unique
         }
 
         Assert.Equal(IoError.None, await store.Write(offset, buffer, flags));

@@ -32,7 +32,7 @@ public sealed class AnyByteTests
             int blocks = 0;
             foreach (int block in world.Written)
             {
-                // A third of the blocks, each on one copy: data where it stands, or one sector of the page that describes 64 of them.
+                // A third of the blocks, each on one copy: the data itself, or one sector of the page that describes 64 of them.
                 if (random.Next(3) == 0)
                 {
                     world.Flip(random.Next(copies), (long)block * Block);

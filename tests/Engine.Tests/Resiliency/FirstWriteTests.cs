@@ -58,13 +58,13 @@ public sealed class FirstWriteTests
         third.AssertReads(8192, 4096);
     }
 
-    // The newest data of a block was on its way to one disk and on the other already when the process died. What was chosen is on both before
-    // anything is said of it: the power may go, and the disk that had it.
+    // The newest data of a block was in flight to one disk and already on the other when the process died. The chosen data is on both disks before
+    // the log describes it: then the power may go, and the disk that had it.
     [Fact]
     public void A_first_write_that_is_believed_is_on_every_copy_before_the_log_says_so()
     {
         ScrubWorld first = ScrubWorld.New(1, 2, checksums: true);
-        int at = 2 * first.RowLength;   // a row that is not there yet, on slabs full of somebody else's data
+        int at = 2 * first.RowLength;   // a row that is not there yet, on slabs full of another owner's data
         first.Put(at + Block, Block);   // it is there now
         SimDisk slow = Slow(first, 1, at);
         first.Overwrite(at, 0x5A).Forget();

@@ -24,7 +24,7 @@ public sealed class HealingTests
         Assert.Equal(1, world.Reported(DiskFinding.Healed));
     }
 
-    // A write has reached one disk and not the other; whoever reads meanwhile finds a block that is not what its entry says, and one that is.
+    // A write has reached one disk and not the other. A read meanwhile finds one block that does not match its entry, and one that does.
     [Fact]
     public void What_a_write_has_left_half_way_is_not_healed_from_the_other_copy()
     {

@@ -27,7 +27,7 @@ public sealed class HedgedReadTests : IDisposable
         Array.ForEach(answers, _world.Lane.Buffers.Return);
         Assert.Equal(reads, _world.Lane.Buffers.Waiting);   // the memory that was asked for is still with the device
 
-        // What the device reads late reaches memory that nobody has.
+        // The device's late reads reach memory that has no other user.
         foreach (SimDisk disk in _world.Disks)
         {
             disk.Wake();

@@ -102,7 +102,7 @@ public sealed class LogFaultTests
         Assert.True(findings.IsClean, findings.ToString());
     }
 
-    // Nobody tells a space that is being opened that a disk has left. What that disk has not got is recorded all the same: it comes back soon.
+    // A space that is being opened gets no notice that a disk has left. The writes that the disk missed are recorded all the same: it comes back soon.
     [Fact]
     public void A_disk_that_fails_while_the_space_is_opened_is_stale_where_it_may_differ()
     {

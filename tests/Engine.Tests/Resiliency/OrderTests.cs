@@ -10,7 +10,7 @@ public sealed class OrderTests
 {
     private const int Block = 4096;
 
-    // A row is given back, the power goes, the row is made anew, the power goes again: what the log says of the former row is not said of this one.
+    // A row is freed, the power goes, the row is created again, the power goes again: log entries of the former row do not apply to the new one.
     [Theory]
     [InlineData(1)]
     [InlineData(2)]

@@ -68,7 +68,7 @@ internal sealed class ScrubWorld
 
     internal int Reported(DiskFinding finding) => World.Host.Reports.GetValueOrDefault(finding);
 
-    /// <summary>Where a copy of an address stands.</summary>
+    /// <summary>Returns the place of a copy of an address.</summary>
     internal (int Disk, long Offset) DataPlace(int copy, long address)
     {
         SpaceShape shape = _scenario.Shape;
@@ -77,7 +77,7 @@ internal sealed class ScrubWorld
         return (place.Disk, place.DataOffset + piece.SlabOffset);
     }
 
-    /// <summary>Where a copy of the first checksum page stands.</summary>
+    /// <summary>Returns the place of a copy of the first checksum page.</summary>
     internal (int Disk, long Offset) PagePlace(int copy)
     {
         SlabPlace place = World.Host.Row(0)!.Places[copy];

@@ -86,7 +86,7 @@ public sealed class SpaceRowTests
         }
     }
 
-    // Its zeros are lost with it, and nothing says that it misses them: whoever owned the slab before would be read from it.
+    // The disk loses the zeros of the new row, and no mark says that it misses them: reads would return data of the slab's former owner.
     [Theory]
     [InlineData(0)]
     [InlineData(1)]

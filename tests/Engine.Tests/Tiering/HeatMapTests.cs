@@ -24,7 +24,7 @@ public sealed class HeatMapTests(ITestOutputHelper output)
         Assert.Equal(0, map.Heat(99, 7 * Day));
     }
 
-    // The oracle adds every request with its own power of two; the map rounds to floats, computes its scale now and then, and begins anew
+    // The oracle adds every request with its own power of two; the map rounds to floats, computes its scale now and then, and renormalizes
     // after 64 half-lives.
     [Theory]
     [InlineData(1)]
@@ -44,7 +44,7 @@ public sealed class HeatMapTests(ITestOutputHelper output)
             map.Record(((long)slice * Mi) + (random.Next(200) * 4096), 4096, random.Next(2) == 0, (long)(now * Day));
         }
 
-        Assert.True(now > 2 * HeatMap.RenormalizeAfter, "The load is too short to begin anew twice.");
+        Assert.True(now > 2 * HeatMap.RenormalizeAfter, "The load is too short to renormalize twice.");
         double[] expected = new double[2000];
         requests.ForEach(request => expected[request.Slice] += double.Exp2(request.At - now));
         for (int slice = 0; slice < expected.Length; slice++)

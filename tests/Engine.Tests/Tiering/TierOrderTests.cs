@@ -135,8 +135,8 @@ public sealed class TierOrderTests
         }
     }
 
-    // A power cut left the copies of a block different. While the disk is opened again a member disk leaves, whoever finds that out: the tiers that are
-    // open already decide without it what the block is, and it has missed that when it is back.
+    // A power cut left the copies of a block different. While the virtual disk is opened again a member disk leaves, at any request: the tiers that are
+    // already open decide the content of the block without it, and the disk has missed that when it is back.
     [Fact]
     public void A_disk_that_leaves_while_tiers_are_opened_comes_back_with_nothing_that_was_decided_otherwise()
     {

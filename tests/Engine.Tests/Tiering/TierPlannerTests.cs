@@ -43,7 +43,7 @@ public sealed class TierPlannerTests
         }
     }
 
-    // Of two tiers: whoever is promoted gains, against every slice that stays below and everyone that was sent there.
+    // With two tiers: a promoted slice gains, compared with every slice that stays below and every slice that was demoted.
     [Fact]
     public void What_is_promoted_beats_what_is_demoted_by_more_than_the_cost()
     {

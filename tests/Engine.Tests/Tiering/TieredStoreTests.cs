@@ -401,8 +401,8 @@ public sealed class TieredStoreTests
         world.Lane.Buffers.Return(buffer);
     }
 
-    // A slice that was unmapped while something held it is given back later, if there is room for that in the metadata. Where there is none, neither
-    // writes nor moves wait for it, whether it has come about all the same or not.
+    // A slice that was unmapped while it was held is freed later, if the metadata has room for that. If it has none, neither
+    // writes nor moves wait for it, whether the commit was applied all the same or not.
     [Theory]
     [InlineData(false)]
     [InlineData(true)]

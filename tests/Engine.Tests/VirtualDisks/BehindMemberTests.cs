@@ -102,7 +102,7 @@ public sealed class BehindMemberTests
         Stop(world);
         for (int session = 3; session < 80; session++)
         {
-            world = world.Restart((ulong)session, (0, null));   // long enough that nobody remembers the session that it left in
+            world = world.Restart((ulong)session, (0, null));   // long enough that no member remembers the session that it left in
             world = Start(world);
             Stop(world);
         }

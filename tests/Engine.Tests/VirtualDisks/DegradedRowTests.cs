@@ -8,7 +8,7 @@ using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.VirtualDisks;
 
-/// <summary>First writes while a disk is away that no other can stand in for.</summary>
+/// <summary>First writes while a disk is away that no other can replace.</summary>
 public class DegradedRowTests
 {
     private const int Mebibyte = 1 << 20;

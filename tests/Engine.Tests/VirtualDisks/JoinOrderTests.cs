@@ -77,7 +77,7 @@ public sealed class JoinOrderTests
         Assert.Null(answer);
         Assert.True(world.Lane.Run(world.Pool.Evict(new DiskNumber((ushort)(disks[0] + 1)), "it was pulled")).Succeeded);
         world.Lane.PumpWhile(() => answer is null, 60_000_000_000);
-        Assert.NotEqual(IoError.None, answer);   // nobody in the view holds it
+        Assert.NotEqual(IoError.None, answer);   // no disk in the view has it
 
         async LaneTask Write() => answer = await world.Store.Write(0, buffer, WriteFlags.None);
     }

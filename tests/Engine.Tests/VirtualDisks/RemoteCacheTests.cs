@@ -184,14 +184,14 @@ public sealed class RemoteCacheTests
         int[] ring = RingDisks(world);
         PoolWorld after = Cut(world, 0);
         Array.ForEach(ring, disk => after.Disks[disk].Pulled = true);
-        Assert.NotEqual("", after.Lane.Run(after.Open()));   // the lending pool has no majority either, or no copy is there
+        Assert.NotEqual("", after.Lane.Run(after.Open()));   // the remote cache pool has no majority either, or no copy is there
         after = Cut(world, 0);
         after.Disks[ring[0]].Pulled = true;
         Assert.Equal("", after.Lane.Run(after.Open()));
         Assert.Equal(s_first, Read(after, 0));
     }
 
-    // The record that names the other cache may stand on the disk that is left: nobody knows which one counts after the next opening.
+    // The record that names the other cache may be on the disk that is left: it is unknown which cache the next opening uses.
     [Fact]
     public void A_home_that_loses_its_majority_while_its_cache_is_exchanged_takes_nothing_more()
     {
@@ -212,7 +212,7 @@ public sealed class RemoteCacheTests
             sizes.Add(after.VirtualDisk.Description.WriteCacheSize);
         }
 
-        Assert.Contains(2 * Slab, sizes);   // the record did come about
+        Assert.Contains(2 * Slab, sizes);   // the record was applied
 
         void PullMostOnceRemote()
         {
@@ -275,8 +275,8 @@ public sealed class RemoteCacheTests
     }
 
     /// <summary>
-    /// Lets an operation begin anew again and again, and stops it before each request that it makes; looks at what a power cut leaves that keeps of the
-    /// writes in the disks' caches nothing, half, and all.
+    /// Repeats an operation and stops it before each request that it makes. Judges the state after power cuts that keep
+    /// none, half and all of the writes in the disks' caches.
     /// </summary>
     private static void EachCut(Func<PoolWorld> prepare, Func<PoolWorld, LaneTask> operation, Action<PoolWorld, bool> judge)
     {
@@ -339,7 +339,7 @@ public sealed class RemoteCacheTests
         return world;
     }
 
-    /// <summary>With two writes that are durable and not home.</summary>
+    /// <summary>A virtual disk with two writes that are durable and not destaged.</summary>
     private static PoolWorld Filled()
     {
         PoolWorld world = Open();

@@ -126,7 +126,7 @@ public class ResyncTests
         ReadsWithoutAnyOne(world, data);
     }
 
-    // Nobody evicts the disk: a commit of metadata finds it gone. What was acknowledged on it and not flushed is not there afterwards.
+    // The data path does not evict the disk: a commit of metadata finds it gone. Writes that were acknowledged on it and not flushed are lost there.
     [Fact]
     public void What_a_disk_had_in_its_cache_when_the_metadata_lost_it_is_stale_there()
     {
@@ -145,7 +145,7 @@ public class ResyncTests
         ReadsWithoutAnyOne(world, young);
     }
 
-    // What it lacks of the regions that were being written when the power went nobody can tell later: it is recorded at the opening without it.
+    // It is unknown later which writes the disk lacks in the dirty regions of the power cut: the opening without it records the regions as stale.
     [Fact]
     public void A_disk_that_is_missing_after_a_power_cut_is_stale_where_it_may_differ()
     {
@@ -183,7 +183,7 @@ public class ResyncTests
         Assert.Equal(young, Read(back, 0, Region));
     }
 
-    // A slab that was somebody else's is to be cleared for the first write, and its disk is gone: none of it may be shown when that is back.
+    // A slab of a former owner is to be cleared for the first write, and its disk is gone: none of its data may be returned when the disk is back.
     [Fact]
     public void A_new_slab_that_could_not_be_cleared_is_stale_all_over()
     {
@@ -203,7 +203,7 @@ public class ResyncTests
         }
     }
 
-    // The log goes on while the copy is made whole: what is written into the part that is being copied stands on the copy as well.
+    // The log goes on while the copy is made whole: what is written into the part that is being copied is on the copy as well.
     [Fact]
     public void A_copy_of_the_log_that_was_made_whole_under_flushes_is_enough_to_open()
     {

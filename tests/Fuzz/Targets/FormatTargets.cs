@@ -5,7 +5,7 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Fuzz.Targets;
 
-/// <summary>Blocks of fixed size as they stand on a disk. Each answers with its status; none may throw.</summary>
+/// <summary>Blocks of fixed size as they are on a disk. Each decoder answers with its status; none may throw.</summary>
 internal static class FormatTargets
 {
     private const int Slot = 8192;

@@ -8,7 +8,7 @@ using TierSpaces.Simulation;
 namespace TierSpaces.Fuzz.Targets;
 
 /// <summary>
-/// A whole pool, opened from disks on which anything may stand: found, opened, its virtual disks opened, read, written, flushed and
+/// A whole pool, opened from disks with any content: found, opened, its virtual disks opened, read, written, flushed and
 /// closed. It may refuse anywhere with a reason; it may not throw, hang or take memory without end.
 /// </summary>
 internal static class ImageTargets

@@ -6,7 +6,7 @@ using TierSpaces.Simulation;
 
 namespace TierSpaces.Fuzz;
 
-/// <summary>Where a block stands, by what it is for.</summary>
+/// <summary>Area of a block, by its use.</summary>
 internal enum ImageArea
 {
     Labels,

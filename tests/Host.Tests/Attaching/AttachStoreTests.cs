@@ -4,7 +4,7 @@ using TierSpaces.Host.Attaching;
 
 namespace TierSpaces.Host.Tests.Attaching;
 
-/// <summary>The records of attached disks as somebody may have left them: a host starts whatever is in the file.</summary>
+/// <summary>Damaged records of attached disks: a host starts with any content of the file.</summary>
 public sealed class AttachStoreTests : IDisposable
 {
     private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;

@@ -22,7 +22,7 @@ public sealed class GoldenPoolTests
         var opened = check.Open();
         Assert.Empty(GoldenObjects.Differences(pack.Opened!, opened));
         Assert.Empty(check.WrongBytes());
-        Assert.All(Bytes(pack.Opened!), before => Assert.True(Bytes(opened)[before.Key] >= before.Value, $"Job {before.Key} began anew."));
+        Assert.All(Bytes(pack.Opened!), before => Assert.True(Bytes(opened)[before.Key] >= before.Value, $"Job {before.Key} started over."));
 
         Assert.Empty(GoldenObjects.Differences(pack.Settled!, check.Settle()));
         Assert.Empty(check.WrongBytes());

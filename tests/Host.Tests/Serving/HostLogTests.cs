@@ -1,6 +1,6 @@
 namespace TierSpaces.Host.Tests.Serving;
 
-/// <summary>The log of a host that stands alone.</summary>
+/// <summary>The log of a detached host.</summary>
 public class HostLogTests
 {
     [Fact]

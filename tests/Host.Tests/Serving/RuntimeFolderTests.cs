@@ -3,7 +3,7 @@ using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Tests.Serving;
 
-/// <summary>Shared memory of a host: nobody but its user chooses where it lies, and nothing of it stays.</summary>
+/// <summary>Shared memory of a host: only its user chooses the folder, and no file is left behind.</summary>
 public sealed class RuntimeFolderTests : IDisposable
 {
     private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;

@@ -2,7 +2,7 @@ using System.Net.Sockets;
 
 namespace TierSpaces.Host.Tests.Serving;
 
-/// <summary>The management socket: who may use it, and what stands in its way.</summary>
+/// <summary>The management socket: who may use it, and what blocks its path.</summary>
 public class SocketTests
 {
     [Fact]

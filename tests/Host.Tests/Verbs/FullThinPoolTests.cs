@@ -4,7 +4,7 @@ using TierSpaces.Acceptance;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
-/// <summary>A thin pool that fills: what pool, virtual disk, log and client are told, and that it ends with more disks or less data.</summary>
+/// <summary>A thin pool that fills: what pool, virtual disk, log and client show, and that more disks or less data end it.</summary>
 public sealed class FullThinPoolTests
 {
     private const uint ENOSPC = 28;

@@ -7,7 +7,7 @@ namespace TierSpaces.Host.Tests.Verbs;
 
 /// <summary>
 /// Heat maps listed, exported and imported through verbs, and explained. Virtual disk d has 4 slices of 256 KiB on SSD and 12 on HDD, s has 4 and 8
-/// of 1 MiB, l has 4 and 5 000 of 256 KiB. Their heat is imported, since nobody uses them.
+/// of 1 MiB, l has 4 and 5 000 of 256 KiB. Their heat is imported, since no client uses them.
 /// </summary>
 public sealed class HeatMapVerbTests : IAsyncLifetime
 {
@@ -47,7 +47,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     {
         await HeatAsync("l", Slice, Large, [.. Enumerable.Range(0, Large).Select(slice => (slice, 1 + (slice % 7)))]);
         await HeatAsync("d", Slice, 16, (3, 5));
-        var request = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "l", "nobody", "d" } };
+        var request = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "l", "absent", "d" } };
         var first = await host.SendAsync("Get-StorageTierHeatMap", request);
         Assert.Single(first.GetProperty("Errors").EnumerateArray().ToArray());
         Assert.InRange(first.GetProperty("Objects").GetArrayLength(), GetStorageTierHeatMapHandler.PageObjects, Large);

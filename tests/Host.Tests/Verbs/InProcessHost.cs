@@ -33,7 +33,7 @@ public sealed partial class InProcessHost : IAsyncLifetime
         await SendAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "t", ["MediaType"] = "SSD" });
     }
 
-    /// <summary>Where files are said to lie on connected virtual disks: nowhere, until a test says otherwise.</summary>
+    /// <summary>The places of files on connected virtual disks, as the host sees them: none, until a test sets one.</summary>
     internal FakeFileMap Files { get; } = new();
 
     /// <summary>Starts the host, again after <see cref="CloseAsync"/>.</summary>

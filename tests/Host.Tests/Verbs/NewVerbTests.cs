@@ -7,7 +7,7 @@ using TierSpaces.Host.Verbs;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
-/// <summary>A verb that nobody has heard of, declared here: reading, checking, carrying out, printing and help take it as it is.</summary>
+/// <summary>A new verb, declared only here: parsing, validation, execution, printing and help work without further code.</summary>
 public class NewVerbTests
 {
     private static readonly VerbDescription verb = VerbDescription.Of(typeof(MeasureTeapotRequest));

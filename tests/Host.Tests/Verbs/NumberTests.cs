@@ -38,7 +38,7 @@ public sealed class NumberTests(InProcessHost host) : IClassFixture<InProcessHos
         Assert.Equal(before, await host.StateAsync());
     }
 
-    /// <summary>What the type holds and the engine cannot is refused by a row of the table, and never as a failure that nobody foresaw.</summary>
+    /// <summary>A value that the type allows and the engine does not is refused by a row of the table, and never with an unexpected failure.</summary>
     [Theory]
     [MemberData(nameof(Numbers))]
     public async Task The_largest_number_is_refused_or_carried_out(string verb, string name)

@@ -47,7 +47,7 @@ public sealed class PageMemoryTests
         clock.Seconds = 118;
         Assert.Equal("one", await ValueAsync(page));
         clock.Seconds = 119;
-        Assert.Equal("anew", await ValueAsync(page));
+        Assert.Equal("fresh", await ValueAsync(page));
         Assert.Equal(0, memory.Count);
     }
 
@@ -75,7 +75,7 @@ public sealed class PageMemoryTests
         }
 
         Assert.Equal(PageMemory<string>.Most, memory.Count);
-        Assert.Equal("anew", await ValueAsync(pages[0]));
+        Assert.Equal("fresh", await ValueAsync(pages[0]));
         Assert.Equal("1", await ValueAsync(pages[1]));
     }
 
@@ -86,9 +86,9 @@ public sealed class PageMemoryTests
         return listing.End("disk:0")!;
     }
 
-    private Task<string> ValueAsync(string page) => memory.Begin(page).OfAsync(disk, () => Task.FromResult("anew"));
+    private Task<string> ValueAsync(string page) => memory.Begin(page).OfAsync(disk, () => Task.FromResult("fresh"));
 
-    /// <summary>A clock that stands still until it is set, with timers that wait to be fired.</summary>
+    /// <summary>A clock that advances only when it is set, with timers that wait to be fired.</summary>
     private sealed class Clock : TimeProvider
     {
         private readonly List<Action> due = [];

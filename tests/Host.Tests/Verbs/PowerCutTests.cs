@@ -74,7 +74,7 @@ public sealed class PowerCutTests : IDisposable
     {
         Assert.Contains("-Cuts 0 is outside 1 to 100000", scratch.Run("Test-StoragePowerCut", "-Cuts", "0").Error);
         Assert.Contains("-TimeLimitSeconds 0 is outside", scratch.Run("Test-StoragePowerCut", "-TimeLimitSeconds", "0").Error);
-        Assert.Contains("NotFound_FriendlyName", scratch.Run("Test-StoragePowerCut", "-FriendlyName", "nobody").Error);
+        Assert.Contains("NotFound_FriendlyName", scratch.Run("Test-StoragePowerCut", "-FriendlyName", "absent").Error);
     }
 
     public void Dispose() => scratch.Dispose();

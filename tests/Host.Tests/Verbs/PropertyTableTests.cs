@@ -106,7 +106,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "p", ["LentWriteCacheSizeMax"] = 64 << 20 });
         await OkAsync("New-VirtualDisk", new()
         {
-            ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "borrows", ["Size"] = 8 << 20, ["CachePool"] = "p", ["WriteCacheSize"] = 1 << 20,
+            ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "remote", ["Size"] = 8 << 20, ["CachePool"] = "p", ["WriteCacheSize"] = 1 << 20,
         });
         await OkAsync("New-StorageTier", new()
         {
@@ -208,7 +208,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
         }
     }
 
-    /// <summary>The primordial pool stands for every disk: it leaves out what is said of pools, which proves nothing about them.</summary>
+    /// <summary>Returns the properties to compare. The primordial pool, which contains every disk, leaves out properties of concrete pools and proves nothing about them.</summary>
     private static IEnumerable<JsonProperty> Properties(JsonElement info) => info.EnumerateObject()
         .Where(property => !info.TryGetProperty("IsPrimordial", out var primordial) || !primordial.GetBoolean() || property.Name == "IsPrimordial");
 

@@ -3,7 +3,7 @@ using TierSpaces.Acceptance;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
-/// <summary>Disks that are pulled under a client's load and come back: what the client, the verbs and the log are told, and that all serves again without a command.</summary>
+/// <summary>Disks that are pulled under a client's load and come back: what the client, the verbs and the log report, and that all serves again without a command.</summary>
 public sealed class ReturnedDisksTests : IDisposable
 {
     private const uint EIO = 5;

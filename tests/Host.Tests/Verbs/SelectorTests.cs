@@ -29,11 +29,11 @@ public class SelectorTests
     [Fact]
     public void A_name_that_fits_nothing_is_an_error_and_the_others_are_found()
     {
-        var found = selector.ByFriendlyName(["nobody", "beta"], errors.Add);
+        var found = selector.ByFriendlyName(["absent", "beta"], errors.Add);
         Assert.Equal("2", Assert.Single(found).Id);
         var error = Assert.Single(errors);
         Assert.Equal(
-            "No MSFT_StoragePool objects found with property 'FriendlyName' equal to 'nobody'.  "
+            "No MSFT_StoragePool objects found with property 'FriendlyName' equal to 'absent'.  "
             + "Verify the value of the property and retry.",
             error.Message);
         Assert.Equal("CmdletizationQuery_NotFound_FriendlyName", error.ErrorId);

@@ -6,7 +6,7 @@ using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
-/// <summary>What is said of slices, for a disk with two slices on tier 'fast' and more on 'slow', by the planner's own plans.</summary>
+/// <summary>Explanations of slices, for a disk with two slices on tier 'fast' and more on 'slow', by the planner's own plans.</summary>
 public sealed class SliceExplanationTests
 {
     private const int FastSlices = 2;

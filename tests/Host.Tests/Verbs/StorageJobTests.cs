@@ -45,8 +45,8 @@ public sealed class StorageJobTests : IDisposable
     [Fact]
     public void What_is_not_there_is_named()
     {
-        Assert.Contains("NotFound_FriendlyName", scratch.Run("Repair-VirtualDisk", "nobody").Error);
-        Assert.Contains("NotFound_Name", scratch.Run("Stop-StorageJob", "-Name", "nobody").Error);
+        Assert.Contains("NotFound_FriendlyName", scratch.Run("Repair-VirtualDisk", "absent").Error);
+        Assert.Contains("NotFound_Name", scratch.Run("Stop-StorageJob", "-Name", "absent").Error);
         Assert.Equal(0, JsonDocument.Parse(scratch.Run("Get-StorageJob", "-Json").Output).RootElement.GetArrayLength());
     }
 

@@ -182,7 +182,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
 
     [Theory]
     [InlineData("Remove-StoragePool", "FriendlyName", "p", 48008)]
-    [InlineData("Remove-VirtualDisk", "FriendlyName", "nobody", 8)]
+    [InlineData("Remove-VirtualDisk", "FriendlyName", "absent", 8)]
     [InlineData("Update-StoragePool", "FriendlyName", "Primordial", 48000)]
     public async Task What_would_be_refused_is_refused(string verb, string parameter, string value, int code)
     {

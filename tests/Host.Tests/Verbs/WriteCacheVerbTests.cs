@@ -29,15 +29,15 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     public async Task A_cache_is_put_in_another_pool_and_limited_there()
     {
         await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("l1"), host.Image("l2") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
-        await OkAsync("New-StoragePool", new() { ["FriendlyName"] = "lender", ["PhysicalDisks"] = new[] { "l1", "l2" } });
-        await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "lender", ["LentWriteCacheSizeMax"] = 10 << 20 });
-        var told = string.Join('\n', (await host.SendAsync("New-VirtualDisk", New("c", ("CachePool", "Lender"), ("WriteCacheSize", 4 << 20), ("WhatIf", true)))).GetProperty("Steps").EnumerateArray());
+        await OkAsync("New-StoragePool", new() { ["FriendlyName"] = "flash", ["PhysicalDisks"] = new[] { "l1", "l2" } });
+        await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "flash", ["LentWriteCacheSizeMax"] = 10 << 20 });
+        var told = string.Join('\n', (await host.SendAsync("New-VirtualDisk", New("c", ("CachePool", "Flash"), ("WriteCacheSize", 4 << 20), ("WhatIf", true)))).GetProperty("Steps").EnumerateArray());
         Assert.Contains("physical disk 'l1': 4 slabs for the write cache", told);
-        await OkAsync("New-VirtualDisk", New("c", ("CachePool", "Lender"), ("WriteCacheSize", 4 << 20)));
-        Assert.Equal("lender", Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c"))).GetProperty("CachePool").GetString());
-        var pool = Assert.Single(await ObjectsAsync("Get-StoragePool", Named("lender")));
+        await OkAsync("New-VirtualDisk", New("c", ("CachePool", "Flash"), ("WriteCacheSize", 4 << 20)));
+        Assert.Equal("flash", Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c"))).GetProperty("CachePool").GetString());
+        var pool = Assert.Single(await ObjectsAsync("Get-StoragePool", Named("flash")));
         Assert.Equal((8ul << 20, 10ul << 20), (pool.GetProperty("LentWriteCacheSize").GetUInt64(), pool.GetProperty("LentWriteCacheSizeMax").GetUInt64()));
-        foreach ((string cachePool, long size, int code) in new (string, long, int)[] { ("none", 1, 8), ("Primordial", 1, 48000), ("lender", 4 << 20, 50005), ("lender", 0, 50005) })
+        foreach ((string cachePool, long size, int code) in new (string, long, int)[] { ("none", 1, 8), ("Primordial", 1, 48000), ("flash", 4 << 20, 50005), ("flash", 0, 50005) })
         {
             var error = Assert.Single((await host.SendAsync("New-VirtualDisk", New("d", ("CachePool", cachePool), ("WriteCacheSize", size)))).GetProperty("Errors").EnumerateArray().ToArray());
             Assert.Equal(code, error.GetProperty("Code").GetInt32());

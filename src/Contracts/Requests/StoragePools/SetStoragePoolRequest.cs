@@ -66,7 +66,7 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public uint? ScrubIntervalDays { get; init; }
 
     [VerbParameter(
-        "Most bytes that the pool lends for write caches of virtual disks of other pools; 0 for none. No limit unless set.",
+        "Specifies the maximum number of bytes that the pool provides for write caches of virtual disks of other pools; 0 for none. The default value is no limit.",
         Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName", Kind = ParameterKind.Size, IsOurs = true)]
     public ulong? LentWriteCacheSizeMax { get; init; }
 

@@ -6,7 +6,7 @@ namespace TierSpaces.Contracts;
     DefaultSet = "ByDesiredStorageTierFriendlyName", ChangesState = true, IsIdempotent = true)]
 public sealed record SetFileStorageTierRequest : StorageRequest<FileStorageTierInfo>
 {
-    // A range is said by one of three names of the virtual disk, with one of three names of the tier.
+    // A range is given by one of three names of the virtual disk, with one of three names of the tier.
     private const string FileSets = "ByDesiredStorageTierFriendlyName, ByDesiredStorageTier, ByDesiredStorageTierUniqueId";
     private const string NameSets = "ByVirtualDiskFriendlyName, ByVirtualDiskFriendlyNameAndTier, ByVirtualDiskFriendlyNameAndTierUniqueId";
     private const string IdSets = "ByVirtualDiskUniqueId, ByVirtualDiskUniqueIdAndTier, ByVirtualDiskUniqueIdAndTierUniqueId";

@@ -51,7 +51,7 @@ public sealed record SetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     public Access? Access { get; init; }
 
     [VerbParameter(
-        "Size of each copy of the write cache in bytes, rounded up to whole slabs; 0 for none. What it holds goes home first.",
+        "Specifies the size of each copy of the write cache in bytes, rounded up to whole slabs; 0 for none. The cached data is destaged first.",
         Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", Kind = ParameterKind.Size, IsOurs = true)]
     public ulong? WriteCacheSize { get; init; }
 

@@ -38,7 +38,7 @@ internal sealed class ExportConnection : IDisposable
     public int Descriptor => (int)socket.SafeHandle.DangerousGetHandle();
 
     /// <summary>Connects and negotiates.</summary>
-    /// <exception cref="AttachException">Nobody answers within 10 s, or not with that export.</exception>
+    /// <exception cref="AttachException">No server answers within 10 s, or the server does not have that export.</exception>
     public static ExportConnection Open(string path, string exportName)
     {
         var connection = new ExportConnection();

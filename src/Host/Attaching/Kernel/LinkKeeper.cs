@@ -6,7 +6,7 @@ namespace TierSpaces.Host.Attaching.Kernel;
 /// <list type="number">
 /// <item>The kernel's news is listened to before the first device is connected again: no death is missed.</item>
 /// <item>A connection that cannot be made is tried again every second, for as long as the device is kept.</item>
-/// <item>Nothing is connected to a device that was let go of: both happen under the lock.</item>
+/// <item>A released device is never connected again: both happen under the lock.</item>
 /// </list>
 /// </summary>
 internal sealed class LinkKeeper(IKernelNbd kernel)
@@ -46,7 +46,7 @@ internal sealed class LinkKeeper(IKernelNbd kernel)
         }
     }
 
-    /// <summary>Lets go of a device.</summary>
+    /// <summary>Releases a device: its connection is not renewed any more.</summary>
     public void Forget(int device)
     {
         lock (sync)

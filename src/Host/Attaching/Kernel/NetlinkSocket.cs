@@ -36,7 +36,7 @@ internal sealed class NetlinkSocket : IDisposable
     public ushort? FamilyOf(string name) =>
         Describe(name)?.GetValueOrDefault(FamilyId) is { Length: 2 } id ? MemoryMarshal.Read<ushort>(id) : null;
 
-    /// <summary>From now on <see cref="News"/> tells what a group of a family is told.</summary>
+    /// <summary>Joins a multicast group of a family: from now on <see cref="News"/> returns its messages.</summary>
     /// <exception cref="AttachException">There is no such group.</exception>
     public void Join(string family, string group)
     {

@@ -3,7 +3,7 @@ using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.Hosts;
 
-/// <summary>Start-TierSpacesHost: whoever asks has started the host already; the answer describes it.</summary>
+/// <summary>Start-TierSpacesHost: the client has started the host before it sends this request; the reply describes the host.</summary>
 internal sealed class StartTierSpacesHostHandler(HostServices services)
     : VerbHandler<StartTierSpacesHostRequest, TierSpacesHostInfo>
 {

@@ -3,18 +3,18 @@ using TierSpaces.Engine.Management;
 
 namespace TierSpaces.Host.Verbs.Mapping;
 
-/// <summary>Turns the engine's refusals into rows of the table of errors. Both are named alike; a test compares them.</summary>
+/// <summary>Maps the engine's errors to rows of the table of errors. Both have the same names; a test compares them.</summary>
 internal static class EngineErrors
 {
-    /// <summary>The row of a refusal.</summary>
+    /// <summary>Returns the row of an engine error.</summary>
     public static StorageErrorKind KindOf(ManagementError problem) =>
         StorageErrors.All.FirstOrDefault(kind => kind.Word == problem.ToString()) ?? StorageErrors.Failed;
 
-    /// <summary>The error of a refusal.</summary>
+    /// <summary>Converts an engine error to the error that the client gets.</summary>
     public static StorageException ToError(ManagementException rejected) =>
         new(KindOf(rejected.Error), rejected.Message, rejected.Action, inner: rejected);
 
-    /// <summary>Why a disk cannot be pooled, in Windows' words; refusals Windows has no word for are "Other".</summary>
+    /// <summary>Returns why a disk cannot be pooled, in Windows' words; an error that Windows has no word for is "Other".</summary>
     public static CannotPoolReason ToCannotPoolReason(ManagementError problem) => problem switch
     {
         ManagementError.PhysicalDiskInUse => CannotPoolReason.InAPool,

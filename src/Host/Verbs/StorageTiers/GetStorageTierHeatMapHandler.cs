@@ -43,7 +43,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         reply.NextPage = listing.End(reply.NextPage);
     }
 
-    /// <summary>What was named and is not there is said once.</summary>
+    /// <summary>Reports an object that was named and does not exist, with the first page only.</summary>
     private static void Fail(StorageErrorInfo error, GetStorageTierHeatMapRequest request, ReplyBuilder<StorageTierHeatInfo> reply)
     {
         if (request.Page is null)

@@ -44,7 +44,7 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
     {
         var export = await subsystem.Heat.ExportAsync(Id).ConfigureAwait(false);
         var part = Path.Combine(Path.GetDirectoryName(path)!, $".{Guid.NewGuid():N}.part");
-        var isMade = false;   // from then on that name is nobody else's
+        var isMade = false;   // once true, this call owns the file of that name
         try
         {
             await using (var file = new FileStream(part, FileMode.CreateNew, FileAccess.Write))

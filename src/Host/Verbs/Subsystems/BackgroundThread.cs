@@ -3,8 +3,8 @@ using TierSpaces.Host.Native;
 namespace TierSpaces.Host.Verbs.Subsystems;
 
 /// <summary>
-/// A thread for work that computes for minutes and must be in nobody's way: it has the least claim to the processor, so that whatever
-/// serves clients goes first.
+/// A thread for work that computes for minutes and must not delay clients: it has the lowest scheduling priority, so threads that
+/// serve clients run first.
 /// </summary>
 internal static class BackgroundThread
 {

@@ -4,7 +4,7 @@ using TierSpaces.Host.Verbs.Mapping;
 namespace TierSpaces.Host.Verbs.Subsystems;
 
 /// <summary>
-/// The one storage subsystem: this machine. It answers to the names it has on Windows, stand-alone and with Storage Spaces, since
+/// The one storage subsystem: this machine. It has both names that Windows uses, for a single machine and for Storage Spaces, since
 /// scripts ask for either.
 /// </summary>
 internal static class LocalSubsystem

@@ -93,18 +93,18 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
             StorageErrors.TooFewPhysicalDisks, "-PhysicalDisksToUse and -StorageFaultDomainsToUse have no disk in common.", "Give one of them.");
     }
 
-    /// <summary>Sectors smaller than what is written at once mean reading first; the culprit is named.</summary>
+    /// <summary>Warns if the logical sector is smaller than the smallest write, because smaller writes then read first. Names the cause.</summary>
     private static void WarnOfSmallSectors(Catalogue all, VirtualDiskStatus disk, Action<string> warn)
     {
         var sector = disk.Description.LogicalSectorSize;
         var member = all.Disks.All.FirstOrDefault(member => member.PoolId == disk.PoolId && member.PhysicalSectorSize > sector);
-        var culprit = member is not null ? $"physical disk '{member.FriendlyName}' has sectors of {member.PhysicalSectorSize} bytes"
+        var cause = member is not null ? $"physical disk '{member.FriendlyName}' has sectors of {member.PhysicalSectorSize} bytes"
             : sector < ChecksumBlock && disk.Description.Checksum != Engine.Formats.ChecksumKind.None
                 ? $"checksums cover blocks of {ChecksumBlock} bytes"
             : null;
-        if (culprit is not null)
+        if (cause is not null)
         {
-            warn($"Virtual disk '{disk.Description.FriendlyName}' has logical sectors of {sector} bytes, but {culprit}: "
+            warn($"Virtual disk '{disk.Description.FriendlyName}' has logical sectors of {sector} bytes, but {cause}: "
                 + "smaller writes have to read first.");
         }
     }

@@ -35,7 +35,7 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
         foreach (var move in plan.Moves)
         {
             var what = $"{move.Slabs} slabs of {plan.SlabBytes} bytes{(move.IsLog ? " of the integrity log" : "")} of physical disk '{move.From}'";
-            yield return move.To is { } to ? $"Make {what} anew on physical disk '{to}'" : $"Leave {what} where they are: no physical disk has room for them";
+            yield return move.To is { } to ? $"Regenerate {what} on physical disk '{to}'" : $"Leave {what} where they are: no physical disk has room for them";
         }
     }
 

@@ -113,7 +113,7 @@ public class NbdFuzzTests
             case 1:   // parts in any order, any number of times
                 return [.. s_parts[0], .. Enumerable.Range(0, next(20)).SelectMany(_ => s_parts[next(s_parts.Length)])];
             case 2:   // entry by name, then anything
-                byte[] byName = TestClient.OptionBytes(1, Encoding.UTF8.GetBytes(next(3) == 0 ? "nobody" : "disk"));
+                byte[] byName = TestClient.OptionBytes(1, Encoding.UTF8.GetBytes(next(3) == 0 ? "absent" : "disk"));
                 return [.. s_parts[0], .. byName, .. Mutated(next, [.. s_parts.Skip(8).SelectMany(p => p)])];
             case 3:   // random requests with their marks right
                 return [.. s_parts.Take(8).SelectMany(p => p), .. Enumerable.Range(0, next(12)).SelectMany(_ => RandomRequest(next))];

@@ -139,7 +139,7 @@ public class NbdLimitsTests
         }
 
         nbd.Lane.Advance(1000 * Second);
-        Assert.False(holder.Socket.ClosedByServer);   // it stands in nobody's way
+        Assert.False(holder.Socket.ClosedByServer);   // it blocks no other client
         TestClient waiting = nbd.Connect().Enter();
         Assert.Equal(0u, waiting.Ask(Read, 0, 512).Error);   // small ones have their reserve
         Assert.False(holder.Socket.ClosedByServer);

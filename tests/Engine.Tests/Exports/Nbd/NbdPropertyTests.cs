@@ -47,7 +47,7 @@ public class NbdPropertyTests
             else if (pending[who].Count > 0)
             {
                 Reply reply = clients[who].TakeReply();
-                Assert.True(pending[who].Remove(reply.Cookie, out Pending? request), "a reply nobody asked for");
+                Assert.True(pending[who].Remove(reply.Cookie, out Pending? request), "a reply without a request");
                 Verify(reply, request!, model, clients[who].IsStructured);
                 done++;
             }

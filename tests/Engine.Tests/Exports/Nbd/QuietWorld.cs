@@ -23,7 +23,7 @@ internal sealed class QuietLane : ILane
 
     public Guid NewGuid() => Guid.Empty;
 
-    public LaneTask Delay(long nanoseconds) => Wait(LaneCompletion<Nothing>.Rent().Task);   // time stands still
+    public LaneTask Delay(long nanoseconds) => Wait(LaneCompletion<Nothing>.Rent().Task);   // time does not advance
 
     public LaneTask Yield()
     {

@@ -18,7 +18,7 @@ internal sealed record Reply(ulong Cookie, bool IsStructured, uint Error, string
     public int Chunks { get; init; } = 1;
 }
 
-/// <summary>An NBD client written from the protocol document, sharing nothing with the server: numbers stand here again.</summary>
+/// <summary>An NBD client written from the protocol document, sharing nothing with the server: numbers are repeated here.</summary>
 internal sealed class TestClient
 {
     private readonly SimLane _lane;
@@ -30,7 +30,7 @@ internal sealed class TestClient
     {
     }
 
-    /// <summary>A client of whoever takes the connection.</summary>
+    /// <summary>Creates a client; <paramref name="accept"/> gets the server's end of the connection.</summary>
     public TestClient(SimLane lane, Action<TierSpaces.Engine.Lanes.ILaneSocket> accept, TestSocket? socket = null)
     {
         _lane = lane;

@@ -126,7 +126,7 @@ public sealed class PoolBlockTests
         Assert.Equal(BlockStatus.Newer, DiskLabel.Decode(block, 0, out _));
     }
 
-    // Checksums fixed up by someone who means harm: decoding still ends, and gives nothing impossible.
+    // Checksums that an attacker has corrected: decoding still ends, and returns no impossible values.
     [Fact]
     public void Made_up_contents_are_refused_or_possible()
     {

@@ -36,7 +36,7 @@ public sealed class MetadataCodecTests
         }
     }
 
-    // Nothing vouches for these bytes: a checksum that somebody fixed up is taken for granted here.
+    // These bytes are untrusted: the test assumes that an attacker has corrected the checksum.
     [Fact]
     public void Changed_bytes_never_throw_and_never_make_much_of_little()
     {

@@ -44,7 +44,7 @@ internal static class RecordSamples
     [
         (new PoolCreated(Pool), "name, slab bytes (8), created (8), resiliency name, provisioning (1), sector (2), write cache (8), "
             + "auto write cache (1), alert % (1), power protected (1), read-only (1), enclosure aware (1), fault domain (1), retire missing (1), "
-            + "count (4) of: name, columns (2), interleave (4), copies (2), redundancy (2); most lent to write caches (8), a body may end before it: no limit"),
+            + "count (4) of: name, columns (2), interleave (4), copies (2), redundancy (2); maximum for remote write caches (8), a body may end before it: no limit"),
         (new PoolChanged(Pool with { IsReadOnly = true }), "as PoolCreated"),
         (new Counters(3, 9), "next disk (4), next space (4); in checkpoints only"),
         (new DiskAdded(Disk), "number (2), id (16), name, size (8), slabs (4), media (2), bus (2), logical sector (2), physical sector (2), "
@@ -65,7 +65,7 @@ internal static class RecordSamples
             "as VirtualDiskCreated"),
         (new VirtualDiskRemoved(new VirtualDiskId(s_guid)), "id (16)"),
         (new SpaceCreated(new SpaceDescription(new SpaceId(1), new VirtualDiskId(s_guid), SpaceKind.WriteCache, 1, 2) { OwnerPool = new PoolId(s_guid) }),
-            "number (4), owner (16), kind (1), columns (2), copies (2); in version 2: pool of the owner (16), which this pool lends the space to"),
+            "number (4), owner (16), kind (1), columns (2), copies (2); in version 2: owner pool (16), if the space is a remote cache"),
         (new SpaceRemoved(new SpaceId(1)), "number (4)"),
         (new RowsMapped(new SpaceId(1), 5, 2, [new RowMapping([Slab(1, 7), Slab(2, 8)]), new RowMapping([Slab(1, 9), Slab(2, 1)], [default, Slab(3, 4)])]),
             "space (4), first row (4), positions (2), count (4) of: joining (1), a slab per position, with joining another slab per position; "

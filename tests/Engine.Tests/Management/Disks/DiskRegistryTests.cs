@@ -4,7 +4,7 @@ using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.Management;
 
-/// <summary>The list of registered disks as somebody may have left it: what is no entry is left out and said, the others stay.</summary>
+/// <summary>A damaged list of registered disks: invalid entries are left out and reported, the others stay.</summary>
 public sealed class DiskRegistryTests
 {
     private const string Good = """{"id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","deviceId":3,"uri":"file:/a","friendlyName":"d","description":null,"overrides":null}""";

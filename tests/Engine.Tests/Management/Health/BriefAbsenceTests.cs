@@ -23,7 +23,7 @@ public sealed class BriefAbsenceTests
     public static TheoryData<string, int, int, bool> Cases()
     {
         TheoryData<string, int, int, bool> cases = [];
-        foreach (string kind in new[] { "simple", "mirror", "cached", "tiered", "tiered and cached", "borrowed" })
+        foreach (string kind in new[] { "simple", "mirror", "cached", "tiered", "tiered and cached", "remote cache" })
         {
             foreach (int apartMs in new[] { 0, 120, 700 })
             {
@@ -95,7 +95,7 @@ public sealed class BriefAbsenceTests
             .Concat(Enumerable.Repeat((64L * Mebibyte, MediaType.SCM), others))], "p");
         Guid pool = _world.Pool;
         Guid? cachePool = null;
-        if (kind == "borrowed")
+        if (kind == "remote cache")
         {
             _world.NewPool([.. Enumerable.Repeat((64L * Mebibyte, MediaType.SSD), 3)], "fast");
             cachePool = _world.Pool;

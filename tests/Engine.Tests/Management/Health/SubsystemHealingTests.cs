@@ -470,7 +470,7 @@ public sealed class SubsystemHealingTests
         return _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(disk => disk.UniqueId == id).DeviceId;
     }
 
-    /// <summary>A mirror that all stands on two disks; three more keep a majority of their pool without these.</summary>
+    /// <summary>A mirror with all slabs on two disks; three more disks keep a majority of their pool without these.</summary>
     private (Guid Disk, int First, int Second) MirrorOnTwo()
     {
         int first = _world.Disks.Length;

@@ -36,8 +36,8 @@ public sealed partial class TieredDiskPlanTests
         }
     }
 
-    // Two tiers with a cache: what a refusal names as possible is possible, and no more is; afterwards each tier grows to its largest size and no
-    // further, and what is in use is the sum of what is shown.
+    // Two tiers with a cache: the size that a validation error names as possible fits, and no larger one does; afterwards each tier grows to its largest
+    // size and no further, and the bytes in use are the sum of the bytes that are shown.
     [Theory]
     [InlineData(5)]
     [InlineData(6)]
@@ -109,7 +109,7 @@ public sealed partial class TieredDiskPlanTests
         Assert.Equal(after.Description.SizeBytes, Assert.Single(world.Run(world.Subsystem.VirtualDisks.ListAsync())).Description.SizeBytes);
     }
 
-    // The request made smaller to what refusals name; null where a tier has no room at all.
+    // Returns the request reduced to the sizes that the validation errors name; null if a tier has no room at all.
     private static VirtualDiskRequest? Fitting(SubsystemWorld world, Guid[] templates, VirtualDiskRequest request)
     {
         for (int i = 0; i < 8; i++)
@@ -137,7 +137,7 @@ public sealed partial class TieredDiskPlanTests
             request = request with { Tiers = [.. request.Tiers.Select(asked => asked.Template == tier ? asked with { SizeBytes = most } : asked)] };
         }
 
-        Assert.Fail("Sizes that refusals name are refused again and again.");
+        Assert.Fail("Sizes that validation errors name are refused again and again.");
         return null;
     }
 

@@ -25,7 +25,7 @@ public sealed class WriteCachePlanTests
     [InlineData("SCM HDD HDD HDD", 1, 1024)]
     [InlineData("SSD SSD SSD HDD HDD", 3, 1024)]
     [InlineData("SSDJournal HDD HDD HDD", 1, 1024)]
-    [InlineData("HDDJournal HDD HDD HDD", 1, 1024)]  // whoever says Journal means it
+    [InlineData("HDDJournal HDD HDD HDD", 1, 1024)]  // a disk of usage Journal is used whatever its medium is
     [InlineData("SSDJournal SSDJournal SSD SSD", 2, 1024)]
     [InlineData("SSDJournal SSD SSD SSD", 2, 0)]
     public void Unless_said_otherwise_the_disks_of_the_pool_decide(string disks, int copies, long mebibytes)
@@ -96,7 +96,7 @@ public sealed class WriteCachePlanTests
         Assert.Empty(New(new() { FriendlyName = "b", SizeBytes = 1, WriteCacheSize = Gibibyte }).Remarks);
     }
 
-    // On random pools, with every cache: the largest size fits and one row more does not; the largest cache named in a refusal fits and one slab
+    // On random pools, with every cache: the largest size fits and one row more does not; the largest cache named in a validation error fits and one slab
     // more does not; what is in use afterwards is data, log and cache, copies included.
     [Theory]
     [InlineData(1)]

@@ -82,7 +82,7 @@ public sealed class SubsystemCachePoolTests
         else
         {
             _world.Advance(TimeSpan.FromSeconds(30));
-            Assert.Equal(8 * Mebibyte, Pool(_cachePool).RemoteCacheBytes);   // kept: nobody can say that it is not needed
+            Assert.Equal(8 * Mebibyte, Pool(_cachePool).RemoteCacheBytes);   // kept: the owner pool, which decides, is not open
         }
 
         _world.Away.Clear();
@@ -121,7 +121,7 @@ public sealed class SubsystemCachePoolTests
         Guid id = NewCached();
         ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(OwnerPool, Request("e"))));
         Assert.Equal(ManagementError.WriteCacheSizeRange, rejected.Error);
-        foreach (long named in (long[])[8 * Mebibyte, 8 * Mebibyte, 12 * Mebibyte])   // wanted, lent, limit
+        foreach (long named in (long[])[8 * Mebibyte, 8 * Mebibyte, 12 * Mebibyte])   // requested, in use, limit
         {
             Assert.Contains($"{named} bytes", rejected.Message.Replace($"most {named}.", $"{named} bytes", StringComparison.Ordinal), StringComparison.Ordinal);
         }
@@ -130,7 +130,7 @@ public sealed class SubsystemCachePoolTests
         Assert.Equal(6 * Mebibyte, _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 6 * Mebibyte)).Description.WriteCacheSize);
         SetLimit(0);
         Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Placements.PlanNewAsync(OwnerPool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })));
-        Assert.Equal("Active", Status(id).WriteCache!.State);   // what is lent stays so
+        Assert.Equal("Active", Status(id).WriteCache!.State);   // caches in use stay
         SetLimit(ulong.MaxValue);
         Assert.True(_world.Run(_world.Subsystem.VirtualDisks.CreateAsync(OwnerPool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })).Description.WriteCacheSize > 0);
     }
@@ -210,7 +210,7 @@ public sealed class SubsystemCachePoolTests
         Assert.Equal("fast", Status(id).CachePoolName);
     }
 
-    // The commit that gives a row of another virtual disk back waits for room in the home pool while the lending pool is lost and comes back.
+    // The commit that gives a row of another virtual disk back waits for room in the owner pool while the remote cache pool is lost and comes back.
     [Fact]
     public void It_is_not_opened_again_with_its_cache_while_a_commit_of_its_own_pool_is_undecided()
     {

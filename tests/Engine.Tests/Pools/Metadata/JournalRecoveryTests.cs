@@ -91,7 +91,7 @@ public sealed class JournalRecoveryTests
 
     private static JournalPosition Position(FoundBlock block) => new(block.Header.Sequence, block.Header.Session, block.Chain);
 
-    // A branch nobody has acknowledged: its blocks know of nothing durable beyond the start.
+    // A branch without acknowledged commits: its blocks record nothing durable beyond the start.
     private static FoundBlock NotDurable(FoundBlock block) => block with { Header = block.Header with { Durable = 10 } };
 
     private static List<FoundBlock> Chain(ushort disk, JournalPosition from, params ulong[] sessions) => Chain(disk, from, [1, 2, 3], sessions);

@@ -126,7 +126,7 @@ public sealed class MetadataScrubTests
         return sector;
     });
 
-    /// <summary>Where everything stands that the disk's part of the pool consists of now.</summary>
+    /// <summary>Returns the places of all current metadata blocks of the pool on a disk.</summary>
     private static List<(string Kind, long Offset)> LiveBlocks(PoolWorld world, Pool pool, DiskNumber disk)
     {
         MemberDisk member = pool.Member(disk)!;

@@ -5,7 +5,7 @@ using TierSpaces.Host.Attaching.Kernel;
 
 namespace TierSpaces.Host.Tests.Attaching.Kernel;
 
-/// <summary>Generic netlink, with the one family every kernel has; and what is said to the family nbd.</summary>
+/// <summary>Generic netlink, with the one family every kernel has; and the messages to the family nbd.</summary>
 public sealed class NetlinkTests : IDisposable
 {
     private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
