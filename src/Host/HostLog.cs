@@ -30,8 +30,8 @@ internal static class HostLog
     /// <summary>Writes one line.</summary>
     public static void Write(string message)
     {
-        var now = DateTime.UtcNow.ToString("yyyy-MM-ddTHH:mm:ss.fffZ", CultureInfo.InvariantCulture);
-        var line = $"{now} {Environment.ProcessId} {message}";
+        string now = DateTime.UtcNow.ToString("yyyy-MM-ddTHH:mm:ss.fffZ", CultureInfo.InvariantCulture);
+        string line = $"{now} {Environment.ProcessId} {message}";
         if (file is { } path)
         {
             Append(path, Encoding.UTF8.GetBytes(line + "\n"));
@@ -47,7 +47,7 @@ internal static class HostLog
         lock (turn)
         {
             Rotate(path);
-            var descriptor = Libc.OpenPath(path, appendFlags, Libc.OwnerOnly);
+            int descriptor = Libc.OpenPath(path, appendFlags, Libc.OwnerOnly);
             if (descriptor >= 0)
             {
                 _ = Libc.Write(descriptor, line);

@@ -13,7 +13,7 @@ internal static class Program
             return OwnCommands.RunAsync(words);
         }
 
-        var rest = words[1..];
+        string[] rest = words[1..];
         if (rest.Any(word => word.ToLowerInvariant() is "--help" or "-help" or "-h" or "-?" or "/?"))
         {
             VerbHelp.Print(verb, Console.Out);

@@ -83,22 +83,22 @@ internal sealed class Scratch : IDisposable
 
     public void Dispose()
     {
-        var attached = Path.Combine(Paths.Home, "att");
+        string attached = Path.Combine(Paths.Home, "att");
         if (Directory.Exists(attached) && Directory.GetFileSystemEntries(attached).Length > 0)
         {
             Run("Disconnect-VirtualDisk", "*");   // a device outlives its host
         }
 
         Run("stop");
-        foreach (var file in new[] { Paths.SupervisorLock, Paths.HostLock }.Where(File.Exists))
+        foreach (string? file in new[] { Paths.SupervisorLock, Paths.HostLock }.Where(File.Exists))
         {
-            if (int.TryParse(LockFile.Read(file), out var process) && IsAlive(process) && IsOurs(process))
+            if (int.TryParse(LockFile.Read(file), out int process) && IsAlive(process) && IsOurs(process))
             {
                 Kill(process);
             }
         }
 
-        var memory = File.Exists(RuntimeFolder.RecordOf(Paths)) ? File.ReadAllText(RuntimeFolder.RecordOf(Paths)) : "";
+        string memory = File.Exists(RuntimeFolder.RecordOf(Paths)) ? File.ReadAllText(RuntimeFolder.RecordOf(Paths)) : "";
         Directory.Delete(root, recursive: true);
         if (Directory.Exists(memory))
         {

@@ -23,7 +23,7 @@ internal static class HostEnd
         {
             // After the name, which may hold anything: state is field 3 of proc(5), number of threads is field 20. The first thread may be
             // a zombie already while others still close files.
-            var fields = File.ReadAllText($"/proc/{process}/stat").Split(')')[^1].Split(' ', StringSplitOptions.RemoveEmptyEntries);
+            string[] fields = File.ReadAllText($"/proc/{process}/stat").Split(')')[^1].Split(' ', StringSplitOptions.RemoveEmptyEntries);
             return fields[0] is not ("Z" or "X") || fields[17] is not ("0" or "1");
         }
         catch (IOException)

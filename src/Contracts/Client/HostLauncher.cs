@@ -41,11 +41,11 @@ public static class ProcessHostLauncher
         };
         using var process = Start(start);
         process.StandardInput.Close();
-        var said = await process.StandardOutput.ReadLineAsync(cancellation).ConfigureAwait(false);
+        string? said = await process.StandardOutput.ReadLineAsync(cancellation).ConfigureAwait(false);
         if (said != ReadyLine)
         {
-            var complaint = await process.StandardError.ReadToEndAsync(cancellation).ConfigureAwait(false);
-            var reason = complaint.Length > 0 ? complaint.Trim() : said ?? "it ended without a word";
+            string complaint = await process.StandardError.ReadToEndAsync(cancellation).ConfigureAwait(false);
+            string reason = complaint.Length > 0 ? complaint.Trim() : said ?? "it ended without a word";
             throw Unreachable($"{executable} serve: {reason}");
         }
     }
@@ -61,7 +61,7 @@ public static class ProcessHostLauncher
             return File.Exists(named) ? named : throw Unreachable($"{ExecutableVariable} names '{named}', which does not exist.");
         }
 
-        var here = Path.GetDirectoryName(typeof(ProcessHostLauncher).Assembly.Location) ?? ".";
+        string here = Path.GetDirectoryName(typeof(ProcessHostLauncher).Assembly.Location) ?? ".";
         string[] candidates =
         [
             Path.Combine(here, "tierspaces"),

@@ -43,7 +43,7 @@ public sealed record HostPaths(string Home)
     /// <exception cref="StorageException">Its path is longer than the kernel takes.</exception>
     public void CheckSocketPath(string socket)
     {
-        var length = Encoding.UTF8.GetByteCount(socket);
+        int length = Encoding.UTF8.GetByteCount(socket);
         if (length > SocketPathMax)
         {
             throw new StorageException(
@@ -64,7 +64,7 @@ public sealed record HostPaths(string Home)
             return "/var/lib/tierspaces";
         }
 
-        var state = Environment.GetEnvironmentVariable("XDG_STATE_HOME") is { Length: > 0 } xdg
+        string state = Environment.GetEnvironmentVariable("XDG_STATE_HOME") is { Length: > 0 } xdg
             ? xdg
             : Path.Combine(Environment.GetFolderPath(Environment.SpecialFolder.UserProfile), ".local", "state");
         return Path.Combine(state, "tierspaces");

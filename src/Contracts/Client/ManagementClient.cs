@@ -62,8 +62,8 @@ public sealed class ManagementClient : IDisposable
         where TInfo : class
     {
         var verb = VerbDescription.Of(request.GetType());
-        var body = JsonSerializer.SerializeToUtf8Bytes(request, ContractsJson.Default.GetTypeInfo(request.GetType())!);
-        var answer = await SendAsync(verb.Name, body, cancellation).ConfigureAwait(false);
+        byte[] body = JsonSerializer.SerializeToUtf8Bytes(request, ContractsJson.Default.GetTypeInfo(request.GetType())!);
+        byte[] answer = await SendAsync(verb.Name, body, cancellation).ConfigureAwait(false);
         var type = (JsonTypeInfo<VerbReply<TInfo>>)ContractsJson.Default.GetTypeInfo(typeof(VerbReply<TInfo>))!;
         return JsonSerializer.Deserialize(answer, type) ?? new VerbReply<TInfo>();
     }
@@ -89,14 +89,14 @@ public sealed class ManagementClient : IDisposable
     private async Task<byte[]> StopAsync(string verb, byte[] body, CancellationToken cancellation)
     {
         var running = await InvokeAsync(new GetTierSpacesHostRequest(), cancellation).ConfigureAwait(false);
-        var answer = await AskAsync(verb, true, body, cancellation).ConfigureAwait(false);
+        byte[] answer = await AskAsync(verb, true, body, cancellation).ConfigureAwait(false);
         await HostEnd.WaitAsync(running[0].ProcessId, cancellation).ConfigureAwait(false);
         return answer;
     }
 
     private async Task<byte[]> AskAsync(string verb, bool isSentOnce, byte[] body, CancellationToken cancellation)
     {
-        var launched = false;
+        bool launched = false;
         while (true)
         {
             try
@@ -169,7 +169,7 @@ public sealed class ManagementClient : IDisposable
 
     private StorageException OtherVersion(HttpResponseMessage response)
     {
-        var host = response.Headers.TryGetValues(ContractsVersion.Header, out var versions) ? string.Join(", ", versions) : "unknown";
+        string host = response.Headers.TryGetValues(ContractsVersion.Header, out var versions) ? string.Join(", ", versions) : "unknown";
         return new StorageException(
             StorageErrors.HostVersion,
             $"The host of {paths.Home} is version {host}, what calls it is version {ContractsVersion.Text}; "

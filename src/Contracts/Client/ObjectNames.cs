@@ -28,7 +28,7 @@ public static class ObjectNames
         {
             using var client = new ManagementClient();
             using var limit = new CancellationTokenSource(patience);
-            var answer = Task.Run(() => client.SendAsync(verb.Name, "{}"u8.ToArray(), limit.Token)).GetAwaiter().GetResult();
+            byte[] answer = Task.Run(() => client.SendAsync(verb.Name, "{}"u8.ToArray(), limit.Token)).GetAwaiter().GetResult();
             using var reply = JsonDocument.Parse(answer);
             return reply.RootElement.GetProperty("Objects").EnumerateArray()
                 .Select(item => new NamedObject(Text(item, "FriendlyName") ?? Text(item, "Name") ?? "", Text(item, "UniqueId") ?? ""))

@@ -22,14 +22,14 @@ public static class Completion
             return parameter.Attribute.NamedClass;
         }
 
-        var parts = verb.Name.Split('-');
-        var suffix = new[] { FriendlyName, UniqueId, Name }.FirstOrDefault(end => parameter.Name.EndsWith(end, StringComparison.Ordinal));
+        string[] parts = verb.Name.Split('-');
+        string? suffix = new[] { FriendlyName, UniqueId, Name }.FirstOrDefault(end => parameter.Name.EndsWith(end, StringComparison.Ordinal));
         if (suffix is null || IsNew(parts[0], parameter.Name))
         {
             return null;
         }
 
-        var noun = parameter.Name[..^suffix.Length];
+        string noun = parameter.Name[..^suffix.Length];
         return noun.Length == 0 && verb.Verb.SelectedClass.Length > 0 ? verb.Verb.SelectedClass : "MSFT_" + (noun.Length > 0 ? noun : parts[1]);
     }
 

@@ -12,7 +12,7 @@ public static class ParameterSets
     /// </summary>
     public static string[] Fitting(VerbDescription verb, IReadOnlyCollection<ParameterDescription> given)
     {
-        var sets = verb.Parameters.SelectMany(parameter => parameter.Sets).Distinct().ToArray();
+        string[] sets = verb.Parameters.SelectMany(parameter => parameter.Sets).Distinct().ToArray();
         return (sets.Length == 0 ? [""] : sets).Where(set => given.All(parameter => parameter.IsIn(set))).ToArray();
     }
 
@@ -24,14 +24,14 @@ public static class ParameterSets
     public static string? Choose(VerbDescription verb, IReadOnlyCollection<ParameterDescription> given, out string problem)
     {
         problem = "";
-        var fitting = Fitting(verb, given);
+        string[] fitting = Fitting(verb, given);
         if (fitting.Length == 0)
         {
             problem = DescribeConflict(given);
             return null;
         }
 
-        var complete = fitting.Where(set => !Missing(verb, given, set).Any()).ToArray();
+        string[] complete = fitting.Where(set => !Missing(verb, given, set).Any()).ToArray();
         if (complete.Length == 0)
         {
             problem = DescribeMissing(verb, given, fitting);
@@ -66,9 +66,9 @@ public static class ParameterSets
     private static string DescribeMissing(
         VerbDescription verb, IReadOnlyCollection<ParameterDescription> given, string[] fitting)
     {
-        var lists = fitting
+        string[][] lists = fitting
             .Select(set => Missing(verb, given, set).Select(parameter => "-" + parameter.Name).ToArray()).ToArray();
-        var common = lists.Aggregate((a, b) => a.Intersect(b).ToArray());
+        string[] common = lists.Aggregate((a, b) => a.Intersect(b).ToArray());
         if (common.Length > 0)
         {
             return $"{string.Join(" and ", common)} must be given.";

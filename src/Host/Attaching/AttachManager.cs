@@ -88,7 +88,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
 
     private AttachOutcome Make(IAttacher attacher, AttachTarget target)
     {
-        var folder = FolderOf(target.UniqueId);
+        string folder = FolderOf(target.UniqueId);
         Directory.CreateDirectory(folder);
         try
         {
@@ -158,7 +158,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
             return;
         }
 
-        var mounts = BlockDevice.MountPoints(record.Device);
+        string[] mounts = BlockDevice.MountPoints(record.Device);
         throw mounts.Length > 0
             ? new StorageException(
                 StorageErrors.DeviceMounted, $"{record.Device} is mounted on {string.Join(", ", mounts)}.",

@@ -8,7 +8,7 @@ internal static class BlockDevice
     /// <summary>Whether a file system, a swap or another driver has it; the kernel refuses an exclusive opening then.</summary>
     public static bool IsInUse(string device)
     {
-        var descriptor = Libc.OpenPath(device, Libc.OpenExclusive);
+        int descriptor = Libc.OpenPath(device, Libc.OpenExclusive);
         if (descriptor >= 0)
         {
             _ = Libc.Close(descriptor);
@@ -23,7 +23,7 @@ internal static class BlockDevice
     /// </summary>
     public static string UseOf(string device)
     {
-        var path = $"/sys/block/{Path.GetFileName(device)}/diskseq";
+        string path = $"/sys/block/{Path.GetFileName(device)}/diskseq";
         return device.Length > 0 && File.Exists(path) ? File.ReadAllText(path).Trim() : "";
     }
 
@@ -35,7 +35,7 @@ internal static class BlockDevice
     /// <summary>Whether a device file can be opened for reading and writing.</summary>
     public static bool CanOpen(string path)
     {
-        var descriptor = Libc.OpenPath(path, Libc.OpenReadWrite);
+        int descriptor = Libc.OpenPath(path, Libc.OpenReadWrite);
         if (descriptor >= 0)
         {
             _ = Libc.Close(descriptor);

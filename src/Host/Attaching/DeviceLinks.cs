@@ -24,8 +24,8 @@ internal sealed class DeviceLinks(string folder)
     public string Set(string friendlyName, string device)
     {
         Directory.CreateDirectory(folder);
-        var path = PathOf(friendlyName);
-        var temporary = path + "%";
+        string path = PathOf(friendlyName);
+        string temporary = path + "%";
         File.Delete(temporary);
         File.CreateSymbolicLink(temporary, device);
         File.Move(temporary, path, overwrite: true);
@@ -39,12 +39,12 @@ internal sealed class DeviceLinks(string folder)
     public static string Encode(string friendlyName)
     {
         var text = new StringBuilder();
-        var whole = LengthMax - 1 - (2 * DigestBytes);   // what a cut name keeps, in complete bytes of the name
-        var kept = 0;
-        var bytes = Encoding.UTF8.GetBytes(friendlyName);
-        foreach (var octet in bytes)
+        int whole = LengthMax - 1 - (2 * DigestBytes);   // what a cut name keeps, in complete bytes of the name
+        int kept = 0;
+        byte[] bytes = Encoding.UTF8.GetBytes(friendlyName);
+        foreach (byte octet in bytes)
         {
-            var isLeadingDot = text.Length == 0 && octet == '.';
+            bool isLeadingDot = text.Length == 0 && octet == '.';
             _ = Plain.Contains((char)octet) && !isLeadingDot
                 ? text.Append((char)octet)
                 : text.Append(CultureInfo.InvariantCulture, $"%{octet:X2}");

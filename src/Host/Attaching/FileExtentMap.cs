@@ -27,8 +27,8 @@ internal static class FileExtentMap
     public static List<PinnedRange> Of(SafeFileHandle file, string path)
     {
         List<PinnedRange> pieces = [];
-        var buffer = new byte[HeaderBytes + (ExtentsAtOnce * ExtentBytes)];
-        var isWhole = false;
+        byte[] buffer = new byte[HeaderBytes + (ExtentsAtOnce * ExtentBytes)];
+        bool isWhole = false;
         for (ulong start = 0; !isWhole;)
         {
             Ask(file, path, start, buffer);
@@ -59,7 +59,7 @@ internal static class FileExtentMap
     {
         fixed (byte* bytes = buffer)
         {
-            var result = Libc.CountOrError(Libc.Control((int)file.DangerousGetHandle(), MapExtents, bytes));
+            int result = Libc.CountOrError(Libc.Control((int)file.DangerousGetHandle(), MapExtents, bytes));
             GC.KeepAlive(file);
             return result;
         }
@@ -68,12 +68,12 @@ internal static class FileExtentMap
     /// <summary>Takes the extents of an answer; true when they are the last.</summary>
     internal static bool Take(string path, ReadOnlySpan<byte> answer, List<PinnedRange> pieces, ref ulong start)
     {
-        var count = (int)BinaryPrimitives.ReadUInt32LittleEndian(answer[20..]);
-        for (var i = 0; i < count; i++)
+        int count = (int)BinaryPrimitives.ReadUInt32LittleEndian(answer[20..]);
+        for (int i = 0; i < count; i++)
         {
             var extent = answer.Slice(HeaderBytes + (i * ExtentBytes), ExtentBytes);
-            var length = BinaryPrimitives.ReadUInt64LittleEndian(extent[16..]);
-            var flags = BinaryPrimitives.ReadUInt32LittleEndian(extent[40..]);
+            ulong length = BinaryPrimitives.ReadUInt64LittleEndian(extent[16..]);
+            uint flags = BinaryPrimitives.ReadUInt32LittleEndian(extent[40..]);
             RequirePlace(path, flags);
             pieces.Add(new PinnedRange((long)BinaryPrimitives.ReadUInt64LittleEndian(extent[8..]), (long)length));
             start = BinaryPrimitives.ReadUInt64LittleEndian(extent) + length;

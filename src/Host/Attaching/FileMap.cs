@@ -18,7 +18,7 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
     /// <inheritdoc/>
     public FilePlace Find(string path)
     {
-        var named = $"-FilePath '{path}'";
+        string named = $"-FilePath '{path}'";
         using var file = Open(path, named);
         var status = StatusOf(file, named);
         if (!status.IsRegularFile)
@@ -34,14 +34,14 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
     /// <inheritdoc/>
     public VolumePlace FindVolume(string path, string parameter)
     {
-        var named = $"-{parameter} '{path}'";
+        string named = $"-{parameter} '{path}'";
         using var file = Open(path, named);
         return VolumeOf(path, named, StatusOf(file, named));
     }
 
     private static SafeFileHandle Open(string path, string named)
     {
-        var descriptor = Libc.OpenPath(path, Libc.OpenNonblocking);
+        int descriptor = Libc.OpenPath(path, Libc.OpenNonblocking);
         return descriptor >= 0
             ? new SafeFileHandle(descriptor, ownsHandle: true)
             : throw new StorageException(
@@ -52,7 +52,7 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
 
     private static FileStatus StatusOf(SafeFileHandle file, string named)
     {
-        var result = Libc.StatusOf((int)file.DangerousGetHandle(), out var status);
+        int result = Libc.StatusOf((int)file.DangerousGetHandle(), out var status);
         GC.KeepAlive(file);
         return result == 0 ? status : throw new StorageException(
             StorageErrors.Failed, $"The kernel says nothing of {named}: {Errno.Describe(-result)}.", "Name a file of a local file system.", named);
@@ -81,19 +81,19 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
 
     private VolumePlace VolumeOf(string path, string named, FileStatus status)
     {
-        var link = string.Create(CultureInfo.InvariantCulture, $"/sys/dev/block/{status.Volume.Major}:{status.Volume.Minor}");
-        var device = Directory.Exists(link) ? Directory.ResolveLinkTarget(link, returnFinalTarget: true)?.FullName : null;
+        string link = string.Create(CultureInfo.InvariantCulture, $"/sys/dev/block/{status.Volume.Major}:{status.Volume.Minor}");
+        string? device = Directory.Exists(link) ? Directory.ResolveLinkTarget(link, returnFinalTarget: true)?.FullName : null;
         if (device is null)
         {
             throw new StorageException(
                 StorageErrors.InvalidParameter, $"{named} is on no block device.", "Name a path on a connected virtual disk.", path);
         }
 
-        var isPartition = File.Exists(Path.Combine(device, "partition"));
-        var start = isPartition ? NumberIn(device, "start") : 0;
-        var length = NumberIn(device, "size");
-        var name = "/dev/" + Path.GetFileName(isPartition ? Path.GetDirectoryName(device) : device);
-        var disk = attachments.DiskOn(name) ?? throw new StorageException(
+        bool isPartition = File.Exists(Path.Combine(device, "partition"));
+        long start = isPartition ? NumberIn(device, "start") : 0;
+        long length = NumberIn(device, "size");
+        string name = "/dev/" + Path.GetFileName(isPartition ? Path.GetDirectoryName(device) : device);
+        string disk = attachments.DiskOn(name) ?? throw new StorageException(
             StorageErrors.InvalidParameter, $"{named} is on {name}, which is no connected virtual disk of this host.",
             "Name what lies directly on a connected virtual disk, or on a partition of one.", path);
         return new VolumePlace(disk, new PinnedRange(start, length));

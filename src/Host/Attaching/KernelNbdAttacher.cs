@@ -22,7 +22,7 @@ internal sealed class KernelNbdAttacher(IKernelNbd kernel) : IAttacher
     /// <inheritdoc/>
     public AttachRecord Attach(AttachTarget target, string folder)
     {
-        var device = kernel.Find(target.UniqueId) is { } left ? TakeOver(left, target) : Make(target);
+        int device = kernel.Find(target.UniqueId) is { } left ? TakeOver(left, target) : Make(target);
         return new AttachRecord
         {
             UniqueId = target.UniqueId, FriendlyName = target.FriendlyName, Method = Method, Folder = folder,
@@ -49,7 +49,7 @@ internal sealed class KernelNbdAttacher(IKernelNbd kernel) : IAttacher
     private int Make(AttachTarget target)
     {
         using var export = ExportConnection.Open(target.Socket, target.ExportName);
-        var device = kernel.Connect(export, target.LogicalSectorSize, target.UniqueId);
+        int device = kernel.Connect(export, target.LogicalSectorSize, target.UniqueId);
         try
         {
             keeper.Keep(device, target);

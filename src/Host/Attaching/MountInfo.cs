@@ -13,10 +13,10 @@ internal static class MountInfo
     /// <summary>The same, of given lines.</summary>
     internal static (string Type, string Options) Of(IEnumerable<string> lines, ulong mount, string device)
     {
-        var mounts = lines.Select(line => line.Split(' ')).ToArray();
-        var number = mount.ToString(CultureInfo.InvariantCulture);
-        var fields = mounts.FirstOrDefault(fields => fields[0] == number) ?? mounts.FirstOrDefault(fields => fields[2] == device);
-        var end = fields is null ? -1 : Array.IndexOf(fields, "-");   // optional fields end there
+        string[][] mounts = lines.Select(line => line.Split(' ')).ToArray();
+        string number = mount.ToString(CultureInfo.InvariantCulture);
+        string[]? fields = mounts.FirstOrDefault(fields => fields[0] == number) ?? mounts.FirstOrDefault(fields => fields[2] == device);
+        int end = fields is null ? -1 : Array.IndexOf(fields, "-");   // optional fields end there
         return end > 0 ? (fields![end + 1], fields[^1]) : ("an unknown file system", "");
     }
 }

@@ -25,7 +25,7 @@ internal sealed class NbdFuseAttacher : IAttacher
     /// <inheritdoc/>
     public string? Obstacle()
     {
-        var missing = tools.Where(tool => Tool.Find(tool) is null).ToArray();
+        string[] missing = tools.Where(tool => Tool.Find(tool) is null).ToArray();
         return missing.Length > 0
             ? $"{string.Join(", ", missing)} missing; 'apt-get install nbdkit nbdfuse fuse3 util-linux' installs them"
             : !BlockDevice.CanOpen("/dev/fuse") ? "/dev/fuse cannot be opened"
@@ -46,7 +46,7 @@ internal sealed class NbdFuseAttacher : IAttacher
             record = record with { Processes = [retry] };
             var fuse = StartFuse(folder);
             record = record with { Processes = [fuse, retry] };
-            var device = StartLoop(target, folder);
+            string device = StartLoop(target, folder);
             return record with { Device = device, Use = BlockDevice.UseOf(device) };
         }
         catch
@@ -87,7 +87,7 @@ internal sealed class NbdFuseAttacher : IAttacher
 
     private static ProcessMark StartRetry(AttachTarget target, string folder)
     {
-        var pidFile = Path.Combine(folder, "retry.pid");
+        string pidFile = Path.Combine(folder, "retry.pid");
         Tool.Run(
             "nbdkit", "--unix", RetrySocket(folder), "--pidfile", pidFile, "--filter=retry", "nbd",
             $"socket={target.Socket}", $"export={target.ExportName}",
@@ -97,8 +97,8 @@ internal sealed class NbdFuseAttacher : IAttacher
 
     private static ProcessMark StartFuse(string folder)
     {
-        var pidFile = Path.Combine(folder, "fuse.pid");
-        var log = Path.Combine(folder, "fuse.log");
+        string pidFile = Path.Combine(folder, "fuse.pid");
+        string log = Path.Combine(folder, "fuse.log");
         Directory.CreateDirectory(MountPoint(folder));
         Tool.RunDetached(
             log, "nbdfuse", "-C", string.Create(CultureInfo.InvariantCulture, $"{Connections}"), "--pidfile", pidFile,
@@ -108,8 +108,8 @@ internal sealed class NbdFuseAttacher : IAttacher
 
     private static string StartLoop(AttachTarget target, string folder)
     {
-        var sector = target.LogicalSectorSize.ToString(CultureInfo.InvariantCulture);
-        var file = Path.Combine(MountPoint(folder), FileName);
+        string sector = target.LogicalSectorSize.ToString(CultureInfo.InvariantCulture);
+        string file = Path.Combine(MountPoint(folder), FileName);
         return Tool.Run("losetup", "--find", "--show", "--sector-size", sector, "--direct-io=on", file);
     }
 

@@ -19,7 +19,7 @@ internal static class RunningProcess
         try
         {
             // The name is in parentheses and may hold anything; the fields after it are plain.
-            var fields = File.ReadAllText($"/proc/{process}/stat").Split(')')[^1].TrimStart().Split(' ');
+            string[] fields = File.ReadAllText($"/proc/{process}/stat").Split(')')[^1].TrimStart().Split(' ');
             return fields[0] == "Z"
                 ? null
                 : new ProcessMark(process, long.Parse(fields[StartTimeField], CultureInfo.InvariantCulture));
@@ -39,7 +39,7 @@ internal static class RunningProcess
     {
         for (var watch = Stopwatch.StartNew(); watch.Elapsed < startTimeout; Thread.Sleep(2))
         {
-            if (File.Exists(path) && int.TryParse(File.ReadAllText(path).Trim(), out var process) && MarkOf(process) is { } mark)
+            if (File.Exists(path) && int.TryParse(File.ReadAllText(path).Trim(), out int process) && MarkOf(process) is { } mark)
             {
                 return mark;
             }
@@ -56,7 +56,7 @@ internal static class RunningProcess
     /// <summary>Ends a process: asked, and after 2 s made to.</summary>
     public static void End(ProcessMark mark)
     {
-        foreach (var signal in (int[])[Terminate, KillAtOnce])
+        foreach (int signal in (int[])[Terminate, KillAtOnce])
         {
             if (!IsAlive(mark))
             {

@@ -20,7 +20,7 @@ internal static class Tool
     /// <exception cref="AttachException">It is missing, failed, or took longer than 30 s.</exception>
     public static string Run(string name, params string[] words)
     {
-        var file = Find(name) ?? throw new AttachException($"{name} is not installed.");
+        string file = Find(name) ?? throw new AttachException($"{name} is not installed.");
         var start = new ProcessStartInfo("setsid", [file, .. words])
         {
             RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true, WorkingDirectory = "/",
@@ -44,7 +44,7 @@ internal static class Tool
     /// <exception cref="AttachException">It is missing.</exception>
     public static void RunDetached(string log, string name, params string[] words)
     {
-        var file = Find(name) ?? throw new AttachException($"{name} is not installed.");
+        string file = Find(name) ?? throw new AttachException($"{name} is not installed.");
         Run("sh", ["-c", "exec setsid --fork \"$@\" </dev/null >>\"$0\" 2>&1", log, file, .. words]);
     }
 

@@ -21,7 +21,7 @@ internal static class ListText
         }
 
         var items = new List<string>();
-        var at = 0;
+        int at = 0;
         while (true)
         {
             items.Add(ReadItem(text, ref at));
@@ -43,7 +43,7 @@ internal static class ListText
     private static string ReadItem(string text, ref int at)
     {
         SkipBlanks(text, ref at);
-        var item = at < text.Length && text[at] is '\'' or '"'
+        string item = at < text.Length && text[at] is '\'' or '"'
             ? ReadQuoted(text, ref at)
             : ReadPlain(text, ref at);
         SkipBlanks(text, ref at);
@@ -57,15 +57,15 @@ internal static class ListText
 
     private static string ReadPlain(string text, ref int at)
     {
-        var end = text.IndexOf(',', at);
-        var item = (end < 0 ? text[at..] : text[at..end]).TrimEnd();
+        int end = text.IndexOf(',', at);
+        string item = (end < 0 ? text[at..] : text[at..end]).TrimEnd();
         at = end < 0 ? text.Length : end;
         return item.Length > 0 ? item : throw new UsageException($"The list '{text}' has an empty item. {Advice}");
     }
 
     private static string ReadQuoted(string text, ref int at)
     {
-        var quote = text[at++];
+        char quote = text[at++];
         var item = new StringBuilder();
         while (at < text.Length)
         {

@@ -145,7 +145,7 @@ internal static class OfflineCommands
 
         foreach (var disk in state.VirtualDisks.Values)
         {
-            var rows = disk.Parts.Sum(part => state.Space(part.DataSpace)?.MappedRows ?? 0);
+            int rows = disk.Parts.Sum(part => state.Space(part.DataSpace)?.MappedRows ?? 0);
             Console.Out.WriteLine(
                 $"  virtual disk {disk.FriendlyName}: {disk.SizeBytes} bytes, {disk.ResiliencySettingName}, {disk.NumberOfColumns} columns, {disk.NumberOfDataCopies} copies, interleave {disk.Interleave}, {disk.ProvisioningType}, checksums {disk.Checksum}, {rows} rows");
         }

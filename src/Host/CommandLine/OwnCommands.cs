@@ -92,7 +92,7 @@ internal static class OwnCommands
         command.Hidden = true;
         command.SetAction(result =>
         {
-            foreach (var candidate in ShellCompletion.Candidates(result.GetValue(words) ?? [], Names, NamesOf))
+            foreach (string candidate in ShellCompletion.Candidates(result.GetValue(words) ?? [], Names, NamesOf))
             {
                 Console.Out.WriteLine(candidate);
             }

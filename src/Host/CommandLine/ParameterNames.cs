@@ -12,7 +12,7 @@ internal static class ParameterNames
     /// <exception cref="UsageException">No parameter fits, or several do.</exception>
     public static string Resolve(VerbDescription verb, string typed)
     {
-        var exact = verb.Parameters.FirstOrDefault(parameter => Names(parameter).Any(name => Same(name, typed)))?.Name
+        string? exact = verb.Parameters.FirstOrDefault(parameter => Names(parameter).Any(name => Same(name, typed)))?.Name
             ?? CommonParameters.Of(verb).FirstOrDefault(name => Same(name, typed));
         return exact ?? ByPrefix(verb, typed);
     }
@@ -20,10 +20,10 @@ internal static class ParameterNames
     private static string ByPrefix(VerbDescription verb, string typed)
     {
         var fitting = verb.Parameters.Where(parameter => Names(parameter).Any(name => Begins(name, typed))).ToArray();
-        var documented = fitting.Where(parameter => !parameter.Attribute.IsOurs).Select(parameter => parameter.Name).ToArray();
-        var ours = fitting.Where(parameter => parameter.Attribute.IsOurs).Select(parameter => parameter.Name)
+        string[] documented = fitting.Where(parameter => !parameter.Attribute.IsOurs).Select(parameter => parameter.Name).ToArray();
+        string[] ours = fitting.Where(parameter => parameter.Attribute.IsOurs).Select(parameter => parameter.Name)
             .Concat(CommonParameters.Of(verb).Where(name => Begins(name, typed))).ToArray();
-        var candidates = documented.Length > 0 ? documented : ours;
+        string[] candidates = documented.Length > 0 ? documented : ours;
         return candidates.Length switch
         {
             1 => candidates[0],
@@ -35,7 +35,7 @@ internal static class ParameterNames
 
     private static string Unknown(VerbDescription verb, string typed)
     {
-        var near = verb.Parameters.Select(parameter => parameter.Name).Concat(CommonParameters.Of(verb))
+        string[] near = verb.Parameters.Select(parameter => parameter.Name).Concat(CommonParameters.Of(verb))
             .Where(name => name.Contains(typed, StringComparison.OrdinalIgnoreCase) || Distance(name, typed) <= 2)
             .Select(name => "-" + name).ToArray();
         return $"There is no parameter -{typed}."
@@ -51,14 +51,14 @@ internal static class ParameterNames
     /// <summary>Edits between two names (Levenshtein), for "did you mean".</summary>
     private static int Distance(string a, string b)
     {
-        var row = Enumerable.Range(0, b.Length + 1).ToArray();
-        for (var i = 1; i <= a.Length; i++)
+        int[] row = Enumerable.Range(0, b.Length + 1).ToArray();
+        for (int i = 1; i <= a.Length; i++)
         {
-            var diagonal = row[0];
+            int diagonal = row[0];
             row[0] = i;
-            for (var j = 1; j <= b.Length; j++)
+            for (int j = 1; j <= b.Length; j++)
             {
-                var substitute = diagonal + (char.ToLowerInvariant(a[i - 1]) == char.ToLowerInvariant(b[j - 1]) ? 0 : 1);
+                int substitute = diagonal + (char.ToLowerInvariant(a[i - 1]) == char.ToLowerInvariant(b[j - 1]) ? 0 : 1);
                 diagonal = row[j];
                 row[j] = Math.Min(substitute, Math.Min(row[j], row[j - 1]) + 1);
             }

@@ -87,7 +87,7 @@ internal sealed class ReplyText
             error.WriteLine($"WARNING: {warning.GetString()}");
         }
 
-        var failed = 0;
+        int failed = 0;
         foreach (var info in reply.GetProperty("Errors").EnumerateArray())
         {
             PrintError(verb.Name, info.Deserialize(ContractsJson.Default.StorageErrorInfo)!, error);
@@ -100,7 +100,7 @@ internal sealed class ReplyText
     /// <summary>Prints one line: <c>New-VirtualDisk: message [StorageWMI 48004]</c>. An error without a Windows code adds its word.</summary>
     public static void PrintError(string verb, StorageErrorInfo info, TextWriter error)
     {
-        var shared = info.Code == StorageErrors.InvalidParameter.Code && info.Word != StorageErrors.InvalidParameter.Word;
+        bool shared = info.Code == StorageErrors.InvalidParameter.Code && info.Word != StorageErrors.InvalidParameter.Word;
         error.WriteLine($"{verb}: {info.OneLine} [{info.ErrorId}{(shared ? " " + info.Word : "")}]");
     }
 

@@ -15,7 +15,7 @@ internal static class ShellCompletion
     public static IEnumerable<string> Candidates(
         IReadOnlyList<string> words, IEnumerable<string> commands, Func<string, IEnumerable<string>> namesOf)
     {
-        var typed = words.Count == 0 ? "" : words[^1];
+        string typed = words.Count == 0 ? "" : words[^1];
         if (words.Count <= 1)
         {
             return Fitting(commands.Concat(VerbDescription.All.Select(verb => verb.Name)), typed);
@@ -61,7 +61,7 @@ internal static class ShellCompletion
     /// <summary>The parameter whose value is being typed.</summary>
     private static ParameterDescription? ValueOf(VerbDescription verb, IReadOnlyList<string> words)
     {
-        var before = words[^2];
+        string before = words[^2];
         if (words.Count > 2 && before.StartsWith('-'))
         {
             var named = Find(verb, before.TrimStart('-'));
@@ -78,7 +78,7 @@ internal static class ShellCompletion
     {
         try
         {
-            var name = ParameterNames.Resolve(verb, typed);
+            string name = ParameterNames.Resolve(verb, typed);
             return verb.Parameters.FirstOrDefault(parameter => parameter.Name == name);
         }
         catch (UsageException)
@@ -90,7 +90,7 @@ internal static class ShellCompletion
     private static IEnumerable<string> Values(
         VerbDescription verb, ParameterDescription parameter, string typed, Func<string, IEnumerable<string>> namesOf)
     {
-        var comma = parameter.IsList ? typed.LastIndexOf(',') + 1 : 0;
+        int comma = parameter.IsList ? typed.LastIndexOf(',') + 1 : 0;
         var values = parameter.ElementType == typeof(bool) ? ["$true", "$false"]
             : parameter.AcceptedValues is { Length: > 0 } words ? words
             : parameter.Suggestions is { Length: > 0 } suggestions ? suggestions

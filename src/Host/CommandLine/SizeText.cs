@@ -17,18 +17,18 @@ internal static class SizeText
         var (number, factor) = SplitSuffix(text.Trim());
         if (number.StartsWith("0x", StringComparison.OrdinalIgnoreCase))
         {
-            return ulong.TryParse(number.AsSpan(2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out var hex)
+            return ulong.TryParse(number.AsSpan(2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ulong hex)
                 && TryScale(hex, factor, out bytes);
         }
 
-        return decimal.TryParse(number, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var value)
+        return decimal.TryParse(number, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out decimal value)
             && TryScale(value, factor, out bytes);
     }
 
     /// <summary>A size with the largest unit it reaches, at most two decimals: 1.5 GB.</summary>
     public static string Format(ulong bytes)
     {
-        var unit = -1;
+        int unit = -1;
         decimal value = bytes;
         while (value >= 1024 && unit + 1 < suffixes.Length)
         {
@@ -36,13 +36,13 @@ internal static class SizeText
             unit++;
         }
 
-        var number = Math.Round(value, 2).ToString("0.##", CultureInfo.InvariantCulture);
+        string number = Math.Round(value, 2).ToString("0.##", CultureInfo.InvariantCulture);
         return unit < 0 ? $"{number} B" : $"{number} {suffixes[unit]}";
     }
 
     private static (string Number, ulong Factor) SplitSuffix(string text)
     {
-        for (var i = 0; i < suffixes.Length; i++)
+        for (int i = 0; i < suffixes.Length; i++)
         {
             if (text.EndsWith(suffixes[i], StringComparison.OrdinalIgnoreCase))
             {

@@ -39,8 +39,8 @@ internal sealed class TableText(Type type, TextWriter output)
         }
 
         var rows = objects.EnumerateArray().Select(item => columns.Select(column => column.Cell(item)).ToArray()).ToArray();
-        var isFirst = widths.Length == 0;
-        var least = isFirst ? columns.Select(column => column.Heading.Length).ToArray() : widths;
+        bool isFirst = widths.Length == 0;
+        int[] least = isFirst ? columns.Select(column => column.Heading.Length).ToArray() : widths;
         widths = columns.Select((_, i) => Math.Max(least[i], rows.Max(row => row[i].Text.Length))).ToArray();
         if (isFirst)
         {
@@ -75,11 +75,11 @@ internal sealed class TableText(Type type, TextWriter output)
     {
         public static Column Read(string text)
         {
-            var inBytes = text.EndsWith(":bytes", StringComparison.Ordinal);
-            var spec = inBytes ? text[..^":bytes".Length] : text;
-            var equals = spec.IndexOf('=');
-            var source = spec[(equals + 1)..];
-            var slash = source.IndexOf('/');
+            bool inBytes = text.EndsWith(":bytes", StringComparison.Ordinal);
+            string spec = inBytes ? text[..^":bytes".Length] : text;
+            int equals = spec.IndexOf('=');
+            string source = spec[(equals + 1)..];
+            int slash = source.IndexOf('/');
             return slash < 0
                 ? new Column(equals < 0 ? source : spec[..equals], source, "", inBytes)
                 : new Column(spec[..equals], source[..slash], source[(slash + 1)..], inBytes);
@@ -104,7 +104,7 @@ internal sealed class TableText(Type type, TextWriter output)
                 return new Cell("", true);
             }
 
-            var percent = 100.0 * part.GetUInt64() / whole.GetUInt64();
+            double percent = 100.0 * part.GetUInt64() / whole.GetUInt64();
             return new Cell(percent.ToString("0.00", CultureInfo.InvariantCulture) + "%", true);
         }
 

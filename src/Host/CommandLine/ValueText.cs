@@ -18,7 +18,7 @@ internal static class ValueText
         }
 
         json.WriteStartArray();
-        foreach (var item in ListText.Split(text))
+        foreach (string item in ListText.Split(text))
         {
             WriteOne(json, parameter, item);
         }
@@ -31,13 +31,13 @@ internal static class ValueText
 
     /// <summary>Reads $true, $false, true, false, 1 or 0.</summary>
     /// <exception cref="UsageException">It is none of them.</exception>
-    public static bool ReadBoolean(string name, string text) => TryReadBoolean(text, out var value)
+    public static bool ReadBoolean(string name, string text) => TryReadBoolean(text, out bool value)
         ? value
         : throw new UsageException($"-{name} '{text}' is no Boolean. Give $true or $false.");
 
     private static bool TryReadBoolean(string text, out bool value)
     {
-        var word = text.TrimStart('$').ToLowerInvariant();
+        string word = text.TrimStart('$').ToLowerInvariant();
         value = word is "true" or "1";
         return value || word is "false" or "0";
     }
@@ -75,15 +75,15 @@ internal static class ValueText
     /// <summary>One of the accepted words, in any case, also as objects show it, or by an unambiguous beginning.</summary>
     private static string ReadWord(ParameterDescription parameter, string text)
     {
-        var words = parameter.AcceptedValues;
-        var exact = words.FirstOrDefault(word => Same(word, text))
+        string[] words = parameter.AcceptedValues;
+        string? exact = words.FirstOrDefault(word => Same(word, text))
             ?? (parameter.ElementType.IsEnum ? words.FirstOrDefault(word => Same(Shown(parameter, word), text)) : null);
         if (exact is not null)
         {
             return exact;
         }
 
-        var beginning = words.Where(word => word.StartsWith(text, StringComparison.OrdinalIgnoreCase)).ToArray();
+        string[] beginning = words.Where(word => word.StartsWith(text, StringComparison.OrdinalIgnoreCase)).ToArray();
         return beginning.Length == 1
             ? beginning[0]
             : throw new UsageException($"-{parameter.Name} '{text}' is not accepted. Give one of {string.Join(", ", words)}.");
@@ -91,7 +91,7 @@ internal static class ValueText
 
     private static ulong ReadNumber(ParameterDescription parameter, Type type, string text)
     {
-        return SizeText.TryParse(text, out var number) && number <= NumberRange.MaxOf(type)
+        return SizeText.TryParse(text, out ulong number) && number <= NumberRange.MaxOf(type)
             ? number
             : throw new UsageException(NumberRange.Describe(parameter, text));
     }

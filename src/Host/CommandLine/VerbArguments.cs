@@ -22,14 +22,14 @@ internal sealed class VerbArguments
     public ParameterDescription[] Given => verb.Parameters.Where(parameter => values.ContainsKey(parameter.Name)).ToArray();
 
     /// <summary>Whether a switch or Boolean parameter was given and is true.</summary>
-    public bool IsOn(string name) => values.TryGetValue(name, out var text) && ValueText.ReadBoolean(name, text);
+    public bool IsOn(string name) => values.TryGetValue(name, out string? text) && ValueText.ReadBoolean(name, text);
 
     /// <summary>Reads the tokens after a verb.</summary>
     /// <exception cref="UsageException">They do not fit the verb.</exception>
     public static VerbArguments Read(VerbDescription verb, IReadOnlyList<string> tokens)
     {
         var arguments = new VerbArguments(verb);
-        for (var at = 0; at < tokens.Count;)
+        for (int at = 0; at < tokens.Count;)
         {
             if (IsName(tokens[at]))
             {
@@ -42,7 +42,7 @@ internal sealed class VerbArguments
         }
 
         arguments.PlaceUnnamed();
-        return ParameterSets.Choose(verb, arguments.Given, out var problem) is null
+        return ParameterSets.Choose(verb, arguments.Given, out string? problem) is null
             ? throw new UsageException(problem)
             : arguments;
     }
@@ -50,18 +50,18 @@ internal sealed class VerbArguments
     /// <summary>A dash (also a typographic one, or two) and a letter.</summary>
     private static bool IsName(string token)
     {
-        var dashes = token.TakeWhile(c => c is '-' or '\u2013' or '\u2014' or '\u2015').Count();
+        int dashes = token.TakeWhile(c => c is '-' or '\u2013' or '\u2014' or '\u2015').Count();
         return dashes is 1 or 2 && token.Length > dashes && char.IsLetter(token[dashes]);
     }
 
     private void ReadNamed(IReadOnlyList<string> tokens, ref int at)
     {
-        var token = tokens[at++].TrimStart('-', '\u2013', '\u2014', '\u2015');
-        var colon = token.IndexOf(':');
-        var name = ParameterNames.Resolve(verb, colon < 0 ? token : token[..colon]);
+        string token = tokens[at++].TrimStart('-', '\u2013', '\u2014', '\u2015');
+        int colon = token.IndexOf(':');
+        string name = ParameterNames.Resolve(verb, colon < 0 ? token : token[..colon]);
         if (colon >= 0 && colon + 1 < token.Length)
         {
-            var value = token[(colon + 1)..];
+            string value = token[(colon + 1)..];
             while (IsList(name) && ListText.GoesOn(value) && at < tokens.Count)
             {
                 value += tokens[at++];
@@ -75,7 +75,7 @@ internal sealed class VerbArguments
         }
         else
         {
-            var hasValue = at < tokens.Count && !IsName(tokens[at]);
+            bool hasValue = at < tokens.Count && !IsName(tokens[at]);
             Set(name, !hasValue ? throw new UsageException($"-{name} needs a value. Write -{name}:VALUE for a value that begins with a dash.")
                 : IsList(name) ? ReadValue(tokens, ref at)
                 : tokens[at++]);
@@ -91,7 +91,7 @@ internal sealed class VerbArguments
 
     private static string ReadValue(IReadOnlyList<string> tokens, ref int at)
     {
-        var value = tokens[at++];
+        string value = tokens[at++];
         while (at < tokens.Count && (ListText.GoesOn(value) || tokens[at].StartsWith(',')))
         {
             value += tokens[at++];
@@ -115,9 +115,9 @@ internal sealed class VerbArguments
     /// <summary>Gives each unnamed value, in order, to the lowest position that is open in a fitting set.</summary>
     private void PlaceUnnamed()
     {
-        foreach (var value in unnamed)
+        foreach (string value in unnamed)
         {
-            var fitting = ParameterSets.Fitting(verb, Given);
+            string[] fitting = ParameterSets.Fitting(verb, Given);
             var open = verb.Parameters
                 .Where(parameter => parameter.Attribute.Position >= 0 && !values.ContainsKey(parameter.Name))
                 .Where(parameter => fitting.Any(parameter.IsIn))
@@ -125,7 +125,7 @@ internal sealed class VerbArguments
                 .ThenBy(parameter => parameter.Attribute.ObjectClass.Length > 0)
                 .ThenBy(parameter => !parameter.IsIn(verb.Verb.DefaultSet))
                 .FirstOrDefault();
-            var name = open?.Name
+            string name = open?.Name
                 ?? throw new UsageException($"'{value}' has no place: no parameter takes a value without a name there.");
             Set(name, value);
         }

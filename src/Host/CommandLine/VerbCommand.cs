@@ -17,7 +17,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
         try
         {
             var arguments = VerbArguments.Read(verb, tokens);
-            var isWhatIf = verb.Verb.ChangesState && arguments.IsOn(CommonParameters.WhatIf);
+            bool isWhatIf = verb.Verb.ChangesState && arguments.IsOn(CommonParameters.WhatIf);
             return isWhatIf ? await PlanAsync(RequestText.Write(verb, arguments, isWhatIf), arguments).ConfigureAwait(false)
                 : IsDeclined(arguments) ? 0
                 : await SendAsync(arguments).ConfigureAwait(false);
@@ -83,7 +83,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
             return false;
         }
 
-        var asks = arguments.Values.ContainsKey(CommonParameters.Confirm)
+        bool asks = arguments.Values.ContainsKey(CommonParameters.Confirm)
             ? arguments.IsOn(CommonParameters.Confirm)
             : verb.Verb.Destroys && HasTerminal;
         return asks && !SaysYes(arguments);

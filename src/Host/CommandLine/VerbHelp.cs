@@ -13,7 +13,7 @@ internal static class VerbHelp
         output.WriteLine($"{verb.Name}{(verb.Verb.IsOurs ? " (not in Windows)" : "")}: {verb.Verb.Help}");
         output.WriteLine();
         output.WriteLine("Syntax:");
-        foreach (var set in ParameterSets.Fitting(verb, []))
+        foreach (string set in ParameterSets.Fitting(verb, []))
         {
             output.WriteLine($"  tierspaces {verb.Name}{string.Concat(Ordered(verb, set).Select(Syntax))}");
         }
@@ -25,7 +25,7 @@ internal static class VerbHelp
             PrintParameter(parameter, output);
         }
 
-        foreach (var name in CommonParameters.Of(verb))
+        foreach (string name in CommonParameters.Of(verb))
         {
             output.WriteLine($"  -{name}");
             output.WriteLine($"{new string(' ', Indent)}{CommonParameters.HelpOf(name)}");
@@ -39,14 +39,14 @@ internal static class VerbHelp
     private static string Syntax(ParameterDescription parameter)
     {
         var attribute = parameter.Attribute;
-        var name = attribute.Position >= 0 ? $"[-{parameter.Name}]" : $"-{parameter.Name}";
-        var text = parameter.IsSwitch ? name : $"{name} <{TypeOf(parameter)}>";
+        string name = attribute.Position >= 0 ? $"[-{parameter.Name}]" : $"-{parameter.Name}";
+        string text = parameter.IsSwitch ? name : $"{name} <{TypeOf(parameter)}>";
         return attribute.Required && attribute.Default.Length == 0 ? $" {text}" : $" [{text}]";
     }
 
     private static void PrintParameter(ParameterDescription parameter, TextWriter output)
     {
-        var indent = new string(' ', Indent);
+        string indent = new string(' ', Indent);
         output.WriteLine($"  -{parameter.Name}{(parameter.IsSwitch ? "" : $" <{TypeOf(parameter)}>")}{Notes(parameter)}");
         output.WriteLine($"{indent}{parameter.Attribute.Help}");
         if (parameter.AcceptedValues is { Length: > 0 } words)
@@ -58,7 +58,7 @@ internal static class VerbHelp
     private static string Notes(ParameterDescription parameter)
     {
         var attribute = parameter.Attribute;
-        var notes = parameter.Aliases.Select(alias => $"alias -{alias}")
+        string[] notes = parameter.Aliases.Select(alias => $"alias -{alias}")
             .Append(attribute.IsOurs ? "not in Windows" : "")
             .Append(attribute.Refused.Length > 0 ? $"refused: {attribute.Refused.TrimEnd('.')}" : "")
             .Append(attribute.WithoutEffect.Length > 0 ? $"without effect: {attribute.WithoutEffect.TrimEnd('.')}" : "")
@@ -68,7 +68,7 @@ internal static class VerbHelp
 
     private static string TypeOf(ParameterDescription parameter)
     {
-        var type = parameter.Attribute.Kind switch
+        string type = parameter.Attribute.Kind switch
         {
             ParameterKind.Size => "size",
             ParameterKind.Path => "path",

@@ -83,7 +83,7 @@ internal static class PrometheusText
         page.Append("# TYPE tierspaces_latency_seconds histogram\n");
         foreach (var counter in counters.Where(counter => counter.LatencyBoundsUs.Length > 0))   // a tier has no latency of its own
         {
-            var labels = Labels(counter);
+            string labels = Labels(counter);
             WriteHistogram(page, $"{labels},operation=\"read\"", counter.LatencyBoundsUs, counter.ReadLatency);
             WriteHistogram(page, $"{labels},operation=\"write\"", counter.LatencyBoundsUs, counter.WriteLatency);
             WriteHistogram(page, $"{labels},operation=\"flush\"", counter.LatencyBoundsUs, counter.FlushLatency);
@@ -137,11 +137,11 @@ internal static class PrometheusText
 
     private static void WriteHistogram(StringBuilder page, string labels, ulong[] boundsUs, ulong[] classes)
     {
-        var count = 0UL;
-        for (var i = 0; i < classes.Length; i++)
+        ulong count = 0UL;
+        for (int i = 0; i < classes.Length; i++)
         {
             count += classes[i];
-            var bound = i < boundsUs.Length && i < classes.Length - 1 ? Seconds(boundsUs[i]) : "+Inf";
+            string bound = i < boundsUs.Length && i < classes.Length - 1 ? Seconds(boundsUs[i]) : "+Inf";
             page.Append(CultureInfo.InvariantCulture, $"tierspaces_latency_seconds_bucket{{{labels},le=\"{bound}\"}} {count}\n");
         }
 

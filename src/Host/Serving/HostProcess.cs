@@ -141,7 +141,7 @@ internal static class HostProcess
     /// <summary>Another user who can write to the home could make this one, root perhaps, write to any file.</summary>
     private static void RequireOwnHome(HostPaths paths)
     {
-        foreach (var folder in new[] { paths.Home, paths.State })
+        foreach (string? folder in new[] { paths.Home, paths.State })
         {
             if (PrivateFolder.ProblemOf(folder) is { Length: > 0 } problem)
             {

@@ -54,7 +54,7 @@ internal sealed class HostServices : IAsyncDisposable
     public int? SupervisorProcessId => options.Supervisor switch
     {
         SupervisorKind.Systemd => 1,
-        SupervisorKind.Own when int.TryParse(LockFile.Read(Paths.SupervisorLock), out var process) => process,
+        SupervisorKind.Own when int.TryParse(LockFile.Read(Paths.SupervisorLock), out int process) => process,
         _ => null,
     };
 
@@ -90,7 +90,7 @@ internal sealed class HostServices : IAsyncDisposable
     {
         foreach (var disk in await Subsystem.VirtualDisks.ListAsync().ConfigureAwait(false))
         {
-            var uniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
+            string uniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
             if (disk.SocketPath.Length > 0 && Attachments.OutcomeOf(uniqueId) is null)
             {
                 TryAttach(disk);

@@ -65,7 +65,7 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
     public Task ProcessRequestAsync(DefaultHttpContext context)
     {
         var peer = context.Features.Get<PeerFeature>();
-        var path = context.Request.Path.Value ?? "";
+        string path = context.Request.Path.Value ?? "";
         if (peer is null || !peer.Credentials.IsRootOrOwnUser)
         {
             return RefuseAsync(context, StatusCodes.Status403Forbidden);
@@ -107,7 +107,7 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
 
         var body = new MemoryStream();
         await context.Request.Body.CopyToAsync(body, context.RequestAborted).ConfigureAwait(false);
-        var answer = await dispatcher.RunAsync(verb, body.ToArray(), context.RequestAborted).ConfigureAwait(false);
+        byte[] answer = await dispatcher.RunAsync(verb, body.ToArray(), context.RequestAborted).ConfigureAwait(false);
         context.Response.ContentType = "application/json";
         await WriteAsync(context, answer).ConfigureAwait(false);
     }

@@ -51,16 +51,16 @@ internal static class RuntimeFolder
     /// <summary>Folders in memory on this machine, the best first.</summary>
     public static IEnumerable<string> ParentsInMemory()
     {
-        var runtime = Libc.EffectiveUser() == 0 ? "/run" : Environment.GetEnvironmentVariable("XDG_RUNTIME_DIR");
+        string? runtime = Libc.EffectiveUser() == 0 ? "/run" : Environment.GetEnvironmentVariable("XDG_RUNTIME_DIR");
         return new[] { runtime, "/dev/shm" }.OfType<string>().Where(IsInMemory);
     }
 
     private static string Make(HostPaths paths, IEnumerable<string> parents)
     {
-        foreach (var parent in parents)
+        foreach (string parent in parents)
         {
-            var name = $"tierspaces-{Convert.ToHexString(RandomNumberGenerator.GetBytes(8)).ToLowerInvariant()}";
-            var path = Path.Combine(parent, name);
+            string name = $"tierspaces-{Convert.ToHexString(RandomNumberGenerator.GetBytes(8)).ToLowerInvariant()}";
+            string path = Path.Combine(parent, name);
             if (TryOpen(path, PrivateFolder.Open))
             {
                 File.WriteAllText(RecordOf(paths), path);
@@ -68,7 +68,7 @@ internal static class RuntimeFolder
             }
         }
 
-        var inHome = Path.Combine(paths.Home, "run");
+        string inHome = Path.Combine(paths.Home, "run");
         using var folder = PrivateFolder.Open(inHome);
         File.WriteAllText(RecordOf(paths), inHome);
         return inHome;
@@ -76,8 +76,8 @@ internal static class RuntimeFolder
 
     private static string? Known(HostPaths paths)
     {
-        var record = RecordOf(paths);
-        var path = File.Exists(record) ? File.ReadAllText(record, Encoding.UTF8) : "";
+        string record = RecordOf(paths);
+        string path = File.Exists(record) ? File.ReadAllText(record, Encoding.UTF8) : "";
         return Path.IsPathFullyQualified(path) ? path : null;
     }
 

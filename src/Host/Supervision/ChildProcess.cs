@@ -18,7 +18,7 @@ internal static class ChildProcess
             using var process = Process.Start(Describe(paths, words))!;
             process.StandardInput.Close();
             using var timeout = new CancellationTokenSource(readyTimeout);
-            var said = process.StandardOutput.ReadLineAsync(timeout.Token).AsTask().GetAwaiter().GetResult();
+            string? said = process.StandardOutput.ReadLineAsync(timeout.Token).AsTask().GetAwaiter().GetResult();
             return said == ProcessHostLauncher.ReadyLine ? "" : $"{said} {process.StandardError.ReadToEnd()}".Trim() + ".";
         }
         catch (Exception e) when (e is Win32Exception or OperationCanceledException or IOException)

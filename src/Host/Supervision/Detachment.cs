@@ -16,7 +16,7 @@ internal static class Detachment
     /// </summary>
     public static void RedirectToLog(HostPaths paths)
     {
-        var append = Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenAppend | Libc.OpenNoFollow;
+        int append = Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenAppend | Libc.OpenNoFollow;
         Replace(0, "/dev/null", 0);
         Replace(1, paths.Log, append);
         Replace(2, paths.Log, append);
@@ -24,7 +24,7 @@ internal static class Detachment
 
     private static void Replace(int standard, string path, int flags)
     {
-        var descriptor = Libc.OpenPath(path, flags, Libc.OwnerOnly);
+        int descriptor = Libc.OpenPath(path, flags, Libc.OwnerOnly);
         if (descriptor >= 0)
         {
             _ = ProcessCalls.Duplicate(descriptor, standard);

@@ -61,7 +61,7 @@ internal sealed class LockFile : IDisposable
     /// <summary>Opened by hand: .NET would take a lock of its own on the same file.</summary>
     private static SafeFileHandle OpenFile(string path, int flags)
     {
-        var descriptor = Libc.OpenPath(path, Libc.OpenReadWrite | flags, Libc.OwnerOnly);
+        int descriptor = Libc.OpenPath(path, Libc.OpenReadWrite | flags, Libc.OwnerOnly);
         return descriptor >= 0
             ? new SafeFileHandle(descriptor, ownsHandle: true)
             : throw new IOException($"{path}: {Errno.Describe(-descriptor)}.");

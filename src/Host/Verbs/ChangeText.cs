@@ -16,7 +16,7 @@ internal static class ChangeText
             .Where(parameter => parameter.Attribute is { Required: false, WithoutEffect: "" } && parameter.Name != "PassThru")
             .Select(parameter => (parameter.Name, parameter.IsSwitch, Value: parameter.Property.GetValue(request)))
             .Where(pair => pair.Value is not null && !(pair.IsSwitch && pair.Value is false));
-        var texts = given.Select(pair => $"{pair.Name} to {Text(pair.Value!)}").ToArray();
+        string[] texts = given.Select(pair => $"{pair.Name} to {Text(pair.Value!)}").ToArray();
         return texts.Length > 0 ? string.Join(", ", texts) : nothing;
     }
 

@@ -19,13 +19,13 @@ internal static class Confirmation
         StorageRequest request, IReadOnlyCollection<string> selected, params (string Parameter, string[]? Texts)[] selectors)
     {
         var (parameter, texts) = selectors.FirstOrDefault(selector => selector.Texts is not null, ("", []));
-        var isPattern = texts!.Any(text => new WildcardPattern(text).HasWildcards && !selected.Contains(text, StringComparer.OrdinalIgnoreCase));
+        bool isPattern = texts!.Any(text => new WildcardPattern(text).HasWildcards && !selected.Contains(text, StringComparer.OrdinalIgnoreCase));
         if (!request.Unconfirmed || (!isPattern && selected.Count <= 1))
         {
             return;
         }
 
-        var names = string.Join(", ", selected.Take(NamesMax)) + (selected.Count > NamesMax ? $" and {selected.Count - NamesMax} more" : "");
+        string names = string.Join(", ", selected.Take(NamesMax)) + (selected.Count > NamesMax ? $" and {selected.Count - NamesMax} more" : "");
         throw new StorageException(
             StorageErrors.InvalidParameter,
             $"-{parameter} '{string.Join(",", texts!)}' selects {(selected.Count == 0 ? "nothing" : names)}, and no confirmation can be asked for without a terminal. "

@@ -15,7 +15,7 @@ internal static class DestageParameters
     /// <exception cref="StorageException">A value is outside its range.</exception>
     public static DestageSettings Apply(DestageSettings before, SetVirtualDiskRequest request)
     {
-        var start = InRange(request.DestageStart, 1, DestageSettings.StartPercentMax, "DestageStart", "percent") ?? before.StartPercent;
+        long start = InRange(request.DestageStart, 1, DestageSettings.StartPercentMax, "DestageStart", "percent") ?? before.StartPercent;
         return before with
         {
             StartPercent = (int)start,
@@ -38,7 +38,7 @@ internal static class DestageParameters
 
     private static long Stop(SetVirtualDiskRequest request, long start, long before)
     {
-        var stop = request.DestageStop ?? before;
+        long stop = request.DestageStop ?? before;
         return stop < start ? stop : throw new StorageException(
             StorageErrors.InvalidParameter, request.DestageStop is null
                 ? $"-DestageStart {start} is not above DestageStop, which is {stop}."

@@ -18,7 +18,7 @@ internal static class RequestCheck
     public static void Check(VerbDescription verb, StorageRequest request, Action<string> warn)
     {
         var given = verb.Parameters.Where(parameter => IsGiven(parameter.Property.GetValue(request))).ToArray();
-        if (ParameterSets.Choose(verb, given, out var problem) is null)
+        if (ParameterSets.Choose(verb, given, out string? problem) is null)
         {
             throw new StorageException(StorageErrors.InvalidParameter, problem);
         }
@@ -42,7 +42,7 @@ internal static class RequestCheck
     private static void CheckOne(
         ParameterDescription parameter, object value, Action<ParameterDescription> refuse, Action<string> warn)
     {
-        foreach (var item in value is IEnumerable list and not string ? list.Cast<object?>() : [value])
+        foreach (object? item in value is IEnumerable list and not string ? list.Cast<object?>() : [value])
         {
             CheckAccepted(parameter, item);
         }
@@ -65,11 +65,11 @@ internal static class RequestCheck
 
     private static void CheckAccepted(ParameterDescription parameter, object? item)
     {
-        var words = parameter.AcceptedValues;
-        var text = Convert.ToString(item, CultureInfo.InvariantCulture) ?? "";
+        string[] words = parameter.AcceptedValues;
+        string text = Convert.ToString(item, CultureInfo.InvariantCulture) ?? "";
         if (item is null || (words.Length > 0 && !words.Contains(text, StringComparer.OrdinalIgnoreCase)))
         {
-            var allowed = words.Length > 0 ? $"one of {string.Join(", ", words)}" : "a value";
+            string allowed = words.Length > 0 ? $"one of {string.Join(", ", words)}" : "a value";
             throw new StorageException(
                 StorageErrors.InvalidParameter, $"-{parameter.Name} '{text}' is not accepted. Give {allowed}.",
                 target: parameter.Name);
@@ -79,8 +79,8 @@ internal static class RequestCheck
     /// <summary>Whether the value is false, or the default that means an absent value.</summary>
     private static bool SaysNothing(ParameterDescription parameter, object value)
     {
-        var absent = parameter.Attribute.Default;
-        var text = Convert.ToString(value, CultureInfo.InvariantCulture);
+        string absent = parameter.Attribute.Default;
+        string? text = Convert.ToString(value, CultureInfo.InvariantCulture);
         return value is false || (absent.Length > 0 && absent.Equals(text, StringComparison.OrdinalIgnoreCase));
     }
 }

@@ -40,7 +40,7 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
     public List<T> By(string property, Func<T, string> valueOf, IEnumerable<string> patterns, Action<StorageErrorInfo> fail)
     {
         var found = new List<T>();
-        foreach (var pattern in patterns)
+        foreach (string pattern in patterns)
         {
             Collect(property, pattern, Fitting(pattern, valueOf), found, fail);
         }
@@ -54,7 +54,7 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
     public List<T> ByReference(IEnumerable<string> references, Action<StorageErrorInfo> fail)
     {
         var found = new List<T>();
-        foreach (var reference in references)
+        foreach (string reference in references)
         {
             var exact = all.FirstOrDefault(item => idOf(item).Equals(reference, StringComparison.OrdinalIgnoreCase));
             Collect(FriendlyName, reference, exact is null ? Fitting(reference, nameOf) : [exact], found, fail);
@@ -89,7 +89,7 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
     {
         StorageErrorInfo? error = null;
         var found = Select(friendlyName, uniqueId, name, ListOf(reference), e => error = e);
-        var text = friendlyName ?? uniqueId ?? name ?? reference ?? "";
+        string text = friendlyName ?? uniqueId ?? name ?? reference ?? "";
         return error is null ? Only(found, text) : throw new StorageException(error);
     }
 

@@ -43,21 +43,21 @@ internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, Semapho
     /// <summary>The counters, for Prometheus: what Get-StorageCounter answers for every disk.</summary>
     public async Task<StorageCounterInfo[]> CountersAsync(CancellationToken cancellation)
     {
-        var answer = await RunAsync("Get-StorageCounter", "{}"u8.ToArray(), cancellation).ConfigureAwait(false);
+        byte[] answer = await RunAsync("Get-StorageCounter", "{}"u8.ToArray(), cancellation).ConfigureAwait(false);
         return JsonSerializer.Deserialize(answer, ContractsJson.Default.VerbReplyStorageCounterInfo)!.Objects;
     }
 
     /// <summary>The write caches, for Prometheus: what Get-VirtualDiskWriteCache answers for every virtual disk.</summary>
     public async Task<VirtualDiskWriteCacheInfo[]> WriteCachesAsync(CancellationToken cancellation)
     {
-        var answer = await RunAsync("Get-VirtualDiskWriteCache", "{}"u8.ToArray(), cancellation).ConfigureAwait(false);
+        byte[] answer = await RunAsync("Get-VirtualDiskWriteCache", "{}"u8.ToArray(), cancellation).ConfigureAwait(false);
         return JsonSerializer.Deserialize(answer, ContractsJson.Default.VerbReplyVirtualDiskWriteCacheInfo)!.Objects;
     }
 
     /// <summary>The pools, for Prometheus: what Get-StoragePool answers.</summary>
     public async Task<StoragePoolInfo[]> PoolsAsync(CancellationToken cancellation)
     {
-        var answer = await RunAsync("Get-StoragePool", "{}"u8.ToArray(), cancellation).ConfigureAwait(false);
+        byte[] answer = await RunAsync("Get-StoragePool", "{}"u8.ToArray(), cancellation).ConfigureAwait(false);
         return JsonSerializer.Deserialize(answer, ContractsJson.Default.VerbReplyStoragePoolInfo)!.Objects;
     }
 

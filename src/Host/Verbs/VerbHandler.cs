@@ -58,9 +58,9 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
     /// <summary>What is wrong with a body that cannot be read: where it is the value of a number parameter, that value and its range.</summary>
     private (string Problem, string Parameter) Describe(byte[] body, JsonException problem)
     {
-        var name = problem.Path is { Length: > 2 } path && path.StartsWith("$.", StringComparison.Ordinal) ? path[2..].Split('[', '.')[0] : "";
+        string name = problem.Path is { Length: > 2 } path && path.StartsWith("$.", StringComparison.Ordinal) ? path[2..].Split('[', '.')[0] : "";
         if (Verb.Parameters.FirstOrDefault(known => known.Name.Equals(name, StringComparison.OrdinalIgnoreCase)) is { } parameter
-            && NumberRange.IsNumber(parameter) && TryFindNoNumber(body, parameter, out var value))
+            && NumberRange.IsNumber(parameter) && TryFindNoNumber(body, parameter, out string? value))
         {
             return (NumberRange.Describe(parameter, value), parameter.Name);
         }
@@ -76,7 +76,7 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
             using var request = JsonDocument.Parse(body);
             var given = request.RootElement.EnumerateObject().Last(property => property.Name.Equals(parameter.Name, StringComparison.OrdinalIgnoreCase)).Value;
             JsonElement[] items = parameter.IsList && given.ValueKind == JsonValueKind.Array ? [.. given.EnumerateArray()] : [given];
-            var wrong = Array.FindIndex(items, item => !IsNumber(item, parameter));
+            int wrong = Array.FindIndex(items, item => !IsNumber(item, parameter));
             value = wrong < 0 ? "" : Shortened(items[wrong].ToString());
             return wrong >= 0;
         }
@@ -87,7 +87,7 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
     }
 
     private static bool IsNumber(JsonElement item, ParameterDescription parameter) =>
-        item.ValueKind == JsonValueKind.Number && item.TryGetUInt64(out var number) && number <= NumberRange.MaxOf(parameter.ElementType);
+        item.ValueKind == JsonValueKind.Number && item.TryGetUInt64(out ulong number) && number <= NumberRange.MaxOf(parameter.ElementType);
 
     private static string Shortened(string text)
     {

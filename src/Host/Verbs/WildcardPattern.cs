@@ -15,7 +15,7 @@ internal sealed class WildcardPattern
     /// <exception cref="StorageException">A set in it runs backwards.</exception>
     public WildcardPattern(string pattern)
     {
-        for (var at = 0; at < pattern.Length; at++)
+        for (int at = 0; at < pattern.Length; at++)
         {
             parts.Add(Read(pattern, ref at));
         }
@@ -62,7 +62,7 @@ internal sealed class WildcardPattern
 
     private static Part Read(string pattern, ref int at)
     {
-        var close = pattern[at] == '[' ? pattern.IndexOf(']', at + 1) : -1;
+        int close = pattern[at] == '[' ? pattern.IndexOf(']', at + 1) : -1;
         switch (pattern[at])
         {
             case '`' when at + 1 < pattern.Length:
@@ -84,9 +84,9 @@ internal sealed class WildcardPattern
     private static (char First, char Last)[] SetOf(string pattern, ReadOnlySpan<char> set)
     {
         var ranges = new List<(char, char)>();
-        for (var at = 0; at < set.Length; at++)
+        for (int at = 0; at < set.Length; at++)
         {
-            var isRange = at + 2 < set.Length && set[at + 1] == '-';
+            bool isRange = at + 2 < set.Length && set[at + 1] == '-';
             var (first, last) = (set[at], isRange ? set[at + 2] : set[at]);
             ranges.Add(first <= last ? (first, last) : throw new StorageException(
                 StorageErrors.InvalidParameter, $"'{pattern}' is no wildcard pattern: the set from {first} to {last} is empty.",

@@ -36,7 +36,7 @@ public sealed class AttachTests : IDisposable
         SkipUnlessPossible();
         StartServer();
         var manager = Manager();
-        var device = manager.Attach(Target("my disk")).DevicePath!;
+        string device = manager.Attach(Target("my disk")).DevicePath!;
         Assert.Equal(Path.Combine(paths.Devices, "my%20disk"), device);
         Tool.Run("mkfs.ext4", "-q", device);
         Directory.CreateDirectory(Mount);
@@ -91,7 +91,7 @@ public sealed class AttachTests : IDisposable
         SkipUnlessPossible();
         StartServer();
         var manager = Manager();
-        var device = manager.Attach(Target("d")).DevicePath!;
+        string device = manager.Attach(Target("d")).DevicePath!;
         Tool.Run("mkfs.ext4", "-q", device);
         Directory.CreateDirectory(Mount);
         Tool.Run("mount", device, Mount);
@@ -128,7 +128,7 @@ public sealed class AttachTests : IDisposable
 
     private static void SkipUnlessPossible()
     {
-        var obstacle = new NbdFuseAttacher().Obstacle();
+        string? obstacle = new NbdFuseAttacher().Obstacle();
         Assert.SkipUnless(obstacle is null && Environment.IsPrivilegedProcess, $"needs root and FUSE: {obstacle}");
     }
 
@@ -149,14 +149,14 @@ public sealed class AttachTests : IDisposable
 
     private void StartServer()
     {
-        var image = Path.Combine(root, "image");
+        string image = Path.Combine(root, "image");
         if (!File.Exists(image))
         {
             using var file = File.Create(image);
             file.SetLength(64 << 20);
         }
 
-        var socket = Path.Combine(root, "server.sock");
+        string socket = Path.Combine(root, "server.sock");
         File.Delete(socket);
         server = Process.Start(new ProcessStartInfo("nbdkit", ["--foreground", "--unix", socket, "file", image]));
         Scratch.Eventually("the server listens", () => File.Exists(socket));
@@ -165,10 +165,10 @@ public sealed class AttachTests : IDisposable
     /// <summary>Writes, syncs and reads back small files; any error of the device is an exception.</summary>
     private int WriteAndReadBack(TimeSpan howLong)
     {
-        var count = 0;
+        int count = 0;
         for (var watch = Stopwatch.StartNew(); watch.Elapsed < howLong; count++)
         {
-            var path = Path.Combine(Mount, $"f{count % 16}");
+            string path = Path.Combine(Mount, $"f{count % 16}");
             using (var file = File.Create(path, 4096, FileOptions.WriteThrough))
             {
                 file.Write(BitConverter.GetBytes(count));

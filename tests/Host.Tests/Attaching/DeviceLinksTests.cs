@@ -21,7 +21,7 @@ public class DeviceLinksTests
     [InlineData(250, '.')]
     public void A_link_of_the_longest_names_can_be_made_and_removed(int letters, char letter)
     {
-        var folder = Directory.CreateTempSubdirectory("ts").FullName;
+        string folder = Directory.CreateTempSubdirectory("ts").FullName;
         try
         {
             var links = new DeviceLinks(folder);

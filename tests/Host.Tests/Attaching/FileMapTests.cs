@@ -31,8 +31,8 @@ public sealed class FileMapTests : IDisposable
     public void Below_the_file_system_its_pieces_hold_what_the_file_holds(string type, int mebibytes)
     {
         MountNew(type, mebibytes);
-        var path = Path.Combine(Mount, "a file");
-        var content = new byte[3 << 20];
+        string path = Path.Combine(Mount, "a file");
+        byte[] content = new byte[3 << 20];
         new Random(1).NextBytes(content);
         content.AsSpan(1 << 20, 1 << 20).Clear();
         using (var file = File.Create(path))
@@ -48,7 +48,7 @@ public sealed class FileMapTests : IDisposable
         using var below = File.OpenHandle(Image);
         var found = place.Pieces.SelectMany(piece =>
         {
-            var bytes = new byte[piece.Length];
+            byte[] bytes = new byte[piece.Length];
             Assert.Equal(bytes.Length, RandomAccess.Read(below, bytes, piece.Offset));
             return bytes;
         });
@@ -84,7 +84,7 @@ public sealed class FileMapTests : IDisposable
     public void A_file_on_another_device_is_refused_by_the_name_of_that()
     {
         SkipUnlessPossible();
-        var path = Path.Combine(root, "elsewhere");
+        string path = Path.Combine(root, "elsewhere");
         File.WriteAllBytes(path, new byte[1 << 20]);
         var problem = Assert.Throws<StorageException>(() => new FileMap(attachments).Find(path)).Error;
         Assert.Matches("is on /dev/.*, which is no connected virtual disk|is on no block device|which does not tell where", problem.ExtendedInformation);
@@ -93,7 +93,7 @@ public sealed class FileMapTests : IDisposable
     [Fact]
     public void A_path_that_is_not_there_is_refused_with_its_parameter_and_what_to_do()
     {
-        var path = Path.Combine(root, "none");
+        string path = Path.Combine(root, "none");
         var volume = Assert.Throws<StorageException>(() => new FileMap(attachments).FindVolume(path, "VolumePath")).Error;
         Assert.StartsWith($"-VolumePath '{path}' cannot be opened by the host", volume.ExtendedInformation, StringComparison.Ordinal);
         Assert.NotEmpty(volume.RecommendedAction);
@@ -110,7 +110,7 @@ public sealed class FileMapTests : IDisposable
     [InlineData(0x400, false, "lies in the inode")]
     public void What_the_kernel_says_of_an_extent_decides(int flags, bool isLast, string problem)
     {
-        var answer = new byte[32 + 56];
+        byte[] answer = new byte[32 + 56];
         answer[20] = 1;
         BinaryPrimitives.WriteUInt64LittleEndian(answer.AsSpan(32), 4096);
         BinaryPrimitives.WriteUInt64LittleEndian(answer.AsSpan(40), 1 << 20);
@@ -169,7 +169,7 @@ public sealed class FileMapTests : IDisposable
         }
 
         attachments.Attach(new AttachTarget(Id, "d", "", "", 512));
-        var device = new AttachStore(state).Read()[0].Device;
+        string device = new AttachStore(state).Read()[0].Device;
         Tool.Run("mkfs." + type, ["-q", .. options, device]);
         Directory.CreateDirectory(Mount);
         Tool.Run("mount", device, Mount);

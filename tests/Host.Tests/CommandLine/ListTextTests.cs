@@ -36,8 +36,8 @@ public class ListTextTests
     public void Quoted_items_come_back_whatever_they_hold() =>
         Prop.ForAll(ArbMap.Default.ArbFor<NonNull<string>[]>().Filter(items => items.Length > 0), items =>
         {
-            var texts = items.Select(item => item.Get).ToArray();
-            var list = string.Join(",", texts.Select(text => $"'{text.Replace("'", "''")}'"));
+            string[] texts = items.Select(item => item.Get).ToArray();
+            string list = string.Join(",", texts.Select(text => $"'{text.Replace("'", "''")}'"));
             return !list.Contains(',') || ListText.Split(list).SequenceEqual(texts);
         }).QuickCheckThrowOnFailure();
 }

@@ -39,7 +39,7 @@ public class ShellCompletionTests
     public void The_script_makes_the_shell_ask_us(string shell, string line, string expected)
     {
         using var scratch = new Scratch();
-        var script = ShellCompletion.ScriptFor(shell).Replace("$(tierspaces", $"$({Scratch.Executable}")
+        string script = ShellCompletion.ScriptFor(shell).Replace("$(tierspaces", $"$({Scratch.Executable}")
             + $"\nCOMP_WORDS=(tierspaces {line}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); _tierspaces; printf '%s\\n' \"${{COMPREPLY[@]}}\"";
         Assert.StartsWith(expected, scratch.RunAs("/bin/bash", ["-c", script]).Output);
     }

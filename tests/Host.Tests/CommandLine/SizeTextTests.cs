@@ -20,7 +20,7 @@ public class SizeTextTests
     [InlineData("18446744073709551615", ulong.MaxValue)]
     public void Reads_what_PowerShell_reads(string text, ulong expected)
     {
-        Assert.True(SizeText.TryParse(text, out var bytes));
+        Assert.True(SizeText.TryParse(text, out ulong bytes));
         Assert.Equal(expected, bytes);
     }
 
@@ -45,9 +45,9 @@ public class SizeTextTests
             (number, choice) =>
             {
                 string[] suffixes = ["", "KB", "MB", "GB", "TB", "PB"];
-                var power = choice % suffixes.Length;
+                int power = choice % suffixes.Length;
                 var product = new System.Numerics.BigInteger(number) << (10 * power);
-                var read = SizeText.TryParse(number + suffixes[power], out var bytes);
+                bool read = SizeText.TryParse(number + suffixes[power], out ulong bytes);
                 return read ? bytes == product : product > ulong.MaxValue;
             }).QuickCheckThrowOnFailure();
 

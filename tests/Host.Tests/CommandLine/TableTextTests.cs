@@ -50,9 +50,9 @@ public class TableTextTests
     {
         foreach (var type in VerbDescription.All.Select(verb => verb.OutputType).Distinct())
         {
-            var columns = type.GetCustomAttributes(typeof(WindowsClassAttribute), false).Cast<WindowsClassAttribute>().Single().Columns;
+            string[] columns = type.GetCustomAttributes(typeof(WindowsClassAttribute), false).Cast<WindowsClassAttribute>().Single().Columns;
             Assert.NotEmpty(columns);
-            foreach (var property in columns.SelectMany(column => column.Split('=')[^1].Replace(":bytes", "").Split('/')))
+            foreach (string? property in columns.SelectMany(column => column.Split('=')[^1].Replace(":bytes", "").Split('/')))
             {
                 Assert.True(type.GetProperty(property) is not null, $"{type.Name} has no property {property}.");
             }
@@ -93,7 +93,7 @@ public class TableTextTests
     {
         var verb = VerbDescription.Find("Get-VirtualDisk")!;
         var warned = Reply(new VerbReply<VirtualDiskInfo> { Objects = [disks[1]], Warnings = ["More."] });
-        foreach (var asJson in (bool[])[true, false])
+        foreach (bool asJson in (bool[])[true, false])
         {
             var (whole, output, error) = (new StringWriter(), new StringWriter(), new StringWriter());
             ReplyText.Print(verb, Reply([disks[1], disks[0], disks[1]]), asJson, whole, error);

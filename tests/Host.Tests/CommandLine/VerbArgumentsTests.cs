@@ -72,7 +72,7 @@ public class VerbArgumentsTests
     public void Paths_become_absolute()
     {
         var (verb, arguments) = Read("New-PhysicalDisk a.img,/b.img -Size 1GB");
-        var path = Path.Combine(Environment.CurrentDirectory, "a.img");
+        string path = Path.Combine(Environment.CurrentDirectory, "a.img");
         Assert.Contains($"\"Path\":[\"{path}\",\"/b.img\"]", Encoding.UTF8.GetString(RequestText.Write(verb, arguments)));
     }
 
@@ -85,9 +85,9 @@ public class VerbArgumentsTests
             var documented = verb.Parameters.Where(parameter => !parameter.Attribute.IsOurs).ToArray();
             foreach (var parameter in documented)
             {
-                for (var length = 2; length <= parameter.Name.Length; length++)
+                for (int length = 2; length <= parameter.Name.Length; length++)
                 {
-                    var beginning = parameter.Name[..length];
+                    string beginning = parameter.Name[..length];
                     if (documented.Count(other => Begins(other, beginning)) == 1)
                     {
                         Assert.Equal(parameter.Name, ParameterNames.Resolve(verb, beginning));
@@ -102,7 +102,7 @@ public class VerbArgumentsTests
 
     private static (VerbDescription Verb, VerbArguments Arguments) Read(string line)
     {
-        var words = line.Split(' ');
+        string[] words = line.Split(' ');
         var verb = VerbDescription.Find(words[0])!;
         return (verb, VerbArguments.Read(verb, words[1..]));
     }

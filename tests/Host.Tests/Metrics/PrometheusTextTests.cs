@@ -9,7 +9,7 @@ public class PrometheusTextTests
     [Fact]
     public void Writes_counters_and_cumulative_histograms()
     {
-        var page = Encoding.UTF8.GetString(PrometheusText.Write(
+        string page = Encoding.UTF8.GetString(PrometheusText.Write(
         [
             new StorageCounterInfo
             {
@@ -30,7 +30,7 @@ public class PrometheusTextTests
     [Fact]
     public void Writes_what_write_caches_hold_and_where_writes_went()
     {
-        var page = Encoding.UTF8.GetString(PrometheusText.Write([],
+        string page = Encoding.UTF8.GetString(PrometheusText.Write([],
         [
             new VirtualDiskWriteCacheInfo
             {
@@ -50,7 +50,7 @@ public class PrometheusTextTests
     [Fact]
     public void Writes_how_full_the_metadata_of_open_pools_is()
     {
-        var page = Encoding.UTF8.GetString(PrometheusText.Write([], [],
+        string page = Encoding.UTF8.GetString(PrometheusText.Write([], [],
         [
             new StoragePoolInfo { FriendlyName = "p", UniqueId = "1", MetadataPagesUsed = 12, MetadataPages = 83 }, new StoragePoolInfo { FriendlyName = "closed", UniqueId = "2" },
         ]));

@@ -53,7 +53,7 @@ public class CallFaultTests
         using var scratch = Start(backend);
         using var client = Connect(scratch, "Mirror", "1.img,2.img,3.img");
         Assert.Equal(0U, Write(client, 0, 9));
-        foreach (var image in new[] { "1.img", "2.img", "3.img" })
+        foreach (string? image in new[] { "1.img", "2.img", "3.img" })
         {
             Order(scratch, $"read {image} block");
             var watch = Stopwatch.StartNew();
@@ -87,7 +87,7 @@ public class CallFaultTests
     {
         using var scratch = Start("uring");
         scratch.Succeed("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
-        var before = File.ReadAllText(Path.Combine(scratch.Paths.State, "disks.json"));
+        string before = File.ReadAllText(Path.Combine(scratch.Paths.State, "disks.json"));
         Order(scratch, rule);
         Assert.Equal(1, scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/2.img", "-Size", "256MB").ExitCode);
         Order(scratch);
@@ -114,8 +114,8 @@ public class CallFaultTests
         Order(scratch);
         var answer = await registering;
         Assert.True(answer.ExitCode == 0, answer.Error);
-        var inode = $"{Tool("stat", "-c", "%i", moved)}";
-        var locks = await File.ReadAllTextAsync("/proc/locks", TestContext.Current.CancellationToken);
+        string inode = $"{Tool("stat", "-c", "%i", moved)}";
+        string locks = await File.ReadAllTextAsync("/proc/locks", TestContext.Current.CancellationToken);
         Assert.Contains($":{inode} ", locks);   // what was looked at is what is locked
     }
 
@@ -149,7 +149,7 @@ public class CallFaultTests
     {
         client.Send(2, NbdClient.Read, 0, offset, Block);
         Assert.Equal((2UL, 0U), client.NextAnswer());
-        var block = new byte[Block];
+        byte[] block = new byte[Block];
         client.Receive(block);
         Assert.Equal(-1, block.AsSpan().IndexOfAnyExcept(block[0]));
         return block[0];
@@ -160,7 +160,7 @@ public class CallFaultTests
     /// <summary>Replaces the rules at once: the host never reads half of them.</summary>
     private static void Order(Scratch scratch, params string[] rules)
     {
-        var path = RulesOf(scratch);
+        string path = RulesOf(scratch);
         File.WriteAllLines(path + ".new", rules);
         File.Move(path + ".new", path, overwrite: true);
     }

@@ -20,7 +20,7 @@ public sealed class ClientConnectionTests
         _ = Serve(listener, perConnection);
 
         using var client = new ManagementClient(scratch.Paths);
-        for (var i = 0; i < 3; i++)
+        for (int i = 0; i < 3; i++)
         {
             await client.SendAsync("New-PhysicalDisk", "{}"u8.ToArray(), TestContext.Current.CancellationToken);
         }
@@ -39,7 +39,7 @@ public sealed class ClientConnectionTests
         Directory.CreateDirectory(scratch.Paths.Home);
         listener.Bind(new UnixDomainSocketEndPoint(scratch.Paths.Socket));
         listener.Listen();
-        var asked = 0;
+        int asked = 0;
         _ = GoAway(listener, () => asked++);
 
         using var client = new ManagementClient(scratch.Paths, (_, _) => Task.CompletedTask);
@@ -75,7 +75,7 @@ public sealed class ClientConnectionTests
     private static async Task Answer(Socket peer, Action count)
     {
         using var stream = new NetworkStream(peer, ownsSocket: true);
-        var buffer = new byte[64 << 10];
+        byte[] buffer = new byte[64 << 10];
         var text = new StringBuilder();
         while (await stream.ReadAsync(buffer) is > 0 and var length)
         {

@@ -10,7 +10,7 @@ public class HostLogTests
         Assert.Equal(0, scratch.Run("start").ExitCode);
         scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
         scratch.Run("New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
-        var log = File.ReadAllText(scratch.Paths.Log);
+        string log = File.ReadAllText(scratch.Paths.Log);
         Assert.Contains("TIERSPACES_IO_DEADLINES:", log);
         Assert.Contains("ready on", log);
         Assert.Contains("Storage pool P was made of 1 disks.", log);
@@ -28,7 +28,7 @@ public class HostLogTests
         Assert.Contains("Storage pool P was made", File.ReadAllText(scratch.Paths.Log));
         Assert.InRange(new FileInfo(scratch.Paths.Log).Length, 1, HostLog.BytesMax / 2);
 
-        var victim = Path.Combine(scratch.Root, "victim");
+        string victim = Path.Combine(scratch.Root, "victim");
         File.WriteAllText(victim, "mine");
         File.Delete(scratch.Paths.Log);
         File.CreateSymbolicLink(scratch.Paths.Log, victim);

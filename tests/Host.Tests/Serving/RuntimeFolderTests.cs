@@ -20,7 +20,7 @@ public sealed class RuntimeFolderTests : IDisposable
     [Fact]
     public void The_next_host_finds_the_folder_of_one_that_was_killed()
     {
-        var first = RuntimeFolder.Take(paths, [parent]);
+        string first = RuntimeFolder.Take(paths, [parent]);
         Assert.Equal(parent, Path.GetDirectoryName(first));
         Assert.Equal((UnixFileMode)0x1c0, File.GetUnixFileMode(first));
         File.WriteAllBytes(Path.Combine(first, "notes"), [1]);
@@ -45,9 +45,9 @@ public sealed class RuntimeFolderTests : IDisposable
     [InlineData("of another user")]
     public void A_folder_that_another_user_has_put_there_is_not_used(string kind)
     {
-        var planted = RuntimeFolder.Take(paths, [parent]);
+        string planted = RuntimeFolder.Take(paths, [parent]);
         Directory.Delete(planted);
-        var elsewhere = Directory.CreateDirectory(Path.Combine(root, "elsewhere")).FullName;
+        string elsewhere = Directory.CreateDirectory(Path.Combine(root, "elsewhere")).FullName;
         if (kind == "link")
         {
             File.CreateSymbolicLink(planted, elsewhere);
@@ -60,7 +60,7 @@ public sealed class RuntimeFolderTests : IDisposable
             _ = kind == "open to all" ? "" : Attaching("chown", "65534", planted);
         }
 
-        var taken = RuntimeFolder.Take(paths, [parent]);
+        string taken = RuntimeFolder.Take(paths, [parent]);
         Assert.NotEqual(planted, taken);
         Assert.Equal(parent, Path.GetDirectoryName(taken));
         Assert.Empty(Directory.GetFileSystemEntries(elsewhere));
@@ -77,7 +77,7 @@ public sealed class RuntimeFolderTests : IDisposable
         scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
         scratch.Run("New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
         Assert.Equal(0, scratch.Run("New-VirtualDisk", "P", "-FriendlyName", "v", "-ResiliencySettingName", "Simple", "-Size", "16MB").ExitCode);
-        var folder = File.ReadAllText(RuntimeFolder.RecordOf(scratch.Paths));
+        string folder = File.ReadAllText(RuntimeFolder.RecordOf(scratch.Paths));
         Assert.NotEmpty(Directory.GetFileSystemEntries(folder));
         var pair = scratch.Pair();
         Assert.Equal(0, scratch.Run("stop").ExitCode);

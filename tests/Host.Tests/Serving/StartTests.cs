@@ -33,15 +33,15 @@ public class StartTests
     {
         using var scratch = new Scratch();
         MakePool(scratch);
-        foreach (var name in new[] { "a", "b" })
+        foreach (string? name in new[] { "a", "b" })
         {
             scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", name, "-Size", "16MB", "-ResiliencySettingName", "Simple");
             scratch.Succeed("Connect-VirtualDisk", name);
         }
 
-        var host = scratch.Pair().Host;
-        var folder = File.ReadAllText(RuntimeFolder.RecordOf(scratch.Paths));
-        var notes = Directory.GetFiles(folder, "notes-*").Order(StringComparer.Ordinal).First();
+        int host = scratch.Pair().Host;
+        string folder = File.ReadAllText(RuntimeFolder.RecordOf(scratch.Paths));
+        string notes = Directory.GetFiles(folder, "notes-*").Order(StringComparer.Ordinal).First();
         Assert.Equal(2, Directory.GetFiles(folder, "notes-*").Length);
         File.Delete(notes);
         Directory.CreateDirectory(notes);

@@ -16,7 +16,7 @@ public sealed class VersionTests
     {
         using var scratch = new Scratch();
         scratch.Run("start");
-        var image = Path.Combine(scratch.Root, "never.img");
+        string image = Path.Combine(scratch.Root, "never.img");
 
         var answer = await Post(scratch, Other, "New-PhysicalDisk", $$"""{"Path":["{{image}}"],"Size":67108864}""");
 
@@ -45,7 +45,7 @@ public sealed class VersionTests
     {
         using var scratch = new Scratch();
         scratch.Run("start");
-        var patched = string.Join('.', [.. ContractsVersion.Text.Split('.')[..2], "77"]);
+        string patched = string.Join('.', [.. ContractsVersion.Text.Split('.')[..2], "77"]);
 
         Assert.Equal(HttpStatusCode.OK, (await Post(scratch, patched, "Get-PhysicalDisk", "{}")).Status);
     }
@@ -75,8 +75,8 @@ public sealed class VersionTests
     private static async Task<string> RefuseOnce(Socket listener)
     {
         using var peer = await listener.AcceptAsync();
-        var buffer = new byte[64 << 10];
-        var length = await peer.ReceiveAsync(buffer);
+        byte[] buffer = new byte[64 << 10];
+        int length = await peer.ReceiveAsync(buffer);
         await peer.SendAsync(Encoding.ASCII.GetBytes(
             $"HTTP/1.1 426 Upgrade Required\r\n{ContractsVersion.Header}: {Other}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
         peer.Shutdown(SocketShutdown.Send);

@@ -25,7 +25,7 @@ public class BackoffTests
     {
         var backoff = new Backoff();
         backoff.Next(null);
-        for (var i = 0; i < 6; i++)
+        for (int i = 0; i < 6; i++)
         {
             backoff.Next(TimeSpan.FromSeconds(1));
         }

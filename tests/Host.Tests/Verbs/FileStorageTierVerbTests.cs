@@ -53,7 +53,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
     [Fact]
     public async Task The_tier_is_named_by_name_identifier_or_itself()
     {
-        var tier = (await OkAsync("Get-StorageTier", new() { ["FriendlyName"] = new[] { "d_slow" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
+        string tier = (await OkAsync("Get-StorageTier", new() { ["FriendlyName"] = new[] { "d_slow" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
         await OkAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/f", ["DesiredStorageTierUniqueId"] = tier, ["Now"] = true });
         await OkAsync("Set-FileStorageTier", new() { ["FilePath"] = "/other/g", ["DesiredStorageTier"] = tier });
         Assert.All([.. await PinsAsync("FilePath", "/v/f"), .. await PinsAsync("FilePath", "/other/g")], pin => Assert.Equal(
@@ -119,8 +119,8 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
     [InlineData("VirtualDisk", "DesiredStorageTierUniqueId")]
     public async Task Virtual_disk_and_tier_of_a_range_are_named_in_every_way(string diskBy, string tierBy)
     {
-        var tier = (await OkAsync("Get-StorageTier", new() { ["FriendlyName"] = new[] { "d_slow" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
-        var named = diskBy == "VirtualDiskFriendlyName" ? "d" : disk;
+        string tier = (await OkAsync("Get-StorageTier", new() { ["FriendlyName"] = new[] { "d_slow" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
+        string named = diskBy == "VirtualDiskFriendlyName" ? "d" : disk;
         await OkAsync("Set-FileStorageTier", new()
         {
             [diskBy] = named, [tierBy] = tierBy == "DesiredStorageTierFriendlyName" ? "d_slow" : tier, ["Offset"] = Slice, ["Length"] = 1,
@@ -164,7 +164,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         Assert.Equal("8", Error(rejected, "Code"));
         Assert.Equal("No range of virtual disk 'd' is pinned within 1048576 bytes at 1048576. Pinned beyond it: 3145728 bytes at 0.", Error(rejected, "ExtendedInformation"));
 
-        var pins = (await PinsOfDiskAsync()).Select(pin => pin.GetProperty("PinUniqueId").GetString()!).ToArray();
+        string[] pins = (await PinsOfDiskAsync()).Select(pin => pin.GetProperty("PinUniqueId").GetString()!).ToArray();
         await OkAsync("Clear-FileStorageTier", new() { ["InputObject"] = pins });
         Assert.Empty(await PinsOfDiskAsync());
         Assert.Equal("8", Error(await host.SendAsync("Clear-FileStorageTier", new() { ["InputObject"] = pins[..1] }), "Code"));
@@ -191,7 +191,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         });
         await PinRangeAsync(0, Slice, "d_slow");
         var range = new Dictionary<string, object?> { ["VirtualDiskFriendlyName"] = name, ["Offset"] = offset, ["Length"] = length };
-        foreach (var isWhatIf in new[] { true, false })
+        foreach (bool isWhatIf in new[] { true, false })
         {
             var rejected = await host.SendAsync("Set-FileStorageTier", new(range) { ["DesiredStorageTierFriendlyName"] = tier, ["Now"] = true, ["WhatIf"] = isWhatIf });
             Assert.Equal($"{code}", Error(rejected, "Code"));

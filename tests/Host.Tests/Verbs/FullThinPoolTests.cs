@@ -21,10 +21,10 @@ public sealed class FullThinPoolTests
         using var client = new NbdClient(One(scratch, "Get-VirtualDisk").GetProperty("NbdUri").GetString()!);
         Assert.Equal(("Healthy", "OK"), State(scratch, "Get-StoragePool"));
 
-        var written = 0;
+        int written = 0;
         var watch = new Stopwatch();
         uint error;
-        var wasStressed = false;
+        bool wasStressed = false;
         do
         {
             watch.Restart();
@@ -39,9 +39,9 @@ public sealed class FullThinPoolTests
         Assert.InRange(watch.Elapsed, TimeSpan.Zero, TimeSpan.FromSeconds(5));
         Assert.Equal(("Unhealthy", "Error"), State(scratch, "Get-StoragePool"));
         Assert.Equal(("Warning", "Stressed"), State(scratch, "Get-VirtualDisk"));
-        foreach (var verb in new[] { "Get-StoragePool", "Get-VirtualDisk" })
+        foreach (string? verb in new[] { "Get-StoragePool", "Get-VirtualDisk" })
         {
-            var reason = One(scratch, verb).GetProperty("OtherOperationalStatusDescription").GetString();
+            string? reason = One(scratch, verb).GetProperty("OtherOperationalStatusDescription").GetString();
             Assert.Matches("^Storage pool 'P' is full: [0-9]+ % .*'v'.* reads, overwrites, flushes and unmapping go on\\. ", reason);
         }
 

@@ -84,7 +84,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     [Fact]
     public async Task A_file_is_explained_slice_by_slice()
     {
-        var disk = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
+        string disk = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
         host.Files.Put("/v/f", disk, new PinnedRange(9 * Slice, Slice), new PinnedRange((2 * Slice) + 4096, 4096), new PinnedRange((2 * Slice) + 16384, Slice));
         await OkAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/f", ["DesiredStorageTierFriendlyName"] = "d_slow" });
         var why = (await OkAsync("Get-StorageTierExplanation", new() { ["FilePath"] = "/v/f" })).GetProperty("Objects").EnumerateArray().ToArray();
@@ -99,7 +99,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     public async Task Heat_is_exported_and_imported_into_slices_of_the_same_size_and_larger()
     {
         await HeatAsync("d", Slice, 16, (3, 5), (6, 2), (7, 9));
-        var file = host.Image("heat");
+        string file = host.Image("heat");
         var exported = Assert.Single((await ExportAsync("d", file)).GetProperty("Objects").EnumerateArray().ToArray());
         Assert.Equal($"d {Slice} 3 {HeatSnapshot.BlockSize}", string.Join(' ', ((string[])["VirtualDiskFriendlyName", "SliceSize", "HotSlices", "Size"]).Select(name => exported.GetProperty(name).ToString())));
         Assert.Equal(HeatSnapshot.BlockSize, new FileInfo(file).Length);
@@ -119,7 +119,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     {
         await HeatAsync("s", 4 * Slice, 12, (3, 5));
         await HeatAsync("d", Slice, 16, (2, 4));
-        var file = host.Image("heat");
+        string file = host.Image("heat");
         await ExportAsync("s", file);
         Assert.Contains("where in a larger slice its heat lay is not known", await FailsAsync("Import-StorageTierHeatMap", "d", file));
         Assert.Contains("exists", await FailsAsync("Export-StorageTierHeatMap", "d", file));
@@ -140,17 +140,17 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     [Fact]
     public async Task An_export_touches_no_other_file_and_none_without_force()
     {
-        var file = host.Image("heat");
-        var other = file + ".part";
+        string file = host.Image("heat");
+        string other = file + ".part";
         File.WriteAllText(other, "mine");
         await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file, ["Force"] = true })));
         await OkAsync("Import-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file });
         Assert.Equal("mine", File.ReadAllText(other));
         Assert.Contains("exists", await FailsAsync("Export-StorageTierHeatMap", "d", other));
 
-        var link = host.Image("link");
+        string link = host.Image("link");
         File.CreateSymbolicLink(link, other);
-        foreach (var path in ((string[])["/dev/null", link]))
+        foreach (string path in ((string[])["/dev/null", link]))
         {
             var rejected = Error(await host.SendAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = path, ["Force"] = true }));
             Assert.Contains($"-Path '{path}' is no regular file", rejected.GetProperty("ExtendedInformation").GetString());
@@ -204,14 +204,14 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         var map = new HeatMap(new HeatSettings { SliceBytes = slice }, slices);
         foreach (var (at, requests) in used)
         {
-            for (var i = 0; i < requests; i++)
+            for (int i = 0; i < requests; i++)
             {
                 map.Record((long)at * slice, 4096, isWrite: true, nowNs: 0);
             }
         }
 
         var writer = new HeatSnapshotWriter(map, Guid.NewGuid(), 1, DateTime.UtcNow.Ticks, 0);
-        var block = new byte[HeatSnapshot.BlockSize];
+        byte[] block = new byte[HeatSnapshot.BlockSize];
         using (var file = File.Create(host.Image("made")))
         {
             while (writer.Next(block))

@@ -12,7 +12,7 @@ public sealed class HeatPictureTests
     {
         var picture = new HeatPicture(first: 100, slices: 20, tiers: 2, width: 10, lines: 4);
         double[] heats = [0, 0.5, 1, 3, 7, 15, 31, 63, 127, 1e15];
-        for (var i = 0; i < heats.Length; i++)
+        for (int i = 0; i < heats.Length; i++)
         {
             picture.Add(Slice(100 + i, heats[i], i % 2));
         }
@@ -41,7 +41,7 @@ public sealed class HeatPictureTests
     {
         var picture = new HeatPicture(5, slices, tiers: 1, width: 8, lines: 2);
         Assert.Equal(perCharacter, picture.SlicesPerCharacter);
-        for (var slice = 0; slice < slices; slice++)
+        for (int slice = 0; slice < slices; slice++)
         {
             picture.Add(Slice(5 + slice, 0, 0));
         }

@@ -73,8 +73,8 @@ public sealed partial class InProcessHost : IAsyncLifetime
         var disk = (await host.Subsystem.VirtualDisks.ListAsync()).Single(disk => disk.Description.FriendlyName == virtualDisk);
         var connected = await host.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value);
         using NbdClient client = new(VirtualDiskMapping.NbdUri(virtualDisk, connected.SocketPath));
-        var ones = Enumerable.Repeat((byte)1, bytes).ToArray();
-        foreach (var offset in offsets)
+        byte[] ones = Enumerable.Repeat((byte)1, bytes).ToArray();
+        foreach (long offset in offsets)
         {
             client.Send(1, NbdClient.Write, 0, offset, bytes, ones);
             Assert.Equal((1UL, 0U), client.NextAnswer());
@@ -84,8 +84,8 @@ public sealed partial class InProcessHost : IAsyncLifetime
     /// <summary>Everything that is listed, masked.</summary>
     public async Task<string> StateAsync()
     {
-        var state = "";
-        foreach (var verb in listed)
+        string state = "";
+        foreach (string verb in listed)
         {
             var objects = (await SendAsync(verb, [])).GetProperty("Objects").EnumerateArray();
             state += string.Join('\n', objects.Select(info => Masked(info.ToString())).Order(StringComparer.Ordinal));   // their own order is by identifier

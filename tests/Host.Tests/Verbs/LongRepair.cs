@@ -24,13 +24,13 @@ internal sealed class LongRepair : IAsyncDisposable
         await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = disks.Select(host.Image), ["Size"] = 256 << 20, ["LatencyProfile"] = "HDD7200" });
         await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "slow", ["PhysicalDisks"] = disks });
         await host.SendAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "slow" }, ["FriendlyName"] = "slowly", ["Size"] = 64 << 20 });
-        foreach (var disk in disks)
+        foreach (string disk in disks)
         {
             await host.SendAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = disk, ["SlowFactor"] = 100 });
         }
 
         var begun = new LongRepair(host);
-        for (var i = 0; i < 1000 && await begun.RunningAsync() == 0; i++)
+        for (int i = 0; i < 1000 && await begun.RunningAsync() == 0; i++)
         {
             await Task.Delay(10, TestContext.Current.CancellationToken);
         }
@@ -45,7 +45,7 @@ internal sealed class LongRepair : IAsyncDisposable
         await host.SendAsync("Stop-StorageJob", new() { ["UniqueId"] = new[] { Id } });
         await repair;
         Assert.Equal(0, await RunningAsync());
-        foreach (var disk in disks)
+        foreach (string disk in disks)
         {
             await host.SendAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = disk, ["Clear"] = true });
         }

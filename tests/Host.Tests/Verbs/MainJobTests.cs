@@ -14,7 +14,7 @@ public sealed class MainJobTests : IDisposable
         var disk = world.One("Connect-VirtualDisk", "d", "-PassThru", "-Json");
         Assert.Equal("OK", disk.GetProperty("OperationalStatus")[0].GetString());
         Assert.Equal(64 << 20, disk.GetProperty("Size").GetInt64());
-        var uri = disk.GetProperty("NbdUri").GetString()!;
+        string uri = disk.GetProperty("NbdUri").GetString()!;
         Assert.Equal("nbd+unix:///d?socket=" + Path.Combine(world.Scratch.Paths.Exports, disk.GetProperty("UniqueId").GetString() + ".sock"), uri);
         Assert.NotEqual(disk.GetProperty("DevicePath").ValueKind, disk.GetProperty("AttachReason").ValueKind);
         world.Ok("Disconnect-VirtualDisk", "d");
@@ -35,7 +35,7 @@ public sealed class MainJobTests : IDisposable
         var before = world.One("Get-VirtualDisk", "d", "-Json");
         Scratch.Kill(world.Scratch.Pair().Host);
         var after = world.One("Get-VirtualDisk", "d", "-Json");
-        foreach (var property in (string[])["UniqueId", "NbdUri", "Size"])
+        foreach (string property in (string[])["UniqueId", "NbdUri", "Size"])
         {
             Assert.Equal(before.GetProperty(property).ToString(), after.GetProperty(property).ToString());
         }

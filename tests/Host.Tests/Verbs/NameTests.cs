@@ -76,7 +76,7 @@ public sealed class NameTests(MainJobWorld world) : IClassFixture<MainJobWorld>
     /// <summary>A command line that selects by friendly name. A list needs quotes around an item with a comma, as in PowerShell.</summary>
     private static string[] Line(string verb, string name, params string[] rest)
     {
-        var isList = VerbDescription.Find(verb)!.Parameters.First(parameter => parameter.Name == "FriendlyName").IsList;
+        bool isList = VerbDescription.Find(verb)!.Parameters.First(parameter => parameter.Name == "FriendlyName").IsList;
         return [verb, "-FriendlyName", isList && name.Contains(',') ? $"'{name.Replace("'", "''")}'" : name, .. rest];
     }
 

@@ -17,7 +17,7 @@ public class NewVerbTests
     {
         var arguments = VerbArguments.Read(verb, ["brown", "-vol", "2KB", "-Guests", "'a,b',c"]);
         var dispatcher = new VerbDispatcher([new Handler()], new SemaphoreSlim(1, 1));
-        var answer = await dispatcher.RunAsync("measure-teapot", RequestText.Write(verb, arguments), TestContext.Current.CancellationToken);
+        byte[] answer = await dispatcher.RunAsync("measure-teapot", RequestText.Write(verb, arguments), TestContext.Current.CancellationToken);
         var (output, error) = (new StringWriter(), new StringWriter());
         Assert.Equal(1, ReplyText.Print(verb, JsonDocument.Parse(answer).RootElement, asJson: false, output, error));
         Assert.Equal("Name  Volume\n----  ------\nbrown   2 KB\n\n", output.ToString());

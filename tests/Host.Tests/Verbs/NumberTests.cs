@@ -16,7 +16,7 @@ public sealed class NumberTests(InProcessHost host) : IClassFixture<InProcessHos
     public void The_command_line_names_value_range_and_what_to_do(string verb, string name)
     {
         var parameter = Parameter(verb, name);
-        foreach (var text in (string[])["-1", "18446744073709551616", "1.5.5GB", "lots", "", "-1GB"])
+        foreach (string text in (string[])["-1", "18446744073709551616", "1.5.5GB", "lots", "", "-1GB"])
         {
             var wrong = Assert.Throws<UsageException>(() => Write(parameter, text));
             AssertComplete(wrong.Error, parameter, text);
@@ -28,10 +28,10 @@ public sealed class NumberTests(InProcessHost host) : IClassFixture<InProcessHos
     public async Task The_host_names_value_range_and_what_to_do(string verb, string name)
     {
         var parameter = Parameter(verb, name);
-        var before = await host.StateAsync();
-        foreach (var text in (string[])["-1", "18446744073709551616", "1.5", "true", "{}"])
+        string before = await host.StateAsync();
+        foreach (string text in (string[])["-1", "18446744073709551616", "1.5", "true", "{}"])
         {
-            var body = Encoding.UTF8.GetBytes($$"""{"{{name}}":{{(parameter.IsList ? $"[1,{text}]" : text)}}}""");
+            byte[] body = Encoding.UTF8.GetBytes($$"""{"{{name}}":{{(parameter.IsList ? $"[1,{text}]" : text)}}}""");
             AssertComplete(await ErrorOf(verb, body), parameter, text == "true" ? "True" : text);
         }
 
@@ -49,10 +49,10 @@ public sealed class NumberTests(InProcessHost host) : IClassFixture<InProcessHos
         }
 
         var parameter = Parameter(verb, name);
-        var before = await host.StateAsync();
-        foreach (var value in (ulong[])[NumberRange.MaxOf(parameter.ElementType), NumberRange.MaxOf(parameter.ElementType) / 2 + 1])
+        string before = await host.StateAsync();
+        foreach (ulong value in (ulong[])[NumberRange.MaxOf(parameter.ElementType), NumberRange.MaxOf(parameter.ElementType) / 2 + 1])
         {
-            foreach (var set in parameter.Sets is { Length: > 0 } sets ? sets : [""])
+            foreach (string set in parameter.Sets is { Length: > 0 } sets ? sets : [""])
             {
                 var request = VerbDescription.Find(verb)!.Parameters
                     .Where(other => other.Attribute.Required && (set.Length == 0 || other.IsIn(set)) && Valid(verb, other) is not null)

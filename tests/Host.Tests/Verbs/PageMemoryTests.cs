@@ -14,8 +14,8 @@ public sealed class PageMemoryTests
     [Fact]
     public async Task Lists_at_one_time_keep_what_is_theirs_over_collections()
     {
-        var one = await PageAsync(null, "one");
-        var two = await PageAsync(null, "two");
+        string one = await PageAsync(null, "one");
+        string two = await PageAsync(null, "two");
         GC.Collect();
         Assert.Equal("one", await ValueAsync(one));
         Assert.Equal("two", await ValueAsync(two));
@@ -25,7 +25,7 @@ public sealed class PageMemoryTests
     [Fact]
     public async Task Another_virtual_disk_is_worked_out_anew()
     {
-        var page = await PageAsync(null, "one");
+        string page = await PageAsync(null, "one");
         Assert.Equal("other", await memory.Begin(page).OfAsync(Guid.NewGuid(), () => Task.FromResult("other")));
     }
 
@@ -41,7 +41,7 @@ public sealed class PageMemoryTests
     [Fact]
     public async Task A_list_is_forgotten_a_minute_after_its_last_use()
     {
-        var page = await PageAsync(null, "one");
+        string page = await PageAsync(null, "one");
         clock.Seconds = 59;
         await PageAsync(page, "again");
         clock.Seconds = 118;
@@ -68,7 +68,7 @@ public sealed class PageMemoryTests
     public async Task Of_too_many_lists_the_longest_unused_is_forgotten()
     {
         List<string> pages = [];
-        for (var i = 0; i <= PageMemory<string>.Most; i++)
+        for (int i = 0; i <= PageMemory<string>.Most; i++)
         {
             clock.Seconds = i;
             pages.Add(await PageAsync(null, $"{i}"));

@@ -24,7 +24,7 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     public async Task What_is_refused_is_answered_with_its_code_and_named(string cmdlet, string parameter, string value)
     {
         var row = ParameterTable.Rows.Single(row => (row.Cmdlet, row.Parameter, row.State, row.Value) == (cmdlet, parameter, ParameterState.Refused, value));
-        var before = await shared.StateAsync();
+        string before = await shared.StateAsync();
         var reply = await shared.SendAsync(cmdlet, Request(cmdlet, parameter, row.IsForOneValue ? value : null));
 
         var error = Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray());
@@ -38,7 +38,7 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     public void A_value_that_says_nothing_is_accepted(string cmdlet, string parameter, string value)
     {
         var verb = VerbDescription.Find(cmdlet)!;
-        var json = JsonSerializer.SerializeToUtf8Bytes(Request(cmdlet, parameter, value));
+        byte[] json = JsonSerializer.SerializeToUtf8Bytes(Request(cmdlet, parameter, value));
         var request = (StorageRequest)JsonSerializer.Deserialize(json, ContractsJson.Default.GetTypeInfo(verb.RequestType)!)!;
 
         RequestCheck.Check(verb, request, warning => Assert.Fail(warning));
@@ -73,7 +73,7 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     private static Dictionary<string, object?> Request(string cmdlet, string parameter, string? value)
     {
         var (verb, meant) = (VerbDescription.Find(cmdlet)!, Parameter(cmdlet, parameter));
-        var set = meant.Sets.Concat([PossibleSet(verb)]).First();
+        string set = meant.Sets.Concat([PossibleSet(verb)]).First();
         var request = verb.Parameters
             .Where(other => other.Attribute is { Required: true, Default: "" } && (set.Length == 0 || other.IsIn(set)))
             .ToDictionary(other => other.Name, other => Sample(cmdlet, other));
@@ -109,7 +109,7 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
 
     private static object? Sample(string cmdlet, ParameterDescription parameter)
     {
-        var one = SampleOne(cmdlet, parameter);
+        object one = SampleOne(cmdlet, parameter);
         return parameter.IsList ? new[] { one } : one;
     }
 

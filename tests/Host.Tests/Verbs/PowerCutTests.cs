@@ -39,7 +39,7 @@ public sealed class PowerCutTests : IDisposable
         Ok("New-PhysicalDisk", $"{Image("a")},{Image("b")}", "-Size", "128MB", "-MediaType", "SSD");
         Ok("New-StoragePool", "-FriendlyName", "p", "-PhysicalDisks", "a,b");
         Ok("New-VirtualDisk", "p", "-FriendlyName", "d", "-Size", "16MB", "-ResiliencySettingName", "Mirror", "-Interleave", "64KB", "-Checksum", "None");
-        var before = scratch.Run("Get-StorageCounter", "-VirtualDisk", "d", "-Json").Output;
+        string before = scratch.Run("Get-StorageCounter", "-VirtualDisk", "d", "-Json").Output;
 
         var result = One(scratch.Run("Test-StoragePowerCut", "-FriendlyName", "d", "-Size", "1MB", "-Cuts", "1", "-Json"));
 

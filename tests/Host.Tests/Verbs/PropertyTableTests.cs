@@ -51,14 +51,14 @@ public sealed class PropertyTableTests : IAsyncLifetime
         LookAtTroubles();
         LookAtPins();
 
-        var wrong = Classes().SelectMany(type => type.GetProperties().Select(property => (ClassOf(type), property.Name)))
+        string[] wrong = Classes().SelectMany(type => type.GetProperties().Select(property => (ClassOf(type), property.Name)))
             .Select(key => Complaint(key, seen.GetValueOrDefault(key) ?? [])).Where(complaint => complaint.Length > 0).ToArray();
         Assert.True(wrong.Length == 0, string.Join('\n', wrong));
     }
 
     private static string Complaint((string Class, string Property) key, HashSet<string> values)
     {
-        var isListed = constants.TryGetValue(key, out var row);
+        bool isListed = constants.TryGetValue(key, out var row);
         return (isListed, values.Count) switch
         {
             (_, 0) => $"{key} was not seen at all",
@@ -142,7 +142,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
 
     private async Task LookAsync()
     {
-        foreach (var verb in (string[])["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-StorageSubSystem", "Get-ResiliencySetting", "Get-StorageJob", "Get-StorageTier"])
+        foreach (string verb in (string[])["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-StorageSubSystem", "Get-ResiliencySetting", "Get-StorageJob", "Get-StorageTier"])
         {
             Note(verb, await host.SendAsync(verb, []));
         }
@@ -193,13 +193,13 @@ public sealed class PropertyTableTests : IAsyncLifetime
     private void Note<TInfo>(string verb, TInfo info)
         where TInfo : class
     {
-        var json = JsonSerializer.SerializeToUtf8Bytes(info, ContractsJson.Default.GetTypeInfo(typeof(TInfo))!);
+        byte[] json = JsonSerializer.SerializeToUtf8Bytes(info, ContractsJson.Default.GetTypeInfo(typeof(TInfo))!);
         Note(verb, JsonDocument.Parse($"{{\"Objects\":[{System.Text.Encoding.UTF8.GetString(json)}]}}").RootElement);
     }
 
     private void Note(string verb, JsonElement reply)
     {
-        var name = ClassOf(VerbDescription.Find(verb)!.OutputType);
+        string name = ClassOf(VerbDescription.Find(verb)!.OutputType);
         foreach (var property in reply.GetProperty("Objects").EnumerateArray().SelectMany(Properties))
         {
             var key = (name, property.Name);

@@ -15,7 +15,7 @@ public sealed class RareErrorTests : IAsyncLifetime
     public async Task A_pool_that_cannot_open_is_not_changed()
     {
         await host.CloseAsync();
-        foreach (var disk in (string[])["a", "b", "c"])
+        foreach (string disk in (string[])["a", "b", "c"])
         {
             File.Delete(host.Image(disk));
         }
@@ -63,7 +63,7 @@ public sealed class RareErrorTests : IAsyncLifetime
     [Fact]
     public void A_socket_path_has_a_longest_length()
     {
-        var home = "/tmp/" + new string('h', 200);
+        string home = "/tmp/" + new string('h', 200);
         var error = Assert.Throws<StorageException>(() => new HostPaths(home).CheckSocketPath(new HostPaths(home).Socket)).Error;
         Assert.Equal(StorageErrors.SocketPathTooLong.Word, error.Word);
     }

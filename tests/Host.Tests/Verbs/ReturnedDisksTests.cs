@@ -100,7 +100,7 @@ public sealed class ReturnedDisksTests : IDisposable
         Pool("P", ["ssd1", "ssd2"], ["hdd1", "hdd2", "hdd3"]);
         _scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "256MB", "-ResiliencySettingName", "Mirror", "-MediaType", "HDD", "-WriteCacheSize", cache);
         _scratch.Succeed("Connect-VirtualDisk", "v");
-        for (var round = 0; round < 3; round++)
+        for (int round = 0; round < 3; round++)
         {
             using (NbdClient client = Client("v"))
             {
@@ -157,7 +157,7 @@ public sealed class ReturnedDisksTests : IDisposable
 
     private static void WriteAll(NbdClient client, int generation)
     {
-        for (var block = 0; block < Blocks; block++)
+        for (int block = 0; block < Blocks; block++)
         {
             Assert.Equal(0U, Write(client, block, generation));
         }
@@ -175,7 +175,7 @@ public sealed class ReturnedDisksTests : IDisposable
     private static uint UntilError(NbdClient client)
     {
         uint error = 0;
-        for (var i = 0; error == 0; i++)
+        for (int i = 0; error == 0; i++)
         {
             Assert.True(i < 100_000, "No error.");
             error = i % 8 == 7 ? Flush(client) : Write(client, Blocks + (i % Blocks), 0);
@@ -188,7 +188,7 @@ public sealed class ReturnedDisksTests : IDisposable
     private void RequireAll(string disk, int generation)
     {
         var watch = System.Diagnostics.Stopwatch.StartNew();
-        for (var block = 0; block < Blocks;)
+        for (int block = 0; block < Blocks;)
         {
             try
             {
@@ -201,7 +201,7 @@ public sealed class ReturnedDisksTests : IDisposable
                         throw new SocketException((int)error);
                     }
 
-                    var data = new byte[Block];
+                    byte[] data = new byte[Block];
                     client.Receive(data);
                     Assert.True(data.AsSpan().SequenceEqual(Content(block, generation)), $"Block {block} is not as it was flushed.");
                 }

@@ -67,7 +67,7 @@ public class SelectorTests
     [Fact]
     public void Many_stars_take_no_time()
     {
-        var pattern = string.Concat(Enumerable.Repeat("*a", 100)) + "*b";
+        string pattern = string.Concat(Enumerable.Repeat("*a", 100)) + "*b";
         Assert.False(new WildcardPattern(pattern).Fits(new string('a', 256)));
     }
 

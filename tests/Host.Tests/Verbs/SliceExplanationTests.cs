@@ -134,7 +134,7 @@ public sealed class SliceExplanationTests
     [Fact]
     public void Its_place_is_written_as_people_say_it()
     {
-        for (var slice = 10; slice < 150; slice++)
+        for (int slice = 10; slice < 150; slice++)
         {
             slices[slice] = (1, 2000 - slice, -1);
         }

@@ -31,7 +31,7 @@ public sealed class StorageTierScheduleVerbTests : IAsyncLifetime
         await host.OpenAsync();
         Assert.Equal(["m Storage Tiers Optimization False [\"01:05\",\"13:30\"] True 25"], await SchedulesAsync(new() { ["StoragePoolFriendlyName"] = m }));
         Assert.Equal(["p Storage Tiers Optimization True [\"01:00\"] False 10"], await SchedulesAsync(new() { ["InputObject"] = new[] { "p" } }));
-        foreach (var time in (string[])["24:00", "noon", "1:0", ""])
+        foreach (string time in (string[])["24:00", "noon", "1:0", ""])
         {
             var rejected = await host.SendAsync("Set-StorageTierSchedule", new() { ["StoragePoolFriendlyName"] = m, ["Time"] = new[] { "02:00", time } });
             Assert.Contains($"-Time '{time}' is no time of day; 00:00 to 23:59 are possible.", Error(rejected, "ExtendedInformation"));

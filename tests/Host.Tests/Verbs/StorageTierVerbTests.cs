@@ -79,10 +79,10 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
         await ObjectsAsync("New-StorageTier", New("other"));
         var request = verb == "New-StorageTier" ? New("n") : new() { ["FriendlyName"] = "t" };
         request[parameter] = value;
-        foreach (var whatIf in (bool[])[true, false])
+        foreach (bool whatIf in (bool[])[true, false])
         {
             request["WhatIf"] = whatIf;
-            var before = await host.StateAsync();
+            string before = await host.StateAsync();
             var error = Assert.Single((await host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
             Assert.Equal((code, why), (error.GetProperty("Code").GetInt32(), error.GetProperty("ExtendedInformation").GetString()));
             Assert.Equal(before, await host.StateAsync());

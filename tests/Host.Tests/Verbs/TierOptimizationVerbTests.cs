@@ -51,7 +51,7 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
         Assert.Equal(
             ["d_fast 4194304 4194304 0 0", "d_slow 12582912 12582912 0 0"],
             report.GetProperty("Tiers").EnumerateArray().Select(tier => Text(tier, "FriendlyName", "Size", "MappedSize", "PinnedSize", "PinnedPercentOfIo")));
-        var sizes = report.GetProperty("SizesRequired").EnumerateArray().Select(size => Text(size, "PercentOfIo", "SizeRequired")).ToArray();
+        string[] sizes = report.GetProperty("SizesRequired").EnumerateArray().Select(size => Text(size, "PercentOfIo", "SizeRequired")).ToArray();
         Assert.Equal(("100 16777216", "90 2097152", "5 1048576", 20), (sizes[0], sizes[2], sizes[^1], sizes.Length));
         Assert.StartsWith("Virtual disk 'd': 2.00 MB moved to faster tiers, 2.00 MB to slower ones.\n\nStorage Tier Optimization Report:\n", Text(report, "Report"));
         Assert.Contains("* Current size of the Performance tier: 4.00 MB\n", Text(report, "Report"));
@@ -79,7 +79,7 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
 
         var optimize = SendAsync("Optimize-StorageTier", new() { ["FriendlyName"] = new[] { "e_up" } });
         JsonElement[] running = [];
-        for (var i = 0; i < 1000 && running.Length == 0 && !optimize.IsCompleted; i++)
+        for (int i = 0; i < 1000 && running.Length == 0 && !optimize.IsCompleted; i++)
         {
             await Task.Delay(10, TestContext.Current.CancellationToken);
             running = await ObjectsAsync("Get-StorageJob", new() { ["JobState"] = new[] { "Running" } });

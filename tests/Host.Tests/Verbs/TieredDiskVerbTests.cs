@@ -65,7 +65,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         {
             var extents = await ObjectsAsync("Get-PhysicalExtent", new() { ["StorageTier"] = tier.GetProperty("UniqueId").GetString() });
             Assert.Equal(Number(tier, "AllocatedSize") * 2, extents.Sum(extent => Number(extent, "Size")));
-            foreach (var disk in extents.Select(extent => extent.GetProperty("PhysicalDiskUniqueId").GetString()).Distinct())
+            foreach (string? disk in extents.Select(extent => extent.GetProperty("PhysicalDiskUniqueId").GetString()).Distinct())
             {
                 var on = Assert.Single(await ObjectsAsync("Get-PhysicalDisk", new() { ["UniqueId"] = disk }));
                 Assert.Equal(tier.GetProperty("MediaType").GetString(), on.GetProperty("MediaType").GetString());
@@ -106,10 +106,10 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
             request[second] = other;
         }
 
-        foreach (var whatIf in (bool[])[true, false])
+        foreach (bool whatIf in (bool[])[true, false])
         {
             request["WhatIf"] = whatIf;
-            var before = await host.StateAsync();
+            string before = await host.StateAsync();
             Assert.Equal((code, why), await FailsAsync("New-VirtualDisk", request));
             Assert.Equal(before, await host.StateAsync());
         }
@@ -136,7 +136,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         await ObjectsAsync("New-VirtualDisk", New("there", ["fast", "slow"], [20 * Slice, 30 * Slice]));
         var sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { template }, ["ResiliencySettingName"] = layout }));
         Assert.Equal((Slice, Slice), (Number(sizes, "TierSizeMin"), Number(sizes, "TierSizeDivisor")));
-        var most = Number(sizes, "TierSizeMax");
+        long most = Number(sizes, "TierSizeMax");
         var (code, why) = await FailsAsync("New-VirtualDisk", New("d", [template], [most + 1], ("ResiliencySettingName", layout)));
         Assert.Equal(40000, code);
         Assert.Contains($"at most {most} bytes", why);
@@ -147,20 +147,20 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     public async Task A_tier_grows_to_its_largest_size_and_the_disk_with_it()
     {
         await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
-        foreach (var tier in (string[])["d_fast", "d_slow"])
+        foreach (string tier in (string[])["d_fast", "d_slow"])
         {
             var sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { tier } }));
-            var most = Number(sizes, "TierSizeMax");
+            long most = Number(sizes, "TierSizeMax");
             Assert.Equal(8 * Slice, Number(sizes, "TierSizeMin"));
             Assert.Equal((4097, $"-Size 1 is smaller than storage tier '{tier}' ({8 * Slice} bytes)."), await FailsAsync("Resize-StorageTier", Resize(tier, 1)));
             Assert.Equal((40000, $"-Size {most + 1} of storage tier '{tier}' is more than storage pool 'm' has room for: at most {most} bytes."), await FailsAsync("Resize-StorageTier", Resize(tier, most + 1)));
-            var planned = (await host.SendAsync("Resize-StorageTier", Resize(tier, most, ("WhatIf", true)))).GetProperty("Steps").ToString();
+            string planned = (await host.SendAsync("Resize-StorageTier", Resize(tier, most, ("WhatIf", true)))).GetProperty("Steps").ToString();
             var reply = await host.SendAsync("Resize-StorageTier", Resize(tier, most, ("PassThru", true)));
             Assert.Equal(planned, reply.GetProperty("Steps").ToString());
             Assert.Equal(most, Number(Assert.Single(reply.GetProperty("Objects").EnumerateArray().ToArray()), "Size"));
         }
 
-        var sum = (await TiersAsync("d")).Sum(tier => Number(tier, "Size"));
+        long sum = (await TiersAsync("d")).Sum(tier => Number(tier, "Size"));
         Assert.Equal(sum, Number(Assert.Single(await ObjectsAsync("Get-VirtualDisk", Named("d"))), "Size"));
         await RestartAsync();
         Assert.Equal(sum, Number(Assert.Single(await ObjectsAsync("Get-VirtualDisk", Named("d"))), "Size"));
@@ -210,7 +210,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     {
         var request = New("d", ["fast", "slow"], [8 * Slice, 12 * Slice], ("WriteCacheSize", 4 << 20));
         request["WhatIf"] = true;
-        var planned = (await host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray().Select(step => step.GetString()!).ToArray();
+        string[] planned = (await host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray().Select(step => step.GetString()!).ToArray();
         Assert.Equal(
             [
                 "Create virtual disk 'd' in storage pool 'm': 2 tiers in slices of 1048576 bytes, 20971520 bytes, Fixed, logical sectors of 4096 bytes, checksum CRC32C, write cache 4194304 bytes",

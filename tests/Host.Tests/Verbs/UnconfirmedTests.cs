@@ -18,12 +18,12 @@ public sealed class UnconfirmedTests
     {
         using var scratch = new Scratch();
         Make(scratch);
-        var before = State(scratch);
+        string before = State(scratch);
         Assert.Equal(
             VerbDescription.All.Where(verb => verb.Verb.Destroys).Select(verb => verb.Name).Order(), many.Keys.Select(line => line.Split(' ')[0]).Order());
         foreach (var (line, selectors) in many)
         {
-            foreach (var selector in selectors)
+            foreach (string selector in selectors)
             {
                 var answer = scratch.Run([.. line.Split(' '), selector]);
                 Assert.Equal((1, true), (answer.ExitCode, answer.Error.Contains("Give -Confirm:false", StringComparison.Ordinal)));

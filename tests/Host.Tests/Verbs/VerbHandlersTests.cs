@@ -11,7 +11,7 @@ public class VerbHandlersTests
     [Fact]
     public async Task Every_verb_has_one_handler()
     {
-        var root = Directory.CreateTempSubdirectory("ts").FullName;
+        string root = Directory.CreateTempSubdirectory("ts").FullName;
         await using (var services = await HostServices.StartAsync(
             new HostPaths(root), new ServeOptions(Detach: false, SupervisorKind.None)))
         {

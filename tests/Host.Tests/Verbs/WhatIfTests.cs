@@ -67,7 +67,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         await PinAsync();
         await using var job = verb == "Stop-StorageJob" ? await LongRepair.BeginAsync(host) : null;
 
-        var before = await host.StateAsync();
+        string before = await host.StateAsync();
         var reply = await AskAsync(verb, job is null ? Complete(verb) : new() { ["UniqueId"] = new[] { job.Id } });
 
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
@@ -90,7 +90,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         {
             ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "layered", ["StorageTiers"] = new[] { "up", "low" }, ["StorageTierSizes"] = new[] { 4 << 20, 8 << 20 },
         });
-        var layered = (await host.SendAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "layered" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
+        string layered = (await host.SendAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "layered" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
         host.Files.Put("/pinned", layered, new PinnedRange(0, 4096));
         host.Files.Put("/file", layered, new PinnedRange(4096, 4096));
         await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/pinned", ["DesiredStorageTierFriendlyName"] = "layered_up" });
@@ -149,7 +149,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     public async Task What_the_host_refuses_is_refused_when_it_is_only_asked_about(string verb, string json, int code)
     {
         var request = JsonSerializer.Deserialize<Dictionary<string, object?>>(json)!;
-        var before = await host.StateAsync();
+        string before = await host.StateAsync();
         var asked = Errors(await AskAsync(verb, request));
         var done = Errors(await host.SendAsync(verb, request));
 
@@ -169,7 +169,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     [Fact]
     public async Task All_disks_of_a_pool_are_refused_before_the_first_one_has_left()
     {
-        var paths = new[] { host.Image("all1"), host.Image("all2") };
+        string[] paths = new[] { host.Image("all1"), host.Image("all2") };
         await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = paths, ["Size"] = 128 << 20 });
         await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "all", ["PhysicalDisks"] = new[] { "all?" } });
         var reply = await host.SendAsync("Remove-PhysicalDisk", new() { ["StoragePoolFriendlyName"] = "all", ["PhysicalDisks"] = new[] { "all?" } });
@@ -198,7 +198,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         {
             ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "planned", ["Size"] = 24 << 20, ["NumberOfColumns"] = 2,
         };
-        var said = Steps(await AskAsync("New-VirtualDisk", request));
+        string[] said = Steps(await AskAsync("New-VirtualDisk", request));
         var done = await host.SendAsync("New-VirtualDisk", request);
         Assert.Equal(said, Steps(done));
         await IsWhereSaid("planned", said, 0);

@@ -31,7 +31,7 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
         await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("l1"), host.Image("l2") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
         await OkAsync("New-StoragePool", new() { ["FriendlyName"] = "flash", ["PhysicalDisks"] = new[] { "l1", "l2" } });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "flash", ["LentWriteCacheSizeMax"] = 10 << 20 });
-        var told = string.Join('\n', (await host.SendAsync("New-VirtualDisk", New("c", ("CachePool", "Flash"), ("WriteCacheSize", 4 << 20), ("WhatIf", true)))).GetProperty("Steps").EnumerateArray());
+        string told = string.Join('\n', (await host.SendAsync("New-VirtualDisk", New("c", ("CachePool", "Flash"), ("WriteCacheSize", 4 << 20), ("WhatIf", true)))).GetProperty("Steps").EnumerateArray());
         Assert.Contains("physical disk 'l1': 4 slabs for the write cache", told);
         await OkAsync("New-VirtualDisk", New("c", ("CachePool", "Flash"), ("WriteCacheSize", 4 << 20)));
         Assert.Equal("flash", Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c"))).GetProperty("CachePool").GetString());
@@ -48,7 +48,7 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     public async Task What_a_plan_would_refuse_is_refused_and_what_it_would_do_is_told()
     {
         var request = New("c", ("WriteCacheSize", 4 << 20), ("WhatIf", true));
-        var told = string.Join('\n', (await host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray());
+        string told = string.Join('\n', (await host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray());
         Assert.Contains("write cache 4194304 bytes", told);
         Assert.Contains("4 slabs for the write cache", told);
         request["WriteCacheSize"] = 1L << 40;

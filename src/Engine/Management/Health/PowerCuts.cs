@@ -1,6 +1,6 @@
 using TierSpaces.Engine.Formats;
-using TierSpaces.Engine.VirtualDisks;
 using TierSpaces.Engine.Verification;
+using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 

@@ -69,8 +69,8 @@ internal sealed class ExportConnection : IDisposable
 
     private void Negotiate(string exportName)
     {
-        var hello = Receive(18);
-        var flags = BinaryPrimitives.ReadUInt16BigEndian(hello.AsSpan(16));
+        byte[] hello = Receive(18);
+        ushort flags = BinaryPrimitives.ReadUInt16BigEndian(hello.AsSpan(16));
         if (BinaryPrimitives.ReadUInt64BigEndian(hello) != Greeting
             || BinaryPrimitives.ReadUInt64BigEndian(hello.AsSpan(8)) != Option || (flags & FixedNewstyle) == 0)
         {
@@ -90,7 +90,7 @@ internal sealed class ExportConnection : IDisposable
 
     private static byte[] RequestGo(uint flags, byte[] name)
     {
-        var request = new byte[4 + 16 + 4 + name.Length + 2];
+        byte[] request = new byte[4 + 16 + 4 + name.Length + 2];
         BinaryPrimitives.WriteUInt32BigEndian(request, flags);
         BinaryPrimitives.WriteUInt64BigEndian(request.AsSpan(4), Option);
         BinaryPrimitives.WriteUInt32BigEndian(request.AsSpan(12), Go);
@@ -103,15 +103,15 @@ internal sealed class ExportConnection : IDisposable
     /// <summary>True when it was the last one and transmission begins.</summary>
     private bool TakeReply()
     {
-        var header = Receive(20);
-        var type = BinaryPrimitives.ReadUInt32BigEndian(header.AsSpan(12));
-        var length = BinaryPrimitives.ReadUInt32BigEndian(header.AsSpan(16));
+        byte[] header = Receive(20);
+        uint type = BinaryPrimitives.ReadUInt32BigEndian(header.AsSpan(12));
+        uint length = BinaryPrimitives.ReadUInt32BigEndian(header.AsSpan(16));
         if (BinaryPrimitives.ReadUInt64BigEndian(header) != OptionReply || length > ReplyMax)
         {
             throw new AttachException("the server's reply is not one of NBD");
         }
 
-        var data = Receive((int)length);
+        byte[] data = Receive((int)length);
         if ((type & ErrorBit) != 0)
         {
             throw new AttachException($"the server refuses: {Encoding.UTF8.GetString(data)} (0x{type:x})");
@@ -136,10 +136,10 @@ internal sealed class ExportConnection : IDisposable
 
     private byte[] Receive(int length)
     {
-        var bytes = new byte[length];
-        for (var done = 0; done < length;)
+        byte[] bytes = new byte[length];
+        for (int done = 0; done < length;)
         {
-            var count = socket.Receive(bytes.AsSpan(done));
+            int count = socket.Receive(bytes.AsSpan(done));
             done += count > 0 ? count : throw new AttachException("the server ended the connection");
         }
 

@@ -74,7 +74,7 @@ internal sealed class KernelNbd : IKernelNbd
     public int Connect(ExportConnection export, int sectorSize, string owner)
     {
         var answer = Tell(Command.Connect, Describe(export, sectorSize, owner));
-        var index = answer.Select(IndexOf).FirstOrDefault(index => index is not null)
+        int index = answer.Select(IndexOf).FirstOrDefault(index => index is not null)
             ?? throw new AttachException("nbd: the kernel does not say which device it made");
         try
         {
@@ -108,7 +108,7 @@ internal sealed class KernelNbd : IKernelNbd
     public string UseOf(int device)
     {
         // Kernels before 5.14 do not keep the owner; the thread that made the device has to do.
-        var folder = Path.Combine(Devices, $"nbd{device}");
+        string folder = Path.Combine(Devices, $"nbd{device}");
         return TryRead(Path.Combine(folder, OwnerFile)) ?? TryRead(Path.Combine(folder, "pid")) ?? "";
     }
 
@@ -152,7 +152,7 @@ internal sealed class KernelNbd : IKernelNbd
     private static IReadOnlyList<NetlinkMessage> Tell(Command command, NetlinkAttributes attributes)
     {
         using var netlink = new NetlinkSocket();
-        var family = netlink.FamilyOf(Family) ?? throw new AttachException("nbd: the kernel has no such family");
+        ushort family = netlink.FamilyOf(Family) ?? throw new AttachException("nbd: the kernel has no such family");
         return netlink.Ask($"nbd {command}", family, (byte)command, attributes);
     }
 

@@ -80,7 +80,7 @@ internal sealed class LinkKeeper(IKernelNbd kernel)
 
             lock (sync)
             {
-                foreach (var device in kept.Keys.Where(device => dead is null || dead.Contains(device)))
+                foreach (int device in kept.Keys.Where(device => dead is null || dead.Contains(device)))
                 {
                     broken.TryAdd(device, "");
                 }
@@ -94,8 +94,8 @@ internal sealed class LinkKeeper(IKernelNbd kernel)
     {
         foreach (var (device, before) in broken.ToArray())
         {
-            var name = kept[device].FriendlyName;
-            var complaint = TryConnect(device, kept[device]);
+            string name = kept[device].FriendlyName;
+            string? complaint = TryConnect(device, kept[device]);
             if (complaint is null)
             {
                 broken.Remove(device);

@@ -37,7 +37,7 @@ internal sealed class NetlinkAttributes
         var attributes = new Dictionary<ushort, byte[]>();
         while (bytes.Length >= Header)
         {
-            var length = MemoryMarshal.Read<ushort>(bytes);
+            ushort length = MemoryMarshal.Read<ushort>(bytes);
             if (length < Header || length > bytes.Length)
             {
                 break;
@@ -52,7 +52,7 @@ internal sealed class NetlinkAttributes
 
     private NetlinkAttributes Add(ushort type, ReadOnlySpan<byte> value)
     {
-        var length = Header + value.Length;
+        int length = Header + value.Length;
         bytes.AddRange(BitConverter.GetBytes((ushort)length));
         bytes.AddRange(BitConverter.GetBytes(type));
         bytes.AddRange(value);

@@ -31,7 +31,7 @@ internal sealed record NetlinkMessage(ushort Type, uint Sequence, byte[] Body)
     /// <summary>A request that wants an answer.</summary>
     public static byte[] Request(ushort family, byte command, uint sequence, NetlinkAttributes attributes)
     {
-        var length = Header + FamilyHeader + attributes.Bytes.Length;
+        int length = Header + FamilyHeader + attributes.Bytes.Length;
         return
         [
             .. BitConverter.GetBytes(length), .. BitConverter.GetBytes(family), .. BitConverter.GetBytes(RequestAndAcknowledge),
@@ -45,7 +45,7 @@ internal sealed record NetlinkMessage(ushort Type, uint Sequence, byte[] Body)
         var messages = new List<NetlinkMessage>();
         while (bytes.Length >= Header)
         {
-            var length = MemoryMarshal.Read<int>(bytes);
+            int length = MemoryMarshal.Read<int>(bytes);
             if (length < Header || length > bytes.Length)
             {
                 break;

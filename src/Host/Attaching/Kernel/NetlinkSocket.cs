@@ -26,7 +26,7 @@ internal sealed class NetlinkSocket : IDisposable
     /// <exception cref="AttachException">The kernel gives none.</exception>
     public NetlinkSocket()
     {
-        var descriptor = Netlink.Open();
+        int descriptor = Netlink.Open();
         socket = descriptor >= 0 ? new SafeFileHandle(descriptor, ownsHandle: true) : throw Failure("netlink", -descriptor);
     }
 
@@ -41,7 +41,7 @@ internal sealed class NetlinkSocket : IDisposable
     public void Join(string family, string group)
     {
         var groups = NetlinkAttributes.Read(Describe(family)?.GetValueOrDefault(Groups) ?? []);
-        var id = groups.Values.Select(entry => NetlinkAttributes.Read(entry))
+        byte[]? id = groups.Values.Select(entry => NetlinkAttributes.Read(entry))
             .FirstOrDefault(entry => Text(entry.GetValueOrDefault(GroupName)) == group)?.GetValueOrDefault(GroupId);
         if (id is not { Length: sizeof(uint) } || Netlink.Join(Descriptor, MemoryMarshal.Read<uint>(id)) != 0)
         {
@@ -64,7 +64,7 @@ internal sealed class NetlinkSocket : IDisposable
     public IReadOnlyList<NetlinkMessage>? News(TimeSpan patience)
     {
         _ = Netlink.SetPatience(Descriptor, patience);
-        return Receive(out var error) is { } messages ? messages
+        return Receive(out int error) is { } messages ? messages
             : error is Errno.EAGAIN or Errno.EINTR ? []
             : null;
     }
@@ -90,7 +90,7 @@ internal sealed class NetlinkSocket : IDisposable
     /// <summary>The kernel has answered before the sending call returns.</summary>
     private (List<NetlinkMessage> Answer, int Error) TryAsk(ushort family, byte command, NetlinkAttributes attributes)
     {
-        var request = NetlinkMessage.Request(family, command, ++sequence, attributes);
+        byte[] request = NetlinkMessage.Request(family, command, ++sequence, attributes);
         var answer = new List<NetlinkMessage>();
         if (Netlink.Send(Descriptor, request) is < 0 and var failure)
         {
@@ -99,7 +99,7 @@ internal sealed class NetlinkSocket : IDisposable
 
         while (true)
         {
-            if (Receive(out var error) is not { } messages)
+            if (Receive(out int error) is not { } messages)
             {
                 if (error == Errno.EINTR)
                 {
@@ -123,7 +123,7 @@ internal sealed class NetlinkSocket : IDisposable
 
     private IReadOnlyList<NetlinkMessage>? Receive(out int error)
     {
-        var length = Netlink.Receive(Descriptor, buffer);
+        int length = Netlink.Receive(Descriptor, buffer);
         error = length < 0 ? -length : 0;
         return length < 0 ? null : NetlinkMessage.Read(buffer.AsSpan(0, length));
     }

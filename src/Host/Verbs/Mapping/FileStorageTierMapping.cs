@@ -10,9 +10,9 @@ internal static class FileStorageTierMapping
     /// <summary>Maps one. The fastest of several tiers is the performance class, the others are the capacity class.</summary>
     public static FileStorageTierInfo ToInfo(this PinStatus pin)
     {
-        var performance = pin.BytesOn.Count > 1 ? pin.BytesOn[0] : 0;
-        var capacity = pin.BytesOn.Sum() - performance;
-        var isFast = pin.Pin.Tier == 0 && pin.BytesOn.Count > 1;
+        long performance = pin.BytesOn.Count > 1 ? pin.BytesOn[0] : 0;
+        long capacity = pin.BytesOn.Sum() - performance;
+        bool isFast = pin.Pin.Tier == 0 && pin.BytesOn.Count > 1;
         return new FileStorageTierInfo
         {
             FilePath = pin.Pin.Label,

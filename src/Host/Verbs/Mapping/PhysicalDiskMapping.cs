@@ -13,7 +13,7 @@ internal static class PhysicalDiskMapping
     /// <summary>Maps one.</summary>
     public static PhysicalDiskInfo ToInfo(this PhysicalDiskStatus disk)
     {
-        var uniqueId = Identifiers.OfPoolOrDisk(disk.UniqueId);
+        string uniqueId = Identifiers.OfPoolOrDisk(disk.UniqueId);
         return new PhysicalDiskInfo
         {
             FriendlyName = disk.FriendlyName,

@@ -14,7 +14,7 @@ internal static class ReliabilityMapping
     /// <summary>Maps those of one disk.</summary>
     public static StorageReliabilityCounterInfo ToInfo(this DiskReliability counted, PhysicalDiskStatus disk)
     {
-        var uniqueId = Identifiers.OfPoolOrDisk(disk.UniqueId);
+        string uniqueId = Identifiers.OfPoolOrDisk(disk.UniqueId);
         var (temperature, temperatureMax) = disk.Uri.Length > 0 ? DiskSensors.Temperature(DiskUri.Parse(disk.Uri).Path) : (null, null);
         return new StorageReliabilityCounterInfo
         {

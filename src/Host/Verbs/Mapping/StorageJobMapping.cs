@@ -11,8 +11,8 @@ internal static class StorageJobMapping
     /// <summary>Maps one.</summary>
     public static StorageJobInfo ToInfo(this JobStatus job)
     {
-        var uniqueId = Identifiers.OfPoolOrDisk(job.UniqueId);
-        var status = job.Status.Length > 0 ? job.Status : null;
+        string uniqueId = Identifiers.OfPoolOrDisk(job.UniqueId);
+        string? status = job.Status.Length > 0 ? job.Status : null;
         return new StorageJobInfo
         {
             Name = job.Name,

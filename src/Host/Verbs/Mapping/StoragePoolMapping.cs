@@ -14,9 +14,9 @@ internal static class StoragePoolMapping
     /// <summary>Maps one.</summary>
     public static StoragePoolInfo ToInfo(this StoragePoolStatus pool)
     {
-        var uniqueId = Identifiers.OfPoolOrDisk(pool.UniqueId);
+        string uniqueId = Identifiers.OfPoolOrDisk(pool.UniqueId);
         var settings = pool.Description;
-        var readOnly = settings.IsReadOnly || pool.OperationalStatus == PoolOperationalStatus.ReadOnly;
+        bool readOnly = settings.IsReadOnly || pool.OperationalStatus == PoolOperationalStatus.ReadOnly;
         return new StoragePoolInfo
         {
             FriendlyName = settings.FriendlyName,

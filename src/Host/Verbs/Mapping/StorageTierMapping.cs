@@ -10,7 +10,7 @@ internal static class StorageTierMapping
     /// <summary>Maps one.</summary>
     public static StorageTierInfo ToInfo(this StorageTierStatus tier)
     {
-        var uniqueId = Identifiers.OfPoolOrDisk(tier.UniqueId);
+        string uniqueId = Identifiers.OfPoolOrDisk(tier.UniqueId);
         return new StorageTierInfo
         {
             FriendlyName = tier.FriendlyName,

@@ -1,9 +1,9 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Attaching;
+using TierSpaces.Host.Verbs.VirtualDisks;
 using TierDescription = TierSpaces.Engine.Formats.TierDescription;
 using VirtualDiskDescription = TierSpaces.Engine.Formats.VirtualDiskDescription;
-using TierSpaces.Host.Verbs.VirtualDisks;
 
 namespace TierSpaces.Host.Verbs.Mapping;
 
@@ -17,8 +17,8 @@ internal static class VirtualDiskMapping
     public static VirtualDiskInfo ToInfo(this VirtualDiskStatus disk, long slabBytes, AttachOutcome? attached)
     {
         var description = disk.Description;
-        var uniqueId = Identifiers.OfVirtualDisk(description.Id.Value);
-        var isConnected = disk.SocketPath.Length > 0;
+        string uniqueId = Identifiers.OfVirtualDisk(description.Id.Value);
+        bool isConnected = disk.SocketPath.Length > 0;
         return new VirtualDiskInfo
         {
             FriendlyName = description.FriendlyName,

@@ -29,7 +29,7 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
 
     private static IEnumerable<PhysicalDiskStatus> Named(Catalogue all, GetPhysicalDiskRequest request, Action<StorageErrorInfo> fail)
     {
-        var uniqueId = request.UniqueId ?? request.ObjectId?.Split('=')[^1];
+        string? uniqueId = request.UniqueId ?? request.ObjectId?.Split('=')[^1];
         return request.DeviceNumber is { } number
             ? all.Disks.By("DeviceNumber", disk => disk.DeviceId.ToString(CultureInfo.InvariantCulture), [number], fail)
             : request is { SerialNumber: { } serial, FriendlyName: null }
@@ -51,7 +51,7 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
             .GroupBy(extent => (extent.VirtualOffset, extent.Column))
             .SelectMany(copies => request.NoRedundancy ? OnlyCopy(copies) : copies)
             .Select(extent => extent.PhysicalDisk).ToHashSet();
-        var holds = request.HasAllocations ?? (request.SelectedForUse is null ? true : null);
+        bool? holds = request.HasAllocations ?? (request.SelectedForUse is null ? true : null);
         return all.Disks.All.Where(candidate => candidate.PoolId == disk.PoolId
             && (holds is null || holders.Contains(candidate.UniqueId) == holds)
             && (request.SelectedForUse is null || MayUse(disk, candidate) == request.SelectedForUse));

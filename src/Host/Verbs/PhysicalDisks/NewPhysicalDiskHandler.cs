@@ -11,7 +11,7 @@ internal sealed class NewPhysicalDiskHandler(HostServices services) : VerbHandle
     protected override async Task HandleAsync(
         NewPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
-        var size = Amount.Bytes(request.Size!.Value, nameof(request.Size));
+        long size = Amount.Bytes(request.Size!.Value, nameof(request.Size));
         foreach (var spec in request.ToSpecs())
         {
             await reply.TryDoAsync($"Create the image file {spec.Path} of {size} bytes and register it as a physical disk", async () =>

@@ -12,7 +12,7 @@ internal static class RegistrationMapping
     /// <exception cref="StorageException">One name for several disks, the same path twice, or a value that cannot be.</exception>
     public static RegistrationSpec[] ToSpecs(this IPhysicalDiskDeclaration declaration)
     {
-        var paths = declaration.Path!.Select(Path.GetFullPath).ToArray();
+        string[] paths = declaration.Path!.Select(Path.GetFullPath).ToArray();
         if (declaration.FriendlyName is { } name && paths.Length > 1)
         {
             throw new StorageException(

@@ -26,7 +26,7 @@ internal static class PoolSettings
             return null;
         }
 
-        var names = pool.ResiliencySettings.Select(setting => setting.Name).ToArray();
+        string[] names = pool.ResiliencySettings.Select(setting => setting.Name).ToArray();
         return names.FirstOrDefault(known => known.Equals(name, StringComparison.OrdinalIgnoreCase)) ?? throw new StorageException(
             StorageErrors.NoSuchResiliencySetting, $"-ResiliencySettingNameDefault '{name}' is not one of {string.Join(", ", names)}.",
             target: name);
@@ -36,7 +36,7 @@ internal static class PoolSettings
     /// <exception cref="StorageException">The two parameters contradict each other, or the size cannot be.</exception>
     public static PoolDescription WithWriteCache(PoolDescription pool, ulong? size, bool? auto)
     {
-        var isAutomatic = size is ulong.MaxValue || (size is null && auto == true);
+        bool isAutomatic = size is ulong.MaxValue || (size is null && auto == true);
         if (size is { } given && (given is > long.MaxValue and < ulong.MaxValue || (auto is { } said && said != isAutomatic)))
         {
             throw new StorageException(

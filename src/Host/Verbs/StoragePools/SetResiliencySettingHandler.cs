@@ -22,7 +22,7 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
             await reply.TryAsync(async () =>
             {
                 var changed = Change(target, request);
-                var step = $"Set {request.Changes()} of {target.Setting.Name} in storage pool '{target.Pool.Description.FriendlyName}'";
+                string step = $"Set {request.Changes()} of {target.Setting.Name} in storage pool '{target.Pool.Description.FriendlyName}'";
                 await reply.DoAsync(step, async () =>
                 {
                     var status = await services.Subsystem.Pools.SetAsync(
@@ -49,8 +49,8 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
             request.NumberOfColumnsDefault, (1, ResiliencyTarget.ColumnsMax), StorageErrors.ColumnsRange,
             nameof(request.NumberOfColumnsDefault));
         RefuseContradictions(request);
-        var isMirror = setting.Name == "Mirror";
-        var copies = request.NumberOfDataCopiesDefault
+        bool isMirror = setting.Name == "Mirror";
+        ushort copies = request.NumberOfDataCopiesDefault
             ?? (isMirror ? (ushort?)(request.PhysicalDiskRedundancyDefault + 1) : null)
             ?? setting.NumberOfDataCopiesDefault;
         return setting with

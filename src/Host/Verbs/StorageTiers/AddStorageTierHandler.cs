@@ -13,7 +13,7 @@ internal sealed class AddStorageTierHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         AddStorageTierRequest request, ReplyBuilder<StorageTierInfo> reply, CancellationToken cancellation)
     {
-        var size = Amount.Bytes(request.Size!.Value, nameof(request.Size));
+        long size = Amount.Bytes(request.Size!.Value, nameof(request.Size));
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         foreach (var disk in all.VirtualDisks.Select(
             request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk, reply.Fail))

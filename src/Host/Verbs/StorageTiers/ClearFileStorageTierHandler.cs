@@ -41,8 +41,8 @@ internal sealed class ClearFileStorageTierHandler(HostServices services) : VerbH
         var pins = await services.Subsystem.Pins.ListAsync(disk.Description.Id.Value).ConfigureAwait(false);
         var range = SliceRange.Within(disk, request.Offset!.Value, request.Length!.Value);
         var touched = pins.Where(pin => pin.IsRange && pin.Pin.Ranges.Any(range.Touches)).ToLookup(pin => pin.Pin.Ranges.All(range.Contains));
-        var name = $"virtual disk '{disk.Description.FriendlyName}'";
-        var beyond = string.Join(", ", touched[false].Select(pin => pin.Pin.Ranges[0].InWords()));
+        string name = $"virtual disk '{disk.Description.FriendlyName}'";
+        string beyond = string.Join(", ", touched[false].Select(pin => pin.Pin.Ranges[0].InWords()));
         if (!touched[true].Any())
         {
             throw new StorageException(
@@ -62,7 +62,7 @@ internal sealed class ClearFileStorageTierHandler(HostServices services) : VerbH
     {
         foreach (var pin in pins)
         {
-            var what = pin.IsRange ? $"{pin.Pin.Ranges[0].InWords()} of virtual disk '{pin.VirtualDisk.FriendlyName}'" : $"'{pin.Pin.Label}'";
+            string what = pin.IsRange ? $"{pin.Pin.Ranges[0].InWords()} of virtual disk '{pin.VirtualDisk.FriendlyName}'" : $"'{pin.Pin.Label}'";
             await reply.TryDoAsync(
                 $"Take the pin of {what} to storage tier '{pin.Tier.FriendlyName}' away",
                 () => services.Subsystem.Pins.RemoveAsync(pin.VirtualDisk.Id.Value, pin.Pin.Id),

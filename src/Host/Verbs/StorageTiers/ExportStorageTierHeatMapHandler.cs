@@ -11,7 +11,7 @@ internal sealed class ExportStorageTierHeatMapHandler(HostServices services)
     protected override async Task HandleAsync(
         ExportStorageTierHeatMapRequest request, ReplyBuilder<StorageTierHeatFileInfo> reply, CancellationToken cancellation)
     {
-        var path = request.Path ?? throw new StorageException(StorageErrors.InvalidParameter, "-Path must be given.", "Name the file to write.", nameof(request.Path));
+        string path = request.Path ?? throw new StorageException(StorageErrors.InvalidParameter, "-Path must be given.", "Name the file to write.", nameof(request.Path));
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         var disk = all.VirtualDisks.SelectOne(request.FriendlyName, request.UniqueId, null, request.InputObject);
         var file = new HeatFile(services.Subsystem, disk, path);

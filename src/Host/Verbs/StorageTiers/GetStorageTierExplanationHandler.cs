@@ -24,8 +24,8 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         var ranges = request.FilePath is { } path ? OfFile(all, path, request.Page) : OfDisks(all, request, reply);
         var listing = memory.Begin(request.Page);
-        var left = PageObjects;
-        for (var i = 0; i < ranges.Count && reply.NextPage is null; i++)
+        int left = PageObjects;
+        for (int i = 0; i < ranges.Count && reply.NextPage is null; i++)
         {
             var range = ranges[i];
             await reply.TryAsync(async () =>
@@ -59,9 +59,9 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
     {
         range.Check();
         var why = await listing.OfAsync(range.Id, () => WorkOutAsync(range.Disk.Description)).ConfigureAwait(false);
-        var slice = range.Disk.Description.SliceSize;
+        uint slice = range.Disk.Description.SliceSize;
         var explained = new List<StorageTierExplanationInfo>();
-        for (var next = range.Next; next < range.End && explained.Count < most;)
+        for (long next = range.Next; next < range.End && explained.Count < most;)
         {
             var piece = await services.Subsystem.Slices.ListAsync(range.Id, next, Math.Min(range.End - next, (most - explained.Count) * slice), why.Ranking.NowNs).ConfigureAwait(false);
             var known = piece.Slices.ToDictionary(status => status.Slice);

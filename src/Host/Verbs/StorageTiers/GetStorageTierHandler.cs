@@ -13,7 +13,7 @@ internal sealed class GetStorageTierHandler(HostServices services) : VerbHandler
         GetStorageTierRequest request, ReplyBuilder<StorageTierInfo> reply, CancellationToken cancellation)
     {
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var media = request.MediaType is { } types ? DisplayName.Of(types) : null;
+        string[]? media = request.MediaType is { } types ? DisplayName.Of(types) : null;
         reply.Add(Select(all, request, reply.Fail).Select(tier => tier.ToInfo()).Where(info => media?.Contains(info.MediaType) != false));
     }
 

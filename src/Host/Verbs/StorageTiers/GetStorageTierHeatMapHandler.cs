@@ -33,8 +33,8 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         var disks = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, error => Fail(error, request, reply));
         var ranges = SliceRange.Of(disks, request.Offset, request.Length, request.Page);
         var listing = memory.Begin(request.Page);
-        var listed = 0;
-        for (var i = 0; i < ranges.Count && reply.NextPage is null; i++)
+        int listed = 0;
+        for (int i = 0; i < ranges.Count && reply.NextPage is null; i++)
         {
             await reply.TryAsync(async () => listed += await ListAsync(ranges[i], request, listing, PageObjects - listed, reply).ConfigureAwait(false)).ConfigureAwait(false);
             reply.NextPage ??= listed >= PageObjects && i + 1 < ranges.Count ? ranges[i + 1].Page : null;
@@ -64,7 +64,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
             return hottest.Length;
         }
 
-        var listed = 0;
+        int listed = 0;
         do
         {
             var piece = await services.Subsystem.Slices.ListAsync(range.Id, range.Next, range.Left, ranking.NowNs).ConfigureAwait(false);

@@ -15,7 +15,7 @@ internal sealed class GetStorageTierScheduleHandler(HostServices services) : Ver
         GetStorageTierScheduleRequest request, ReplyBuilder<StorageTierScheduleInfo> reply, CancellationToken cancellation)
     {
         var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
-        var isEvery = request is { StoragePoolFriendlyName: null, StoragePoolUniqueId: null, InputObject: null };
+        bool isEvery = request is { StoragePoolFriendlyName: null, StoragePoolUniqueId: null, InputObject: null };
         foreach (var pool in pools.Select(request.StoragePoolFriendlyName, request.StoragePoolUniqueId, null, request.InputObject, reply.Fail)
             .Where(pool => !isEvery || !pool.IsPrimordial))
         {

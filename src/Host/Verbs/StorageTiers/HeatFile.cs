@@ -43,8 +43,8 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
     public async Task WriteAsync(bool replaces)
     {
         var export = await subsystem.Heat.ExportAsync(Id).ConfigureAwait(false);
-        var part = Path.Combine(Path.GetDirectoryName(path)!, $".{Guid.NewGuid():N}.part");
-        var isMade = false;   // once true, this call owns the file of that name
+        string part = Path.Combine(Path.GetDirectoryName(path)!, $".{Guid.NewGuid():N}.part");
+        bool isMade = false;   // once true, this call owns the file of that name
         try
         {
             await using (var file = new FileStream(part, FileMode.CreateNew, FileAccess.Write))
@@ -82,7 +82,7 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
             }
 
             await using var file = File.OpenRead(path);
-            var block = new byte[HeatSnapshot.BlockSize];
+            byte[] block = new byte[HeatSnapshot.BlockSize];
             while (await file.ReadAtLeastAsync(block, block.Length, throwOnEndOfStream: false).ConfigureAwait(false) is > 0 and var length)
             {
                 if (length < block.Length)
@@ -119,7 +119,7 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
 
     private static async Task WriteAsync(FileStream file, HeatExport export)
     {
-        for (var piece = await export.NextAsync().ConfigureAwait(false); piece.Length > 0; piece = await export.NextAsync().ConfigureAwait(false))
+        for (byte[] piece = await export.NextAsync().ConfigureAwait(false); piece.Length > 0; piece = await export.NextAsync().ConfigureAwait(false))
         {
             await file.WriteAsync(piece).ConfigureAwait(false);
         }

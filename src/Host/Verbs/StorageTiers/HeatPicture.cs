@@ -21,7 +21,7 @@ internal sealed class HeatPicture(long first, long slices, int tiers, int width,
     /// <summary>Takes a slice.</summary>
     public void Add(SliceStatus slice)
     {
-        var cell = (slice.Slice - first) / SlicesPerCharacter;
+        long cell = (slice.Slice - first) / SlicesPerCharacter;
         hottest[cell] = Math.Max(hottest[cell], slice.Heat);
         if (slice.Entry.IsMapped)
         {
@@ -32,10 +32,10 @@ internal sealed class HeatPicture(long first, long slices, int tiers, int width,
     /// <summary>The lines: first slice, heat, tiers.</summary>
     public IEnumerable<(long Slice, string Heat, string Tier)> Lines()
     {
-        var cells = (int)(((slices - 1) / SlicesPerCharacter) + 1);
-        for (var at = 0; at < cells; at += width)
+        int cells = (int)(((slices - 1) / SlicesPerCharacter) + 1);
+        for (int at = 0; at < cells; at += width)
         {
-            var line = Enumerable.Range(at, Math.Min(width, cells - at)).ToArray();
+            int[] line = Enumerable.Range(at, Math.Min(width, cells - at)).ToArray();
             yield return (first + (at * SlicesPerCharacter), string.Concat(line.Select(HeatOf)), string.Concat(line.Select(TierOf)));
         }
     }
@@ -48,8 +48,8 @@ internal sealed class HeatPicture(long first, long slices, int tiers, int width,
     private char TierOf(int cell)
     {
         var on = mapped.AsSpan(cell * tiers, tiers);
-        var most = 0;
-        for (var tier = 1; tier < tiers; tier++)
+        int most = 0;
+        for (int tier = 1; tier < tiers; tier++)
         {
             most = on[tier] > on[most] ? tier : most;
         }

@@ -27,7 +27,7 @@ internal sealed class OptimizeVolumeHandler(HostServices services) : VerbHandler
         Selector<VirtualDiskStatus> disks, string[] paths, ReplyBuilder<StorageTierOptimizationInfo> reply)
     {
         List<VirtualDiskStatus> found = [];
-        foreach (var path in paths)
+        foreach (string path in paths)
         {
             await reply.TryAsync(() =>
             {

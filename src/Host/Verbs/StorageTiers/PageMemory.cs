@@ -73,7 +73,7 @@ internal sealed class PageMemory<T>(TimeProvider time)
 
     private async Task ForgetLaterAsync()
     {
-        for (var isEmpty = false; !isEmpty;)
+        for (bool isEmpty = false; !isEmpty;)
         {
             await Task.Delay(Lifetime, time).ConfigureAwait(false);
             lock (entries)

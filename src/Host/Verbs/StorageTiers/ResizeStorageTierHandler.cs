@@ -12,7 +12,7 @@ internal sealed class ResizeStorageTierHandler(HostServices services) : VerbHand
     protected override async Task HandleAsync(
         ResizeStorageTierRequest request, ReplyBuilder<StorageTierInfo> reply, CancellationToken cancellation)
     {
-        var size = Amount.Bytes(
+        long size = Amount.Bytes(
             request.Size ?? throw new StorageException(StorageErrors.InvalidParameter, "-Size must be given."), nameof(request.Size));
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         foreach (var tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))

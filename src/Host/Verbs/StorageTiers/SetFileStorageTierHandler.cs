@@ -45,7 +45,7 @@ internal sealed class SetFileStorageTierHandler(HostServices services) : VerbHan
     {
         if (!disk.IsTiered)
         {
-            var what = request.FilePath is { } path ? $", which '{path}' is on," : "";
+            string what = request.FilePath is { } path ? $", which '{path}' is on," : "";
             throw new StorageException(
                 StorageErrors.NotSupported, $"Virtual disk '{disk.FriendlyName}'{what} has no tiers.", "Only virtual disks made with -StorageTiers have.",
                 request.FilePath ?? disk.FriendlyName);
@@ -58,7 +58,7 @@ internal sealed class SetFileStorageTierHandler(HostServices services) : VerbHan
         }
         catch (StorageException e) when (e.Error.Code == StorageErrors.ObjectNotFound.Code)
         {
-            var tiers = string.Join(", ", disk.Tiers.Select(tier => tier.FriendlyName));
+            string tiers = string.Join(", ", disk.Tiers.Select(tier => tier.FriendlyName));
             throw new StorageException(e.Error with
             {
                 ExtendedInformation = $"Virtual disk '{disk.FriendlyName}' has the storage tiers {tiers}.", RecommendedAction = "Name one of them.",

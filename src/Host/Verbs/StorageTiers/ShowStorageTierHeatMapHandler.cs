@@ -15,8 +15,8 @@ internal sealed class ShowStorageTierHeatMapHandler(HostServices services) : Ver
     protected override async Task HandleAsync(
         ShowStorageTierHeatMapRequest request, ReplyBuilder<StorageTierHeatPictureInfo> reply, CancellationToken cancellation)
     {
-        var width = InRange(request.Width ?? WidthDefault, 8, 128, nameof(request.Width));
-        var lines = InRange(request.Lines ?? LinesDefault, 1, 256, nameof(request.Lines));
+        int width = InRange(request.Width ?? WidthDefault, 8, 128, nameof(request.Width));
+        int lines = InRange(request.Lines ?? LinesDefault, 1, 256, nameof(request.Lines));
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         var disks = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
         foreach (var range in SliceRange.Of(disks, request.Offset, request.Length, request.Page))
@@ -29,10 +29,10 @@ internal sealed class ShowStorageTierHeatMapHandler(HostServices services) : Ver
     {
         range.Check();
         var disk = range.Disk.Description;
-        var now = (await services.Subsystem.Slices.RankingAsync(range.Id).ConfigureAwait(false)).NowNs;
-        var slice = (long)disk.SliceSize;
+        long now = (await services.Subsystem.Slices.RankingAsync(range.Id).ConfigureAwait(false)).NowNs;
+        long slice = (long)disk.SliceSize;
         var picture = new HeatPicture(range.Next / slice, range.Left / slice, disk.Tiers.Length, width, lines);
-        for (var next = range.Next; next < range.End;)
+        for (long next = range.Next; next < range.End;)
         {
             var piece = await services.Subsystem.Slices.ListAsync(range.Id, next, range.End - next, now).ConfigureAwait(false);
             Array.ForEach(piece.Slices, picture.Add);

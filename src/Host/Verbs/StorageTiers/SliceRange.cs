@@ -37,8 +37,8 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
             throw new StorageException(StorageErrors.InvalidParameter, "-Length 0 is not possible; 1 and more are.", "Leave it out, or give another.", "Length");
         }
 
-        var first = Amount.Bytes(offset ?? 0, "Offset", StorageErrors.InvalidParameter);
-        var bytes = Amount.Bytes(length ?? long.MaxValue, "Length", StorageErrors.InvalidParameter);
+        long first = Amount.Bytes(offset ?? 0, "Offset", StorageErrors.InvalidParameter);
+        long bytes = Amount.Bytes(length ?? long.MaxValue, "Length", StorageErrors.InvalidParameter);
         return From([.. disks.Select(disk => Whole(disk, first, bytes))], page);
     }
 
@@ -97,23 +97,23 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
 
     private static SliceRange Whole(VirtualDiskStatus disk, long offset, long length)
     {
-        var slice = Math.Max(1, disk.Description.SliceSize);   // one that has no tiers has none, and is refused later
-        var size = disk.Description.SizeBytes;
-        var end = length < size - offset ? Math.Min(size, (offset + length + slice - 1) / slice * slice) : size;
+        uint slice = Math.Max(1, disk.Description.SliceSize);   // one that has no tiers has none, and is refused later
+        long size = disk.Description.SizeBytes;
+        long end = length < size - offset ? Math.Min(size, (offset + length + slice - 1) / slice * slice) : size;
         return new SliceRange(disk, offset < size ? offset / slice * slice : offset, end);   // what is beyond the end is refused as it was given
     }
 
     // A page leaves out what was listed before it.
     private static List<SliceRange> From(List<SliceRange> all, string? page)
     {
-        var parts = page?.Split(':');
-        var next = 0L;
+        string[]? parts = page?.Split(':');
+        long next = 0L;
         if (parts is not null && !(parts.Length is 2 or 3 && long.TryParse(parts[1], NumberStyles.None, CultureInfo.InvariantCulture, out next)))
         {
             throw NoPage(page!);
         }
 
-        var at = parts is null ? 0 : all.FindIndex(range => Identifiers.OfVirtualDisk(range.Id) == parts[0] && next < range.End);
+        int at = parts is null ? 0 : all.FindIndex(range => Identifiers.OfVirtualDisk(range.Id) == parts[0] && next < range.End);
         return parts is null ? all
             : at >= 0 ? [all[at] with { Next = Math.Max(next, all[at].Next) }, .. all.Skip(at + 1)]
             : throw NoPage(page!);

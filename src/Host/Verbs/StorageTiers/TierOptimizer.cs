@@ -38,7 +38,7 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
     private static IEnumerable<string> Steps(VirtualDiskDescription disk, TierOptimization done)
     {
         var plan = done.Plan;
-        var promoted = plan.Moves.Count(move => move.IsPromotion);
+        int promoted = plan.Moves.Count(move => move.IsPromotion);
         yield return $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move {promoted} slices, {plan.BytesPromoted} bytes, to faster tiers"
             + $" and {plan.Moves.Count - promoted} slices, {plan.BytesDemoted} bytes, to slower ones";
         if (plan.MovesLeftOut > 0)
@@ -46,7 +46,7 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
             yield return $"Leave {plan.MovesLeftOut} moves that are worth it to a later optimization: there is no free place to begin them with";
         }
 
-        for (var tier = 0; tier < done.Tiers.Length; tier++)
+        for (int tier = 0; tier < done.Tiers.Length; tier++)
         {
             yield return FormattableString.Invariant(
                 $"Share of the I/O on storage tier '{done.Tiers[tier].FriendlyName}': {plan.ShareBefore[tier] * 100:0.0} % before, {plan.ShareAfter[tier] * 100:0.0} % after");

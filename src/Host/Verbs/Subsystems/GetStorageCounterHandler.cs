@@ -37,7 +37,7 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
     private static StorageCounterInfo Describe(VirtualDiskStatus disk)
     {
         var counters = disk.Counters ?? new IoCounters();
-        var pieces = disk.SpaceCounters?.Pieces ?? 0;
+        long pieces = disk.SpaceCounters?.Pieces ?? 0;
         return Describe(counters) with
         {
             ObjectType = "VirtualDisk",
@@ -91,8 +91,8 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
 
     private static ulong[] Classes(ReadOnlySpan<long> classes)
     {
-        var copy = new ulong[classes.Length];
-        for (var i = 0; i < copy.Length; i++)
+        ulong[] copy = new ulong[classes.Length];
+        for (int i = 0; i < copy.Length; i++)
         {
             copy[i] = (ulong)classes[i];
         }

@@ -47,7 +47,7 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
         cancellation.ThrowIfCancellationRequested();
         if (result.Cuts < request.Cuts)
         {
-            var why = services.StopRequested.IsCompleted ? "The host stops" : $"The time limit of {limit.TotalSeconds} seconds is over";
+            string why = services.StopRequested.IsCompleted ? "The host stops" : $"The time limit of {limit.TotalSeconds} seconds is over";
             reply.Warn($"{why}: {result.Cuts} of {request.Cuts} power cuts were made.");
         }
 
@@ -62,7 +62,7 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
 
     private static TimeSpan TimeLimitOf(TestStoragePowerCutRequest request)
     {
-        var seconds = request.TimeLimitSeconds ?? TimeLimitDefault;
+        uint seconds = request.TimeLimitSeconds ?? TimeLimitDefault;
         return seconds is >= 1 and <= TimeLimitMax ? TimeSpan.FromSeconds(seconds) : throw new StorageException(
             StorageErrors.InvalidParameter, $"-TimeLimitSeconds {seconds} is outside 1 to {TimeLimitMax}.", target: nameof(request.TimeLimitSeconds));
     }

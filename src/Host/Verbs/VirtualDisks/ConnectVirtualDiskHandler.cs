@@ -14,12 +14,12 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
         foreach (var disk in all.VirtualDisks.Select(
             request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
-            var socket = Path.Combine(services.Paths.Exports, disk.Description.Id.Value.ToString("N") + ".sock");
+            string socket = Path.Combine(services.Paths.Exports, disk.Description.Id.Value.ToString("N") + ".sock");
             await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}' and attach it where the machine allows it", async () =>
             {
                 services.Paths.CheckSocketPath(socket);
                 var connected = await services.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value, request.Force).ConfigureAwait(false);
-                foreach (var remark in connected.Remarks)
+                foreach (string remark in connected.Remarks)
                 {
                     reply.Warn(remark);
                 }

@@ -17,7 +17,7 @@ internal sealed class GetVirtualDiskSupportedSizeHandler(HostServices services)
         {
             await reply.TryAsync(async () =>
             {
-                var layout = Named(request, pool) ?? pool.Concrete.Description.ResiliencySettingNameDefault;
+                string layout = Named(request, pool) ?? pool.Concrete.Description.ResiliencySettingNameDefault;
                 var size = await services.Subsystem.Placements.SupportedSizeAsync(pool.Id, layout).ConfigureAwait(false);
                 reply.Add(new SupportedSizeInfo
                 {

@@ -96,9 +96,9 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
     /// <summary>Warns if the logical sector is smaller than the smallest write, because smaller writes then read first. Names the cause.</summary>
     private static void WarnOfSmallSectors(Catalogue all, VirtualDiskStatus disk, Action<string> warn)
     {
-        var sector = disk.Description.LogicalSectorSize;
+        ushort sector = disk.Description.LogicalSectorSize;
         var member = all.Disks.All.FirstOrDefault(member => member.PoolId == disk.PoolId && member.PhysicalSectorSize > sector);
-        var cause = member is not null ? $"physical disk '{member.FriendlyName}' has sectors of {member.PhysicalSectorSize} bytes"
+        string? cause = member is not null ? $"physical disk '{member.FriendlyName}' has sectors of {member.PhysicalSectorSize} bytes"
             : sector < ChecksumBlock && disk.Description.Checksum != Engine.Formats.ChecksumKind.None
                 ? $"checksums cover blocks of {ChecksumBlock} bytes"
             : null;

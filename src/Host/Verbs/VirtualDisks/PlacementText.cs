@@ -12,8 +12,8 @@ internal static class PlacementText
     public static IEnumerable<string> OfNew(VirtualDiskPlacement placement, Catalogue all, string pool)
     {
         var disk = placement.Disk;
-        var layout = disk.IsTiered ? $"{disk.Tiers.Length} tiers in slices of {disk.SliceSize} bytes" : Layout(disk.Parts[0]);
-        var head = $"Create virtual disk '{disk.FriendlyName}' in storage pool '{pool}': {layout}, {disk.SizeBytes} bytes, {disk.ProvisioningType}, "
+        string layout = disk.IsTiered ? $"{disk.Tiers.Length} tiers in slices of {disk.SliceSize} bytes" : Layout(disk.Parts[0]);
+        string head = $"Create virtual disk '{disk.FriendlyName}' in storage pool '{pool}': {layout}, {disk.SizeBytes} bytes, {disk.ProvisioningType}, "
             + $"logical sectors of {disk.LogicalSectorSize} bytes, checksum {disk.Checksum}"
             + (disk.WriteCacheSize > 0 ? $", write cache {disk.WriteCacheSize} bytes" : "");
         var tiers = disk.Tiers.Select(tier => $"Create storage tier '{tier.FriendlyName}' on {tier.Media()}: {Layout(tier)}, {tier.SizeBytes} bytes");
@@ -60,7 +60,7 @@ internal static class PlacementText
         {
             var columns = part.GroupBy(extent => (extent.Column, extent.Copy)).OrderBy(group => group.Key)
                 .Select(group => $"column {group.Key.Column} copy {group.Key.Copy}: {group.Count()}");
-            var tier = disk.Tiers.FirstOrDefault(tier => tier.Id == part.Key) is { } named ? $" for tier '{named.FriendlyName}'" : "";
+            string tier = disk.Tiers.FirstOrDefault(tier => tier.Id == part.Key) is { } named ? $" for tier '{named.FriendlyName}'" : "";
             yield return $"{part.Count()} slabs of {data[0].Size} bytes{tier} ({string.Join("; ", columns)})";
         }
 

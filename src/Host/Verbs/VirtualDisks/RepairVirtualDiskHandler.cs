@@ -34,7 +34,7 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
         yield return $"Repair virtual disk '{disk.Description.FriendlyName}': bring {plan.BytesToResync} bytes up to date and verify every copy";
         foreach (var move in plan.Moves)
         {
-            var what = $"{move.Slabs} slabs of {plan.SlabBytes} bytes{(move.IsLog ? " of the integrity log" : "")} of physical disk '{move.From}'";
+            string what = $"{move.Slabs} slabs of {plan.SlabBytes} bytes{(move.IsLog ? " of the integrity log" : "")} of physical disk '{move.From}'";
             yield return move.To is { } to ? $"Regenerate {what} on physical disk '{to}'" : $"Leave {what} where they are: no physical disk has room for them";
         }
     }
@@ -58,7 +58,7 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
 
     private static void Judge(VirtualDiskStatus disk, JobStatus job, ReplyBuilder<VirtualDiskInfo> reply)
     {
-        var name = disk.Description.FriendlyName;
+        string name = disk.Description.FriendlyName;
         if (job.State != JobState.Completed)
         {
             throw job.State switch

@@ -10,7 +10,7 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
     protected override async Task HandleAsync(
         ResizeVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
-        var size = Amount.Bytes(
+        long size = Amount.Bytes(
             request.Size ?? throw new StorageException(StorageErrors.InvalidParameter, "-Size must be given."), nameof(request.Size));
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         foreach (var disk in all.VirtualDisks.Select(

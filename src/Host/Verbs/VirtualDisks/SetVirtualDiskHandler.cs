@@ -11,7 +11,7 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         SetVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
-        var readOnly = IsReadOnly(request.Access);
+        bool? readOnly = IsReadOnly(request.Access);
         long? cacheSize = request.WriteCacheSize is { } bytes ? Amount.Bytes(bytes, nameof(request.WriteCacheSize), StorageErrors.WriteCacheSizeRange) : null;
         var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).VirtualDisks;
         foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))

@@ -10,7 +10,7 @@ internal static class TierParameters
     /// <summary>Refuses any but one of them.</summary>
     public static void RequireOneSize(NewVirtualDiskRequest request)
     {
-        var hasSize = request.Size is not null || request.UseMaximumSize;
+        bool hasSize = request.Size is not null || request.UseMaximumSize;
         if (request.StorageTiers is null && request.StorageTierSizes is null)
         {
             RequireNoSlices(request);
@@ -55,7 +55,7 @@ internal static class TierParameters
         }
 
         var other = all.Tiers.One(reference);
-        var what = other.VirtualDisk is { } id
+        string what = other.VirtualDisk is { } id
             ? $"a tier of virtual disk '{all.VirtualDisks.All.First(disk => disk.Description.Id.Value == id).Description.FriendlyName}', not a template"
             : $"a template of storage pool '{all.Pools.All.First(known => known.Id == other.PoolId).FriendlyName}', not of '{pool.Description.FriendlyName}'";
         throw new StorageException(

@@ -18,7 +18,7 @@ internal static class TierSettingParameters
             return disk.TierSettings;
         }
 
-        var name = request.MinimumHeat is not null ? nameof(request.MinimumHeat)
+        string name = request.MinimumHeat is not null ? nameof(request.MinimumHeat)
             : request.DemoteColdAfter is not null ? nameof(request.DemoteColdAfter) : nameof(request.HeatHalfLife);
         return disk.IsTiered ? new TierSettings
         {

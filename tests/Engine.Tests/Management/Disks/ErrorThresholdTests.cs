@@ -1,7 +1,7 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
-using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Management;
 

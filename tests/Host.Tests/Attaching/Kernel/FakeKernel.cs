@@ -24,7 +24,7 @@ internal sealed class FakeKernel : IKernelNbd
 
     public int Connect(ExportConnection export, int sectorSize, string owner)
     {
-        var index = ManagementError is null ? devices.Count : throw new AttachException(ManagementError);
+        int index = ManagementError is null ? devices.Count : throw new AttachException(ManagementError);
         Assert.True(devices.TryAdd(index, new Device(owner) { Connection = Take(export) }));
         return index;
     }
@@ -67,10 +67,10 @@ internal sealed class FakeKernel : IKernelNbd
         try
         {
             connection.Send([0x25, 0x60, 0x95, 0x13, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
-            var reply = new byte[17];
-            for (var done = 0; done < reply.Length;)
+            byte[] reply = new byte[17];
+            for (int done = 0; done < reply.Length;)
             {
-                var count = connection.Receive(reply.AsSpan(done));
+                int count = connection.Receive(reply.AsSpan(done));
                 if (count == 0)
                 {
                     return null;

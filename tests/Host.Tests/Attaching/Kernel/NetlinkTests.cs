@@ -50,7 +50,7 @@ public sealed class NetlinkTests : IDisposable
         {
             byte[] bytes = [.. whole];
             bytes[position] = value;
-            for (var length = position + 1; length <= bytes.Length; length++)
+            for (int length = position + 1; length <= bytes.Length; length++)
             {
                 var messages = NetlinkMessage.Read(bytes.AsSpan(0, length));
                 Assert.True(messages.Sum(message => 16 + message.Body.Length) <= length);
@@ -68,8 +68,8 @@ public sealed class NetlinkTests : IDisposable
         Assert.SkipUnless(BitConverter.IsLittleEndian, "the bytes here are those of a little-endian machine");
         using SmallNbdServer server = new(Path.Combine(root, "s"));
         using var export = ExportConnection.Open(Path.Combine(root, "s"), server.ExportName);
-        var request = NetlinkMessage.Request(0x21, 1, 5, KernelNbd.Describe(export, 4096, "own"));
-        var expected =
+        byte[] request = NetlinkMessage.Request(0x21, 1, 5, KernelNbd.Describe(export, 4096, "own"));
+        string expected =
             "68000000 2100 0500 05000000 00000000 01 01 0000"      // length, family, flags, sequence, port; command, version
             + " 0C00 0200 0000300000000000"                        // size
             + " 0C00 0300 0010000000000000"                        // block size

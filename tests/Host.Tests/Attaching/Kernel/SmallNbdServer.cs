@@ -96,15 +96,15 @@ internal sealed class SmallNbdServer : IDisposable
         Assert.Equal([0, 0, 0, 3], Read(stream, 4));
         Assert.Equal("IHAVEOPT"u8.ToArray(), Read(stream, 8));
         Assert.Equal([0, 0, 0, 7], Read(stream, 4));
-        var data = Read(stream, BinaryPrimitives.ReadInt32BigEndian(Read(stream, 4)));
-        var name = Encoding.UTF8.GetString(data.AsSpan(4, BinaryPrimitives.ReadInt32BigEndian(data)));
+        byte[] data = Read(stream, BinaryPrimitives.ReadInt32BigEndian(Read(stream, 4)));
+        string name = Encoding.UTF8.GetString(data.AsSpan(4, BinaryPrimitives.ReadInt32BigEndian(data)));
         if (name != ExportName)
         {
             Reply(stream, 0x8000_0006, "no such thing"u8);
             return false;
         }
 
-        var info = new byte[12];
+        byte[] info = new byte[12];
         BinaryPrimitives.WriteInt64BigEndian(info.AsSpan(2), Length);
         BinaryPrimitives.WriteUInt16BigEndian(info.AsSpan(10), Flags);
         Reply(stream, 3, info);
@@ -115,7 +115,7 @@ internal sealed class SmallNbdServer : IDisposable
 
     private static void Reply(Stream stream, uint type, ReadOnlySpan<byte> data)
     {
-        var reply = new byte[20 + data.Length];
+        byte[] reply = new byte[20 + data.Length];
         BinaryPrimitives.WriteUInt64BigEndian(reply, 0x0003e889045565a9);
         BinaryPrimitives.WriteUInt32BigEndian(reply.AsSpan(8), 7);
         BinaryPrimitives.WriteUInt32BigEndian(reply.AsSpan(12), type);
@@ -128,9 +128,9 @@ internal sealed class SmallNbdServer : IDisposable
     {
         while (true)
         {
-            var request = Read(stream, 28);
+            byte[] request = Read(stream, 28);
             Assert.Equal([0x25, 0x60, 0x95, 0x13, 0, 0, 0, 0], request[..8]);
-            var data = new byte[BinaryPrimitives.ReadInt32BigEndian(request.AsSpan(24))];
+            byte[] data = new byte[BinaryPrimitives.ReadInt32BigEndian(request.AsSpan(24))];
             data.AsSpan().Fill(Content);
             stream.Write([0x67, 0x44, 0x66, 0x98, 0, 0, 0, 0, .. request[8..16], .. data]);
         }
@@ -138,7 +138,7 @@ internal sealed class SmallNbdServer : IDisposable
 
     private static byte[] Read(Stream stream, int length)
     {
-        var bytes = new byte[length];
+        byte[] bytes = new byte[length];
         stream.ReadExactly(bytes);
         return bytes;
     }
