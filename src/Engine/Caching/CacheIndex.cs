@@ -92,7 +92,7 @@ internal sealed class CacheIndex
         return false;
     }
 
-    /// <summary>Notes the newest place of a block; whether it was not held before.</summary>
+    /// <summary>Records the newest place of a block. Returns whether the block was not held before.</summary>
     internal bool Set(long block, CachePlace place)
     {
         int slot = SlotOf(block);

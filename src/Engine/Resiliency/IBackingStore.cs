@@ -3,9 +3,9 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>
-/// Where the data of a virtual disk is at home: one space, or the tiers of a tiered disk. Room is given to it by units: a row of slabs, or
-/// a slice. Beside what every store can do it has what a write cache in front of it needs: room for a ring on its own members, unless the ring
-/// stands elsewhere, and units that exist before something is promised for them.
+/// Storage of the data of a virtual disk: one space, or the tiers of a tiered disk. It gets room in units: a row of slabs, or a slice. Beside the
+/// requests of every store it provides what a write cache in front of it needs: room for a ring on its own members, unless the ring is in
+/// another pool, and units that exist before a write to them is acknowledged.
 /// </summary>
 internal interface IBackingStore : IBlockStore, IRingStorage
 {
