@@ -14,7 +14,7 @@ namespace TierSpaces.Engine.Devices.Raw;
 // Invariants
 //  1. Every request is checked against geometry and closing before anything is touched.
 //  2. A flush or durable write succeeds only while the device is still there with its size: a truncated or unlinked
-//     image would swallow writes without an error. Once gone, a disk stays gone until it is opened anew.
+//     image would swallow writes without an error. Once gone, a disk stays gone until it is reopened.
 //  3. The descriptor is closed after the last request in flight.
 
 /// <summary>A member disk over an image file or a block device.</summary>
