@@ -49,7 +49,7 @@ public sealed record NewVirtualDiskSpec
     /// <summary>Size of one copy of its write cache in bytes, whole slabs; 0: none.</summary>
     public long WriteCacheSize { get; init; }
 
-    /// <summary>Another pool that lends the room for its write cache; none: its own pool. The size is in whole slabs of that pool then.</summary>
+    /// <summary>Cache pool of its write cache, if that is remote; none: its own pool. The size is in whole slabs of that pool then.</summary>
     public PoolId CachePool { get; init; }
 
     /// <summary>When its write cache is destaged.</summary>

@@ -4,11 +4,11 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-// Pools that lose the majority of their metadata votes while they serve. Such a pool can acknowledge and record nothing more, whatever comes back: what its
-// disks hold has to be agreed on anew. So it is closed, and opened again when the majority is back, as a host does that starts:
+// Pools that lose the majority of their metadata votes while they serve. Such a pool can acknowledge and record nothing more, whatever comes back: its
+// disks have to agree on their contents again. So it is closed, and opened again when the majority is back, as a starting host does:
 //
 //   1. The exports end, and everything above the pool; requests under way fail with EIO. What was not flushed is as after a crash.
-//   2. Virtual disks of other pools whose write cache it lends room for wait for it, detached.
+//   2. Virtual disks of other pools whose remote cache is in it wait for it, detached.
 //   3. Its disks are looked for every two seconds; when the majority is there it is opened, and its virtual disks are exported as before.
 //
 // Invariants
