@@ -3,7 +3,7 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-/// <summary>What a write cache does with writes.</summary>
+/// <summary>How a write cache treats writes.</summary>
 public enum WriteCacheState
 {
     /// <summary>It takes them.</summary>
@@ -15,14 +15,14 @@ public enum WriteCacheState
     /// <summary>It takes no writes and holds nothing: writes go to the backing store.</summary>
     WriteThrough,
 
-    /// <summary>What it held is lost: its virtual disk cannot be used.</summary>
+    /// <summary>Its data is lost: its virtual disk cannot be used.</summary>
     Lost,
 
     /// <summary>The pool that it is in is not open: its virtual disk waits for it.</summary>
     Absent,
 }
 
-// What a write cache does with writes, shared by its parts; and what they wait for.
+// How a write cache treats writes, shared by its parts; and the signals that writes wait for.
 //
 // Invariants
 //  1. Active → Retiring → WriteThrough. A cache that is lost stays lost, and its backing store has failed.
@@ -34,7 +34,7 @@ internal sealed class CacheStatus(IBackingStore backing)
 {
     private readonly LaneSignal _freed = new();   // space was given free, or the state has changed
 
-    /// <summary>What the cache does with writes.</summary>
+    /// <summary>How the cache treats writes.</summary>
     internal WriteCacheState State { get; private set; }
 
     /// <summary>Why it is not active, or why it cannot empty itself; else empty.</summary>

@@ -5,14 +5,14 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// What is given up with a cache that is lost. If the ring was whole when it was opened, the index has all of it. Otherwise the index has the records
-// before the damage, and every header that can still be read names blocks of the others.
+// Lists the blocks that are given up with a lost cache. If the ring was whole when it was opened, the index has all of them. Otherwise the index has
+// the records before the damage, and every header that can still be read names blocks of the others.
 //
 // Invariants
 //  1. Every block whose record can be read is named. A block that is already on the backing store may be named too.
-//  2. If records may be lost whose blocks nothing names any more, the result says that it is not complete.
+//  2. If there may be lost records whose blocks are named nowhere any more, the result says that it is not complete.
 
-/// <summary>Finds out what a lost write cache held.</summary>
+/// <summary>Lists the blocks that a lost write cache held.</summary>
 internal sealed class CacheSurvey(ILane lane, IBackingStore backing, WriteCacheOptions options, CacheIndex index, ServingRing ring)
 {
     private const int BlockSize = CacheRecord.BlockSize;

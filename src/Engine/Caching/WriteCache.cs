@@ -60,7 +60,7 @@ public sealed class WriteCache : IBlockStore
         _zeroes = new CacheZeroes(lane, backing, locks, _rows, contents.Index, _ring, retirement, _writes, backingWrites, _flusher, _status, Counters);
     }
 
-    /// <summary>What it does with writes.</summary>
+    /// <summary>How it treats writes.</summary>
     public WriteCacheState State => _status.State;
 
     /// <summary>Whether its virtual disk cannot be used because of it.</summary>
@@ -132,7 +132,7 @@ public sealed class WriteCache : IBlockStore
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _reads.Status(offset, length, extents);
 
-    /// <summary>Stops it. What the ring holds stays there, durable. No request is under way any more.</summary>
+    /// <summary>Stops it. The data of the ring stays there, durable. No request is under way any more.</summary>
     public async LaneTask<IoError> Close()
     {
         await _destager.Stop();

@@ -19,7 +19,7 @@ public enum WriteReason
     WriteThrough,
 }
 
-/// <summary>What happened in a write cache since it was opened.</summary>
+/// <summary>Counters of a write cache since it was opened.</summary>
 public sealed class WriteCacheCounters
 {
     private readonly long[] _writes = new long[Enum.GetValues<WriteReason>().Length];

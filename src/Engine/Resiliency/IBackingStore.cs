@@ -42,8 +42,8 @@ internal interface IBackingStore : IBlockStore, IRingStorage
     void UnitReleased(int unit);
 
     /// <summary>
-    /// What a range held is lost for good: reading a block of it fails until that block is written or unmapped. Durable with the next flush.
-    /// <see cref="IoError.NotSupported"/>: without checksums there is nothing that could say so.
+    /// Marks the blocks of a range as lost for good: reading a block fails until it is written or unmapped. Durable with the next flush.
+    /// <see cref="IoError.NotSupported"/>: a store without checksums has no place for such marks.
     /// </summary>
     LaneTask<IoError> Poison(long offset, long length);
 

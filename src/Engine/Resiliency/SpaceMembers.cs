@@ -8,8 +8,8 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. Flushed ≤ Written per disk, both counts of completed writes; a flush covers what had completed when it was submitted.
 //  2. One flush of a disk is under way at a time; a caller that needs a later one waits for it and then submits the next.
-//  3. A full host file system is waited for, a try a second: it is never the disk's failure. Data of clients waits a minute at most. What the
-//     space writes for itself (log, pages) waits for room as long as AwaitsRoom is set: its callers are answered by OrNoSpace after a
+//  3. A full host file system is waited for, a try a second: it is never the disk's failure. Data of clients waits a minute at most. Writes of the
+//     space itself (log, pages) wait for room as long as AwaitsRoom is set: their callers are answered by OrNoSpace after a
 //     minute, the work goes on, so nothing is left half done when there is room again.
 //  4. A flush that fails, for want of room too, is never repeated and believed: a file system may have dropped what it could not place.
 

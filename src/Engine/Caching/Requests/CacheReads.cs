@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Caching;
 // A read takes cached blocks from the ring and the rest from the backing store.
 //
 // Invariants
-//  1. What the index names when a read begins stays readable until that read ends.
+//  1. Data that the index names when a read begins stays readable until that read ends.
 
 /// <summary>Reads of a virtual disk with a write cache.</summary>
 internal sealed class CacheReads(IBackingStore backing, CacheIndex index, ServingRing ring, RingReaders readers, WriteCacheCounters counters)

@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Devices.Raw;
 // A file or block device as a disk. One class for both lane backends: the lane decides how an operation is run, this
 // class decides which operation is run.
 //
-//   Direct    aligned requests go to the lane; what direct access cannot take goes through UnalignedAccess
+//   Direct    aligned requests go to the lane; other requests go through UnalignedAccess
 //   Buffered  a read asks the page cache first (RWF_NOWAIT), then goes to the lane
 //   Memory    reads and writes are plain calls here and now
 //

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-// What a pool does about its disks without being asked:
+// Actions of a pool on its disks without a command:
 //
 //   the majority of its votes is lost     it is closed, and opened again when the majority is back (LostPools)
 //   a member is missing                   it is looked for; when it is back it takes part again, and what it missed is copied (MissingDisks)
@@ -18,7 +18,7 @@ namespace TierSpaces.Engine.Management;
 // Invariants
 //  1. Changes of a pool run in the verb queue; looking for a disk does not, because a disk may take long to answer.
 
-/// <summary>Does once a second what pools do about their disks by themselves.</summary>
+/// <summary>Runs once a second the actions of pools on their disks.</summary>
 internal sealed class Healing(
     SubsystemCore core, MissingDisks missing, LostPools lost, VirtualDiskOpener disks, FailingDisks failing, WriteCacheService caches, RepairService repairs, RemoteCaches remote)
 {
