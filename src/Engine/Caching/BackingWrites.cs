@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Caching;
 // Invariants
 //  1. Flushed ≤ written, for writes past the ring and for runs of destaging: a flush covers what had ended when it was submitted.
 
-/// <summary>What was written to the home since it was opened, past the ring and by destaging, and how much of it a flush has covered.</summary>
+/// <summary>Counts the writes to the backing store since it was opened, past the ring and by destaging, and how many of them a flush has covered.</summary>
 internal sealed class BackingWrites(IBackingStore backing, CacheLosses losses, WriteCacheCounters counters)
 {
     private long _passed;          // writes, unmaps and zeroings past the ring
@@ -17,7 +17,7 @@ internal sealed class BackingWrites(IBackingStore backing, CacheLosses losses, W
     /// <summary>Number of requests past the ring so far.</summary>
     internal long Passed => _passed;
 
-    /// <summary>Whether every run of destaging is durable at home.</summary>
+    /// <summary>Whether every run of destaging is durable on the backing store.</summary>
     internal bool AreRunsFlushed => _runsFlushed == _runs;
 
     /// <summary>Whether so many requests past the ring are durable.</summary>
@@ -41,7 +41,7 @@ internal sealed class BackingWrites(IBackingStore backing, CacheLosses losses, W
     /// <summary>A run of destaging has ended.</summary>
     internal void NoteRun() => _runs++;
 
-    /// <summary>Makes durable what was written to the home.</summary>
+    /// <summary>Flushes the backing store and counts the requests and runs before it as durable.</summary>
     internal async LaneTask<IoError> FlushBacking()
     {
         (long passed, long runs) = (_passed, _runs);

@@ -5,9 +5,9 @@ namespace TierSpaces.Engine.Caching;
 
 // Invariants
 //  1. The queue has every record between tail and head, oldest first; the index has the newest version of each block in them.
-//  2. A block in the index holds its row of the home.
+//  2. A block in the index holds its row of the backing store.
 
-/// <summary>What the ring holds: the newest version of each block, and the records in their order.</summary>
+/// <summary>Contents of the ring: the newest version of each block, and the records in their order.</summary>
 internal sealed class CacheContents(IBackingStore backing, HeldRows rows, CacheStatus status, WriteCacheCounters counters, int ringBlocks)
 {
     private const int BlockSize = CacheRecord.BlockSize;

@@ -5,7 +5,7 @@ namespace TierSpaces.Engine.Caching;
 
 // Invariants
 //  1. A flush covers the writes that went into the ring and those that passed it by.
-//  2. The ring of a cache that is being given up is not relied on: what it holds is durable when it is home.
+//  2. The ring of a cache that is being given up is not relied on: its data is durable only on the backing store.
 
 /// <summary>Makes the writes of a virtual disk durable, wherever they went.</summary>
 internal sealed class CacheFlusher(IBackingStore backing, BackingWrites writes, ServingRing ring, CacheStatus status)

@@ -36,7 +36,7 @@ internal readonly record struct CachePlace
 //     the ring can make it more, and HasRoom is asked before blocks are added.
 //  2. A key is found between its home slot and the next empty one: removal closes gaps.
 
-/// <summary>Which blocks of the virtual disk a write cache holds, and where. Allocates nothing once made.</summary>
+/// <summary>Maps the blocks of the virtual disk that a write cache holds to their places. Allocates nothing once made.</summary>
 internal sealed class CacheIndex
 {
     private const int ClusterBits = 4;
@@ -92,7 +92,7 @@ internal sealed class CacheIndex
         return false;
     }
 
-    /// <summary>Notes the newest place of a block; whether it was not held before.</summary>
+    /// <summary>Records the newest place of a block. Returns whether the block was not held before.</summary>
     internal bool Set(long block, CachePlace place)
     {
         int slot = SlotOf(block);

@@ -2,7 +2,7 @@ using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Engine.Caching;
 
-/// <summary>What a lost write cache held.</summary>
+/// <summary>Data that a lost write cache held.</summary>
 /// <param name="Ranges">Ranges in bytes, in order of address, none touching the next.</param>
 /// <param name="IsComplete">Whether the list is complete. If not, records with unknown ranges are lost too.</param>
 public readonly record struct CacheLoss(IReadOnlyList<(long Offset, long Length)> Ranges, bool IsComplete)

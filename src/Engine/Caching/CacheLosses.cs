@@ -5,12 +5,12 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// Blocks of the ring that no copy can give. The home marks them as lost, so that reads of them fail there, as they did here, until they are written
-// or unmapped; everything else is destaged as usual.
+// Blocks of the ring that no copy can give. The backing store marks them as lost: reads of them fail there, as they failed here, until they are
+// written or unmapped. Everything else is destaged as usual.
 //
 // Invariants
-//  1. A block is listed from the moment the home has marked it until a write or zeroing of it at home succeeds.
-//  2. If the home cannot mark a block (it has no checksums), nothing more is destaged until the block is written or unmapped.
+//  1. A block is listed from the moment the backing store has marked it until a write or zeroing of it there succeeds.
+//  2. If the backing store cannot mark a block (it has no checksums), nothing more is destaged until the block is written or unmapped.
 
 /// <summary>Blocks of a write cache that were lost on every copy and have not been written since.</summary>
 internal sealed class CacheLosses(IBackingStore backing, WriteCacheCounters counters)
@@ -19,15 +19,15 @@ internal sealed class CacheLosses(IBackingStore backing, WriteCacheCounters coun
     private const int RangesNamedMax = 4;
 
     private readonly SortedSet<long> _lost = [];
-    private long _unmarked = -1;   // a lost block that the home cannot mark, as the last round found it; -1: none
+    private long _unmarked = -1;   // a lost block that the backing store cannot mark, as the last round found it; -1: none
 
     /// <summary>Whether a block was lost since the cache was opened and has not been written since.</summary>
     internal bool Any => _lost.Count > 0;
 
-    /// <summary>Begins a round of destaging, which finds out again whether the home can mark what is lost.</summary>
+    /// <summary>Begins a round of destaging, which tries again whether the backing store can mark the lost blocks.</summary>
     internal void BeginRound() => _unmarked = -1;
 
-    /// <summary>Marks a block as lost at home.</summary>
+    /// <summary>Marks a block as lost on the backing store.</summary>
     internal async LaneTask<IoError> GiveUp(long block)
     {
         IoError error = await backing.Poison(block * BlockSize, BlockSize);
@@ -41,7 +41,7 @@ internal sealed class CacheLosses(IBackingStore backing, WriteCacheCounters coun
         return error;
     }
 
-    /// <summary>Takes the outcome of a write or zeroing at home, and returns it: what was lost in the range is an error no more.</summary>
+    /// <summary>Takes the outcome of a write or zeroing on the backing store, and returns it. Success clears the lost blocks of the range.</summary>
     internal IoError NoteWritten(IoError outcome, long offset, long length)
     {
         if (_lost.Count > 0 && outcome == IoError.None)
@@ -53,7 +53,7 @@ internal sealed class CacheLosses(IBackingStore backing, WriteCacheCounters coun
     }
 
     /// <summary>Returns why a round failed.</summary>
-    internal string TroubleOf(IoError error) => _unmarked >= 0 ? UnmarkedReason() : $"data cannot be taken home: {error}";
+    internal string TroubleOf(IoError error) => _unmarked >= 0 ? UnmarkedReason() : $"data cannot be destaged: {error}";
 
     /// <summary>Returns what is lost, in words; empty if nothing is.</summary>
     internal string Describe()

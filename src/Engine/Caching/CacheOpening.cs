@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Caching;
 // Invariants
 //  1. Nothing is replayed from a copy that is marked stale. If all copies are marked, the ring was given up.
 //  2. Requests are served only after the anchor of this session is durable on every live copy.
-//  3. If it cannot be known what the ring holds, or if it is damaged on every copy, the home fails and says why.
+//  3. If the contents of the ring cannot be known, or are damaged on every copy, the backing store fails with the reason.
 
 /// <summary>Opens a write cache: makes a new ring, or replays the ring that an earlier session left.</summary>
 internal sealed class CacheOpening(

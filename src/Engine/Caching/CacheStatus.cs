@@ -3,7 +3,7 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-/// <summary>What a write cache does with writes.</summary>
+/// <summary>How a write cache treats writes.</summary>
 public enum WriteCacheState
 {
     /// <summary>It takes them.</summary>
@@ -12,20 +12,20 @@ public enum WriteCacheState
     /// <summary>It takes none any more and empties itself.</summary>
     Retiring,
 
-    /// <summary>It takes none and holds nothing: writes go to their home.</summary>
+    /// <summary>It takes no writes and holds nothing: writes go to the backing store.</summary>
     WriteThrough,
 
-    /// <summary>What it held is lost: its virtual disk cannot be used.</summary>
+    /// <summary>Its data is lost: its virtual disk cannot be used.</summary>
     Lost,
 
     /// <summary>The pool that it is in is not open: its virtual disk waits for it.</summary>
     Absent,
 }
 
-// What a write cache does with writes, shared by its parts; and what they wait for.
+// How a write cache treats writes, shared by its parts; and the signals that writes wait for.
 //
 // Invariants
-//  1. Active → Retiring → WriteThrough. A cache that is lost stays lost, and its home has failed.
+//  1. Active → Retiring → WriteThrough. A cache that is lost stays lost, and its backing store has failed.
 //  2. Every change of the state wakes the waiters of Freed, which look at the state again.
 //  3. A cache that is being closed stays so.
 
@@ -34,7 +34,7 @@ internal sealed class CacheStatus(IBackingStore backing)
 {
     private readonly LaneSignal _freed = new();   // space was given free, or the state has changed
 
-    /// <summary>What the cache does with writes.</summary>
+    /// <summary>How the cache treats writes.</summary>
     internal WriteCacheState State { get; private set; }
 
     /// <summary>Why it is not active, or why it cannot empty itself; else empty.</summary>
@@ -133,7 +133,7 @@ internal sealed class CacheStatus(IBackingStore backing)
         backing.FailFront(IoError.DeviceGone, reason);
     }
 
-    /// <summary>Fails the cache and its home: acknowledged data of the ring cannot be kept. Returns the error.</summary>
+    /// <summary>Fails the cache and its backing store: acknowledged data of the ring cannot be kept. Returns the error.</summary>
     internal IoError Lose(IoError error, string reason, long dirtyBytes, bool awaitsDisks)
     {
         if (State != WriteCacheState.Lost)
@@ -141,14 +141,14 @@ internal sealed class CacheStatus(IBackingStore backing)
             State = WriteCacheState.Lost;
             AwaitsDisks = awaitsDisks;
             Reason = reason;
-            backing.FailFront(error, $"the write cache is lost: {reason}; {dirtyBytes} bytes of it were not home");
+            backing.FailFront(error, $"the write cache is lost: {reason}; {dirtyBytes} bytes in it were not destaged");
             _freed.NotifyAll();
         }
 
         return error;
     }
 
-    /// <summary>Notes why the cache cannot empty itself now.</summary>
+    /// <summary>Records why the cache cannot empty itself now.</summary>
     internal void NoteTrouble(string reason) => Reason = reason;
 
     /// <summary>Destaging works again. The reason of another state stays.</summary>

@@ -5,14 +5,14 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// What is given up with a cache that is lost. If the ring was whole when it was opened, the index has all of it. Otherwise the index has the records
-// before the damage, and every header that can still be read names blocks of the others.
+// Lists the blocks that are given up with a lost cache. If the ring was whole when it was opened, the index has all of them. Otherwise the index has
+// the records before the damage, and every header that can still be read names blocks of the others.
 //
 // Invariants
-//  1. Every block whose record can be read is named. A block that is home already may be named too.
-//  2. If records may be lost whose blocks nothing names any more, the result says that it is not complete.
+//  1. Every block whose record can be read is named. A block that is already on the backing store may be named too.
+//  2. If there may be lost records whose blocks are named nowhere any more, the result says that it is not complete.
 
-/// <summary>Finds out what a lost write cache held.</summary>
+/// <summary>Lists the blocks that a lost write cache held.</summary>
 internal sealed class CacheSurvey(ILane lane, IBackingStore backing, WriteCacheOptions options, CacheIndex index, ServingRing ring)
 {
     private const int BlockSize = CacheRecord.BlockSize;
@@ -21,13 +21,13 @@ internal sealed class CacheSurvey(ILane lane, IBackingStore backing, WriteCacheO
     private bool _isIndexWhole;   // the index has every record of the ring
     private long _oldest;         // position of the oldest record that is needed, as the opening found it
 
-    /// <summary>Notes where the oldest record is that the opening found.</summary>
+    /// <summary>Records the position of the oldest record that the opening found.</summary>
     internal void NoteOldest(long position) => _oldest = position;
 
     /// <summary>The index has every record of the ring: it was recovered whole, or is new.</summary>
     internal void NoteIndexWhole() => _isIndexWhole = true;
 
-    /// <summary>Returns the ranges that are in the ring and not (or not surely) home, in order of address.</summary>
+    /// <summary>Returns the ranges that are in the ring and not (or not surely) on the backing store, in order of address.</summary>
     internal IReadOnlyList<(long Offset, long Length)> DirtyRanges() => CacheLoss.Merge(DirtyBlocks());
 
     /// <summary>Returns what is given up with a cache that is lost, as far as it can be known. Reads the ring if that is necessary.</summary>

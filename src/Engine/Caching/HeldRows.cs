@@ -4,15 +4,15 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.Caching;
 
 // Invariants
-//  1. Every cached block has a row of its home that is its own. The row is held until the block is forgotten, and no longer.
-//  2. The home gives no row back that is held.
+//  1. Every cached block has a row of its own on the backing store. The row is held until the block is forgotten, and no longer.
+//  2. The backing store gives no row back that is held.
 
-/// <summary>Units of room of the home that the cache holds: per row, blocks in the ring and writes on their way.</summary>
+/// <summary>Rows of the backing store that the cache holds: per row, the number of blocks in the ring and of writes on their way.</summary>
 internal sealed class HeldRows(IBackingStore backing)
 {
     private int[] _blocks = [];   // per row
 
-    /// <summary>Has the home ask this cache whether a row is held.</summary>
+    /// <summary>Makes the backing store ask this cache whether a row is held.</summary>
     internal void Claim() => backing.IsUnitHeld = IsHeld;
 
     internal int RowOf(long offset) => (int)(offset / backing.UnitSize);
@@ -60,6 +60,6 @@ internal sealed class HeldRows(IBackingStore backing)
         }
 
         _blocks[row] += change;
-        Invariant.That(_blocks[row] >= 0, "A row of the home is held until its last block is forgotten, and no longer.");
+        Invariant.That(_blocks[row] >= 0, "A row of the backing store is held until its last block is forgotten, and no longer.");
     }
 }

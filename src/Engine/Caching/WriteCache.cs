@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Caching;
 // A persistent, mirrored ring of records on fast disks in front of a space on slower ones.
 //
 // A write is copied into a record, acknowledged when the record is on every live copy, durable at the next flush of the ring, and destaged later, sorted by
-// address. A read takes what the ring holds and the rest from the home.
+// address. A read takes cached blocks from the ring and the rest from the backing store.
 //
 // The cache composes its parts and is their face. Rules of order are invariants of the parts, each with a simulated-crash test: Admission, CacheWrites, CacheZeroes,
 // CacheReads (requests), CacheContents and HeldRows (what the ring holds), Destager (rounds), ServingRing and RingRetirement (the ring from the opening until it is
@@ -60,7 +60,7 @@ public sealed class WriteCache : IBlockStore
         _zeroes = new CacheZeroes(lane, backing, locks, _rows, contents.Index, _ring, retirement, _writes, backingWrites, _flusher, _status, Counters);
     }
 
-    /// <summary>What it does with writes.</summary>
+    /// <summary>How it treats writes.</summary>
     public WriteCacheState State => _status.State;
 
     /// <summary>Whether its virtual disk cannot be used because of it.</summary>
@@ -88,7 +88,7 @@ public sealed class WriteCache : IBlockStore
     /// <summary>Length of the ring in bytes; 0 once it is given up.</summary>
     public long SizeBytes => _ring.SizeBytes;
 
-    /// <summary>Bytes of the ring that hold records not yet home.</summary>
+    /// <summary>Bytes of the ring that hold records not yet destaged.</summary>
     public long DirtyBytes => _ring.DirtyBytes;
 
     /// <summary>Bytes of the ring that records can be written to now.</summary>
@@ -103,10 +103,10 @@ public sealed class WriteCache : IBlockStore
     /// <inheritdoc/>
     public StoreGeometry Geometry => _backing.Geometry;
 
-    /// <summary>Whether a disk holds the only good copy of what is not home yet.</summary>
+    /// <summary>Whether a disk holds the only good copy of data that is not destaged yet.</summary>
     internal bool IsDegraded => _ring.IsDegraded;
 
-    /// <summary>The ranges that are in the ring and not (or not surely) home, in order of address: what is lost with it.</summary>
+    /// <summary>Returns the ranges in the ring that are not (or not surely) on the backing store, in order of address: they are lost with the ring.</summary>
     public IReadOnlyList<(long Offset, long Length)> DirtyRanges() => _survey.DirtyRanges();
 
     /// <inheritdoc/>
@@ -132,7 +132,7 @@ public sealed class WriteCache : IBlockStore
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _reads.Status(offset, length, extents);
 
-    /// <summary>Stops it. What the ring holds stays there, durable. No request is under way any more.</summary>
+    /// <summary>Stops it. The data of the ring stays there, durable. No request is under way any more.</summary>
     public async LaneTask<IoError> Close()
     {
         await _destager.Stop();

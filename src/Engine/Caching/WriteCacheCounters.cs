@@ -6,7 +6,7 @@ public enum WriteReason
     /// <summary>To the cache.</summary>
     Cache,
 
-    /// <summary>Past the cache: its home is on media as fast as the cache's.</summary>
+    /// <summary>Past the cache: the backing store is on media as fast as the cache's.</summary>
     SsdResident,
 
     /// <summary>Past the cache: larger than the cache takes.</summary>
@@ -19,7 +19,7 @@ public enum WriteReason
     WriteThrough,
 }
 
-/// <summary>What happened in a write cache since it was opened.</summary>
+/// <summary>Counters of a write cache since it was opened.</summary>
 public sealed class WriteCacheCounters
 {
     private readonly long[] _writes = new long[Enum.GetValues<WriteReason>().Length];
@@ -31,10 +31,10 @@ public sealed class WriteCacheCounters
     /// <summary>Bytes of blocks read from the cache.</summary>
     public long HitBytes { get; private set; }
 
-    /// <summary>Bytes of blocks read from the home.</summary>
+    /// <summary>Bytes of blocks read from the backing store.</summary>
     public long MissBytes { get; private set; }
 
-    /// <summary>Bytes written home by destaging.</summary>
+    /// <summary>Bytes that destaging has written to the backing store.</summary>
     public long DestagedBytes { get; private set; }
 
     /// <summary>Bytes of the ring given free for new writes.</summary>
@@ -55,7 +55,7 @@ public sealed class WriteCacheCounters
     /// <summary>Times that no copy could give a block of the ring.</summary>
     public long BlocksLost { get; private set; }
 
-    /// <summary>Bytes of them that were taken home as lost: errors there until they are written or unmapped.</summary>
+    /// <summary>Bytes of them that were marked as lost on the backing store: reads of them fail until they are written or unmapped.</summary>
     public long LostBytes { get; private set; }
 
     /// <summary>Writes that went somewhere for a reason.</summary>

@@ -19,7 +19,7 @@ public sealed record WriteCacheOptions
     /// <summary>Length of the ring in bytes, anchors included; a multiple of 4096, at least 64 KiB.</summary>
     public required long Length { get; init; }
 
-    /// <summary>When and how fast data goes home.</summary>
+    /// <summary>When and how fast data is destaged.</summary>
     public required DestageSettings Destage { get; init; }
 
     /// <summary>Records durably that a copy misses records.</summary>
@@ -28,13 +28,13 @@ public sealed record WriteCacheOptions
     /// <summary>Records durably that a copy is whole again.</summary>
     public required Func<int, LaneTask<IoError>> ClearStale { get; init; }
 
-    /// <summary>Where the ring stands; null: with its home.</summary>
+    /// <summary>Storage of the ring; null: the backing store.</summary>
     internal IRingStorage? RingStorage { get; init; }
 
-    /// <summary>How fast the medium of a disk of the home is: a write to disks as fast as the slowest of the cache passes it by.</summary>
+    /// <summary>Rank of the medium of a disk of the backing store. A write to disks as fast as the slowest of the cache passes the cache by.</summary>
     public required Func<int, int> RankOf { get; init; }
 
-    /// <summary>The same of a disk that the ring is on, where that is of another pool.</summary>
+    /// <summary>The same of a disk of the ring, if that is in a cache pool.</summary>
     public Func<int, int>? RingRankOf { get; init; }
 
     /// <summary>Wall clock of the machine in minutes since local midnight.</summary>

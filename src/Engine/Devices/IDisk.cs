@@ -126,8 +126,8 @@ public interface IDisk : IBlockStore
     int InFlight { get; }
 
     /// <summary>
-    /// The pool goes on without this disk: whoever waits for a request on it is answered with DeviceGone now, nothing more is
-    /// submitted. Closing and reopening it is the only way back. Disks without deadlines just go on.
+    /// Detaches the pool from this disk. Requests in flight complete with DeviceGone now, and nothing more is submitted. Only closing and
+    /// reopening the disk brings it back. Disks without deadlines ignore this.
     /// </summary>
     void Disconnect()
     {

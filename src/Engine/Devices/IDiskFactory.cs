@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices;
 
-/// <summary>What the user says of a disk instead of the system; null means ask the system.</summary>
+/// <summary>Properties of a disk that the user states instead of the system; null: the system states it.</summary>
 public sealed record DiskOverrides(
     MediaType? MediaType = null,
     BusType? BusType = null,
@@ -12,7 +12,7 @@ public sealed record DiskOverrides(
     int? PhysicalSectorSize = null,
     bool? IsWriteCacheEnabled = null);
 
-/// <summary>Why a disk could not be opened: the culprit is in the message, the kind decides what the caller does.</summary>
+/// <summary>A disk could not be opened. The message names the disk; the kind decides what the caller does.</summary>
 public sealed class DiskOpenException(DiskOpenFailure failure, string message, Exception? inner = null) : Exception(message, inner)
 {
     /// <summary>Kind of failure.</summary>
@@ -31,7 +31,7 @@ public enum DiskOpenFailure
     /// <summary>Another process, or this one, has it open exclusively.</summary>
     InUse,
 
-    /// <summary>A process that has ended has it open still: the kernel is about to let go of it.</summary>
+    /// <summary>A process that has exited still has it open; the kernel is about to release it.</summary>
     StillHeld,
 
     /// <summary>Not a regular file or block device, a bad URI, or an unusable size.</summary>
@@ -41,7 +41,7 @@ public enum DiskOpenFailure
     Failed,
 }
 
-/// <summary>What a disk is opened for.</summary>
+/// <summary>Access that a disk is opened with.</summary>
 public enum DiskUse
 {
     /// <summary>Reads and writes, by one opener at a time.</summary>

@@ -6,8 +6,8 @@ using TierSpaces.Engine.VirtualDisks;
 namespace TierSpaces.Engine.Jobs;
 
 /// <summary>
-/// Evens out how full the disks of a pool are. A piece is one slab; which one, and where to, is planned anew for each, so that the step may
-/// be interrupted anywhere. What has moved the metadata says; its cursor only counts.
+/// Evens out how full the disks of a pool are. A piece is one slab. Source and target are planned again for each slab, so the step may be
+/// interrupted anywhere. The metadata records what has moved; the cursor only counts.
 /// </summary>
 public sealed class OptimizeStep(Pool pool, Func<IReadOnlyList<OpenVirtualDisk>> disks) : IJobStep
 {

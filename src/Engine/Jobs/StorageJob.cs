@@ -60,8 +60,8 @@ public sealed class StorageJob
     private long _startNs;
     private long _endNs;
     private long _savedNs;
-    private JobState? _endAs;       // set when it is told to stop
-    private bool _again;            // set when it is told to begin again
+    private JobState? _endAs;       // set when a stop is requested
+    private bool _again;            // set when a restart is requested
     private bool _isEnding;
     private long _workSinceNs;      // when the work since the last pause began
     private long _bytesInPiece;     // bytes of the piece under way that a break within it has told of, and paid for

@@ -204,7 +204,7 @@ public sealed class Journal
     {
         if (FreeBlocks <= 0)
         {
-            throw new InvalidOperationException($"The ring of {Blocks} blocks is full: the tail stands at {DurableTail}, the end at {Next}.");
+            throw new InvalidOperationException($"The ring of {Blocks} blocks is full: the tail is at {DurableTail}, the end at {Next}.");
         }
 
         if (_open is null || _open.Count == GroupBlocks || SlotOf(Next) == 0)

@@ -44,8 +44,8 @@ public interface ILane
     LaneTask Yield();
 
     /// <summary>
-    /// Runs <paramref name="work"/> beside this lane and completes on it: for what takes so long that requests would wait for it. The work
-    /// shares nothing with the lane that changes, and throws nothing. One piece after the other.
+    /// Offloads <paramref name="work"/> to another thread and completes on the lane: for computations so long that requests would wait for them. The work
+    /// shares no mutable state with the lane, and throws nothing. Work items run one after the other.
     /// </summary>
     LaneTask Offload(Action work);
 
@@ -56,7 +56,7 @@ public interface ILane
 /// <summary>Crossing from other threads to a lane.</summary>
 public static class LaneExtensions
 {
-    /// <summary>What a function gives that is run beside the lane, see <see cref="ILane.Offload"/>; what it throws is thrown here.</summary>
+    /// <summary>Offloads a function and returns its result, see <see cref="ILane.Offload"/>. An exception of the function is thrown here.</summary>
     public static async LaneTask<T> Compute<T>(this ILane lane, Func<T> function)
     {
         T result = default!;

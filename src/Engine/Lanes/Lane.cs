@@ -13,12 +13,12 @@ namespace TierSpaces.Engine.Lanes;
 // starts. The thread sleeps nowhere else.
 //
 // Invariants
-//  1. Only Post, Stop and WakeFromOutside are called from other threads, and what posts the end of work aside; everything else runs on the
-//     lane's thread.
+//  1. Other threads call only Post, Stop and WakeFromOutside, and the worker of an offloaded item calls PostUnlessStopped; everything else runs
+//     on the lane's thread.
 //  2. One turn runs only what was ready when it began, so that a lane which keeps itself busy still serves its ring.
-//  3. Before sleeping the lane declares that it needs waking and looks at the queues once more; who queues afterwards
+//  3. Before sleeping the lane declares that it needs waking and looks at the queues once more. A thread that queues afterwards
 //     finds the declaration and signals. So no post is missed and a busy lane costs its callers no system call.
-//  4. One piece of work aside is under way at a time, the first of its queue: a lane leaves the other processors to others.
+//  4. At most one offloaded work item runs at a time, in FIFO order, so a lane never occupies more than one extra core.
 //  5. The thread ends only when no file operation is in flight (or after StopPatienceNs, leaving its memory alone).
 
 /// <summary>The lane of the real world: see <see cref="LaneFactory.Create"/>.</summary>
@@ -87,8 +87,8 @@ public abstract class Lane : ILane, IDisposable
     public bool IsCurrent => Environment.CurrentManagedThreadId == _threadId;
 
     /// <summary>
-    /// Told of exceptions that no awaiting code took; the lane goes on. Without it such an exception ends the process,
-    /// because state that nobody can vouch for must not reach a disk.
+    /// Handles exceptions that no awaiting code took; the lane goes on. Without a handler such an exception ends the process,
+    /// because state that may be inconsistent must not reach a disk.
     /// </summary>
     public Action<Exception>? UnhandledException { get; set; }
 
@@ -189,7 +189,7 @@ public abstract class Lane : ILane, IDisposable
         return StartFailure;
     }
 
-    /// <summary>Starts an operation; its target is told on the lane, never within this call.</summary>
+    /// <summary>Starts an operation; its target is completed on the lane, never within this call.</summary>
     internal abstract void Submit(in FileOperation operation, ICompletionTarget target);
 
     /// <summary>Makes a descriptor known to the backend.</summary>
@@ -249,7 +249,7 @@ public abstract class Lane : ILane, IDisposable
         ended.Completion.Complete(default);
     }
 
-    /// <summary>False when the lane has stopped: nobody waits for anything any more.</summary>
+    /// <summary>Posts work unless the lane has stopped. Returns false then: no task on the lane waits any more.</summary>
     private bool PostUnlessStopped(Action work)
     {
         lock (_postGate)

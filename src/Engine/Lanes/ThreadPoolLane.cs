@@ -135,12 +135,12 @@ internal sealed unsafe class ThreadPoolLane(string name, LaneOptions options) : 
         return Math.Max(0, Libc.EpollWait(_epoll, _events, EventsPerWait, milliseconds < 0 ? -1 : milliseconds));
     }
 
-    /// <summary>Begins or changes a watch. Where the kernel refuses, the target is told in a turn of its own, and nothing is watched.</summary>
+    /// <summary>Begins or changes a watch. If the kernel rejects it, nothing is watched and the target is notified in a turn of its own.</summary>
     private void Watch(int operation, PollTarget target, uint events)
     {
         if (target.Watch is not int index)
         {
-            return;   // the kernel refused it before
+            return;   // the kernel rejected it before
         }
 
         int errno = Control(operation, target.Descriptor, events, index);

@@ -19,7 +19,7 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
     private const uint CompletionEntries = 4096;
     private const uint SubmitBatch = 4;    // entries that are given to the kernel before the turn ends: the disk begins meanwhile
 
-    private static readonly ulong* s_ignored = (ulong*)NativeMemory.AllocZeroed(sizeof(ulong));   // wake counts nobody reads
+    private static readonly ulong* s_ignored = (ulong*)NativeMemory.AllocZeroed(sizeof(ulong));   // wake counts, which are never read
 
     private readonly CompletionTable _table = new();
     private readonly Queue<SubmissionEntry> _backlog = new();

@@ -2,10 +2,10 @@ using TierSpaces.Engine.Pools;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>Turns commits that failed into refusals.</summary>
+/// <summary>Turns failed commits into errors of verbs.</summary>
 internal static class Commits
 {
-    /// <summary>Refuses a verb whose commit failed.</summary>
+    /// <summary>Throws if the commit of a verb failed.</summary>
     /// <param name="result">Outcome of the commit.</param>
     /// <param name="what">Name of the object that was to be changed.</param>
     internal static void Require(CommitResult result, string what)

@@ -87,7 +87,7 @@ public enum ManagementError
     /// <summary>Two devices carry one identity.</summary>
     CloneDisk,
 
-    /// <summary>The disk holds somebody else's data.</summary>
+    /// <summary>The disk holds data of other software.</summary>
     ForeignSignature,
 
     /// <summary>A member is damaged.</summary>
@@ -112,10 +112,10 @@ public enum ManagementError
     NotConnected,
 }
 
-/// <summary>A verb was refused and nothing was changed.</summary>
+/// <summary>A verb failed and nothing was changed.</summary>
 /// <param name="error">Kind.</param>
-/// <param name="message">Parameter, value, allowed range and culprit.</param>
-/// <param name="action">What to do.</param>
+/// <param name="message">Parameter, value, valid range and the object concerned.</param>
+/// <param name="action">Action for the user.</param>
 public sealed class ManagementException(ManagementError error, string message, string action = "") : Exception(message)
 {
     /// <summary>Kind.</summary>

@@ -67,11 +67,11 @@ internal sealed class PoolTable
             "Register its missing disks.");
     }
 
-    /// <summary>The open virtual disks that have slabs in a pool: its own, and those of other pools that it lends room for their cache.</summary>
+    /// <summary>Returns the open virtual disks that have slabs in a pool: its own, and those of other pools whose remote cache is in it.</summary>
     internal IEnumerable<(ManagedPool OwnerPool, ManagedVirtualDisk Disk)> UsersOf(ManagedPool managed) => _pools.Values.SelectMany(owner =>
         owner.VirtualDisks.Values.Where(disk => owner == managed || (managed.Pool is not null && disk.Open.Remote?.Pool == managed.Pool)).Select(disk => (owner, disk)));
 
-    /// <summary>What a pool lends, one name a cache: virtual disk and pool.</summary>
+    /// <summary>Names the remote caches in a pool by virtual disk and owner pool.</summary>
     internal IEnumerable<string> Dependents(PoolState cachePool, Func<SpaceState, bool>? which = null) => cachePool.Spaces.Values
         .Where(space => space.Description.IsRemote && which?.Invoke(space) != false)
         .Select(space => space.Description)

@@ -8,7 +8,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>A physical disk as it stands now: registered here, or a missing member of a pool that is open.</summary>
+/// <summary>Current status of a physical disk: registered here, or a missing member of a pool that is open.</summary>
 public sealed record PhysicalDiskStatus
 {
     /// <summary>Identity: the label's for a member, else the registration's.</summary>
@@ -105,7 +105,7 @@ public sealed record PhysicalDiskStatus
     public IoCounters? Counters { get; init; }
 }
 
-/// <summary>A pool as it stands now.</summary>
+/// <summary>Current status of a pool.</summary>
 public sealed record StoragePoolStatus
 {
     /// <summary>Identity.</summary>
@@ -138,7 +138,7 @@ public sealed record StoragePoolStatus
     /// <summary>Largest write cache that a Simple virtual disk of one row could have now, in bytes; 0: none, or the pool is not open.</summary>
     public long WriteCacheSizeMax { get; init; }
 
-    /// <summary>Bytes of slabs that it lends for write caches of virtual disks of other pools.</summary>
+    /// <summary>Bytes of its slabs that hold remote write caches of virtual disks of other pools.</summary>
     public long RemoteCacheBytes { get; init; }
 
     /// <summary>Greatest logical sector of its disks.</summary>
@@ -148,7 +148,7 @@ public sealed record StoragePoolStatus
     public int PhysicalSectorSize { get; init; } = 4096;
 }
 
-/// <summary>A virtual disk as it stands now.</summary>
+/// <summary>Current status of a virtual disk.</summary>
 public sealed record VirtualDiskStatus
 {
     /// <summary>Description.</summary>
@@ -199,7 +199,7 @@ public sealed record VirtualDiskStatus
 /// <param name="Bytes">Bytes of them.</param>
 public readonly record struct WriteCount(long Writes, long Bytes);
 
-/// <summary>A write cache as it stands now; counters since it was opened, sizes in bytes of one copy.</summary>
+/// <summary>Current status of a write cache; counters since it was opened, sizes in bytes of one copy.</summary>
 public sealed record WriteCacheStatus
 {
     /// <summary>Name of its state.</summary>
@@ -208,13 +208,13 @@ public sealed record WriteCacheStatus
     /// <summary>Why it is in that state; empty when there is nothing to say.</summary>
     public string StateReason { get; init; } = "";
 
-    /// <summary>Bytes that are not home yet.</summary>
+    /// <summary>Bytes that are not destaged yet.</summary>
     public long DirtyBytes { get; init; }
 
     /// <summary>Bytes that can be written to it now.</summary>
     public long AvailableBytes { get; init; }
 
-    /// <summary>Bytes written home.</summary>
+    /// <summary>Bytes destaged.</summary>
     public long DestagedBytes { get; init; }
 
     /// <summary>Times that part of it was given free.</summary>
@@ -226,13 +226,13 @@ public sealed record WriteCacheStatus
     /// <summary>Bytes read from it.</summary>
     public long HitBytes { get; init; }
 
-    /// <summary>Bytes read from the home.</summary>
+    /// <summary>Bytes read from the backing store.</summary>
     public long MissBytes { get; init; }
 
     /// <summary>Writes that went to it.</summary>
     public WriteCount Cached { get; init; }
 
-    /// <summary>Writes whose home is as fast.</summary>
+    /// <summary>Writes past it because the backing store is as fast.</summary>
     public WriteCount SsdResident { get; init; }
 
     /// <summary>Writes that are too large for it.</summary>
@@ -281,7 +281,7 @@ public sealed record WriteCacheStatus
     private static WriteCount Of(WriteCacheCounters counters, WriteReason reason) => new(counters.Writes(reason), counters.WriteBytes(reason));
 }
 
-/// <summary>A storage tier as it stands now: a template, from which tiers are made, or a tier of a virtual disk. Sizes are bytes.</summary>
+/// <summary>Current status of a storage tier: a template, from which tiers are made, or a tier of a virtual disk. Sizes are bytes.</summary>
 public sealed record StorageTierStatus
 {
     /// <summary>Identity.</summary>

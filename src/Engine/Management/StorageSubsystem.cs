@@ -5,7 +5,7 @@ namespace TierSpaces.Engine.Management;
 
 // Every verb of the product over the engine: one service per kind of object, over tables of disks and pools that they share. Verbs run on the lane,
 // those that change something one after another; a verb checks everything it can before it changes anything. Background loops call the same
-// services, in turn with the verbs, and end when the host stops.
+// services through the verb queue, and end when the host stops.
 //
 // Invariants
 //  1. A service knows those that it is given, and none of them knows it.
@@ -120,7 +120,7 @@ public sealed class StorageSubsystem
     /// <summary>Verification of virtual disks.</summary>
     public ScrubService Scrubs { get; }
 
-    /// <summary>The turn of verbs, for callers on the lane.</summary>
+    /// <summary>The verb queue, for callers on the lane.</summary>
     internal VerbQueue Verbs => _core.Verbs;
 
     /// <summary>Finds the registered disks and opens the pools on them.</summary>

@@ -2,7 +2,7 @@ using TierSpaces.Engine.Lanes;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>What all services of a subsystem share: its options, its lane, the turn of its verbs, and the tables of its disks and pools.</summary>
+/// <summary>State that all services of a subsystem share: its options, its lane, its verb queue, and the tables of its disks and pools.</summary>
 internal sealed class SubsystemCore
 {
     internal SubsystemCore(SubsystemOptions options)

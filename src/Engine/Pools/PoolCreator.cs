@@ -84,7 +84,7 @@ internal static class PoolCreator
             : throw new PoolException($"{identity.Uri}: {reason}");
     }
 
-    /// <summary>Checks that disks may join a pool: blank, distinct, nobody else's.</summary>
+    /// <summary>Checks that disks may join a pool: blank, distinct, without data of other software or pools.</summary>
     /// <exception cref="PoolException">One may not.</exception>
     internal static async LaneTask Check(PoolEnvironment environment, IReadOnlyList<NewDiskSpec> disks)
     {

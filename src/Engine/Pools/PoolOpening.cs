@@ -7,13 +7,13 @@ namespace TierSpaces.Engine.Pools;
 //
 //  1. refuse clones and what is not readable; group the rest by disk number
 //  2. tell histories of the pool apart (Lineages); quorum from superblocks and witness (QuorumRules) for each: one of them has it, and disks
-//     of the others are set aside; else nothing is written
+//     of the others are rejected; else nothing is written
 //  3. recover the state from the metadata disks (reads only); check that every disk is who the state says it is, and holds what it held
 //  4. promise: the new session, highest seen + 1, on everyone present; needs the majority again
 //  5. a view that may be half written is decided again under this session
 //  6. the journal's tail and missing blocks to every metadata disk present
 //  7. a view without the missing disks, with a new witness where the old one is missing; settled
-//  8. the session record in the journal, committed; disks outside the view that are of another history are set aside
+//  8. the session record in the journal, committed; disks outside the view that are of another history are rejected
 //  9. disks the pool knows that are outside the view and hold nothing join again
 //
 // Until step 4 nothing has been written. A crash anywhere leaves a pool that opens the same way.
@@ -165,7 +165,7 @@ internal sealed class PoolOpening
         }
     }
 
-    /// <summary>Sets members aside that hold less than the pool knows that they held; whether there were any.</summary>
+    /// <summary>Excludes members that hold less than the pool knows that they held. Returns whether there were any.</summary>
     private async LaneTask<bool> ExcludeBehind(PoolState state, PoolView view)
     {
         bool any = false;

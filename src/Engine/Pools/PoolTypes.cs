@@ -5,20 +5,20 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>What a pool lives in.</summary>
+/// <summary>Environment of a pool.</summary>
 /// <param name="Lane">Every call to the pool is made on this lane, and completes on it.</param>
 /// <param name="HostState">Holds the witness file.</param>
 /// <param name="NodeId">Identity of this host, kept in session records.</param>
 /// <param name="Deadlines">How long its disks may take; null for what is usual.</param>
 public sealed record PoolEnvironment(ILane Lane, IHostState HostState, Guid NodeId, IoDeadlines? Deadlines = null)
 {
-    /// <summary>Memory for the crash notes of each space with checksums, in bytes, at least 64 KiB: first writes beyond what half of it takes wait for a flush.</summary>
+    /// <summary>Bytes of the first-write journal of each space with checksums, at least 64 KiB. First writes that exceed half of it wait for a flush.</summary>
     public int FirstWriteJournalBytes { get; init; } = 8 << 20;
 
     /// <summary>Finds the other open pools of the same lane: write caches may be in them.</summary>
     public Func<PoolId, Pool?> FindPool { get; init; } = static _ => null;
 
-    /// <summary>What a pool, open or not, is called, for people.</summary>
+    /// <summary>Returns the name of a pool, open or not, for messages.</summary>
     public Func<PoolId, string> NameOfPool { get; init; } = static id => id.ToString();
 }
 
@@ -56,7 +56,7 @@ public sealed record NewDiskSpec(IDisk Disk, string FriendlyName)
     public string Description { get; init; } = "";
 }
 
-/// <summary>How a commit ended. The value 0 is none of them, so that a result nobody has set is no success.</summary>
+/// <summary>Outcome of a commit. The value 0 is none of them, so that an unset result is no success.</summary>
 public enum CommitStatus
 {
     /// <summary>Durable on a majority and applied to the state.</summary>

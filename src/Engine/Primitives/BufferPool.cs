@@ -38,7 +38,7 @@ public sealed unsafe class BufferPool : IDisposable
     /// <summary>Buffers handed out and not returned.</summary>
     public int Outstanding { get; private set; }
 
-    /// <summary>Buffers given back that wait for a device to let go of them.</summary>
+    /// <summary>Returned buffers in quarantine until a device releases them.</summary>
     public int Waiting => _kept.Waiting;
 
     /// <summary>A buffer of exactly <paramref name="length"/> visible bytes; its contents are unspecified.</summary>
@@ -69,18 +69,18 @@ public sealed unsafe class BufferPool : IDisposable
         Free((nint)buffer.Pointer, index);
     }
 
-    /// <summary>A device goes on using this memory although its request has ended.</summary>
+    /// <summary>Quarantines memory that a device still uses although its request has ended.</summary>
     public void Keep(IoBuffer memory) => _kept.Keep(memory);
 
-    /// <summary>The device has let go of what <see cref="Keep"/> was told of.</summary>
+    /// <summary>Releases memory that <see cref="Keep"/> has quarantined: the device has answered.</summary>
     public void LetGo(IoBuffer memory) => _kept.LetGo(memory);
 
-    /// <summary>Whether a device may still reach into this memory.</summary>
+    /// <summary>Whether a device may still access this memory.</summary>
     public bool IsKept(IoBuffer memory) => _kept.Any && _kept.IsKept((nint)memory.Pointer, memory.Length);
 
     /// <summary>
-    /// What was read for <paramref name="asked"/>, which is kept, stands in <paramref name="answer"/>: a rented buffer of the same
-    /// length that the pool takes over until <see cref="Settle"/>.
+    /// Records that the data of a read into <paramref name="asked"/>, which is in quarantine, is in <paramref name="answer"/>: a rented buffer of the
+    /// same length that the pool takes over until <see cref="Settle"/>.
     /// </summary>
     public void Displace(IoBuffer asked, IoBuffer answer) => _kept.Displace(asked, answer);
 

@@ -22,7 +22,7 @@ internal struct FreeList<T>
         }
 
         ref Slot slot = ref _slots[_count++];
-        if (!ReferenceEquals(slot.Item, item))   // it mostly lies there still
+        if (!ReferenceEquals(slot.Item, item))   // usually the slot still has it
         {
             slot.Item = item;
         }

@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 namespace TierSpaces.Engine.Primitives;
 
 /// <summary>
-/// A stretch of unmanaged memory that I/O may target. A pointer and a length, no owner: whoever rented the memory
+/// A stretch of unmanaged memory that I/O may target. A pointer and a length, no owner: the code that rented the memory
 /// keeps it alive until every request on it has completed.
 /// </summary>
 public readonly unsafe struct IoBuffer
@@ -28,9 +28,9 @@ public readonly unsafe struct IoBuffer
     public int Length { get; }
 
     /// <summary>
-    /// Whether the memory may stay with a device that does not answer. The request may then end before the device lets go: the owner
-    /// asks <see cref="BufferPool.Settle"/> where the data is, gives the memory back to its pool and does not touch it again; the pool
-    /// gives it to nobody until the device has let go. Without this such requests go through memory of their own.
+    /// Whether the memory may stay with a device that does not answer. The request may then end before the device releases the memory: the owner
+    /// asks <see cref="BufferPool.Settle"/> where the data is, returns the memory to its pool and does not touch it again. The pool
+    /// quarantines it until the device has released it. Without this such requests use memory that the disk rents.
     /// </summary>
     public bool MayBeKept { get; }
 
@@ -55,6 +55,6 @@ public readonly unsafe struct IoBuffer
     /// <summary>The same memory, rented from the lane's pool by an owner who keeps the rules of <see cref="MayBeKept"/>.</summary>
     public IoBuffer AllowKeeping() => new(Pointer, Length, mayBeKept: true);
 
-    /// <summary>The same memory, which whoever does I/O on it must leave alone when the request ends.</summary>
+    /// <summary>The same memory, which a device must not access after the request has ended.</summary>
     public IoBuffer ForbidKeeping() => new(Pointer, Length, mayBeKept: false);
 }

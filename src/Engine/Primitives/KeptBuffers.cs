@@ -1,35 +1,34 @@
 namespace TierSpaces.Engine.Primitives;
 
-// Memory that a device which does not answer may still read or write.
+// Quarantine: memory that a device which does not answer may still read or write.
 //
 // A request can end for its owner before the device has ended it: its deadline passed, or another copy answered first. The
-// device keeps the memory; the owner gives it back as always. Nothing of this costs more than a comparison while no device
-// keeps anything.
+// device keeps the memory; the owner returns it to the pool as always. While no device keeps memory, this costs one comparison.
 //
 // Invariants
-//  1. A buffer that overlaps kept memory is handed out only after the last of its keepers has let go.
-//  2. Where an answer lies elsewhere than its caller asked for (Displace), Settle gives it to the caller, once.
+//  1. A buffer that overlaps quarantined memory is handed out only after the last of its keepers has released it.
+//  2. If the data of a read is in another buffer than its caller asked for (Displace), Settle gives it to the caller, once.
 
-/// <summary>Buffers of a pool that a device still uses, and answers that stand elsewhere than asked for.</summary>
+/// <summary>Buffers of a pool in quarantine, and reads whose data is in another buffer than asked for.</summary>
 internal sealed unsafe class KeptBuffers(BufferPool pool)
 {
     private readonly List<(nint Start, int Length)> _kept = [];             // one entry per keeper
     private readonly List<(nint Pointer, int Class)> _waiting = [];         // returned while kept
     private readonly List<(IoBuffer Asked, IoBuffer Answer)> _displaced = [];
 
-    /// <summary>Buffers given back that wait for a device to let go of them.</summary>
+    /// <summary>Returned buffers in quarantine until a device releases them.</summary>
     internal int Waiting => _waiting.Count;
 
-    /// <summary>Whether a device keeps any memory.</summary>
+    /// <summary>Whether any memory is in quarantine.</summary>
     internal bool Any => _kept.Count > 0;
 
-    /// <summary>A buffer was given back that a device still uses: it waits.</summary>
+    /// <summary>Quarantines a returned buffer that a device still uses.</summary>
     internal void Wait(nint pointer, int index) => _waiting.Add((pointer, index));
 
-    /// <summary>A device goes on using this memory although its request has ended.</summary>
+    /// <summary>Quarantines memory that a device still uses although its request has ended.</summary>
     internal void Keep(IoBuffer memory) => _kept.Add(((nint)memory.Pointer, memory.Length));
 
-    /// <summary>The device has let go of what <see cref="Keep"/> was told of.</summary>
+    /// <summary>Releases memory that <see cref="Keep"/> has quarantined: the device has answered.</summary>
     internal void LetGo(IoBuffer memory)
     {
         _kept.Remove(((nint)memory.Pointer, memory.Length));
@@ -45,8 +44,8 @@ internal sealed unsafe class KeptBuffers(BufferPool pool)
     }
 
     /// <summary>
-    /// What was read for <paramref name="asked"/>, which is kept, stands in <paramref name="answer"/>: a rented buffer of the same
-    /// length that the pool takes over until <see cref="Settle"/>.
+    /// Records that the data of a read into <paramref name="asked"/>, which is in quarantine, is in <paramref name="answer"/>: a rented buffer of the
+    /// same length that the pool takes over until <see cref="Settle"/>.
     /// </summary>
     internal void Displace(IoBuffer asked, IoBuffer answer) => _displaced.Add((asked, answer));
 

@@ -5,7 +5,7 @@ using System.Runtime.ExceptionServices;
 namespace TierSpaces.Engine.Primitives;
 
 /// <summary>
-/// What a pending <see cref="LaneTask{T}"/> points at: a slot that is completed once, read once and then reused.
+/// Source of a pending <see cref="LaneTask{T}"/>: a slot that is completed once, read once and then reused.
 /// Devices derive their request slots from it; async methods use the box in <see cref="LaneTaskBuilder{T}"/>.
 /// </summary>
 /// <typeparam name="T">Type of the result.</typeparam>
@@ -15,7 +15,7 @@ public abstract class LaneTaskSource<T>
     private Exception? _error;
     private T _result = default!;
     private bool _completed;   // true from Complete/Fail until the result is taken
-    private bool _forgotten;   // nobody will read the result: recycle on completion
+    private bool _forgotten;   // fire-and-forget: recycled on completion
 
     /// <summary>Use count of this slot; a task of an earlier use no longer matches it.</summary>
     internal uint Token { get; private set; }

@@ -17,7 +17,7 @@ public sealed class WaitGroup
     {
     }
 
-    /// <summary>An empty fan from the free list of the thread.</summary>
+    /// <summary>Returns an empty wait group from the free list of the thread.</summary>
     public static WaitGroup Rent() => s_free.Take() ?? new WaitGroup();
 
     /// <summary>Adds an operation that has been started.</summary>

@@ -22,7 +22,7 @@ internal sealed class ChangedEntries
     /// <summary>Bounds the changes by the size of the log.</summary>
     internal void BoundBy(Journal journal) => _bytesMax = (long)journal.Blocks / 4 * (JournalBlock.PayloadCapacity / 2);
 
-    /// <summary>Notes that entries of a page have changed.</summary>
+    /// <summary>Records that entries of a page have changed.</summary>
     internal void Note(ChecksumPage page, int count)
     {
         if (!page.IsListed)

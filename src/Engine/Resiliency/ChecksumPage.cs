@@ -10,13 +10,13 @@ namespace TierSpaces.Engine.Resiliency;
 // Entries of 512 blocks of one column of a row, in three ages:
 //
 //   current   what the next read is judged by                        Checksums, Generations
-//   logged    what the durable part of the integrity log says        the same, or the pair kept aside when they differ
+//   logged    what the durable part of the integrity log says        the same, or the retained pair when they differ
 //   on disk   what the checksum pages of every copy hold             differs from logged when OldestUnwritten is not 0
 //
 // Invariants
 //  1. A block is Changed (not captured since it changed), Flushing (captured, not yet in the log), or current = last appended.
-//  2. The pair kept aside exists while any block is Changed, Flushing or appended but not durable (Pending).
-//  3. A page leaves memory only when nothing of it is newer than its copies on disk and nobody uses it.
+//  2. The retained pair exists while any block is Changed, Flushing or appended but not durable (Pending).
+//  3. A page leaves memory only when nothing of it is newer than its copies on disk and no request uses it.
 //
 // Entries lie inside the object: a request on a page that has not been used for a while waits for memory once, not once for each of
 // several arrays and their lengths.
@@ -278,7 +278,7 @@ internal sealed class ChecksumPage
             ChangedCount++;
         }
 
-        Invariant.That(_loggedGenerations is not null, "The pair is kept aside while a block is changed.");
+        Invariant.That(_loggedGenerations is not null, "The pair is retained while a block is changed.");
         RequireCounts();
     }
 
@@ -345,5 +345,5 @@ internal sealed class ChecksumPage
     }
 }
 
-/// <summary>An entry as it stood when a flush began.</summary>
+/// <summary>An entry as it was when a flush began.</summary>
 internal readonly record struct CapturedEntry(ChecksumPage Page, ushort Block, ushort Generation, uint Checksum);

@@ -44,7 +44,7 @@ internal sealed class ChecksumPageCache(ILayout layout, SpaceShape shape, int pa
         return found;
     }
 
-    /// <summary>Sends for the entries of a block that a request is likely to ask for next, when its page is in memory.</summary>
+    /// <summary>Prefetches the entries of a block that a request is likely to use next, if its page is in memory.</summary>
     internal void Prefetch(StripPiece piece) =>
         _places.Find(piece.Row, piece.Column, piece.SlabOffset / shape.PageSpan)?.PrefetchPage(piece.SlabOffset % shape.PageSpan / SpaceShape.BlockSize);
 

@@ -4,30 +4,30 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// First-write journal: notes of writes whose entries the integrity log does not hold yet, in memory that outlives the process.
+// First-write journal: records of writes whose entries the integrity log does not hold yet, in memory that outlives the process.
 //
-// If the process dies and the machine does not, the disks' caches hold the data of acknowledged writes, but the entries of first
-// writes were in the process's memory only: without notes those blocks would read as never written. Two halves alternate. Notes
-// go to the active half; a flush switches halves when it captures the changed entries and clears the older half when they are logged.
-// A note takes three slots (key and checksum of the block, then checksums of its eight sectors), a zeroed mark takes one.
+// If the process dies and the machine does not, the disks' caches hold the data of acknowledged writes. The entries of first writes were in the
+// process's memory only: without records those blocks would read as never written. Two halves alternate. Records go to the active half. A flush
+// switches halves when it captures the changed entries, and clears the older half when they are logged.
+// A record takes three slots (key and checksum of the block, then checksums of its eight sectors), a zeroed mark takes one.
 //
 // Invariants
-//  1. A note stands before its write is submitted, and still stands when the write is acknowledged.
-//  2. Notes of one half are in order; the half with the higher number is the newer one.
-//  3. A note makes a block readable only where a copy proves it: all of the copy matches one note (the newest that any copy
-//     matches wins), or each of its sectors matches a note, as when a write replaced only a part of an earlier one before the process
-//     died. No note counts past a zeroed mark. Where nothing matches, the disks lost what they had not flushed: the block stays
-//     what the log says, never written or lost.
+//  1. A record exists before its write is submitted, and still exists when the write is acknowledged.
+//  2. Records of one half are in order; the half with the higher number is the newer one.
+//  3. A record makes a block readable only where a copy proves it: all of the copy matches one record (the newest that any copy
+//     matches wins), or each of its sectors matches a record, as when a write replaced only a part of an earlier one before the process
+//     died. No record counts past a zeroed mark. Where nothing matches, the disks lost what they had not flushed: the block stays
+//     as the log has it, never written or lost.
 //  4. A half never holds more slots than it has room for: a caller asks for room and appends without an await between.
 
 /// <summary>First-write journal of one space.</summary>
 internal sealed unsafe class FirstWriteJournal
 {
-    /// <summary>Slots that the note of one written block takes.</summary>
+    /// <summary>Slots that the record of one written block takes.</summary>
     internal const int SlotsPerRecord = 3;
 
     private const ulong Magic = 0x32455455_4F4E5354;
-    private const ulong FormerMagic = 0x31455455_4F4E5354;   // one slot a note, without checksums of sectors
+    private const ulong FormerMagic = 0x31455455_4F4E5354;   // one slot per record, without checksums of sectors
     private const ulong ZeroedFlag = 1UL << 63;
     private const ulong SectorsFlag = 1UL << 62;   // the next two slots are checksums of sectors; under FormerMagic it said that the write was acknowledged
 
@@ -53,14 +53,14 @@ internal sealed unsafe class FirstWriteJournal
 
     private int Active => (int)(Generation & 1);
 
-    /// <summary>Returns the notes that a process of this session left, oldest first; empty when there are none.</summary>
+    /// <summary>Returns the records that a process of this session left, oldest first; empty when there are none.</summary>
     internal List<FirstWriteRecord> TakeOver(ulong lastSession)
     {
         List<FirstWriteRecord> found = [];
         if (_header->Magic is not (Magic or FormerMagic) || _header->Session != lastSession
             || (uint)Count(0) > (uint)_half || (uint)Count(1) > (uint)_half)
         {
-            return found;   // another session's, or foreign: more notes than there is room for were never made
+            return found;   // another session's, or foreign: a journal never holds more records than it has room for
         }
 
         Generation = _header->Generation;
@@ -79,7 +79,7 @@ internal sealed unsafe class FirstWriteJournal
         Volatile.Write(ref _header->Magic, Magic);
     }
 
-    /// <summary>Notes that a block is about to hold this data. The caller has made sure of <see cref="SlotsPerRecord"/> slots.</summary>
+    /// <summary>Records that a block is about to hold this data. The caller has made sure of <see cref="SlotsPerRecord"/> slots.</summary>
     internal void Add(long block, uint checksum, ReadOnlySpan<byte> data)
     {
         Note* note = Next(SlotsPerRecord);
@@ -88,14 +88,14 @@ internal sealed unsafe class FirstWriteJournal
         Take(SlotsPerRecord);
     }
 
-    /// <summary>Notes that a block is never-written again: older notes do not count. The caller has made sure of a slot.</summary>
+    /// <summary>Records that a block is never-written again: older records do not count. The caller has made sure of a slot.</summary>
     internal void AddZeroed(long block)
     {
         *Next(1) = new Note { Key = (ulong)block | ZeroedFlag };
         Take(1);
     }
 
-    /// <summary>A flush has captured the changed entries: further notes go to the other half, which must be clear.</summary>
+    /// <summary>Directs further records to the other half, which must be clear: a flush has captured the changed entries.</summary>
     internal void Switch()
     {
         Generation++;
@@ -103,7 +103,7 @@ internal sealed unsafe class FirstWriteJournal
         Volatile.Write(ref _header->Generation, Generation);
     }
 
-    /// <summary>What was captured is logged: the older half is not needed.</summary>
+    /// <summary>Clears the older half: the captured entries are logged.</summary>
     internal void ClearOlder() => SetCount(1 - Active, 0);
 
     private void TakeHalf(int half, List<FirstWriteRecord> found)

@@ -4,14 +4,14 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>A note of the first-write journal that a process left.</summary>
+/// <summary>A record of the first-write journal that a process left.</summary>
 /// <param name="Block">Block of the space, by its place in the slabs.</param>
 /// <param name="Checksum">CRC32C of the data written.</param>
 /// <param name="IsZeroed">The block became never-written here.</param>
-/// <param name="Sectors">Checksums of the sectors written; null in notes of an earlier version.</param>
+/// <param name="Sectors">Checksums of the sectors written; null in records of an earlier version.</param>
 internal readonly record struct FirstWriteRecord(long Block, uint Checksum, bool IsZeroed, SectorChecksums? Sectors)
 {
-    /// <summary>Returns whether each sector of a block is one that a noted write of the block put there.</summary>
+    /// <summary>Returns whether each sector of a block is one that a recorded write of the block put there.</summary>
     internal static bool Explain(List<FirstWriteRecord> journal, ReadOnlySpan<byte> block)
     {
         SectorChecksums found = SectorChecksums.Of(block);
@@ -56,7 +56,7 @@ internal struct SectorChecksums
         return sectors;
     }
 
-    /// <summary>Returns checksums as they were noted.</summary>
+    /// <summary>Returns checksums as they were recorded.</summary>
     internal static SectorChecksums From(ReadOnlySpan<uint> noted)
     {
         SectorChecksums sectors = default;

@@ -3,13 +3,13 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// The first-write journal as the writes of a space use it: which writes are noted, when their notes are taken back, and room for them.
+// The first-write journal as the writes of a space use it: which writes are recorded, when their records are taken back, and room for them.
 //
 // Invariants
-//  1. A write of a block that the log calls never-written or lost is noted before it is submitted, and still when it is acknowledged.
-//  2. A note is appended without an await after there was room for it: others that waited for the same room look again.
+//  1. A write of a block that the log calls never-written or lost is recorded before it is submitted, and still when it is acknowledged.
+//  2. A record is appended without an await after there was room for it: others that waited for the same room look again.
 
-/// <summary>Notes of the first writes of a space. A space without checksums, or whose host has no memory for notes, keeps none.</summary>
+/// <summary>Records the first writes of a space. A space without checksums, or whose host has no memory for the journal, keeps no records.</summary>
 internal sealed class FirstWrites
 {
     private const int BlockSize = SpaceShape.BlockSize;
@@ -27,7 +27,7 @@ internal sealed class FirstWrites
 
     internal bool IsKept => _journal is not null;
 
-    /// <summary>Number of the active half; 0 without notes. While it stays the same, no flush has cleared a note.</summary>
+    /// <summary>Number of the active half; 0 without a journal. While it stays the same, no flush has cleared a record.</summary>
     internal uint Generation => _journal?.Generation ?? 0;
 
     /// <summary>Returns the slots that a write of a piece takes at most; unmapping it takes fewer.</summary>
@@ -35,7 +35,7 @@ internal sealed class FirstWrites
 
     internal bool HasRoom(int slots) => _journal is not { } journal || journal.Room >= slots;
 
-    /// <summary>Notes the blocks of a piece that the log calls never-written or lost. The caller has made room.</summary>
+    /// <summary>Records the blocks of a piece that the log calls never-written or lost. The caller has made room.</summary>
     internal void Note(ChecksumPage page, in StripPiece piece, IoBuffer source, uint[] checksums)
     {
         int first = _shape.BlockInPage(piece.SlabOffset);
@@ -49,7 +49,7 @@ internal sealed class FirstWrites
         }
     }
 
-    /// <summary>Takes back notes of a block: they may be there while it is unlogged, changed since the last capture, or until a running flush ends.</summary>
+    /// <summary>Takes back records of a block. It may have some while it is unlogged, changed since the last capture, or until a running flush ends.</summary>
     internal void TakeBack(in StripPiece piece, ChecksumPage page, int at, bool isFlushing)
     {
         int block = _shape.BlockInPage(piece.SlabOffset) + at;
@@ -59,7 +59,7 @@ internal sealed class FirstWrites
         }
     }
 
-    /// <summary>Lets new notes go to the other half. Until the notes of a former process have been judged nothing changes.</summary>
+    /// <summary>Directs new records to the other half. Until the records of a former process have been judged nothing changes.</summary>
     internal void Switch()
     {
         if (!_status.IsOpening)
@@ -88,10 +88,10 @@ internal sealed class FirstWrites
         return new((int)(slab / _layout.Columns), (int)(slab % _layout.Columns), (int)(address % _shape.SlabSize), BlockSize);
     }
 
-    /// <summary>Whether a key of a note can be one of this many rows.</summary>
+    /// <summary>Whether the key of a record can be one of this many rows.</summary>
     internal bool IsWithin(long key, int rows) => key < rows * ((long)_layout.Columns * _shape.SlabSize / BlockSize);
 
-    /// <summary>A half must take the notes of a whole piece: a writer would wait for room without end.</summary>
+    /// <summary>Makes the journal. A half must take the records of a whole piece, or a writer would wait for room without end.</summary>
     private static FirstWriteJournal JournalIn(IoBuffer memory, in SpaceShape shape)
     {
         FirstWriteJournal journal = new(memory);

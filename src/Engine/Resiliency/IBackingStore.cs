@@ -3,9 +3,9 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>
-/// Where the data of a virtual disk is at home: one space, or the tiers of a tiered disk. Room is given to it by units: a row of slabs, or
-/// a slice. Beside what every store can do it has what a write cache in front of it needs: room for a ring on its own members, unless the ring
-/// stands elsewhere, and units that exist before something is promised for them.
+/// Storage of the data of a virtual disk: one space, or the tiers of a tiered disk. It gets room in units: a row of slabs, or a slice. Beside the
+/// requests of every store it provides what a write cache in front of it needs: room for a ring on its own members, unless the ring is in
+/// another pool, and units that exist before a write to them is acknowledged.
 /// </summary>
 internal interface IBackingStore : IBlockStore, IRingStorage
 {
@@ -42,8 +42,8 @@ internal interface IBackingStore : IBlockStore, IRingStorage
     void UnitReleased(int unit);
 
     /// <summary>
-    /// What a range held is lost for good: reading a block of it fails until that block is written or unmapped. Durable with the next flush.
-    /// <see cref="IoError.NotSupported"/>: without checksums there is nothing that could say so.
+    /// Marks the blocks of a range as lost for good: reading a block fails until it is written or unmapped. Durable with the next flush.
+    /// <see cref="IoError.NotSupported"/>: a store without checksums has no place for such marks.
     /// </summary>
     LaneTask<IoError> Poison(long offset, long length);
 

@@ -56,7 +56,7 @@ internal interface ILayoutEngine
     LaneTask<IoError> VerifyLocked(SpaceRow row, StripPiece stretch, ScrubFindings findings);
 
     /// <summary>
-    /// Judges a block that the log calls never-written or lost although a process that died had written it, by the notes of it: writes the
+    /// Judges a block that the log calls never-written or lost, although a process that died had written it, by its first-write records. Writes the
     /// copy that they prove to every position and adds its entry to <paramref name="kept"/>.
     /// </summary>
     LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> notes, List<CapturedEntry> kept);

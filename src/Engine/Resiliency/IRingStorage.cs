@@ -3,8 +3,8 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>
-/// Member disks that a ring can be on: those of a space, or of another pool that lends room to a write cache. The stand follows the disks under its
-/// rings: the copy on a disk that leaves takes no part any more, and is made whole when the disk is back.
+/// Member disks that a ring can be on: those of a space, or of a cache pool. If a disk leaves, the copy of a ring on it takes no part any more;
+/// when the disk is back, the copy is made whole.
 /// </summary>
 internal interface IRingStorage
 {

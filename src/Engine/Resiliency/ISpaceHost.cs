@@ -32,8 +32,8 @@ public interface IMemberHost
     MemberTable Members { get; }
 
     /// <summary>
-    /// Takes a disk out of the view. Before it completes the new view is durable and whoever uses the disk through this host has been told
-    /// (<see cref="Space.OnDiskLost"/>). Harmless when the disk is already out; an error when the pool cannot change its view any more.
+    /// Evicts a disk from the view. Before it completes, the new view is durable and every user of the disk through this host is notified
+    /// (<see cref="Space.OnDiskLost"/>). If the disk is already out, it does nothing. If the pool cannot change its view any more, it fails.
     /// </summary>
     LaneTask<IoError> Evict(int disk, string reason);
 

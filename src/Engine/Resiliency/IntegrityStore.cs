@@ -93,7 +93,7 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         return null;
     }
 
-    /// <summary>Notes what the log says of blocks of a page that is not read yet.</summary>
+    /// <summary>Records what the log says of blocks of a page that is not read yet.</summary>
     internal void NoteLogged(int row, int column, int index, in LoggedEntries entries)
     {
         long key = ChecksumPageCache.Key(row, column, index);

@@ -81,7 +81,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         return error;
     }
 
-    /// <summary>Returns the copy that the notes prove, the newest write first; −1: none.</summary>
+    /// <summary>Returns the copy that the first-write records prove, the newest write first; −1: none.</summary>
     private int ChooseRecorded(List<FirstWriteRecord> journal, IoBuffer buffers, int answered)
     {
         for (int i = journal.Count - 1; i >= 0; i--)

@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. A write is acknowledged only when every copy in the view holds it and every copy that misses it is durably stale.
 //  2. A copy counts only if it is not stale and its disk is in the view at the acknowledgement.
-//  3. A first write is noted before it is submitted, and again if a flush meanwhile may have cleared the note.
+//  3. A first write is recorded before it is submitted, and again if a flush meanwhile may have cleared the record.
 
 /// <summary>Writes a simple or mirrored space.</summary>
 internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
@@ -65,7 +65,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
 
         if (error == IoError.None && _firstWrites.Generation != noted)
         {
-            error = await NoteFirstWrites(page, piece, source, checksums);   // a flush meanwhile may have cleared what was noted
+            error = await NoteFirstWrites(page, piece, source, checksums);   // a flush meanwhile may have cleared the records
         }
 
         if (error == IoError.None)

@@ -186,7 +186,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
         return error;
     }
 
-    /// <summary>Each page is encoded when it is its turn: what became durable meanwhile is on it.</summary>
+    /// <summary>Encodes each page just before its write, so that the page includes entries that became durable meanwhile.</summary>
     private IEnumerable<LaneTask<IoError>> WritePages(List<WrittenPage> written)
     {
         foreach (ChecksumPage page in integrity.Pages.ToArray())

@@ -64,7 +64,7 @@ internal struct Region
 
     internal void BeginMark() => State = RegionState.Marking;
 
-    /// <summary>Notes the log block of the mark; from here on the log keeps the mark, or writes it again.</summary>
+    /// <summary>Records the log block of the mark; from here on the log keeps the mark, or writes it again.</summary>
     internal void NoteMark(ulong sequence) => MarkSequence = sequence;
 
     internal void EndMark(bool isDurable) => State = isDurable ? RegionState.Dirty : RegionState.Clean;

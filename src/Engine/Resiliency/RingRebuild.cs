@@ -6,8 +6,8 @@ namespace TierSpaces.Engine.Resiliency;
 // Makes a copy of a ring whole, in its own places or in others:
 //
 //  1. From here on the places take every write too.
-//  2. The ring is copied in steps, each in a turn of its own.
-//  3. In one turn: flush, record that the copy is whole (or has moved), take it into service.
+//  2. The ring is copied in steps; each step holds the lock.
+//  3. Under one hold of the lock: flush, record that the copy is whole (or has moved), take it into service.
 //
 // Invariants
 //  1. While a copy is being made whole it takes every write beside the good ones, and is not read; it is flushed before it counts.

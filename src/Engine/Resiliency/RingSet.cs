@@ -73,7 +73,7 @@ internal sealed class RingSet(IMemberHost host, SpaceMembers members, int slabSi
     internal async LaneTask<RepairEnd> Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, Func<int, LaneTask<bool>> pace) =>
         EndOf(await ring.Rebuild(copy, places, () => Decide(commit), pace, host.Lane.Buffers));
 
-    /// <summary>A commit that ran out of space may still come about: then nobody knows which slab is the right one, and nothing more is written.</summary>
+    /// <summary>Fails if a commit returned NoSpace: it may still be applied later, so the current slab is unknown and nothing more is written.</summary>
     internal async LaneTask<IoError> Decide(Func<LaneTask<IoError>> commit)
     {
         IoError error = await commit();

@@ -21,7 +21,7 @@ public sealed class ScrubFindings
     /// </summary>
     public long BlocksDiffering { get; set; }
 
-    /// <summary>Sectors of checksum pages, log and pool metadata that were damaged on one disk and have been written anew.</summary>
+    /// <summary>Sectors of checksum pages, log and pool metadata that were damaged on one disk and have been rewritten.</summary>
     public long MetadataHealed { get; set; }
 
     /// <summary>Sectors of checksum pages that no copy could give: the blocks they describe are lost.</summary>

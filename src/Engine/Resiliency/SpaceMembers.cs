@@ -3,17 +3,17 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// The member disks as one space uses them.
+// The member disks as one space or one ring uses them.
 //
 // Invariants
 //  1. Flushed ≤ Written per disk, both counts of completed writes; a flush covers what had completed when it was submitted.
-//  2. One flush of a disk is under way at a time; whoever needs a later one waits for it and then submits the next.
-//  3. A full host file system is waited for, a try a second: it is never the disk's failure. Data of clients waits a minute at most. What the
-//     space writes for itself (log, pages) waits for room as long as AwaitsRoom is set: its callers are answered by OrNoSpace after a
+//  2. One flush of a disk is under way at a time; a caller that needs a later one waits for it and then submits the next.
+//  3. A full host file system is waited for, a try a second: it is never the disk's failure. Data of clients waits a minute at most. Writes of the
+//     space itself (log, pages) wait for room as long as AwaitsRoom is set: their callers are answered by OrNoSpace after a
 //     minute, the work goes on, so nothing is left half done when there is room again.
 //  4. A flush that fails, for want of room too, is never repeated and believed: a file system may have dropped what it could not place.
 
-/// <summary>Reads, writes and flushes of the member disks as one space uses them, or a ring that stands by itself.</summary>
+/// <summary>Reads, writes and flushes the member disks for one space, or for a ring in a cache pool.</summary>
 internal sealed class SpaceMembers(IMemberHost host)
 {
     private const long RetryNs = 1_000_000_000;
@@ -36,7 +36,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// <summary>Lets nothing be promised any more, for a reason in words; gives the error.</summary>
     internal required Func<IoError, string, IoError> Fail { get; init; }
 
-    /// <summary>What is done once a disk has left that nobody else would tell of it; null: others tell.</summary>
+    /// <summary>Called after an eviction, for a user that the pool does not notify of departures; null: the pool notifies it.</summary>
     internal Func<int, LaneTask<IoError>>? AfterEviction { get; init; }
 
     internal bool IsLive(int disk) => host.Members.Disk(disk) is not null;

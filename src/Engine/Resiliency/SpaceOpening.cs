@@ -208,8 +208,9 @@ internal sealed class SpaceOpening(
     }
 
     /// <summary>
-    /// Blocks that the log calls never written, or lost, although a process that died had written them: a copy that the notes prove
-    /// to be this space's counts, and no other (<see cref="FirstWriteJournal"/>, invariant 3). Copies first, then the entries, both durable, before anything is served.
+    /// Judges blocks that the log calls never written, or lost, although a process that died had written them. A copy counts only if the first-write
+    /// records prove that it is this space's (<see cref="FirstWriteJournal"/>, invariant 3). Before any request is served, first the copies and then
+    /// the entries are made durable.
     /// </summary>
     private async LaneTask<IoError> JudgeFirstWrites(ulong lastSession)
     {

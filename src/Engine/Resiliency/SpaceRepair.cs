@@ -25,7 +25,7 @@ internal sealed class SpaceRepair(
     private readonly RowTable _rows = space.Rows;
     private UnitProgress _progress;   // of the unit that a stop left half copied: what was copied stays so while nothing is missed
 
-    /// <summary>The turn of repairs and moves.</summary>
+    /// <summary>The lock of repairs and moves.</summary>
     internal LaneMutex Mutex { get; } = new();
 
     /// <summary>

@@ -2,17 +2,18 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
-// Requests that use a place are counted by the turn they began in; there are two turns. A drain switches the turn and waits until the former one is empty.
+// Each request that uses a place is counted in the grace period in which it began; there are two of them. A drain switches to the other period and
+// waits until the former one is empty.
 //
 // Invariants
-//  1. A request ends once, in the turn in which it began.
-//  2. One drain runs at a time: the other turn is empty before requests begin in it.
+//  1. A request ends once, in the grace period in which it began.
+//  2. One drain runs at a time: the other period is empty before requests begin in it.
 
 /// <summary>Requests under way, without locks: a drain waits for those that began before it.</summary>
 internal sealed class GracePeriods
 {
-    private readonly int[] _requests = new int[2];   // under way, by the turn they began in
-    private readonly LaneSignal _ended = new();      // a turn has become empty, or a drain has ended
+    private readonly int[] _requests = new int[2];   // under way, by the grace period they began in
+    private readonly LaneSignal _ended = new();      // a grace period has become empty, or a drain has ended
     private int _period;
     private bool _isDraining;
 
@@ -26,7 +27,7 @@ internal sealed class GracePeriods
     internal void Leave(int period)
     {
         int left = --_requests[period];
-        Invariant.That(left >= 0, "A request ends once, in the turn in which it began.");
+        Invariant.That(left >= 0, "A request ends once, in the grace period in which it began.");
         if (left == 0)
         {
             _ended.NotifyAll();

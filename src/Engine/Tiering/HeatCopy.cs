@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Tiering;
 
 /// <summary>
-/// The heat of the slices of a virtual disk at one time, for whoever wants to look at it for long and on another thread: 4 bytes for each slice
+/// The heat of the slices of a virtual disk at one time, for long computations on another thread: 4 bytes for each slice
 /// of the pages that were touched. It does not change once it is made.
 /// </summary>
 internal sealed class HeatCopy

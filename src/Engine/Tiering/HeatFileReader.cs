@@ -4,9 +4,9 @@ using TierSpaces.Engine.Formats;
 namespace TierSpaces.Engine.Tiering;
 
 /// <summary>
-/// Reads heat that was written to a file, block by block, for a virtual disk that may be another one. It is what is left of it now, in requests
-/// counted with the half-life of this disk. Slices of the file may be smaller: several make one here. Whatever does not fit, or is not as it was
-/// written, is said, and makes the whole file as none.
+/// Reads heat that was written to a file, block by block, for a virtual disk that may be another one. The heat is decayed to now, and counted in
+/// requests with the half-life of this disk. Slices of the file may be smaller: several make one here. If a block does not fit, or is not as it was
+/// written, the reader reports that and takes no heat from the file.
 /// </summary>
 /// <param name="settings">Settings of the virtual disk.</param>
 /// <param name="slices">Slices of the virtual disk.</param>

@@ -252,7 +252,7 @@ public sealed class HeatMap
         Store(page, slice, Load(page, slice) + (Math.Min(heat, HeatSnapshot.HeatMax) * _scale));
     }
 
-    /// <summary>Counts with another half-life from now on. Heat is a rate times the half-life: what was counted stands for the load that it stood for.</summary>
+    /// <summary>Changes the half-life from now on. Heat is a rate times the half-life: counted heat is scaled and represents the same load.</summary>
     internal void SetHalfLife(long halfLifeNs, long nowNs)
     {
         HeatMap after = new(Settings with { HalfLifeNs = halfLifeNs }, Slices);

@@ -1,8 +1,8 @@
 namespace TierSpaces.Engine.Tiering;
 
 /// <summary>
-/// The heats of the mapped slices of a virtual disk at one time, to tell the place of each among them: 4 bytes for each slice that has heat.
-/// They are sorted when that is first asked, by whoever asks: a lane has better to do.
+/// The heats of the mapped slices of a virtual disk at one time, to rank each of them: 4 bytes for each slice that has heat.
+/// The first query sorts them, on its own thread and not on the lane.
 /// </summary>
 /// <param name="nowNs">The time, as the lane's.</param>
 /// <param name="heats">Heats above 0, in any order; they belong to this object.</param>

@@ -5,7 +5,7 @@ namespace TierSpaces.Engine.Tiering;
 /// <summary>How heat is counted on a virtual disk.</summary>
 public sealed record HeatSettings
 {
-    /// <summary>Settings that nobody changed.</summary>
+    /// <summary>The default settings.</summary>
     public static HeatSettings Default { get; } = new();
 
     /// <summary>Smallest <see cref="SliceBytes"/>.</summary>

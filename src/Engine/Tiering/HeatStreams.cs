@@ -41,10 +41,10 @@ internal readonly struct HeatStreams
         _shift = 64 - bits;
     }
 
-    /// <summary>As many streams as are told apart.</summary>
+    /// <summary>Largest number of streams that are distinguished.</summary>
     internal int Slots => _slots.Length;
 
-    /// <summary>Notes a request; whether it continues a known stream.</summary>
+    /// <summary>Counts a request. Returns whether it continues a known stream.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool Continues(long offset, int length, bool isWrite)
     {

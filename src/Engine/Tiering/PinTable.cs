@@ -118,7 +118,7 @@ public sealed class PinTable
         else if (pin.Ranges.IsDefaultOrEmpty || pin.Ranges.Length > Pin.RangesMax)
         {
             int pieces = pin.Ranges.IsDefault ? 0 : pin.Ranges.Length;
-            problem = new PinError($"It has {pieces} pieces, and a pin has 1 to {Pin.RangesMax}. Pin the rest apart, or write the file anew in fewer pieces.", 0);
+            problem = new PinError($"It has {pieces} pieces. Valid: 1 to {Pin.RangesMax}. Pin the rest separately, or rewrite the file in fewer pieces.", 0);
         }
         else
         {

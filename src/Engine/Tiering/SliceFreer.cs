@@ -37,7 +37,7 @@ internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices m
     /// <summary>Zeroes slices and takes them out of the map.</summary>
     internal LaneTask<IoError> Free(List<int> slices) => FreeWhole(slices, ifZero: false);
 
-    /// <summary>Notes that a slice was unmapped as a whole and has kept its place, or forgets one that is to keep it.</summary>
+    /// <summary>Records that a slice was unmapped as a whole and has kept its place, or forgets one that is to keep it.</summary>
     /// <param name="slice">The slice.</param>
     /// <param name="length">Bytes of it that were unmapped.</param>
     /// <param name="flags">Flags of the request.</param>

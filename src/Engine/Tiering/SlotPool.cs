@@ -5,7 +5,7 @@ namespace TierSpaces.Engine.Tiering;
 
 /// <summary>
 /// The slots of one tier: which are taken, and which of the free ones are known to hold nothing of a former owner. Two bits a slot.
-/// A slot is taken from the moment somebody wants it until it is vacated, so it is given to one at a time, whatever the map says meanwhile.
+/// A slot is taken from its allocation until it is vacated, so only one slice has it at a time, whatever the map says meanwhile.
 /// </summary>
 internal sealed class SlotPool(long slots)
 {
@@ -92,7 +92,7 @@ internal sealed class SlotPool(long slots)
     /// <summary>Whether a slot is known to read as zeros, durably.</summary>
     internal bool IsClean(uint slot) => (_clean[(int)(slot / 64)] >> (int)(slot % 64) & 1) != 0;
 
-    /// <summary>Notes whether it does.</summary>
+    /// <summary>Records whether a slot is known to read as zeros, durably.</summary>
     internal void SetClean(uint slot, bool isClean)
     {
         ulong bit = 1UL << (int)(slot % 64);

@@ -17,7 +17,7 @@ namespace TierSpaces.Engine.Tiering;
 /// <summary>Empties slots that the slice map has left, and frees them.</summary>
 internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods periods, SliceIo io, TieredStatus status)
 {
-    /// <summary>Stands for the slice of a slot that no slice is known of. Such slots do not count as the disk's.</summary>
+    /// <summary>Slice number of a slot whose slice is unknown. Such slots do not count as the disk's.</summary>
     private const int NoSlice = SlicesMapped.SystemSlices;
 
     private int _running;   // tasks after which slots may be free

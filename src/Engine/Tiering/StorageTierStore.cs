@@ -68,7 +68,7 @@ internal sealed class StorageTierStore
         space.IsUnitHeld = row => _mappedInRow[row] > 0;
         for (uint slot = 0; slot < Slots.Count; slot++)
         {
-            Slots.SetClean(slot, !space.IsReserved((int)(slot / RowSlots)));   // a row that nobody used yet is made blank before it is used
+            Slots.SetClean(slot, !space.IsReserved((int)(slot / RowSlots)));   // a row that was never used is made blank before it is used
         }
     }
 

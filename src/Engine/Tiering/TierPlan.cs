@@ -15,10 +15,10 @@ public readonly record struct TierMove(long Slice, float Heat, byte From, byte T
     public bool IsPromotion => To < From;
 }
 
-/// <summary>What a plan is made by.</summary>
+/// <summary>Settings of a plan.</summary>
 public sealed record TierPlanSettings
 {
-    /// <summary>Settings that nobody changed.</summary>
+    /// <summary>The default settings.</summary>
     public static TierPlanSettings Default { get; } = new();
 
     /// <summary>Nothing is hot enough to be promoted: only what is pinned moves, and what makes room for it.</summary>
@@ -30,7 +30,7 @@ public sealed record TierPlanSettings
     /// <summary>Heat that a slice must have to be promoted, 0 or more.</summary>
     public double MinimumHeat { get; init; }
 
-    /// <summary>Heat below which a slice goes to the slowest tier although nobody needs its place (<see cref="HeatMap.ColdBelow"/>); 0: none does.</summary>
+    /// <summary>Heat below which a slice goes to the slowest tier even if no other slice needs its place (<see cref="HeatMap.ColdBelow"/>); 0: none.</summary>
     public double ColdBelow { get; init; }
 
     /// <summary>

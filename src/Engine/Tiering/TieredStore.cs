@@ -150,8 +150,8 @@ public sealed class TieredStore : IBackingStore
         RequestError(offset, length) is not IoError.None and var rejected ? LaneTask.FromResult(rejected) : _requests.Poison(offset, length);
 
     /// <summary>
-    /// Moves slices, in order; <paramref name="pacer"/> is told of bytes between two ranges. An order whose slice is unmapped or is in its tier already is
-    /// skipped. One call runs at a time.
+    /// Moves slices, in order. Between two ranges it reports the bytes to <paramref name="pacer"/>. An order whose slice is unmapped, or is already in
+    /// its tier, is skipped. One call runs at a time.
     /// </summary>
     public LaneTask<RepairEnd> Move(IReadOnlyList<SliceOrder> orders, IWorkPacer pacer) => _mover.Move(orders, pacer);
 

@@ -32,7 +32,7 @@ internal sealed class CrashJudge(Random random, bool flushLies, Action<string, s
         }
     }
 
-    /// <summary>Judges a crash state; what comes back is the world that stands at the end, another one when it was cut again.</summary>
+    /// <summary>Judges a crash state. Returns the world that remains; it is another one if it was cut again.</summary>
     public PoolWorld Verify(PoolWorld world, BlockOracle oracle, string where)
     {
         Prepare(world);

@@ -9,7 +9,7 @@ using TierSpaces.Engine.VirtualDisks;
 namespace TierSpaces.Engine.Verification;
 
 /// <summary>
-/// A whole engine on simulated disks: pool, metadata, one virtual disk, and where asked for a second pool on the last disks that lends the room for its
+/// A whole engine on simulated disks: pool, metadata, one virtual disk and, on request, a cache pool on the last disks for its remote
 /// write cache. A fork copies disks and host state at one instant and opens them beside the running world.
 /// </summary>
 public sealed class PoolWorld : ISimWorld
@@ -17,7 +17,7 @@ public sealed class PoolWorld : ISimWorld
     private const int FirstWriteJournalBytes = 64 << 10;   // copied and cleared at every fork: no more than a load of seconds fills
 
     private readonly VirtualDiskDescription? _spec;
-    private readonly int _ownerDisks;   // those of the pool; the others are the lender's
+    private readonly int _ownerDisks;   // those of the owner pool; the others are the cache pool's
     private readonly DiskWatch _watch;
     private int _moveStep;   // of slices that move now; 0: none
     private readonly MeteredDisk[] _members;   // the disks as the pool uses them: with deadlines
@@ -53,13 +53,13 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>The pool, once open.</summary>
     public Pool? Pool { get; private set; }
 
-    /// <summary>The pool that lends, once open; null where there is none.</summary>
+    /// <summary>The cache pool, once open; null where there is none.</summary>
     public Pool? CachePool { get; private set; }
 
     /// <summary>The virtual disk, once open.</summary>
     public OpenVirtualDisk? VirtualDisk { get; private set; }
 
-    /// <summary>Blank disks; so many more for a second pool, which lends the room for the write cache.</summary>
+    /// <summary>Makes a world of blank disks; <paramref name="cachePoolDisks"/> more are for a cache pool.</summary>
     public static PoolWorld New(int disks, long bytes, int sectorSize, ulong seed, VirtualDiskDescription? spec = null, int cachePoolDisks = 0) => new(
         seed, [.. Enumerable.Range(0, disks + cachePoolDisks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState(), spec, disks);
 
@@ -167,7 +167,7 @@ public sealed class PoolWorld : ISimWorld
     }
 
     /// <summary>
-    /// Makes the pools alone; where the virtual disk is to have a write cache, the disks for it are for journals, or the lender's, and the others
+    /// Makes the pools alone. If the virtual disk is to have a write cache, the disks for it are for journals, or the cache pool's, and the others
     /// slower, so that writes do not pass it by.
     /// </summary>
     public async LaneTask<Pool> CreatePool()
@@ -176,7 +176,7 @@ public sealed class PoolWorld : ISimWorld
         if (_ownerDisks < Disks.Length)
         {
             CachePool = await Pool.Create(
-                Environment, new NewPoolSpec { FriendlyName = "lender" },
+                Environment, new NewPoolSpec { FriendlyName = "caches" },
                 [.. _members.Skip(_ownerDisks).Select((disk, i) => new NewDiskSpec(disk, $"l{i}") { MediaType = MediaType.SSD })]);
         }
 

@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Verification;
 // Invariants
 //  1. The seed decides everything: time is virtual, and no thread but the caller's takes part.
 //  2. A world that was cut is not pumped any more.
-//  3. After a violation the machine starts anew: what broke once is not counted again at every later cut.
+//  3. After a violation the test begins with a new machine: the same damage is not counted again at every later cut.
 
 /// <summary>Proves, or refutes, what a layout promises about power cuts, with the engine as it is.</summary>
 public sealed class PowerCutTest

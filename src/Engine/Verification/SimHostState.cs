@@ -14,7 +14,7 @@ public sealed unsafe class SimHostState : IHostState
     /// <inheritdoc/>
     public Guid BootId { get; private init; } = new(1, 0, 0, new byte[8]);
 
-    /// <summary>Called before a file is replaced; throwing stands for a failing disk.</summary>
+    /// <summary>Called before a file is replaced; an exception simulates a failing disk.</summary>
     public Action<string>? OnWrite { get; set; }
 
     /// <summary>The files, by name.</summary>

@@ -13,7 +13,7 @@ public sealed class SimMedia
     private readonly List<CachedWrite> _cache;
 
     /// <summary>An all-zero disk.</summary>
-    /// <param name="key">Stands for the device itself (device and inode).</param>
+    /// <param name="key">Identity of the simulated device (device and inode).</param>
     /// <param name="length">Bytes.</param>
     /// <param name="sectorSize">Unit written atomically, 512 or 4096 bytes.</param>
     public SimMedia(string key, long length, int sectorSize)

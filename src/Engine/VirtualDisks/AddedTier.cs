@@ -37,7 +37,7 @@ public static class AddedTier
         CommitResult result = await CommitSpaces(pool, after, tier, rows);
         if (!result.Succeeded && !await SpaceRecords.IsDecided(pool, result))
         {
-            return result;   // the spaces may still come to be: what was reserved for them is nobody's until the next opening
+            return result;   // the commit may still be applied: its reserved slabs are not given out before the next opening
         }
 
         OpenPart? part = result.Succeeded ? await VirtualDiskStack.OpenSpace(pool, after, tier, isNew: true) : null;

@@ -7,11 +7,11 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.VirtualDisks;
 
 // Another write cache for a disk that is in use, in crash order:
-//  1. Slabs for the new ring are reserved; what does not fit changes nothing.
-//  2. The old ring is emptied; meanwhile writes go to their home.
-//  3. Requests are held back. The new ring is made, durably, on slabs that are nobody's yet.
+//  1. Slabs for the new ring are reserved; if they do not suffice, nothing changes.
+//  2. The old ring is emptied; meanwhile writes go to the backing store.
+//  3. Requests are held back. The new ring is made, durably, on slabs that belong to no space yet.
 //  4. One commit puts the new ring into the old one's place. Requests go on, and the old slabs are free.
-// A cache in another pool takes room of that pool before 3, and gives the old room back after 4.
+// A remote cache reserves slabs of the cache pool before 3, and frees the old ones after 4.
 
 /// <summary>Exchanges the write cache of an open virtual disk.</summary>
 public static class CacheExchange
@@ -100,7 +100,7 @@ public static class CacheExchange
         else if (result.Status != CommitStatus.Refused)
         {
             IoError error = result.Status == CommitStatus.NoSpace ? IoError.NoSpace : IoError.Io;
-            open.Backing.FailFront(error, "it is not known which write cache is in force");   // the commit may still come about, or be found at the next opening
+            open.Backing.FailFront(error, "it is not known which write cache is in force");   // the commit may still be applied, or be found at the next opening
         }
         else if (cache is not null)
         {

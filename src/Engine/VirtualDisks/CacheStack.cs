@@ -12,7 +12,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// <summary>Opens the write cache of a virtual disk.</summary>
 internal static class CacheStack
 {
-    /// <summary>The cache of a disk that is being opened, and where another pool lends it the room; null: it has none, or its home has failed.</summary>
+    /// <summary>Opens the cache of a disk that is being opened, remote or not; null: it has none, or its backing store has failed.</summary>
     internal static async LaneTask<(WriteCache? Cache, RemoteCache? Remote)> StackCache(Pool pool, VirtualDiskDescription disk, IBackingStore backing, PoolSpaceHost host, bool isNew)
     {
         string outOfReach = disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None ? RemoteRooms.WhyOutOfReach(pool, disk) : "";

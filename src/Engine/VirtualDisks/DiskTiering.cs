@@ -20,7 +20,7 @@ public sealed class DiskTiering
     private readonly LaneSignal _saveEnded = new();
     private bool _isMoving;
     private bool _isSaving;
-    private bool _isClosed;   // nothing is written any more: what lay below may be somebody else's
+    private bool _isClosed;   // nothing is written any more: the slabs may have another owner
 
     private DiskTiering(Pool pool, VirtualDiskDescription disk, TieredStore store, HeatKeeper keeper, HeatMap heat)
     {

@@ -7,9 +7,9 @@ namespace TierSpaces.Engine.VirtualDisks;
 
 // A write cache that is lost keeps its disk from being used until a disk of it is back, or until it is given up:
 //  1. One commit marks every copy of its ring: from then on no opening looks at them.
-//  2. The disk is opened again without them; what is home is served.
-//  (A ring in another pool is named no more, in one commit, in place of 1 and 3.)
-//  3. One commit takes the ring away, and its slabs are free. A ring that was given up because a write to it failed goes the same way.
+//  2. The disk is opened again without them, and serves the data of the backing store.
+//  (For a remote cache, one commit removes its name from the virtual disk's record, in place of 1 and 3.)
+//  3. One commit removes the ring, and its slabs are free. A ring that was given up because a write to it failed goes the same way.
 
 /// <summary>Gives up write caches that are lost.</summary>
 internal static class LostCaches

@@ -64,7 +64,7 @@ internal static class NewDescriptions
         };
     }
 
-    // What tiers agree on is said of the disk too.
+    // Properties that all tiers share are set on the disk too.
     internal static VirtualDiskDescription WithTier(VirtualDiskDescription disk, TierDescription tier, ImmutableArray<DiskNumber> disks)
     {
         ImmutableArray<TierDescription> tiers = [.. disk.Tiers.Append(tier).OrderByDescending(static one => one.MediaTypeCode)];

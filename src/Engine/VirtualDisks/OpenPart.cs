@@ -19,7 +19,7 @@ public sealed class OpenPart
     /// <summary>Its space.</summary>
     public Space Space { get; }
 
-    /// <summary>What the space sees of the pool.</summary>
+    /// <summary>Services of the pool to the space.</summary>
     internal PoolSpaceHost Host { get; }
 
     /// <summary>Name of the memory that its first writes are noted in.</summary>

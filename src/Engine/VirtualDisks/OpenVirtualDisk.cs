@@ -7,7 +7,7 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-/// <summary>A virtual disk that is open on its pool: description, storeys, and the link that tells it of disks that leave.</summary>
+/// <summary>A virtual disk that is open on its pool: description, layers, and the subscription to disks that leave.</summary>
 public sealed class OpenVirtualDisk
 {
     private readonly Pool _pool;
@@ -30,19 +30,19 @@ public sealed class OpenVirtualDisk
     /// <summary>The disk as its pool remembers it.</summary>
     public VirtualDiskDescription Description { get; set; }
 
-    /// <summary>The top storey.</summary>
+    /// <summary>The top layer.</summary>
     public VirtualDisk Disk { get; }
 
     /// <summary>Its spaces: one per tier, by its number, or one.</summary>
     public IReadOnlyList<OpenPart> Parts { get; private set; }
 
-    /// <summary>What another pool lends for its write cache; null when none does.</summary>
+    /// <summary>Its remote write cache's part in the cache pool; null unless its write cache is remote.</summary>
     public RemoteCache? Remote { get; internal set; }
 
     /// <summary>Its tiers as one store; null for a disk without tiers.</summary>
     public TieredStore? Tiers => _backing as TieredStore;
 
-    /// <summary>What decides where its slices belong; null for a disk without tiers.</summary>
+    /// <summary>Decides where its slices belong; null for a disk without tiers.</summary>
     public DiskTiering? Tiering { get; }
 
     /// <summary>The only space of a disk without tiers; else that of the first tier that it had.</summary>
@@ -60,7 +60,7 @@ public sealed class OpenVirtualDisk
     /// <summary>Bytes that a resync would look at now.</summary>
     public long BytesToResync => Parts.Sum(static part => part.Space.BytesToResync) + (Remote?.Rings.BytesToResync ?? 0);
 
-    /// <summary>What happened in its spaces since it was opened.</summary>
+    /// <summary>Counters of its spaces since it was opened.</summary>
     public SpaceCounters SpaceCounters
     {
         get
@@ -75,10 +75,10 @@ public sealed class OpenVirtualDisk
         }
     }
 
-    /// <summary>What lies below the cache.</summary>
+    /// <summary>The store below the cache.</summary>
     internal IBackingStore Backing => _backing;
 
-    /// <summary>Whether everything that a disk of a pool holds of it stands on another live disk too.</summary>
+    /// <summary>Whether another live disk also holds everything that a disk of a pool holds of it.</summary>
     public bool SurvivesWithout(Pool pool, int disk) =>
         (pool != _pool || Parts.All(part => part.Space.SurvivesWithout(disk))) && (pool != Remote?.Pool || Remote.Rings.SurvivesWithout(disk));
 
@@ -98,10 +98,10 @@ public sealed class OpenVirtualDisk
     /// <summary>Whether no copy of an integrity log takes part: what can be read is read, nothing is written.</summary>
     internal bool LacksLog => Parts.Any(static part => part.Space.LacksLog);
 
-    /// <summary>Whether such a log is back on a disk of the pool: opened anew, the virtual disk takes writes.</summary>
+    /// <summary>Whether such a log is back on a disk of the pool: the virtual disk takes writes once it is reopened.</summary>
     internal bool HasReturnedLog => Parts.Any(static part => part.Space.HasReturnedLog);
 
-    /// <summary>Which bytes no copy can give, and what brings them back; empty if all can be read.</summary>
+    /// <summary>Names the bytes that no copy can give, and says how they come back; empty if all can be read.</summary>
     public string UnreadableReason => UnreadableRegions.Describe(_pool, Description);
 
     /// <summary>Whether it has blocks that no copy could give and that were not written since.</summary>
@@ -129,14 +129,14 @@ public sealed class OpenVirtualDisk
 
     private long OffsetOf(OpenPart part, long address) => Tiers is { } tiers ? tiers.OffsetOf(part.Number, address) : address;
 
-    /// <summary>What was found out about disks of a pool, by number, since this was last asked.</summary>
+    /// <summary>Returns the findings on disks of a pool, by number, since the last call.</summary>
     internal IEnumerable<KeyValuePair<(int Disk, DiskFinding Finding), long>> TakeFindings(Pool pool)
     {
         IEnumerable<PoolMemberHost> hosts = pool == _pool ? Parts.Select(static part => part.Host) : pool == Remote?.Pool ? [Remote.Host] : [];
         return hosts.SelectMany(static host => host.TakeFindings());
     }
 
-    /// <summary>The room that a pool lends; asked for when its cache is made there.</summary>
+    /// <summary>Returns the part of its remote cache in a cache pool; called when its cache is made there.</summary>
     internal RemoteCache UseCachePool(Pool cachePool) => Remote = Remote?.Pool == cachePool ? Remote : new RemoteCache(cachePool, _backing);
 
     /// <summary>A tier has been added to it, which holds nothing yet: a disk that left while it was made has missed nothing of it.</summary>
@@ -168,18 +168,18 @@ public sealed class OpenVirtualDisk
         {
             if (error == IoError.None)
             {
-                _pool.Environment.HostState.ReleaseMemory(part.JournalName);   // everything is logged: there is nothing to note any more
+                _pool.Environment.HostState.ReleaseMemory(part.JournalName);   // everything is logged: no first-write record is needed any more
             }
             else
             {
-                _pool.Environment.HostState.ReturnMemory(part.JournalName);   // the next opening judges what is noted
+                _pool.Environment.HostState.ReturnMemory(part.JournalName);   // the next opening judges the records
             }
         }
 
         return error;
     }
 
-    /// <summary>Tells the parts of disks that left while others were being opened: nobody was there to be told, and they may have gone on without them.</summary>
+    /// <summary>Reports missing disks to the parts: a part is not notified before it is open, and other parts may have gone on without such a disk.</summary>
     private void NoteMissing()
     {
         foreach (DiskNumber disk in _pool.MissingDisks.ToArray())

@@ -8,8 +8,8 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.VirtualDisks;
 
 /// <summary>
-/// What whoever uses the disks of a pool sees of it: a disk leaves the view and its user is told before anyone goes on; copies of rings are marked
-/// in the pool's metadata; what is found on disks is kept until it is asked for.
+/// Services of a pool to users of its disks. Before an eviction completes, the disk has left the view and its user is notified. Stale copies of
+/// rings are marked in the pool's metadata. Findings on disks are kept until they are taken.
 /// </summary>
 internal abstract class PoolMemberHost(Pool pool) : IMemberHost
 {
@@ -47,7 +47,7 @@ internal abstract class PoolMemberHost(Pool pool) : IMemberHost
         }
     }
 
-    /// <summary>What was reported since this was last asked.</summary>
+    /// <summary>Returns the findings since the last call.</summary>
     internal Dictionary<(int Disk, DiskFinding Finding), long> TakeFindings()
     {
         Dictionary<(int Disk, DiskFinding Finding), long> taken = _findings;
@@ -70,7 +70,7 @@ internal abstract class PoolMemberHost(Pool pool) : IMemberHost
         return new SlabPlace(slab.Disk.Value, start, start + pool.Slabs.ChecksumBytes);
     }
 
-    /// <summary>Gives the ranges of slabs that nobody owns back below: a hole in an image, a discard on a device.</summary>
+    /// <summary>Gives slabs that belong to no space back to the disks: a hole in an image, a discard on a device.</summary>
     internal static async LaneTask<Nothing> Punch(Pool pool, SlabRef[] slabs)
     {
         foreach (SlabRef slab in slabs)

@@ -5,7 +5,7 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-/// <summary>What a tiered store sees of its pool: its map is part of the pool's metadata, changed by one commit.</summary>
+/// <summary>Services of a pool to a tiered store: its map is part of the pool's metadata, changed by one commit.</summary>
 internal sealed class PoolSliceHost(Pool pool, VirtualDiskId owner) : ISliceHost
 {
     public SliceMapState Map => pool.State.SliceMap(owner);

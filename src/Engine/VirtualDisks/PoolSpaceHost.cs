@@ -6,8 +6,8 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.VirtualDisks;
 
 /// <summary>
-/// What one space, a part of a virtual disk, sees of its pool: rows are reserved, committed and given back through the pool's metadata; a disk leaves the view
-/// and the space's dirty regions become stale on it before anyone goes on.
+/// Services of a pool to one space, a part of a virtual disk: rows are reserved, committed and given back through the pool's metadata. Before an
+/// eviction completes, the disk has left the view and the space's dirty regions are stale on it.
 /// </summary>
 internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, TierDescription part) : PoolMemberHost(pool), ISpaceHost
 {
@@ -74,7 +74,7 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, TierDescript
         CommitResult result = await _pool.Commit(new RowsFreed(id, row, 1));
         for (int tries = 0; tries < FreeRowTries && result.Status == CommitStatus.NoSpace; tries++)
         {
-            await Lane.Delay(RetryNs);   // it may come about by itself: until that is known the slabs are nobody's
+            await Lane.Delay(RetryNs);   // the first commit may still be applied: until that is known the slabs stay held
             result = _pool.State.Space(id)?.Row(row) is null ? CommitResult.Committed : await _pool.Commit(new RowsFreed(id, row, 1));
         }
 

@@ -5,7 +5,7 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-/// <summary>The room that another pool lends for the write cache of a virtual disk, while both are open.</summary>
+/// <summary>The part of a remote write cache in its cache pool, while both pools are open.</summary>
 public sealed class RemoteCache
 {
     internal RemoteCache(Pool pool, IBackingStore backing)
@@ -16,16 +16,16 @@ public sealed class RemoteCache
         pool.MembershipChanged += OnMembershipChanged;
     }
 
-    /// <summary>The pool that lends.</summary>
+    /// <summary>The cache pool.</summary>
     public Pool Pool { get; }
 
-    /// <summary>The ring as that pool's disks hold it.</summary>
+    /// <summary>The ring on the disks of the cache pool.</summary>
     public RemoteRings Rings { get; }
 
-    /// <summary>What it sees of the pool.</summary>
+    /// <summary>Services of the cache pool to the ring.</summary>
     internal RemoteRingHost Host { get; }
 
-    /// <summary>Ends what makes copies whole or moves them, and follows the pool no more.</summary>
+    /// <summary>Ends repairs and moves of the ring's copies, and stops following the pool.</summary>
     internal async LaneTask<Nothing> Close()
     {
         await Rings.Close();
@@ -46,7 +46,7 @@ public sealed class RemoteCache
     }
 }
 
-/// <summary>What a lent ring sees of the pool that lends.</summary>
+/// <summary>Services of a cache pool to the ring of a remote write cache.</summary>
 internal sealed class RemoteRingHost(Pool pool) : PoolMemberHost(pool)
 {
     /// <summary>The rings, once they are there.</summary>

@@ -6,22 +6,23 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-// A write cache in another pool, which lends it room. Two pools have no commit in common, so the record of the virtual disk decides:
+// The ring of a remote write cache is a space of the cache pool; its virtual disk is in the owner pool. Two pools have no commit in common, so the
+// record of the virtual disk decides:
 //
-//   made         1. the lending pool commits the ring's space and its rows; 2. the ring is made, durably; 3. the home's record names it
-//   taken away   1. the home's record names it no more; 2. the lending pool commits that the space is gone
+//   made      1. the cache pool commits the ring's space and its rows; 2. the ring is made, durably; 3. the virtual disk's record names it
+//   removed   1. the virtual disk's record names it no more; 2. the cache pool commits that the space is gone
 //
-// A lent space that no record names holds nothing anyone relies on. It is given back once the home pool is open and can tell; until then it is kept,
-// for it may hold what is not home.
+// A ring that no record names holds no data in use. It is freed once the owner pool is open, so that its records are known. Until then it is kept,
+// because it may hold data that is not destaged.
 
-/// <summary>Lends room for write caches to other pools, and gives it back.</summary>
+/// <summary>Reserves and frees slabs of cache pools for remote write caches.</summary>
 internal static class RemoteRooms
 {
     /// <summary>The pool that the write cache of a virtual disk is in, or would be; null while that is not open.</summary>
     internal static Pool? CachePoolOf(Pool pool, VirtualDiskDescription disk) => disk.IsCacheElsewhere ? pool.Environment.FindPool(disk.CachePool) : pool;
 
-    /// <summary>Lent spaces whose home pool is open and has no virtual disk that names them.</summary>
-    /// <param name="cachePool">The pool that lends.</param>
+    /// <summary>Returns the remote rings whose owner pool is open and has no virtual disk that names them.</summary>
+    /// <param name="cachePool">The cache pool.</param>
     /// <param name="find">Finds the open pools.</param>
     internal static SpaceId[] UnnamedRings(Pool cachePool, Func<PoolId, Pool?> find) =>
     [
@@ -29,7 +30,7 @@ internal static class RemoteRooms
             && !(owner.State.VirtualDisk(ring.Owner) is { } disk && disk.CachePool == cachePool.Id && disk.CacheSpace == ring.Id)).Select(static ring => ring.Id),
     ];
 
-    /// <summary>Gives the room of a lent ring back that no virtual disk names.</summary>
+    /// <summary>Frees the slabs of a remote ring that no virtual disk names.</summary>
     internal static async LaneTask<CommitResult> GiveBack(Pool cachePool, SpaceId ring)
     {
         if (cachePool.State.Space(ring) is not { } space)
@@ -54,7 +55,7 @@ internal static class RemoteRooms
         return result;
     }
 
-    /// <summary>Gives the room of a cache back that another pool has lent, and that no record names any more; later, where that cannot be done now.</summary>
+    /// <summary>Frees the slabs of a remote cache that no record names any more; if that is not possible now, a later pass frees them.</summary>
     internal static async LaneTask<Nothing> FreeRemote(Pool pool, VirtualDiskDescription disk)
     {
         if (disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None && CachePoolOf(pool, disk) is { } cachePool)
@@ -65,7 +66,7 @@ internal static class RemoteRooms
         return default;
     }
 
-    /// <summary>Records in the lending pool that the rows are the ring of a virtual disk's cache; its record is still to name it.</summary>
+    /// <summary>Records in the cache pool that the rows are the ring of a virtual disk's cache. The virtual disk's record does not name it yet.</summary>
     internal static async LaneTask<CommitResult> ReserveRemote(Pool cachePool, PoolId owner, VirtualDiskDescription disk, NewRows rows)
     {
         SpaceDescription space = new(disk.CacheSpace, disk.Id, SpaceKind.WriteCache, 1, disk.CacheCopies) { OwnerPool = owner };
@@ -73,7 +74,7 @@ internal static class RemoteRooms
         result = result.Succeeded ? await SpaceRecords.MapRows(cachePool, space.Id, 0, rows.Cache) : result;
         if (result.Succeeded || !await SpaceRecords.IsDecided(cachePool, result))
         {
-            rows.Keep();   // what may still be mapped nobody else gets before the next opening
+            rows.Keep();   // slabs that may still be mapped are not given out before the next opening
             return result;
         }
 
@@ -82,7 +83,7 @@ internal static class RemoteRooms
         return result;
     }
 
-    /// <summary>Why the lending pool does not give the ring that a virtual disk names; empty when it does.</summary>
+    /// <summary>Why the cache pool does not provide the ring that a virtual disk names; empty when it does.</summary>
     internal static string WhyOutOfReach(Pool pool, VirtualDiskDescription disk)
     {
         string name = pool.Environment.NameOfPool(disk.CachePool);

@@ -172,7 +172,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
             SlabRef[] sources = now.Sources.ToArray();
             if (sources[move.Position] != source)
             {
-                return IoError.Io;   // another move was faster: the slab it was freed from is nobody's business here
+                return IoError.Io;   // another move was faster, and frees the source itself
             }
 
             sources[move.Position] = target;

@@ -39,7 +39,7 @@ internal static class SpaceRecords
         return CommitResult.Committed;
     }
 
-    /// <summary>Whether it is known what became of a commit: one that found no room may still come about, until a later one is durable.</summary>
+    /// <summary>Whether the outcome of a commit is known. A commit that returned NoSpace may still be applied, until a later one is durable.</summary>
     internal static async LaneTask<bool> IsDecided(Pool pool, CommitResult result) =>
         result.Status != CommitStatus.NoSpace || (await pool.Commit(new PoolChanged(pool.State.Pool!))).Succeeded;
 

@@ -9,7 +9,7 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-// Opening a virtual disk: its spaces, its tiers, its write cache, and what stands above them.
+// Opening a virtual disk: its spaces, its tiers, its write cache, and the layers above them.
 
 /// <summary>Opens virtual disks over an open pool.</summary>
 public static class VirtualDiskStack

@@ -10,7 +10,7 @@ internal sealed class DestagePace(ILane lane, CacheStatus status, DestageGoal go
 
     private long _nextNs;   // when the next run may begin
 
-    /// <summary>Waits until so many bytes may be written to the home.</summary>
+    /// <summary>Waits until so many bytes may be written to the backing store.</summary>
     internal async LaneTask<Nothing> Wait(int bytes)
     {
         long rate = goal.Settings.BytesPerSecond;

@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Caching;
 //  1. A block is planned only with a version that is durable in the ring.
 //  2. A version is left out when a later durable record in the ring has a newer one of the same block.
 
-/// <summary>What one round of destaging writes to the home: versions of blocks, sorted by address, cut into runs.</summary>
+/// <summary>The blocks that one round of destaging writes to the backing store: versions of blocks, sorted by address, cut into runs.</summary>
 internal sealed class DestagePlan(CacheContents contents)
 {
     internal const int BlocksMax = 8192;    // of a round: 32 MiB

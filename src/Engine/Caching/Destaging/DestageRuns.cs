@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Caching;
 //  1. Take completes only when every run that it began has ended.
 //  2. After the first error no run begins.
 
-/// <summary>Writes the runs of a plan to the home, several at a time.</summary>
+/// <summary>Writes the runs of a plan to the backing store, several at a time.</summary>
 internal sealed class DestageRuns(
     ILane lane, IBackingStore backing, DestagePlan plan, DestagePace pace, LostRuns lostRuns, CacheLosses losses, BackingWrites backingWrites, CacheStatus status, WriteCacheCounters counters)
 {
@@ -20,7 +20,7 @@ internal sealed class DestageRuns(
     private int _inFlight;
     private IoError _error;   // first of the runs of this round
 
-    /// <summary>Writes everything that is planned to the home.</summary>
+    /// <summary>Writes every planned run to the backing store.</summary>
     internal async LaneTask<IoError> Take(CacheRing ring)
     {
         _error = IoError.None;

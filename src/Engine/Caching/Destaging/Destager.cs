@@ -8,17 +8,17 @@ namespace TierSpaces.Engine.Caching;
 //
 //  1. The ring is flushed up to the end of the round: only durable records are destaged.
 //  2. The newest version of each block in these records, unless a later durable record has a newer one, sorted by address, in runs.
-//  3. The home is flushed and its entries are logged, durably.
+//  3. The backing store is flushed and its entries are logged, durably.
 //  4. An anchor with the new tail is made durable on every live copy.
 //  5. The blocks whose newest version was in these records are forgotten; when their readers have ended the space is free.
 //
 // Invariants
 //  1. Rounds do not overlap.
-//  2. The tail advances durably only after the home is flushed and its entries are logged; only then the blocks are forgotten, and only after
-//     their readers have ended the space is used again.
+//  2. The tail advances durably only after the backing store is flushed and its entries are logged. Only then the blocks are forgotten, and only
+//     after their readers have ended the space is used again.
 //  3. A ring that is being given up gets no anchor: its space is not used again.
 
-/// <summary>Takes what the ring holds to the home.</summary>
+/// <summary>Destages the ring to the backing store.</summary>
 internal sealed class Destager(
     ILane lane, IBackingStore backing, ServingRing serving, CacheContents contents, RingReaders readers, DestageGoal goal, DestagePlan plan, DestageRuns runs, CacheLosses losses,
     BackingWrites backingWrites, CacheStatus status, WriteCacheCounters counters)
@@ -93,13 +93,13 @@ internal sealed class Destager(
         IoError error = ring.Durable < end && !isRetiring ? await serving.FlushRing(ring) : IoError.None;
         if (error == IoError.None)
         {
-            Invariant.That(isRetiring || end <= ring.Durable, "Only durable records go home.");
+            Invariant.That(isRetiring || end <= ring.Durable, "Only durable records are destaged.");
             plan.Make(ring, records);
             error = await runs.Take(ring);
         }
 
         error = error == IoError.None ? await backingWrites.FlushBacking() : error;
-        Invariant.That(error != IoError.None || backingWrites.AreRunsFlushed, "The tail advances only after the home is flushed.");
+        Invariant.That(error != IoError.None || backingWrites.AreRunsFlushed, "The tail advances only after the backing store is flushed.");
         error = error == IoError.None && !isRetiring ? await ring.WriteAnchor(end, checksum) : error;
         if (error == IoError.None)
         {

@@ -5,12 +5,12 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// A run of which no copy of the ring can give every block: the blocks that can be read are written to the home, the others are marked as lost there.
+// A run of which no copy of the ring can give every block: readable blocks are written to the backing store, the others are marked as lost there.
 //
 // Invariants
 //  1. A block counts as lost when no copy gave it three times a second apart, while every copy that takes part gave its anchors: a disk that gives
 //     nothing is no reason to give up what it holds.
-//  2. The marks at home are durable before the tail passes the record: a crash in between finds the record, and the same loss, again.
+//  2. The marks on the backing store are durable before the tail passes the record: a crash in between finds the record, and the same loss, again.
 
 /// <summary>Destages runs that cannot be read as a whole.</summary>
 internal sealed class LostRuns(
@@ -20,11 +20,11 @@ internal sealed class LostRuns(
     private const long RetryNs = 1_000_000_000;
     private const int ReadsMax = 3;
 
-    /// <summary>Reads the blocks of a run one by one and takes the run home.</summary>
+    /// <summary>Reads the blocks of a run one by one and destages the run.</summary>
     /// <param name="ring">The ring.</param>
     /// <param name="at">First block of the run in the plan.</param>
     /// <param name="data">Memory of the run.</param>
-    /// <param name="offset">Where the run is at home.</param>
+    /// <param name="offset">Offset of the run on the backing store.</param>
     internal async LaneTask<IoError> Take(CacheRing ring, int at, IoBuffer data, long offset)
     {
         List<int> missing = [.. Enumerable.Range(0, data.Length / BlockSize)];

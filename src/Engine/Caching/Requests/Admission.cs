@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Caching;
 //  1. A write passes the ring by only while no record of its range, destaged or not, is in the ring. So a replay never covers newer data.
 //  2. Nothing passes a ring by that is being given up.
 
-/// <summary>Decides where a write goes: into the ring, or past it to the home.</summary>
+/// <summary>Decides where a write goes: into the ring, or past it to the backing store.</summary>
 internal sealed class Admission(IBackingStore backing, WriteCacheOptions options, CacheIndex index, HeldRows rows, ServingRing ring, CacheStatus status)
 {
     private const int BlockSize = CacheRecord.BlockSize;
@@ -40,7 +40,7 @@ internal sealed class Admission(IBackingStore backing, WriteCacheOptions options
     }
 
     /// <summary>
-    /// Whether a write that does not belong in the ring may pass it by now: the home takes writes, and the ring, which is not being given up,
+    /// Whether a write that does not belong in the ring may pass it by now: the backing store takes writes, the ring is not being given up, and it
     /// holds nothing of the range.
     /// </summary>
     internal bool MayPassBy(WriteReason reason, long offset, int length) =>

@@ -4,10 +4,10 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// A read takes what the ring holds and the rest from the home.
+// A read takes cached blocks from the ring and the rest from the backing store.
 //
 // Invariants
-//  1. What the index names when a read begins stays readable until that read ends.
+//  1. Data that the index names when a read begins stays readable until that read ends.
 
 /// <summary>Reads of a virtual disk with a write cache.</summary>
 internal sealed class CacheReads(IBackingStore backing, CacheIndex index, ServingRing ring, RingReaders readers, WriteCacheCounters counters)
@@ -32,7 +32,7 @@ internal sealed class CacheReads(IBackingStore backing, CacheIndex index, Servin
         return ReadRuns(offset, target);
     }
 
-    /// <summary>Appends what is known of a range: of cached blocks what the ring has, of the others what the home says.</summary>
+    /// <summary>Appends the allocation status of a range: of cached blocks from the ring, of the others from the backing store.</summary>
     internal async LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents)
     {
         List<CachedBlock> cached = [];
@@ -95,7 +95,7 @@ internal sealed class CacheReads(IBackingStore backing, CacheIndex index, Servin
         }
     }
 
-    /// <summary>Returns how many blocks from here on are alike: at home, zero, or one after another in a record.</summary>
+    /// <summary>Returns how many blocks from here on are alike: on the backing store, zero, or one after another in a record.</summary>
     private int RunAt(long block, int most, out CachePlace place)
     {
         place = index.Find(block);

@@ -6,7 +6,7 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.Caching;
 
 // Invariants
-//  1. A write holds the lock of its range until it is in the ring or at home.
+//  1. A write holds the lock of its range until it is in the ring or on the backing store.
 //  2. A write into the ring is acknowledged when its record is on every live copy.
 //  3. A write goes on only when the rows of its range exist and are held.
 
@@ -77,7 +77,7 @@ internal sealed class CacheWrites(
         return (flags & WriteFlags.ForceUnitAccess) != 0 ? await ring.FlushRing(records) : IoError.None;
     }
 
-    /// <summary>Writes to the ring or to the home, and waits while neither may take the range.</summary>
+    /// <summary>Writes to the ring or to the backing store, and waits while neither may take the range.</summary>
     private async LaneTask<IoError> Place(long offset, IoBuffer source, WriteFlags flags)
     {
         bool isFirst = true;

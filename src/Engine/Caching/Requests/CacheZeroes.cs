@@ -8,12 +8,12 @@ namespace TierSpaces.Engine.Caching;
 // An unmap or zeroing of a range:
 //
 //  1. Blocks that the ring holds get a record that says they are zero; zeros that keep their room are data like any other.
-//  2. The other parts are unmapped or zeroed at home.
-//  3. The home is told of units that were unmapped as a whole: it sees only the parts.
+//  2. The other parts are unmapped or zeroed on the backing store.
+//  3. The backing store, which sees only the parts, learns which units were unmapped as a whole.
 //
 // Invariants
 //  1. The lock of the range is held from before 1 until after 3.
-//  2. Nothing goes to the home while a ring is being given up that holds blocks of the range.
+//  2. While a ring that holds blocks of the range is being given up, nothing goes to the backing store.
 
 /// <summary>Unmaps and zeroings of a virtual disk with a write cache.</summary>
 internal sealed class CacheZeroes(

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-/// <summary>What became of the search for a chain.</summary>
+/// <summary>Outcome of the search for a chain.</summary>
 internal enum CacheChainState
 {
     /// <summary>Found, its end made whole on every live copy and flushed.</summary>
@@ -196,7 +196,7 @@ internal sealed class CacheChain
         _spare.Push(found.Bytes);
     }
 
-    /// <summary>What an abandoned record left behind the end would join the chain again if the next one, larger, begins at the ring's start.</summary>
+    /// <summary>Clears the block behind the end: an abandoned record there would rejoin the chain if the next, larger one begins at the ring's start.</summary>
     private async LaneTask<CacheChainState> ClearBehind(IoBuffer record)
     {
         record.Span[..CacheRecord.BlockSize].Clear();

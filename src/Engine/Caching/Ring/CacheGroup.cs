@@ -53,7 +53,7 @@ internal sealed class CacheGroup
 
     internal void AddZeros(long block, int count) => AddExtent(new CacheExtent(block, count, CacheExtentKind.Unmapped));
 
-    /// <summary>Begins anew. Memory that a device may still reach into goes back to the pool, which waits for it.</summary>
+    /// <summary>Empties the group for the next record. Memory that a device may still access goes back to the pool, which quarantines it.</summary>
     internal void Reset()
     {
         if (_buffers.IsKept(_buffer))

@@ -8,12 +8,12 @@ namespace TierSpaces.Engine.Caching;
 // The ring of a write cache while it serves: anchors, then records. Writes that come while a record is on its way form the next one, so
 // records reach the disks one after another and the chain has no holes.
 //
-// Positions count blocks ever upwards: Tail ≤ Durable ≤ Head ≤ Tail + Length. Tail and what lies before it is home, durably.
+// Positions count blocks ever upwards: Tail ≤ Durable ≤ Head ≤ Tail + Length. Everything before Tail is durable on the backing store.
 //
 // Invariants
-//  1. A record is written only when the one before it stands on every live copy; a group is answered only when its own does.
-//  2. Space is used again only after the anchor that gives it free is durable on every live copy, and after its readers have ended.
-//  3. After a failed write nothing is appended any more: what may stand there must never be replayed.
+//  1. A record is written only when the one before it is on every live copy; a group is answered only when its own record is.
+//  2. Space is used again only after the anchor that frees it is durable on every live copy, and after its readers have ended.
+//  3. After a failed write nothing is appended any more: a record at that position must never be replayed.
 
 /// <summary>Appends records to the ring of a write cache and reads what they hold.</summary>
 internal sealed class CacheRing
@@ -94,7 +94,7 @@ internal sealed class CacheRing
     /// <summary>Most blocks of payload in a ring of a length: a quarter of it, so that destaging and filling can overlap.</summary>
     internal static int PayloadMaxOf(long length) => (int)Math.Clamp((length / 4) - 1, 1, CacheRecord.MaxPayloadBlocks);
 
-    /// <summary>Where a position stands on the medium, in bytes.</summary>
+    /// <summary>Returns the offset of a position on the medium, in bytes.</summary>
     internal static long OffsetOf(long position, long length) => (CacheAnchor.Slots + (position % length)) * BlockSize;
 
     /// <summary>Whether a write with this payload and these extents could be part of the next record.</summary>
@@ -108,7 +108,7 @@ internal sealed class CacheRing
     /// <summary>The group that takes such a write now, or null when it has to wait for <see cref="GroupBegun"/>.</summary>
     internal CacheGroup? Join(int payloadBlocks, int extents) => _open.HasRoom(payloadBlocks, extents) ? _open : null;
 
-    /// <summary>Completes when a group that was joined stands on every live copy, or cannot: then there is a <see cref="Fault"/>.</summary>
+    /// <summary>Completes when the record of a joined group is on every live copy, or when it failed; then there is a <see cref="Fault"/>.</summary>
     internal LaneTask<Nothing> Written(CacheGroup group)
     {
         if (!_isWriting)
@@ -145,7 +145,7 @@ internal sealed class CacheRing
         return FlushFault;
     }
 
-    /// <summary>Says durably, on every live copy, that everything before a position is home. The space is not free yet.</summary>
+    /// <summary>Writes an anchor, durably on every live copy: everything before the tail is on the backing store. The space is not free yet.</summary>
     internal async LaneTask<IoError> WriteAnchor(long tail, uint checksumBefore)
     {
         IoBuffer block = _lane.Buffers.Rent(BlockSize);
@@ -161,7 +161,7 @@ internal sealed class CacheRing
     /// <summary>Says once more where the tail is, and what is durable by now.</summary>
     internal LaneTask<IoError> WriteAnchor() => WriteAnchor(Tail, _tailChecksum);
 
-    /// <summary>Gives the space before a position free: its anchor is durable and nobody reads there any more.</summary>
+    /// <summary>Frees the space before a position: its anchor is durable and no reader uses it any more.</summary>
     /// <param name="tail">Position of the first record that is still needed.</param>
     /// <param name="checksumBefore">Checksum of the record before it, which continues the chain.</param>
     /// <param name="isGivenUp">Whether the ring is given up: nothing is appended to it any more, and its anchors state nothing.</param>

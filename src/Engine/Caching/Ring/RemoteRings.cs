@@ -3,14 +3,14 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// The ring of a write cache on the disks of another pool than that of its home.
+// The ring of a remote write cache: its disks belong to the cache pool, its backing store to the owner pool.
 //
 // Invariants
-//  1. Disks that fail leave the view of the pool that lends; marks of stale copies are records of that pool.
-//  2. A flush of the ring reaches those disks alone: it never counts as a flush of the home.
+//  1. Disks that fail leave the view of the cache pool; marks of stale copies are records of that pool.
+//  2. A flush of the ring reaches those disks alone: it never counts as a flush of the backing store.
 //  3. One repair or move runs at a time.
 
-/// <summary>Room for the ring of a write cache in a pool that lends it.</summary>
+/// <summary>Storage in a cache pool for the ring of a remote write cache.</summary>
 public sealed class RemoteRings : IRingStorage, IRepairable
 {
     private const long DrainPollNs = 1_000_000;
@@ -22,9 +22,9 @@ public sealed class RemoteRings : IRingStorage, IRepairable
     private readonly LaneMutex _repairs = new();
     private bool _closing;
 
-    /// <param name="host">The pool that lends.</param>
-    /// <param name="backing">What the cache is in front of: what the ring cannot keep is its fault.</param>
-    /// <param name="slabSize">Bytes of data in a slab of the pool that lends.</param>
+    /// <param name="host">The cache pool.</param>
+    /// <param name="backing">The backing store of the cache. It fails if the ring loses data.</param>
+    /// <param name="slabSize">Bytes of data in a slab of the cache pool.</param>
     internal RemoteRings(IMemberHost host, IBackingStore backing, int slabSize)
     {
         _host = host;
@@ -48,7 +48,7 @@ public sealed class RemoteRings : IRingStorage, IRepairable
     /// <inheritdoc/>
     int IRingStorage.MembersVersion => _members.Version;
 
-    /// <summary>Whether everything that a disk of the lending pool holds of it stands on another one too.</summary>
+    /// <summary>Whether another disk also holds everything that a disk of the cache pool holds of the ring.</summary>
     public bool SurvivesWithout(int disk) => _rings.SurvivesWithout(disk);
 
     /// <inheritdoc/>
@@ -83,17 +83,17 @@ public sealed class RemoteRings : IRingStorage, IRepairable
         return end;
     }
 
-    /// <summary>A disk of the lending pool has left its view.</summary>
+    /// <summary>A disk of the cache pool has left its view.</summary>
     internal void OnDiskLost(int disk)
     {
         _members.Version++;
         _rings.OnDiskLost(disk);
     }
 
-    /// <summary>A disk of the lending pool has come back into its view; what it missed waits for <see cref="Resync"/>.</summary>
+    /// <summary>A disk of the cache pool is back in its view; <see cref="Resync"/> copies the writes that it missed.</summary>
     internal void OnDiskJoined() => _members.Version++;
 
-    /// <summary>Ends what makes copies whole or moves them.</summary>
+    /// <summary>Ends repairs and moves of copies.</summary>
     internal async LaneTask<Nothing> Close()
     {
         _closing = true;

@@ -9,11 +9,11 @@ namespace TierSpaces.Engine.Caching;
 //  1. It takes nothing any more; destaging empties it. Nothing passes it by.
 //  2. No copy is made whole any more: it would count again.
 //  3. Every copy is marked stale, durably: nothing is replayed from it.
-//  4. The ring leaves its members; writes go to the home from here on.
+//  4. The ring leaves its members; writes go to the backing store from here on.
 //
 // Invariants
-//  1. After a failed write to the ring nothing passes it by before step 3 has ended: a record that was refused may be on a disk all the same.
-//  2. A ring without a copy that can be read, with data that is not home, is lost and not given up.
+//  1. After a failed write to the ring nothing passes it by before step 3 has ended: a record that failed may be on a disk nevertheless.
+//  2. A ring without a readable copy, with data that is not destaged, is lost and not given up.
 
 /// <summary>Gives up the ring of a write cache after a failed write.</summary>
 internal sealed class RingRetirement(IBackingStore backing, WriteCacheOptions options, ServingRing ring, CacheStatus status)

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// Reads a ring in windows, the next ones while the current one is looked at, copies by turns: a full ring is read about as fast as its
+// Reads a ring in windows, the next ones while the current one is looked at, from its copies in rotation: a full ring is read about as fast as its
 // disks stream together. Another copy than the window's is read block by block, and so are headers that lie far apart.
 
 /// <summary>Gives single blocks of a ring while it is read from front to back.</summary>
@@ -19,7 +19,7 @@ internal sealed class RingWindow(BufferPool buffers, RingMedium medium)
     private readonly Queue<Window> _ahead = new(AheadMax);
     private Window? _current;
 
-    /// <summary>Brings the window to an offset of the ring, or closes it for a block that stands alone; the copy to begin with.</summary>
+    /// <summary>Moves the window to an offset of the ring, or closes it for an isolated block. Returns the copy to begin with.</summary>
     internal async LaneTask<int> CopyAt(long offset, bool isAlone)
     {
         long start = offset - (offset % _windowBytes);

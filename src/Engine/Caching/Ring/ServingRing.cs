@@ -6,7 +6,7 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.Caching;
 
 // The ring of a write cache: its copies on disks from the opening on, its records from the anchor of this session until it is given up. The ring may be
-// on disks that the home has nothing on, those of another pool: a flush of the one never counts as a flush of the other.
+// on disks of a cache pool, where the backing store has nothing: a flush of the one never counts as a flush of the other.
 //
 // Invariants
 //  1. There are records only while there is a medium, and after the anchor of this session is durable on every live copy.
@@ -19,7 +19,7 @@ internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheO
 
     private readonly IRingStorage _storage = options.RingStorage ?? backing;
 
-    /// <summary>The records; null: writes go to the home from the start, or the ring was given up.</summary>
+    /// <summary>The records; null: writes go to the backing store from the start, or the ring was given up.</summary>
     internal CacheRing? Records { get; private set; }
 
     /// <summary>The copies on disks; null: there are none.</summary>
@@ -28,13 +28,13 @@ internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheO
     /// <summary>Length in bytes; 0 once the ring is given up.</summary>
     internal long SizeBytes => Records is null ? 0 : options.Length;
 
-    /// <summary>Bytes of records that are not home yet.</summary>
+    /// <summary>Bytes of records that are not destaged yet.</summary>
     internal long DirtyBytes => (Records?.Used ?? 0) * BlockSize;
 
     /// <summary>Bytes that records can be written to now.</summary>
     internal long AvailableBytes => Records is { Fault: IoError.None } ring ? Math.Max(0, ring.Length - ring.Used) * BlockSize : 0;
 
-    /// <summary>Whether a disk holds the only good copy of what is not home yet.</summary>
+    /// <summary>Whether a disk holds the only good copy of data that is not destaged yet.</summary>
     internal bool IsDegraded => Records is not null && Medium is { } medium && Enumerable.Range(0, medium.Copies).Any(medium.IsStale);
 
     /// <summary>Grows with every change of the members under the ring.</summary>
@@ -115,7 +115,7 @@ internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheO
         return lowest;
     }
 
-    /// <summary>The last disk of the ring has left: what is not home cannot be read until one is back.</summary>
+    /// <summary>Fails the cache when the last disk of the ring has left with data that is not destaged: it cannot be read until a disk is back.</summary>
     private void OnSourceLost()
     {
         if (!status.IsGone && !status.IsClosing && Records is { Used: > 0 })

@@ -61,7 +61,7 @@ public sealed class EmulatedDisk : IDisk
         set => _faults.Fault = value;
     }
 
-    /// <summary>Nanoseconds in which the medium stood still because the machine was too slow or too busy for it.</summary>
+    /// <summary>Nanoseconds that the medium's clock lost because the machine was too slow or too busy for the model.</summary>
     public long LostNs { get; private set; }
 
     /// <inheritdoc/>

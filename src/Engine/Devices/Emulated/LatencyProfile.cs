@@ -28,10 +28,10 @@ public sealed record LatencyProfile
     /// <summary>Name, as given in <c>emulated:</c> URIs and -LatencyProfile.</summary>
     public string Name { get; }
 
-    /// <summary>Medium it stands for.</summary>
+    /// <summary>Medium that the profile models.</summary>
     public MediaType MediaType { get; }
 
-    /// <summary>Bus it stands for.</summary>
+    /// <summary>Bus that the profile models.</summary>
     public BusType BusType { get; }
 
     /// <summary>Revolutions per minute, 0 for none.</summary>

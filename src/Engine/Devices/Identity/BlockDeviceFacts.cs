@@ -27,6 +27,6 @@ internal sealed record BlockDeviceFacts(
     string FirmwareVersion,
     string CannotPoolReason)
 {
-    /// <summary>SpindleSpeed of a disk that turns at a rate nobody tells, as in Windows.</summary>
+    /// <summary>SpindleSpeed of a disk that rotates at an unreported rate, as in Windows.</summary>
     internal const uint UnknownSpindleSpeed = uint.MaxValue;
 }

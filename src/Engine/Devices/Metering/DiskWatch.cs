@@ -8,8 +8,8 @@ namespace TierSpaces.Engine.Devices;
 // Age is counted in ticks that the lane has run, not in time: a process that was stopped for a minute finds its disks as it
 // left them, and reads their answers before it judges them.
 //
-// A disk is the culprit when another one answers where it does not. The other disks may have nothing to do, because everyone waits for
-// this one: so those are asked for a block once half of the time is over.
+// A disk is blamed only if another disk completed a request in the same period. The other disks may be idle, because all clients wait for
+// this one. So idle disks are probed, with a read of one block, once half of the time is over.
 
 /// <summary>Looks at the requests in flight of the disks of one lane, four times a second.</summary>
 public sealed class DiskWatch(ILane lane, IoDeadlines? deadlines = null)

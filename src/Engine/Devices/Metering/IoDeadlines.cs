@@ -5,13 +5,13 @@ namespace TierSpaces.Engine.Devices;
 /// <summary>How long requests to member disks may take.</summary>
 /// <param name="HedgeNs">After this a read is asked of another copy too; the first good answer wins.</param>
 /// <param name="PatienceNs">After this a request fails, provided another disk of the lane answers meanwhile.</param>
-/// <param name="StallNs">After this it fails in any case. It is longer, because where nothing answers the disk is not the culprit.</param>
+/// <param name="StallNs">After this it fails in any case. It is longer, because a disk is not to blame while no other disk answers either.</param>
 public sealed record IoDeadlines(long HedgeNs = 250_000_000, long PatienceNs = 10_000_000_000, long StallNs = 60_000_000_000)
 {
     private const long Millisecond = 1_000_000;
     private const long LongestMs = 3_600_000;
 
-    /// <summary>What holds when nothing else is said.</summary>
+    /// <summary>The default deadlines.</summary>
     public static IoDeadlines Default { get; } = new();
 
     /// <summary>

@@ -4,16 +4,16 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Devices;
 
 // A member disk whose requests are counted, timed, and end: when the device does not answer within the deadline, the caller
-// gets TimedOut and the device keeps the memory until it lets go.
+// gets TimedOut and the device keeps the memory until it answers.
 //
 // Invariants
-//  1. Memory that a device may still reach into is never used again: it is the caller's own only where the caller allowed it
-//     (IoBuffer.MayBeKept) and then kept in the pool, else it is borrowed here for the time the device takes.
-//  2. While a request is overdue nothing more is submitted: what comes late cannot overtake what was asked after it, and a
+//  1. Memory that a device may still access is never used again. If the caller allowed it (IoBuffer.MayBeKept), the device uses the caller's
+//     memory, which is then quarantined in the pool. Else it uses memory that is rented here until the device has answered.
+//  2. While a request is overdue nothing more is submitted: a late request cannot overtake one that was submitted after it, and a
 //     device that hangs holds no more memory than it had. When the last one has ended the disk is used again, if it is still
 //     a member.
-//  3. After Abandon nothing is submitted any more; the device is closed when it has answered everything.
-//  4. InFlight counts what the device has not answered, whatever the callers were told.
+//  3. After Disconnect nothing is submitted any more; the device is closed when it has answered everything.
+//  4. InFlight counts the requests that the device has not answered, including those whose callers have their answer.
 
 /// <summary>A member disk whose requests are counted, timed and given deadlines.</summary>
 public sealed class MeteredDisk : IDisk
@@ -23,7 +23,7 @@ public sealed class MeteredDisk : IDisk
     private FreeList<MeteredRequest> _free;
     private FollowerList<MeteredRequest> _inFlight;   // requests whose callers wait, in order of submission
     private bool _isClosing;
-    private IoError _fault;          // DeviceGone once abandoned
+    private IoError _fault;          // DeviceGone once disconnected
 
     /// <summary>A disk on a lane, watched with the others of that lane, or by itself.</summary>
     public MeteredDisk(ILane lane, IDisk below, DiskWatch? watch = null)
@@ -34,7 +34,7 @@ public sealed class MeteredDisk : IDisk
         _watch.Add(this);
     }
 
-    /// <summary>What passed through.</summary>
+    /// <summary>Counters of the requests.</summary>
     public IoCounters Counters { get; } = new();
 
     /// <summary>Places at which a request failed or gave something else than its checksum says.</summary>
@@ -183,7 +183,7 @@ public sealed class MeteredDisk : IDisk
         AnsweredTick = _watch.Tick;
     }
 
-    /// <summary>Ends the use of borrowed memory.</summary>
+    /// <summary>Returns rented memory to the pool; copies the data of a read to the caller's memory first.</summary>
     internal void GiveBack(MemberOperation operation, IoBuffer memory, IoBuffer borrower, IoError error)
     {
         if (operation == MemberOperation.Read && error == IoError.None)

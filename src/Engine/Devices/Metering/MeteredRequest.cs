@@ -2,7 +2,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices;
 
-/// <summary>What a request to a member disk does.</summary>
+/// <summary>Kind of a request to a member disk.</summary>
 internal enum MemberOperation : byte
 {
     Read,
@@ -16,7 +16,7 @@ internal enum MemberOperation : byte
 /// <summary>One request in flight on a member disk. Its disk may answer for it before the device does.</summary>
 internal sealed class MeteredRequest(MeteredDisk disk) : LinkedFollower
 {
-    private IoBuffer _memory;   // what the device uses: the caller's own or borrowed
+    private IoBuffer _memory;   // memory that the device uses: the caller's own, or rented by the disk
 
     internal MemberOperation Operation { get; private set; }
 
@@ -28,7 +28,7 @@ internal sealed class MeteredRequest(MeteredDisk disk) : LinkedFollower
 
     internal int StartTick { get; private set; }
 
-    /// <summary>The caller's memory when the device uses other memory, which is then ours.</summary>
+    /// <summary>The caller's memory, if the device uses other memory, which the disk has rented.</summary>
     internal IoBuffer Borrower { get; private set; }
 
     internal LaneTask<IoError> Begin(

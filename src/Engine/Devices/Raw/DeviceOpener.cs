@@ -11,7 +11,7 @@ internal static unsafe class DeviceOpener
 {
     private const int DefaultAlignment = 4096;
 
-    /// <summary>Opens a path; <paramref name="uri"/> is the culprit in messages.</summary>
+    /// <summary>Opens a path; messages name <paramref name="uri"/>.</summary>
     /// <exception cref="DiskOpenException">It could not be opened; nothing was changed.</exception>
     internal static OpenedDevice Open(string uri, string path, bool wantBlockDevice, DiskUse use = DiskUse.ReadWrite)
     {
@@ -163,7 +163,7 @@ internal static unsafe class DeviceOpener
         Errno.EBUSY or Errno.EAGAIN or Errno.ETXTBSY => new(
             DiskOpenFailure.InUse, $"'{uri}' is in use: this or another process has it open, or it is mounted. Release it there first."),
         Errno.ETIMEDOUT => new(
-            DiskOpenFailure.StillHeld, $"'{uri}' is still held by a process that has ended: the kernel has not come to let go of it. That takes a minute at most, mostly."),
+            DiskOpenFailure.StillHeld, $"'{uri}' is still locked by a process that has exited. The kernel usually releases the lock within a minute; retry then."),
         _ => new(DiskOpenFailure.Failed, $"Cannot {attempt} '{uri}': {Errno.Describe(errno)}."),
     };
 }

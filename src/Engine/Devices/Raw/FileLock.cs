@@ -4,14 +4,14 @@ using TierSpaces.Engine.Lanes.Native;
 
 namespace TierSpaces.Engine.Devices.Raw;
 
-// The lock on an open file (flock): exclusive for who writes, shared for who reads alone. It belongs to the open file itself, so it also keeps out a second opener in
-// this process, and it lasts until every request in flight on it has ended: a killed host's last writes cannot land after
+// The lock on an open file (flock): exclusive for writers, shared for openers that only read. It belongs to the open file itself, so it also keeps
+// out a second opener in this process. It lasts until every request in flight on the file has ended: a killed host's last writes cannot land after
 // the next host has the disk.
 //
-// A killed process leaves the lock behind for some 50 ms more, until the kernel has taken its ring apart; for a minute where the kernel is
-// busy with files that others have deleted. /proc/locks names the holder: while that is no living process, the lock is about to fall and is
-// waited for, two seconds for all disks of one process; then whoever asks has to come again. In a container the dead are not listed, nor are
-// holders outside it: then the wait is short.
+// A killed process keeps the lock for some 50 ms more, until the kernel has taken its ring apart; for a minute if the kernel is busy with files
+// that other processes have deleted. /proc/locks names the holder. If that is no living process, the kernel is about to release the lock and the
+// opener waits: two seconds for all disks of one process, then the caller has to retry. In a container, dead holders and holders outside it are
+// not listed: then the wait is short.
 
 /// <summary>The lock of a disk.</summary>
 internal static class FileLock
@@ -28,7 +28,7 @@ internal static class FileLock
 
     /// <inheritdoc cref="Take(int, DiskUse)"/>
     /// <param name="descriptor">The open file.</param>
-    /// <param name="holderOf">Who holds the lock on a file, as /proc/locks says; null when nobody is named.</param>
+    /// <param name="holderOf">Returns the holder of the lock on a file from /proc/locks; null if none is listed.</param>
     /// <param name="use">For reading alone the lock is shared.</param>
     internal static int Take(int descriptor, Func<int, string?> holderOf, DiskUse use = DiskUse.ReadWrite)
     {
@@ -54,7 +54,7 @@ internal static class FileLock
         }
     }
 
-    /// <summary>Opens a block device that nobody else may use: a descriptor or a negative errno. Waits a little for a dying holder.</summary>
+    /// <summary>Opens a block device exclusively. Returns a descriptor or a negative errno. Waits a little for a dying holder.</summary>
     internal static int OpenExclusively(string path)
     {
         for (int waitedMs = 0; ; waitedMs += StepMs)
@@ -75,7 +75,7 @@ internal static class FileLock
     /// <summary>Gives the lock up at once, also while the kernel still holds the file.</summary>
     internal static void Release(int descriptor) => _ = Libc.Lock(descriptor, Libc.LockRelease);
 
-#pragma warning disable RS0030 // only right after a crash, and a disk that is being opened serves nobody yet
+#pragma warning disable RS0030 // only right after a crash, and a disk that is being opened serves no requests yet
     private static void Pause() => Thread.Sleep(StepMs);
 #pragma warning restore RS0030
 

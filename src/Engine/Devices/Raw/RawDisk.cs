@@ -7,14 +7,14 @@ namespace TierSpaces.Engine.Devices.Raw;
 // A file or block device as a disk. One class for both lane backends: the lane decides how an operation is run, this
 // class decides which operation is run.
 //
-//   Direct    aligned requests go to the lane; what direct access cannot take goes through UnalignedAccess
+//   Direct    aligned requests go to the lane; other requests go through UnalignedAccess
 //   Buffered  a read asks the page cache first (RWF_NOWAIT), then goes to the lane
 //   Memory    reads and writes are plain calls here and now
 //
 // Invariants
 //  1. Every request is checked against geometry and closing before anything is touched.
 //  2. A flush or durable write succeeds only while the device is still there with its size: a truncated or unlinked
-//     image would swallow writes without an error. Once gone, a disk stays gone until it is opened anew.
+//     image would swallow writes without an error. Once gone, a disk stays gone until it is reopened.
 //  3. The descriptor is closed after the last request in flight.
 
 /// <summary>A member disk over an image file or a block device.</summary>

@@ -16,7 +16,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 internal sealed class NbdReplies : IDisposable
 {
     /// <summary>
-    /// A batch that stands for this many bytes of payload, read or written, leaves at once: a client that has its whole queue depth in
+    /// A batch that accounts for this many bytes of payload, read or written, leaves at once. Otherwise a client with its whole queue depth in
     /// one batch would wait for all of it, and then the server for the client.
     /// </summary>
     private const int FullBatch = 48 << 10;

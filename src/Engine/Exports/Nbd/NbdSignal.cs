@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Exports.Nbd;
 
 /// <summary>
-/// "Something may have changed": whoever waits looks again. Waiters run inline in <see cref="Set"/>; allocates only
+/// Signals that something may have changed: waiters check their condition again. Waiters run inline in <see cref="Set"/>; allocates only
 /// while the greatest number of waiters so far is still growing.
 /// </summary>
 internal sealed class NbdSignal

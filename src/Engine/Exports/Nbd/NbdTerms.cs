@@ -3,12 +3,12 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Exports.Nbd;
 
 /// <summary>
-/// What a client and the server have agreed on; constant for the life of the connection. Size and units are those the
-/// store had when the client asked: a client that should see a new size connects anew.
+/// Terms that a client and the server have agreed on; constant for the life of the connection. Size and units are those the
+/// store had when the client asked: a client sees a new size when it connects again.
 /// </summary>
 internal sealed record NbdTerms(NbdExport Export, StoreGeometry Geometry, bool StructuredReplies, bool AllocationContext)
 {
-    /// <summary>The refusal a request deserves by its header alone.</summary>
+    /// <summary>Returns the validation error of a request, from its header alone.</summary>
     internal NbdFault Check(in NbdRequestHeader request)
     {
         NbdCommand command = request.Command;

@@ -115,7 +115,7 @@ internal sealed class NbdTransmission
             await _changed.Next();
         }
 
-        await Lane.Yield();   // whoever woke this is still on the stack, and may touch what is now returned
+        await Lane.Yield();   // the caller that woke this is still on the stack, and may use memory that is returned now
         Export.Detach(this);
         _replies.Dispose();
     }
@@ -146,7 +146,7 @@ internal sealed class NbdTransmission
         Drain();
     }
 
-    /// <summary>Whoever waits here looks again.</summary>
+    /// <summary>Wakes the waiters of this connection to check their condition again.</summary>
     internal void Wake() => _changed.Set();
 
     /// <summary>Takes no more requests; the connection ends when those it took are answered.</summary>
@@ -554,7 +554,7 @@ internal sealed class NbdTransmission
         isSmall = false;
         if (Export.IsSuspended)
         {
-            _server.Budget.Leave(this);   // nobody queues behind a connection that is not to go on
+            _server.Budget.Leave(this);   // no other connection queues behind one that is suspended
             return false;
         }
 

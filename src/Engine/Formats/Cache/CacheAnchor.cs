@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Formats;
 /// <param name="Owner">Cache it belongs to.</param>
 /// <param name="Session">Random number of the opening that wrote it.</param>
 /// <param name="Number">Ever-rising, from 1.</param>
-/// <param name="Tail">Position of the oldest record still needed; everything before it is home, durably.</param>
+/// <param name="Tail">Position of the oldest record still needed; everything before it is durable on the backing store.</param>
 /// <param name="Durable">Position below which every record was durable when it was written.</param>
 /// <param name="PreviousChecksum">Checksum of the record before the tail.</param>
 public readonly record struct CacheAnchor(Guid Owner, ulong Session, ulong Number, long Tail, long Durable, uint PreviousChecksum)

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>What a record of a write cache says about a stretch of blocks.</summary>
+/// <summary>Meaning of a stretch of blocks in a record of a write cache.</summary>
 public enum CacheExtentKind : byte
 {
     /// <summary>Its data is in the payload.</summary>
@@ -17,17 +17,17 @@ public enum CacheExtentKind : byte
 /// <summary>Blocks of a virtual disk in a record of its write cache.</summary>
 /// <param name="Block">First block of 4 KiB.</param>
 /// <param name="Count">Blocks, at least 1.</param>
-/// <param name="Kind">What is said of them.</param>
+/// <param name="Kind">Meaning of the blocks.</param>
 public readonly record struct CacheExtent(long Block, int Count, CacheExtentKind Kind);
 
 /// <summary>
-/// Header of one record in the ring of a write cache: a block of 4 KiB, followed by its payload. A record of position p stands p modulo
-/// the ring's length behind the anchors and never wraps. Positions count blocks ever upwards; the checksum of the record before links
-/// it to the chain, so that what an abandoned tail left behind never joins a later one.
+/// Header of one record in the ring of a write cache: a block of 4 KiB, followed by its payload. A record of position p is at p modulo
+/// the ring's length behind the anchors and never wraps. Positions count blocks ever upwards. The checksum of the record before links
+/// it to the chain, so that records of an abandoned tail never join a later chain.
 /// </summary>
 /// <param name="Owner">Cache the record belongs to.</param>
 /// <param name="Session">Random number of the opening that wrote it.</param>
-/// <param name="Position">Where it stands.</param>
+/// <param name="Position">Position of the record.</param>
 /// <param name="Durable">Position below which every record was known durable when it was written.</param>
 /// <param name="PreviousChecksum">Checksum of the record before it.</param>
 /// <param name="Extents">Number of extents, 1 to <see cref="MaxExtents"/>.</param>

@@ -3,7 +3,7 @@ namespace TierSpaces.Engine.Formats;
 /// <summary>When a write cache gives its data to the disks below, and how fast. They change while it is in use.</summary>
 public sealed record DestageSettings
 {
-    /// <summary>Settings that nobody changed.</summary>
+    /// <summary>The default settings.</summary>
     public static DestageSettings Default { get; } = new();
 
     /// <summary>Largest <see cref="StartPercent"/>.</summary>

@@ -4,7 +4,7 @@ using System.Text;
 namespace TierSpaces.Engine.Formats;
 
 /// <summary>
-/// Reads little-endian fields from bytes that nobody vouches for. Reading past the end or a value that cannot be gives a
+/// Reads little-endian fields from untrusted bytes. Reading past the end, or an impossible value, gives a
 /// default and sets <see cref="Failed"/>; nothing throws and nothing is allocated beyond the bytes that are really there.
 /// </summary>
 public ref struct ByteReader(ReadOnlySpan<byte> bytes)

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Formats;
 
 /// <summary>
-/// One 4 KiB block of a journal ring. Block of sequence s stands at slot s mod ring length. The session differs between
+/// One 4 KiB block of a journal ring. The block of sequence s is at slot s mod ring length. The session differs between
 /// two openings and the previous checksum links a block to the one before, so a block left over from an abandoned tail never
 /// joins a later chain.
 /// </summary>

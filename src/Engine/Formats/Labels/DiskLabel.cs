@@ -27,7 +27,7 @@ public sealed record DiskLabel(
         (86, 8, "time of joining, 100 ns ticks of UTC"),
     ];
 
-    /// <summary>Writes the copy that stands at byte <paramref name="offset"/>.</summary>
+    /// <summary>Writes the copy at byte <paramref name="offset"/>.</summary>
     public void Encode(Span<byte> block, long offset)
     {
         ByteWriter body = new(64);
@@ -39,7 +39,7 @@ public sealed record DiskLabel(
         new PoolBlock(Pool, Disk, offset / PoolBlock.Size).Seal(block, Magic, body.Written);
     }
 
-    /// <summary>Reads the copy that stands at byte <paramref name="offset"/>.</summary>
+    /// <summary>Reads the copy at byte <paramref name="offset"/>.</summary>
     public static BlockStatus Decode(ReadOnlySpan<byte> block, long offset, out DiskLabel? label)
     {
         label = null;

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>Recognises what other software leaves on a disk, so that nobody's data is pooled by mistake.</summary>
+/// <summary>Recognises data of other software on a disk, so that such a disk is not pooled by mistake.</summary>
 public static class ForeignSignature
 {
     /// <summary>Bytes to read from the start of the disk: up to the furthest signature known there.</summary>
@@ -42,7 +42,7 @@ public static class ForeignSignature
     ];
 
     /// <summary>
-    /// Names what stands on a disk, or gives an empty string when nothing known does. <paramref name="head"/> are the first
+    /// Names the contents of a disk, or returns an empty string if it has no known signature. <paramref name="head"/> are the first
     /// bytes of the disk (up to <see cref="HeadBytes"/>), <paramref name="tail"/> its last (up to <see cref="TailBytes"/>).
     /// </summary>
     public static string Find(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, long diskBytes)

@@ -74,9 +74,9 @@ public sealed record VoteSet(ImmutableArray<DiskNumber> Disks, Guid Witness)
 }
 
 // A view is decided like a value in consensus. `Rank` orders decisions. While a decision may still be known to a part of
-// the voters only, the view carries the votes of the view before it, and whoever recovers from it needs the majority of
+// the voters only, the view carries the votes of the view before it, and a recovery from it needs the majority of
 // both: so two parts of a pool can never both go on, whatever order the writes took and wherever they stopped. `Synced`
-// is the newest decision that every member and the witness are known to hold; one that holds an older one has
+// is the newest decision that every member and the witness are known to hold. A member or witness that holds an older one has
 // forgotten something (a restored image, a flush that lied) and is not believed.
 
 /// <summary>The members of a pool, as one decision.</summary>

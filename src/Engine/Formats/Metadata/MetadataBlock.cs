@@ -4,8 +4,8 @@ namespace TierSpaces.Engine.Formats;
 
 /// <summary>
 /// One block of the metadata journal. Commits are written as groups of whole blocks, and a group counts only with its last
-/// block. Sequence s stands at block s mod ring length of each disk's ring. The chain is a running checksum over what a
-/// block says, but not over where it stands: it is the same on every disk and ties a block to everything before it.
+/// block. Sequence s is at block s mod ring length of each disk's ring. The chain is a running checksum over the contents of a
+/// block, but not over its place: it is the same on every disk and ties a block to everything before it.
 /// </summary>
 /// <param name="Session">Session that wrote it.</param>
 /// <param name="Sequence">Ever-rising number, from 1.</param>

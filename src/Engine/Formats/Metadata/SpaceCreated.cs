@@ -5,7 +5,7 @@ public sealed record SpaceCreated(SpaceDescription Space) : MetadataRecord
 {
     internal override RecordKind Kind => RecordKind.SpaceCreated;
 
-    internal override byte Version => (byte)(Space.IsRemote ? 2 : 1);   // a release that does not know of lent rings would take it for its own
+    internal override byte Version => (byte)(Space.IsRemote ? 2 : 1);   // a release without remote caches would take the ring for a cache of its own pool
 
     internal override void EncodeBody(ByteWriter to) => Space.Encode(to);
 

@@ -17,12 +17,12 @@ public sealed record SpaceDescription(SpaceId Id, VirtualDiskId Owner, SpaceKind
     public const int MaxRows = 1 << 24;
 
     /// <summary>
-    /// Pool of the virtual disk that it belongs to, where that is another one: the space is the ring of its write cache, in room that this pool
-    /// lends. None: the virtual disk is of this pool.
+    /// Owner pool: pool of the virtual disk that it belongs to, if that is another one. The space is then the ring of a remote write cache, and
+    /// this pool is its cache pool. None: the virtual disk is of this pool.
     /// </summary>
     public PoolId OwnerPool { get; init; }
 
-    /// <summary>Whether this pool lends it to a virtual disk of another one.</summary>
+    /// <summary>Whether it is the ring of a remote cache: its virtual disk is in another pool.</summary>
     public bool IsRemote => OwnerPool != PoolId.None;
 
     /// <summary>Slabs of a row. Position = column × copies + copy.</summary>

@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>Regions of one slab of a row that missed writes: bit r stands for the r-th sixteenth of the slab.</summary>
+/// <summary>Regions of one slab of a row that missed writes: bit r is the r-th sixteenth of the slab.</summary>
 /// <param name="Row">Index of the row.</param>
 /// <param name="Position">Column × copies + copy.</param>
 /// <param name="Regions">One bit per region; never 0.</param>

@@ -5,12 +5,12 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Formats;
 
 /// <summary>
-/// What every block of one snapshot of a virtual disk's heat says. A snapshot is a row of blocks of 4 KiB, numbered from 0, the last one
-/// marked; each says the heat of a run of slices, and slices between the runs have none. Two areas are used in turn, and a snapshot
-/// of which any block is missing or torn is as none: heat can be measured again.
+/// Header of every block of one snapshot of a virtual disk's heat. A snapshot is a row of blocks of 4 KiB, numbered from 0, the last one
+/// marked. Each has the heat of a run of slices; slices between the runs have none. Two areas are used alternately. A snapshot
+/// with a missing or torn block is ignored as a whole: heat can be measured again.
 /// </summary>
 /// <param name="Owner">Virtual disk it belongs to.</param>
-/// <param name="Sequence">Ever-rising, from 1; odd ones stand in the second area.</param>
+/// <param name="Sequence">Ever-rising, from 1; odd ones are in the second area.</param>
 /// <param name="HalfLifeNs">Half-life that the heat was counted with.</param>
 /// <param name="SliceBytes">Bytes of a slice.</param>
 /// <param name="UtcTicks">When it was taken.</param>
@@ -46,7 +46,7 @@ public readonly record struct HeatSnapshot(Guid Owner, ulong Sequence, long Half
     /// <param name="slices">Slices of the virtual disk, 0 or more.</param>
     public static long BlocksFor(long slices) => Math.Max(1, (slices + BlockSlices - 1) / BlockSlices);
 
-    /// <summary>The area that a snapshot stands in, 0 or 1.</summary>
+    /// <summary>The area of a snapshot, 0 or 1.</summary>
     public int Area => (int)(Sequence & 1);
 
     /// <summary>The heats in a block, to be written before <see cref="Seal"/> or read after <see cref="TryRead(ReadOnlySpan{byte}, out HeatSnapshot, out HeatRun)"/>.</summary>
@@ -86,7 +86,7 @@ public readonly record struct HeatSnapshot(Guid Owner, ulong Sequence, long Half
     public static bool TryRead(ReadOnlySpan<byte> block, Guid owner, out HeatSnapshot snapshot, out HeatRun run) =>
         TryRead(block, out snapshot, out run) && snapshot.Owner == owner;
 
-    /// <summary>Reads a block, whoever's it is; false when it is not a whole one with nothing impossible in it.</summary>
+    /// <summary>Reads a block of any virtual disk. Returns false if it is not a whole block with possible values.</summary>
     public static bool TryRead(ReadOnlySpan<byte> block, out HeatSnapshot snapshot, out HeatRun run)
     {
         snapshot = default;

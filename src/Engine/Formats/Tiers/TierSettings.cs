@@ -3,7 +3,7 @@ namespace TierSpaces.Engine.Formats;
 /// <summary>How the heat of a tiered virtual disk is counted, and what slices have to be for a move beside hotter or colder. They change while it is in use.</summary>
 public sealed record TierSettings
 {
-    /// <summary>Settings that nobody changed.</summary>
+    /// <summary>The default settings.</summary>
     public static TierSettings Default { get; } = new();
 
     /// <summary>Largest <see cref="MinimumHeat"/>.</summary>

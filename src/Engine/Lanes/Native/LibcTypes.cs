@@ -47,7 +47,7 @@ internal struct FileStatus
     [FieldOffset(32)] internal ulong Inode;
     [FieldOffset(40)] internal long Size;
     [FieldOffset(48)] internal long Blocks;
-    [FieldOffset(128)] internal uint DeviceMajor;        // of the device this node stands for
+    [FieldOffset(128)] internal uint DeviceMajor;        // of the device that this node represents
     [FieldOffset(132)] internal uint DeviceMinor;
     [FieldOffset(136)] internal uint ContainerMajor;     // of the device that holds the file
     [FieldOffset(140)] internal uint ContainerMinor;

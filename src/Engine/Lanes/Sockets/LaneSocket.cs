@@ -11,8 +11,8 @@ namespace TierSpaces.Engine.Lanes.Sockets;
 //  1. At most one receive and one send are pending; each has one slot that is reused, so the hot path allocates nothing.
 //  2. A connection gets InlineReceivesMax receives and sends of SentPerTurn bytes per turn of the lane, then waits for the next
 //     turn: one busy client cannot keep the lane from the others, nor its own long reply from its next requests, for which
-//     the disks would stand idle.
-//  3. Close shuts down, ends the polls, and closes the descriptor only when the backend has let go of it.
+//     the disks would be idle.
+//  3. Close shuts down, ends the polls, and closes the descriptor only when the backend has released it.
 
 /// <summary>A connected stream socket on a lane.</summary>
 internal sealed class LaneSocket : PollTarget, ILaneSocket

@@ -44,7 +44,7 @@ public sealed class RegisteredDisk
     [JsonIgnore]
     public IDisk? Disk { get; set; }
 
-    /// <summary>The disk as it was last opened, whoever owns it now.</summary>
+    /// <summary>The disk as it was last opened, whether or not a pool owns it now.</summary>
     [JsonIgnore]
     public MeteredDisk? LastOpened { get; set; }
 
@@ -56,7 +56,7 @@ public sealed class RegisteredDisk
     [JsonIgnore]
     internal long NextLookNs { get; set; }
 
-    /// <summary>The emulated disk as it was last opened, whoever owns it now; null for others.</summary>
+    /// <summary>The emulated disk as it was last opened, whether or not a pool owns it now; null for others.</summary>
     [JsonIgnore]
     public EmulatedDisk? Emulated { get; set; }
 

@@ -22,7 +22,7 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
     /// <summary>Whether a process that has ended still has a registered disk open.</summary>
     internal bool HasHeldDisks => registry.Disks.Exists(static disk => disk.IsStillHeld);
 
-    /// <summary>Reads the list. What could not be read is said in what is returned.</summary>
+    /// <summary>Reads the list. Returns a message about what could not be read, or nothing.</summary>
     internal string Load() => registry.Load();
 
     /// <summary>Lists a disk that was opened for it.</summary>

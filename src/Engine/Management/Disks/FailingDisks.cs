@@ -10,15 +10,15 @@ namespace TierSpaces.Engine.Management;
 // A disk whose errors spread is retired before it fails altogether.
 //
 // A place is 64 KiB of a disk at which a request failed with an I/O error, or gave blocks that are not what their checksum says (BadPlaces). It counts
-// once until it is rewritten, so one damaged place that a client reads again and again says no more than one. Requests that time out and disks
-// that are gone do not count: those leave the pool by themselves. The count begins anew with the host.
+// once until it is rewritten, so one damaged place that a client reads again and again counts as one. Requests that time out and disks
+// that are gone do not count: those leave the pool by themselves. The count starts at zero when the host starts.
 //
 // A disk is expected to fail with
 //   - BadPlacesMax distinct places within BadPlacesWindowNs, or
 //   - distinct places in at least one of BadPlacesReads reads, over at least BadPlacesReadsMin reads.
 //
-// Such a disk is in "Predictive Failure", and retired as soon as all that it holds has room elsewhere. Retiring takes nothing away:
-// until a slab has been made anew it serves where it is.
+// Such a disk is in "Predictive Failure", and retired as soon as all that it holds has room elsewhere. Retiring removes no data:
+// until a slab has been rebuilt elsewhere it serves where it is.
 
 /// <summary>Counts the errors of disks, and retires those whose errors spread.</summary>
 internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliability)
@@ -56,7 +56,7 @@ internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliab
         return default;
     }
 
-    /// <summary>Lets the count of the errors of a disk begin anew.</summary>
+    /// <summary>Resets the error count of a disk.</summary>
     internal void Forget(Guid disk) => _errorWatches.Remove(disk);
 
     private void CountErrors(DiskDescription disk, MeteredDisk device)

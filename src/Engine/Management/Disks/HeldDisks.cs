@@ -23,7 +23,7 @@ internal sealed class HeldDisks(SubsystemCore core, DiskOpener diskOpener, PoolO
             return;
         }
 
-        core.Notice("Disks are still held by a host that has ended; their pools are opened when the kernel has let go of them.");
+        core.Notice("Disks are still locked by a host process that has exited. Their pools are opened when the kernel has released the locks.");
         while (core.Disks.HasHeldDisks && !core.Verbs.IsStopped && core.Lane.NowNs < endNs)
         {
             await core.Lane.Delay(HeldLookNs);

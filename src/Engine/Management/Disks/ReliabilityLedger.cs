@@ -43,8 +43,8 @@ public sealed record DiskReliability
 }
 
 /// <summary>
-/// Reliability counters per disk, kept in the host's state folder: history of this machine, never truth about a pool. A counter is what
-/// the file said plus what the open device has counted since; a device opened anew counts on from there.
+/// Reliability counters per disk, kept in the host's state folder: history of this machine, never truth about a pool. A counter is the value in
+/// the file plus the count of the open device since then; a reopened device goes on from there.
 /// </summary>
 internal sealed class ReliabilityLedger(IHostState state)
 {

@@ -13,7 +13,7 @@ internal sealed class ReliabilityRecords(SubsystemCore core)
 {
     private readonly ReliabilityLedger _ledger = new(core.Options.State);
 
-    /// <summary>Reads the counters that were saved. What could not be read is said in what is returned.</summary>
+    /// <summary>Reads the counters that were saved. Returns a message about what could not be read, or nothing.</summary>
     internal string Load() => _ledger.Load();
 
     /// <summary>The counters of a disk, as they were last gathered.</summary>

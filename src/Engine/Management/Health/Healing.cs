@@ -4,9 +4,9 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-// What a pool does about its disks without being asked:
+// Actions of a pool on its disks without a command:
 //
-//   the majority of its votes is lost     it is closed, and opened anew when the majority is back (LostPools)
+//   the majority of its votes is lost     it is closed, and opened again when the majority is back (LostPools)
 //   a member is missing                   it is looked for; when it is back it takes part again, and what it missed is copied (MissingDisks)
 //   one that is back cannot take part     it is tried again, later each time (MissingDisks)
 //   a disk of a write cache is back       a virtual disk that waits for it, because no other disk of its cache is there, is opened again
@@ -16,9 +16,9 @@ namespace TierSpaces.Engine.Management;
 //   a retired disk holds slabs            each virtual disk is repaired as soon as one of those slabs has somewhere to go (RepairService)
 //
 // Invariants
-//  1. What changes a pool is done in turn with the verbs; looking for a disk is not, because a disk may take long to answer.
+//  1. Changes of a pool run in the verb queue; looking for a disk does not, because a disk may take long to answer.
 
-/// <summary>Does once a second what pools do about their disks by themselves.</summary>
+/// <summary>Runs once a second the actions of pools on their disks.</summary>
 internal sealed class Healing(
     SubsystemCore core, MissingDisks missing, LostPools lost, VirtualDiskOpener disks, FailingDisks failing, WriteCacheService caches, RepairService repairs, RemoteCaches remote)
 {

@@ -14,7 +14,7 @@ public sealed record HealingTimes(long MissingGraceNs = 300_000_000_000, long Re
     private const long Second = 1_000_000_000;
     private const long LongestGraceS = 604_800;
 
-    /// <summary>What holds when nothing else is said; five minutes of grace, as in Windows.</summary>
+    /// <summary>The default times; five minutes of grace, as in Windows.</summary>
     public static HealingTimes Default { get; } = new();
 
     /// <summary>The grace time as a number of seconds, 0 to 604800 (a week); the other times stay as they are.</summary>

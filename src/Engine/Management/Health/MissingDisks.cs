@@ -162,7 +162,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
         disk.IsLookedFor = true;
         _looks++;
         var seen = await diskOpener.Seek(disk);
-        _looks--;   // from here on it is the turn that counts
+        _looks--;   // from here on the verb queue orders it
         _lookEnded.NotifyAll();
         if (seen is var (found, scan))
         {

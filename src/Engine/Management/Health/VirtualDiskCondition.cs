@@ -121,7 +121,7 @@ internal sealed record VirtualDiskCondition
         : Fault != IoError.None ? $"It takes no more requests: {FaultReason} ({Fault})."
         : UnreadableReason.Length > 0 ? UnreadableReason
         : LacksLog ? "No copy of its integrity log is there: nothing is written until a physical disk that holds one is back."
-        : FullCacheDisk is { } cacheDisk ? $"The file system under physical disk '{cacheDisk}' of its write cache is full: writes wait. Free space there; after a minute they go home."
+        : FullCacheDisk is { } cacheDisk ? $"The file system under physical disk '{cacheDisk}' of its write cache is full: writes wait. Free space there; after a minute they go to the backing store."
         : FullDisk is { } full ? $"The file system under physical disk '{full}' is full: writes wait. Free space there; after a minute they fail."
         : LostCacheReason is { } lostCache ? $"Its write cache takes no writes: {lostCache}. Set-VirtualDisk -WriteCacheSize gives it another, or none."
         : LostBlocksReason is { } lostBlocks ? $"Its write cache has lost data: {lostBlocks}."

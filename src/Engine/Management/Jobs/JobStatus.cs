@@ -2,7 +2,7 @@ using TierSpaces.Engine.Jobs;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>A job as it stands now.</summary>
+/// <summary>Current status of a job.</summary>
 public sealed record JobStatus
 {
     /// <summary>Identity.</summary>

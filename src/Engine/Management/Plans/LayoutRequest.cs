@@ -5,7 +5,7 @@ using TierSpaces.Engine.Pools;
 namespace TierSpaces.Engine.Management;
 
 /// <summary>
-/// What is asked of the layout of a virtual disk, of a tier or of a template; null: decide. Refusals name parameter, value and range.
+/// Layout requested for a virtual disk, a tier or a template; null: decide. Validation errors name parameter, value and range.
 /// </summary>
 /// <param name="Name">Simple or Mirror.</param>
 /// <param name="Copies">Copies of the data.</param>

@@ -31,7 +31,7 @@ public sealed record PlannedMember(string FriendlyName, long SizeBytes, long Sla
 /// <param name="Members">Its disks.</param>
 public sealed record PoolPlacement(long SlabBytes, PlannedMember[] Members);
 
-/// <summary>Slabs that a repair would make anew.</summary>
+/// <summary>Slabs that a repair would rebuild.</summary>
 /// <param name="From">The disk that they are on.</param>
 /// <param name="To">The disk that they would be on; null where there is no room for them.</param>
 /// <param name="Slabs">How many.</param>
@@ -44,8 +44,8 @@ public sealed record PlannedMoves(string From, string? To, int Slabs, bool IsLog
 /// <param name="Moves">Slabs that leave their disks.</param>
 public sealed record RepairPlacement(long BytesToResync, long SlabBytes, PlannedMoves[] Moves);
 
-// What verbs would do. A plan is made by the code that decides for the verb itself, in turn with the verbs, and refused for the same reasons;
-// slabs are reserved for a moment and given back, so that a verb that follows at once takes the same ones.
+// What-if plans of verbs. The code that decides for the verb itself makes the plan, in the verb queue, with the same validation errors.
+// Slabs are reserved for a moment and released, so that a verb that follows at once takes the same ones.
 
 /// <summary>Where virtual disks are, where they would be placed, and which sizes they may have.</summary>
 public sealed class PlacementService

@@ -6,12 +6,11 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-// How large the write cache of a virtual disk is in a pool that lends it room. The rules are those of a cache in the disk's own pool, asked of the
-// disks of the lending pool and in its slabs; beside the room that is left there, the limit counts that the lending pool sets. It is always
-// made: whoever names a pool for it wants one.
+// The size of a remote write cache. The rules are those of a cache in the disk's own pool, applied to the disks and slabs of the cache pool. The size
+// is bounded by the free slabs there and by the limit that the cache pool sets. Naming a cache pool always makes a cache.
 
 /// <summary>Decides the size of a write cache in another pool. Changes nothing.</summary>
-/// <param name="cachePool">The pool that lends.</param>
+/// <param name="cachePool">The cache pool.</param>
 /// <param name="remark">Takes what a user should know about the size.</param>
 internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
 {
@@ -19,7 +18,7 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
 
     private long Slab => cachePool.Slabs.DataBytes;
 
-    /// <summary>Bytes of slabs that a pool lends now.</summary>
+    /// <summary>Bytes of slabs that the remote write caches in a pool take now.</summary>
     internal static long RemoteBytes(PoolState cachePool) => cachePool.Spaces.Values.Where(static space => space.Description.IsRemote)
         .Sum(static space => (long)space.MappedRows * space.Description.Positions) * cachePool.Pool!.Slabs.DataBytes;
 
@@ -70,8 +69,8 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
         {
             throw new ManagementException(
                 ManagementError.WriteCacheSizeRange,
-                string.Create(CultureInfo.InvariantCulture, $"{what} of virtual disk '{disk}' wants {wanted} bytes of storage pool '{Name}' for {WriteCachePlan.Copies(copies)}, which lends {remote} bytes and lends at most {limit}."),
-                "Give a smaller size, or let it lend more (Set-StoragePool -LentWriteCacheSizeMax).");
+                string.Create(CultureInfo.InvariantCulture, $"{what} of virtual disk '{disk}' needs {wanted} bytes of storage pool '{Name}' for {WriteCachePlan.Copies(copies)}. Write caches of other pools have {remote} bytes there, of at most {limit}."),
+                "Give a smaller size, or raise the limit (Set-StoragePool -LentWriteCacheSizeMax).");
         }
 
         long largest = cachePool.Allocator.LargestRunCount(copies, WriteCachePlan.OnCacheDisks);

@@ -27,7 +27,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     private const long SliceSizeMax = 16 << 20;
     private const int DisksOfThreeWayMirror = 5;   // a majority stays when two of them fail
 
-    /// <summary>The parameter that names the templates, for refusals.</summary>
+    /// <summary>The parameter that names the templates, for validation errors.</summary>
     internal string TierParameter { get; init; } = "StorageTiers";
 
     /// <summary>The parameter that has their sizes.</summary>

@@ -131,7 +131,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     private long CacheSize(VirtualDiskDescription spec, long rows, DiskNumber[] disks) => cachePool is not null
         ? new RemoteCachePlan(cachePool, _remarks.Add).Decide(pool, request, spec) : new WriteCachePlan(pool, request, _remarks.Add).Decide(spec, rows, disks);
 
-    // What tiers agree on is said of the disk too; where they do not, columns and strip are 0 and the layout has no name.
+    // Properties that all tiers share are set on the disk too; where tiers differ, columns and strip are 0 and the layout has no name.
     private VirtualDiskDescription SpecifyTiers(TieredDiskPlan plan, List<(TierTemplate Template, long SizeBytes)> templates)
     {
         List<TierDescription> tiers = plan.Decide(templates);

@@ -4,16 +4,16 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-// Pools that lose the majority of their metadata votes while they serve. Such a pool can acknowledge and record nothing more, whatever comes back: what its
-// disks hold has to be agreed on anew. So it is closed, and opened again when the majority is back, as a host does that starts:
+// Pools that lose the majority of their metadata votes while they serve. Such a pool can acknowledge and record nothing more, whatever comes back: its
+// disks have to agree on their contents again. So it is closed, and opened again when the majority is back, as a starting host does:
 //
-//   1. The exports end, and everything above the pool; requests under way fail with EIO. What was not flushed is as after a crash.
-//   2. Virtual disks of other pools whose write cache it lends room for wait for it, detached.
+//   1. The exports end, and everything above the pool; requests under way fail with EIO. Data that was not flushed is as after a crash.
+//   2. Virtual disks of other pools whose remote cache is in it wait for it, detached.
 //   3. Its disks are looked for every two seconds; when the majority is there it is opened, and its virtual disks are exported as before.
 //
 // Invariants
 //  1. Only the pool that lost its majority is closed.
-//  2. What is known of the pool stays known while it is closed: it is shown as Incomplete, with the reason.
+//  2. While the pool is closed, its last known state stays known: it is shown as Incomplete, with the reason.
 
 /// <summary>Closes pools that have lost the majority of their metadata votes, and opens them again when it is back.</summary>
 internal sealed class LostPools(SubsystemCore core, DiskOpener diskOpener, PoolOpener opener, VirtualDiskOpener disks)

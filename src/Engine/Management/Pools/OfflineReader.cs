@@ -124,7 +124,7 @@ public static class OfflineReader
         (path.StartsWith("/dev/", StringComparison.Ordinal) && !path.StartsWith("/dev/shm/", StringComparison.Ordinal)
             ? DiskUri.ForBlock(path) : DiskUri.ForFile(path)).ToString();
 
-    /// <summary>A host state that keeps nothing: no witness, no notes.</summary>
+    /// <summary>A host state that keeps nothing: no witness, no first-write journal.</summary>
     private sealed unsafe class ForgetfulState : IHostState
     {
         private readonly Dictionary<string, byte[]> _files = [];

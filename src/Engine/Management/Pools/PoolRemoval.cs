@@ -12,11 +12,11 @@ namespace TierSpaces.Engine.Management;
 internal sealed class PoolRemoval(SubsystemCore core, DiskOpener diskOpener, PoolOpener opener, RemoteCaches remote, OpenedMarks marks)
 {
     /// <summary>Removes an empty pool.</summary>
-    /// <exception cref="ManagementException">It is not empty, lends, or a disk of it cannot be erased; the pool is there as before.</exception>
+    /// <exception cref="ManagementException">It is not empty, has remote caches, or a disk of it cannot be erased; the pool is there as before.</exception>
     internal async LaneTask<bool> Remove(ManagedPool managed)
     {
         RequireEmpty(managed);
-        await remote.GiveBackUnnamed();   // before its records go: they tell what other pools have lent to it, and which of its own loans no virtual disk names
+        await remote.GiveBackUnnamed();   // before its records go: they name its remote caches in other pools and the remote caches in it
         remote.RequireNoRemoteCaches(managed);
         await managed.CloseForRemoval();
         await EraseMembers(managed);

@@ -94,7 +94,7 @@ public sealed class PoolService
     });
 
     /// <summary>Removes an empty pool: its disks are blank afterwards and stay registered.</summary>
-    /// <exception cref="ManagementException">It is not empty, lends, or a disk of it cannot be erased; the pool is there as before.</exception>
+    /// <exception cref="ManagementException">It is not empty, has remote caches, or a disk of it cannot be erased; the pool is there as before.</exception>
     public Task<bool> RemoveAsync(Guid id) => _core.Verbs.Change(() => _removal.Remove(_core.Pools.TakeOpen(id)));
 
     /// <summary>Refuses what <see cref="RemoveAsync"/> would refuse.</summary>

@@ -157,7 +157,7 @@ public sealed class PinService
         if (pin.Ranges.Length > PinPiecesMax)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"{what} is in {pin.Ranges.Length} pieces; a pin has at most {PinPiecesMax}.", "Write the file anew, in fewer pieces.");
+                ManagementError.InvalidParameter, $"{what} is in {pin.Ranges.Length} pieces; a pin has at most {PinPiecesMax}.", "Rewrite the file in fewer pieces.");
         }
 
         if (!disk.Open.Tiering!.Pins.CanSet(pin, out PinError? problem))

@@ -30,7 +30,7 @@ public sealed record TierOutlook(TierPlan Plan, IReadOnlyList<long> Capacities, 
 /// <summary>Reads slices of tiered virtual disks, in pieces.</summary>
 public sealed class SliceService
 {
-    /// <summary>Slices that the lane looks at before others have their turn: about a millisecond.</summary>
+    /// <summary>Slices that the lane looks at before it yields: about a millisecond.</summary>
     internal const int SlicesAtOnce = 8192;
 
     private readonly SubsystemCore _core;

@@ -6,14 +6,14 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-// Write caches in other pools than the data. A pool that lends room for them has users that are not its own virtual disks:
+// Write caches in other pools than the data. A cache pool has users that are not its own virtual disks:
 //
-//  - what its disks do, and what becomes of them, concerns those too;
+//  - these users are affected by events and changes of its disks too;
 //  - a virtual disk whose cache is in a pool that is not open is detached, and attached when that pool opens;
-//  - room that was lent and that no virtual disk names any more is given back as soon as the home pool is open to say so;
-//  - a pool is not removed while it lends.
+//  - a ring that no virtual disk names any more is freed as soon as the owner pool is open, so that its records are known;
+//  - a pool is not removed while it is the cache pool of a remote cache.
 
-/// <summary>Room that pools lend for write caches of virtual disks of other pools.</summary>
+/// <summary>Write caches of virtual disks in other pools than the disk's own.</summary>
 internal sealed class RemoteCaches(SubsystemCore core)
 {
     /// <summary>The other pool that a new virtual disk's write cache is to be in; null: its own.</summary>
@@ -51,7 +51,7 @@ internal sealed class RemoteCaches(SubsystemCore core)
         return cachePool;
     }
 
-    /// <summary>Gives room back that pools have lent and that no virtual disk names any more.</summary>
+    /// <summary>Frees the slabs of remote caches that no virtual disk names any more.</summary>
     internal async LaneTask<Nothing> GiveBackUnnamed()
     {
         foreach (ManagedPool managed in core.Pools.All.ToArray())
@@ -76,13 +76,13 @@ internal sealed class RemoteCaches(SubsystemCore core)
             || (ownerPool.VirtualDisks.TryGetValue(space.Owner, out ManagedVirtualDisk? owner) && owner.Open.Fault != IoError.None);
         if (!isUndecided && (await RemoteRooms.GiveBack(cachePool, ring)).Succeeded)
         {
-            core.Notice($"Room in storage pool {cachePool.State.Pool!.FriendlyName} that was lent for a write cache, and that no virtual disk names, is free.");
+            core.Notice($"Storage pool {cachePool.State.Pool!.FriendlyName} has freed the space of a write cache of another pool: no virtual disk uses it any more.");
         }
 
         return default;
     }
 
-    /// <summary>Refuses to remove a pool that lends.</summary>
+    /// <summary>Throws if a pool that is to be removed has remote caches of other pools.</summary>
     internal void RequireNoRemoteCaches(ManagedPool managed)
     {
         string[] dependents = [.. core.Pools.Dependents(managed.State!)];

@@ -64,7 +64,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
         return default;
     }
 
-    /// <summary>A virtual disk has been opened: it is exported if it is to be, or it is said why it cannot be.</summary>
+    /// <summary>Exports an opened virtual disk if it is connected, or reports why it cannot be exported.</summary>
     internal void AttachOpened(ManagedVirtualDisk disk)
     {
         VirtualDiskDescription description = disk.Open.Description;

@@ -21,7 +21,7 @@ public sealed class WriteCacheService
         SubsystemCore core, VirtualDiskOpener disks, RemoteCaches remote, VirtualDiskStatuses statuses) =>
         (_core, _disks, _remote, _statuses) = (core, disks, remote, statuses);
 
-    /// <summary>Gives a virtual disk a write cache of another size, or none, while it is in use: what it holds goes home first.</summary>
+    /// <summary>Gives a virtual disk a write cache of another size, or none, while it is in use. The data of the old cache is destaged first.</summary>
     /// <exception cref="ManagementException">There is no room for that size, or the cache could not be emptied; nothing was changed.</exception>
     public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
     {

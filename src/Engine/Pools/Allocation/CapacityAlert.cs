@@ -17,8 +17,8 @@ public enum CapacityLevel
 }
 
 /// <summary>
-/// Watches how full a pool with thin virtual disks is: they may promise more than there is, so the administrator hears of it at the pool's
-/// alert threshold and not when writes fail. Each level is told once when it is reached from below.
+/// Watches how full a pool with thin virtual disks is: they may promise more than there is, so the administrator gets a notice at the pool's
+/// alert threshold and not when writes fail. Each level is reported once when it is reached from below.
 /// </summary>
 internal sealed class CapacityAlert
 {

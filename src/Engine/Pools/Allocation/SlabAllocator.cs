@@ -4,8 +4,8 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-// Finds slabs for rows. It owns nothing but reservations and holds: what is in use is in the pool's state. A reservation is of one row that is to come
-// and ends when the row is in the map; a hold is of somebody about to take a slab out of the map and to punch it, and there may be several of one slab.
+// Finds slabs for rows. It owns nothing but reservations and holds: the pool's state has the slabs in use. A reservation is of one row to come
+// and ends when the row is in the map. A caller holds a slab that it is about to take out of the map and to punch; one slab may have several holds.
 //
 // A row takes one slab each from distinct disks. With fault-domain awareness above the disk it takes `copies` domains and
 // from each of them `columns` disks, so that a domain holds one whole copy; at the level of the disk every disk is a
@@ -20,7 +20,7 @@ namespace TierSpaces.Engine.Pools;
 // has room for the whole of it; the longest one is as long as the n-th largest number of free slabs of the widest choice.
 //
 // Invariants
-//  1. A slab is given out once until it is released or the state says that it is in use. One that is held is given to nobody, whatever the state says.
+//  1. A slab is given out once until it is released or the state says that it is in use. A held slab is never given out, whatever the state says.
 //  2. Disks that are missing or retired give slabs to degraded rows only (DegradedRow), hot spares only to what is rebuilt; ManualSelect disks only when named;
 //     Journal disks only to logs and caches; to caches no disk but these and flash.
 
@@ -156,7 +156,7 @@ public sealed class SlabAllocator
         }
     }
 
-    /// <summary>Rows of this shape that could be reserved now, one after another, before the first refusal.</summary>
+    /// <summary>Returns how many rows of this shape could be reserved now, one after another, before a reservation fails.</summary>
     public long LargestRowCount(int columns, int copies, AllocationPreferences preferences)
     {
         if (preferences.Purpose != AllocationPurpose.Data)

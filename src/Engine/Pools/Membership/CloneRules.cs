@@ -6,8 +6,8 @@ namespace TierSpaces.Engine.Pools;
 internal static class CloneRules
 {
     /// <summary>
-    /// Names every disk whose identity stands on two different devices, and second ways to a device already seen. Adds the
-    /// reasons and gives the scans to leave out.
+    /// Names every disk whose identity is on two different devices, and second ways to a device already seen. Adds the
+    /// reasons and returns the scans to leave out.
     /// </summary>
     internal static List<PoolScan> Refuse(IReadOnlyList<PoolScan> scans, List<RejectedDisk> rejected)
     {

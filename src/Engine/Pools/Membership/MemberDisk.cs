@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Pools;
 //
 // Invariants
 //  1. Newest is what a reader of the disk would take for its newest superblock: it changes when both rings are flushed.
-//  2. No superblock is written over the slot that Newest stands in.
+//  2. No superblock is written over the slot of Newest.
 //  3. ENOSPC is never a failure of the disk: the write waits and is tried again each second until it succeeds, the disk
 //     fails, or the pool gives up the disk.
 
@@ -56,7 +56,7 @@ internal sealed class MemberDisk
     /// <summary>The journal that it has confirmed while it was a metadata disk of this session.</summary>
     internal JournalPosition JournalEnd { get; set; }
 
-    /// <summary>Whether nobody waits for this disk: a lack of space is an error at once.</summary>
+    /// <summary>Whether a write fails at once for lack of space, instead of waiting.</summary>
     internal bool FailsWhenFull { get; set; }
 
     /// <summary>When the file system below ran full, or 0.</summary>

@@ -273,12 +273,12 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
 
         if (disk.Disk.InFlight > 0)
         {
-            return Refused($"{disk.Name} has {disk.Disk.InFlight} requests under way. Open it anew.");
+            return Refused($"{disk.Name} has {disk.Disk.InFlight} requests under way. Reopen it.");
         }
 
         if (!disk.Disk.IsPresent)
         {
-            _outside.Remove(number);   // whoever finds it again offers it anew
+            _outside.Remove(number);   // it is offered again when it is found again
             await disk.Disk.Close();
             return Refused($"{disk.Name} is gone.");
         }

@@ -21,7 +21,7 @@ public enum ScanKind
     /// </summary>
     Forming,
 
-    /// <summary>Somebody else's data: it must not be pooled.</summary>
+    /// <summary>Data of other software: it must not be pooled.</summary>
     Foreign,
 
     /// <summary>Of ours, but unreadable or inconsistent: it must not be pooled or opened.</summary>

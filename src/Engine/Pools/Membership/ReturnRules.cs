@@ -35,7 +35,7 @@ internal enum ReturnVerdict
 /// <summary>Judges disks that come back.</summary>
 internal static class ReturnRules
 {
-    /// <summary>What people are told of a disk of another history.</summary>
+    /// <summary>Message about a disk of another history.</summary>
     internal const string OtherHistoryReason =
         "belongs to another history of the pool: a copy of the pool's disks was opened elsewhere, and this disk took part there. Nothing on it is read or written. " +
         "Put back the disk of this history, or make this one a new disk with Reset-PhysicalDisk";

@@ -124,7 +124,7 @@ internal sealed class CheckpointStore(MemberDisk disk)
         _newest = _newest with { Stored = stored };
     }
 
-    /// <summary>The next checkpoint writes every page anew: those that it would share may be damaged.</summary>
+    /// <summary>Makes the next checkpoint write every page again: those that it would share may be damaged.</summary>
     internal void ShareNothing() => _newest = _newest with { Stored = [] };
 
     /// <summary>Pages of the heap that the newest two checkpoints consist of.</summary>

@@ -49,7 +49,7 @@ internal sealed class CommitGroups(
         return result;
     }
 
-    /// <summary>After a minute without space the callers are told; the group itself goes on waiting.</summary>
+    /// <summary>Reports NoSpace to the callers after a minute without space; the group itself goes on waiting.</summary>
     internal void OnWaitsForSpace(MemberDisk member)
     {
         if (lane.NowNs - member.FullSinceNs < FullAfterNs)
@@ -62,7 +62,7 @@ internal sealed class CommitGroups(
         commits.EndAll(full);
     }
 
-    /// <summary>Writes commits as one group; each is told how it ended.</summary>
+    /// <summary>Writes commits as one group and reports to each how it ended.</summary>
     internal async LaneTask WriteGroup(List<PendingCommit> taken)
     {
         PoolState next = committed.State;

@@ -35,7 +35,7 @@ public sealed class DiskState
     /// <summary>Whether a slab belongs to a row.</summary>
     public bool IsUsed(uint slab) => (UsedWord(slab / BitsPerWord) >> (int)(slab % BitsPerWord) & 1) != 0;
 
-    /// <summary>64 slabs at once: bit i stands for slab 64 × <paramref name="word"/> + i.</summary>
+    /// <summary>Returns 64 slabs at once: bit i is slab 64 × <paramref name="word"/> + i.</summary>
     internal ulong UsedWord(uint word) => _used[(int)word];
 
     internal DiskState With(DiskDescription description) => new(description, _used, UsedSlabs);

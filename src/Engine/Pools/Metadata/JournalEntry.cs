@@ -60,7 +60,7 @@ internal sealed record JournalEntry(MetadataBlock Header, uint Chain, ReadOnlyMe
         return flushed;
     }
 
-    // Blocks that stand one behind the other on the disk: up to the ring's end or a gap.
+    // Blocks that are contiguous on the disk: up to the ring's end or a gap.
     private static int RunLength(DiskLayout layout, List<JournalEntry> entries, int at)
     {
         int count = 1;

@@ -9,7 +9,7 @@ internal static class JournalReader
 {
     private const int PieceBlocks = 64;
 
-    /// <summary>Every whole block of the ring that stands in its place. What cannot be read is left out, block by block.</summary>
+    /// <summary>Reads every whole block of the ring that is in its place. Unreadable blocks are left out, block by block.</summary>
     internal static async LaneTask<List<FoundBlock>> ReadAll(MemberDisk disk)
     {
         List<FoundBlock> found = [];

@@ -4,7 +4,7 @@ namespace TierSpaces.Engine.Pools;
 
 /// <summary>
 /// A sparse array that is never changed: setting an element gives a new array that shares all but one path with the old.
-/// Leaves stand for a fixed number of elements, so that two versions can be compared leaf by leaf by reference; leaves and nodes end soon
+/// A leaf covers a fixed number of elements, so that two versions can be compared leaf by leaf by reference. Leaves and nodes end soon
 /// after the last element that was set, so that a small array is small.
 /// </summary>
 /// <typeparam name="T">Type of the elements; absent ones read as its default.</typeparam>
@@ -30,7 +30,7 @@ internal sealed class PersistentArray<T>
         _height = height;
     }
 
-    /// <summary>Elements that a leaf stands for.</summary>
+    /// <summary>Elements that a leaf covers.</summary>
     internal int LeafSize { get; }
 
     /// <summary>Leaves that exist.</summary>
@@ -78,7 +78,7 @@ internal sealed class PersistentArray<T>
         {
             int count = Math.Min(values.Length, LeafSize - (first % LeafSize));
             array = array.Set(first + count - 1, values[count - 1]);   // the last one, so that the leaf has room for all
-            values[..count].CopyTo(FindLeaf(array._root, array._height, first / LeafSize).AsSpan(first % LeafSize)!);   // its own copy: nobody else has seen it
+            values[..count].CopyTo(FindLeaf(array._root, array._height, first / LeafSize).AsSpan(first % LeafSize)!);   // its own copy, which no other array shares yet
             first += count;
             values = values[count..];
         }

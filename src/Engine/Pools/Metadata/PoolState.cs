@@ -8,14 +8,14 @@ namespace TierSpaces.Engine.Pools;
 // The state of a pool, as one immutable value.
 //
 // It changes only by applying records, and applying is a pure function of state and record: every copy of the journal
-// leads to the same state. A record that contradicts the state is refused with a reason and changes nothing, so metadata
-// that someone else made up cannot bring the engine into a state it would never have reached itself.
+// leads to the same state. A record that contradicts the state is rejected with a reason and changes nothing. So forged
+// metadata cannot bring the engine into a state that it would never have reached itself.
 //
 // Invariants
 //  1. A slab is in use exactly when one row names it, as a source or as a joining target.
 //  2. The sources of a row lie on distinct disks of the pool.
 //  3. Disk and space numbers are never given twice.
-//  4. Every space belongs to a virtual disk of the pool, or is lent to one of another pool.
+//  4. Every space belongs to a virtual disk of the pool, or is the ring of a remote cache, whose virtual disk is in another pool.
 //  5. Every slice map and every pin belongs to a virtual disk of the pool with tiers.
 
 /// <summary>A metadata record contradicts the state it was to change.</summary>

@@ -109,7 +109,7 @@ public sealed class RowState
     /// <summary>Regions of which the copy at a position misses data, bit per region.</summary>
     public ushort MissingAt(int position) => MissesData ? Stale(position) : (ushort)0;
 
-    /// <summary>Stale regions of a position: bit r stands for the r-th sixteenth of the slab.</summary>
+    /// <summary>Stale regions of a position: bit r is the r-th sixteenth of the slab.</summary>
     public ushort Stale(int position) => _stale.Length == 0 ? (ushort)0 : _stale[position];
 
     internal RowState WithStale(int position, ushort regions)

@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Pools;
 // Superblocks: a view, the sessions of the pool, and the checkpoints of the disk that the superblock is on.
 //
 // Invariants
-//  1. Epochs rise over all disks, and no superblock is written over the slot that a target's newest one stands in.
+//  1. Epochs rise over all disks, and no superblock is written over the slot of a target's newest one.
 //  2. History.HeldByAll is an epoch that every member of a view has held.
 
 /// <summary>Writes superblocks to members.</summary>

@@ -14,7 +14,7 @@ public readonly record struct SpaceShape(int Columns, int Copies, int Interleave
     /// <summary>The checksum unit, in bytes.</summary>
     public const int BlockSize = 4096;
 
-    /// <summary>Blocks whose entries stand in one checksum page (2 MiB of data).</summary>
+    /// <summary>Blocks whose entries are in one checksum page (2 MiB of data).</summary>
     public const int BlocksPerPage = 512;
 
     /// <summary>Bytes of a checksum page on disk.</summary>
