@@ -37,7 +37,7 @@ internal sealed class Scratch : IDisposable
 
     public Answer RunAs(string file, string[] words)
     {
-        var start = new ProcessStartInfo(file, words) { RedirectStandardOutput = true, RedirectStandardError = true };
+        ProcessStartInfo start = new ProcessStartInfo(file, words) { RedirectStandardOutput = true, RedirectStandardError = true };
         start.Environment[HostPaths.HomeVariable] = Paths.Home;
         foreach (var (name, value) in Variables)
         {
@@ -75,7 +75,7 @@ internal sealed class Scratch : IDisposable
 
     public static void Eventually(string what, Func<bool> holds)
     {
-        for (var watch = Stopwatch.StartNew(); !holds(); Thread.Sleep(20))
+        for (Stopwatch watch = Stopwatch.StartNew(); !holds(); Thread.Sleep(20))
         {
             Assert.True(watch.Elapsed < TimeSpan.FromSeconds(30), $"Not within 30 s: {what}.");
         }

@@ -30,7 +30,7 @@ public static class ProcessHostLauncher
     /// <summary>Launches a given executable.</summary>
     public static async Task LaunchAsync(string executable, HostPaths paths, CancellationToken cancellation)
     {
-        var start = new ProcessStartInfo(executable)
+        ProcessStartInfo start = new ProcessStartInfo(executable)
         {
             ArgumentList = { "serve", DetachOption },
             Environment = { [HostPaths.HomeVariable] = paths.Home },

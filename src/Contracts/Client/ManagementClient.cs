@@ -25,7 +25,7 @@ public sealed class ManagementClient : IDisposable
     {
         this.paths = paths ?? HostPaths.FromEnvironment();
         this.launcher = launcher;
-        var handler = new SocketsHttpHandler
+        SocketsHttpHandler handler = new SocketsHttpHandler
         {
             ConnectCallback = ConnectAsync,
             UseProxy = false,
@@ -44,7 +44,7 @@ public sealed class ManagementClient : IDisposable
     public async Task<TInfo[]> InvokeAsync<TInfo>(StorageRequest<TInfo> request, CancellationToken cancellation = default)
         where TInfo : class
     {
-        var objects = new List<TInfo>();
+        List<TInfo> objects = new List<TInfo>();
         for (var next = request; next is not null;)
         {
             var reply = await SendAsync(next, cancellation).ConfigureAwait(false);
@@ -61,10 +61,10 @@ public sealed class ManagementClient : IDisposable
         StorageRequest<TInfo> request, CancellationToken cancellation = default)
         where TInfo : class
     {
-        var verb = VerbDescription.Of(request.GetType());
+        VerbDescription verb = VerbDescription.Of(request.GetType());
         byte[] body = JsonSerializer.SerializeToUtf8Bytes(request, ContractsJson.Default.GetTypeInfo(request.GetType())!);
         byte[] answer = await SendAsync(verb.Name, body, cancellation).ConfigureAwait(false);
-        var type = (JsonTypeInfo<VerbReply<TInfo>>)ContractsJson.Default.GetTypeInfo(typeof(VerbReply<TInfo>))!;
+        JsonTypeInfo<VerbReply<TInfo>> type = (JsonTypeInfo<VerbReply<TInfo>>)ContractsJson.Default.GetTypeInfo(typeof(VerbReply<TInfo>))!;
         return JsonSerializer.Deserialize(answer, type) ?? new VerbReply<TInfo>();
     }
 
@@ -77,7 +77,7 @@ public sealed class ManagementClient : IDisposable
     public async Task<byte[]> SendAsync(string verb, byte[] body, CancellationToken cancellation = default)
     {
         paths.CheckSocketPath(paths.Socket);
-        var description = VerbDescription.Find(verb);
+        VerbDescription? description = VerbDescription.Find(verb);
         return description?.RequestType == typeof(StopTierSpacesHostRequest)
             ? await StopAsync(verb, body, cancellation).ConfigureAwait(false)
             : await AskAsync(verb, description?.Verb.IsSentOnce ?? true, body, cancellation).ConfigureAwait(false);
@@ -122,7 +122,7 @@ public sealed class ManagementClient : IDisposable
 
     private async Task<byte[]> PostAsync(string verb, byte[] body, CancellationToken cancellation)
     {
-        using var content = new ByteArrayContent(body)
+        using ByteArrayContent content = new ByteArrayContent(body)
         {
             Headers = { ContentType = new MediaTypeHeaderValue("application/json") },
         };
@@ -144,7 +144,7 @@ public sealed class ManagementClient : IDisposable
 
     private async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext context, CancellationToken cancellation)
     {
-        var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        Socket socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
         try
         {
             await socket.ConnectAsync(new UnixDomainSocketEndPoint(paths.Socket), cancellation).ConfigureAwait(false);

@@ -26,10 +26,10 @@ public static class ObjectNames
 
         try
         {
-            using var client = new ManagementClient();
-            using var limit = new CancellationTokenSource(patience);
+            using ManagementClient client = new ManagementClient();
+            using CancellationTokenSource limit = new CancellationTokenSource(patience);
             byte[] answer = Task.Run(() => client.SendAsync(verb.Name, "{}"u8.ToArray(), limit.Token)).GetAwaiter().GetResult();
-            using var reply = JsonDocument.Parse(answer);
+            using JsonDocument reply = JsonDocument.Parse(answer);
             return reply.RootElement.GetProperty("Objects").EnumerateArray()
                 .Select(item => new NamedObject(Text(item, "FriendlyName") ?? Text(item, "Name") ?? "", Text(item, "UniqueId") ?? ""))
                 .Where(item => item.Name.Length > 0).DistinctBy(item => item.Name).ToArray();

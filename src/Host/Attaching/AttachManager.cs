@@ -65,7 +65,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
 
     private AttachOutcome Make(AttachTarget target)
     {
-        var reasons = new List<string>();
+        List<string> reasons = new List<string>();
         foreach (var attacher in attachers)
         {
             try

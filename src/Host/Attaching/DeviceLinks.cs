@@ -38,7 +38,7 @@ internal sealed class DeviceLinks(string folder)
     /// <summary>Returns the name as it is written on disk: 1 to <see cref="LengthMax"/> ASCII characters.</summary>
     public static string Encode(string friendlyName)
     {
-        var text = new StringBuilder();
+        StringBuilder text = new StringBuilder();
         int whole = LengthMax - 1 - (2 * DigestBytes);   // what a cut name keeps, in complete bytes of the name
         int kept = 0;
         byte[] bytes = Encoding.UTF8.GetBytes(friendlyName);

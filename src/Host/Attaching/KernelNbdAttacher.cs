@@ -48,7 +48,7 @@ internal sealed class KernelNbdAttacher(IKernelNbd kernel) : IAttacher
 
     private int Make(AttachTarget target)
     {
-        using var export = ExportConnection.Open(target.Socket, target.ExportName);
+        using ExportConnection export = ExportConnection.Open(target.Socket, target.ExportName);
         int device = kernel.Connect(export, target.LogicalSectorSize, target.UniqueId);
         try
         {

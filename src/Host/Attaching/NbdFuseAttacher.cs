@@ -36,7 +36,7 @@ internal sealed class NbdFuseAttacher : IAttacher
     /// <inheritdoc/>
     public AttachRecord Attach(AttachTarget target, string folder)
     {
-        var record = new AttachRecord
+        AttachRecord record = new AttachRecord
         {
             UniqueId = target.UniqueId, FriendlyName = target.FriendlyName, Method = Method, Device = "", Folder = folder,
         };

@@ -37,7 +37,7 @@ internal static class RunningProcess
     /// <exception cref="AttachException">It did not within 10 s; the message is the end of its log.</exception>
     public static ProcessMark WaitForPidFile(string path, string log)
     {
-        for (var watch = Stopwatch.StartNew(); watch.Elapsed < startTimeout; Thread.Sleep(2))
+        for (Stopwatch watch = Stopwatch.StartNew(); watch.Elapsed < startTimeout; Thread.Sleep(2))
         {
             if (File.Exists(path) && int.TryParse(File.ReadAllText(path).Trim(), out int process) && MarkOf(process) is { } mark)
             {
@@ -64,7 +64,7 @@ internal static class RunningProcess
             }
 
             _ = ProcessCalls.Kill(mark.Id, signal);
-            for (var watch = Stopwatch.StartNew(); IsAlive(mark) && watch.Elapsed < politeness; Thread.Sleep(5))
+            for (Stopwatch watch = Stopwatch.StartNew(); IsAlive(mark) && watch.Elapsed < politeness; Thread.Sleep(5))
             {
             }
         }

@@ -21,7 +21,7 @@ internal static class Tool
     public static string Run(string name, params string[] words)
     {
         string file = Find(name) ?? throw new AttachException($"{name} is not installed.");
-        var start = new ProcessStartInfo("setsid", [file, .. words])
+        ProcessStartInfo start = new ProcessStartInfo("setsid", [file, .. words])
         {
             RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true, WorkingDirectory = "/",
         };

@@ -20,7 +20,7 @@ internal static class ListText
             return [text];
         }
 
-        var items = new List<string>();
+        List<string> items = new List<string>();
         int at = 0;
         while (true)
         {
@@ -66,7 +66,7 @@ internal static class ListText
     private static string ReadQuoted(string text, ref int at)
     {
         char quote = text[at++];
-        var item = new StringBuilder();
+        StringBuilder item = new StringBuilder();
         while (at < text.Length)
         {
             if (text[at] != quote)

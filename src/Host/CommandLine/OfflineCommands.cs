@@ -13,8 +13,8 @@ internal static class OfflineCommands
     /// <summary>inspect IMAGE…</summary>
     public static Command Inspect(Func<string, Func<Task<int>>, Task<int>> report)
     {
-        var images = new Argument<string[]>("image") { Description = "Member images or devices, closed.", Arity = ArgumentArity.OneOrMore };
-        var command = new Command("inspect", "Explains what is on member disks, without a host and without writing to them.") { images };
+        Argument<string[]> images = new Argument<string[]>("image") { Description = "Member images or devices, closed.", Arity = ArgumentArity.OneOrMore };
+        Command command = new Command("inspect", "Explains what is on member disks, without a host and without writing to them.") { images };
         command.SetAction((result, _) => report("inspect", () => InspectAsync(result.GetValue(images)!)));
         return command;
     }
@@ -22,10 +22,10 @@ internal static class OfflineCommands
     /// <summary>extract --disk NAME --to FILE IMAGE…</summary>
     public static Command Extract(Func<string, Func<Task<int>>, Task<int>> report)
     {
-        var images = new Argument<string[]>("image") { Description = "Every member image that is there, closed.", Arity = ArgumentArity.OneOrMore };
-        var disk = new Option<string>("--disk") { Description = "Friendly name or unique identifier of the virtual disk.", Required = true };
-        var to = new Option<string>("--to") { Description = "File to write; nothing may be there.", Required = true };
-        var command = new Command("extract", "Writes a virtual disk out of closed member images to a raw file.") { images, disk, to };
+        Argument<string[]> images = new Argument<string[]>("image") { Description = "Every member image that is there, closed.", Arity = ArgumentArity.OneOrMore };
+        Option<string> disk = new Option<string>("--disk") { Description = "Friendly name or unique identifier of the virtual disk.", Required = true };
+        Option<string> to = new Option<string>("--to") { Description = "File to write; nothing may be there.", Required = true };
+        Command command = new Command("extract", "Writes a virtual disk out of closed member images to a raw file.") { images, disk, to };
         command.SetAction((result, _) => report(
             "extract", () => ExtractAsync(result.GetValue(images)!, result.GetValue(disk)!, result.GetValue(to)!)));
         return command;

@@ -13,8 +13,8 @@ internal static class OwnCommands
     /// <summary>Runs what was typed.</summary>
     public static Task<int> RunAsync(string[] words)
     {
-        var configuration = new ParserConfiguration { EnablePosixBundling = false, ResponseFileTokenReplacer = null };
-        var invocation = new InvocationConfiguration { EnableDefaultExceptionHandler = false };
+        ParserConfiguration configuration = new ParserConfiguration { EnablePosixBundling = false, ResponseFileTokenReplacer = null };
+        InvocationConfiguration invocation = new InvocationConfiguration { EnableDefaultExceptionHandler = false };
         return Build().Parse(words, configuration).InvokeAsync(invocation);
     }
 
@@ -23,7 +23,7 @@ internal static class OwnCommands
 
     private static RootCommand Build(bool verbs = true)
     {
-        var root = new RootCommand("Storage Spaces on every machine: pools, resilient virtual disks, served over NBD.");
+        RootCommand root = new RootCommand("Storage Spaces on every machine: pools, resilient virtual disks, served over NBD.");
         root.Add(Serve());
         root.Add(Supervise());
         root.Add(OfVerb("start", "Start-TierSpacesHost"));
@@ -43,12 +43,12 @@ internal static class OwnCommands
 
     private static Command Serve()
     {
-        var detach = new Option<bool>(ProcessHostLauncher.DetachOption) { Hidden = true };
-        var supervisor = new Option<SupervisorKind>("--supervisor") { Description = "Who starts the host again when it dies." };
-        var command = new Command("serve", "Runs the host: opens pools and serves virtual disks.") { detach, supervisor };
+        Option<bool> detach = new Option<bool>(ProcessHostLauncher.DetachOption) { Hidden = true };
+        Option<SupervisorKind> supervisor = new Option<SupervisorKind>("--supervisor") { Description = "Who starts the host again when it dies." };
+        Command command = new Command("serve", "Runs the host: opens pools and serves virtual disks.") { detach, supervisor };
         command.SetAction((result, _) => ReportAsync("serve", async () =>
         {
-            var options = new ServeOptions(result.GetValue(detach), result.GetValue(supervisor));
+            ServeOptions options = new ServeOptions(result.GetValue(detach), result.GetValue(supervisor));
             await HostProcess.RunAsync(HostPaths.FromEnvironment(), options).ConfigureAwait(false);
             return 0;
         }));
@@ -57,7 +57,7 @@ internal static class OwnCommands
 
     private static Command Supervise()
     {
-        var command = new Command(Supervisor.Command, "Starts the host again when it dies.") { Hidden = true };
+        Command command = new Command(Supervisor.Command, "Starts the host again when it dies.") { Hidden = true };
         command.SetAction(_ => Supervisor.Run(HostPaths.FromEnvironment()));
         return command;
     }
@@ -66,8 +66,8 @@ internal static class OwnCommands
     private static Command OfVerb(string name, string verbName)
     {
         var verb = VerbDescription.Find(verbName)!;
-        var json = new Option<bool>("--json", "-Json") { Description = CommonParameters.HelpOf(CommonParameters.Json) };
-        var command = new Command(name, $"{verb.Verb.Help} The same as {verbName}.") { json };
+        Option<bool> json = new Option<bool>("--json", "-Json") { Description = CommonParameters.HelpOf(CommonParameters.Json) };
+        Command command = new Command(name, $"{verb.Verb.Help} The same as {verbName}.") { json };
         command.SetAction((result, _) => new VerbCommand(verb, Console.In, Console.Out, Console.Error)
             .RunAsync(result.GetValue(json) ? ["-Json"] : []));
         return command;
@@ -75,8 +75,8 @@ internal static class OwnCommands
 
     private static Command Completion()
     {
-        var shell = new Argument<string>("shell") { Description = "bash or zsh." };
-        var command = new Command("completion", "Prints the script that completes words in a shell.") { shell };
+        Argument<string> shell = new Argument<string>("shell") { Description = "bash or zsh." };
+        Command command = new Command("completion", "Prints the script that completes words in a shell.") { shell };
         command.SetAction((result, _) => ReportAsync("completion", () =>
         {
             Console.Out.WriteLine(ShellCompletion.ScriptFor(result.GetValue(shell)!));
@@ -87,8 +87,8 @@ internal static class OwnCommands
 
     private static Command Complete()
     {
-        var words = new Argument<string[]>("words") { Arity = ArgumentArity.ZeroOrMore };
-        var command = new Command("complete", "Lists what may come next.") { words };
+        Argument<string[]> words = new Argument<string[]>("words") { Arity = ArgumentArity.ZeroOrMore };
+        Command command = new Command("complete", "Lists what may come next.") { words };
         command.Hidden = true;
         command.SetAction(result =>
         {

@@ -36,7 +36,7 @@ internal sealed class ReplyText
     /// <returns>Exit code: 1 when there is an error, else 0.</returns>
     public static int Print(VerbDescription verb, JsonElement reply, bool asJson, TextWriter output, TextWriter error)
     {
-        var text = new ReplyText(verb, asJson, output, error);
+        ReplyText text = new ReplyText(verb, asJson, output, error);
         text.Print(reply);
         return text.End();
     }
@@ -107,8 +107,8 @@ internal sealed class ReplyText
     /// <summary>Returns the objects between brackets; the closing bracket has its own line.</summary>
     private static string ToJson(JsonElement objects)
     {
-        using var stream = new MemoryStream();
-        using (var writer = new Utf8JsonWriter(stream, indented))
+        using MemoryStream stream = new MemoryStream();
+        using (Utf8JsonWriter writer = new Utf8JsonWriter(stream, indented))
         {
             objects.WriteTo(writer);
         }

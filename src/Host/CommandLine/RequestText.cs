@@ -18,8 +18,8 @@ internal static class RequestText
     /// <exception cref="UsageException">A value does not fit its parameter.</exception>
     public static byte[] Write(VerbDescription verb, VerbArguments arguments, bool isWhatIf = false, bool isUnconfirmed = false, string? page = null)
     {
-        var buffer = new ArrayBufferWriter<byte>();
-        using var json = new Utf8JsonWriter(buffer);
+        ArrayBufferWriter<byte> buffer = new ArrayBufferWriter<byte>();
+        using Utf8JsonWriter json = new Utf8JsonWriter(buffer);
         json.WriteStartObject();
         foreach (var parameter in verb.Parameters.Where(parameter => arguments.Values.ContainsKey(parameter.Name)))
         {

@@ -24,7 +24,7 @@ internal sealed class TableText(Type type, TextWriter output)
     /// <param name="output">Where to.</param>
     public static void Print(Type type, JsonElement objects, TextWriter output)
     {
-        var table = new TableText(type, output);
+        TableText table = new TableText(type, output);
         table.Print(objects);
         table.End();
     }

@@ -28,7 +28,7 @@ internal sealed class VerbArguments
     /// <exception cref="UsageException">They do not fit the verb.</exception>
     public static VerbArguments Read(VerbDescription verb, IReadOnlyList<string> tokens)
     {
-        var arguments = new VerbArguments(verb);
+        VerbArguments arguments = new VerbArguments(verb);
         for (int at = 0; at < tokens.Count;)
         {
             if (IsName(tokens[at]))

@@ -16,7 +16,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
     {
         try
         {
-            var arguments = VerbArguments.Read(verb, tokens);
+            VerbArguments arguments = VerbArguments.Read(verb, tokens);
             bool isWhatIf = verb.Verb.ChangesState && arguments.IsOn(CommonParameters.WhatIf);
             return isWhatIf ? await PlanAsync(RequestText.Write(verb, arguments, isWhatIf), arguments).ConfigureAwait(false)
                 : IsDeclined(arguments) ? 0
@@ -36,7 +36,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
 
     private async Task<int> SendAsync(VerbArguments arguments)
     {
-        var text = new ReplyText(verb, arguments.IsOn(CommonParameters.Json), output, error);
+        ReplyText text = new ReplyText(verb, arguments.IsOn(CommonParameters.Json), output, error);
         for (string? page = null, next; ; page = next)
         {
             using var reply = await AskAsync(RequestText.Write(verb, arguments, isUnconfirmed: IsUnconfirmed(arguments), page: page)).ConfigureAwait(false);
@@ -53,7 +53,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
     private async Task<JsonDocument> AskAsync(byte[] body)
     {
         HostLauncher? launcher = verb.Verb.StartsNoHost ? null : ProcessHostLauncher.LaunchAsync;
-        using var client = new ManagementClient(launcher: launcher);
+        using ManagementClient client = new ManagementClient(launcher: launcher);
         return JsonDocument.Parse(await client.SendAsync(verb.Name, body).ConfigureAwait(false));
     }
 

@@ -69,7 +69,7 @@ internal static class PrometheusText
     public static byte[] Write(
         IReadOnlyList<StorageCounterInfo> counters, IReadOnlyList<VirtualDiskWriteCacheInfo> caches, IReadOnlyList<StoragePoolInfo> pools)
     {
-        var page = new StringBuilder();
+        StringBuilder page = new StringBuilder();
         foreach (var (name, help, type, value) in families)
         {
             page.Append(CultureInfo.InvariantCulture, $"# HELP tierspaces_{name} {help}\n# TYPE tierspaces_{name} {type}\n");

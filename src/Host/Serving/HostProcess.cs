@@ -52,11 +52,11 @@ internal static class HostProcess
     {
         await using var services = await StartEngineAsync(paths, options).ConfigureAwait(false);
         var guard = options.Supervisor == SupervisorKind.Own ? new SupervisorGuard(paths) : null;
-        using var terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, context => Obey(context, services));
-        using var interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, context => Obey(context, services));
-        using var hangup = PosixSignalRegistration.Create(PosixSignal.SIGHUP, context => context.Cancel = options.Detach);
-        var dispatcher = new VerbDispatcher(VerbHandlers.Create(services), services.Changes);
-        await using var server = new ManagementServer(paths, dispatcher);
+        using PosixSignalRegistration terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, context => Obey(context, services));
+        using PosixSignalRegistration interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, context => Obey(context, services));
+        using PosixSignalRegistration hangup = PosixSignalRegistration.Create(PosixSignal.SIGHUP, context => context.Cancel = options.Detach);
+        VerbDispatcher dispatcher = new VerbDispatcher(VerbHandlers.Create(services), services.Changes);
+        await using ManagementServer server = new ManagementServer(paths, dispatcher);
         await services.Changes.WaitAsync().ConfigureAwait(false);
         await server.StartAsync(CancellationToken.None).ConfigureAwait(false);
         SayReady(paths, options);
@@ -66,7 +66,7 @@ internal static class HostProcess
         ServiceManager.Notify("STOPPING=1");
         guard?.Stop();
         hostLock.Write(Supervisor.StoppedLine);
-        using var patience = new CancellationTokenSource(drainTimeout);
+        using CancellationTokenSource patience = new CancellationTokenSource(drainTimeout);
         await server.StopAsync(patience.Token).ConfigureAwait(false);
     }
 
@@ -159,7 +159,7 @@ internal static class HostProcess
     /// </summary>
     private static async Task<LockFile?> TakeLockAsync(HostPaths paths, ServeOptions options)
     {
-        using var patience = new CancellationTokenSource(otherHostTimeout);
+        using CancellationTokenSource patience = new CancellationTokenSource(otherHostTimeout);
         while (true)
         {
             if (TryTakeLock(paths) is { } taken)
@@ -199,7 +199,7 @@ internal static class HostProcess
     {
         try
         {
-            using var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+            using Socket socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
             socket.Connect(new UnixDomainSocketEndPoint(paths.Socket));
             return true;
         }

@@ -63,7 +63,7 @@ internal sealed class HostServices : IAsyncDisposable
     {
         const UnixFileMode ownerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
         Directory.CreateDirectory(paths.Exports, ownerOnly);
-        var state = new HostState(paths.State, RuntimeFolder.Take(paths, RuntimeFolder.ParentsInMemory()));
+        HostState state = new HostState(paths.State, RuntimeFolder.Take(paths, RuntimeFolder.ParentsInMemory()));
         var lane = LaneFactory.Create("storage");
         var subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
             lane, lane.Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write)
@@ -150,7 +150,7 @@ internal sealed class HostServices : IAsyncDisposable
             return new Guid(known);
         }
 
-        var id = Guid.NewGuid();
+        Guid id = Guid.NewGuid();
         state.WriteFile(NodeFile, id.ToByteArray());
         return id;
     }

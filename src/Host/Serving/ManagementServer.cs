@@ -31,7 +31,7 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
     public ManagementServer(HostPaths paths, VerbDispatcher dispatcher)
     {
         this.dispatcher = dispatcher;
-        var options = new KestrelServerOptions { AddServerHeader = false };
+        KestrelServerOptions options = new KestrelServerOptions { AddServerHeader = false };
         options.Limits.MaxRequestBodySize = BodyBytesMax;
         options.ListenUnixSocket(paths.Socket, listen => listen.Use(RememberPeer));
         server = new KestrelServer(
@@ -105,7 +105,7 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
             return;
         }
 
-        var body = new MemoryStream();
+        MemoryStream body = new MemoryStream();
         await context.Request.Body.CopyToAsync(body, context.RequestAborted).ConfigureAwait(false);
         byte[] answer = await dispatcher.RunAsync(verb, body.ToArray(), context.RequestAborted).ConfigureAwait(false);
         context.Response.ContentType = "application/json";

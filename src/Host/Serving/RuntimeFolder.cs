@@ -27,7 +27,7 @@ internal static class RuntimeFolder
     /// <exception cref="IOException">No folder can be made.</exception>
     public static string Take(HostPaths paths, IEnumerable<string> parents)
     {
-        using var state = PrivateFolder.Open(paths.State);
+        using PrivateFolder state = PrivateFolder.Open(paths.State);
         return Known(paths) is { } known && IsUsable(known) ? known : Make(paths, parents);
     }
 
@@ -69,7 +69,7 @@ internal static class RuntimeFolder
         }
 
         string inHome = Path.Combine(paths.Home, "run");
-        using var folder = PrivateFolder.Open(inHome);
+        using PrivateFolder folder = PrivateFolder.Open(inHome);
         File.WriteAllText(RecordOf(paths), inHome);
         return inHome;
     }

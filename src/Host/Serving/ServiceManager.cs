@@ -16,7 +16,7 @@ internal static class ServiceManager
 
         // A leading @ means the abstract namespace, which .NET spells with a zero byte.
         string address = path[0] == '@' ? "\0" + path[1..] : path;
-        using var socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
+        using Socket socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
         socket.SendTo(Encoding.UTF8.GetBytes(state), new UnixDomainSocketEndPoint(address));
     }
 }

@@ -17,7 +17,7 @@ internal static class ChildProcess
         {
             using var process = Process.Start(Describe(paths, words))!;
             process.StandardInput.Close();
-            using var timeout = new CancellationTokenSource(readyTimeout);
+            using CancellationTokenSource timeout = new CancellationTokenSource(readyTimeout);
             string? said = process.StandardOutput.ReadLineAsync(timeout.Token).AsTask().GetAwaiter().GetResult();
             return said == ProcessHostLauncher.ReadyLine ? "" : $"{said} {process.StandardError.ReadToEnd()}".Trim() + ".";
         }
@@ -29,7 +29,7 @@ internal static class ChildProcess
 
     private static ProcessStartInfo Describe(HostPaths paths, string[] words)
     {
-        var start = new ProcessStartInfo(Environment.ProcessPath!, words)
+        ProcessStartInfo start = new ProcessStartInfo(Environment.ProcessPath!, words)
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,

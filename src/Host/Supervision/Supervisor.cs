@@ -26,7 +26,7 @@ internal static class Supervisor
     public static int Run(HostPaths paths)
     {
         Detachment.LeaveSession();
-        using var mine = LockFile.TryTake(paths.SupervisorLock);
+        using LockFile? mine = LockFile.TryTake(paths.SupervisorLock);
         mine?.Write($"{Environment.ProcessId}");
         Console.Out.WriteLine(ProcessHostLauncher.ReadyLine);
         if (mine is not null)
@@ -41,7 +41,7 @@ internal static class Supervisor
 
     private static void Watch(HostPaths paths)
     {
-        var backoff = new Backoff();
+        Backoff backoff = new Backoff();
         Stopwatch? served = null;   // time since the last start was ready; zero if it never was
         while (HostDied(paths))
         {
@@ -68,7 +68,7 @@ internal static class Supervisor
             return false;
         }
 
-        using var host = LockFile.Wait(paths.HostLock);
+        using LockFile host = LockFile.Wait(paths.HostLock);
         return File.Exists(paths.HostLock) && LockFile.Read(paths.HostLock) != StoppedLine;
     }
 }

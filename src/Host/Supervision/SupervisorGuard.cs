@@ -19,7 +19,7 @@ internal sealed class SupervisorGuard(HostPaths paths)
 
     private void Watch()
     {
-        var backoff = new Backoff();
+        Backoff backoff = new Backoff();
         Stopwatch? served = null;   // time since the last start was ready; zero if it never was
         while (true)
         {

@@ -23,7 +23,7 @@ internal static class RequestCheck
             throw new StorageException(StorageErrors.InvalidParameter, problem);
         }
 
-        var rejected = new List<ParameterDescription>();
+        List<ParameterDescription> rejected = new List<ParameterDescription>();
         foreach (var parameter in given)
         {
             CheckOne(parameter, parameter.Property.GetValue(request)!, rejected.Add, warn);

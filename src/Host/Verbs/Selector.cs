@@ -39,7 +39,7 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
     /// <summary>Objects that a property of theirs fits.</summary>
     public List<T> By(string property, Func<T, string> valueOf, IEnumerable<string> patterns, Action<StorageErrorInfo> fail)
     {
-        var found = new List<T>();
+        List<T> found = new List<T>();
         foreach (string pattern in patterns)
         {
             Collect(property, pattern, Fitting(pattern, valueOf), found, fail);
@@ -53,7 +53,7 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
     /// </summary>
     public List<T> ByReference(IEnumerable<string> references, Action<StorageErrorInfo> fail)
     {
-        var found = new List<T>();
+        List<T> found = new List<T>();
         foreach (string reference in references)
         {
             var exact = all.FirstOrDefault(item => idOf(item).Equals(reference, StringComparison.OrdinalIgnoreCase));
@@ -117,7 +117,7 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
             return exact;
         }
 
-        var pattern = new WildcardPattern(text);
+        WildcardPattern pattern = new WildcardPattern(text);
         return [.. all.Where(item => pattern.Fits(valueOf(item)))];
     }
 

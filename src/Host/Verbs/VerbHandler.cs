@@ -27,7 +27,7 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
     /// <inheritdoc/>
     public async Task<byte[]> RunAsync(byte[] body, CancellationToken cancellation)
     {
-        var reply = new ReplyBuilder<TInfo>();
+        ReplyBuilder<TInfo> reply = new ReplyBuilder<TInfo>();
         await reply.TryAsync(async () =>
         {
             var request = Read(body);
@@ -73,7 +73,7 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
         value = "";
         try
         {
-            using var request = JsonDocument.Parse(body);
+            using JsonDocument request = JsonDocument.Parse(body);
             var given = request.RootElement.EnumerateObject().Last(property => property.Name.Equals(parameter.Name, StringComparison.OrdinalIgnoreCase)).Value;
             JsonElement[] items = parameter.IsList && given.ValueKind == JsonValueKind.Array ? [.. given.EnumerateArray()] : [given];
             int wrong = Array.FindIndex(items, item => !IsNumber(item, parameter));

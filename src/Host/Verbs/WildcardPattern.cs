@@ -83,7 +83,7 @@ internal sealed class WildcardPattern
     /// <summary>Its ranges as pairs of first and last, each character a range of its own where no dash joins it to another.</summary>
     private static (char First, char Last)[] SetOf(string pattern, ReadOnlySpan<char> set)
     {
-        var ranges = new List<(char, char)>();
+        List<(char, char)> ranges = new List<(char, char)>();
         for (int at = 0; at < set.Length; at++)
         {
             bool isRange = at + 2 < set.Length && set[at + 1] == '-';

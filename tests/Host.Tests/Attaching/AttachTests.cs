@@ -166,7 +166,7 @@ public sealed class AttachTests : IDisposable
     private int WriteAndReadBack(TimeSpan howLong)
     {
         int count = 0;
-        for (var watch = Stopwatch.StartNew(); watch.Elapsed < howLong; count++)
+        for (Stopwatch watch = Stopwatch.StartNew(); watch.Elapsed < howLong; count++)
         {
             string path = Path.Combine(Mount, $"f{count % 16}");
             using (var file = File.Create(path, 4096, FileOptions.WriteThrough))

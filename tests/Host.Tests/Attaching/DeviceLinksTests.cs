@@ -24,7 +24,7 @@ public class DeviceLinksTests
         string folder = Directory.CreateTempSubdirectory("ts").FullName;
         try
         {
-            var links = new DeviceLinks(folder);
+            DeviceLinks links = new DeviceLinks(folder);
             var (first, second) = (new string(letter, letters - 1) + "1", new string(letter, letters - 1) + "2");
             Assert.Equal("/dev/null", File.ResolveLinkTarget(links.Set(first, "/dev/null"), returnFinalTarget: false)!.FullName);
             Assert.NotEqual(links.PathOf(first), links.Set(second, "/dev/zero"));

@@ -38,7 +38,7 @@ public class ShellCompletionTests
     [InlineData("bash", "new-virtualdisk -stor", "-StoragePoolFriendlyName\n-StoragePoolUniqueId\n-StoragePoolName\n")]
     public void The_script_makes_the_shell_ask_us(string shell, string line, string expected)
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         string script = ShellCompletion.ScriptFor(shell).Replace("$(tierspaces", $"$({Scratch.Executable}")
             + $"\nCOMP_WORDS=(tierspaces {line}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); _tierspaces; printf '%s\\n' \"${{COMPREPLY[@]}}\"";
         Assert.StartsWith(expected, scratch.RunAs("/bin/bash", ["-c", script]).Output);

@@ -23,7 +23,7 @@ public class TableTextTests
     [Fact]
     public void Prints_the_default_columns()
     {
-        var output = new StringWriter();
+        StringWriter output = new StringWriter();
         TableText.Print(typeof(VirtualDiskInfo), Reply(disks).GetProperty("Objects"), output);
         Assert.Equal(
             """
@@ -40,7 +40,7 @@ public class TableTextTests
     [Fact]
     public void Nothing_prints_nothing()
     {
-        var output = new StringWriter();
+        StringWriter output = new StringWriter();
         TableText.Print(typeof(VirtualDiskInfo), Reply([]).GetProperty("Objects"), output);
         Assert.Empty(output.ToString());
     }
@@ -63,7 +63,7 @@ public class TableTextTests
     public void Prints_errors_and_warnings_beside_the_objects()
     {
         var verb = VerbDescription.Find("New-VirtualDisk")!;
-        var reply = new VerbReply<VirtualDiskInfo>
+        VerbReply<VirtualDiskInfo> reply = new VerbReply<VirtualDiskInfo>
         {
             Objects = [disks[0]],
             Warnings = ["The pool is almost full."],
@@ -97,7 +97,7 @@ public class TableTextTests
         {
             var (whole, output, error) = (new StringWriter(), new StringWriter(), new StringWriter());
             ReplyText.Print(verb, Reply([disks[1], disks[0], disks[1]]), asJson, whole, error);
-            var text = new ReplyText(verb, asJson, output, error);
+            ReplyText text = new ReplyText(verb, asJson, output, error);
             text.Print(warned);
             text.Print(Reply([]));
             text.Print(Reply([disks[0], disks[1]]));

@@ -56,7 +56,7 @@ public class CallFaultTests
         foreach (string? image in new[] { "1.img", "2.img", "3.img" })
         {
             Order(scratch, $"read {image} block");
-            var watch = Stopwatch.StartNew();
+            Stopwatch watch = Stopwatch.StartNew();
             Assert.Equal(9, Read(client, 0));
             Assert.InRange(watch.Elapsed, TimeSpan.Zero, TimeSpan.FromSeconds(8));
             Order(scratch);
@@ -123,7 +123,7 @@ public class CallFaultTests
 
     private static Scratch Start(string backend)
     {
-        var scratch = new Scratch { Variables = { ["TIERSPACES_IO_BACKEND"] = backend } };
+        Scratch scratch = new Scratch { Variables = { ["TIERSPACES_IO_BACKEND"] = backend } };
         scratch.Variables["TIERSPACES_CALL_FAULTS"] = RulesOf(scratch);
         scratch.Succeed("start");
         return scratch;

@@ -11,15 +11,15 @@ public sealed class ClientConnectionTests
     [Fact]
     public async Task A_request_never_travels_on_a_connection_that_may_have_outlived_its_host()
     {
-        using var scratch = new Scratch();
-        using var listener = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        using Scratch scratch = new Scratch();
+        using Socket listener = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
         Directory.CreateDirectory(scratch.Paths.Home);
         listener.Bind(new UnixDomainSocketEndPoint(scratch.Paths.Socket));
         listener.Listen();
-        var perConnection = new List<int>();
+        List<int> perConnection = new List<int>();
         _ = Serve(listener, perConnection);
 
-        using var client = new ManagementClient(scratch.Paths);
+        using ManagementClient client = new ManagementClient(scratch.Paths);
         for (int i = 0; i < 3; i++)
         {
             await client.SendAsync("New-PhysicalDisk", "{}"u8.ToArray(), TestContext.Current.CancellationToken);
@@ -34,15 +34,15 @@ public sealed class ClientConnectionTests
     [InlineData("Get-PhysicalDisk", 2)]
     public async Task A_lost_answer_is_asked_for_again_only_where_twice_is_as_good_as_once(string verb, int times)
     {
-        using var scratch = new Scratch();
-        using var listener = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        using Scratch scratch = new Scratch();
+        using Socket listener = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
         Directory.CreateDirectory(scratch.Paths.Home);
         listener.Bind(new UnixDomainSocketEndPoint(scratch.Paths.Socket));
         listener.Listen();
         int asked = 0;
         _ = GoAway(listener, () => asked++);
 
-        using var client = new ManagementClient(scratch.Paths, (_, _) => Task.CompletedTask);
+        using ManagementClient client = new ManagementClient(scratch.Paths, (_, _) => Task.CompletedTask);
         var lost = await Assert.ThrowsAsync<StorageException>(
             () => client.SendAsync(verb, "{}"u8.ToArray(), TestContext.Current.CancellationToken));
 
@@ -74,9 +74,9 @@ public sealed class ClientConnectionTests
 
     private static async Task Answer(Socket peer, Action count)
     {
-        using var stream = new NetworkStream(peer, ownsSocket: true);
+        using NetworkStream stream = new NetworkStream(peer, ownsSocket: true);
         byte[] buffer = new byte[64 << 10];
-        var text = new StringBuilder();
+        StringBuilder text = new StringBuilder();
         while (await stream.ReadAsync(buffer) is > 0 and var length)
         {
             text.Append(Encoding.ASCII.GetString(buffer, 0, length));

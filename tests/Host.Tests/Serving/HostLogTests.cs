@@ -6,7 +6,7 @@ public class HostLogTests
     [Fact]
     public void A_line_written_while_the_host_opens_is_followed_by_all_later_ones()
     {
-        using var scratch = new Scratch { Variables = { ["TIERSPACES_IO_DEADLINES"] = "soon" } };
+        using Scratch scratch = new Scratch { Variables = { ["TIERSPACES_IO_DEADLINES"] = "soon" } };
         Assert.Equal(0, scratch.Run("start").ExitCode);
         scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
         scratch.Run("New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
@@ -19,7 +19,7 @@ public class HostLogTests
     [Fact]
     public void A_large_log_is_moved_aside_while_the_host_runs_and_no_link_is_followed()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Run("start");
         File.AppendAllText(scratch.Paths.Log, new string('x', (int)HostLog.BytesMax));
         scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");

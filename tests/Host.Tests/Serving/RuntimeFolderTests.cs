@@ -35,7 +35,7 @@ public sealed class RuntimeFolderTests : IDisposable
     [Fact]
     public void Two_homes_have_two_folders()
     {
-        var other = new HostPaths(Path.Combine(root, "other"));
+        HostPaths other = new HostPaths(Path.Combine(root, "other"));
         Assert.NotEqual(RuntimeFolder.Take(paths, [parent]), RuntimeFolder.Take(other, [parent]));
     }
 
@@ -73,7 +73,7 @@ public sealed class RuntimeFolderTests : IDisposable
     [Fact]
     public void A_host_that_stops_leaves_nothing_in_shared_memory()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
         scratch.Run("New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
         Assert.Equal(0, scratch.Run("New-VirtualDisk", "P", "-FriendlyName", "v", "-ResiliencySettingName", "Simple", "-Size", "16MB").ExitCode);
@@ -88,7 +88,7 @@ public sealed class RuntimeFolderTests : IDisposable
     [Fact]
     public void A_home_that_other_users_may_write_to_is_refused()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         Directory.CreateDirectory(scratch.Paths.Home);
         File.SetUnixFileMode(scratch.Paths.Home, (UnixFileMode)0x1ff);
         var answer = scratch.Run("start");

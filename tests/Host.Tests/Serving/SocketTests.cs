@@ -9,7 +9,7 @@ public class SocketTests
     public void Another_user_is_refused_by_the_kernel_s_word_alone()
     {
         Assert.SkipUnless(Environment.IsPrivilegedProcess && File.Exists("/usr/bin/setpriv"), "needs root and setpriv");
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Run("start");
         const UnixFileMode everybody = (UnixFileMode)0x1FF;
         File.SetUnixFileMode(scratch.Root, everybody);
@@ -28,7 +28,7 @@ public class SocketTests
     [Fact]
     public void A_path_that_is_too_long_is_named_with_its_limit()
     {
-        using var scratch = new Scratch(new string('x', 100));
+        using Scratch scratch = new Scratch(new string('x', 100));
         var answer = scratch.Run("start");
         Assert.Equal(1, answer.ExitCode);
         Assert.Contains("a socket path has at most 107", answer.Error);
@@ -38,7 +38,7 @@ public class SocketTests
     [Fact]
     public void A_file_in_the_way_stays_and_is_named()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         Directory.CreateDirectory(scratch.Paths.Home);
         File.WriteAllText(scratch.Paths.Socket, "mine");
         var answer = scratch.Run("serve");
@@ -51,9 +51,9 @@ public class SocketTests
     [Fact]
     public void A_socket_somebody_else_listens_on_stays_and_is_named()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         Directory.CreateDirectory(scratch.Paths.Home);
-        using var other = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        using Socket other = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
         other.Bind(new UnixDomainSocketEndPoint(scratch.Paths.Socket));
         other.Listen();
         var answer = scratch.Run("serve");
@@ -64,9 +64,9 @@ public class SocketTests
     [Fact]
     public void A_socket_left_behind_is_replaced()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         Directory.CreateDirectory(scratch.Paths.Home);
-        using (var dead = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified))
+        using (Socket dead = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified))
         {
             dead.Bind(new UnixDomainSocketEndPoint(scratch.Paths.Socket));
             dead.Listen();
@@ -80,7 +80,7 @@ public class SocketTests
     [Fact]
     public void A_home_that_cannot_be_used_is_named()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         File.WriteAllText(scratch.Paths.Home, "a file");
         var answer = scratch.Run("start");
         Assert.Equal(1, answer.ExitCode);
@@ -91,7 +91,7 @@ public class SocketTests
     [Fact]
     public void Hostile_requests_get_an_answer_and_change_nothing()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Run("start");
         string[] curl = ["--silent", "--unix-socket", scratch.Paths.Socket, "--data", "{\"Nonsense\":1}", "http://host/v1/Start-TierSpacesHost"];
         Assert.SkipUnless(File.Exists("/usr/bin/curl"), "needs curl");

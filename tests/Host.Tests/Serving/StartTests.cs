@@ -1,5 +1,6 @@
 using System.Text.Json;
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Devices;
 using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Serving;
 
@@ -13,7 +14,7 @@ public class StartTests
     [InlineData(256, '\u5009')]
     public void A_disk_of_the_longest_name_is_used_over_a_restart(int letters, char letter)
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         MakePool(scratch);
         string name = new(letter, letters), other = new(letter, letters - 1);
         scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", name, "-Size", "16MB", "-ResiliencySettingName", "Simple");
@@ -31,7 +32,7 @@ public class StartTests
     [Fact]
     public void A_disk_whose_memory_cannot_be_mapped_keeps_no_other_from_being_served_and_opens_when_it_can()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         MakePool(scratch);
         foreach (string? name in new[] { "a", "b" })
         {
@@ -58,10 +59,10 @@ public class StartTests
     [Fact]
     public void A_device_without_a_link_is_used_by_its_own_path()
     {
-        using var scratch = new Scratch();
-        using var state = new Engine.Devices.HostState(scratch.Paths.State, Path.Combine(scratch.Root, "run"));
+        using Scratch scratch = new Scratch();
+        using HostState state = new Engine.Devices.HostState(scratch.Paths.State, Path.Combine(scratch.Root, "run"));
         File.WriteAllText(scratch.Paths.Devices, "in the way of the folder of links");
-        var manager = new AttachManager(scratch.Paths, new AttachStore(state), [new Willing()]);
+        AttachManager manager = new AttachManager(scratch.Paths, new AttachStore(state), [new Willing()]);
         var outcome = manager.Attach(new AttachTarget("{1}", "d", "/s", "d", 512));
         Assert.Equal(("Willing", "/dev/null"), (outcome.Method, outcome.DevicePath));
         manager.Detach("{1}");

@@ -14,7 +14,7 @@ public sealed class VersionTests
     [Fact]
     public async Task A_caller_of_another_version_is_refused_before_anything_is_done()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Run("start");
         string image = Path.Combine(scratch.Root, "never.img");
 
@@ -34,7 +34,7 @@ public sealed class VersionTests
     [InlineData("", "Get-PhysicalDisk", HttpStatusCode.OK)]
     public async Task Another_version_may_look_at_the_host_and_stop_it(string version, string verb, HttpStatusCode status)
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Run("start");
 
         Assert.Equal(status, (await Post(scratch, version, verb, "{}")).Status);
@@ -43,7 +43,7 @@ public sealed class VersionTests
     [Fact]
     public async Task The_third_number_does_not_count()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Run("start");
         string patched = string.Join('.', [.. ContractsVersion.Text.Split('.')[..2], "77"]);
 
@@ -53,14 +53,14 @@ public sealed class VersionTests
     [Fact]
     public async Task A_client_says_both_versions_and_what_to_do()
     {
-        using var scratch = new Scratch();
-        using var listener = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        using Scratch scratch = new Scratch();
+        using Socket listener = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
         Directory.CreateDirectory(scratch.Paths.Home);
         listener.Bind(new UnixDomainSocketEndPoint(scratch.Paths.Socket));
         listener.Listen();
         var asked = RefuseOnce(listener);
 
-        using var client = new ManagementClient(scratch.Paths);
+        using ManagementClient client = new ManagementClient(scratch.Paths);
         var rejected = await Assert.ThrowsAsync<StorageException>(
             () => client.InvokeAsync(new GetPhysicalDiskRequest(), TestContext.Current.CancellationToken));
 
@@ -90,16 +90,16 @@ public sealed class VersionTests
 
     private static async Task<(HttpStatusCode Status, string HostVersion)> Post(Scratch scratch, string version, string verb, string body)
     {
-        using var http = new HttpClient(new SocketsHttpHandler
+        using HttpClient http = new HttpClient(new SocketsHttpHandler
         {
             ConnectCallback = async (_, cancellation) =>
             {
-                var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+                Socket socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
                 await socket.ConnectAsync(new UnixDomainSocketEndPoint(scratch.Paths.Socket), cancellation);
                 return new NetworkStream(socket, ownsSocket: true);
             },
         });
-        using var request = new HttpRequestMessage(HttpMethod.Post, $"http://host/v1/{verb}") { Content = new StringContent(body) };
+        using HttpRequestMessage request = new HttpRequestMessage(HttpMethod.Post, $"http://host/v1/{verb}") { Content = new StringContent(body) };
         if (version.Length > 0)
         {
             request.Headers.Add(ContractsVersion.Header, version);

@@ -8,7 +8,7 @@ public class SupervisionTests
     [Fact]
     public void A_killed_host_is_started_again()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         Assert.Equal(0, scratch.Run("start").ExitCode);
         var before = scratch.Pair();
         Scratch.Kill(before.Host);
@@ -19,7 +19,7 @@ public class SupervisionTests
     [Fact]
     public void A_killed_supervisor_is_started_again_and_the_host_goes_on()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Run("start");
         var before = scratch.Pair();
         Scratch.Kill(before.Supervisor);
@@ -32,7 +32,7 @@ public class SupervisionTests
     [Fact]
     public void Both_killed_the_next_call_starts_both()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Run("start");
         var before = scratch.Pair();
         Scratch.Kill(before.Supervisor);
@@ -46,7 +46,7 @@ public class SupervisionTests
     [Fact]
     public void A_host_told_to_stop_stays_stopped()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Run("start");
         var pair = scratch.Pair();
         Assert.Equal(0, scratch.Run("stop").ExitCode);
@@ -58,11 +58,11 @@ public class SupervisionTests
     [Fact]
     public async Task Whoever_stops_a_host_meets_it_no_more()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Run("New-PhysicalDisk", "-Path", string.Join(',', Enumerable.Range(1, 4).Select(i => $"{scratch.Root}/{i}.img")), "-Size", "256MB");
         scratch.Run("New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "*");
-        using var client = new ManagementClient(scratch.Paths);
-        using var connected = new ManagementClient(scratch.Paths);
+        using ManagementClient client = new ManagementClient(scratch.Paths);
+        using ManagementClient connected = new ManagementClient(scratch.Paths);
         await connected.SendAsync(new GetTierSpacesHostRequest(), TestContext.Current.CancellationToken);
         await client.SendAsync(new StopTierSpacesHostRequest(), TestContext.Current.CancellationToken);
         var answer = await Assert.ThrowsAsync<StorageException>(
@@ -73,7 +73,7 @@ public class SupervisionTests
     [Fact]
     public void Many_at_once_start_one_host()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         var answers = Enumerable.Range(0, 6).AsParallel().WithDegreeOfParallelism(6)
             .Select(_ => scratch.Run("Start-TierSpacesHost", "-Json")).ToArray();
         Assert.All(answers, answer => Assert.Equal((0, ""), (answer.ExitCode, answer.Error)));
@@ -85,8 +85,8 @@ public class SupervisionTests
     [Fact]
     public void Homes_run_side_by_side()
     {
-        using var one = new Scratch("one");
-        using var two = new Scratch("two");
+        using Scratch one = new Scratch("one");
+        using Scratch two = new Scratch("two");
         one.Run("start");
         two.Run("start");
         Assert.NotEqual(one.Pair().Host, two.Pair().Host);
@@ -97,7 +97,7 @@ public class SupervisionTests
     [Fact]
     public void A_second_host_in_the_foreground_is_refused_and_names_the_first()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Run("start");
         var answer = scratch.Run("serve");
         Assert.Equal(1, answer.ExitCode);

@@ -26,7 +26,7 @@ public sealed class EnumerationMappingTests
     [Fact]
     public void Enumerations_of_one_name_have_the_same_numbers()
     {
-        var engine = typeof(IoError).Assembly.GetExportedTypes().Where(type => type.IsEnum).ToDictionary(type => type.Name);
+        Dictionary<string, Type> engine = typeof(IoError).Assembly.GetExportedTypes().Where(type => type.IsEnum).ToDictionary(type => type.Name);
         var pairs = typeof(MediaType).Assembly.GetExportedTypes().Where(type => type.IsEnum && engine.ContainsKey(type.Name)).ToArray();
 
         Assert.True(pairs.Length > 4);

@@ -190,7 +190,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
             ["StorageTierSizes"] = new[] { 4 * Slice, 12 * Slice }, ["WriteCacheSize"] = 0,
         });
         await PinRangeAsync(0, Slice, "d_slow");
-        var range = new Dictionary<string, object?> { ["VirtualDiskFriendlyName"] = name, ["Offset"] = offset, ["Length"] = length };
+        Dictionary<string, object?> range = new Dictionary<string, object?> { ["VirtualDiskFriendlyName"] = name, ["Offset"] = offset, ["Length"] = length };
         foreach (bool isWhatIf in new[] { true, false })
         {
             var rejected = await host.SendAsync("Set-FileStorageTier", new(range) { ["DesiredStorageTierFriendlyName"] = tier, ["Now"] = true, ["WhatIf"] = isWhatIf });

@@ -13,16 +13,16 @@ public sealed class FullThinPoolTests
     [Fact]
     public void A_full_pool_says_so_refuses_first_writes_at_once_and_goes_on_with_all_else()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         scratch.Succeed("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img,{scratch.Root}/2.img,{scratch.Root}/3.img", "-Size", "128MB");
         scratch.Succeed("New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "1,2");
         scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "1GB", "-ResiliencySettingName", "Simple", "-NumberOfColumns", "1", "-ProvisioningType", "Thin");
         scratch.Succeed("Connect-VirtualDisk", "v");
-        using var client = new NbdClient(One(scratch, "Get-VirtualDisk").GetProperty("NbdUri").GetString()!);
+        using NbdClient client = new NbdClient(One(scratch, "Get-VirtualDisk").GetProperty("NbdUri").GetString()!);
         Assert.Equal(("Healthy", "OK"), State(scratch, "Get-StoragePool"));
 
         int written = 0;
-        var watch = new Stopwatch();
+        Stopwatch watch = new Stopwatch();
         uint error;
         bool wasStressed = false;
         do

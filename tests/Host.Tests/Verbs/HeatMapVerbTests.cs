@@ -47,7 +47,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     {
         await HeatAsync("l", Slice, Large, [.. Enumerable.Range(0, Large).Select(slice => (slice, 1 + (slice % 7)))]);
         await HeatAsync("d", Slice, 16, (3, 5));
-        var request = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "l", "absent", "d" } };
+        Dictionary<string, object?> request = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "l", "absent", "d" } };
         var first = await host.SendAsync("Get-StorageTierHeatMap", request);
         Assert.Single(first.GetProperty("Errors").EnumerateArray().ToArray());
         Assert.InRange(first.GetProperty("Objects").GetArrayLength(), GetStorageTierHeatMapHandler.PageObjects, Large);
@@ -68,7 +68,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     [Fact]
     public async Task An_explanation_goes_over_pages_too()
     {
-        var request = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "l", "d" }, ["Length"] = 4L << 30 };
+        Dictionary<string, object?> request = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "l", "d" }, ["Length"] = 4L << 30 };
         List<string> slices = [];
         for (string? page = ""; page is not null;)
         {
@@ -201,7 +201,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     /// <summary>Gives a virtual disk so many requests on each of these slices.</summary>
     private async Task HeatAsync(string disk, int slice, int slices, params (int Slice, int Requests)[] used)
     {
-        var map = new HeatMap(new HeatSettings { SliceBytes = slice }, slices);
+        HeatMap map = new HeatMap(new HeatSettings { SliceBytes = slice }, slices);
         foreach (var (at, requests) in used)
         {
             for (int i = 0; i < requests; i++)
@@ -210,7 +210,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
             }
         }
 
-        var writer = new HeatSnapshotWriter(map, Guid.NewGuid(), 1, DateTime.UtcNow.Ticks, 0);
+        HeatSnapshotWriter writer = new HeatSnapshotWriter(map, Guid.NewGuid(), 1, DateTime.UtcNow.Ticks, 0);
         byte[] block = new byte[HeatSnapshot.BlockSize];
         using (var file = File.Create(host.Image("made")))
         {

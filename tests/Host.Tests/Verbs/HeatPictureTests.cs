@@ -10,7 +10,7 @@ public sealed class HeatPictureTests
     [Fact]
     public void Each_character_is_twice_as_hot_as_the_one_before()
     {
-        var picture = new HeatPicture(first: 100, slices: 20, tiers: 2, width: 10, lines: 4);
+        HeatPicture picture = new HeatPicture(first: 100, slices: 20, tiers: 2, width: 10, lines: 4);
         double[] heats = [0, 0.5, 1, 3, 7, 15, 31, 63, 127, 1e15];
         for (int i = 0; i < heats.Length; i++)
         {
@@ -26,7 +26,7 @@ public sealed class HeatPictureTests
     public void A_large_disk_has_several_slices_behind_a_character()
     {
         const int slices = 1 << 30;
-        var picture = new HeatPicture(0, slices, tiers: 3, width: 8, lines: 2);
+        HeatPicture picture = new HeatPicture(0, slices, tiers: 3, width: 8, lines: 2);
         Assert.Equal(slices / 16, picture.SlicesPerCharacter);
         Array.ForEach([Slice(0, 1, 0), Slice(1, 9, 2), Slice(2, 2, 2), Slice(slices - 1, 200, 1)], picture.Add);
         Assert.Equal(new (long, string, string)[] { (0, "+       ", "3       "), (slices / 2, "       @", "       2") }, picture.Lines());
@@ -39,7 +39,7 @@ public sealed class HeatPictureTests
     [InlineData(33, 3)]
     public void No_slice_is_left_out(int slices, int perCharacter)
     {
-        var picture = new HeatPicture(5, slices, tiers: 1, width: 8, lines: 2);
+        HeatPicture picture = new HeatPicture(5, slices, tiers: 1, width: 8, lines: 2);
         Assert.Equal(perCharacter, picture.SlicesPerCharacter);
         for (int slice = 0; slice < slices; slice++)
         {

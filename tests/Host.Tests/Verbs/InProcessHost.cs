@@ -19,7 +19,7 @@ public sealed partial class InProcessHost : IAsyncLifetime
     /// <summary>Starts one.</summary>
     public static async Task<InProcessHost> StartAsync()
     {
-        var started = new InProcessHost();
+        InProcessHost started = new InProcessHost();
         await started.InitializeAsync();
         return started;
     }

@@ -29,7 +29,7 @@ internal sealed class LongRepair : IAsyncDisposable
             await host.SendAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = disk, ["SlowFactor"] = 100 });
         }
 
-        var begun = new LongRepair(host);
+        LongRepair begun = new LongRepair(host);
         for (int i = 0; i < 1000 && await begun.RunningAsync() == 0; i++)
         {
             await Task.Delay(10, TestContext.Current.CancellationToken);

@@ -48,7 +48,7 @@ public sealed class MainJobTests : IDisposable
     {
         world.Ok("New-VirtualDisk", "p", "-FriendlyName", "d", "-Size", "64MB");
         world.Ok("stop");
-        using var other = new Scratch("other");
+        using Scratch other = new Scratch("other");
         var answer = other.Run("Register-PhysicalDisk", $"{world.Image("a")},{world.Image("b")},{world.Image("c")},{world.Image("d")}");
         Assert.Equal((0, ""), (answer.ExitCode, answer.Error));
         Assert.Equal("d", JsonDocument.Parse(other.Run("Get-VirtualDisk", "-Json").Output).RootElement[0].GetProperty("FriendlyName").GetString());

@@ -15,8 +15,8 @@ public class NewVerbTests
     [Fact]
     public async Task It_is_read_carried_out_and_printed()
     {
-        var arguments = VerbArguments.Read(verb, ["brown", "-vol", "2KB", "-Guests", "'a,b',c"]);
-        var dispatcher = new VerbDispatcher([new Handler()], new SemaphoreSlim(1, 1));
+        VerbArguments arguments = VerbArguments.Read(verb, ["brown", "-vol", "2KB", "-Guests", "'a,b',c"]);
+        VerbDispatcher dispatcher = new VerbDispatcher([new Handler()], new SemaphoreSlim(1, 1));
         byte[] answer = await dispatcher.RunAsync("measure-teapot", RequestText.Write(verb, arguments), TestContext.Current.CancellationToken);
         var (output, error) = (new StringWriter(), new StringWriter());
         Assert.Equal(1, ReplyText.Print(verb, JsonDocument.Parse(answer).RootElement, asJson: false, output, error));
@@ -27,7 +27,7 @@ public class NewVerbTests
     [Fact]
     public void It_has_help()
     {
-        var output = new StringWriter();
+        StringWriter output = new StringWriter();
         VerbHelp.Print(verb, output);
         Assert.Contains("tierspaces Measure-Teapot [-Name] <text> [-Volume <size>] [-Guests <text[,...]>]", output.ToString());
     }

@@ -54,7 +54,7 @@ public sealed class NumberTests(InProcessHost host) : IClassFixture<InProcessHos
         {
             foreach (string set in parameter.Sets is { Length: > 0 } sets ? sets : [""])
             {
-                var request = VerbDescription.Find(verb)!.Parameters
+                Dictionary<string, object?> request = VerbDescription.Find(verb)!.Parameters
                     .Where(other => other.Attribute.Required && (set.Length == 0 || other.IsIn(set)) && Valid(verb, other) is not null)
                     .ToDictionary(other => other.Name, other => Valid(verb, other));
                 request[name] = parameter.IsList ? new[] { value } : value;
@@ -94,7 +94,7 @@ public sealed class NumberTests(InProcessHost host) : IClassFixture<InProcessHos
 
     private static void Write(ParameterDescription parameter, string text)
     {
-        using var json = new Utf8JsonWriter(Stream.Null);
+        using Utf8JsonWriter json = new Utf8JsonWriter(Stream.Null);
         json.WriteStartObject();
         ValueText.Write(json, parameter, text);
     }

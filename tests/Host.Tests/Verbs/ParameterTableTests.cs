@@ -39,7 +39,7 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     {
         var verb = VerbDescription.Find(cmdlet)!;
         byte[] json = JsonSerializer.SerializeToUtf8Bytes(Request(cmdlet, parameter, value));
-        var request = (StorageRequest)JsonSerializer.Deserialize(json, ContractsJson.Default.GetTypeInfo(verb.RequestType)!)!;
+        StorageRequest request = (StorageRequest)JsonSerializer.Deserialize(json, ContractsJson.Default.GetTypeInfo(verb.RequestType)!)!;
 
         RequestCheck.Check(verb, request, warning => Assert.Fail(warning));
     }
@@ -74,7 +74,7 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     {
         var (verb, meant) = (VerbDescription.Find(cmdlet)!, Parameter(cmdlet, parameter));
         string set = meant.Sets.Concat([PossibleSet(verb)]).First();
-        var request = verb.Parameters
+        Dictionary<string, object?> request = verb.Parameters
             .Where(other => other.Attribute is { Required: true, Default: "" } && (set.Length == 0 || other.IsIn(set)))
             .ToDictionary(other => other.Name, other => Sample(cmdlet, other));
         request[parameter] = value is null ? Sample(cmdlet, meant) : Read(meant, value);
@@ -89,7 +89,7 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     /// <summary>The default set, or one after it when that requires what is refused; empty when there are none.</summary>
     private static string PossibleSet(VerbDescription verb)
     {
-        var rejected = verb.Parameters.Where(parameter => parameter.Attribute is { Required: true, Refused.Length: > 0 }).SelectMany(parameter => parameter.Sets).ToHashSet();
+        HashSet<string> rejected = verb.Parameters.Where(parameter => parameter.Attribute is { Required: true, Refused.Length: > 0 }).SelectMany(parameter => parameter.Sets).ToHashSet();
         return new[] { verb.Verb.DefaultSet }.Concat(verb.Parameters.SelectMany(parameter => parameter.Sets)).First(set => !rejected.Contains(set));
     }
 

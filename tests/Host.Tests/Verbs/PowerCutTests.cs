@@ -52,7 +52,7 @@ public sealed class PowerCutTests : IDisposable
     [Fact]
     public void It_ends_at_its_time_limit_and_with_its_caller()
     {
-        var watch = Stopwatch.StartNew();
+        Stopwatch watch = Stopwatch.StartNew();
         var answer = scratch.Run("Test-StoragePowerCut", "Simple", "-Cuts", "100000", "-TimeLimitSeconds", "1", "-Json");
 
         Assert.Equal(0, answer.ExitCode);

@@ -163,7 +163,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
             ErrorDescription = "disk failed", PercentComplete = 40, Elapsed = TimeSpan.FromHours(1), TimeLeft = TimeSpan.FromHours(2),
             Found = new ScrubCounts(Verified: 4, Healed: 3, Lost: 2, Differing: 1),
         }.ToInfo());
-        var description = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "y", ResiliencySettingName = "Simple", SizeBytes = 1 };
+        VirtualDiskDescription description = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "y", ResiliencySettingName = "Simple", SizeBytes = 1 };
         Note("Get-VirtualDisk", new VirtualDiskStatus
         {
             Description = description, PoolId = Guid.NewGuid(), Health = Engine.Pools.HealthStatus.Warning, StatusReason = "a disk is full", SocketPath = "/y.sock",
@@ -182,10 +182,10 @@ public sealed class PropertyTableTests : IAsyncLifetime
     private void LookAtPins()
     {
         var tiers = ((string[])["fast", "slow"]).Select((name, number) => new TierDescription { Id = Guid.NewGuid(), Number = number, FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
-        var disk = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "z", ResiliencySettingName = "Simple", SizeBytes = 16, Tiers = [.. tiers] };
+        VirtualDiskDescription disk = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "z", ResiliencySettingName = "Simple", SizeBytes = 16, Tiers = [.. tiers] };
         foreach (var (path, tier, bytesOn) in ((string, int, long[])[])[("/f", 0, [0, 5]), ("/g", 1, [2, 6]), ("", 1, [0, 8])])
         {
-            var pin = new Pin(Guid.NewGuid(), tier, path, [new PinnedRange(0, bytesOn.Sum())]);
+            Pin pin = new Pin(Guid.NewGuid(), tier, path, [new PinnedRange(0, bytesOn.Sum())]);
             Note("Get-FileStorageTier", new PinStatus(pin, disk with { Id = new VirtualDiskId(Guid.NewGuid()) }, tiers[tier], bytesOn, IsMoving: tier == 0).ToInfo());
         }
     }

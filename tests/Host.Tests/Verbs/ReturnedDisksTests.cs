@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Net.Sockets;
 using TierSpaces.Acceptance;
 
@@ -111,7 +112,7 @@ public sealed class ReturnedDisksTests : IDisposable
 
             Thread.Sleep(500);
             Clear("*dd*");
-            var watch = System.Diagnostics.Stopwatch.StartNew();
+            Stopwatch watch = System.Diagnostics.Stopwatch.StartNew();
             List<string> seen = [];
             while (watch.Elapsed < TimeSpan.FromSeconds(100) && (Status("v") != "OK" || Text("HealthStatus", "Get-VirtualDisk", "v") != "Healthy"))
             {
@@ -187,7 +188,7 @@ public sealed class ReturnedDisksTests : IDisposable
     /// <summary>Within ten seconds the virtual disk serves a new connection; then everything is there, and soon it is healthy.</summary>
     private void RequireAll(string disk, int generation)
     {
-        var watch = System.Diagnostics.Stopwatch.StartNew();
+        Stopwatch watch = System.Diagnostics.Stopwatch.StartNew();
         for (int block = 0; block < Blocks;)
         {
             try

@@ -61,7 +61,7 @@ public sealed class SliceExplanationTests
     [Fact]
     public void With_a_setting_for_cold_slices()
     {
-        var cold = new TierPlanSettings { ColdBelow = 45 };
+        TierPlanSettings cold = new TierPlanSettings { ColdBelow = 45 };
         Assert.EndsWith("no hotter one is worth the exchange. It is not cold: that is what has less heat than 45 (-DemoteColdAfter).", Explain(1, cold), StringComparison.Ordinal);
         slices[1] = (0, 44, -1);
         slices.Remove(5);
@@ -72,7 +72,7 @@ public sealed class SliceExplanationTests
     [Fact]
     public void With_a_reserve_that_is_kept_free()
     {
-        var reserve = new TierPlanSettings { FreeReservePercent = 50 };
+        TierPlanSettings reserve = new TierPlanSettings { FreeReservePercent = 50 };
         const string Told = " (50 percent are kept free: Set-StorageTierSchedule -FreeReservePercent)";
         Assert.EndsWith($"It stays there: it is the hottest of 1 that fit{Told}.", Explain(0, reserve), StringComparison.Ordinal);
         Assert.Contains($"It stays there: 1 slices fit on faster tiers{Told}, and it is the 2nd hottest. Tier 'fast' takes", Explain(5, reserve), StringComparison.Ordinal);
@@ -161,7 +161,7 @@ public sealed class SliceExplanationTests
     private SliceExplanation Make(TierPlanSettings settings)
     {
         var tiers = ((string[])["fast", "slow"]).Select((name, number) => new TierDescription { Id = Guid.NewGuid(), Number = number, FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
-        var disk = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "z", ResiliencySettingName = "Simple", SizeBytes = 16, SliceSize = 1 << 20, Tiers = [.. tiers] };
+        VirtualDiskDescription disk = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "z", ResiliencySettingName = "Simple", SizeBytes = 16, SliceSize = 1 << 20, Tiers = [.. tiers] };
         var plan = TierPlanner.Make(new TierPlanRequest
         {
             Capacities = [FastSlices, 1000], Spare = [2, 2], Slices = 1000, SliceBytes = 1 << 20, Settings = settings,
@@ -169,7 +169,7 @@ public sealed class SliceExplanationTests
             HeatOf = slice => slices.TryGetValue((int)slice, out var known) ? known.Heat : 0,
             PinOf = slice => slices.TryGetValue((int)slice, out var known) ? known.Pin : -1,
         });
-        var ranking = new HeatRanking(0, [.. slices.Values.Where(slice => slice.Heat > 0).Select(slice => (float)slice.Heat)]);
+        HeatRanking ranking = new HeatRanking(0, [.. slices.Values.Where(slice => slice.Heat > 0).Select(slice => (float)slice.Heat)]);
         return new SliceExplanation(disk, ranking, new TierOutlook(plan, [FastSlices, 1000], settings));
     }
 }

@@ -16,7 +16,7 @@ public sealed class UnconfirmedTests
     [Fact]
     public void A_pattern_or_several_objects_are_refused_and_nothing_changes_until_it_is_confirmed()
     {
-        using var scratch = new Scratch();
+        using Scratch scratch = new Scratch();
         Make(scratch);
         string before = State(scratch);
         Assert.Equal(

@@ -194,7 +194,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     [Fact]
     public async Task A_virtual_disk_is_placed_exactly_as_was_said()
     {
-        var request = new Dictionary<string, object?>
+        Dictionary<string, object?> request = new Dictionary<string, object?>
         {
             ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "planned", ["Size"] = 24 << 20, ["NumberOfColumns"] = 2,
         };
@@ -203,20 +203,20 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         Assert.Equal(said, Steps(done));
         await IsWhereSaid("planned", said, 0);
 
-        var resize = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "planned" }, ["Size"] = 48 << 20 };
+        Dictionary<string, object?> resize = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "planned" }, ["Size"] = 48 << 20 };
         var before = await ExtentsAsync("planned");
         said = Steps(await AskAsync("Resize-VirtualDisk", resize));
         Assert.Equal(said, Steps(await host.SendAsync("Resize-VirtualDisk", resize)));
         await IsWhereSaid("planned", said, before.Length);
 
-        var remove = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "planned" } };
+        Dictionary<string, object?> remove = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "planned" } };
         Assert.Equal(Steps(await AskAsync("Remove-VirtualDisk", remove)), Steps(await host.SendAsync("Remove-VirtualDisk", remove)));
     }
 
     /// <summary>Each physical disk has the slabs of each column and copy that its line says.</summary>
     private async Task IsWhereSaid(string disk, string[] said, int known)
     {
-        var names = (await host.SendAsync("Get-PhysicalDisk", [])).GetProperty("Objects").EnumerateArray()
+        Dictionary<string, string> names = (await host.SendAsync("Get-PhysicalDisk", [])).GetProperty("Objects").EnumerateArray()
             .ToDictionary(one => one.GetProperty("UniqueId").GetString()!, one => one.GetProperty("FriendlyName").GetString()!);
         var real = (await ExtentsAsync(disk)).Skip(known).GroupBy(extent =>
             (names[extent.GetProperty("PhysicalDiskUniqueId").GetString()!], extent.GetProperty("ColumnNumber").GetInt32(), extent.GetProperty("CopyNumber").GetInt32()))

@@ -41,7 +41,7 @@ internal sealed class ExportConnection : IDisposable
     /// <exception cref="AttachException">No server answers within 10 s, or the server does not have that export.</exception>
     public static ExportConnection Open(string path, string exportName)
     {
-        var connection = new ExportConnection();
+        ExportConnection connection = new ExportConnection();
         try
         {
             connection.socket.ReceiveTimeout = connection.socket.SendTimeout = PatienceMilliseconds;

@@ -66,7 +66,7 @@ internal sealed class KernelNbd : IKernelNbd
             return "this kernel has no module nbd";
         }
 
-        using var netlink = new NetlinkSocket();
+        using NetlinkSocket netlink = new NetlinkSocket();
         return netlink.FamilyOf(Family) is null ? "the kernel's nbd cannot be reached from this network namespace" : null;
     }
 
@@ -151,14 +151,14 @@ internal sealed class KernelNbd : IKernelNbd
 
     private static IReadOnlyList<NetlinkMessage> Tell(Command command, NetlinkAttributes attributes)
     {
-        using var netlink = new NetlinkSocket();
+        using NetlinkSocket netlink = new NetlinkSocket();
         ushort family = netlink.FamilyOf(Family) ?? throw new AttachException("nbd: the kernel has no such family");
         return netlink.Ask($"nbd {command}", family, (byte)command, attributes);
     }
 
     private static void WaitForNode(string path)
     {
-        for (var watch = Stopwatch.StartNew(); !File.Exists(path); Thread.Sleep(5))
+        for (Stopwatch watch = Stopwatch.StartNew(); !File.Exists(path); Thread.Sleep(5))
         {
             if (watch.Elapsed > nodeTimeout)
             {

@@ -113,7 +113,7 @@ internal sealed class LinkKeeper(IKernelNbd kernel)
     {
         try
         {
-            using var export = ExportConnection.Open(target.Socket, target.ExportName);
+            using ExportConnection export = ExportConnection.Open(target.Socket, target.ExportName);
             kernel.Reconnect(device, export, target.UniqueId);
             return null;
         }

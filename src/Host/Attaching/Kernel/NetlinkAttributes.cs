@@ -34,7 +34,7 @@ internal sealed class NetlinkAttributes
     /// </summary>
     public static Dictionary<ushort, byte[]> Read(ReadOnlySpan<byte> bytes)
     {
-        var attributes = new Dictionary<ushort, byte[]>();
+        Dictionary<ushort, byte[]> attributes = new Dictionary<ushort, byte[]>();
         while (bytes.Length >= Header)
         {
             ushort length = MemoryMarshal.Read<ushort>(bytes);

@@ -42,7 +42,7 @@ internal sealed record NetlinkMessage(ushort Type, uint Sequence, byte[] Body)
     /// <summary>The messages in what was received at once. Ends at the first one that is not whole.</summary>
     public static IReadOnlyList<NetlinkMessage> Read(ReadOnlySpan<byte> bytes)
     {
-        var messages = new List<NetlinkMessage>();
+        List<NetlinkMessage> messages = new List<NetlinkMessage>();
         while (bytes.Length >= Header)
         {
             int length = MemoryMarshal.Read<int>(bytes);

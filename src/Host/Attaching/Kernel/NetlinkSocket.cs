@@ -91,7 +91,7 @@ internal sealed class NetlinkSocket : IDisposable
     private (List<NetlinkMessage> Answer, int Error) TryAsk(ushort family, byte command, NetlinkAttributes attributes)
     {
         byte[] request = NetlinkMessage.Request(family, command, ++sequence, attributes);
-        var answer = new List<NetlinkMessage>();
+        List<NetlinkMessage> answer = new List<NetlinkMessage>();
         if (Netlink.Send(Descriptor, request) is < 0 and var failure)
         {
             return (answer, -failure);

@@ -46,7 +46,7 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
     {
         var extents = await services.Subsystem.Placements.ExtentsAsync(disk.Description.Id.Value, null).ConfigureAwait(false);
         var (from, to) = (request.VirtualRangeMin ?? 0, request.VirtualRangeMax ?? ulong.MaxValue);
-        var holders = extents
+        HashSet<Guid> holders = extents
             .Where(extent => (ulong)extent.VirtualOffset <= to && (ulong)(extent.VirtualOffset + extent.Size) > from)
             .GroupBy(extent => (extent.VirtualOffset, extent.Column))
             .SelectMany(copies => request.NoRedundancy ? OnlyCopy(copies) : copies)

@@ -11,7 +11,7 @@ internal sealed class SetEmulatedDiskFaultHandler(HostServices services) : VerbH
     protected override async Task HandleAsync(
         SetEmulatedDiskFaultRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
-        var fault = new EmulatedFault
+        EmulatedFault fault = new EmulatedFault
         {
             ReadErrorsPerMillion = Number(request.ReadErrorsPerMillion, 0),
             WriteErrorsPerMillion = Number(request.WriteErrorsPerMillion, 0),

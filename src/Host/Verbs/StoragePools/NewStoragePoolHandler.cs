@@ -42,7 +42,7 @@ internal sealed class NewStoragePoolHandler(HostServices services) : VerbHandler
     private static PoolDescription Settings(NewStoragePoolRequest request)
     {
         // The engine chooses the slab size by the disks and ignores this value.
-        var settings = new PoolDescription
+        PoolDescription settings = new PoolDescription
         {
             FriendlyName = request.FriendlyName!, Slabs = new SlabGeometry(SlabGeometry.SmallestSlab),
         };

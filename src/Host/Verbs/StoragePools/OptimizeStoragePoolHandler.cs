@@ -36,7 +36,7 @@ internal sealed class OptimizeStoragePoolHandler(HostServices services) : VerbHa
         if (request.PassThru)
         {
             var after = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
-            var meant = jobs.Select(pair => pair.pool.Id).ToHashSet();
+            HashSet<Guid> meant = jobs.Select(pair => pair.pool.Id).ToHashSet();
             reply.Add(after.All.Where(pool => !pool.IsPrimordial && meant.Contains(pool.Id)).Select(pool => pool.Concrete.ToInfo()));
         }
     }

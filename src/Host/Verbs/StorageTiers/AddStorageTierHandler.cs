@@ -21,7 +21,7 @@ internal sealed class AddStorageTierHandler(HostServices services) : VerbHandler
             await reply.TryAsync(async () =>
             {
                 var pool = all.Pools.All.First(pool => pool.Id == disk.PoolId);
-                var tier = new TierRequest(TierParameters.Template(all, pool.Concrete, request.StorageTier!, nameof(request.StorageTier)).UniqueId, size);
+                TierRequest tier = new TierRequest(TierParameters.Template(all, pool.Concrete, request.StorageTier!, nameof(request.StorageTier)).UniqueId, size);
                 var plan = await services.Subsystem.Tiers.PlanAddAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
                 if (!reply.IsWhatIf)
                 {

@@ -22,7 +22,7 @@ internal sealed class ClearFileStorageTierHandler(HostServices services) : VerbH
         else if (request.InputObject is { } pins)
         {
             var all = await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false);
-            var given = new Selector<PinStatus>("MSFT_FileStorageTier", all, pin => Identifiers.OfPoolOrDisk(pin.Pin.Id), pin => pin.Pin.Label);
+            Selector<PinStatus> given = new Selector<PinStatus>("MSFT_FileStorageTier", all, pin => Identifiers.OfPoolOrDisk(pin.Pin.Id), pin => pin.Pin.Label);
             await RemoveAsync(given.ByReference(pins, reply.Fail), reply).ConfigureAwait(false);
         }
         else
@@ -39,7 +39,7 @@ internal sealed class ClearFileStorageTierHandler(HostServices services) : VerbH
     private async Task ClearAsync(VirtualDiskStatus disk, ClearFileStorageTierRequest request, ReplyBuilder<FileStorageTierInfo> reply)
     {
         var pins = await services.Subsystem.Pins.ListAsync(disk.Description.Id.Value).ConfigureAwait(false);
-        var range = SliceRange.Within(disk, request.Offset!.Value, request.Length!.Value);
+        SliceRange range = SliceRange.Within(disk, request.Offset!.Value, request.Length!.Value);
         var touched = pins.Where(pin => pin.IsRange && pin.Pin.Ranges.Any(range.Touches)).ToLookup(pin => pin.Pin.Ranges.All(range.Contains));
         string name = $"virtual disk '{disk.Description.FriendlyName}'";
         string beyond = string.Join(", ", touched[false].Select(pin => pin.Pin.Ranges[0].InWords()));

@@ -14,7 +14,7 @@ internal sealed class ExportStorageTierHeatMapHandler(HostServices services)
         string path = request.Path ?? throw new StorageException(StorageErrors.InvalidParameter, "-Path must be given.", "Name the file to write.", nameof(request.Path));
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         var disk = all.VirtualDisks.SelectOne(request.FriendlyName, request.UniqueId, null, request.InputObject);
-        var file = new HeatFile(services.Subsystem, disk, path);
+        HeatFile file = new HeatFile(services.Subsystem, disk, path);
         file.CheckFree(request.Force);
         await services.Subsystem.Heat.ReaderAsync(disk.Description.Id.Value).ConfigureAwait(false);   // refuses what has no tiers
         await reply.DoAsync($"Write the heat of virtual disk '{disk.Description.FriendlyName}' to '{path}'", async () =>

@@ -60,7 +60,7 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
         range.Check();
         var why = await listing.OfAsync(range.Id, () => WorkOutAsync(range.Disk.Description)).ConfigureAwait(false);
         uint slice = range.Disk.Description.SliceSize;
-        var explained = new List<StorageTierExplanationInfo>();
+        List<StorageTierExplanationInfo> explained = new List<StorageTierExplanationInfo>();
         for (long next = range.Next; next < range.End && explained.Count < most;)
         {
             var piece = await services.Subsystem.Slices.ListAsync(range.Id, next, Math.Min(range.End - next, (most - explained.Count) * slice), why.Ranking.NowNs).ConfigureAwait(false);

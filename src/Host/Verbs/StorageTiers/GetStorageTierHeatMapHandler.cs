@@ -79,7 +79,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
 
     private async Task<SliceStatus[]> HottestAsync(SliceRange range, HeatRanking ranking, int count)
     {
-        var hottest = new PriorityQueue<SliceStatus, double>();
+        PriorityQueue<SliceStatus, double> hottest = new PriorityQueue<SliceStatus, double>();
         do
         {
             var piece = await services.Subsystem.Slices.ListAsync(range.Id, range.Next, range.Left, ranking.NowNs).ConfigureAwait(false);

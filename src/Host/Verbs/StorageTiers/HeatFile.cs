@@ -47,7 +47,7 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
         bool isMade = false;   // once true, this call owns the file of that name
         try
         {
-            await using (var file = new FileStream(part, FileMode.CreateNew, FileAccess.Write))
+            await using (FileStream file = new FileStream(part, FileMode.CreateNew, FileAccess.Write))
             {
                 isMade = true;
                 await WriteAsync(file, export).ConfigureAwait(false);

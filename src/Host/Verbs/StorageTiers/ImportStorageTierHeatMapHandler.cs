@@ -15,7 +15,7 @@ internal sealed class ImportStorageTierHeatMapHandler(HostServices services)
         string path = request.Path ?? throw new StorageException(StorageErrors.InvalidParameter, "-Path must be given.", "Name the file to read.", nameof(request.Path));
         var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         var disk = all.VirtualDisks.SelectOne(request.FriendlyName, request.UniqueId, null, request.InputObject);
-        var file = new HeatFile(services.Subsystem, disk, path);
+        HeatFile file = new HeatFile(services.Subsystem, disk, path);
         var read = await file.ReadAsync().ConfigureAwait(false);
         var info = file.ToInfo(read);
         await reply.DoAsync(

@@ -28,7 +28,7 @@ internal sealed class OptimizeStorageTierHandler(HostServices services)
                 "Name a tier of a virtual disk.", template.FriendlyName).Error);
         }
 
-        var disks = tiers.Select(tier => tier.VirtualDisk).ToHashSet();
+        HashSet<Guid?> disks = tiers.Select(tier => tier.VirtualDisk).ToHashSet();
         return [.. all.VirtualDisks.All.Where(disk => disks.Contains(disk.Description.Id.Value))];
     }
 

@@ -24,7 +24,7 @@ internal sealed class SetFileStorageTierHandler(HostServices services) : VerbHan
             : all.VirtualDisks.SelectOne(request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk);
         var tier = TierOf(disk.Description, request);
         var (pieces, what) = file is not null ? OfFile(file, request.FilePath!, disk.Description) : OfRange(disk, request);
-        var pin = new PinRequest(disk.Description.Id.Value, tier.Id, request.FilePath ?? "", pieces);
+        PinRequest pin = new PinRequest(disk.Description.Id.Value, tier.Id, request.FilePath ?? "", pieces);
         await reply.DoAsync(
             $"Pin {what} to storage tier '{tier.FriendlyName}'{(request.Now ? " and move it there" : "")}",
             () => PinAsync(pin, request.Now),

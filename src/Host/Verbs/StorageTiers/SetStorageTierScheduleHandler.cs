@@ -24,7 +24,7 @@ internal sealed class SetStorageTierScheduleHandler(HostServices services) : Ver
             await reply.TryAsync(async () =>
             {
                 var before = await services.Subsystem.TierSchedules.GetAsync(pool.Concrete.UniqueId).ConfigureAwait(false);
-                var meant = new TierSchedule(
+                TierSchedule meant = new TierSchedule(
                     request.Enabled ?? before.IsEnabled, times ?? before.Times, request.Continuous ?? before.IsContinuous, request.FreeReservePercent ?? before.FreeReservePercent);
                 await reply.DoAsync(
                     $"Set {request.Changes()} of the tier schedule of storage pool '{pool.FriendlyName}'",

@@ -31,7 +31,7 @@ internal sealed class ShowStorageTierHeatMapHandler(HostServices services) : Ver
         var disk = range.Disk.Description;
         long now = (await services.Subsystem.Slices.RankingAsync(range.Id).ConfigureAwait(false)).NowNs;
         long slice = (long)disk.SliceSize;
-        var picture = new HeatPicture(range.Next / slice, range.Left / slice, disk.Tiers.Length, width, lines);
+        HeatPicture picture = new HeatPicture(range.Next / slice, range.Left / slice, disk.Tiers.Length, width, lines);
         for (long next = range.Next; next < range.End;)
         {
             var piece = await services.Subsystem.Slices.ListAsync(range.Id, next, range.End - next, now).ConfigureAwait(false);

@@ -45,7 +45,7 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
     /// <summary>Pieces of a virtual disk, in order; each slice once.</summary>
     public static List<SliceRange> Of(VirtualDiskStatus disk, IEnumerable<PinnedRange> pieces, string? page)
     {
-        var joined = new List<SliceRange>();
+        List<SliceRange> joined = new List<SliceRange>();
         foreach (var range in pieces.OrderBy(piece => piece.Offset).Select(piece => Whole(disk, piece.Offset, piece.Length)))
         {
             if (joined.Count > 0 && range.Next <= joined[^1].End)

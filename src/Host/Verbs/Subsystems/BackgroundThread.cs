@@ -13,8 +13,8 @@ internal static class BackgroundThread
     /// <summary>Runs work on such a thread.</summary>
     public static Task<T> RunAsync<T>(string name, Func<T> work)
     {
-        var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
-        var thread = new Thread(() =>
+        TaskCompletionSource<T> done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
+        Thread thread = new Thread(() =>
         {
             _ = ProcessCalls.SetPriority(ProcessCalls.PriorityOfThread, 0, LeastClaim);   // where it is refused, the thread runs as others do
             try

@@ -41,7 +41,7 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
     private async Task TryOneAsync(
         string name, PowerCutRequest request, TimeSpan limit, ReplyBuilder<StoragePowerCutInfo> reply, CancellationToken cancellation)
     {
-        var watch = Stopwatch.StartNew();
+        Stopwatch watch = Stopwatch.StartNew();
         bool MayGoOn() => !cancellation.IsCancellationRequested && !services.StopRequested.IsCompleted && watch.Elapsed < limit;
         var result = await BackgroundThread.RunAsync("power cuts", () => PowerCuts.Run(request, MayGoOn)).ConfigureAwait(false);
         cancellation.ThrowIfCancellationRequested();

@@ -54,7 +54,7 @@ internal sealed class GetVirtualDiskHandler(HostServices services) : VerbHandler
     {
         var (from, to) = (request.PhysicalRangeMin ?? 0, request.PhysicalRangeMax ?? ulong.MaxValue);
         var extents = await services.Subsystem.Placements.ExtentsAsync(null, null).ConfigureAwait(false);
-        var there = extents
+        HashSet<Guid> there = extents
             .Where(extent => extent.PhysicalDisk == disk.UniqueId)
             .Where(extent => (ulong)extent.PhysicalOffset <= to && (ulong)(extent.PhysicalOffset + extent.Size) > from)
             .Where(extent => !request.NoRedundancy || IsOnlyCopy(extent, extents))

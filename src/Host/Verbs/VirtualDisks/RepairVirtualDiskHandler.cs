@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
@@ -51,7 +52,7 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
         if (request.PassThru)
         {
             var after = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-            var meant = repairs.Select(pair => pair.disk.Description.Id).ToHashSet();
+            HashSet<VirtualDiskId> meant = repairs.Select(pair => pair.disk.Description.Id).ToHashSet();
             reply.Add(after.VirtualDisks.All.Where(disk => meant.Contains(disk.Description.Id)).Select(disk => services.ToInfo(after, disk)));
         }
     }

@@ -47,7 +47,7 @@ internal static class TierParameters
     /// <exception cref="StorageException">The tier is not there, not a template, or one of another pool.</exception>
     public static StorageTierStatus Template(Catalogue all, StoragePoolStatus pool, string reference, string parameter)
     {
-        var templates = new Selector<StorageTierStatus>(
+        Selector<StorageTierStatus> templates = new Selector<StorageTierStatus>(
             "MSFT_StorageTier", [.. all.Tiers.All.Where(tier => tier.IsTemplate && tier.PoolId == pool.UniqueId)], all.Tiers.IdOf, tier => tier.FriendlyName);
         if (templates.ByReference([reference], _ => { }) is [var one])
         {

@@ -13,7 +13,7 @@ public sealed class ExportConnectionTests : IDisposable
     public void Learns_size_and_flags()
     {
         using SmallNbdServer server = new(SocketPath);
-        using var connection = ExportConnection.Open(SocketPath, server.ExportName);
+        using ExportConnection connection = ExportConnection.Open(SocketPath, server.ExportName);
         Assert.Equal((SmallNbdServer.Length, SmallNbdServer.Flags), (connection.Length, connection.Flags));
     }
 

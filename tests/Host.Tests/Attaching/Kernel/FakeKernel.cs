@@ -92,7 +92,7 @@ internal sealed class FakeKernel : IKernelNbd
 
     private static Socket Take(ExportConnection export)
     {
-        var taken = new Socket(new SafeSocketHandle(Duplicate(export.Descriptor), ownsHandle: true));
+        Socket taken = new Socket(new SafeSocketHandle(Duplicate(export.Descriptor), ownsHandle: true));
         Assert.Equal(0, taken.ReceiveTimeout);
         Assert.Equal(0, taken.SendTimeout);
         return taken;

@@ -67,7 +67,7 @@ public sealed class NetlinkTests : IDisposable
     {
         Assert.SkipUnless(BitConverter.IsLittleEndian, "the bytes here are those of a little-endian machine");
         using SmallNbdServer server = new(Path.Combine(root, "s"));
-        using var export = ExportConnection.Open(Path.Combine(root, "s"), server.ExportName);
+        using ExportConnection export = ExportConnection.Open(Path.Combine(root, "s"), server.ExportName);
         byte[] request = NetlinkMessage.Request(0x21, 1, 5, KernelNbd.Describe(export, 4096, "own"));
         string expected =
             "68000000 2100 0500 05000000 00000000 01 01 0000"      // length, family, flags, sequence, port; command, version

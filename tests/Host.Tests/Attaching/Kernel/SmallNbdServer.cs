@@ -72,7 +72,7 @@ internal sealed class SmallNbdServer : IDisposable
     {
         try
         {
-            using var stream = new NetworkStream(connection, ownsSocket: true);
+            using NetworkStream stream = new NetworkStream(connection, ownsSocket: true);
             if (Greeting is not null)
             {
                 stream.Write(Greeting);
