@@ -28,7 +28,7 @@ internal sealed class Scratch : IDisposable
     /// <summary>Runs a command line that must succeed.</summary>
     public void Succeed(params string[] words)
     {
-        var answer = Run(words);
+        Answer answer = Run(words);
         Assert.True(answer.ExitCode == 0, $"{string.Join(' ', words)}: {answer.Error}");
     }
 
@@ -39,14 +39,14 @@ internal sealed class Scratch : IDisposable
     {
         ProcessStartInfo start = new ProcessStartInfo(file, words) { RedirectStandardOutput = true, RedirectStandardError = true };
         start.Environment[HostPaths.HomeVariable] = Paths.Home;
-        foreach (var (name, value) in Variables)
+        foreach ((string? name, string? value) in Variables)
         {
             start.Environment[name] = value;
         }
 
-        using var process = Process.Start(start)!;
-        var output = process.StandardOutput.ReadToEndAsync();
-        var error = process.StandardError.ReadToEndAsync();
+        using Process process = Process.Start(start)!;
+        Task<string> output = process.StandardOutput.ReadToEndAsync();
+        Task<string> error = process.StandardError.ReadToEndAsync();
         Assert.True(process.WaitForExit(TimeSpan.FromSeconds(60)), $"{file} {string.Join(' ', words)} does not end.");
         return new Answer(process.ExitCode, output.Result, error.Result);
     }
@@ -108,14 +108,14 @@ internal sealed class Scratch : IDisposable
 
     private (int Host, int Supervisor)? TryPair()
     {
-        var answer = Run("status", "-Json");
+        Answer answer = Run("status", "-Json");
         if (answer.ExitCode != 0)
         {
             return null;
         }
 
-        var status = JsonDocument.Parse(answer.Output).RootElement[0];
-        var supervisor = status.GetProperty("SupervisorProcessId");
+        JsonElement status = JsonDocument.Parse(answer.Output).RootElement[0];
+        JsonElement supervisor = status.GetProperty("SupervisorProcessId");
         return supervisor.ValueKind == JsonValueKind.Number && IsAlive(supervisor.GetInt32())
             ? (status.GetProperty("ProcessId").GetInt32(), supervisor.GetInt32())
             : null;

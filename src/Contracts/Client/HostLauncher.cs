@@ -39,7 +39,7 @@ public static class ProcessHostLauncher
             RedirectStandardError = true,
             WorkingDirectory = "/",
         };
-        using var process = Start(start);
+        using Process process = Start(start);
         process.StandardInput.Close();
         string? said = await process.StandardOutput.ReadLineAsync(cancellation).ConfigureAwait(false);
         if (said != ReadyLine)

@@ -45,9 +45,9 @@ public sealed class ManagementClient : IDisposable
         where TInfo : class
     {
         List<TInfo> objects = new List<TInfo>();
-        for (var next = request; next is not null;)
+        for (StorageRequest<TInfo>? next = request; next is not null;)
         {
-            var reply = await SendAsync(next, cancellation).ConfigureAwait(false);
+            VerbReply<TInfo> reply = await SendAsync(next, cancellation).ConfigureAwait(false);
             objects.AddRange(reply.Errors is [var first, ..] ? throw new StorageException(first) : reply.Objects);
             next = reply.Next(next);
         }
@@ -88,7 +88,7 @@ public sealed class ManagementClient : IDisposable
 
     private async Task<byte[]> StopAsync(string verb, byte[] body, CancellationToken cancellation)
     {
-        var running = await InvokeAsync(new GetTierSpacesHostRequest(), cancellation).ConfigureAwait(false);
+        TierSpacesHostInfo[] running = await InvokeAsync(new GetTierSpacesHostRequest(), cancellation).ConfigureAwait(false);
         byte[] answer = await AskAsync(verb, true, body, cancellation).ConfigureAwait(false);
         await HostEnd.WaitAsync(running[0].ProcessId, cancellation).ConfigureAwait(false);
         return answer;
@@ -126,7 +126,7 @@ public sealed class ManagementClient : IDisposable
         {
             Headers = { ContentType = new MediaTypeHeaderValue("application/json") },
         };
-        using var response = await http.PostAsync($"v1/{verb}", content, cancellation).ConfigureAwait(false);
+        using HttpResponseMessage response = await http.PostAsync($"v1/{verb}", content, cancellation).ConfigureAwait(false);
         if (response.StatusCode == HttpStatusCode.Forbidden)
         {
             throw new StorageException(
@@ -169,7 +169,7 @@ public sealed class ManagementClient : IDisposable
 
     private StorageException OtherVersion(HttpResponseMessage response)
     {
-        string host = response.Headers.TryGetValues(ContractsVersion.Header, out var versions) ? string.Join(", ", versions) : "unknown";
+        string host = response.Headers.TryGetValues(ContractsVersion.Header, out IEnumerable<string>? versions) ? string.Join(", ", versions) : "unknown";
         return new StorageException(
             StorageErrors.HostVersion,
             $"The host of {paths.Home} is version {host}, what calls it is version {ContractsVersion.Text}; "

@@ -34,8 +34,8 @@ public sealed class ParameterDescription(PropertyInfo property, VerbParameterAtt
     {
         get
         {
-            var type = property.PropertyType;
-            var element = type.IsArray ? type.GetElementType()! : type;
+            Type type = property.PropertyType;
+            Type element = type.IsArray ? type.GetElementType()! : type;
             return Nullable.GetUnderlyingType(element) ?? element;
         }
     }

@@ -48,9 +48,9 @@ public static class ParameterSets
 
     private static string DescribeConflict(IReadOnlyCollection<ParameterDescription> given)
     {
-        foreach (var one in given)
+        foreach (ParameterDescription one in given)
         {
-            var other = given.FirstOrDefault(candidate => !Meet(one, candidate));
+            ParameterDescription? other = given.FirstOrDefault(candidate => !Meet(one, candidate));
             if (other is not null)
             {
                 return $"-{one.Name} and -{other.Name} cannot be given together.";
@@ -74,7 +74,7 @@ public static class ParameterSets
             return $"{string.Join(" and ", common)} must be given.";
         }
 
-        var alternatives = lists.Where(list => list.Length == lists.Min(other => other.Length))
+        IEnumerable<string> alternatives = lists.Where(list => list.Length == lists.Min(other => other.Length))
             .Select(list => string.Join(" with ", list)).Distinct();
         return $"One of {string.Join(", ", alternatives)} must be given.";
     }

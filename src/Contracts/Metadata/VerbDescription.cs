@@ -57,7 +57,7 @@ public sealed class VerbDescription
     /// <summary>The verb a type declares, from any assembly, or null.</summary>
     public static VerbDescription? TryOf(Type type)
     {
-        if (known.TryGetValue(type, out var description))
+        if (known.TryGetValue(type, out VerbDescription? description))
         {
             return description;
         }

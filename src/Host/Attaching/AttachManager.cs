@@ -27,7 +27,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     /// </summary>
     public AttachOutcome Attach(AttachTarget target)
     {
-        var outcome = TryResume(target) ?? Make(target);
+        AttachOutcome outcome = TryResume(target) ?? Make(target);
         outcomes[target.UniqueId] = outcome;
         return outcome;
     }
@@ -52,7 +52,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
             return null;
         }
 
-        var attacher = attachers.FirstOrDefault(attacher => attacher.Method == record.Method);
+        IAttacher? attacher = attachers.FirstOrDefault(attacher => attacher.Method == record.Method);
         if (attacher is null || !attacher.IsIntact(record))
         {
             Clear(record);
@@ -66,7 +66,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     private AttachOutcome Make(AttachTarget target)
     {
         List<string> reasons = new List<string>();
-        foreach (var attacher in attachers)
+        foreach (IAttacher attacher in attachers)
         {
             try
             {
@@ -92,7 +92,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         Directory.CreateDirectory(folder);
         try
         {
-            var record = attacher.Attach(target, folder);
+            AttachRecord record = attacher.Attach(target, folder);
             Remember(record, attacher);
             return new AttachOutcome(record.Method, Link(record), null);
         }

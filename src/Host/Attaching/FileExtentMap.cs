@@ -71,7 +71,7 @@ internal static class FileExtentMap
         int count = (int)BinaryPrimitives.ReadUInt32LittleEndian(answer[20..]);
         for (int i = 0; i < count; i++)
         {
-            var extent = answer.Slice(HeaderBytes + (i * ExtentBytes), ExtentBytes);
+            ReadOnlySpan<byte> extent = answer.Slice(HeaderBytes + (i * ExtentBytes), ExtentBytes);
             ulong length = BinaryPrimitives.ReadUInt64LittleEndian(extent[16..]);
             uint flags = BinaryPrimitives.ReadUInt32LittleEndian(extent[40..]);
             RequirePlace(path, flags);
@@ -89,7 +89,7 @@ internal static class FileExtentMap
     // Encrypted data has a place like any other; the kernel calls it encoded as well.
     private static void RequirePlace(string path, uint flags)
     {
-        var (reason, action) =
+        (string? reason, string? action) =
             (flags & (Inline | Tail)) != 0 ? ("lies in the inode, with the metadata of its file system", "Files of a block and more can be pinned.")
             : (flags & (Unknown | Delayed)) != 0 ? ("has data that has no place on the disk yet", "Run 'sync', then pin it.")
             : (flags & Encoded) != 0 && (flags & Encrypted) == 0 ? ("is compressed by its file system", "Rewrite it without compression.")

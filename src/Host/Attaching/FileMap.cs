@@ -19,15 +19,15 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
     public FilePlace Find(string path)
     {
         string named = $"-FilePath '{path}'";
-        using var file = Open(path, named);
-        var status = StatusOf(file, named);
+        using SafeFileHandle file = Open(path, named);
+        FileStatus status = StatusOf(file, named);
         if (!status.IsRegularFile)
         {
             throw new StorageException(StorageErrors.InvalidParameter, $"{named} is no regular file.", "Name a file.", path);
         }
 
         RequireTelling(path, named, status);
-        var volume = VolumeOf(path, named, status);
+        VolumePlace volume = VolumeOf(path, named, status);
         return new FilePlace(volume.VirtualDisk, [.. FileExtentMap.Of(file, path).Select(piece => piece with { Offset = piece.Offset + volume.Range.Offset })]);
     }
 
@@ -35,7 +35,7 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
     public VolumePlace FindVolume(string path, string parameter)
     {
         string named = $"-{parameter} '{path}'";
-        using var file = Open(path, named);
+        using SafeFileHandle file = Open(path, named);
         return VolumeOf(path, named, StatusOf(file, named));
     }
 
@@ -52,7 +52,7 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
 
     private static FileStatus StatusOf(SafeFileHandle file, string named)
     {
-        int result = Libc.StatusOf((int)file.DangerousGetHandle(), out var status);
+        int result = Libc.StatusOf((int)file.DangerousGetHandle(), out FileStatus status);
         GC.KeepAlive(file);
         return result == 0 ? status : throw new StorageException(
             StorageErrors.Failed, $"The kernel says nothing of {named}: {Errno.Describe(-result)}.", "Name a file of a local file system.", named);
@@ -60,7 +60,7 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
 
     private static void RequireTelling(string path, string named, FileStatus status)
     {
-        var (type, options) = MountInfo.Of(status);
+        (string? type, string? options) = MountInfo.Of(status);
         if (!fileSystems.Contains(type))
         {
             throw new StorageException(

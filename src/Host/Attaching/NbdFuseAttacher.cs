@@ -42,9 +42,9 @@ internal sealed class NbdFuseAttacher : IAttacher
         };
         try
         {
-            var retry = StartRetry(target, folder);
+            ProcessMark retry = StartRetry(target, folder);
             record = record with { Processes = [retry] };
-            var fuse = StartFuse(folder);
+            ProcessMark fuse = StartFuse(folder);
             record = record with { Processes = [fuse, retry] };
             string device = StartLoop(target, folder);
             return record with { Device = device, Use = BlockDevice.UseOf(device) };
@@ -76,7 +76,7 @@ internal sealed class NbdFuseAttacher : IAttacher
 
         // The loop device is released when its last writer has closed it; until then the file below is busy.
         Undo(() => Tool.Run("fusermount3", "-u", MountPoint(record.Folder)));
-        foreach (var process in record.Processes)
+        foreach (ProcessMark process in record.Processes)
         {
             RunningProcess.End(process);
         }

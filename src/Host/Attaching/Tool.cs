@@ -25,10 +25,10 @@ internal static class Tool
         {
             RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true, WorkingDirectory = "/",
         };
-        using var process = Start(start);
+        using Process process = Start(start);
         process.StandardInput.Close();
-        var output = process.StandardOutput.ReadToEndAsync();
-        var error = process.StandardError.ReadToEndAsync();
+        Task<string> output = process.StandardOutput.ReadToEndAsync();
+        Task<string> error = process.StandardError.ReadToEndAsync();
         if (!process.WaitForExit(timeout))
         {
             process.Kill();

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Pools;
@@ -33,9 +34,9 @@ internal static class OfflineCommands
 
     private static async Task<int> InspectAsync(string[] images)
     {
-        using var lane = LaneFactory.Create("inspect");
-        var pool = await ReadAsync(() => OfflineReader.InspectAsync(lane, new DiskFactory(), Paths(images))).ConfigureAwait(false);
-        foreach (var scan in pool.Scans)
+        using Lane lane = LaneFactory.Create("inspect");
+        OfflinePool pool = await ReadAsync(() => OfflineReader.InspectAsync(lane, new DiskFactory(), Paths(images))).ConfigureAwait(false);
+        foreach (PoolScan scan in pool.Scans)
         {
             Print(scan);
         }
@@ -72,8 +73,8 @@ internal static class OfflineCommands
 
         await using (target)
         {
-            using var lane = LaneFactory.Create("extract");
-            var pool = await ReadAsync(() => OfflineReader.ExtractAsync(lane, new DiskFactory(), Paths(images), disk, (at, bytes) => Write(target, at, bytes)))
+            using Lane lane = LaneFactory.Create("extract");
+            OfflinePool pool = await ReadAsync(() => OfflineReader.ExtractAsync(lane, new DiskFactory(), Paths(images), disk, (at, bytes) => Write(target, at, bytes)))
                 .ConfigureAwait(false);
             if (pool.Reason.Length == 0)
             {
@@ -138,12 +139,12 @@ internal static class OfflineCommands
     private static void Print(PoolState state)
     {
         Console.Out.WriteLine($"pool {state.Pool!.FriendlyName}: {state.Disks.Count} disks, {state.VirtualDisks.Count} virtual disks");
-        foreach (var disk in state.Disks.Values)
+        foreach (DiskState disk in state.Disks.Values)
         {
             Console.Out.WriteLine($"  disk {disk.Description.Number} {disk.Description.FriendlyName}: {disk.UsedSlabs} of {disk.Description.SlabCount} slabs in use, {disk.Description.Usage}");
         }
 
-        foreach (var disk in state.VirtualDisks.Values)
+        foreach (VirtualDiskDescription disk in state.VirtualDisks.Values)
         {
             int rows = disk.Parts.Sum(part => state.Space(part.DataSpace)?.MappedRows ?? 0);
             Console.Out.WriteLine(

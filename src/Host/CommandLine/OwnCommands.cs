@@ -33,7 +33,7 @@ internal static class OwnCommands
         root.Add(OfflineCommands.Extract(ReportAsync));
         root.Add(Completion());
         root.Add(Complete());
-        foreach (var verb in verbs ? VerbDescription.All : [])
+        foreach (VerbDescription verb in verbs ? VerbDescription.All : [])
         {
             root.Add(new Command(verb.Name, verb.Verb.Help));
         }
@@ -65,7 +65,7 @@ internal static class OwnCommands
     /// <summary>A short name for a verb about the host.</summary>
     private static Command OfVerb(string name, string verbName)
     {
-        var verb = VerbDescription.Find(verbName)!;
+        VerbDescription verb = VerbDescription.Find(verbName)!;
         Option<bool> json = new Option<bool>("--json", "-Json") { Description = CommonParameters.HelpOf(CommonParameters.Json) };
         Command command = new Command(name, $"{verb.Verb.Help} The same as {verbName}.") { json };
         command.SetAction((result, _) => new VerbCommand(verb, Console.In, Console.Out, Console.Error)

@@ -19,7 +19,7 @@ internal static class ParameterNames
 
     private static string ByPrefix(VerbDescription verb, string typed)
     {
-        var fitting = verb.Parameters.Where(parameter => Names(parameter).Any(name => Begins(name, typed))).ToArray();
+        ParameterDescription[] fitting = verb.Parameters.Where(parameter => Names(parameter).Any(name => Begins(name, typed))).ToArray();
         string[] documented = fitting.Where(parameter => !parameter.Attribute.IsOurs).Select(parameter => parameter.Name).ToArray();
         string[] ours = fitting.Where(parameter => parameter.Attribute.IsOurs).Select(parameter => parameter.Name)
             .Concat(CommonParameters.Of(verb).Where(name => Begins(name, typed))).ToArray();

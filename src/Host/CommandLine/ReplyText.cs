@@ -44,10 +44,10 @@ internal sealed class ReplyText
     /// <summary>Prints everything in a page.</summary>
     public void Print(JsonElement reply)
     {
-        var objects = reply.GetProperty("Objects");
+        JsonElement objects = reply.GetProperty("Objects");
         if (!asJson && shown.Length > 0)
         {
-            foreach (var item in objects.EnumerateArray())
+            foreach (JsonElement item in objects.EnumerateArray())
             {
                 output.WriteLine(item.GetProperty(shown).GetString());
             }
@@ -82,13 +82,13 @@ internal sealed class ReplyText
     /// <returns>Exit code: 1 when there is an error, else 0.</returns>
     public static int PrintRemarks(VerbDescription verb, JsonElement reply, TextWriter error)
     {
-        foreach (var warning in reply.GetProperty("Warnings").EnumerateArray())
+        foreach (JsonElement warning in reply.GetProperty("Warnings").EnumerateArray())
         {
             error.WriteLine($"WARNING: {warning.GetString()}");
         }
 
         int failed = 0;
-        foreach (var info in reply.GetProperty("Errors").EnumerateArray())
+        foreach (JsonElement info in reply.GetProperty("Errors").EnumerateArray())
         {
             PrintError(verb.Name, info.Deserialize(ContractsJson.Default.StorageErrorInfo)!, error);
             failed = 1;

@@ -21,7 +21,7 @@ internal static class RequestText
         ArrayBufferWriter<byte> buffer = new ArrayBufferWriter<byte>();
         using Utf8JsonWriter json = new Utf8JsonWriter(buffer);
         json.WriteStartObject();
-        foreach (var parameter in verb.Parameters.Where(parameter => arguments.Values.ContainsKey(parameter.Name)))
+        foreach (ParameterDescription? parameter in verb.Parameters.Where(parameter => arguments.Values.ContainsKey(parameter.Name)))
         {
             ValueText.Write(json, parameter, arguments.Values[parameter.Name]);
         }

@@ -28,7 +28,7 @@ internal static class ShellCompletion
 
         if (typed.StartsWith('-'))
         {
-            var names = verb.Parameters.Select(parameter => parameter.Name).Concat(CommonParameters.Of(verb));
+            IEnumerable<string> names = verb.Parameters.Select(parameter => parameter.Name).Concat(CommonParameters.Of(verb));
             return Fitting(names.Select(name => "-" + name), typed);
         }
 
@@ -64,7 +64,7 @@ internal static class ShellCompletion
         string before = words[^2];
         if (words.Count > 2 && before.StartsWith('-'))
         {
-            var named = Find(verb, before.TrimStart('-'));
+            ParameterDescription? named = Find(verb, before.TrimStart('-'));
             return named is { IsSwitch: false } ? named : null;
         }
 
@@ -91,7 +91,7 @@ internal static class ShellCompletion
         VerbDescription verb, ParameterDescription parameter, string typed, Func<string, IEnumerable<string>> namesOf)
     {
         int comma = parameter.IsList ? typed.LastIndexOf(',') + 1 : 0;
-        var values = parameter.ElementType == typeof(bool) ? ["$true", "$false"]
+        IEnumerable<string> values = parameter.ElementType == typeof(bool) ? ["$true", "$false"]
             : parameter.AcceptedValues is { Length: > 0 } words ? words
             : parameter.Suggestions is { Length: > 0 } suggestions ? suggestions
             : !Completion.TakesIdentifiers(parameter) && Completion.ClassOf(verb, parameter) is { } windowsClass

@@ -14,7 +14,7 @@ internal static class SizeText
     public static bool TryParse(string text, out ulong bytes)
     {
         bytes = 0;
-        var (number, factor) = SplitSuffix(text.Trim());
+        (string? number, ulong factor) = SplitSuffix(text.Trim());
         if (number.StartsWith("0x", StringComparison.OrdinalIgnoreCase))
         {
             return ulong.TryParse(number.AsSpan(2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ulong hex)

@@ -38,7 +38,7 @@ internal sealed class TableText(Type type, TextWriter output)
             return;
         }
 
-        var rows = objects.EnumerateArray().Select(item => columns.Select(column => column.Cell(item)).ToArray()).ToArray();
+        Cell[][] rows = objects.EnumerateArray().Select(item => columns.Select(column => column.Cell(item)).ToArray()).ToArray();
         bool isFirst = widths.Length == 0;
         int[] least = isFirst ? columns.Select(column => column.Heading.Length).ToArray() : widths;
         widths = columns.Select((_, i) => Math.Max(least[i], rows.Max(row => row[i].Text.Length))).ToArray();
@@ -49,7 +49,7 @@ internal sealed class TableText(Type type, TextWriter output)
             PrintLine(output, columns.Select(column => new string('-', column.Heading.Length)), widths, right);
         }
 
-        foreach (var row in rows)
+        foreach (Cell[]? row in rows)
         {
             PrintLine(output, row.Select(cell => cell.Text), widths, right);
         }
@@ -87,7 +87,7 @@ internal sealed class TableText(Type type, TextWriter output)
 
         public Cell Cell(JsonElement item)
         {
-            if (!item.TryGetProperty(Property, out var value))
+            if (!item.TryGetProperty(Property, out JsonElement value))
             {
                 return new Cell("", false);
             }

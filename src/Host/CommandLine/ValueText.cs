@@ -44,7 +44,7 @@ internal static class ValueText
 
     private static void WriteOne(Utf8JsonWriter json, ParameterDescription parameter, string text)
     {
-        var type = parameter.ElementType;
+        Type type = parameter.ElementType;
         if (type == typeof(bool))
         {
             json.WriteBooleanValue(ReadBoolean(parameter.Name, text));

@@ -118,7 +118,7 @@ internal sealed class VerbArguments
         foreach (string value in unnamed)
         {
             string[] fitting = ParameterSets.Fitting(verb, Given);
-            var open = verb.Parameters
+            ParameterDescription? open = verb.Parameters
                 .Where(parameter => parameter.Attribute.Position >= 0 && !values.ContainsKey(parameter.Name))
                 .Where(parameter => fitting.Any(parameter.IsIn))
                 .OrderBy(parameter => parameter.Attribute.Position)

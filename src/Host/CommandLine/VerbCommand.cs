@@ -39,9 +39,9 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
         ReplyText text = new ReplyText(verb, arguments.IsOn(CommonParameters.Json), output, error);
         for (string? page = null, next; ; page = next)
         {
-            using var reply = await AskAsync(RequestText.Write(verb, arguments, isUnconfirmed: IsUnconfirmed(arguments), page: page)).ConfigureAwait(false);
+            using JsonDocument reply = await AskAsync(RequestText.Write(verb, arguments, isUnconfirmed: IsUnconfirmed(arguments), page: page)).ConfigureAwait(false);
             text.Print(reply.RootElement);
-            if (!reply.RootElement.TryGetProperty(nameof(VerbReply<TierSpacesHostInfo>.NextPage), out var more))
+            if (!reply.RootElement.TryGetProperty(nameof(VerbReply<TierSpacesHostInfo>.NextPage), out JsonElement more))
             {
                 return text.End();
             }
@@ -66,8 +66,8 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
             return 0;
         }
 
-        using var reply = await AskAsync(body).ConfigureAwait(false);
-        foreach (var step in reply.RootElement.GetProperty("Steps").EnumerateArray())
+        using JsonDocument reply = await AskAsync(body).ConfigureAwait(false);
+        foreach (JsonElement step in reply.RootElement.GetProperty("Steps").EnumerateArray())
         {
             output.WriteLine($"What if: {step.GetString()}");
         }

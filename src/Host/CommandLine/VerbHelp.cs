@@ -20,7 +20,7 @@ internal static class VerbHelp
 
         output.WriteLine();
         output.WriteLine("Parameters (names in any case, and by any unambiguous beginning):");
-        foreach (var parameter in verb.Parameters)
+        foreach (ParameterDescription parameter in verb.Parameters)
         {
             PrintParameter(parameter, output);
         }
@@ -38,7 +38,7 @@ internal static class VerbHelp
 
     private static string Syntax(ParameterDescription parameter)
     {
-        var attribute = parameter.Attribute;
+        VerbParameterAttribute attribute = parameter.Attribute;
         string name = attribute.Position >= 0 ? $"[-{parameter.Name}]" : $"-{parameter.Name}";
         string text = parameter.IsSwitch ? name : $"{name} <{TypeOf(parameter)}>";
         return attribute.Required && attribute.Default.Length == 0 ? $" {text}" : $" [{text}]";
@@ -57,7 +57,7 @@ internal static class VerbHelp
 
     private static string Notes(ParameterDescription parameter)
     {
-        var attribute = parameter.Attribute;
+        VerbParameterAttribute attribute = parameter.Attribute;
         string[] notes = parameter.Aliases.Select(alias => $"alias -{alias}")
             .Append(attribute.IsOurs ? "not in Windows" : "")
             .Append(attribute.Refused.Length > 0 ? $"refused: {attribute.Refused.TrimEnd('.')}" : "")

@@ -70,10 +70,10 @@ internal static class PrometheusText
         IReadOnlyList<StorageCounterInfo> counters, IReadOnlyList<VirtualDiskWriteCacheInfo> caches, IReadOnlyList<StoragePoolInfo> pools)
     {
         StringBuilder page = new StringBuilder();
-        foreach (var (name, help, type, value) in families)
+        foreach ((string? name, string? help, string? type, Func<StorageCounterInfo, ulong>? value) in families)
         {
             page.Append(CultureInfo.InvariantCulture, $"# HELP tierspaces_{name} {help}\n# TYPE tierspaces_{name} {type}\n");
-            foreach (var counter in counters)
+            foreach (StorageCounterInfo counter in counters)
             {
                 page.Append(CultureInfo.InvariantCulture, $"tierspaces_{name}{{{Labels(counter)}}} {value(counter)}\n");
             }
@@ -81,7 +81,7 @@ internal static class PrometheusText
 
         page.Append("# HELP tierspaces_latency_seconds Latency of completed requests.\n");
         page.Append("# TYPE tierspaces_latency_seconds histogram\n");
-        foreach (var counter in counters.Where(counter => counter.LatencyBoundsUs.Length > 0))   // a tier has no latency of its own
+        foreach (StorageCounterInfo? counter in counters.Where(counter => counter.LatencyBoundsUs.Length > 0))   // a tier has no latency of its own
         {
             string labels = Labels(counter);
             WriteHistogram(page, $"{labels},operation=\"read\"", counter.LatencyBoundsUs, counter.ReadLatency);
@@ -96,10 +96,10 @@ internal static class PrometheusText
 
     private static void WritePools(StringBuilder page, StoragePoolInfo[] pools)
     {
-        foreach (var (name, help, value) in poolFamilies)
+        foreach ((string? name, string? help, Func<StoragePoolInfo, ulong?>? value) in poolFamilies)
         {
             page.Append(CultureInfo.InvariantCulture, $"# HELP tierspaces_pool_{name} {help}\n# TYPE tierspaces_pool_{name} gauge\n");
-            foreach (var pool in pools)
+            foreach (StoragePoolInfo pool in pools)
             {
                 page.Append(CultureInfo.InvariantCulture, $"tierspaces_pool_{name}{{name=\"{Escape(pool.FriendlyName)}\",id=\"{Escape(pool.UniqueId)}\"}} {value(pool)}\n");
             }
@@ -108,10 +108,10 @@ internal static class PrometheusText
 
     private static void WriteCaches(StringBuilder page, VirtualDiskWriteCacheInfo[] caches)
     {
-        foreach (var (name, help, type, value) in cacheFamilies)
+        foreach ((string? name, string? help, string? type, Func<VirtualDiskWriteCacheInfo, ulong>? value) in cacheFamilies)
         {
             page.Append(CultureInfo.InvariantCulture, $"# HELP tierspaces_write_cache_{name} {help}\n# TYPE tierspaces_write_cache_{name} {type}\n");
-            foreach (var cache in caches)
+            foreach (VirtualDiskWriteCacheInfo cache in caches)
             {
                 page.Append(CultureInfo.InvariantCulture, $"tierspaces_write_cache_{name}{{{Labels(cache)}}} {value(cache)}\n");
             }
@@ -126,9 +126,9 @@ internal static class PrometheusText
         Func<(string Reason, Func<VirtualDiskWriteCacheInfo, ulong> Writes, Func<VirtualDiskWriteCacheInfo, ulong> Bytes), Func<VirtualDiskWriteCacheInfo, ulong>> choose)
     {
         page.Append(CultureInfo.InvariantCulture, $"# HELP tierspaces_write_cache_{name} {help}\n# TYPE tierspaces_write_cache_{name} counter\n");
-        foreach (var cache in caches)
+        foreach (VirtualDiskWriteCacheInfo cache in caches)
         {
-            foreach (var reason in reasons)
+            foreach ((string Reason, Func<VirtualDiskWriteCacheInfo, ulong> Writes, Func<VirtualDiskWriteCacheInfo, ulong> Bytes) reason in reasons)
             {
                 page.Append(CultureInfo.InvariantCulture, $"tierspaces_write_cache_{name}{{{Labels(cache)},reason=\"{reason.Reason}\"}} {choose(reason)(cache)}\n");
             }

@@ -36,7 +36,7 @@ internal static class HostProcess
         }
 
         Invariant.WhenBroken = EndProcess;
-        using var hostLock = await TakeLockAsync(paths, options).ConfigureAwait(false);
+        using LockFile? hostLock = await TakeLockAsync(paths, options).ConfigureAwait(false);
         if (hostLock is null)
         {
             Console.Out.WriteLine(ProcessHostLauncher.ReadyLine);
@@ -50,8 +50,8 @@ internal static class HostProcess
 
     private static async Task ServeAsync(HostPaths paths, ServeOptions options, LockFile hostLock)
     {
-        await using var services = await StartEngineAsync(paths, options).ConfigureAwait(false);
-        var guard = options.Supervisor == SupervisorKind.Own ? new SupervisorGuard(paths) : null;
+        await using HostServices services = await StartEngineAsync(paths, options).ConfigureAwait(false);
+        SupervisorGuard? guard = options.Supervisor == SupervisorKind.Own ? new SupervisorGuard(paths) : null;
         using PosixSignalRegistration terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, context => Obey(context, services));
         using PosixSignalRegistration interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, context => Obey(context, services));
         using PosixSignalRegistration hangup = PosixSignalRegistration.Create(PosixSignal.SIGHUP, context => context.Cancel = options.Detach);

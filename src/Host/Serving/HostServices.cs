@@ -64,8 +64,8 @@ internal sealed class HostServices : IAsyncDisposable
         const UnixFileMode ownerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
         Directory.CreateDirectory(paths.Exports, ownerOnly);
         HostState state = new HostState(paths.State, RuntimeFolder.Take(paths, RuntimeFolder.ParentsInMemory()));
-        var lane = LaneFactory.Create("storage");
-        var subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
+        Lane lane = LaneFactory.Create("storage");
+        StorageSubsystem subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
             lane, lane.Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write)
         {
             Deadlines = Setting("TIERSPACES_IO_DEADLINES", IoDeadlines.Parse, IoDeadlines.Default),
@@ -88,7 +88,7 @@ internal sealed class HostServices : IAsyncDisposable
     /// </summary>
     public async Task AttachConnectedAsync()
     {
-        foreach (var disk in await Subsystem.VirtualDisks.ListAsync().ConfigureAwait(false))
+        foreach (VirtualDiskStatus disk in await Subsystem.VirtualDisks.ListAsync().ConfigureAwait(false))
         {
             string uniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
             if (disk.SocketPath.Length > 0 && Attachments.OutcomeOf(uniqueId) is null)

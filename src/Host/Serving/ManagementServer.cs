@@ -64,7 +64,7 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
     /// <inheritdoc/>
     public Task ProcessRequestAsync(DefaultHttpContext context)
     {
-        var peer = context.Features.Get<PeerFeature>();
+        PeerFeature? peer = context.Features.Get<PeerFeature>();
         string path = context.Request.Path.Value ?? "";
         if (peer is null || !peer.Credentials.IsRootOrOwnUser)
         {
@@ -115,9 +115,9 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
     private async Task WriteMetricsAsync(HttpContext context)
     {
         context.Response.ContentType = "text/plain; version=0.0.4";
-        var counters = await dispatcher.CountersAsync(context.RequestAborted).ConfigureAwait(false);
-        var caches = await dispatcher.WriteCachesAsync(context.RequestAborted).ConfigureAwait(false);
-        var pools = await dispatcher.PoolsAsync(context.RequestAborted).ConfigureAwait(false);
+        StorageCounterInfo[] counters = await dispatcher.CountersAsync(context.RequestAborted).ConfigureAwait(false);
+        VirtualDiskWriteCacheInfo[] caches = await dispatcher.WriteCachesAsync(context.RequestAborted).ConfigureAwait(false);
+        StoragePoolInfo[] pools = await dispatcher.PoolsAsync(context.RequestAborted).ConfigureAwait(false);
         await WriteAsync(context, PrometheusText.Write(counters, caches, pools)).ConfigureAwait(false);
     }
 

@@ -32,7 +32,7 @@ internal static class SocketPath
         File.Delete(path);
     }
 
-    private static bool IsSocket(string path) => Libc.StatusOfPath(path, follow: true, out var status) == 0 && status.IsSocket;
+    private static bool IsSocket(string path) => Libc.StatusOfPath(path, follow: true, out FileStatus status) == 0 && status.IsSocket;
 
     private static bool SomebodyListens(string path)
     {

@@ -29,7 +29,7 @@ internal sealed class Backoff
             return TimeSpan.Zero;
         }
 
-        var wait = next;
+        TimeSpan wait = next;
         next = next * 2 < last ? next * 2 : last;
         return wait;
     }

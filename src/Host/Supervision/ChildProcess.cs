@@ -15,7 +15,7 @@ internal static class ChildProcess
     {
         try
         {
-            using var process = Process.Start(Describe(paths, words))!;
+            using Process process = Process.Start(Describe(paths, words))!;
             process.StandardInput.Close();
             using CancellationTokenSource timeout = new CancellationTokenSource(readyTimeout);
             string? said = process.StandardOutput.ReadLineAsync(timeout.Token).AsTask().GetAwaiter().GetResult();

@@ -28,7 +28,7 @@ internal sealed class LockFile : IDisposable
             return "";
         }
 
-        using var file = OpenFile(path, 0);
+        using SafeFileHandle file = OpenFile(path, 0);
         Span<byte> line = stackalloc byte[64];
         return Encoding.ASCII.GetString(line[..RandomAccess.Read(file, line, 0)]).Trim();
     }
@@ -45,7 +45,7 @@ internal sealed class LockFile : IDisposable
 
     private static LockFile? Take(string path, int operation)
     {
-        var file = OpenFile(path, Libc.OpenCreate);
+        SafeFileHandle file = OpenFile(path, Libc.OpenCreate);
         while (Libc.CountOrError(Libc.Lock((int)file.DangerousGetHandle(), operation)) is < 0 and var error)
         {
             if (error != -Errno.EINTR)

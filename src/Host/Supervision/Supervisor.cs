@@ -45,7 +45,7 @@ internal static class Supervisor
         Stopwatch? served = null;   // time since the last start was ready; zero if it never was
         while (HostDied(paths))
         {
-            var wait = backoff.Next(served?.Elapsed);
+            TimeSpan wait = backoff.Next(served?.Elapsed);
             HostLog.Write($"supervisor: the host died; it is started again{(wait > TimeSpan.Zero ? $" in {wait.TotalSeconds} s" : "")}");
             Thread.Sleep(wait);
             served = new Stopwatch();

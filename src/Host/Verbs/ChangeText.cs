@@ -12,7 +12,7 @@ internal static class ChangeText
     /// <param name="nothing">What to say when there are none.</param>
     public static string Changes(this StorageRequest request, string nothing = "nothing")
     {
-        var given = VerbDescription.Of(request.GetType()).Parameters
+        IEnumerable<(string Name, bool IsSwitch, object? Value)> given = VerbDescription.Of(request.GetType()).Parameters
             .Where(parameter => parameter.Attribute is { Required: false, WithoutEffect: "" } && parameter.Name != "PassThru")
             .Select(parameter => (parameter.Name, parameter.IsSwitch, Value: parameter.Property.GetValue(request)))
             .Where(pair => pair.Value is not null && !(pair.IsSwitch && pair.Value is false));

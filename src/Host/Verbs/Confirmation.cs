@@ -18,7 +18,7 @@ internal static class Confirmation
     public static void Require(
         StorageRequest request, IReadOnlyCollection<string> selected, params (string Parameter, string[]? Texts)[] selectors)
     {
-        var (parameter, texts) = selectors.FirstOrDefault(selector => selector.Texts is not null, ("", []));
+        (string? parameter, string[]? texts) = selectors.FirstOrDefault(selector => selector.Texts is not null, ("", []));
         bool isPattern = texts!.Any(text => new WildcardPattern(text).HasWildcards && !selected.Contains(text, StringComparer.OrdinalIgnoreCase));
         if (!request.Unconfirmed || (!isPattern && selected.Count <= 1))
         {

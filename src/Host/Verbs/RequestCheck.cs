@@ -17,14 +17,14 @@ internal static class RequestCheck
     /// <exception cref="StorageException">Code 5 for parameters that do not go together, code 1 for refused ones.</exception>
     public static void Check(VerbDescription verb, StorageRequest request, Action<string> warn)
     {
-        var given = verb.Parameters.Where(parameter => IsGiven(parameter.Property.GetValue(request))).ToArray();
+        ParameterDescription[] given = verb.Parameters.Where(parameter => IsGiven(parameter.Property.GetValue(request))).ToArray();
         if (ParameterSets.Choose(verb, given, out string? problem) is null)
         {
             throw new StorageException(StorageErrors.InvalidParameter, problem);
         }
 
         List<ParameterDescription> rejected = new List<ParameterDescription>();
-        foreach (var parameter in given)
+        foreach (ParameterDescription? parameter in given)
         {
             CheckOne(parameter, parameter.Property.GetValue(request)!, rejected.Add, warn);
         }

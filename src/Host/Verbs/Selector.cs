@@ -56,7 +56,7 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
         List<T> found = new List<T>();
         foreach (string reference in references)
         {
-            var exact = all.FirstOrDefault(item => idOf(item).Equals(reference, StringComparison.OrdinalIgnoreCase));
+            T? exact = all.FirstOrDefault(item => idOf(item).Equals(reference, StringComparison.OrdinalIgnoreCase));
             Collect(FriendlyName, reference, exact is null ? Fitting(reference, nameOf) : [exact], found, fail);
         }
 
@@ -88,7 +88,7 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
     public T SelectOne(string? friendlyName, string? uniqueId, string? name, string? reference)
     {
         StorageErrorInfo? error = null;
-        var found = Select(friendlyName, uniqueId, name, ListOf(reference), e => error = e);
+        List<T> found = Select(friendlyName, uniqueId, name, ListOf(reference), e => error = e);
         string text = friendlyName ?? uniqueId ?? name ?? reference ?? "";
         return error is null ? Only(found, text) : throw new StorageException(error);
     }

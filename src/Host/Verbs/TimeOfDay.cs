@@ -12,6 +12,6 @@ internal static class TimeOfDay
 
     /// <summary>The minute that a text names; null when it names none.</summary>
     public static int? Read(string text) =>
-        TimeOnly.TryParseExact(text, ["HH:mm", "H:mm"], CultureInfo.InvariantCulture, DateTimeStyles.None, out var time)
+        TimeOnly.TryParseExact(text, ["HH:mm", "H:mm"], CultureInfo.InvariantCulture, DateTimeStyles.None, out TimeOnly time)
             ? (time.Hour * MinutesPerHour) + time.Minute : null;
 }

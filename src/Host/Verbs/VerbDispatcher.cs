@@ -18,7 +18,7 @@ internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, Semapho
     /// <summary>Carries out a verb given and answered as JSON.</summary>
     public async Task<byte[]> RunAsync(string verb, byte[] body, CancellationToken cancellation)
     {
-        if (!byName.TryGetValue(verb, out var handler))
+        if (!byName.TryGetValue(verb, out IVerbHandler? handler))
         {
             return Unknown(verb);
         }
@@ -63,7 +63,7 @@ internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, Semapho
 
     private static byte[] Unknown(string verb)
     {
-        var error = new StorageException(StorageErrors.NotSupported, $"This host has no verb '{verb}'.", target: verb).Error;
+        StorageErrorInfo error = new StorageException(StorageErrors.NotSupported, $"This host has no verb '{verb}'.", target: verb).Error;
         return JsonSerializer.SerializeToUtf8Bytes(
             new VerbReply<TierSpacesHostInfo> { Errors = [error] }, ContractsJson.Default.VerbReplyTierSpacesHostInfo);
     }

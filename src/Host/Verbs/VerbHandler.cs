@@ -30,7 +30,7 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
         ReplyBuilder<TInfo> reply = new ReplyBuilder<TInfo>();
         await reply.TryAsync(async () =>
         {
-            var request = Read(body);
+            TRequest request = Read(body);
             RequestCheck.Check(Verb, request, reply.Warn);
             reply.IsWhatIf = request.WhatIf && Verb.Verb.ChangesState;
             await HandleAsync(request, reply, cancellation).ConfigureAwait(false);
@@ -50,7 +50,7 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
         }
         catch (JsonException e)
         {
-            var (problem, parameter) = Describe(body, e);
+            (string? problem, string? parameter) = Describe(body, e);
             throw new StorageException(StorageErrors.InvalidParameter, problem, target: parameter, inner: e);
         }
     }
@@ -74,7 +74,7 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
         try
         {
             using JsonDocument request = JsonDocument.Parse(body);
-            var given = request.RootElement.EnumerateObject().Last(property => property.Name.Equals(parameter.Name, StringComparison.OrdinalIgnoreCase)).Value;
+            JsonElement given = request.RootElement.EnumerateObject().Last(property => property.Name.Equals(parameter.Name, StringComparison.OrdinalIgnoreCase)).Value;
             JsonElement[] items = parameter.IsList && given.ValueKind == JsonValueKind.Array ? [.. given.EnumerateArray()] : [given];
             int wrong = Array.FindIndex(items, item => !IsNumber(item, parameter));
             value = wrong < 0 ? "" : Shortened(items[wrong].ToString());

@@ -72,7 +72,7 @@ internal sealed class WildcardPattern
             case '?':
                 return new Part(Kind.Any, '?', null);
             case '[' when close > at + 1:
-                var set = SetOf(pattern, pattern.AsSpan(at + 1, close - at - 1));
+                (char First, char Last)[] set = SetOf(pattern, pattern.AsSpan(at + 1, close - at - 1));
                 at = close;
                 return new Part(Kind.Set, '[', set);
             default:
@@ -87,7 +87,7 @@ internal sealed class WildcardPattern
         for (int at = 0; at < set.Length; at++)
         {
             bool isRange = at + 2 < set.Length && set[at + 1] == '-';
-            var (first, last) = (set[at], isRange ? set[at + 2] : set[at]);
+            (char first, char last) = (set[at], isRange ? set[at + 2] : set[at]);
             ranges.Add(first <= last ? (first, last) : throw new StorageException(
                 StorageErrors.InvalidParameter, $"'{pattern}' is no wildcard pattern: the set from {first} to {last} is empty.",
                 "Put ` before a [ that means itself.", pattern));

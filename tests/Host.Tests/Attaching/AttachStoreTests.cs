@@ -39,7 +39,7 @@ public sealed class AttachStoreTests : IDisposable
         const string noName = """{"UniqueId":"a","FriendlyName":null,"Method":"m","Device":"/dev/x"}""";
         const string noProcess = """{"UniqueId":"b","FriendlyName":"d","Method":"m","Device":"/dev/x","Processes":[null]}""";
         state.WriteFile("attached.json", Encoding.UTF8.GetBytes($"[{good},null,{noName},{noProcess}]"));
-        var records = new AttachStore(state).Read();
+        AttachRecord[] records = new AttachStore(state).Read();
         Assert.Equal(["a", "b"], records.Select(record => record.UniqueId));
         Assert.All(records, record => Assert.Equal(("", "", 0), (record.Use, record.Folder, record.Processes.Length)));
     }

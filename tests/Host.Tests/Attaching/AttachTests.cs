@@ -26,7 +26,7 @@ public sealed class AttachTests : IDisposable
     [Fact]
     public void A_machine_that_can_attach_nothing_says_why()
     {
-        var outcome = new AttachManager(paths, new AttachStore(state), [new Unwilling()]).Attach(Target("d"));
+        AttachOutcome outcome = new AttachManager(paths, new AttachStore(state), [new Unwilling()]).Attach(Target("d"));
         Assert.Equal(new AttachOutcome("NbdUri", null, "No block device: the stars are wrong."), outcome);
     }
 
@@ -35,13 +35,13 @@ public sealed class AttachTests : IDisposable
     {
         SkipUnlessPossible();
         StartServer();
-        var manager = Manager();
+        AttachManager manager = Manager();
         string device = manager.Attach(Target("my disk")).DevicePath!;
         Assert.Equal(Path.Combine(paths.Devices, "my%20disk"), device);
         Tool.Run("mkfs.ext4", "-q", device);
         Directory.CreateDirectory(Mount);
         Tool.Run("mount", device, Mount);
-        var writing = Task.Run(() => WriteAndReadBack(TimeSpan.FromSeconds(4)), TestContext.Current.CancellationToken);
+        Task<int> writing = Task.Run(() => WriteAndReadBack(TimeSpan.FromSeconds(4)), TestContext.Current.CancellationToken);
         await Task.Delay(1000, TestContext.Current.CancellationToken);
         server!.Kill();
         await Task.Delay(500, TestContext.Current.CancellationToken);
@@ -58,9 +58,9 @@ public sealed class AttachTests : IDisposable
     {
         SkipUnlessPossible();
         StartServer();
-        var before = Manager().Attach(Target("d"));
-        var record = Assert.Single(new AttachStore(state).Read());
-        var later = Manager();
+        AttachOutcome before = Manager().Attach(Target("d"));
+        AttachRecord record = Assert.Single(new AttachStore(state).Read());
+        AttachManager later = Manager();
         Assert.Equal(before, later.Attach(Target("d")));
         Assert.Equal(record.Processes, Assert.Single(new AttachStore(state).Read()).Processes);
         later.Detach(Id);
@@ -73,12 +73,12 @@ public sealed class AttachTests : IDisposable
         SkipUnlessPossible();
         StartServer();
         Manager().Attach(Target("d"));
-        foreach (var process in new AttachStore(state).Read()[0].Processes)
+        foreach (ProcessMark process in new AttachStore(state).Read()[0].Processes)
         {
             RunningProcess.End(process);
         }
 
-        var manager = Manager();
+        AttachManager manager = Manager();
         Assert.Equal("NbdFuse", manager.Attach(Target("d")).Method);
         Assert.All(new AttachStore(state).Read()[0].Processes, process => Assert.True(RunningProcess.IsAlive(process)));
         manager.Detach(Id);
@@ -90,12 +90,12 @@ public sealed class AttachTests : IDisposable
     {
         SkipUnlessPossible();
         StartServer();
-        var manager = Manager();
+        AttachManager manager = Manager();
         string device = manager.Attach(Target("d")).DevicePath!;
         Tool.Run("mkfs.ext4", "-q", device);
         Directory.CreateDirectory(Mount);
         Tool.Run("mount", device, Mount);
-        var error = Assert.Throws<StorageException>(() => manager.Detach(Id)).Error;
+        StorageErrorInfo error = Assert.Throws<StorageException>(() => manager.Detach(Id)).Error;
         Assert.Equal("DeviceMounted", error.Word);
         Assert.Contains($"is mounted on {Mount}.", error.ExtendedInformation);
         Tool.Run("umount", Mount);
@@ -107,7 +107,7 @@ public sealed class AttachTests : IDisposable
     public void A_server_that_does_not_answer_leaves_nothing_behind()
     {
         SkipUnlessPossible();
-        var outcome = Manager().Attach(Target("d"));
+        AttachOutcome outcome = Manager().Attach(Target("d"));
         Assert.Equal("NbdUri", outcome.Method);
         Assert.Contains("nbd", outcome.Reason);
         AssertNothingIsLeft();
@@ -152,7 +152,7 @@ public sealed class AttachTests : IDisposable
         string image = Path.Combine(root, "image");
         if (!File.Exists(image))
         {
-            using var file = File.Create(image);
+            using FileStream file = File.Create(image);
             file.SetLength(64 << 20);
         }
 
@@ -169,7 +169,7 @@ public sealed class AttachTests : IDisposable
         for (Stopwatch watch = Stopwatch.StartNew(); watch.Elapsed < howLong; count++)
         {
             string path = Path.Combine(Mount, $"f{count % 16}");
-            using (var file = File.Create(path, 4096, FileOptions.WriteThrough))
+            using (FileStream file = File.Create(path, 4096, FileOptions.WriteThrough))
             {
                 file.Write(BitConverter.GetBytes(count));
                 file.Flush(flushToDisk: true);
@@ -201,7 +201,7 @@ public sealed class AttachTests : IDisposable
 
         public AttachRecord Attach(AttachTarget target, string folder)
         {
-            var record = real.Attach(target, folder);
+            AttachRecord record = real.Attach(target, folder);
             devices.Add(record.Device);
             return record;
         }

@@ -25,7 +25,7 @@ public class DeviceLinksTests
         try
         {
             DeviceLinks links = new DeviceLinks(folder);
-            var (first, second) = (new string(letter, letters - 1) + "1", new string(letter, letters - 1) + "2");
+            (string? first, string? second) = (new string(letter, letters - 1) + "1", new string(letter, letters - 1) + "2");
             Assert.Equal("/dev/null", File.ResolveLinkTarget(links.Set(first, "/dev/null"), returnFinalTarget: false)!.FullName);
             Assert.NotEqual(links.PathOf(first), links.Set(second, "/dev/zero"));
             Assert.InRange(DeviceLinks.Encode(first).Length, 1, DeviceLinks.LengthMax);
@@ -42,7 +42,7 @@ public class DeviceLinksTests
     public void No_two_names_share_a_link_and_none_leaves_the_folder() =>
         Prop.ForAll(ArbMap.Default.ArbFor<NonNull<string>>(), ArbMap.Default.ArbFor<NonNull<string>>(), (a, b) =>
         {
-            var (one, two) = (DeviceLinks.Encode(Valid(a.Get)), DeviceLinks.Encode(Valid(b.Get)));
+            (string? one, string? two) = (DeviceLinks.Encode(Valid(a.Get)), DeviceLinks.Encode(Valid(b.Get)));
             return (one == two) == (Valid(a.Get) == Valid(b.Get)) && !one.Contains('/') && !one.StartsWith('.');
         }).QuickCheckThrowOnFailure();
 

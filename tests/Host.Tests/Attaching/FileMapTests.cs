@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Microsoft.Win32.SafeHandles;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
@@ -35,18 +36,18 @@ public sealed class FileMapTests : IDisposable
         byte[] content = new byte[3 << 20];
         new Random(1).NextBytes(content);
         content.AsSpan(1 << 20, 1 << 20).Clear();
-        using (var file = File.Create(path))
+        using (FileStream file = File.Create(path))
         {
             file.Write(content, 0, 1 << 20);
             file.Position = 2 << 20;   // a hole before it
             file.Write(content, 2 << 20, 1 << 20);
         }
 
-        var place = new FileMap(attachments).Find(path);
+        FilePlace place = new FileMap(attachments).Find(path);
         Assert.Equal((Id, 2L << 20), (place.VirtualDisk, place.Pieces.Sum(piece => piece.Length)));
         Tool.Run("sync", "-f", path);
-        using var below = File.OpenHandle(Image);
-        var found = place.Pieces.SelectMany(piece =>
+        using SafeFileHandle below = File.OpenHandle(Image);
+        IEnumerable<byte> found = place.Pieces.SelectMany(piece =>
         {
             byte[] bytes = new byte[piece.Length];
             Assert.Equal(bytes.Length, RandomAccess.Read(below, bytes, piece.Offset));
@@ -54,7 +55,7 @@ public sealed class FileMapTests : IDisposable
         });
         Assert.True(found.SequenceEqual(content.Take(1 << 20).Concat(content.Skip(2 << 20))));
 
-        var volume = new FileMap(attachments).FindVolume(Mount, "Path");
+        VolumePlace volume = new FileMap(attachments).FindVolume(Mount, "Path");
         Assert.Equal(new VolumePlace(Id, new PinnedRange(0, (long)mebibytes << 20)), volume);
         Assert.Equal(volume, new FileMap(attachments).FindVolume(new AttachStore(state).Read()[0].Device, "Path"));
     }
@@ -86,7 +87,7 @@ public sealed class FileMapTests : IDisposable
         SkipUnlessPossible();
         string path = Path.Combine(root, "elsewhere");
         File.WriteAllBytes(path, new byte[1 << 20]);
-        var problem = Assert.Throws<StorageException>(() => new FileMap(attachments).Find(path)).Error;
+        StorageErrorInfo problem = Assert.Throws<StorageException>(() => new FileMap(attachments).Find(path)).Error;
         Assert.Matches("is on /dev/.*, which is no connected virtual disk|is on no block device|which does not tell where", problem.ExtendedInformation);
     }
 
@@ -94,7 +95,7 @@ public sealed class FileMapTests : IDisposable
     public void A_path_that_is_not_there_is_refused_with_its_parameter_and_what_to_do()
     {
         string path = Path.Combine(root, "none");
-        var volume = Assert.Throws<StorageException>(() => new FileMap(attachments).FindVolume(path, "VolumePath")).Error;
+        StorageErrorInfo volume = Assert.Throws<StorageException>(() => new FileMap(attachments).FindVolume(path, "VolumePath")).Error;
         Assert.StartsWith($"-VolumePath '{path}' cannot be opened by the host", volume.ExtendedInformation, StringComparison.Ordinal);
         Assert.NotEmpty(volume.RecommendedAction);
         Assert.StartsWith($"-FilePath '{path}' cannot be opened", Assert.Throws<StorageException>(() => new FileMap(attachments).Find(path)).Error.ExtendedInformation, StringComparison.Ordinal);
@@ -163,7 +164,7 @@ public sealed class FileMapTests : IDisposable
     {
         SkipUnlessPossible();
         Assert.SkipWhen(Tool.Find("mkfs." + type) is null, $"mkfs.{type} is missing");
-        using (var file = File.Create(Image))
+        using (FileStream file = File.Create(Image))
         {
             file.SetLength((long)mebibytes << 20);
         }

@@ -9,7 +9,7 @@ public sealed class ReplyTextTests
     [Fact]
     public void What_is_a_text_is_printed_as_it_stands()
     {
-        var reply = JsonDocument.Parse("""{"Objects":[{"Report":"one\ntwo\n"},{"Report":"three"}],"Warnings":[],"Errors":[]}""").RootElement;
+        JsonElement reply = JsonDocument.Parse("""{"Objects":[{"Report":"one\ntwo\n"},{"Report":"three"}],"Warnings":[],"Errors":[]}""").RootElement;
         using StringWriter output = new(), error = new();
         Assert.Equal(0, ReplyText.Print(VerbDescription.Find("Optimize-StorageTier")!, reply, asJson: false, output, error));
         Assert.Equal("one\ntwo\n\nthree\n", output.ToString());

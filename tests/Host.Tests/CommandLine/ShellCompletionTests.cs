@@ -25,7 +25,7 @@ public class ShellCompletionTests
     [InlineData("nonsense x", "")]
     public void Offers_what_may_come_next(string line, string expected)
     {
-        var candidates = ShellCompletion.Candidates(line.Split(' '), OwnCommands.Names, windowsClass => [windowsClass + ".1"]);
+        IEnumerable<string> candidates = ShellCompletion.Candidates(line.Split(' '), OwnCommands.Names, windowsClass => [windowsClass + ".1"]);
         Assert.Equal(expected, string.Join("|", candidates));
     }
 

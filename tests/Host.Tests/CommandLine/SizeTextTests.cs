@@ -1,3 +1,4 @@
+using System.Numerics;
 using FsCheck;
 using FsCheck.Fluent;
 using TierSpaces.Host.CommandLine;
@@ -46,7 +47,7 @@ public class SizeTextTests
             {
                 string[] suffixes = ["", "KB", "MB", "GB", "TB", "PB"];
                 int power = choice % suffixes.Length;
-                var product = new System.Numerics.BigInteger(number) << (10 * power);
+                BigInteger product = new System.Numerics.BigInteger(number) << (10 * power);
                 bool read = SizeText.TryParse(number + suffixes[power], out ulong bytes);
                 return read ? bytes == product : product > ulong.MaxValue;
             }).QuickCheckThrowOnFailure();

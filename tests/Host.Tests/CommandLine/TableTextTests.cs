@@ -48,7 +48,7 @@ public class TableTextTests
     [Fact]
     public void Every_kind_of_object_has_columns_that_exist()
     {
-        foreach (var type in VerbDescription.All.Select(verb => verb.OutputType).Distinct())
+        foreach (Type? type in VerbDescription.All.Select(verb => verb.OutputType).Distinct())
         {
             string[] columns = type.GetCustomAttributes(typeof(WindowsClassAttribute), false).Cast<WindowsClassAttribute>().Single().Columns;
             Assert.NotEmpty(columns);
@@ -62,7 +62,7 @@ public class TableTextTests
     [Fact]
     public void Prints_errors_and_warnings_beside_the_objects()
     {
-        var verb = VerbDescription.Find("New-VirtualDisk")!;
+        VerbDescription verb = VerbDescription.Find("New-VirtualDisk")!;
         VerbReply<VirtualDiskInfo> reply = new VerbReply<VirtualDiskInfo>
         {
             Objects = [disks[0]],
@@ -74,7 +74,7 @@ public class TableTextTests
                 StorageException.NotFound("MSFT_StoragePool", "FriendlyName", "x").Error,
             ],
         };
-        var (output, error) = (new StringWriter(), new StringWriter());
+        (StringWriter? output, StringWriter? error) = (new StringWriter(), new StringWriter());
         Assert.Equal(1, ReplyText.Print(verb, Reply(reply), asJson: true, output, error));
         Assert.Equal("data", JsonDocument.Parse(output.ToString()).RootElement[0].GetProperty("FriendlyName").GetString());
         Assert.Equal(
@@ -91,11 +91,11 @@ public class TableTextTests
     [Fact]
     public void Pages_are_one_list()
     {
-        var verb = VerbDescription.Find("Get-VirtualDisk")!;
-        var warned = Reply(new VerbReply<VirtualDiskInfo> { Objects = [disks[1]], Warnings = ["More."] });
+        VerbDescription verb = VerbDescription.Find("Get-VirtualDisk")!;
+        JsonElement warned = Reply(new VerbReply<VirtualDiskInfo> { Objects = [disks[1]], Warnings = ["More."] });
         foreach (bool asJson in (bool[])[true, false])
         {
-            var (whole, output, error) = (new StringWriter(), new StringWriter(), new StringWriter());
+            (StringWriter? whole, StringWriter? output, StringWriter? error) = (new StringWriter(), new StringWriter(), new StringWriter());
             ReplyText.Print(verb, Reply([disks[1], disks[0], disks[1]]), asJson, whole, error);
             ReplyText text = new ReplyText(verb, asJson, output, error);
             text.Print(warned);
@@ -106,7 +106,7 @@ public class TableTextTests
             Assert.Equal("WARNING: More." + Environment.NewLine, error.ToString());
         }
 
-        var (none, nothing) = (new StringWriter(), new StringWriter());
+        (StringWriter? none, StringWriter? nothing) = (new StringWriter(), new StringWriter());
         ReplyText.Print(verb, Reply([]), asJson: true, none, nothing);
         Assert.Equal("[]" + Environment.NewLine, none.ToString());
     }

@@ -24,7 +24,7 @@ public class VerbArgumentsTests
     [InlineData("Get-VirtualDisk", "{}")]
     public void Makes_the_request(string line, string expected)
     {
-        var (verb, arguments) = Read(line);
+        (VerbDescription? verb, VerbArguments? arguments) = Read(line);
         Assert.Equal(expected, Encoding.UTF8.GetString(RequestText.Write(verb, arguments)));
     }
 
@@ -46,9 +46,9 @@ public class VerbArgumentsTests
     [InlineData("Remove-VirtualDisk a,,b", "The list 'a,,b' has an empty item. Put quotes around an item that has a comma or begins with a quote, and double the quotes inside it.")]
     public void Says_what_is_wrong(string line, string message)
     {
-        var wrong = Assert.Throws<UsageException>(() =>
+        UsageException wrong = Assert.Throws<UsageException>(() =>
         {
-            var (verb, arguments) = Read(line);
+            (VerbDescription? verb, VerbArguments? arguments) = Read(line);
             RequestText.Write(verb, arguments);
         });
         Assert.Equal(message, wrong.Message);
@@ -63,7 +63,7 @@ public class VerbArgumentsTests
     [InlineData("Remove-VirtualDisk -Confirm: false v", false)]
     public void A_switch_with_a_colon_and_nothing_behind_it_is_off(string line, bool isOn)
     {
-        var (verb, arguments) = Read(line);
+        (VerbDescription? verb, VerbArguments? arguments) = Read(line);
         Assert.Equal(isOn, arguments.IsOn(CommonParameters.Confirm));
         Assert.Equal("""{"FriendlyName":["v"]}""", Encoding.UTF8.GetString(RequestText.Write(verb, arguments)));
     }
@@ -71,7 +71,7 @@ public class VerbArgumentsTests
     [Fact]
     public void Paths_become_absolute()
     {
-        var (verb, arguments) = Read("New-PhysicalDisk a.img,/b.img -Size 1GB");
+        (VerbDescription? verb, VerbArguments? arguments) = Read("New-PhysicalDisk a.img,/b.img -Size 1GB");
         string path = Path.Combine(Environment.CurrentDirectory, "a.img");
         Assert.Contains($"\"Path\":[\"{path}\",\"/b.img\"]", Encoding.UTF8.GetString(RequestText.Write(verb, arguments)));
     }
@@ -80,10 +80,10 @@ public class VerbArgumentsTests
     [Fact]
     public void Our_parameters_make_no_documented_beginning_ambiguous()
     {
-        foreach (var verb in VerbDescription.All)
+        foreach (VerbDescription verb in VerbDescription.All)
         {
-            var documented = verb.Parameters.Where(parameter => !parameter.Attribute.IsOurs).ToArray();
-            foreach (var parameter in documented)
+            ParameterDescription[] documented = verb.Parameters.Where(parameter => !parameter.Attribute.IsOurs).ToArray();
+            foreach (ParameterDescription? parameter in documented)
             {
                 for (int length = 2; length <= parameter.Name.Length; length++)
                 {
@@ -103,7 +103,7 @@ public class VerbArgumentsTests
     private static (VerbDescription Verb, VerbArguments Arguments) Read(string line)
     {
         string[] words = line.Split(' ');
-        var verb = VerbDescription.Find(words[0])!;
+        VerbDescription verb = VerbDescription.Find(words[0])!;
         return (verb, VerbArguments.Read(verb, words[1..]));
     }
 }

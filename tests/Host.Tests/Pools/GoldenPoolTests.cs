@@ -17,9 +17,9 @@ public sealed class GoldenPoolTests
     [MemberData(nameof(Files))]
     public void Is_as_it_was_recorded(string file)
     {
-        var pack = Read(file);
+        GoldenPack pack = Read(file);
         GoldenCheck check = new(pack);
-        var opened = check.Open();
+        JsonObject opened = check.Open();
         Assert.Empty(GoldenObjects.Differences(pack.Opened!, opened));
         Assert.Empty(check.WrongBytes());
         Assert.All(Bytes(pack.Opened!), before => Assert.True(Bytes(opened)[before.Key] >= before.Value, $"Job {before.Key} started over."));
@@ -42,18 +42,18 @@ public sealed class GoldenPoolTests
     [Fact]
     public void The_comparison_finds_a_byte_a_property_and_an_object_that_changed()
     {
-        var pack = Read(Path.Combine("0.1", "mirror-of-two.zip"));
-        var writes = pack.Facts.Writes;
+        GoldenPack pack = Read(Path.Combine("0.1", "mirror-of-two.zip"));
+        GoldenWrite[] writes = pack.Facts.Writes;
         GoldenCheck check = new(new GoldenPack
         {
             Facts = pack.Facts with { Writes = [.. writes[..^1], writes[^1] with { Seed = writes[^1].Seed + 1 }] },
             Disks = pack.Disks,
             State = pack.State,
         });
-        var opened = check.Open();
+        JsonObject opened = check.Open();
         Assert.StartsWith($"virtual disk '{writes[^1].Disk}' at byte {writes[^1].Offset} ", Assert.Single(check.WrongBytes()));
 
-        var recorded = pack.Opened!;
+        JsonObject recorded = pack.Opened!;
         recorded["VirtualDisk"]![0]!["Size"] = 1;
         recorded["StoragePool"]![0]!["Gone"] = null;
         recorded["PhysicalDisk"]!.AsArray().RemoveAt(0);

@@ -19,8 +19,8 @@ public class CallFaultTests
     [MemberData(nameof(Backends))]
     public void A_write_that_fails_is_an_error_for_that_request_alone(string backend)
     {
-        using var scratch = Start(backend);
-        using var client = Connect(scratch, "Simple", "1.img");
+        using Scratch scratch = Start(backend);
+        using NbdClient client = Connect(scratch, "Simple", "1.img");
         Assert.Equal(0U, Write(client, 0, 1));
         Order(scratch, "write 1.img EIO 1");
         Assert.Equal(EIO, Write(client, 1 << 20, 2));
@@ -33,8 +33,8 @@ public class CallFaultTests
     [MemberData(nameof(Backends))]
     public void Interrupted_calls_are_repeated_and_calls_that_end_early_are_no_success(string backend)
     {
-        using var scratch = Start(backend);
-        using var client = Connect(scratch, "Mirror", "1.img,2.img,3.img");
+        using Scratch scratch = Start(backend);
+        using NbdClient client = Connect(scratch, "Mirror", "1.img,2.img,3.img");
         Order(scratch, "write *.img EINTR 3", "read *.img EINTR 3", "sync *.img EINTR 3");
         Assert.Equal(0U, Write(client, 0, 7));
         Assert.Equal(7, Read(client, 0));
@@ -50,8 +50,8 @@ public class CallFaultTests
     [MemberData(nameof(Backends))]
     public void A_read_that_blocks_is_answered_by_the_other_copy(string backend)
     {
-        using var scratch = Start(backend);
-        using var client = Connect(scratch, "Mirror", "1.img,2.img,3.img");
+        using Scratch scratch = Start(backend);
+        using NbdClient client = Connect(scratch, "Mirror", "1.img,2.img,3.img");
         Assert.Equal(0U, Write(client, 0, 9));
         foreach (string? image in new[] { "1.img", "2.img", "3.img" })
         {
@@ -67,10 +67,10 @@ public class CallFaultTests
     [MemberData(nameof(Backends))]
     public async Task A_full_file_system_below_a_member_makes_writes_wait(string backend)
     {
-        using var scratch = Start(backend);
-        using var client = Connect(scratch, "Simple", "1.img");
+        using Scratch scratch = Start(backend);
+        using NbdClient client = Connect(scratch, "Simple", "1.img");
         Order(scratch, "write 1.img ENOSPC");
-        var waiting = Task.Run(() => Write(client, 0, 4), TestContext.Current.CancellationToken);
+        Task<uint> waiting = Task.Run(() => Write(client, 0, 4), TestContext.Current.CancellationToken);
         Scratch.Eventually("the virtual disk says what it waits for", () => Status(scratch).Contains("is full: writes wait", StringComparison.Ordinal));
         Assert.False(waiting.IsCompleted);
         Order(scratch);
@@ -85,7 +85,7 @@ public class CallFaultTests
     [InlineData("rename disks.json EIO")]
     public void A_state_file_that_cannot_be_written_is_an_error_of_the_verb_and_stays_as_it_was(string rule)
     {
-        using var scratch = Start("uring");
+        using Scratch scratch = Start("uring");
         scratch.Succeed("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
         string before = File.ReadAllText(Path.Combine(scratch.Paths.State, "disks.json"));
         Order(scratch, rule);
@@ -98,21 +98,21 @@ public class CallFaultTests
     [Fact]
     public async Task A_path_that_leads_elsewhere_after_it_was_looked_at_is_not_followed()
     {
-        using var scratch = Start("uring");
-        var (image, moved) = (Path.Combine(scratch.Root, "1.img"), Path.Combine(scratch.Root, "moved.img"));
-        using (var file = File.Create(image))
+        using Scratch scratch = Start("uring");
+        (string? image, string? moved) = (Path.Combine(scratch.Root, "1.img"), Path.Combine(scratch.Root, "moved.img"));
+        using (FileStream file = File.Create(image))
         {
             file.SetLength(256 << 20);
         }
 
         Order(scratch, "stat 1.img block");
-        var registering = Task.Run(() => scratch.Run("Register-PhysicalDisk", "-Path", image), TestContext.Current.CancellationToken);
+        Task<Scratch.Answer> registering = Task.Run(() => scratch.Run("Register-PhysicalDisk", "-Path", image), TestContext.Current.CancellationToken);
         await Task.Delay(2000, TestContext.Current.CancellationToken);
         Assert.False(registering.IsCompleted);
         File.Move(image, moved);
         File.CreateSymbolicLink(image, "/dev/zero");
         Order(scratch);
-        var answer = await registering;
+        Scratch.Answer answer = await registering;
         Assert.True(answer.ExitCode == 0, answer.Error);
         string inode = $"{Tool("stat", "-c", "%i", moved)}";
         string locks = await File.ReadAllTextAsync("/proc/locks", TestContext.Current.CancellationToken);

@@ -43,7 +43,7 @@ public sealed class ClientConnectionTests
         _ = GoAway(listener, () => asked++);
 
         using ManagementClient client = new ManagementClient(scratch.Paths, (_, _) => Task.CompletedTask);
-        var lost = await Assert.ThrowsAsync<StorageException>(
+        StorageException lost = await Assert.ThrowsAsync<StorageException>(
             () => client.SendAsync(verb, "{}"u8.ToArray(), TestContext.Current.CancellationToken));
 
         Assert.Equal(nameof(StorageErrors.AnswerLost), lost.Error.Word);

@@ -79,7 +79,7 @@ public sealed class RuntimeFolderTests : IDisposable
         Assert.Equal(0, scratch.Run("New-VirtualDisk", "P", "-FriendlyName", "v", "-ResiliencySettingName", "Simple", "-Size", "16MB").ExitCode);
         string folder = File.ReadAllText(RuntimeFolder.RecordOf(scratch.Paths));
         Assert.NotEmpty(Directory.GetFileSystemEntries(folder));
-        var pair = scratch.Pair();
+        (int Host, int Supervisor) pair = scratch.Pair();
         Assert.Equal(0, scratch.Run("stop").ExitCode);
         Scratch.Eventually("the host has ended", () => !Scratch.IsAlive(pair.Host));
         Assert.False(Directory.Exists(folder));
@@ -91,7 +91,7 @@ public sealed class RuntimeFolderTests : IDisposable
         using Scratch scratch = new Scratch();
         Directory.CreateDirectory(scratch.Paths.Home);
         File.SetUnixFileMode(scratch.Paths.Home, (UnixFileMode)0x1ff);
-        var answer = scratch.Run("start");
+        Scratch.Answer answer = scratch.Run("start");
         Assert.Equal(1, answer.ExitCode);
         Assert.Contains($"TIERSPACES_HOME '{scratch.Paths.Home}'", answer.Error);
         Assert.Contains("may be written to by other users", answer.Error);

@@ -29,7 +29,7 @@ public class SocketTests
     public void A_path_that_is_too_long_is_named_with_its_limit()
     {
         using Scratch scratch = new Scratch(new string('x', 100));
-        var answer = scratch.Run("start");
+        Scratch.Answer answer = scratch.Run("start");
         Assert.Equal(1, answer.ExitCode);
         Assert.Contains("a socket path has at most 107", answer.Error);
         Assert.Contains("Choose a shorter TIERSPACES_HOME.", answer.Error);
@@ -41,7 +41,7 @@ public class SocketTests
         using Scratch scratch = new Scratch();
         Directory.CreateDirectory(scratch.Paths.Home);
         File.WriteAllText(scratch.Paths.Socket, "mine");
-        var answer = scratch.Run("serve");
+        Scratch.Answer answer = scratch.Run("serve");
         Assert.Equal(1, answer.ExitCode);
         Assert.Contains($"'{scratch.Paths.Socket}': something there is not a socket.", answer.Error);
         Assert.Contains("[StorageWMI 5 SocketTaken]", answer.Error);
@@ -56,7 +56,7 @@ public class SocketTests
         using Socket other = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
         other.Bind(new UnixDomainSocketEndPoint(scratch.Paths.Socket));
         other.Listen();
-        var answer = scratch.Run("serve");
+        Scratch.Answer answer = scratch.Run("serve");
         Assert.Equal(1, answer.ExitCode);
         Assert.Contains("another process listens there", answer.Error);
     }
@@ -82,7 +82,7 @@ public class SocketTests
     {
         using Scratch scratch = new Scratch();
         File.WriteAllText(scratch.Paths.Home, "a file");
-        var answer = scratch.Run("start");
+        Scratch.Answer answer = scratch.Run("start");
         Assert.Equal(1, answer.ExitCode);
         Assert.Contains($"The folder {scratch.Paths.Home} cannot be used", answer.Error);
         File.Delete(scratch.Paths.Home);

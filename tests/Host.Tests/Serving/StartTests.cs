@@ -63,7 +63,7 @@ public class StartTests
         using HostState state = new Engine.Devices.HostState(scratch.Paths.State, Path.Combine(scratch.Root, "run"));
         File.WriteAllText(scratch.Paths.Devices, "in the way of the folder of links");
         AttachManager manager = new AttachManager(scratch.Paths, new AttachStore(state), [new Willing()]);
-        var outcome = manager.Attach(new AttachTarget("{1}", "d", "/s", "d", 512));
+        AttachOutcome outcome = manager.Attach(new AttachTarget("{1}", "d", "/s", "d", 512));
         Assert.Equal(("Willing", "/dev/null"), (outcome.Method, outcome.DevicePath));
         manager.Detach("{1}");
         Assert.Empty(new AttachStore(state).Read());

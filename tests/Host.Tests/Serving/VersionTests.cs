@@ -18,7 +18,7 @@ public sealed class VersionTests
         scratch.Run("start");
         string image = Path.Combine(scratch.Root, "never.img");
 
-        var answer = await Post(scratch, Other, "New-PhysicalDisk", $$"""{"Path":["{{image}}"],"Size":67108864}""");
+        (HttpStatusCode Status, string HostVersion) answer = await Post(scratch, Other, "New-PhysicalDisk", $$"""{"Path":["{{image}}"],"Size":67108864}""");
 
         Assert.Equal(HttpStatusCode.UpgradeRequired, answer.Status);
         Assert.Equal(ContractsVersion.Text, answer.HostVersion);
@@ -58,10 +58,10 @@ public sealed class VersionTests
         Directory.CreateDirectory(scratch.Paths.Home);
         listener.Bind(new UnixDomainSocketEndPoint(scratch.Paths.Socket));
         listener.Listen();
-        var asked = RefuseOnce(listener);
+        Task<string> asked = RefuseOnce(listener);
 
         using ManagementClient client = new ManagementClient(scratch.Paths);
-        var rejected = await Assert.ThrowsAsync<StorageException>(
+        StorageException rejected = await Assert.ThrowsAsync<StorageException>(
             () => client.InvokeAsync(new GetPhysicalDiskRequest(), TestContext.Current.CancellationToken));
 
         Assert.Contains($"{ContractsVersion.Header}: {ContractsVersion.Text}\r\n", await asked);
@@ -74,7 +74,7 @@ public sealed class VersionTests
     /// <summary>A host of another version, as far as a client can tell. Returns what it was asked.</summary>
     private static async Task<string> RefuseOnce(Socket listener)
     {
-        using var peer = await listener.AcceptAsync();
+        using Socket peer = await listener.AcceptAsync();
         byte[] buffer = new byte[64 << 10];
         int length = await peer.ReceiveAsync(buffer);
         await peer.SendAsync(Encoding.ASCII.GetBytes(
@@ -105,7 +105,7 @@ public sealed class VersionTests
             request.Headers.Add(ContractsVersion.Header, version);
         }
 
-        using var response = await http.SendAsync(request, TestContext.Current.CancellationToken);
+        using HttpResponseMessage response = await http.SendAsync(request, TestContext.Current.CancellationToken);
         return (response.StatusCode, string.Concat(response.Headers.GetValues(ContractsVersion.Header)));
     }
 }

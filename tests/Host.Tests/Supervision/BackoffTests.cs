@@ -8,7 +8,7 @@ public class BackoffTests
     public void Waits_longer_and_longer_up_to_30_seconds_for_one_that_never_serves()
     {
         Backoff backoff = new Backoff();
-        var waits = Enumerable.Range(0, 9).Select(i => backoff.Next(i == 0 ? null : TimeSpan.Zero).TotalSeconds);
+        IEnumerable<double> waits = Enumerable.Range(0, 9).Select(i => backoff.Next(i == 0 ? null : TimeSpan.Zero).TotalSeconds);
         Assert.Equal([0, 0.5, 1, 2, 4, 8, 16, 30, 30], waits);
     }
 
@@ -16,7 +16,7 @@ public class BackoffTests
     public void One_that_was_ready_and_is_killed_soon_is_started_at_once_four_times_in_a_row()
     {
         Backoff backoff = new Backoff();
-        var waits = Enumerable.Range(0, 8).Select(i => backoff.Next(i == 0 ? null : TimeSpan.FromSeconds(1)).TotalSeconds);
+        IEnumerable<double> waits = Enumerable.Range(0, 8).Select(i => backoff.Next(i == 0 ? null : TimeSpan.FromSeconds(1)).TotalSeconds);
         Assert.Equal([0, 0, 0, 0, 0, 0.5, 1, 2], waits);
     }
 

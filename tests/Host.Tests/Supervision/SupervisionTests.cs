@@ -10,7 +10,7 @@ public class SupervisionTests
     {
         using Scratch scratch = new Scratch();
         Assert.Equal(0, scratch.Run("start").ExitCode);
-        var before = scratch.Pair();
+        (int Host, int Supervisor) before = scratch.Pair();
         Scratch.Kill(before.Host);
         Scratch.Eventually("another host answers", () => scratch.Pair().Host != before.Host);
         Assert.Equal(before.Supervisor, scratch.Pair().Supervisor);
@@ -21,7 +21,7 @@ public class SupervisionTests
     {
         using Scratch scratch = new Scratch();
         scratch.Run("start");
-        var before = scratch.Pair();
+        (int Host, int Supervisor) before = scratch.Pair();
         Scratch.Kill(before.Supervisor);
         Scratch.Eventually("another supervisor runs", () => scratch.Pair().Supervisor != before.Supervisor);
         Assert.Equal(before.Host, scratch.Pair().Host);
@@ -34,11 +34,11 @@ public class SupervisionTests
     {
         using Scratch scratch = new Scratch();
         scratch.Run("start");
-        var before = scratch.Pair();
+        (int Host, int Supervisor) before = scratch.Pair();
         Scratch.Kill(before.Supervisor);
         Scratch.Kill(before.Host);
         Assert.Equal(0, scratch.Run("start").ExitCode);
-        var after = scratch.Pair();
+        (int Host, int Supervisor) after = scratch.Pair();
         Assert.NotEqual(before.Host, after.Host);
         Assert.NotEqual(before.Supervisor, after.Supervisor);
     }
@@ -48,7 +48,7 @@ public class SupervisionTests
     {
         using Scratch scratch = new Scratch();
         scratch.Run("start");
-        var pair = scratch.Pair();
+        (int Host, int Supervisor) pair = scratch.Pair();
         Assert.Equal(0, scratch.Run("stop").ExitCode);
         Scratch.Eventually("both have ended", () => !Scratch.IsAlive(pair.Host) && !Scratch.IsAlive(pair.Supervisor));
         Assert.False(File.Exists(scratch.Paths.Socket));
@@ -65,7 +65,7 @@ public class SupervisionTests
         using ManagementClient connected = new ManagementClient(scratch.Paths);
         await connected.SendAsync(new GetTierSpacesHostRequest(), TestContext.Current.CancellationToken);
         await client.SendAsync(new StopTierSpacesHostRequest(), TestContext.Current.CancellationToken);
-        var answer = await Assert.ThrowsAsync<StorageException>(
+        StorageException answer = await Assert.ThrowsAsync<StorageException>(
             () => connected.SendAsync(new GetTierSpacesHostRequest(), TestContext.Current.CancellationToken));
         Assert.Equal(nameof(StorageErrors.HostUnreachable), answer.Error.Word);
     }
@@ -74,10 +74,10 @@ public class SupervisionTests
     public void Many_at_once_start_one_host()
     {
         using Scratch scratch = new Scratch();
-        var answers = Enumerable.Range(0, 6).AsParallel().WithDegreeOfParallelism(6)
+        Scratch.Answer[] answers = Enumerable.Range(0, 6).AsParallel().WithDegreeOfParallelism(6)
             .Select(_ => scratch.Run("Start-TierSpacesHost", "-Json")).ToArray();
         Assert.All(answers, answer => Assert.Equal((0, ""), (answer.ExitCode, answer.Error)));
-        var hosts = answers.Select(answer => System.Text.Json.JsonDocument.Parse(answer.Output).RootElement[0].GetProperty("ProcessId"))
+        IEnumerable<int> hosts = answers.Select(answer => System.Text.Json.JsonDocument.Parse(answer.Output).RootElement[0].GetProperty("ProcessId"))
             .Select(id => id.GetInt32()).Distinct();
         Assert.Single(hosts);
     }
@@ -99,7 +99,7 @@ public class SupervisionTests
     {
         using Scratch scratch = new Scratch();
         scratch.Run("start");
-        var answer = scratch.Run("serve");
+        Scratch.Answer answer = scratch.Run("serve");
         Assert.Equal(1, answer.ExitCode);
         Assert.Contains($"Process {scratch.Pair().Host} is the host of {scratch.Paths.Home}.", answer.Error);
     }

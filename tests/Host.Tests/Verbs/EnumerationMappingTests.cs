@@ -27,7 +27,7 @@ public sealed class EnumerationMappingTests
     public void Enumerations_of_one_name_have_the_same_numbers()
     {
         Dictionary<string, Type> engine = typeof(IoError).Assembly.GetExportedTypes().Where(type => type.IsEnum).ToDictionary(type => type.Name);
-        var pairs = typeof(MediaType).Assembly.GetExportedTypes().Where(type => type.IsEnum && engine.ContainsKey(type.Name)).ToArray();
+        Type[] pairs = typeof(MediaType).Assembly.GetExportedTypes().Where(type => type.IsEnum && engine.ContainsKey(type.Name)).ToArray();
 
         Assert.True(pairs.Length > 4);
         Assert.All(pairs, contract => Assert.All(

@@ -18,7 +18,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         await OkAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "[sh]" }, ["ResiliencySettingNameDefault"] = "Simple" });
         await OkAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "fast", ["MediaType"] = "SSD" });
         await OkAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "slow", ["MediaType"] = "HDD" });
-        var made = await OkAsync("New-VirtualDisk", new()
+        JsonElement made = await OkAsync("New-VirtualDisk", new()
         {
             ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "d", ["StorageTiers"] = new[] { "fast", "slow" },
             ["StorageTierSizes"] = new[] { 4 * Slice, 12 * Slice }, ["WriteCacheSize"] = 0,
@@ -36,7 +36,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
     {
         Assert.Equal(0, (await PinAsync("/v/f")).GetProperty("Objects").GetArrayLength());
         await PinAsync("/other/g", "d_slow");
-        var pin = Assert.Single(await PinsAsync("FilePath", "/v/f"));
+        JsonElement pin = Assert.Single(await PinsAsync("FilePath", "/v/f"));
         Assert.Equal("/v/f d_fast Performance 1052672 " + disk, string.Join(' ', ((string[])
             ["FilePath", "DesiredStorageTierName", "DesiredStorageTierClass", "FileSize", "VirtualDiskUniqueId"]).Select(name => pin.GetProperty(name).ToString())));
         Assert.Equal(["/v/f"], Paths(await PinsAsync("VolumePath", "/v")));
@@ -66,7 +66,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
     public async Task What_cannot_be_is_refused_and_changes_nothing()
     {
         await PinAsync("/v/f");
-        var rejected = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/large", ["DesiredStorageTierFriendlyName"] = "d_fast" });
+        JsonElement rejected = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/large", ["DesiredStorageTierFriendlyName"] = "d_fast" });
         Assert.Contains("At most 2097152 bytes more can be pinned to it", Error(rejected, "ExtendedInformation"));
         Assert.Equal("40000", Error(rejected, "Code"));
         rejected = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/f", ["DesiredStorageTierFriendlyName"] = "fast" });
@@ -87,7 +87,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         await PinRangeAsync((8 * Slice) + 5, Slice);
         Assert.Equal("Pending Not on tier", Said(Assert.Single(await PinsOfDiskAsync()), "State", "PlacementStatus"));
         await PinRangeAsync((8 * Slice) + 5, Slice, now: true);
-        var pin = Assert.Single(await PinsOfDiskAsync());
+        JsonElement pin = Assert.Single(await PinsOfDiskAsync());
         Assert.Equal(
             $" OK Completely on tier 2097152 {disk} {8 * Slice} {2 * Slice} 2097152 bytes at 8388608",
             Said(pin, "FilePath", "State", "PlacementStatus", "FileSizeOnDesiredStorageTier", "VirtualDiskUniqueId", "Offset", "Length", "Place"));
@@ -125,7 +125,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         {
             [diskBy] = named, [tierBy] = tierBy == "DesiredStorageTierFriendlyName" ? "d_slow" : tier, ["Offset"] = Slice, ["Length"] = 1,
         });
-        var pin = Assert.Single(await PinsOfDiskAsync(diskBy, named));
+        JsonElement pin = Assert.Single(await PinsOfDiskAsync(diskBy, named));
         Assert.Equal($"d_slow {Slice} {Slice}", Said(pin, "DesiredStorageTierName", "Offset", "Length"));
         await OkAsync("Clear-FileStorageTier", new() { [diskBy] = new[] { named }, ["Offset"] = Slice, ["Length"] = 1 });
         Assert.Empty(await PinsOfDiskAsync(diskBy, named));
@@ -157,10 +157,10 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         await PinRangeAsync(2 * Slice, Slice);
         await PinRangeAsync(2 * Slice, Slice, "d_slow");   // in place of the one before
         Assert.Equal(4, (await PinsOfDiskAsync()).Length);
-        var cleared = await ClearRangeAsync(Slice + 1, Slice);   // slices 1 and 2
+        JsonElement cleared = await ClearRangeAsync(Slice + 1, Slice);   // slices 1 and 2
         Assert.Equal("Pins that reach beyond 2097152 bytes at 1048576 of virtual disk 'd' stay: 3145728 bytes at 0.", Assert.Single(cleared.GetProperty("Warnings").EnumerateArray()).GetString());
         Assert.Equal(["3145728 bytes at 0", "/v/f"], Places(await PinsOfDiskAsync()));
-        var rejected = await host.SendAsync("Clear-FileStorageTier", Range("d", Slice, Slice));
+        JsonElement rejected = await host.SendAsync("Clear-FileStorageTier", Range("d", Slice, Slice));
         Assert.Equal("8", Error(rejected, "Code"));
         Assert.Equal("No range of virtual disk 'd' is pinned within 1048576 bytes at 1048576. Pinned beyond it: 3145728 bytes at 0.", Error(rejected, "ExtendedInformation"));
 
@@ -193,7 +193,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         Dictionary<string, object?> range = new Dictionary<string, object?> { ["VirtualDiskFriendlyName"] = name, ["Offset"] = offset, ["Length"] = length };
         foreach (bool isWhatIf in new[] { true, false })
         {
-            var rejected = await host.SendAsync("Set-FileStorageTier", new(range) { ["DesiredStorageTierFriendlyName"] = tier, ["Now"] = true, ["WhatIf"] = isWhatIf });
+            JsonElement rejected = await host.SendAsync("Set-FileStorageTier", new(range) { ["DesiredStorageTierFriendlyName"] = tier, ["Now"] = true, ["WhatIf"] = isWhatIf });
             Assert.Equal($"{code}", Error(rejected, "Code"));
             Assert.Contains(message, string.Join(' ', ((string[])["Message", "ExtendedInformation", "RecommendedAction"]).Select(part => Error(rejected, part))), StringComparison.Ordinal);
         }
@@ -221,7 +221,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
 
     private async Task<JsonElement> OkAsync(string verb, Dictionary<string, object?> request)
     {
-        var reply = await host.SendAsync(verb, request);
+        JsonElement reply = await host.SendAsync(verb, request);
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         return reply;
     }
@@ -244,7 +244,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
 
     private async Task<string> TiersAsync(params int[] slices)
     {
-        var all = (await OkAsync("Get-StorageTierHeatMap", new() { ["FriendlyName"] = new[] { "d" } })).GetProperty("Objects").EnumerateArray().ToArray();
+        JsonElement[] all = (await OkAsync("Get-StorageTierHeatMap", new() { ["FriendlyName"] = new[] { "d" } })).GetProperty("Objects").EnumerateArray().ToArray();
         return string.Join(' ', slices.Select(slice => all.Single(one => one.GetProperty("Slice").GetInt32() == slice).GetProperty("Tier").GetString()));
     }
 

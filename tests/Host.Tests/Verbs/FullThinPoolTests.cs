@@ -58,7 +58,7 @@ public sealed class FullThinPoolTests
     private static T Timed<T>(Stopwatch watch, Func<T> work)
     {
         watch.Restart();
-        var result = work();
+        T? result = work();
         watch.Stop();
         return result;
     }
@@ -73,8 +73,8 @@ public sealed class FullThinPoolTests
 
     private static (string Health, string Status) State(Scratch scratch, string verb)
     {
-        var one = One(scratch, verb);
-        var status = one.GetProperty("OperationalStatus");
+        JsonElement one = One(scratch, verb);
+        JsonElement status = one.GetProperty("OperationalStatus");
         return (one.GetProperty("HealthStatus").GetString()!, status.ValueKind == JsonValueKind.Array ? status[0].GetString()! : status.GetString()!);
     }
 }

@@ -48,11 +48,11 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         await HeatAsync("l", Slice, Large, [.. Enumerable.Range(0, Large).Select(slice => (slice, 1 + (slice % 7)))]);
         await HeatAsync("d", Slice, 16, (3, 5));
         Dictionary<string, object?> request = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "l", "absent", "d" } };
-        var first = await host.SendAsync("Get-StorageTierHeatMap", request);
+        JsonElement first = await host.SendAsync("Get-StorageTierHeatMap", request);
         Assert.Single(first.GetProperty("Errors").EnumerateArray().ToArray());
         Assert.InRange(first.GetProperty("Objects").GetArrayLength(), GetStorageTierHeatMapHandler.PageObjects, Large);
-        var slices = Slices(first);
-        while (first.TryGetProperty("NextPage", out var next))
+        List<string> slices = Slices(first);
+        while (first.TryGetProperty("NextPage", out JsonElement next))
         {
             request["Page"] = next.GetString();
             first = await host.SendAsync("Get-StorageTierHeatMap", request);
@@ -72,10 +72,10 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         List<string> slices = [];
         for (string? page = ""; page is not null;)
         {
-            var reply = await OkAsync("Get-StorageTierExplanation", request);
+            JsonElement reply = await OkAsync("Get-StorageTierExplanation", request);
             Assert.InRange(reply.GetProperty("Objects").GetArrayLength(), 1, GetStorageTierExplanationHandler.PageObjects);
             slices.AddRange(Slices(reply));
-            request["Page"] = page = reply.TryGetProperty("NextPage", out var next) ? next.GetString() : null;
+            request["Page"] = page = reply.TryGetProperty("NextPage", out JsonElement next) ? next.GetString() : null;
         }
 
         Assert.Equal([.. Enumerable.Range(0, Large).Select(slice => $"l {slice}"), .. Enumerable.Range(0, 16).Select(slice => $"d {slice}")], slices);
@@ -87,7 +87,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         string disk = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
         host.Files.Put("/v/f", disk, new PinnedRange(9 * Slice, Slice), new PinnedRange((2 * Slice) + 4096, 4096), new PinnedRange((2 * Slice) + 16384, Slice));
         await OkAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/f", ["DesiredStorageTierFriendlyName"] = "d_slow" });
-        var why = (await OkAsync("Get-StorageTierExplanation", new() { ["FilePath"] = "/v/f" })).GetProperty("Objects").EnumerateArray().ToArray();
+        JsonElement[] why = (await OkAsync("Get-StorageTierExplanation", new() { ["FilePath"] = "/v/f" })).GetProperty("Objects").EnumerateArray().ToArray();
         Assert.Equal([2, 3, 9], why.Select(slice => slice.GetProperty("Slice").GetInt32()));
         Assert.All(why, slice => Assert.Equal("/v/f d_slow", $"{slice.GetProperty("FilePath")} {slice.GetProperty("PinnedTier")}"));
         Assert.Contains("nothing has been written to it", why[0].GetProperty("Explanation").GetString());
@@ -100,7 +100,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     {
         await HeatAsync("d", Slice, 16, (3, 5), (6, 2), (7, 9));
         string file = host.Image("heat");
-        var exported = Assert.Single((await ExportAsync("d", file)).GetProperty("Objects").EnumerateArray().ToArray());
+        JsonElement exported = Assert.Single((await ExportAsync("d", file)).GetProperty("Objects").EnumerateArray().ToArray());
         Assert.Equal($"d {Slice} 3 {HeatSnapshot.BlockSize}", string.Join(' ', ((string[])["VirtualDiskFriendlyName", "SliceSize", "HotSlices", "Size"]).Select(name => exported.GetProperty(name).ToString())));
         Assert.Equal(HeatSnapshot.BlockSize, new FileInfo(file).Length);
         await OkAsync("Import-StorageTierHeatMap", new() { ["FriendlyName"] = "s", ["Path"] = file, ["PassThru"] = true });
@@ -152,7 +152,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         File.CreateSymbolicLink(link, other);
         foreach (string path in ((string[])["/dev/null", link]))
         {
-            var rejected = Error(await host.SendAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = path, ["Force"] = true }));
+            JsonElement rejected = Error(await host.SendAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = path, ["Force"] = true }));
             Assert.Contains($"-Path '{path}' is no regular file", rejected.GetProperty("ExtendedInformation").GetString());
         }
 
@@ -182,13 +182,13 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["DemoteColdAfter"] = 48, ["HeatHalfLife"] = 6 });
         await host.CloseAsync();
         await host.OpenAsync();
-        var disks = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d", "s", "v" } })).GetProperty("Objects").EnumerateArray();
+        JsonElement.ArrayEnumerator disks = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d", "s", "v" } })).GetProperty("Objects").EnumerateArray();
         Assert.Equal(["40 48 6", "0 0 24", "  "], disks.Select(disk => $"{disk.GetProperty("MinimumHeat")} {disk.GetProperty("DemoteColdAfter")} {disk.GetProperty("HeatHalfLife")}"));
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["DemoteColdAfter"] = 0 });
         Assert.Contains("-MinimumHeat 1000000001 is outside its range, 0 to 1000000000 requests", await FailsAsync("MinimumHeat", 1_000_000_001));
         Assert.Contains("-DemoteColdAfter 8761 is outside its range, 0 to 8760 hours", await FailsAsync("DemoteColdAfter", 8761));
         Assert.Contains("-HeatHalfLife 0 is outside its range, 1 to 8760 hours", await FailsAsync("HeatHalfLife", 0));
-        var rejected = Error(await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DemoteColdAfter"] = 1 }));
+        JsonElement rejected = Error(await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DemoteColdAfter"] = 1 }));
         Assert.Equal("1 -DemoteColdAfter is for virtual disks with tiers, and 'v' has none.", $"{rejected.GetProperty("Code")} {rejected.GetProperty("ExtendedInformation")}");
     }
 
@@ -202,7 +202,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     private async Task HeatAsync(string disk, int slice, int slices, params (int Slice, int Requests)[] used)
     {
         HeatMap map = new HeatMap(new HeatSettings { SliceBytes = slice }, slices);
-        foreach (var (at, requests) in used)
+        foreach ((int at, int requests) in used)
         {
             for (int i = 0; i < requests; i++)
             {
@@ -212,7 +212,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
 
         HeatSnapshotWriter writer = new HeatSnapshotWriter(map, Guid.NewGuid(), 1, DateTime.UtcNow.Ticks, 0);
         byte[] block = new byte[HeatSnapshot.BlockSize];
-        using (var file = File.Create(host.Image("made")))
+        using (FileStream file = File.Create(host.Image("made")))
         {
             while (writer.Next(block))
             {
@@ -241,7 +241,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
 
     private async Task<JsonElement> OkAsync(string verb, Dictionary<string, object?> request)
     {
-        var reply = await host.SendAsync(verb, request);
+        JsonElement reply = await host.SendAsync(verb, request);
         Assert.True(reply.GetProperty("Errors").GetArrayLength() == 0, reply.GetProperty("Errors").ToString());
         return reply;
     }

@@ -46,7 +46,7 @@ public sealed class HeatPictureTests
             picture.Add(Slice(5 + slice, 0, 0));
         }
 
-        var lines = picture.Lines().ToArray();
+        (long Slice, string Heat, string Tier)[] lines = picture.Lines().ToArray();
         Assert.InRange(lines.Length, 1, 2);
         Assert.Equal(new string('1', ((slices - 1) / perCharacter) + 1), string.Concat(lines.Select(line => line.Tier)));
     }

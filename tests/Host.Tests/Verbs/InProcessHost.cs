@@ -2,6 +2,7 @@ using System.Text.Json;
 using System.Text.RegularExpressions;
 using TierSpaces.Acceptance;
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs;
 using TierSpaces.Host.Verbs.Mapping;
@@ -70,8 +71,8 @@ public sealed partial class InProcessHost : IAsyncLifetime
     /// <summary>Writes ones to places of a virtual disk, one after the other, over its socket: no device is made of it.</summary>
     internal async Task WriteAsync(string virtualDisk, int bytes, IEnumerable<long> offsets)
     {
-        var disk = (await host.Subsystem.VirtualDisks.ListAsync()).Single(disk => disk.Description.FriendlyName == virtualDisk);
-        var connected = await host.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value);
+        VirtualDiskStatus disk = (await host.Subsystem.VirtualDisks.ListAsync()).Single(disk => disk.Description.FriendlyName == virtualDisk);
+        VirtualDiskStatus connected = await host.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value);
         using NbdClient client = new(VirtualDiskMapping.NbdUri(virtualDisk, connected.SocketPath));
         byte[] ones = Enumerable.Repeat((byte)1, bytes).ToArray();
         foreach (long offset in offsets)
@@ -87,7 +88,7 @@ public sealed partial class InProcessHost : IAsyncLifetime
         string state = "";
         foreach (string verb in listed)
         {
-            var objects = (await SendAsync(verb, [])).GetProperty("Objects").EnumerateArray();
+            JsonElement.ArrayEnumerator objects = (await SendAsync(verb, [])).GetProperty("Objects").EnumerateArray();
             state += string.Join('\n', objects.Select(info => Masked(info.ToString())).Order(StringComparer.Ordinal));   // their own order is by identifier
         }
 

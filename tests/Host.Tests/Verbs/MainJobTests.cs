@@ -11,7 +11,7 @@ public sealed class MainJobTests : IDisposable
     public void From_disks_to_a_served_virtual_disk_and_back()
     {
         world.Ok("New-VirtualDisk", "p", "-FriendlyName", "d", "-ResiliencySettingName", "Mirror", "-Size", "64MB", "-NumberOfColumns", "2");
-        var disk = world.One("Connect-VirtualDisk", "d", "-PassThru", "-Json");
+        JsonElement disk = world.One("Connect-VirtualDisk", "d", "-PassThru", "-Json");
         Assert.Equal("OK", disk.GetProperty("OperationalStatus")[0].GetString());
         Assert.Equal(64 << 20, disk.GetProperty("Size").GetInt64());
         string uri = disk.GetProperty("NbdUri").GetString()!;
@@ -32,9 +32,9 @@ public sealed class MainJobTests : IDisposable
     {
         world.Ok("New-VirtualDisk", "p", "-FriendlyName", "d", "-Size", "64MB");
         world.Ok("Connect-VirtualDisk", "d");
-        var before = world.One("Get-VirtualDisk", "d", "-Json");
+        JsonElement before = world.One("Get-VirtualDisk", "d", "-Json");
         Scratch.Kill(world.Scratch.Pair().Host);
-        var after = world.One("Get-VirtualDisk", "d", "-Json");
+        JsonElement after = world.One("Get-VirtualDisk", "d", "-Json");
         foreach (string property in (string[])["UniqueId", "NbdUri", "Size"])
         {
             Assert.Equal(before.GetProperty(property).ToString(), after.GetProperty(property).ToString());
@@ -49,7 +49,7 @@ public sealed class MainJobTests : IDisposable
         world.Ok("New-VirtualDisk", "p", "-FriendlyName", "d", "-Size", "64MB");
         world.Ok("stop");
         using Scratch other = new Scratch("other");
-        var answer = other.Run("Register-PhysicalDisk", $"{world.Image("a")},{world.Image("b")},{world.Image("c")},{world.Image("d")}");
+        Scratch.Answer answer = other.Run("Register-PhysicalDisk", $"{world.Image("a")},{world.Image("b")},{world.Image("c")},{world.Image("d")}");
         Assert.Equal((0, ""), (answer.ExitCode, answer.Error));
         Assert.Equal("d", JsonDocument.Parse(other.Run("Get-VirtualDisk", "-Json").Output).RootElement[0].GetProperty("FriendlyName").GetString());
     }
@@ -76,7 +76,7 @@ public sealed class MainJobTests : IDisposable
     public void Attributes_and_defaults_are_kept()
     {
         world.Ok("Set-PhysicalDisk", "a", "-NewFriendlyName", "first", "-Description", "the first", "-MediaType", "HDD", "-Usage", "HotSpare");
-        var disk = world.One("Get-PhysicalDisk", "first", "-Json");
+        JsonElement disk = world.One("Get-PhysicalDisk", "first", "-Json");
         Assert.Equal(
             ("the first", "HDD", "Hot Spare"),
             (disk.GetProperty("Description").GetString(), disk.GetProperty("MediaType").GetString(), disk.GetProperty("Usage").GetString()));
@@ -87,7 +87,7 @@ public sealed class MainJobTests : IDisposable
         world.Ok("Set-VirtualDisk", "v", "-NewFriendlyName", "w", "-Usage", "Unrestricted");
         world.Ok("Set-VirtualDisk", "w", "-Access", "Readable");
         world.Ok("Resize-VirtualDisk", "w", "-Size", "32MB");
-        var made = world.One("Get-VirtualDisk", "w", "-Json");
+        JsonElement made = world.One("Get-VirtualDisk", "w", "-Json");
         Assert.Equal(
             ("Thin", 65536, 1, "Unrestricted", "Readable", 32 << 20),
             (made.GetProperty("ProvisioningType").GetString(), made.GetProperty("Interleave").GetInt32(),

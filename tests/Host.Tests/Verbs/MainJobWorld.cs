@@ -29,19 +29,19 @@ public sealed class MainJobWorld : IDisposable
 
     public void Ok(params string[] words)
     {
-        var answer = Scratch.Run(words);
+        Scratch.Answer answer = Scratch.Run(words);
         Assert.True(answer.ExitCode == 0, $"{string.Join(' ', words)}: {answer.Error}");
     }
 
     public void Refused(string id, params string[] words)
     {
-        var answer = Scratch.Run(words);
+        Scratch.Answer answer = Scratch.Run(words);
         Assert.True(answer.ExitCode == 1 && answer.Error.Contains(id), $"{string.Join(' ', words)}: {answer.ExitCode} {answer.Error}");
     }
 
     public JsonElement All(params string[] words)
     {
-        var answer = Scratch.Run(words);
+        Scratch.Answer answer = Scratch.Run(words);
         Assert.True(answer.ExitCode == 0, $"{string.Join(' ', words)}: {answer.Error}");
         return JsonDocument.Parse(answer.Output).RootElement;
     }

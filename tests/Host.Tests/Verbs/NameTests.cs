@@ -40,9 +40,9 @@ public sealed class NameTests(MainJobWorld world) : IClassFixture<MainJobWorld>
             ("NewFriendlyName", ["Set-StoragePool", "p", "-NewFriendlyName", name]),
             ("NewFriendlyName", ["Set-PhysicalDisk", "a", "-NewFriendlyName", name]),
         ];
-        foreach (var (parameter, words) in lines)
+        foreach ((string? parameter, string[]? words) in lines)
         {
-            var answer = world.Scratch.Run(words);
+            Scratch.Answer answer = world.Scratch.Run(words);
             Assert.Equal($"{words[0]}: Invalid parameter. -{parameter} {problem} {Valid}".Replace("..", "."), answer.Error.TrimEnd());
             Assert.Equal(1, answer.ExitCode);
         }

@@ -18,7 +18,7 @@ public class NewVerbTests
         VerbArguments arguments = VerbArguments.Read(verb, ["brown", "-vol", "2KB", "-Guests", "'a,b',c"]);
         VerbDispatcher dispatcher = new VerbDispatcher([new Handler()], new SemaphoreSlim(1, 1));
         byte[] answer = await dispatcher.RunAsync("measure-teapot", RequestText.Write(verb, arguments), TestContext.Current.CancellationToken);
-        var (output, error) = (new StringWriter(), new StringWriter());
+        (StringWriter? output, StringWriter? error) = (new StringWriter(), new StringWriter());
         Assert.Equal(1, ReplyText.Print(verb, JsonDocument.Parse(answer).RootElement, asJson: false, output, error));
         Assert.Equal("Name  Volume\n----  ------\nbrown   2 KB\n\n", output.ToString());
         Assert.Equal("Measure-Teapot: Not supported. The guest a,b takes no tea. [StorageWMI 1]\n", error.ToString());
@@ -35,7 +35,7 @@ public class NewVerbTests
     [Fact]
     public void Its_parameters_are_checked()
     {
-        var wrong = Assert.Throws<UsageException>(() => VerbArguments.Read(verb, ["-Volume", "1"]));
+        UsageException wrong = Assert.Throws<UsageException>(() => VerbArguments.Read(verb, ["-Volume", "1"]));
         Assert.Equal("-Name must be given.", wrong.Message);
     }
 

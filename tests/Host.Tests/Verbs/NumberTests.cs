@@ -15,10 +15,10 @@ public sealed class NumberTests(InProcessHost host) : IClassFixture<InProcessHos
     [MemberData(nameof(Numbers))]
     public void The_command_line_names_value_range_and_what_to_do(string verb, string name)
     {
-        var parameter = Parameter(verb, name);
+        ParameterDescription parameter = Parameter(verb, name);
         foreach (string text in (string[])["-1", "18446744073709551616", "1.5.5GB", "lots", "", "-1GB"])
         {
-            var wrong = Assert.Throws<UsageException>(() => Write(parameter, text));
+            UsageException wrong = Assert.Throws<UsageException>(() => Write(parameter, text));
             AssertComplete(wrong.Error, parameter, text);
         }
     }
@@ -27,7 +27,7 @@ public sealed class NumberTests(InProcessHost host) : IClassFixture<InProcessHos
     [MemberData(nameof(Numbers))]
     public async Task The_host_names_value_range_and_what_to_do(string verb, string name)
     {
-        var parameter = Parameter(verb, name);
+        ParameterDescription parameter = Parameter(verb, name);
         string before = await host.StateAsync();
         foreach (string text in (string[])["-1", "18446744073709551616", "1.5", "true", "{}"])
         {
@@ -48,7 +48,7 @@ public sealed class NumberTests(InProcessHost host) : IClassFixture<InProcessHos
             return;   // no parameter of these selects an object; their own tests have the limits
         }
 
-        var parameter = Parameter(verb, name);
+        ParameterDescription parameter = Parameter(verb, name);
         string before = await host.StateAsync();
         foreach (ulong value in (ulong[])[NumberRange.MaxOf(parameter.ElementType), NumberRange.MaxOf(parameter.ElementType) / 2 + 1])
         {
@@ -59,8 +59,8 @@ public sealed class NumberTests(InProcessHost host) : IClassFixture<InProcessHos
                     .ToDictionary(other => other.Name, other => Valid(verb, other));
                 request[name] = parameter.IsList ? new[] { value } : value;
                 request["WhatIf"] = true;
-                var answer = await host.SendAsync(verb, request);
-                foreach (var error in answer.GetProperty("Errors").EnumerateArray())
+                JsonElement answer = await host.SendAsync(verb, request);
+                foreach (JsonElement error in answer.GetProperty("Errors").EnumerateArray())
                 {
                     Assert.True(error.GetProperty("Code").GetInt32() != StorageErrors.Failed.Code, $"{verb} -{name} {value}: {error}");
                 }

@@ -32,7 +32,7 @@ public sealed class PageMemoryTests
     [Fact]
     public async Task A_list_at_its_end_is_forgotten_at_once()
     {
-        var listing = memory.Begin(await PageAsync(null, "one"));
+        PageMemory<string>.Listing listing = memory.Begin(await PageAsync(null, "one"));
         await listing.OfAsync(disk, () => Task.FromResult("again"));
         Assert.Null(listing.End(null));
         Assert.Equal(0, memory.Count);
@@ -81,7 +81,7 @@ public sealed class PageMemoryTests
 
     private async Task<string> PageAsync(string? page, string value)
     {
-        var listing = memory.Begin(page);
+        PageMemory<string>.Listing listing = memory.Begin(page);
         await listing.OfAsync(disk, () => Task.FromResult(value));
         return listing.End("disk:0")!;
     }

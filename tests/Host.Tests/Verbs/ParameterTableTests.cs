@@ -23,11 +23,11 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     [MemberData(nameof(Refused))]
     public async Task What_is_refused_is_answered_with_its_code_and_named(string cmdlet, string parameter, string value)
     {
-        var row = ParameterTable.Rows.Single(row => (row.Cmdlet, row.Parameter, row.State, row.Value) == (cmdlet, parameter, ParameterState.Refused, value));
+        ParameterRow row = ParameterTable.Rows.Single(row => (row.Cmdlet, row.Parameter, row.State, row.Value) == (cmdlet, parameter, ParameterState.Refused, value));
         string before = await shared.StateAsync();
-        var reply = await shared.SendAsync(cmdlet, Request(cmdlet, parameter, row.IsForOneValue ? value : null));
+        JsonElement reply = await shared.SendAsync(cmdlet, Request(cmdlet, parameter, row.IsForOneValue ? value : null));
 
-        var error = Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray());
+        JsonElement error = Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray());
         Assert.Equal(row.Code, error.GetProperty("Code").GetInt32());
         Assert.Contains("-" + parameter, error.GetProperty("ExtendedInformation").GetString());
         Assert.Equal(before, await shared.StateAsync());
@@ -37,7 +37,7 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     [MemberData(nameof(Accepted))]
     public void A_value_that_says_nothing_is_accepted(string cmdlet, string parameter, string value)
     {
-        var verb = VerbDescription.Find(cmdlet)!;
+        VerbDescription verb = VerbDescription.Find(cmdlet)!;
         byte[] json = JsonSerializer.SerializeToUtf8Bytes(Request(cmdlet, parameter, value));
         StorageRequest request = (StorageRequest)JsonSerializer.Deserialize(json, ContractsJson.Default.GetTypeInfo(verb.RequestType)!)!;
 
@@ -49,14 +49,14 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     public async Task What_has_no_effect_changes_nothing_and_says_so(string cmdlet, string parameter, string value)
     {
         Assert.Equal("", value);
-        await using var with = await InProcessHost.StartAsync();
-        await using var without = await InProcessHost.StartAsync();
-        var request = Working(cmdlet);
-        var plain = await without.SendAsync(cmdlet, request);
+        await using InProcessHost with = await InProcessHost.StartAsync();
+        await using InProcessHost without = await InProcessHost.StartAsync();
+        Dictionary<string, object?> request = Working(cmdlet);
+        JsonElement plain = await without.SendAsync(cmdlet, request);
         request[parameter] = Sample(cmdlet, Parameter(cmdlet, parameter));
-        var reply = await with.SendAsync(cmdlet, request);
+        JsonElement reply = await with.SendAsync(cmdlet, request);
 
-        var warnings = reply.GetProperty("Warnings").EnumerateArray().Select(warning => warning.GetString()!);
+        IEnumerable<string> warnings = reply.GetProperty("Warnings").EnumerateArray().Select(warning => warning.GetString()!);
         Assert.Contains(warnings, warning => warning.StartsWith($"-{parameter} has no effect", StringComparison.Ordinal));
         Assert.Equal((0, 0), (plain.GetProperty("Errors").GetArrayLength(), reply.GetProperty("Errors").GetArrayLength()));
         Assert.Equal(without.Masked(plain.GetProperty("Objects").ToString()), with.Masked(reply.GetProperty("Objects").ToString()));
@@ -72,7 +72,7 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     /// <summary>A request that is complete but for what its values mean: the parameter, with what its set requires.</summary>
     private static Dictionary<string, object?> Request(string cmdlet, string parameter, string? value)
     {
-        var (verb, meant) = (VerbDescription.Find(cmdlet)!, Parameter(cmdlet, parameter));
+        (VerbDescription? verb, ParameterDescription? meant) = (VerbDescription.Find(cmdlet)!, Parameter(cmdlet, parameter));
         string set = meant.Sets.Concat([PossibleSet(verb)]).First();
         Dictionary<string, object?> request = verb.Parameters
             .Where(other => other.Attribute is { Required: true, Default: "" } && (set.Length == 0 || other.IsIn(set)))

@@ -11,10 +11,10 @@ public sealed class PowerCutTests : IDisposable
     [Fact]
     public void A_layout_is_proved_and_nothing_is_left()
     {
-        var answer = scratch.Run("Test-StoragePowerCut", "Simple", "-NumberOfColumns", "1", "-Size", "1MB", "-Cuts", "3", "-Seed", "5", "-Json");
+        Scratch.Answer answer = scratch.Run("Test-StoragePowerCut", "Simple", "-NumberOfColumns", "1", "-Size", "1MB", "-Cuts", "3", "-Seed", "5", "-Json");
 
         Assert.True(answer.ExitCode == 0, answer.Error);
-        var result = One(answer);
+        JsonElement result = One(answer);
         Assert.Equal(("Simple", 3, 12, 0, 5), (result.GetProperty("ResiliencySettingName").GetString(), Number(result, "Cuts"),
             Number(result, "CrashStates"), Number(result, "Violations"), Number(result, "Seed")));
         Assert.Equal(12 * 2 * 2048, Number(result, "SectorsVerified"));
@@ -24,7 +24,7 @@ public sealed class PowerCutTests : IDisposable
     [Fact]
     public void A_planted_fault_is_reported_and_is_an_error()
     {
-        var answer = scratch.Run(
+        Scratch.Answer answer = scratch.Run(
             "Test-StoragePowerCut", "Simple", "-NumberOfColumns", "1", "-Size", "1MB", "-Cuts", "4", "-Seed", "3", "-FlushLies", "-Json");
 
         Assert.Equal(1, answer.ExitCode);
@@ -41,7 +41,7 @@ public sealed class PowerCutTests : IDisposable
         Ok("New-VirtualDisk", "p", "-FriendlyName", "d", "-Size", "16MB", "-ResiliencySettingName", "Mirror", "-Interleave", "64KB", "-Checksum", "None");
         string before = scratch.Run("Get-StorageCounter", "-VirtualDisk", "d", "-Json").Output;
 
-        var result = One(scratch.Run("Test-StoragePowerCut", "-FriendlyName", "d", "-Size", "1MB", "-Cuts", "1", "-Json"));
+        JsonElement result = One(scratch.Run("Test-StoragePowerCut", "-FriendlyName", "d", "-Size", "1MB", "-Cuts", "1", "-Json"));
 
         Assert.Equal(("d", "Mirror", "None", 65536, 0), (result.GetProperty("FriendlyName").GetString(),
             result.GetProperty("ResiliencySettingName").GetString(), result.GetProperty("Checksum").GetString(),
@@ -53,14 +53,14 @@ public sealed class PowerCutTests : IDisposable
     public void It_ends_at_its_time_limit_and_with_its_caller()
     {
         Stopwatch watch = Stopwatch.StartNew();
-        var answer = scratch.Run("Test-StoragePowerCut", "Simple", "-Cuts", "100000", "-TimeLimitSeconds", "1", "-Json");
+        Scratch.Answer answer = scratch.Run("Test-StoragePowerCut", "Simple", "-Cuts", "100000", "-TimeLimitSeconds", "1", "-Json");
 
         Assert.Equal(0, answer.ExitCode);
         Assert.Contains("time limit of 1 seconds", answer.Error);
         Assert.InRange(Number(One(answer), "Cuts"), 0, 99_999);
         Assert.InRange(watch.Elapsed.TotalSeconds, 1, 50);
 
-        using var caller = Process.Start(new ProcessStartInfo(Scratch.Executable, ["Test-StoragePowerCut", "-Cuts", "100000"])
+        using Process caller = Process.Start(new ProcessStartInfo(Scratch.Executable, ["Test-StoragePowerCut", "-Cuts", "100000"])
         {
             RedirectStandardOutput = true, RedirectStandardError = true, Environment = { ["TIERSPACES_HOME"] = scratch.Paths.Home },
         })!;
@@ -97,7 +97,7 @@ public sealed class PowerCutTests : IDisposable
 
     private void Ok(params string[] words)
     {
-        var answer = scratch.Run(words);
+        Scratch.Answer answer = scratch.Run(words);
         Assert.True(answer.ExitCode == 0, answer.Error + answer.Output);
     }
 

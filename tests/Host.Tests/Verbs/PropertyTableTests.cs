@@ -58,7 +58,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
 
     private static string Complaint((string Class, string Property) key, HashSet<string> values)
     {
-        bool isListed = constants.TryGetValue(key, out var row);
+        bool isListed = constants.TryGetValue(key, out (string Value, string Reason) row);
         return (isListed, values.Count) switch
         {
             (_, 0) => $"{key} was not seen at all",
@@ -71,7 +71,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
 
     private async Task PrepareAsync()
     {
-        var rotating = Enumerable.Range(1, 3).Select(i => host.Image($"hdd{i}"));
+        IEnumerable<string> rotating = Enumerable.Range(1, 3).Select(i => host.Image($"hdd{i}"));
         await OkAsync("New-PhysicalDisk", new()
         {
             ["Path"] = rotating, ["Size"] = 1 << 30, ["MediaType"] = "HDD", ["BusType"] = "SAS", ["SpindleSpeed"] = 7200, ["LogicalSectorSize"] = 512,
@@ -148,7 +148,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
         }
 
         Note("Get-StorageReliabilityCounter", await host.SendAsync("Get-StorageReliabilityCounter", new() { ["PhysicalDisk"] = "*" }));
-        foreach (var disk in (await host.SendAsync("Get-VirtualDisk", [])).GetProperty("Objects").EnumerateArray())
+        foreach (JsonElement disk in (await host.SendAsync("Get-VirtualDisk", [])).GetProperty("Objects").EnumerateArray())
         {
             Note("Get-PhysicalExtent", await host.SendAsync("Get-PhysicalExtent", new() { ["VirtualDisk"] = disk.GetProperty("UniqueId").GetString() }));
         }
@@ -181,9 +181,9 @@ public sealed class PropertyTableTests : IAsyncLifetime
     /// <summary>A file takes a file system on a connected disk: pins as the engine would tell them.</summary>
     private void LookAtPins()
     {
-        var tiers = ((string[])["fast", "slow"]).Select((name, number) => new TierDescription { Id = Guid.NewGuid(), Number = number, FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
+        TierDescription[] tiers = ((string[])["fast", "slow"]).Select((name, number) => new TierDescription { Id = Guid.NewGuid(), Number = number, FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
         VirtualDiskDescription disk = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "z", ResiliencySettingName = "Simple", SizeBytes = 16, Tiers = [.. tiers] };
-        foreach (var (path, tier, bytesOn) in ((string, int, long[])[])[("/f", 0, [0, 5]), ("/g", 1, [2, 6]), ("", 1, [0, 8])])
+        foreach ((string? path, int tier, long[]? bytesOn) in ((string, int, long[])[])[("/f", 0, [0, 5]), ("/g", 1, [2, 6]), ("", 1, [0, 8])])
         {
             Pin pin = new Pin(Guid.NewGuid(), tier, path, [new PinnedRange(0, bytesOn.Sum())]);
             Note("Get-FileStorageTier", new PinStatus(pin, disk with { Id = new VirtualDiskId(Guid.NewGuid()) }, tiers[tier], bytesOn, IsMoving: tier == 0).ToInfo());
@@ -200,9 +200,9 @@ public sealed class PropertyTableTests : IAsyncLifetime
     private void Note(string verb, JsonElement reply)
     {
         string name = ClassOf(VerbDescription.Find(verb)!.OutputType);
-        foreach (var property in reply.GetProperty("Objects").EnumerateArray().SelectMany(Properties))
+        foreach (JsonProperty property in reply.GetProperty("Objects").EnumerateArray().SelectMany(Properties))
         {
-            var key = (name, property.Name);
+            (string name, string Name) key = (name, property.Name);
             seen[key] = seen.GetValueOrDefault(key) ?? [];
             seen[key].Add(property.Value.ToString());
         }
@@ -210,7 +210,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
 
     /// <summary>Returns the properties to compare. The primordial pool, which contains every disk, leaves out properties of concrete pools and proves nothing about them.</summary>
     private static IEnumerable<JsonProperty> Properties(JsonElement info) => info.EnumerateObject()
-        .Where(property => !info.TryGetProperty("IsPrimordial", out var primordial) || !primordial.GetBoolean() || property.Name == "IsPrimordial");
+        .Where(property => !info.TryGetProperty("IsPrimordial", out JsonElement primordial) || !primordial.GetBoolean() || property.Name == "IsPrimordial");
 
     /// <summary>Those of Windows; ours have their own tests.</summary>
     private static IEnumerable<Type> Classes() => VerbDescription.All.Select(verb => verb.OutputType).Distinct()

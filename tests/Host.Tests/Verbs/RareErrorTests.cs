@@ -1,3 +1,4 @@
+using System.Text.Json;
 using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Tests.Verbs;
@@ -36,7 +37,7 @@ public sealed class RareErrorTests : IAsyncLifetime
         await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("other") }, ["Size"] = 128 << 20 });
         await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "gone", ["PhysicalDisks"] = new[] { "other" } });
         await host.CloseAsync();
-        using (var image = File.OpenWrite(host.Image("other")))
+        using (FileStream image = File.OpenWrite(host.Image("other")))
         {
             image.SetLength(100 << 20);
         }
@@ -48,7 +49,7 @@ public sealed class RareErrorTests : IAsyncLifetime
     [Fact]
     public async Task A_disk_of_another_host_is_not_registered()
     {
-        await using var other = await InProcessHost.StartAsync();
+        await using InProcessHost other = await InProcessHost.StartAsync();
         await FailsAsync("InUse", 6, "Register-PhysicalDisk", new() { ["Path"] = new[] { other.Image("free") } });
         await FailsAsync("InUse", 6, "Register-PhysicalDisk", new() { ["Path"] = new[] { other.Image("a") } });
     }
@@ -64,14 +65,14 @@ public sealed class RareErrorTests : IAsyncLifetime
     public void A_socket_path_has_a_longest_length()
     {
         string home = "/tmp/" + new string('h', 200);
-        var error = Assert.Throws<StorageException>(() => new HostPaths(home).CheckSocketPath(new HostPaths(home).Socket)).Error;
+        StorageErrorInfo error = Assert.Throws<StorageException>(() => new HostPaths(home).CheckSocketPath(new HostPaths(home).Socket)).Error;
         Assert.Equal(StorageErrors.SocketPathTooLong.Word, error.Word);
     }
 
     private async Task FailsAsync(string word, int code, string verb, Dictionary<string, object?> request)
     {
-        var reply = await host.SendAsync(verb, request);
-        var error = Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray());
+        JsonElement reply = await host.SendAsync(verb, request);
+        JsonElement error = Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray());
         Assert.Equal((word, code), (error.GetProperty("Word").GetString(), error.GetProperty("Code").GetInt32()));
     }
 }

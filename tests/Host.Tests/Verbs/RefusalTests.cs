@@ -35,7 +35,7 @@ public sealed class RefusalTests(MainJobWorld world) : IClassFixture<MainJobWorl
     [InlineData("Add-PhysicalDisk -VirtualDiskFriendlyName v -PhysicalDisks a", "StorageWMI 1")]
     public void What_is_refused_changes_nothing(string line, string id)
     {
-        var answer = world.Scratch.Run(line.Split(' '));
+        Scratch.Answer answer = world.Scratch.Run(line.Split(' '));
         Assert.Equal(1, answer.ExitCode);
         Assert.StartsWith(line.Split(' ')[0] + ": ", answer.Error);
         Assert.EndsWith($"{id}]", answer.Error.TrimEnd());

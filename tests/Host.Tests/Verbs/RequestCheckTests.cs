@@ -18,7 +18,7 @@ public class RequestCheckTests
     [Fact]
     public void Refused_parameters_are_refused_with_code_1()
     {
-        var error = Assert.Throws<StorageException>(() => Check(good with { ReadCacheSize = 1 })).Error;
+        StorageErrorInfo error = Assert.Throws<StorageException>(() => Check(good with { ReadCacheSize = 1 })).Error;
         Assert.Equal(1, error.Code);
         Assert.Equal("-ReadCacheSize: Read caches are not available.", error.ExtendedInformation);
     }

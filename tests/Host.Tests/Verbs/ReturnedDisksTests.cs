@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Net.Sockets;
+using System.Text.Json;
 using TierSpaces.Acceptance;
 
 namespace TierSpaces.Host.Tests.Verbs;
@@ -140,7 +141,7 @@ public sealed class ReturnedDisksTests : IDisposable
 
     private string Text(string property, params string[] words)
     {
-        var value = _scratch.One(words).GetProperty(property);
+        JsonElement value = _scratch.One(words).GetProperty(property);
         return (value.ValueKind == System.Text.Json.JsonValueKind.Array ? value[0] : value).GetString()!;
     }
 

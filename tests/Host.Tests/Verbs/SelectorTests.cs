@@ -21,7 +21,7 @@ public class SelectorTests
     [InlineData("beta2,b*", "3,2")]
     public void By_name(string patterns, string ids)
     {
-        var found = selector.ByFriendlyName(patterns.Split(','), errors.Add);
+        List<Item> found = selector.ByFriendlyName(patterns.Split(','), errors.Add);
         Assert.Equal(ids, string.Join(",", found.Select(item => item.Id)));
         Assert.Empty(errors);
     }
@@ -29,9 +29,9 @@ public class SelectorTests
     [Fact]
     public void A_name_that_fits_nothing_is_an_error_and_the_others_are_found()
     {
-        var found = selector.ByFriendlyName(["absent", "beta"], errors.Add);
+        List<Item> found = selector.ByFriendlyName(["absent", "beta"], errors.Add);
         Assert.Equal("2", Assert.Single(found).Id);
-        var error = Assert.Single(errors);
+        StorageErrorInfo error = Assert.Single(errors);
         Assert.Equal(
             "No MSFT_StoragePool objects found with property 'FriendlyName' equal to 'absent'.  "
             + "Verify the value of the property and retry.",

@@ -1,3 +1,4 @@
+using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Primitives;
@@ -146,7 +147,7 @@ public sealed class SliceExplanationTests
     [Fact]
     public void Properties_say_the_same()
     {
-        var info = Make(TierPlanSettings.Default).ToInfo(Status(5, SliceReason.FirstWrite), "/f");
+        StorageTierExplanationInfo info = Make(TierPlanSettings.Default).ToInfo(Status(5, SliceReason.FirstWrite), "/f");
         Assert.Equal(("slow", 2U, 2UL, "/f", null), (info.Tier, info.Rank, info.Fitting, info.FilePath, info.NextTier));
         Assert.InRange(info.Threshold!.Value, 60, 100);
         Assert.Null(Make(TierPlanSettings.Default).ToInfo(Status(0, SliceReason.FirstWrite), null).Threshold);
@@ -160,14 +161,14 @@ public sealed class SliceExplanationTests
 
     private SliceExplanation Make(TierPlanSettings settings)
     {
-        var tiers = ((string[])["fast", "slow"]).Select((name, number) => new TierDescription { Id = Guid.NewGuid(), Number = number, FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
+        TierDescription[] tiers = ((string[])["fast", "slow"]).Select((name, number) => new TierDescription { Id = Guid.NewGuid(), Number = number, FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
         VirtualDiskDescription disk = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "z", ResiliencySettingName = "Simple", SizeBytes = 16, SliceSize = 1 << 20, Tiers = [.. tiers] };
-        var plan = TierPlanner.Make(new TierPlanRequest
+        TierPlan plan = TierPlanner.Make(new TierPlanRequest
         {
             Capacities = [FastSlices, 1000], Spare = [2, 2], Slices = 1000, SliceBytes = 1 << 20, Settings = settings,
-            TierOf = slice => slices.TryGetValue((int)slice, out var known) ? known.Tier : -1,
-            HeatOf = slice => slices.TryGetValue((int)slice, out var known) ? known.Heat : 0,
-            PinOf = slice => slices.TryGetValue((int)slice, out var known) ? known.Pin : -1,
+            TierOf = slice => slices.TryGetValue((int)slice, out (int Tier, double Heat, int Pin) known) ? known.Tier : -1,
+            HeatOf = slice => slices.TryGetValue((int)slice, out (int Tier, double Heat, int Pin) known) ? known.Heat : 0,
+            PinOf = slice => slices.TryGetValue((int)slice, out (int Tier, double Heat, int Pin) known) ? known.Pin : -1,
         });
         HeatRanking ranking = new HeatRanking(0, [.. slices.Values.Where(slice => slice.Heat > 0).Select(slice => (float)slice.Heat)]);
         return new SliceExplanation(disk, ranking, new TierOutlook(plan, [FastSlices, 1000], settings));

@@ -19,7 +19,7 @@ public sealed class StorageJobTests : IDisposable
     {
         Ok("Repair-VirtualDisk", "d");
 
-        var job = One("Get-StorageJob", "-Name", "Repair", "-Json");
+        JsonElement job = One("Get-StorageJob", "-Name", "Repair", "-Json");
 
         Assert.Equal(("Repair", "Completed", 100), (Text(job, "Name"), Text(job, "JobState"), job.GetProperty("PercentComplete").GetInt32()));
         Assert.True(job.GetProperty("IsBackgroundTask").GetBoolean());
@@ -37,7 +37,7 @@ public sealed class StorageJobTests : IDisposable
 
         Assert.Equal("p", Text(One("Optimize-StoragePool", "p", "-PassThru", "-Json"), "FriendlyName"));
 
-        var job = One("Get-StorageJob", "-Name", "Optimize", "-Json");
+        JsonElement job = One("Get-StorageJob", "-Name", "Optimize", "-Json");
         Assert.Equal(("Completed", 100), (Text(job, "JobState"), job.GetProperty("PercentComplete").GetInt32()));
         Assert.Equal("p", Text(One("Get-StoragePool", "-StorageJob", Text(job, "UniqueId"), "-Json"), "FriendlyName"));
     }
@@ -56,13 +56,13 @@ public sealed class StorageJobTests : IDisposable
 
     private void Ok(params string[] words)
     {
-        var answer = scratch.Run(words);
+        Scratch.Answer answer = scratch.Run(words);
         Assert.True(answer.ExitCode == 0, answer.Error + answer.Output);
     }
 
     private JsonElement One(params string[] words)
     {
-        var answer = scratch.Run(words);
+        Scratch.Answer answer = scratch.Run(words);
         Assert.True(answer.ExitCode == 0, answer.Error + answer.Output);
         return Assert.Single(JsonDocument.Parse(answer.Output).RootElement.EnumerateArray());
     }

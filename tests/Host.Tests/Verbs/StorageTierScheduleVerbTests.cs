@@ -21,7 +21,7 @@ public sealed class StorageTierScheduleVerbTests : IAsyncLifetime
     public async Task The_schedule_of_a_pool_is_shown_and_changed_and_kept()
     {
         Assert.Equal(["m Storage Tiers Optimization True [\"01:00\"] False 10", "p Storage Tiers Optimization True [\"01:00\"] False 10"], await SchedulesAsync([]));
-        var set = Assert.Single(await ObjectsAsync("Set-StorageTierSchedule", new()
+        JsonElement set = Assert.Single(await ObjectsAsync("Set-StorageTierSchedule", new()
         {
             ["StoragePoolFriendlyName"] = m, ["Time"] = new[] { "13:30", "1:05", "01:05" }, ["Continuous"] = true, ["FreeReservePercent"] = 25, ["PassThru"] = true,
         }));
@@ -33,7 +33,7 @@ public sealed class StorageTierScheduleVerbTests : IAsyncLifetime
         Assert.Equal(["p Storage Tiers Optimization True [\"01:00\"] False 10"], await SchedulesAsync(new() { ["InputObject"] = new[] { "p" } }));
         foreach (string time in (string[])["24:00", "noon", "1:0", ""])
         {
-            var rejected = await host.SendAsync("Set-StorageTierSchedule", new() { ["StoragePoolFriendlyName"] = m, ["Time"] = new[] { "02:00", time } });
+            JsonElement rejected = await host.SendAsync("Set-StorageTierSchedule", new() { ["StoragePoolFriendlyName"] = m, ["Time"] = new[] { "02:00", time } });
             Assert.Contains($"-Time '{time}' is no time of day; 00:00 to 23:59 are possible.", Error(rejected, "ExtendedInformation"));
         }
 
@@ -46,7 +46,7 @@ public sealed class StorageTierScheduleVerbTests : IAsyncLifetime
 
     private async Task<JsonElement[]> ObjectsAsync(string verb, Dictionary<string, object?> request)
     {
-        var reply = await host.SendAsync(verb, request);
+        JsonElement reply = await host.SendAsync(verb, request);
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         return [.. reply.GetProperty("Objects").EnumerateArray()];
     }

@@ -14,7 +14,7 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
     [Fact]
     public async Task What_a_template_leaves_open_is_shown_as_it_would_be_decided()
     {
-        var tier = Assert.Single(await ObjectsAsync("Get-StorageTier", Named("t")));
+        JsonElement tier = Assert.Single(await ObjectsAsync("Get-StorageTier", Named("t")));
         Assert.Equal("SSD Mirror 2 1  262144 Fixed Unknown", Text(tier));
         await ObjectsAsync("Set-ResiliencySetting", new()
         {
@@ -32,7 +32,7 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
             "slow", ("MediaType", "HDD"), ("NumberOfDataCopies", 3), ("NumberOfColumns", 4), ("Interleave", 65536), ("ProvisioningType", "Thin"), ("Description", "rotating")));
         await host.CloseAsync();
         await host.OpenAsync();
-        var tier = Assert.Single(await ObjectsAsync("Get-StorageTier", Named("slow")));
+        JsonElement tier = Assert.Single(await ObjectsAsync("Get-StorageTier", Named("slow")));
         Assert.Equal("HDD Mirror 3 2 4 65536 Thin Unknown", Text(tier));
         Assert.Equal("rotating", tier.GetProperty("Description").GetString());
     }
@@ -44,7 +44,7 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
     [InlineData("ResiliencySettingName", "simple", "Simple 1")]
     public async Task One_of_layout_copies_and_redundancy_decides_the_others(string parameter, object value, string expected)
     {
-        var made = Assert.Single(await ObjectsAsync("New-StorageTier", New("n", (parameter, value))));
+        JsonElement made = Assert.Single(await ObjectsAsync("New-StorageTier", New("n", (parameter, value))));
         Assert.Equal(expected, $"{made.GetProperty("ResiliencySettingName")} {made.GetProperty("NumberOfDataCopies")}");
     }
 
@@ -77,13 +77,13 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
     public async Task What_cannot_be_is_refused_and_changes_nothing(string verb, string parameter, object value, int code, string why)
     {
         await ObjectsAsync("New-StorageTier", New("other"));
-        var request = verb == "New-StorageTier" ? New("n") : new() { ["FriendlyName"] = "t" };
+        Dictionary<string, object?> request = verb == "New-StorageTier" ? New("n") : new() { ["FriendlyName"] = "t" };
         request[parameter] = value;
         foreach (bool whatIf in (bool[])[true, false])
         {
             request["WhatIf"] = whatIf;
             string before = await host.StateAsync();
-            var error = Assert.Single((await host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
+            JsonElement error = Assert.Single((await host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
             Assert.Equal((code, why), (error.GetProperty("Code").GetInt32(), error.GetProperty("ExtendedInformation").GetString()));
             Assert.Equal(before, await host.StateAsync());
         }
@@ -92,7 +92,7 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
     [Fact]
     public async Task A_description_has_a_limit()
     {
-        var error = Assert.Single((await host.SendAsync("New-StorageTier", New("n", ("Description", new string('x', 1025))))).GetProperty("Errors").EnumerateArray().ToArray());
+        JsonElement error = Assert.Single((await host.SendAsync("New-StorageTier", New("n", ("Description", new string('x', 1025))))).GetProperty("Errors").EnumerateArray().ToArray());
         Assert.Equal("-Description has 1025 characters; at most 1024 are possible.", error.GetProperty("ExtendedInformation").GetString());
         await ObjectsAsync("New-StorageTier", New("n", ("FriendlyName", new string('é', 256)), ("Description", new string('é', 1024))));
     }
@@ -111,12 +111,12 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
     public async Task A_pool_that_is_read_only_keeps_its_templates_as_they_are()
     {
         await ObjectsAsync("Set-StoragePool", new() { ["FriendlyName"] = "p", ["IsReadOnly"] = true });
-        foreach (var (verb, request) in new (string, Dictionary<string, object?>)[]
+        foreach ((string? verb, Dictionary<string, object?>? request) in new (string, Dictionary<string, object?>)[]
         {
             ("New-StorageTier", New("n")), ("Set-StorageTier", new() { ["FriendlyName"] = "t", ["MediaType"] = "HDD" }), ("Remove-StorageTier", Named("t")),
         })
         {
-            var error = Assert.Single((await host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
+            JsonElement error = Assert.Single((await host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
             Assert.Equal(48007, error.GetProperty("Code").GetInt32());
         }
 
@@ -126,7 +126,7 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
     [Fact]
     public async Task A_template_is_removed()
     {
-        var told = await host.SendAsync("Remove-StorageTier", new() { ["FriendlyName"] = new[] { "t" }, ["WhatIf"] = true });
+        JsonElement told = await host.SendAsync("Remove-StorageTier", new() { ["FriendlyName"] = new[] { "t" }, ["WhatIf"] = true });
         Assert.Equal("Remove storage tier 't'", Assert.Single(told.GetProperty("Steps").EnumerateArray().ToArray()).GetString());
         Assert.Single(await ObjectsAsync("Remove-StorageTier", new() { ["FriendlyName"] = new[] { "t" }, ["PassThru"] = true }));
         Assert.Empty(await ObjectsAsync("Get-StorageTier", []));
@@ -154,7 +154,7 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
 
     private async Task<JsonElement[]> ObjectsAsync(string verb, Dictionary<string, object?> request)
     {
-        var reply = await host.SendAsync(verb, request);
+        JsonElement reply = await host.SendAsync(verb, request);
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         return [.. reply.GetProperty("Objects").EnumerateArray()];
     }

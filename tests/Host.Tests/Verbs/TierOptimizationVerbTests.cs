@@ -35,7 +35,7 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
     [Fact]
     public async Task The_plan_is_told_and_then_carried_out_and_reported()
     {
-        var planned = await SendAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = d, ["WhatIf"] = true });
+        JsonElement planned = await SendAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = d, ["WhatIf"] = true });
         Assert.Equal(
             "Optimize the tiers of virtual disk 'd': move 2 slices, 2097152 bytes, to faster tiers and 2 slices, 2097152 bytes, to slower ones", Steps(planned)[0]);
         Assert.Matches("^Share of the I/O on storage tier 'd_fast': [0-9]\\.[0-9] % before, 9[0-9]\\.[0-9] % after$", Steps(planned)[1]);
@@ -43,7 +43,7 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
         Assert.Equal("[]", planned.GetProperty("Objects").ToString());
         Assert.Empty(await ObjectsAsync("Get-StorageJob", []));
 
-        var report = Assert.Single(await ObjectsAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = d }));
+        JsonElement report = Assert.Single(await ObjectsAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = d }));
         Assert.Equal("d Completed 4 2097152 2097152 4194304", Text(
             report, "VirtualDiskFriendlyName", "State", "SlicesPlanned", "BytesPromoted", "BytesDemoted", "PerformanceTierSize"));
         Assert.InRange(report.GetProperty("PercentOfIoBefore").GetDouble(), 0, 10);
@@ -55,7 +55,7 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
         Assert.Equal(("100 16777216", "90 2097152", "5 1048576", 20), (sizes[0], sizes[2], sizes[^1], sizes.Length));
         Assert.StartsWith("Virtual disk 'd': 2.00 MB moved to faster tiers, 2.00 MB to slower ones.\n\nStorage Tier Optimization Report:\n", Text(report, "Report"));
         Assert.Contains("* Current size of the Performance tier: 4.00 MB\n", Text(report, "Report"));
-        var job = Assert.Single(await ObjectsAsync("Get-StorageJob", new() { ["UniqueId"] = new[] { Text(report, "StorageJobUniqueId") } }));
+        JsonElement job = Assert.Single(await ObjectsAsync("Get-StorageJob", new() { ["UniqueId"] = new[] { Text(report, "StorageJobUniqueId") } }));
         Assert.Equal("Storage Tiers Optimization Completed", Text(job, "Name", "JobState"));
         Assert.All((string[])["Optimize-StorageTier", "Optimize-Volume"], verb => Assert.Equal(Text(job, "Name"), VerbDescription.Find(verb)!.Verb.JobName));   // whose progress is shown
         Assert.Equal("0 0", Text(Assert.Single(await ObjectsAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = d })), "BytesPromoted", "BytesDemoted"));
@@ -77,7 +77,7 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
         await host.WriteAsync("e", 4096, Enumerable.Range(0, 80).Select(i => (12 + (i % 2)) * Slice));
         await ObjectsAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = "e", ["SlowFactor"] = 50 });
 
-        var optimize = SendAsync("Optimize-StorageTier", new() { ["FriendlyName"] = new[] { "e_up" } });
+        Task<JsonElement> optimize = SendAsync("Optimize-StorageTier", new() { ["FriendlyName"] = new[] { "e_up" } });
         JsonElement[] running = [];
         for (int i = 0; i < 1000 && running.Length == 0 && !optimize.IsCompleted; i++)
         {
@@ -86,10 +86,10 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
         }
 
         await ObjectsAsync("Stop-StorageJob", new() { ["UniqueId"] = new[] { Text(Assert.Single(running), "UniqueId") } });
-        var stopped = await optimize;
+        JsonElement stopped = await optimize;
         await ObjectsAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = "e", ["Clear"] = true });
         Assert.Contains("Optimizing the tiers of virtual disk 'e' was stopped.", Error(stopped, "ExtendedInformation"));
-        var report = Assert.Single(stopped.GetProperty("Objects").EnumerateArray().ToArray());
+        JsonElement report = Assert.Single(stopped.GetProperty("Objects").EnumerateArray().ToArray());
         Assert.Equal("e Terminated", Text(report, "VirtualDiskFriendlyName", "State"));
         Assert.InRange(report.GetProperty("BytesPromoted").GetInt64(), 0, Slice);
     }
@@ -97,8 +97,8 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
     [Fact]
     public async Task A_disk_is_named_by_any_of_its_tiers_and_optimized_once()
     {
-        var tiers = await ObjectsAsync("Get-StorageTier", new() { ["VirtualDisk"] = "d" });
-        foreach (var request in new Dictionary<string, object?>[]
+        JsonElement[] tiers = await ObjectsAsync("Get-StorageTier", new() { ["VirtualDisk"] = "d" });
+        foreach (Dictionary<string, object?> request in new Dictionary<string, object?>[]
         {
             new() { ["FriendlyName"] = new[] { "d_slow" } }, new() { ["FriendlyName"] = new[] { "d_fast", "d_slow" } }, new() { ["FriendlyName"] = new[] { "*" } },
             new() { ["UniqueId"] = new[] { Text(tiers[0], "UniqueId") } }, new() { ["InputObject"] = tiers.Select(tier => Text(tier, "UniqueId")).ToArray() },
@@ -115,18 +115,18 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
     [Fact]
     public async Task A_volume_is_named_by_a_path_on_it_or_as_its_disk_is_and_the_report_is_told()
     {
-        var disk = Assert.Single(await ObjectsAsync("Get-VirtualDisk", new() { ["FriendlyName"] = d }));
+        JsonElement disk = Assert.Single(await ObjectsAsync("Get-VirtualDisk", new() { ["FriendlyName"] = d }));
         host.Files.Put("/v/f", Text(disk, "UniqueId"), new PinnedRange(0, 4096));
-        var reply = await SendAsync("Optimize-Volume", new() { ["Path"] = new[] { "/v" }, ["TierOptimize"] = true });
+        JsonElement reply = await SendAsync("Optimize-Volume", new() { ["Path"] = new[] { "/v" }, ["TierOptimize"] = true });
         Assert.Equal("[] []", Text(reply, "Errors", "Objects"));
         Assert.Contains("Virtual disk 'd': 2.00 MB moved to faster tiers", Steps(reply)[^1]);
         Assert.Contains("Storage Tier Optimization Report:", Steps(reply)[^1]);
-        foreach (var request in new Dictionary<string, object?>[]
+        foreach (Dictionary<string, object?> request in new Dictionary<string, object?>[]
         {
             new() { ["FileSystemLabel"] = new[] { "D*" } }, new() { ["ObjectId"] = new[] { Text(disk, "ObjectId") }, ["TierOptimize"] = true }, new() { ["Path"] = new[] { "/v", "/v" } },
         })
         {
-            var answer = await SendAsync("Optimize-Volume", request);
+            JsonElement answer = await SendAsync("Optimize-Volume", request);
             Assert.Equal("[] []", Text(answer, "Errors", "Objects"));
             Assert.Single(Steps(answer), step => step.Contains("Report:", StringComparison.Ordinal));
         }
@@ -140,7 +140,7 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
 
     private async Task<JsonElement[]> ObjectsAsync(string verb, Dictionary<string, object?> request)
     {
-        var reply = await host.SendAsync(verb, request);
+        JsonElement reply = await host.SendAsync(verb, request);
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         return [.. reply.GetProperty("Objects").EnumerateArray()];
     }

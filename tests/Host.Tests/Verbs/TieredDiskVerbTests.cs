@@ -23,11 +23,11 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     [Fact]
     public async Task Tiers_are_made_of_templates_whatever_their_order()
     {
-        var made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["slow", "fast"], [(40 * Slice) + 1, 16 * Slice])));
+        JsonElement made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["slow", "fast"], [(40 * Slice) + 1, 16 * Slice])));
         Assert.Equal("True 59768832 Mirror 2 2 1 262144 1048576 Fixed", Text(
             made, "IsTiered", "Size", "ResiliencySettingName", "NumberOfColumns", "NumberOfDataCopies", "PhysicalDiskRedundancy", "Interleave", "SliceSize", "ProvisioningType"));
         await RestartAsync();
-        var tiers = await ObjectsAsync("Get-StorageTier", new() { ["VirtualDisk"] = "d" });
+        JsonElement[] tiers = await ObjectsAsync("Get-StorageTier", new() { ["VirtualDisk"] = "d" });
         Assert.Equal(["d_fast Performance SSD 16777216 0 16777216", "d_slow Capacity HDD 42991616 0 42991616"], tiers.Select(tier =>
             Text(tier, "FriendlyName", "TierClass", "MediaType", "Size", "MappedSize", "FreeSize")));
         Assert.All(tiers, tier => Assert.Equal(made.GetProperty("UniqueId").GetString(), tier.GetProperty("VirtualDiskUniqueId").GetString()));
@@ -40,7 +40,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     public async Task Every_tier_has_the_layout_of_its_template_and_what_that_leaves_open_is_as_the_disk_says()
     {
         await TemplateAsync("odd", ("MediaType", "SSD"), ("ResiliencySettingName", "Simple"), ("NumberOfColumns", 3), ("Interleave", 65536), ("Description", "mine"));
-        var made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["odd", "slow"], [16 * Slice, 16 * Slice], ("AutoNumberOfColumns", true))));
+        JsonElement made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["odd", "slow"], [16 * Slice, 16 * Slice], ("AutoNumberOfColumns", true))));
         Assert.Equal("    0 ", Text(made, "ResiliencySettingName", "NumberOfColumns", "NumberOfDataCopies", "Interleave", "PhysicalDiskRedundancy", "WriteCacheReserveSize"));
         Assert.Equal(["Simple 3 1 0 65536 mine", "Mirror 2 2 1 262144 "], (await TiersAsync("d")).Select(Layout));
         await ObjectsAsync("New-VirtualDisk", New(
@@ -61,13 +61,13 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     public async Task A_tier_lies_on_disks_of_its_medium()
     {
         await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
-        foreach (var tier in await TiersAsync("d"))
+        foreach (JsonElement tier in await TiersAsync("d"))
         {
-            var extents = await ObjectsAsync("Get-PhysicalExtent", new() { ["StorageTier"] = tier.GetProperty("UniqueId").GetString() });
+            JsonElement[] extents = await ObjectsAsync("Get-PhysicalExtent", new() { ["StorageTier"] = tier.GetProperty("UniqueId").GetString() });
             Assert.Equal(Number(tier, "AllocatedSize") * 2, extents.Sum(extent => Number(extent, "Size")));
             foreach (string? disk in extents.Select(extent => extent.GetProperty("PhysicalDiskUniqueId").GetString()).Distinct())
             {
-                var on = Assert.Single(await ObjectsAsync("Get-PhysicalDisk", new() { ["UniqueId"] = disk }));
+                JsonElement on = Assert.Single(await ObjectsAsync("Get-PhysicalDisk", new() { ["UniqueId"] = disk }));
                 Assert.Equal(tier.GetProperty("MediaType").GetString(), on.GetProperty("MediaType").GetString());
             }
         }
@@ -99,7 +99,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
             "other", ("MediaType", "SSD"), ("ResiliencySettingName", "Mirror"), ("NumberOfColumns", 1), ("Interleave", 65536), ("ProvisioningType", "Thin"));
         await TemplateAsync("blank");
         await TemplateAsync("memory", ("MediaType", "SCM"));
-        var request = New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]);
+        Dictionary<string, object?> request = New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]);
         request[parameter] = value;
         if (second is not null)
         {
@@ -122,7 +122,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         {
             ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "d", ["Size"] = 8 << 20, ["SliceSize"] = 1 << 20,
         }));
-        var made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["fast"], [(8 * Slice) + 1], ("SliceSize", 256 << 10))));
+        JsonElement made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["fast"], [(8 * Slice) + 1], ("SliceSize", 256 << 10))));
         Assert.Equal(((8 * Slice) + (256 << 10), 256 << 10), (Number(made, "Size"), Number(made, "SliceSize")));
     }
 
@@ -134,10 +134,10 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     public async Task The_largest_size_can_be_had_and_a_slice_more_cannot(string template, string? layout)
     {
         await ObjectsAsync("New-VirtualDisk", New("there", ["fast", "slow"], [20 * Slice, 30 * Slice]));
-        var sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { template }, ["ResiliencySettingName"] = layout }));
+        JsonElement sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { template }, ["ResiliencySettingName"] = layout }));
         Assert.Equal((Slice, Slice), (Number(sizes, "TierSizeMin"), Number(sizes, "TierSizeDivisor")));
         long most = Number(sizes, "TierSizeMax");
-        var (code, why) = await FailsAsync("New-VirtualDisk", New("d", [template], [most + 1], ("ResiliencySettingName", layout)));
+        (int code, string? why) = await FailsAsync("New-VirtualDisk", New("d", [template], [most + 1], ("ResiliencySettingName", layout)));
         Assert.Equal(40000, code);
         Assert.Contains($"at most {most} bytes", why);
         Assert.Equal(most, Number(Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", [template], [most], ("ResiliencySettingName", layout)))), "Size"));
@@ -149,13 +149,13 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
         foreach (string tier in (string[])["d_fast", "d_slow"])
         {
-            var sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { tier } }));
+            JsonElement sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { tier } }));
             long most = Number(sizes, "TierSizeMax");
             Assert.Equal(8 * Slice, Number(sizes, "TierSizeMin"));
             Assert.Equal((4097, $"-Size 1 is smaller than storage tier '{tier}' ({8 * Slice} bytes)."), await FailsAsync("Resize-StorageTier", Resize(tier, 1)));
             Assert.Equal((40000, $"-Size {most + 1} of storage tier '{tier}' is more than storage pool 'm' has room for: at most {most} bytes."), await FailsAsync("Resize-StorageTier", Resize(tier, most + 1)));
             string planned = (await host.SendAsync("Resize-StorageTier", Resize(tier, most, ("WhatIf", true)))).GetProperty("Steps").ToString();
-            var reply = await host.SendAsync("Resize-StorageTier", Resize(tier, most, ("PassThru", true)));
+            JsonElement reply = await host.SendAsync("Resize-StorageTier", Resize(tier, most, ("PassThru", true)));
             Assert.Equal(planned, reply.GetProperty("Steps").ToString());
             Assert.Equal(most, Number(Assert.Single(reply.GetProperty("Objects").EnumerateArray().ToArray()), "Size"));
         }
@@ -174,11 +174,11 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         await TemplateAsync("memory", ("MediaType", "SCM"));
         await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
         Dictionary<string, object?> request = new() { ["VirtualDiskFriendlyName"] = new[] { "d" }, ["StorageTier"] = "memory", ["Size"] = 4 * Slice, ["PassThru"] = true };
-        var planned = (await host.SendAsync("Add-StorageTier", new(request) { ["WhatIf"] = true })).GetProperty("Steps");
+        JsonElement planned = (await host.SendAsync("Add-StorageTier", new(request) { ["WhatIf"] = true })).GetProperty("Steps");
         Assert.Equal(
             $"Add storage tier 'd_memory' on SCM: Mirror, 1 columns, 2 copies, interleave 262144, {4 * Slice} bytes; resize virtual disk 'd' to {20 * Slice} bytes", planned[0].GetString());
         Assert.Contains(planned.EnumerateArray(), step => step.GetString()!.StartsWith("Place on physical disk 't1': ", StringComparison.Ordinal));
-        var reply = await host.SendAsync("Add-StorageTier", request);
+        JsonElement reply = await host.SendAsync("Add-StorageTier", request);
         Assert.Equal(planned.ToString(), reply.GetProperty("Steps").ToString());
         Assert.Equal($"d_memory Performance SCM {4 * Slice}", Text(Assert.Single(reply.GetProperty("Objects").EnumerateArray().ToArray()), "FriendlyName", "TierClass", "MediaType", "Size"));
         await RestartAsync();
@@ -194,7 +194,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     public async Task Only_tiers_of_virtual_disks_grow_and_only_as_tiers()
     {
         await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
-        var (code, why) = await FailsAsync("Resize-StorageTier", Resize("fast", 16 * Slice));
+        (int code, string? why) = await FailsAsync("Resize-StorageTier", Resize("fast", 16 * Slice));
         Assert.Equal(5, code);
         Assert.Contains("it is a template, which has no size", why);
         Assert.Equal(
@@ -208,7 +208,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     [Fact]
     public async Task What_would_be_done_is_what_is_done()
     {
-        var request = New("d", ["fast", "slow"], [8 * Slice, 12 * Slice], ("WriteCacheSize", 4 << 20));
+        Dictionary<string, object?> request = New("d", ["fast", "slow"], [8 * Slice, 12 * Slice], ("WriteCacheSize", 4 << 20));
         request["WhatIf"] = true;
         string[] planned = (await host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray().Select(step => step.GetString()!).ToArray();
         Assert.Equal(
@@ -262,7 +262,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     [Fact]
     public async Task Thin_tiers_may_be_larger_than_their_pool()
     {
-        var made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [1 << 30, 8L << 30], ("ProvisioningType", "Thin"))));
+        JsonElement made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [1 << 30, 8L << 30], ("ProvisioningType", "Thin"))));
         Assert.Equal((9L << 30, 0), (Number(made, "Size"), Number(made, "AllocatedSize")));
     }
 
@@ -322,13 +322,13 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
 
     private async Task<(int Code, string Why)> FailsAsync(string verb, Dictionary<string, object?> request)
     {
-        var error = Assert.Single((await host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
+        JsonElement error = Assert.Single((await host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
         return (error.GetProperty("Code").GetInt32(), error.GetProperty("ExtendedInformation").GetString()!);
     }
 
     private async Task<JsonElement[]> ObjectsAsync(string verb, Dictionary<string, object?> request)
     {
-        var reply = await host.SendAsync(verb, request);
+        JsonElement reply = await host.SendAsync(verb, request);
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         return [.. reply.GetProperty("Objects").EnumerateArray()];
     }

@@ -21,11 +21,11 @@ public sealed class UnconfirmedTests
         string before = State(scratch);
         Assert.Equal(
             VerbDescription.All.Where(verb => verb.Verb.Destroys).Select(verb => verb.Name).Order(), many.Keys.Select(line => line.Split(' ')[0]).Order());
-        foreach (var (line, selectors) in many)
+        foreach ((string? line, string[]? selectors) in many)
         {
             foreach (string selector in selectors)
             {
-                var answer = scratch.Run([.. line.Split(' '), selector]);
+                Scratch.Answer answer = scratch.Run([.. line.Split(' '), selector]);
                 Assert.Equal((1, true), (answer.ExitCode, answer.Error.Contains("Give -Confirm:false", StringComparison.Ordinal)));
                 Assert.Equal(before, State(scratch));
             }

@@ -12,10 +12,10 @@ public class VerbHandlersTests
     public async Task Every_verb_has_one_handler()
     {
         string root = Directory.CreateTempSubdirectory("ts").FullName;
-        await using (var services = await HostServices.StartAsync(
+        await using (HostServices services = await HostServices.StartAsync(
             new HostPaths(root), new ServeOptions(Detach: false, SupervisorKind.None)))
         {
-            var handled = VerbHandlers.Create(services).Select(handler => handler.Verb.Name).Order(StringComparer.Ordinal);
+            IOrderedEnumerable<string> handled = VerbHandlers.Create(services).Select(handler => handler.Verb.Name).Order(StringComparer.Ordinal);
             Assert.Equal(VerbDescription.All.Select(verb => verb.Name), handled);
         }
 
@@ -25,7 +25,7 @@ public class VerbHandlersTests
     [Fact]
     public void Every_refusal_of_the_engine_has_a_row_in_the_table_of_errors()
     {
-        foreach (var problem in Enum.GetValues<ManagementError>())
+        foreach (ManagementError problem in Enum.GetValues<ManagementError>())
         {
             Assert.Equal(problem.ToString(), EngineErrors.KindOf(problem).Word);
         }
@@ -35,7 +35,7 @@ public class VerbHandlersTests
     public void Words_of_the_table_are_unique_and_codes_too_but_for_ours()
     {
         Assert.Equal(StorageErrors.All.Count, StorageErrors.All.DistinctBy(kind => kind.Word).Count());
-        var windows = StorageErrors.All.Where(kind => kind.Code != StorageErrors.InvalidParameter.Code).ToArray();
+        StorageErrorKind[] windows = StorageErrors.All.Where(kind => kind.Code != StorageErrors.InvalidParameter.Code).ToArray();
         Assert.Equal(windows.Length, windows.DistinctBy(kind => kind.Code).Count());
     }
 }

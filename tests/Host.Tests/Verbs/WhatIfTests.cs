@@ -65,10 +65,10 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
             ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "tiered", ["StorageTiers"] = new[] { "t" }, ["StorageTierSizes"] = new[] { 4 << 20 }, ["NumberOfColumns"] = 1,
         });
         await PinAsync();
-        await using var job = verb == "Stop-StorageJob" ? await LongRepair.BeginAsync(host) : null;
+        await using LongRepair? job = verb == "Stop-StorageJob" ? await LongRepair.BeginAsync(host) : null;
 
         string before = await host.StateAsync();
-        var reply = await AskAsync(verb, job is null ? Complete(verb) : new() { ["UniqueId"] = new[] { job.Id } });
+        JsonElement reply = await AskAsync(verb, job is null ? Complete(verb) : new() { ["UniqueId"] = new[] { job.Id } });
 
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         Assert.NotEmpty(Steps(reply));
@@ -148,10 +148,10 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     [MemberData(nameof(EngineErrors))]
     public async Task What_the_host_refuses_is_refused_when_it_is_only_asked_about(string verb, string json, int code)
     {
-        var request = JsonSerializer.Deserialize<Dictionary<string, object?>>(json)!;
+        Dictionary<string, object?> request = JsonSerializer.Deserialize<Dictionary<string, object?>>(json)!;
         string before = await host.StateAsync();
-        var asked = Errors(await AskAsync(verb, request));
-        var done = Errors(await host.SendAsync(verb, request));
+        JsonElement[] asked = Errors(await AskAsync(verb, request));
+        JsonElement[] done = Errors(await host.SendAsync(verb, request));
 
         Assert.Equal(code, Assert.Single(done).GetProperty("Code").GetInt32());
         Assert.Equal(done[0].ToString(), Assert.Single(asked).ToString());
@@ -172,10 +172,10 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         string[] paths = new[] { host.Image("all1"), host.Image("all2") };
         await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = paths, ["Size"] = 128 << 20 });
         await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "all", ["PhysicalDisks"] = new[] { "all?" } });
-        var reply = await host.SendAsync("Remove-PhysicalDisk", new() { ["StoragePoolFriendlyName"] = "all", ["PhysicalDisks"] = new[] { "all?" } });
+        JsonElement reply = await host.SendAsync("Remove-PhysicalDisk", new() { ["StoragePoolFriendlyName"] = "all", ["PhysicalDisks"] = new[] { "all?" } });
 
         Assert.Equal(5, Assert.Single(Errors(reply)).GetProperty("Code").GetInt32());
-        var left = await host.SendAsync("Get-PhysicalDisk", new() { ["StoragePool"] = "all" });
+        JsonElement left = await host.SendAsync("Get-PhysicalDisk", new() { ["StoragePool"] = "all" });
         Assert.Equal(2, left.GetProperty("Objects").GetArrayLength());
         await host.SendAsync("Remove-StoragePool", new() { ["FriendlyName"] = new[] { "all" } });
     }
@@ -186,7 +186,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     [InlineData("Update-StoragePool", "FriendlyName", "Primordial", 48000)]
     public async Task What_would_be_refused_is_refused(string verb, string parameter, string value, int code)
     {
-        var reply = await AskAsync(verb, new() { [parameter] = new[] { value } });
+        JsonElement reply = await AskAsync(verb, new() { [parameter] = new[] { value } });
 
         Assert.Equal(code, Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray()).GetProperty("Code").GetInt32());
     }
@@ -199,12 +199,12 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
             ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "planned", ["Size"] = 24 << 20, ["NumberOfColumns"] = 2,
         };
         string[] said = Steps(await AskAsync("New-VirtualDisk", request));
-        var done = await host.SendAsync("New-VirtualDisk", request);
+        JsonElement done = await host.SendAsync("New-VirtualDisk", request);
         Assert.Equal(said, Steps(done));
         await IsWhereSaid("planned", said, 0);
 
         Dictionary<string, object?> resize = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "planned" }, ["Size"] = 48 << 20 };
-        var before = await ExtentsAsync("planned");
+        JsonElement[] before = await ExtentsAsync("planned");
         said = Steps(await AskAsync("Resize-VirtualDisk", resize));
         Assert.Equal(said, Steps(await host.SendAsync("Resize-VirtualDisk", resize)));
         await IsWhereSaid("planned", said, before.Length);
@@ -218,10 +218,10 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     {
         Dictionary<string, string> names = (await host.SendAsync("Get-PhysicalDisk", [])).GetProperty("Objects").EnumerateArray()
             .ToDictionary(one => one.GetProperty("UniqueId").GetString()!, one => one.GetProperty("FriendlyName").GetString()!);
-        var real = (await ExtentsAsync(disk)).Skip(known).GroupBy(extent =>
+        IOrderedEnumerable<string> real = (await ExtentsAsync(disk)).Skip(known).GroupBy(extent =>
             (names[extent.GetProperty("PhysicalDiskUniqueId").GetString()!], extent.GetProperty("ColumnNumber").GetInt32(), extent.GetProperty("CopyNumber").GetInt32()))
             .Select(group => $"{group.Key} {group.Count()}").Order();
-        var lines = said.SelectMany(line => Part().Matches(line).Select(part =>
+        IOrderedEnumerable<string> lines = said.SelectMany(line => Part().Matches(line).Select(part =>
             $"({Disk().Match(line).Groups[1].Value}, {part.Groups[1].Value}, {part.Groups[2].Value}) {part.Groups[3].Value}")).Order();
 
         Assert.Equal(real, lines);

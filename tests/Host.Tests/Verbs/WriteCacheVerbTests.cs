@@ -14,12 +14,12 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     [Fact]
     public async Task A_cache_is_made_shown_and_counted_in_the_footprint()
     {
-        var made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("c", ("WriteCacheSize", (3 << 20) + 1))));
+        JsonElement made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("c", ("WriteCacheSize", (3 << 20) + 1))));
         Assert.Equal(4ul << 20, made.GetProperty("WriteCacheSize").GetUInt64());
-        var without = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("n")));
+        JsonElement without = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("n")));
         Assert.Equal(
             without.GetProperty("FootprintOnPool").GetUInt64() + (8ul << 20), made.GetProperty("FootprintOnPool").GetUInt64());
-        var caches = await ObjectsAsync("Get-VirtualDiskWriteCache", new() { ["FriendlyName"] = new[] { "c", "n" } });
+        JsonElement[] caches = await ObjectsAsync("Get-VirtualDiskWriteCache", new() { ["FriendlyName"] = new[] { "c", "n" } });
         Assert.Equal(["0 None", $"{4 << 20} c"], caches.Select(cache =>
             $"{cache.GetProperty("Size")} {(cache.GetProperty("State").GetString() == "None" ? "None" : cache.GetProperty("FriendlyName"))}").Order());
         Assert.Equal(3, (await ObjectsAsync("Get-VirtualDiskWriteCache", [])).Length);   // c, n, and v of the host
@@ -35,11 +35,11 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
         Assert.Contains("physical disk 'l1': 4 slabs for the write cache", told);
         await OkAsync("New-VirtualDisk", New("c", ("CachePool", "Flash"), ("WriteCacheSize", 4 << 20)));
         Assert.Equal("flash", Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c"))).GetProperty("CachePool").GetString());
-        var pool = Assert.Single(await ObjectsAsync("Get-StoragePool", Named("flash")));
+        JsonElement pool = Assert.Single(await ObjectsAsync("Get-StoragePool", Named("flash")));
         Assert.Equal((8ul << 20, 10ul << 20), (pool.GetProperty("LentWriteCacheSize").GetUInt64(), pool.GetProperty("LentWriteCacheSizeMax").GetUInt64()));
         foreach ((string cachePool, long size, int code) in new (string, long, int)[] { ("none", 1, 8), ("Primordial", 1, 48000), ("flash", 4 << 20, 50005), ("flash", 0, 50005) })
         {
-            var error = Assert.Single((await host.SendAsync("New-VirtualDisk", New("d", ("CachePool", cachePool), ("WriteCacheSize", size)))).GetProperty("Errors").EnumerateArray().ToArray());
+            JsonElement error = Assert.Single((await host.SendAsync("New-VirtualDisk", New("d", ("CachePool", cachePool), ("WriteCacheSize", size)))).GetProperty("Errors").EnumerateArray().ToArray());
             Assert.Equal(code, error.GetProperty("Code").GetInt32());
         }
     }
@@ -47,12 +47,12 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     [Fact]
     public async Task What_a_plan_would_refuse_is_refused_and_what_it_would_do_is_told()
     {
-        var request = New("c", ("WriteCacheSize", 4 << 20), ("WhatIf", true));
+        Dictionary<string, object?> request = New("c", ("WriteCacheSize", 4 << 20), ("WhatIf", true));
         string told = string.Join('\n', (await host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray());
         Assert.Contains("write cache 4194304 bytes", told);
         Assert.Contains("4 slabs for the write cache", told);
         request["WriteCacheSize"] = 1L << 40;
-        var error = Assert.Single((await host.SendAsync("New-VirtualDisk", request)).GetProperty("Errors").EnumerateArray().ToArray());
+        JsonElement error = Assert.Single((await host.SendAsync("New-VirtualDisk", request)).GetProperty("Errors").EnumerateArray().ToArray());
         Assert.Equal(50005, error.GetProperty("Code").GetInt32());
         Assert.Contains("-WriteCacheSize 1099511627776 is more than there is room for: at most ", error.GetProperty("ExtendedInformation").GetString());
     }
@@ -76,9 +76,9 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     {
         await OkAsync("New-VirtualDisk", New("c", ("WriteCacheSize", 4 << 20)));
         await OkAsync("Set-VirtualDisk", Set(("WriteCacheSize", 2 << 20), ("DestageIdle", 7)));
-        var cache = Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")));
+        JsonElement cache = Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")));
         Assert.Equal((2ul << 20, "Active", 7u), (cache.GetProperty("Size").GetUInt64(), cache.GetProperty("State").GetString(), cache.GetProperty("DestageIdle").GetUInt32()));
-        var error = Assert.Single((await host.SendAsync("Set-VirtualDisk", Set(("WriteCacheSize", 1L << 40), ("DestageIdle", 8)))).GetProperty("Errors").EnumerateArray().ToArray());
+        JsonElement error = Assert.Single((await host.SendAsync("Set-VirtualDisk", Set(("WriteCacheSize", 1L << 40), ("DestageIdle", 8)))).GetProperty("Errors").EnumerateArray().ToArray());
         Assert.Equal(50005, error.GetProperty("Code").GetInt32());
         Assert.Equal("25 10 7 0 False ", Settings(Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")))));
         await OkAsync("Set-VirtualDisk", Set(("WriteCacheSize", 0)));
@@ -96,7 +96,7 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     public async Task What_is_outside_its_range_is_refused_and_changes_nothing(string parameter, object value, string why)
     {
         await OkAsync("New-VirtualDisk", New("c", ("WriteCacheSize", 4 << 20)));
-        var error = Assert.Single((await host.SendAsync("Set-VirtualDisk", Set((parameter, value)))).GetProperty("Errors").EnumerateArray().ToArray());
+        JsonElement error = Assert.Single((await host.SendAsync("Set-VirtualDisk", Set((parameter, value)))).GetProperty("Errors").EnumerateArray().ToArray());
         Assert.Equal((5, why), (error.GetProperty("Code").GetInt32(), error.GetProperty("ExtendedInformation").GetString()));
         Assert.Equal("25 10 2 0 False ", Settings(Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")))));
     }
@@ -104,7 +104,7 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     [Fact]
     public async Task Settings_of_a_disk_without_a_cache_are_kept_with_a_remark()
     {
-        var reply = await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DestageIdle"] = 5 });
+        JsonElement reply = await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DestageIdle"] = 5 });
         Assert.Contains("has no write cache", Assert.Single(reply.GetProperty("Warnings").EnumerateArray().ToArray()).GetString());
         Assert.Equal("25 10 5 0 False ", Settings(Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("v")))));
     }
@@ -131,7 +131,7 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
 
     private async Task<JsonElement[]> ObjectsAsync(string verb, Dictionary<string, object?> request)
     {
-        var reply = await host.SendAsync(verb, request);
+        JsonElement reply = await host.SendAsync(verb, request);
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         return [.. reply.GetProperty("Objects").EnumerateArray()];
     }

@@ -73,7 +73,7 @@ internal sealed class KernelNbd : IKernelNbd
     /// <inheritdoc/>
     public int Connect(ExportConnection export, int sectorSize, string owner)
     {
-        var answer = Tell(Command.Connect, Describe(export, sectorSize, owner));
+        IReadOnlyList<NetlinkMessage> answer = Tell(Command.Connect, Describe(export, sectorSize, owner));
         int index = answer.Select(IndexOf).FirstOrDefault(index => index is not null)
             ?? throw new AttachException("nbd: the kernel does not say which device it made");
         try

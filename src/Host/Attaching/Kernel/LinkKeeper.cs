@@ -63,7 +63,7 @@ internal sealed class LinkKeeper(IKernelNbd kernel)
             return;
         }
 
-        var links = kernel.Listen();
+        IDeadLinks links = kernel.Listen();
         new Thread(() => Watch(links)) { IsBackground = true, Name = "nbd links" }.Start();
         isListening = true;
     }
@@ -72,7 +72,7 @@ internal sealed class LinkKeeper(IKernelNbd kernel)
     {
         while (true)
         {
-            var dead = links.Next(interval);
+            IReadOnlyList<int>? dead = links.Next(interval);
             if (dead is null)
             {
                 Thread.Sleep(interval);
@@ -92,7 +92,7 @@ internal sealed class LinkKeeper(IKernelNbd kernel)
 
     private void Repair()
     {
-        foreach (var (device, before) in broken.ToArray())
+        foreach ((int device, string? before) in broken.ToArray())
         {
             string name = kept[device].FriendlyName;
             string? complaint = TryConnect(device, kept[device]);

@@ -40,7 +40,7 @@ internal sealed class NetlinkSocket : IDisposable
     /// <exception cref="AttachException">There is no such group.</exception>
     public void Join(string family, string group)
     {
-        var groups = NetlinkAttributes.Read(Describe(family)?.GetValueOrDefault(Groups) ?? []);
+        Dictionary<ushort, byte[]> groups = NetlinkAttributes.Read(Describe(family)?.GetValueOrDefault(Groups) ?? []);
         byte[]? id = groups.Values.Select(entry => NetlinkAttributes.Read(entry))
             .FirstOrDefault(entry => Text(entry.GetValueOrDefault(GroupName)) == group)?.GetValueOrDefault(GroupId);
         if (id is not { Length: sizeof(uint) } || Netlink.Join(Descriptor, MemoryMarshal.Read<uint>(id)) != 0)
@@ -53,7 +53,7 @@ internal sealed class NetlinkSocket : IDisposable
     /// <exception cref="AttachException">The kernel refused; the message has its reason.</exception>
     public IReadOnlyList<NetlinkMessage> Ask(string what, ushort family, byte command, NetlinkAttributes attributes)
     {
-        var (answer, error) = TryAsk(family, command, attributes);
+        (List<NetlinkMessage>? answer, int error) = TryAsk(family, command, attributes);
         return error == 0 ? answer : throw Failure(what, error);
     }
 
@@ -78,7 +78,7 @@ internal sealed class NetlinkSocket : IDisposable
 
     private Dictionary<ushort, byte[]>? Describe(string family)
     {
-        var (answer, error) = TryAsk(Controller, GetFamily, new NetlinkAttributes().Add(FamilyName, family));
+        (List<NetlinkMessage>? answer, int error) = TryAsk(Controller, GetFamily, new NetlinkAttributes().Add(FamilyName, family));
         return error switch
         {
             0 => answer.FirstOrDefault()?.Attributes,
@@ -109,7 +109,7 @@ internal sealed class NetlinkSocket : IDisposable
                 return (answer, error);
             }
 
-            foreach (var message in messages.Where(message => message.Sequence == sequence))
+            foreach (NetlinkMessage? message in messages.Where(message => message.Sequence == sequence))
             {
                 if (message.Type == NetlinkMessage.Error)
                 {

@@ -17,7 +17,7 @@ internal sealed class GetTierSpacesHostHandler(HostServices services)
     /// <summary>The host as an object.</summary>
     public static async Task<TierSpacesHostInfo> DescribeAsync(HostServices services)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         return new TierSpacesHostInfo
         {
             ProcessId = Environment.ProcessId,

@@ -15,7 +15,7 @@ internal static class ReliabilityMapping
     public static StorageReliabilityCounterInfo ToInfo(this DiskReliability counted, PhysicalDiskStatus disk)
     {
         string uniqueId = Identifiers.OfPoolOrDisk(disk.UniqueId);
-        var (temperature, temperatureMax) = disk.Uri.Length > 0 ? DiskSensors.Temperature(DiskUri.Parse(disk.Uri).Path) : (null, null);
+        (byte? temperature, byte? temperatureMax) = disk.Uri.Length > 0 ? DiskSensors.Temperature(DiskUri.Parse(disk.Uri).Path) : (null, null);
         return new StorageReliabilityCounterInfo
         {
             DeviceId = disk.DeviceId < 0 ? "" : disk.DeviceId.ToString(CultureInfo.InvariantCulture),

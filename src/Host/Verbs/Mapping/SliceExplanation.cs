@@ -20,7 +20,7 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
     /// <summary>A slice as the object users see.</summary>
     public StorageTierExplanationInfo ToInfo(SliceStatus slice, string? file)
     {
-        var info = slice.ToInfo(disk, ranking);
+        StorageTierHeatInfo info = slice.ToInfo(disk, ranking);
         return new StorageTierExplanationInfo
         {
             VirtualDiskFriendlyName = info.VirtualDiskFriendlyName,
@@ -37,7 +37,7 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
             Fitting = (ulong)Fitting(slice),
             Threshold = slice.Entry.Tier > 0 ? SliceMapping.Shown(ThresholdOf(slice)) : null,
             PinnedTier = info.PinnedTier,
-            NextTier = moves.TryGetValue(slice.Slice, out var move) ? NameOf(move.To) : null,
+            NextTier = moves.TryGetValue(slice.Slice, out TierMove move) ? NameOf(move.To) : null,
             Explanation = info.Rank is { } rank ? $"{Place(slice)} {Use(slice, rank)} {Future(slice, rank)}" : Nowhere(slice),
         };
     }
@@ -82,7 +82,7 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
         : "It has no heat: nothing has used it lately.";
 
     private string Future(SliceStatus slice, uint rank) =>
-        moves.TryGetValue(slice.Slice, out var move) ? $"The next optimization moves it to tier '{NameOf(move.To)}', {Why(move)}."
+        moves.TryGetValue(slice.Slice, out TierMove move) ? $"The next optimization moves it to tier '{NameOf(move.To)}', {Why(move)}."
         : slice.PinnedTier == slice.Entry.Tier ? "It stays there: it is pinned to this tier, whatever its heat."
         : slice.PinnedTier >= 0 ? $"It is pinned to tier '{NameOf(slice.PinnedTier)}' and stays for now: what can be moved next does not make room for it there yet."
         : "It stays there: " + (slice.Entry.Tier == 0 ? WhyFast(slice, rank) : WhySlow(slice, rank));
@@ -110,7 +110,7 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
 
     private string WhySlow(SliceStatus slice, uint rank)
     {
-        var (threshold, faster) = (ThresholdOf(slice), NameOf(slice.Entry.Tier - 1));
+        (double threshold, string? faster) = (ThresholdOf(slice), NameOf(slice.Entry.Tier - 1));
         return slice.Heat <= 0 ? "what is not used has no need of a faster tier."
             : outlook.Plan.MovesLeftOut > 0 && slice.Heat > Floor && rank <= Fitting(slice)
                 ? Text($"{outlook.Plan.MovesLeftOut} moves that are worth it are left to a later optimization, perhaps its own.")

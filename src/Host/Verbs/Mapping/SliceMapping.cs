@@ -14,7 +14,7 @@ internal static class SliceMapping
     /// <summary>Maps one.</summary>
     public static StorageTierHeatInfo ToInfo(this SliceStatus slice, VirtualDiskDescription disk, HeatRanking ranking)
     {
-        var tier = slice.Entry.IsMapped ? disk.Tiers[slice.Entry.Tier] : null;
+        TierDescription? tier = slice.Entry.IsMapped ? disk.Tiers[slice.Entry.Tier] : null;
         return new StorageTierHeatInfo
         {
             VirtualDiskFriendlyName = disk.FriendlyName,

@@ -15,7 +15,7 @@ internal static class StoragePoolMapping
     public static StoragePoolInfo ToInfo(this StoragePoolStatus pool)
     {
         string uniqueId = Identifiers.OfPoolOrDisk(pool.UniqueId);
-        var settings = pool.Description;
+        PoolDescription settings = pool.Description;
         bool readOnly = settings.IsReadOnly || pool.OperationalStatus == PoolOperationalStatus.ReadOnly;
         return new StoragePoolInfo
         {

@@ -16,7 +16,7 @@ internal static class VirtualDiskMapping
     /// <param name="attached">How it is attached; null while it is not.</param>
     public static VirtualDiskInfo ToInfo(this VirtualDiskStatus disk, long slabBytes, AttachOutcome? attached)
     {
-        var description = disk.Description;
+        VirtualDiskDescription description = disk.Description;
         string uniqueId = Identifiers.OfVirtualDisk(description.Id.Value);
         bool isConnected = disk.SocketPath.Length > 0;
         return new VirtualDiskInfo

@@ -1,5 +1,6 @@
 using System.Globalization;
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 
 namespace TierSpaces.Host.Verbs.Mapping;
@@ -10,8 +11,8 @@ internal static class WriteCacheMapping
     /// <summary>Maps one; that of a disk without a cache has only its settings.</summary>
     public static VirtualDiskWriteCacheInfo ToWriteCacheInfo(this VirtualDiskStatus disk)
     {
-        var description = disk.Description;
-        var cache = disk.WriteCache ?? new WriteCacheStatus { State = description.WriteCacheSize > 0 ? "Closed" : "None" };
+        VirtualDiskDescription description = disk.Description;
+        WriteCacheStatus cache = disk.WriteCache ?? new WriteCacheStatus { State = description.WriteCacheSize > 0 ? "Closed" : "None" };
         return new VirtualDiskWriteCacheInfo
         {
             FriendlyName = description.FriendlyName,

@@ -11,11 +11,11 @@ internal sealed class AddPhysicalDiskHandler(HostServices services) : VerbHandle
     protected override async Task HandleAsync(
         AddPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var pool = all.Pools.SelectOne(
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        StoragePoolTarget pool = all.Pools.SelectOne(
             request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.StoragePool);
-        var (added, usage) = (pool.Concrete.UniqueId, request.Usage ?? PhysicalDiskUsage.AutoSelect);
-        var disks = PoolMembers.Read(all, request.PhysicalDisks!);
+        (Guid added, PhysicalDiskUsage usage) = (pool.Concrete.UniqueId, request.Usage ?? PhysicalDiskUsage.AutoSelect);
+        Guid[] disks = PoolMembers.Read(all, request.PhysicalDisks!);
         await reply.DoAsync(
             $"Add {PoolMembers.Names(all, disks)} to storage pool '{pool.FriendlyName}', for {DisplayName.Of(usage)}",
             () => services.Subsystem.Pools.AddDisksAsync(added, disks, (DiskUsage)usage),

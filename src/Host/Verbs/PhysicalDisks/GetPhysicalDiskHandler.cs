@@ -2,6 +2,7 @@ using System.Globalization;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 using TierSpaces.Host.Verbs.Subsystems;
@@ -15,13 +16,13 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
     protected override async Task HandleAsync(
         GetPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         if (request.StorageSubsystem is { } subsystem)
         {
             LocalSubsystem.Selector.One(subsystem);
         }
 
-        var disks = request.StoragePool is { } pool ? InPool(all, all.Pools.One(pool))
+        IEnumerable<PhysicalDiskStatus> disks = request.StoragePool is { } pool ? InPool(all, all.Pools.One(pool))
             : request.VirtualDisk is { } disk ? await UnderAsync(all, all.VirtualDisks.One(disk), request).ConfigureAwait(false)
             : Named(all, request, reply.Fail);
         reply.Add(disks.Where(disk => !request.HasMetadata || disk.HoldsMetadata).OrderBy(disk => (uint)disk.DeviceId).Select(disk => disk.ToInfo()).Where(info => Passes(info, request)));
@@ -44,8 +45,8 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
     private async Task<IEnumerable<PhysicalDiskStatus>> UnderAsync(
         Catalogue all, VirtualDiskStatus disk, GetPhysicalDiskRequest request)
     {
-        var extents = await services.Subsystem.Placements.ExtentsAsync(disk.Description.Id.Value, null).ConfigureAwait(false);
-        var (from, to) = (request.VirtualRangeMin ?? 0, request.VirtualRangeMax ?? ulong.MaxValue);
+        PhysicalExtent[] extents = await services.Subsystem.Placements.ExtentsAsync(disk.Description.Id.Value, null).ConfigureAwait(false);
+        (ulong from, ulong to) = (request.VirtualRangeMin ?? 0, request.VirtualRangeMax ?? ulong.MaxValue);
         HashSet<Guid> holders = extents
             .Where(extent => (ulong)extent.VirtualOffset <= to && (ulong)(extent.VirtualOffset + extent.Size) > from)
             .GroupBy(extent => (extent.VirtualOffset, extent.Column))
@@ -60,7 +61,7 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
     /// <summary>Whether a virtual disk takes further slabs from a disk of its pool: one it was told to use, else any in automatic use.</summary>
     private static bool MayUse(VirtualDiskStatus disk, PhysicalDiskStatus candidate)
     {
-        var told = disk.Description.AllowedDisks;
+        System.Collections.Immutable.ImmutableArray<DiskNumber> told = disk.Description.AllowedDisks;
         return candidate.Member is { } member && (told.IsDefaultOrEmpty
             ? candidate.Usage == DiskUsage.AutoSelect
             : told.Contains(member));

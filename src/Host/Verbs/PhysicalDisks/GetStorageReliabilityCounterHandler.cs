@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -12,10 +13,10 @@ internal sealed class GetStorageReliabilityCounterHandler(HostServices services)
     protected override async Task HandleAsync(
         GetStorageReliabilityCounterRequest request, ReplyBuilder<StorageReliabilityCounterInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var disk in all.Disks.Select([request.PhysicalDisk!], reply.Fail))
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (PhysicalDiskStatus disk in all.Disks.Select([request.PhysicalDisk!], reply.Fail))
         {
-            var counted = await services.Subsystem.Reliability.GetAsync(disk.UniqueId).ConfigureAwait(false);
+            DiskReliability counted = await services.Subsystem.Reliability.GetAsync(disk.UniqueId).ConfigureAwait(false);
             reply.Add(counted.ToInfo(disk));
         }
     }

@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -12,11 +13,11 @@ internal sealed class NewPhysicalDiskHandler(HostServices services) : VerbHandle
         NewPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
         long size = Amount.Bytes(request.Size!.Value, nameof(request.Size));
-        foreach (var spec in request.ToSpecs())
+        foreach (RegistrationSpec spec in request.ToSpecs())
         {
             await reply.TryDoAsync($"Create the image file {spec.Path} of {size} bytes and register it as a physical disk", async () =>
             {
-                var disk = await services.Subsystem.PhysicalDisks.CreateAsync(spec, size, request.Preallocate).ConfigureAwait(false);
+                PhysicalDiskStatus disk = await services.Subsystem.PhysicalDisks.CreateAsync(spec, size, request.Preallocate).ConfigureAwait(false);
                 reply.Add(disk.ToInfo());
             }, () => services.Subsystem.PhysicalDisks.CheckCreateAsync(spec, size)).ConfigureAwait(false);
         }

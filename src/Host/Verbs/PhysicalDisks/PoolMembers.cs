@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 
 namespace TierSpaces.Host.Verbs.PhysicalDisks;
 
@@ -9,10 +10,10 @@ internal static class PoolMembers
     /// <exception cref="StorageException">A name fits no disk, or nothing was named.</exception>
     public static Guid[] Read(Catalogue all, string[] references)
     {
-        var ids = references.SelectMany(reference =>
+        Guid[] ids = references.SelectMany(reference =>
         {
             StorageErrorInfo? error = null;
-            var found = all.Disks.ByReference([reference], e => error = e);
+            List<PhysicalDiskStatus> found = all.Disks.ByReference([reference], e => error = e);
             return error is null ? found : throw new StorageException(error);
         }).Select(disk => disk.UniqueId).ToArray();
         return ids.Length > 0 ? ids : throw new StorageException(

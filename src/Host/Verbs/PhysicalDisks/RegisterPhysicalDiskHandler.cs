@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -14,11 +15,11 @@ internal sealed class RegisterPhysicalDiskHandler(HostServices services)
     protected override async Task HandleAsync(
         RegisterPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
-        foreach (var spec in request.ToSpecs())
+        foreach (RegistrationSpec spec in request.ToSpecs())
         {
             await reply.TryDoAsync($"Register {spec.Path} as a physical disk and open the storage pool it is a member of", async () =>
             {
-                var disk = await services.Subsystem.PhysicalDisks.RegisterAsync(spec).ConfigureAwait(false);
+                PhysicalDiskStatus disk = await services.Subsystem.PhysicalDisks.RegisterAsync(spec).ConfigureAwait(false);
                 reply.Add(disk.ToInfo());
             }, () => services.Subsystem.PhysicalDisks.CheckRegisterAsync(spec)).ConfigureAwait(false);
         }

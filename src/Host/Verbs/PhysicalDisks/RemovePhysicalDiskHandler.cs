@@ -10,10 +10,10 @@ internal sealed class RemovePhysicalDiskHandler(HostServices services) : VerbHan
     protected override async Task HandleAsync(
         RemovePhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var pool = all.Pools.SelectOne(
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        StoragePoolTarget pool = all.Pools.SelectOne(
             request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.StoragePool);
-        var (from, disks) = (pool.Concrete.UniqueId, PoolMembers.Read(all, request.PhysicalDisks!));
+        (Guid from, Guid[]? disks) = (pool.Concrete.UniqueId, PoolMembers.Read(all, request.PhysicalDisks!));
         Confirmation.Require(
             request, [.. all.Disks.All.Where(disk => disks.Contains(disk.UniqueId)).Select(disk => disk.FriendlyName)],
             (nameof(request.PhysicalDisks), request.PhysicalDisks));

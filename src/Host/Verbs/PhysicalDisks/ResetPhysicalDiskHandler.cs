@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.PhysicalDisks;
@@ -10,12 +11,12 @@ internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHand
     protected override async Task HandleAsync(
         ResetPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
-        var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
-        var selected = disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
+        Selector<PhysicalDiskStatus> disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
+        List<PhysicalDiskStatus> selected = disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
         Confirmation.Require(
             request, [.. selected.Select(disk => disk.FriendlyName)], (nameof(request.FriendlyName), ListOf(request.FriendlyName)),
             (nameof(request.UniqueId), ListOf(request.UniqueId)), (nameof(request.InputObject), request.InputObject));
-        foreach (var disk in selected)
+        foreach (PhysicalDiskStatus disk in selected)
         {
             await reply.TryDoAsync(
                 $"Erase what a storage pool wrote on physical disk '{disk.FriendlyName}'",

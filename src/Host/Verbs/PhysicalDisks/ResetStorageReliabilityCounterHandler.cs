@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -12,12 +13,12 @@ internal sealed class ResetStorageReliabilityCounterHandler(HostServices service
     protected override async Task HandleAsync(
         ResetStorageReliabilityCounterRequest request, ReplyBuilder<StorageReliabilityCounterInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var disk in all.Disks.Select(request.InputObject ?? [request.PhysicalDisk!], reply.Fail))
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (PhysicalDiskStatus disk in all.Disks.Select(request.InputObject ?? [request.PhysicalDisk!], reply.Fail))
         {
             await reply.TryDoAsync($"Set the reliability counters of physical disk '{disk.FriendlyName}' to zero", async () =>
             {
-                var counted = await services.Subsystem.Reliability.ResetAsync(disk.UniqueId).ConfigureAwait(false);
+                DiskReliability counted = await services.Subsystem.Reliability.ResetAsync(disk.UniqueId).ConfigureAwait(false);
                 reply.Add(request.PassThru ? [counted.ToInfo(disk)] : []);
             }).ConfigureAwait(false);
         }

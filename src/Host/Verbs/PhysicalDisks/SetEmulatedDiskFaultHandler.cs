@@ -1,5 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices.Emulated;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.PhysicalDisks;
@@ -33,8 +34,8 @@ internal sealed class SetEmulatedDiskFaultHandler(HostServices services) : VerbH
                 StorageErrors.InvalidParameter, $"-ErrorOffset {offset} begins no range: -ErrorLength is missing or 0.", "Give the length of the range.", "ErrorOffset");
         }
 
-        var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
-        foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
+        Selector<PhysicalDiskStatus> disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
+        foreach (PhysicalDiskStatus disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
             await reply.TryDoAsync(
                 $"Set {request.Changes("the faults to none")} of physical disk '{disk.FriendlyName}'",

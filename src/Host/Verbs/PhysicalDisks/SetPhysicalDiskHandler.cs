@@ -1,5 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -12,8 +13,8 @@ internal sealed class SetPhysicalDiskHandler(HostServices services) : VerbHandle
     protected override async Task HandleAsync(
         SetPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
-        var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
-        foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
+        Selector<PhysicalDiskStatus> disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
+        foreach (PhysicalDiskStatus disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
             await reply.TryDoAsync(
                 $"Set {request.Changes()} of physical disk '{disk.FriendlyName}'",

@@ -13,11 +13,11 @@ internal sealed class UnregisterPhysicalDiskHandler(HostServices services)
     protected override async Task HandleAsync(
         UnregisterPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
-        var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
-        var selected = request.Path is { } paths
+        Selector<PhysicalDiskStatus> disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
+        List<PhysicalDiskStatus> selected = request.Path is { } paths
             ? disks.By("Path", PathOf, paths.Select(Path.GetFullPath), reply.Fail)
             : disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
-        foreach (var disk in selected)
+        foreach (PhysicalDiskStatus disk in selected)
         {
             await reply.TryDoAsync(
                 $"Forget physical disk '{disk.FriendlyName}'; its contents stay",

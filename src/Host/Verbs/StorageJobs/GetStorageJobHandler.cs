@@ -12,8 +12,8 @@ internal sealed class GetStorageJobHandler(HostServices services) : VerbHandler<
     /// <inheritdoc/>
     protected override async Task HandleAsync(GetStorageJobRequest request, ReplyBuilder<StorageJobInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var jobs = all.Jobs.Select(null, request.UniqueId, request.Name, null, reply.Fail);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        List<JobStatus> jobs = all.Jobs.Select(null, request.UniqueId, request.Name, null, reply.Fail);
         reply.Add(Of(all, request, jobs).Select(job => job.ToInfo())
             .Where(info => request.JobState is null || DisplayName.Of(request.JobState).Contains(info.JobState)));
     }
@@ -25,8 +25,8 @@ internal sealed class GetStorageJobHandler(HostServices services) : VerbHandler<
             LocalSubsystem.Selector.One(subsystem);
         }
 
-        var pool = request.StoragePool is { } named ? all.Pools.One(named).Id : (Guid?)null;
-        var disk = request.VirtualDisk is { } virtualDisk ? all.VirtualDisks.One(virtualDisk).Description.Id.Value : (Guid?)null;
+        Guid? pool = request.StoragePool is { } named ? all.Pools.One(named).Id : (Guid?)null;
+        Guid? disk = request.VirtualDisk is { } virtualDisk ? all.VirtualDisks.One(virtualDisk).Description.Id.Value : (Guid?)null;
         return jobs.Where(job => (pool is null || job.PoolId == pool) && (disk is null || job.VirtualDisk == disk));
     }
 }

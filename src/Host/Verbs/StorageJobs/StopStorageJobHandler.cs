@@ -11,8 +11,8 @@ internal sealed class StopStorageJobHandler(HostServices services) : VerbHandler
     /// <inheritdoc/>
     protected override async Task HandleAsync(StopStorageJobRequest request, ReplyBuilder<StorageJobInfo> reply, CancellationToken cancellation)
     {
-        var jobs = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Jobs;
-        foreach (var job in jobs.Select(null, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        Selector<JobStatus> jobs = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Jobs;
+        foreach (JobStatus job in jobs.Select(null, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
             await reply.TryDoAsync($"Stop storage job '{job.Name}' ({job.Description})", async () =>
             {

@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -12,8 +13,8 @@ internal sealed class GetResiliencySettingHandler(HostServices services)
     protected override async Task HandleAsync(
         GetResiliencySettingRequest request, ReplyBuilder<ResiliencySettingInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var pool = request.StoragePool is { } named ? all.Pools.One(named).Concrete : null;
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        StoragePoolStatus? pool = request.StoragePool is { } named ? all.Pools.One(named).Concrete : null;
         reply.Add(all.Settings.Select(null, request.UniqueId, request.Name, null, reply.Fail)
             .Where(target => pool is null || target.Pool.UniqueId == pool.UniqueId)
             .Select(target => target.ToInfo()));

@@ -12,7 +12,7 @@ internal sealed class GetStoragePoolHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         GetStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         reply.Add(Select(all, request, reply.Fail)
             .Select(pool => pool.Status?.ToInfo() ?? StoragePoolMapping.Primordial(all.Disks.All))
             .Where(info => Passes(info, request)));

@@ -15,7 +15,7 @@ internal sealed class NewStoragePoolHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         NewStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
-        var subsystem = LocalSubsystem.Selector.Select(
+        List<string> subsystem = LocalSubsystem.Selector.Select(
             request.StorageSubSystemFriendlyName, request.StorageSubSystemUniqueId, request.StorageSubSystemName, request.InputObject,
             error => throw new StorageException(error));
         if (subsystem.Count == 0)
@@ -23,10 +23,10 @@ internal sealed class NewStoragePoolHandler(HostServices services) : VerbHandler
             return;   // wildcards that mean another machine
         }
 
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var disks = PoolMembers.Read(all, request.PhysicalDisks!);
-        var settings = Settings(request);
-        var plan = await services.Subsystem.Pools.PlanAsync(request.FriendlyName!, disks).ConfigureAwait(false);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        Guid[] disks = PoolMembers.Read(all, request.PhysicalDisks!);
+        PoolDescription settings = Settings(request);
+        PoolPlacement plan = await services.Subsystem.Pools.PlanAsync(request.FriendlyName!, disks).ConfigureAwait(false);
         if (!reply.IsWhatIf)
         {
             reply.Add((await services.Subsystem.Pools.CreateAsync(settings, disks, DiskUsage.AutoSelect).ConfigureAwait(false)).ToInfo());

@@ -13,12 +13,12 @@ internal sealed class OptimizeStoragePoolHandler(HostServices services) : VerbHa
     protected override async Task HandleAsync(
         OptimizeStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
-        var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
-        var meantPools = pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail);
+        Selector<StoragePoolTarget> pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
+        List<StoragePoolTarget> meantPools = pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail);
         reply.Tell(meantPools.Select(pool => $"Spread what storage pool '{pool.FriendlyName}' holds evenly over its disks"));
         if (reply.IsWhatIf)
         {
-            foreach (var pool in meantPools)
+            foreach (StoragePoolTarget pool in meantPools)
             {
                 await reply.TryAsync(() => services.Subsystem.Rebalance.CheckOptimizeAsync(pool.Concrete.UniqueId)).ConfigureAwait(false);
             }
@@ -26,16 +26,16 @@ internal sealed class OptimizeStoragePoolHandler(HostServices services) : VerbHa
             return;
         }
 
-        var jobs = meantPools
+        (StoragePoolTarget pool, Task<JobStatus> job)[] jobs = meantPools
             .Select(pool => (pool, job: OptimizeAsync(pool))).ToArray();
-        foreach (var (pool, job) in jobs)
+        foreach ((StoragePoolTarget? pool, Task<JobStatus>? job) in jobs)
         {
             await reply.TryAsync(async () => Judge(pool.FriendlyName, await job.ConfigureAwait(false))).ConfigureAwait(false);
         }
 
         if (request.PassThru)
         {
-            var after = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
+            Selector<StoragePoolTarget> after = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
             HashSet<Guid> meant = jobs.Select(pair => pair.pool.Id).ToHashSet();
             reply.Add(after.All.Where(pool => !pool.IsPrimordial && meant.Contains(pool.Id)).Select(pool => pool.Concrete.ToInfo()));
         }

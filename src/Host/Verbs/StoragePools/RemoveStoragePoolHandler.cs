@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -11,17 +12,17 @@ internal sealed class RemoveStoragePoolHandler(HostServices services) : VerbHand
     protected override async Task HandleAsync(
         RemoveStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var members = all.Disks.All.ToLookup(disk => disk.PoolId);
-        var selected = all.Pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        ILookup<Guid?, PhysicalDiskStatus> members = all.Disks.All.ToLookup(disk => disk.PoolId);
+        List<StoragePoolTarget> selected = all.Pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail);
         Confirmation.Require(
             request, [.. selected.Select(pool => pool.FriendlyName)], (nameof(request.FriendlyName), request.FriendlyName),
             (nameof(request.UniqueId), request.UniqueId), (nameof(request.Name), request.Name), (nameof(request.InputObject), request.InputObject));
-        foreach (var pool in selected)
+        foreach (StoragePoolTarget pool in selected)
         {
             await reply.TryAsync(async () =>
             {
-                var removed = pool.Concrete;
+                StoragePoolStatus removed = pool.Concrete;
                 await services.Subsystem.Pools.CheckRemoveAsync(removed.UniqueId).ConfigureAwait(false);
                 await reply.DoAsync(
                     $"Remove storage pool '{pool.FriendlyName}'", () => services.Subsystem.Pools.RemoveAsync(removed.UniqueId)).ConfigureAwait(false);

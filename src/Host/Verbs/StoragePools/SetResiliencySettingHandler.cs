@@ -1,6 +1,7 @@
 using System.Numerics;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -14,18 +15,18 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
     protected override async Task HandleAsync(
         SetResiliencySettingRequest request, ReplyBuilder<ResiliencySettingInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var pool = request.StoragePool is { } named ? all.Pools.One(named).Concrete : null;
-        foreach (var target in all.Settings.Select(null, request.UniqueId, request.Name, request.InputObject, reply.Fail)
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        StoragePoolStatus? pool = request.StoragePool is { } named ? all.Pools.One(named).Concrete : null;
+        foreach (ResiliencyTarget? target in all.Settings.Select(null, request.UniqueId, request.Name, request.InputObject, reply.Fail)
             .Where(target => pool is null || target.Pool.UniqueId == pool.UniqueId))
         {
             await reply.TryAsync(async () =>
             {
-                var changed = Change(target, request);
+                ResiliencyDefaults changed = Change(target, request);
                 string step = $"Set {request.Changes()} of {target.Setting.Name} in storage pool '{target.Pool.Description.FriendlyName}'";
                 await reply.DoAsync(step, async () =>
                 {
-                    var status = await services.Subsystem.Pools.SetAsync(
+                    StoragePoolStatus status = await services.Subsystem.Pools.SetAsync(
                         target.Pool.UniqueId, settings => Replace(settings, changed)).ConfigureAwait(false);
                     reply.Add(request.PassThru ? [new ResiliencyTarget(status, changed).ToInfo()] : []);
                 }).ConfigureAwait(false);
@@ -40,7 +41,7 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
 
     private static ResiliencyDefaults Change(ResiliencyTarget target, SetResiliencySettingRequest request)
     {
-        var setting = target.Setting;
+        ResiliencyDefaults setting = target.Setting;
         Check(request.NumberOfDataCopiesDefault, target.Copies, StorageErrors.CopiesRange, nameof(request.NumberOfDataCopiesDefault));
         Check(
             request.PhysicalDiskRedundancyDefault, target.Redundancy, StorageErrors.RedundancyRange,

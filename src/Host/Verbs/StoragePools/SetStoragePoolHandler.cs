@@ -1,5 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.StoragePools;
@@ -11,13 +12,13 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         SetStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
-        var scrubInterval = ScrubInterval(request.ScrubIntervalDays);
-        var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
-        foreach (var pool in pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        TimeSpan? scrubInterval = ScrubInterval(request.ScrubIntervalDays);
+        Selector<StoragePoolTarget> pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
+        foreach (StoragePoolTarget pool in pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
             await reply.TryAsync(async () =>
             {
-                var current = pool.Concrete;
+                StoragePoolStatus current = pool.Concrete;
                 _ = Change(current.Description, request);   // refuses before anything is asked of the engine
                 await reply.DoAsync($"Set {request.Changes()} of storage pool '{pool.FriendlyName}'", async () =>
                 {

@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -19,12 +20,12 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
             await services.Subsystem.Pools.UpdateAsync().ConfigureAwait(false);
             await services.AttachConnectedAsync().ConfigureAwait(false);
         }).ConfigureAwait(false);
-        var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
-        foreach (var pool in pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        Selector<StoragePoolTarget> pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
+        foreach (StoragePoolTarget pool in pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
             await reply.TryAsync(() =>
             {
-                var updated = pool.Concrete;
+                StoragePoolStatus updated = pool.Concrete;
                 reply.Add(request.PassThru && !reply.IsWhatIf ? [updated.ToInfo()] : []);
                 return Task.CompletedTask;
             }).ConfigureAwait(false);

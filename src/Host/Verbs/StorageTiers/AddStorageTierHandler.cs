@@ -14,18 +14,18 @@ internal sealed class AddStorageTierHandler(HostServices services) : VerbHandler
         AddStorageTierRequest request, ReplyBuilder<StorageTierInfo> reply, CancellationToken cancellation)
     {
         long size = Amount.Bytes(request.Size!.Value, nameof(request.Size));
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var disk in all.VirtualDisks.Select(
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (VirtualDiskStatus disk in all.VirtualDisks.Select(
             request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk, reply.Fail))
         {
             await reply.TryAsync(async () =>
             {
-                var pool = all.Pools.All.First(pool => pool.Id == disk.PoolId);
+                StoragePoolTarget pool = all.Pools.All.First(pool => pool.Id == disk.PoolId);
                 TierRequest tier = new TierRequest(TierParameters.Template(all, pool.Concrete, request.StorageTier!, nameof(request.StorageTier)).UniqueId, size);
-                var plan = await services.Subsystem.Tiers.PlanAddAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
+                AddedTierPlacement plan = await services.Subsystem.Tiers.PlanAddAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
                 if (!reply.IsWhatIf)
                 {
-                    var added = await services.Subsystem.Tiers.AddAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
+                    StorageTierStatus added = await services.Subsystem.Tiers.AddAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
                     reply.Add(request.PassThru ? [added.ToInfo()] : []);
                 }
 

@@ -21,14 +21,14 @@ internal sealed class ClearFileStorageTierHandler(HostServices services) : VerbH
         }
         else if (request.InputObject is { } pins)
         {
-            var all = await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false);
+            PinStatus[] all = await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false);
             Selector<PinStatus> given = new Selector<PinStatus>("MSFT_FileStorageTier", all, pin => Identifiers.OfPoolOrDisk(pin.Pin.Id), pin => pin.Pin.Label);
             await RemoveAsync(given.ByReference(pins, reply.Fail), reply).ConfigureAwait(false);
         }
         else
         {
-            var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-            foreach (var disk in all.VirtualDisks.Select(
+            Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+            foreach (VirtualDiskStatus disk in all.VirtualDisks.Select(
                 request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk, reply.Fail))
             {
                 await reply.TryAsync(() => ClearAsync(disk, request, reply)).ConfigureAwait(false);
@@ -38,9 +38,9 @@ internal sealed class ClearFileStorageTierHandler(HostServices services) : VerbH
 
     private async Task ClearAsync(VirtualDiskStatus disk, ClearFileStorageTierRequest request, ReplyBuilder<FileStorageTierInfo> reply)
     {
-        var pins = await services.Subsystem.Pins.ListAsync(disk.Description.Id.Value).ConfigureAwait(false);
+        PinStatus[] pins = await services.Subsystem.Pins.ListAsync(disk.Description.Id.Value).ConfigureAwait(false);
         SliceRange range = SliceRange.Within(disk, request.Offset!.Value, request.Length!.Value);
-        var touched = pins.Where(pin => pin.IsRange && pin.Pin.Ranges.Any(range.Touches)).ToLookup(pin => pin.Pin.Ranges.All(range.Contains));
+        ILookup<bool, PinStatus> touched = pins.Where(pin => pin.IsRange && pin.Pin.Ranges.Any(range.Touches)).ToLookup(pin => pin.Pin.Ranges.All(range.Contains));
         string name = $"virtual disk '{disk.Description.FriendlyName}'";
         string beyond = string.Join(", ", touched[false].Select(pin => pin.Pin.Ranges[0].InWords()));
         if (!touched[true].Any())
@@ -60,7 +60,7 @@ internal sealed class ClearFileStorageTierHandler(HostServices services) : VerbH
 
     private async Task RemoveAsync(IEnumerable<PinStatus> pins, ReplyBuilder<FileStorageTierInfo> reply)
     {
-        foreach (var pin in pins)
+        foreach (PinStatus pin in pins)
         {
             string what = pin.IsRange ? $"{pin.Pin.Ranges[0].InWords()} of virtual disk '{pin.VirtualDisk.FriendlyName}'" : $"'{pin.Pin.Label}'";
             await reply.TryDoAsync(

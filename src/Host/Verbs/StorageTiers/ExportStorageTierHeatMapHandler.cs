@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
@@ -12,8 +13,8 @@ internal sealed class ExportStorageTierHeatMapHandler(HostServices services)
         ExportStorageTierHeatMapRequest request, ReplyBuilder<StorageTierHeatFileInfo> reply, CancellationToken cancellation)
     {
         string path = request.Path ?? throw new StorageException(StorageErrors.InvalidParameter, "-Path must be given.", "Name the file to write.", nameof(request.Path));
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var disk = all.VirtualDisks.SelectOne(request.FriendlyName, request.UniqueId, null, request.InputObject);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        VirtualDiskStatus disk = all.VirtualDisks.SelectOne(request.FriendlyName, request.UniqueId, null, request.InputObject);
         HeatFile file = new HeatFile(services.Subsystem, disk, path);
         file.CheckFree(request.Force);
         await services.Subsystem.Heat.ReaderAsync(disk.Description.Id.Value).ConfigureAwait(false);   // refuses what has no tiers

@@ -1,5 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
+using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -30,20 +31,20 @@ internal sealed class GetFileStorageTierHandler(HostServices services) : VerbHan
     /// <exception cref="StorageException">It is not pinned.</exception>
     internal static async Task<PinStatus[]> OfFileAsync(HostServices services, string path)
     {
-        var all = await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false);
+        PinStatus[] all = await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false);
         PinStatus[] pins = [.. all.Where(pin => !pin.IsRange && pin.Pin.Label == path)];
         return pins.Length > 0 ? pins : throw StorageException.NotFound("MSFT_FileStorageTier", "FilePath", path);
     }
 
     private async Task ListOfDisksAsync(GetFileStorageTierRequest request, ReplyBuilder<FileStorageTierInfo> reply)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var disks = all.VirtualDisks.Select(request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk, reply.Fail);
-        foreach (var range in SliceRange.Of(disks, request.Offset, request.Length, page: null))
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        List<VirtualDiskStatus> disks = all.VirtualDisks.Select(request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk, reply.Fail);
+        foreach (SliceRange range in SliceRange.Of(disks, request.Offset, request.Length, page: null))
         {
             await reply.TryAsync(async () =>
             {
-                var pins = await services.Subsystem.Pins.ListAsync(range.Id).ConfigureAwait(false);
+                PinStatus[] pins = await services.Subsystem.Pins.ListAsync(range.Id).ConfigureAwait(false);
                 range.Check();
                 reply.Add(pins.Where(pin => pin.Pin.Ranges.Any(range.Touches)).Select(pin => pin.ToInfo()));
             }).ConfigureAwait(false);
@@ -52,8 +53,8 @@ internal sealed class GetFileStorageTierHandler(HostServices services) : VerbHan
 
     private static async Task<PinStatus[]> OnVolumeAsync(HostServices services, string path)
     {
-        var place = services.Files.FindVolume(path, nameof(GetFileStorageTierRequest.VolumePath));
-        var all = await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false);
+        VolumePlace place = services.Files.FindVolume(path, nameof(GetFileStorageTierRequest.VolumePath));
+        PinStatus[] all = await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false);
         return [.. all.Where(pin => Identifiers.OfVirtualDisk(pin.VirtualDisk.Id.Value) == place.VirtualDisk && !pin.IsRange
             && pin.Pin.Ranges[0].Offset >= place.Range.Offset && pin.Pin.Ranges[0].Offset < place.Range.End)];
     }

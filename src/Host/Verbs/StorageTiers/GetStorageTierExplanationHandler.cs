@@ -1,6 +1,8 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Tiering;
+using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -21,16 +23,16 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
     protected override async Task HandleAsync(
         GetStorageTierExplanationRequest request, ReplyBuilder<StorageTierExplanationInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var ranges = request.FilePath is { } path ? OfFile(all, path, request.Page) : OfDisks(all, request, reply);
-        var listing = memory.Begin(request.Page);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        List<SliceRange> ranges = request.FilePath is { } path ? OfFile(all, path, request.Page) : OfDisks(all, request, reply);
+        PageMemory<SliceExplanation>.Listing listing = memory.Begin(request.Page);
         int left = PageObjects;
         for (int i = 0; i < ranges.Count && reply.NextPage is null; i++)
         {
-            var range = ranges[i];
+            SliceRange range = ranges[i];
             await reply.TryAsync(async () =>
             {
-                var explained = await ExplainAsync(range, left, listing, request.FilePath).ConfigureAwait(false);
+                List<StorageTierExplanationInfo> explained = await ExplainAsync(range, left, listing, request.FilePath).ConfigureAwait(false);
                 reply.Add(explained);
                 left -= explained.Count;
                 range = range with { Next = range.Next + ((long)explained.Count * range.Disk.Description.SliceSize) };
@@ -43,14 +45,14 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
 
     private static List<SliceRange> OfDisks(Catalogue all, GetStorageTierExplanationRequest request, ReplyBuilder<StorageTierExplanationInfo> reply)
     {
-        var disks = all.VirtualDisks.Select(
+        List<VirtualDiskStatus> disks = all.VirtualDisks.Select(
             request.FriendlyName, request.UniqueId, null, request.InputObject, request.Page is null ? reply.Fail : static _ => { });
         return SliceRange.Of(disks, request.Offset, request.Length ?? 1, request.Page);
     }
 
     private List<SliceRange> OfFile(Catalogue all, string path, string? page)
     {
-        var place = services.Files.Find(path);
+        FilePlace place = services.Files.Find(path);
         return SliceRange.Of(all.VirtualDisks.One(place.VirtualDisk), place.Pieces, page);
     }
 
@@ -58,16 +60,16 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
         SliceRange range, int most, PageMemory<SliceExplanation>.Listing listing, string? file)
     {
         range.Check();
-        var why = await listing.OfAsync(range.Id, () => WorkOutAsync(range.Disk.Description)).ConfigureAwait(false);
+        SliceExplanation why = await listing.OfAsync(range.Id, () => WorkOutAsync(range.Disk.Description)).ConfigureAwait(false);
         uint slice = range.Disk.Description.SliceSize;
         List<StorageTierExplanationInfo> explained = new List<StorageTierExplanationInfo>();
         for (long next = range.Next; next < range.End && explained.Count < most;)
         {
-            var piece = await services.Subsystem.Slices.ListAsync(range.Id, next, Math.Min(range.End - next, (most - explained.Count) * slice), why.Ranking.NowNs).ConfigureAwait(false);
-            var known = piece.Slices.ToDictionary(status => status.Slice);
+            SlicePage piece = await services.Subsystem.Slices.ListAsync(range.Id, next, Math.Min(range.End - next, (most - explained.Count) * slice), why.Ranking.NowNs).ConfigureAwait(false);
+            Dictionary<int, SliceStatus> known = piece.Slices.ToDictionary(status => status.Slice);
             for (; next < piece.Next; next += slice)
             {
-                var status = known.GetValueOrDefault((int)(next / slice), new SliceStatus((int)(next / slice), 0, SliceEntry.None, -1));
+                SliceStatus status = known.GetValueOrDefault((int)(next / slice), new SliceStatus((int)(next / slice), 0, SliceEntry.None, -1));
                 explained.Add(why.ToInfo(status, file));
             }
         }
@@ -77,8 +79,8 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
 
     private async Task<SliceExplanation> WorkOutAsync(VirtualDiskDescription disk)
     {
-        var ranking = await services.Subsystem.Slices.RankingAsync(disk.Id.Value).ConfigureAwait(false);
-        var outlook = await services.Subsystem.Slices.OutlookAsync(disk.Id.Value).ConfigureAwait(false);
+        HeatRanking ranking = await services.Subsystem.Slices.RankingAsync(disk.Id.Value).ConfigureAwait(false);
+        TierOutlook outlook = await services.Subsystem.Slices.OutlookAsync(disk.Id.Value).ConfigureAwait(false);
         return new SliceExplanation(disk, ranking, outlook);
     }
 }

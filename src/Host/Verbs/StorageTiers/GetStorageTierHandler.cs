@@ -12,7 +12,7 @@ internal sealed class GetStorageTierHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         GetStorageTierRequest request, ReplyBuilder<StorageTierInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         string[]? media = request.MediaType is { } types ? DisplayName.Of(types) : null;
         reply.Add(Select(all, request, reply.Fail).Select(tier => tier.ToInfo()).Where(info => media?.Contains(info.MediaType) != false));
     }
@@ -21,13 +21,13 @@ internal sealed class GetStorageTierHandler(HostServices services) : VerbHandler
     {
         if (request.VirtualDisk is { } disk)
         {
-            var target = all.VirtualDisks.One(disk).Description.Id.Value;
+            Guid target = all.VirtualDisks.One(disk).Description.Id.Value;
             return all.Tiers.All.Where(tier => tier.VirtualDisk == target);
         }
 
         if (request.StoragePool is { } named)
         {
-            var pool = all.Pools.One(named);
+            StoragePoolTarget pool = all.Pools.One(named);
             return all.Tiers.All.Where(tier => tier.PoolId == pool.Id && tier.IsTemplate);
         }
 

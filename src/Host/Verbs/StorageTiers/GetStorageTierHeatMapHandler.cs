@@ -29,10 +29,10 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
                 "Without it all slices are listed, and can be sorted.", nameof(request.Hottest));
         }
 
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var disks = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, error => Fail(error, request, reply));
-        var ranges = SliceRange.Of(disks, request.Offset, request.Length, request.Page);
-        var listing = memory.Begin(request.Page);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        List<VirtualDiskStatus> disks = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, error => Fail(error, request, reply));
+        List<SliceRange> ranges = SliceRange.Of(disks, request.Offset, request.Length, request.Page);
+        PageMemory<HeatRanking>.Listing listing = memory.Begin(request.Page);
         int listed = 0;
         for (int i = 0; i < ranges.Count && reply.NextPage is null; i++)
         {
@@ -56,10 +56,10 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         SliceRange range, GetStorageTierHeatMapRequest request, PageMemory<HeatRanking>.Listing listing, int most, ReplyBuilder<StorageTierHeatInfo> reply)
     {
         range.Check();
-        var ranking = await listing.OfAsync(range.Id, () => services.Subsystem.Slices.RankingAsync(range.Id)).ConfigureAwait(false);
+        HeatRanking ranking = await listing.OfAsync(range.Id, () => services.Subsystem.Slices.RankingAsync(range.Id)).ConfigureAwait(false);
         if (request.Hottest is { } count)
         {
-            var hottest = await HottestAsync(range, ranking, (int)count).ConfigureAwait(false);
+            SliceStatus[] hottest = await HottestAsync(range, ranking, (int)count).ConfigureAwait(false);
             reply.Add(hottest.Select(slice => slice.ToInfo(range.Disk.Description, ranking)));
             return hottest.Length;
         }
@@ -67,7 +67,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         int listed = 0;
         do
         {
-            var piece = await services.Subsystem.Slices.ListAsync(range.Id, range.Next, range.Left, ranking.NowNs).ConfigureAwait(false);
+            SlicePage piece = await services.Subsystem.Slices.ListAsync(range.Id, range.Next, range.Left, ranking.NowNs).ConfigureAwait(false);
             reply.Add(piece.Slices.Select(slice => slice.ToInfo(range.Disk.Description, ranking)));
             listed += piece.Slices.Length;
             range = range with { Next = piece.Next };
@@ -82,8 +82,8 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         PriorityQueue<SliceStatus, double> hottest = new PriorityQueue<SliceStatus, double>();
         do
         {
-            var piece = await services.Subsystem.Slices.ListAsync(range.Id, range.Next, range.Left, ranking.NowNs).ConfigureAwait(false);
-            foreach (var slice in piece.Slices.Where(slice => slice.Heat > 0))
+            SlicePage piece = await services.Subsystem.Slices.ListAsync(range.Id, range.Next, range.Left, ranking.NowNs).ConfigureAwait(false);
+            foreach (SliceStatus slice in piece.Slices.Where(slice => slice.Heat > 0))
             {
                 hottest.Enqueue(slice, slice.Heat);
                 if (hottest.Count > count)

@@ -14,9 +14,9 @@ internal sealed class GetStorageTierScheduleHandler(HostServices services) : Ver
     protected override async Task HandleAsync(
         GetStorageTierScheduleRequest request, ReplyBuilder<StorageTierScheduleInfo> reply, CancellationToken cancellation)
     {
-        var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
+        Selector<StoragePoolTarget> pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
         bool isEvery = request is { StoragePoolFriendlyName: null, StoragePoolUniqueId: null, InputObject: null };
-        foreach (var pool in pools.Select(request.StoragePoolFriendlyName, request.StoragePoolUniqueId, null, request.InputObject, reply.Fail)
+        foreach (StoragePoolTarget? pool in pools.Select(request.StoragePoolFriendlyName, request.StoragePoolUniqueId, null, request.InputObject, reply.Fail)
             .Where(pool => !isEvery || !pool.IsPrimordial))
         {
             await reply.TryAsync(async () =>

@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
@@ -11,12 +12,12 @@ internal sealed class GetStorageTierSupportedSizeHandler(HostServices services)
     protected override async Task HandleAsync(
         GetStorageTierSupportedSizeRequest request, ReplyBuilder<StorageTierSupportedSizeInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (StorageTierStatus tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
             await reply.TryAsync(async () =>
             {
-                var size = await services.Subsystem.Tiers.SupportedSizeAsync(tier.UniqueId, request.ResiliencySettingName).ConfigureAwait(false);
+                SupportedSize size = await services.Subsystem.Tiers.SupportedSizeAsync(tier.UniqueId, request.ResiliencySettingName).ConfigureAwait(false);
                 reply.Add(new StorageTierSupportedSizeInfo
                 {
                     TierSizeMin = (ulong)size.Min, TierSizeMax = (ulong)size.Max, TierSizeDivisor = (ulong)size.Divisor,

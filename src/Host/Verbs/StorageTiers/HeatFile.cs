@@ -27,7 +27,7 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
             throw new StorageException(StorageErrors.FileNotFound, $"-Path '{path}' is a folder or lies in none.", "Name a file in a folder that is there.", path);
         }
 
-        if (Libc.StatusOfPath(path, follow: false, out var there) == 0)
+        if (Libc.StatusOfPath(path, follow: false, out FileStatus there) == 0)
         {
             RequireRegular(there);
             if (!replaces)
@@ -42,7 +42,7 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
     /// <exception cref="StorageException">It cannot be written; what was there is there still.</exception>
     public async Task WriteAsync(bool replaces)
     {
-        var export = await subsystem.Heat.ExportAsync(Id).ConfigureAwait(false);
+        HeatExport export = await subsystem.Heat.ExportAsync(Id).ConfigureAwait(false);
         string part = Path.Combine(Path.GetDirectoryName(path)!, $".{Guid.NewGuid():N}.part");
         bool isMade = false;   // once true, this call owns the file of that name
         try
@@ -73,15 +73,15 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
     /// <exception cref="StorageException">It cannot be read, is damaged, or does not fit the virtual disk.</exception>
     public async Task<HeatFileReader> ReadAsync()
     {
-        var reader = await subsystem.Heat.ReaderAsync(Id).ConfigureAwait(false);
+        HeatFileReader reader = await subsystem.Heat.ReaderAsync(Id).ConfigureAwait(false);
         try
         {
-            if (Libc.StatusOfPath(path, follow: true, out var there) == 0)
+            if (Libc.StatusOfPath(path, follow: true, out FileStatus there) == 0)
             {
                 RequireRegular(there);   // to open a pipe is to wait for who writes to it
             }
 
-            await using var file = File.OpenRead(path);
+            await using FileStream file = File.OpenRead(path);
             byte[] block = new byte[HeatSnapshot.BlockSize];
             while (await file.ReadAtLeastAsync(block, block.Length, throwOnEndOfStream: false).ConfigureAwait(false) is > 0 and var length)
             {

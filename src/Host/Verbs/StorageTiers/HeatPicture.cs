@@ -47,7 +47,7 @@ internal sealed class HeatPicture(long first, long slices, int tiers, int width,
 
     private char TierOf(int cell)
     {
-        var on = mapped.AsSpan(cell * tiers, tiers);
+        Span<int> on = mapped.AsSpan(cell * tiers, tiers);
         int most = 0;
         for (int tier = 1; tier < tiers; tier++)
         {

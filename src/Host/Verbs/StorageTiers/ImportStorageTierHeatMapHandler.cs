@@ -1,5 +1,7 @@
 using System.Globalization;
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Tiering;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
@@ -13,11 +15,11 @@ internal sealed class ImportStorageTierHeatMapHandler(HostServices services)
         ImportStorageTierHeatMapRequest request, ReplyBuilder<StorageTierHeatFileInfo> reply, CancellationToken cancellation)
     {
         string path = request.Path ?? throw new StorageException(StorageErrors.InvalidParameter, "-Path must be given.", "Name the file to read.", nameof(request.Path));
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var disk = all.VirtualDisks.SelectOne(request.FriendlyName, request.UniqueId, null, request.InputObject);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        VirtualDiskStatus disk = all.VirtualDisks.SelectOne(request.FriendlyName, request.UniqueId, null, request.InputObject);
         HeatFile file = new HeatFile(services.Subsystem, disk, path);
-        var read = await file.ReadAsync().ConfigureAwait(false);
-        var info = file.ToInfo(read);
+        HeatFileReader read = await file.ReadAsync().ConfigureAwait(false);
+        StorageTierHeatFileInfo info = file.ToInfo(read);
         await reply.DoAsync(
             string.Create(CultureInfo.InvariantCulture, $"Put the heat of {info.HotSlices} slices of {info.SliceSize} bytes, written {info.TimeWritten:yyyy-MM-dd HH:mm} UTC, in place of that of virtual disk '{disk.Description.FriendlyName}'"),
             () => services.Subsystem.Heat.ImportAsync(disk.Description.Id.Value, read),

@@ -13,14 +13,14 @@ internal sealed class NewStorageTierHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         NewStorageTierRequest request, ReplyBuilder<StorageTierInfo> reply, CancellationToken cancellation)
     {
-        var meant = Translate(request);
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var pool in all.Pools.Select(
+        TierTemplateRequest meant = Translate(request);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (StoragePoolTarget pool in all.Pools.Select(
             request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.InputObject, reply.Fail))
         {
             await reply.TryAsync(async () =>
             {
-                var target = pool.Concrete.UniqueId;
+                Guid target = pool.Concrete.UniqueId;
                 await reply.DoAsync(
                     $"Create storage tier '{request.FriendlyName}' in storage pool '{pool.FriendlyName}'",
                     async () => reply.Add((await services.Subsystem.Tiers.CreateTemplateAsync(target, meant).ConfigureAwait(false)).ToInfo()),

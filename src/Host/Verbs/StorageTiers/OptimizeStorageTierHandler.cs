@@ -13,15 +13,15 @@ internal sealed class OptimizeStorageTierHandler(HostServices services)
     protected override async Task HandleAsync(
         OptimizeStorageTierRequest request, ReplyBuilder<StorageTierOptimizationInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var disks = request.VirtualDisk is { } named ? all.VirtualDisks.ByReference(named, reply.Fail) : OfTiers(all, request, reply.Fail);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        List<VirtualDiskStatus> disks = request.VirtualDisk is { } named ? all.VirtualDisks.ByReference(named, reply.Fail) : OfTiers(all, request, reply.Fail);
         await new TierOptimizer(services, reply).RunAsync(disks, reply.Add).ConfigureAwait(false);
     }
 
     private static List<VirtualDiskStatus> OfTiers(Catalogue all, OptimizeStorageTierRequest request, Action<StorageErrorInfo> fail)
     {
-        var tiers = all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, fail);
-        foreach (var template in tiers.Where(tier => tier.IsTemplate && IsNamed(tier, request)))
+        List<StorageTierStatus> tiers = all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, fail);
+        foreach (StorageTierStatus? template in tiers.Where(tier => tier.IsTemplate && IsNamed(tier, request)))
         {
             fail(new StorageException(
                 StorageErrors.InvalidParameter, $"Storage tier '{template.FriendlyName}' is a template: no slices are on it.",

@@ -15,7 +15,7 @@ internal sealed class OptimizeVolumeHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         OptimizeVolumeRequest request, ReplyBuilder<StorageTierOptimizationInfo> reply, CancellationToken cancellation)
     {
-        var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).VirtualDisks;
+        Selector<VirtualDiskStatus> disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).VirtualDisks;
         List<VirtualDiskStatus> meant =
             request.Path is { } paths ? await OfPathsAsync(disks, paths, reply).ConfigureAwait(false)
             : request.ObjectId is { } ids ? disks.By("ObjectId", disk => Identifiers.ObjectId("MSFT_VirtualDisk", disks.IdOf(disk)), ids, reply.Fail)

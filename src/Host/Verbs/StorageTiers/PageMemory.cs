@@ -40,7 +40,7 @@ internal sealed class PageMemory<T>(TimeProvider time)
         lock (entries)
         {
             Forget();
-            return entries.TryGetValue(token, out var entry) ? (entry.Disk, entry.Value) : null;
+            return entries.TryGetValue(token, out Entry? entry) ? (entry.Disk, entry.Value) : null;
         }
     }
 
@@ -87,7 +87,7 @@ internal sealed class PageMemory<T>(TimeProvider time)
 
     private void Forget()
     {
-        foreach (var (token, entry) in entries)
+        foreach ((string? token, Entry? entry) in entries)
         {
             if (time.GetElapsedTime(entry.LastUse) >= Lifetime)
             {

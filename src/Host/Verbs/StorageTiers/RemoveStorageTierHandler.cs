@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -11,8 +12,8 @@ internal sealed class RemoveStorageTierHandler(HostServices services) : VerbHand
     protected override async Task HandleAsync(
         RemoveStorageTierRequest request, ReplyBuilder<StorageTierInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (StorageTierStatus tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
             await reply.TryDoAsync(
                 $"Remove storage tier '{tier.FriendlyName}'",

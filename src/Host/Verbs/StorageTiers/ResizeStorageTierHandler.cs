@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 using TierSpaces.Host.Verbs.VirtualDisks;
@@ -14,16 +15,16 @@ internal sealed class ResizeStorageTierHandler(HostServices services) : VerbHand
     {
         long size = Amount.Bytes(
             request.Size ?? throw new StorageException(StorageErrors.InvalidParameter, "-Size must be given."), nameof(request.Size));
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (StorageTierStatus tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
             await reply.TryAsync(async () =>
             {
-                var plan = await services.Subsystem.Tiers.PlanResizeAsync(tier.UniqueId, size).ConfigureAwait(false);
+                VirtualDiskPlacement plan = await services.Subsystem.Tiers.PlanResizeAsync(tier.UniqueId, size).ConfigureAwait(false);
                 reply.Tell(PlacementText.OfGrowth(plan, all, plan.Disk.Tiers.First(part => part.Id == tier.UniqueId)));
                 if (!reply.IsWhatIf)
                 {
-                    var resized = await services.Subsystem.Tiers.ResizeAsync(tier.UniqueId, size).ConfigureAwait(false);
+                    StorageTierStatus resized = await services.Subsystem.Tiers.ResizeAsync(tier.UniqueId, size).ConfigureAwait(false);
                     reply.Add(request.PassThru ? [resized.ToInfo()] : []);
                 }
             }).ConfigureAwait(false);

@@ -17,13 +17,13 @@ internal sealed class SetFileStorageTierHandler(HostServices services) : VerbHan
     protected override async Task HandleAsync(
         SetFileStorageTierRequest request, ReplyBuilder<FileStorageTierInfo> reply, CancellationToken cancellation)
     {
-        var file = request.FilePath is { } path ? services.Files.Find(path) : null;
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var disk = file is not null
+        FilePlace? file = request.FilePath is { } path ? services.Files.Find(path) : null;
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        VirtualDiskStatus disk = file is not null
             ? all.VirtualDisks.One(file.VirtualDisk)
             : all.VirtualDisks.SelectOne(request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk);
-        var tier = TierOf(disk.Description, request);
-        var (pieces, what) = file is not null ? OfFile(file, request.FilePath!, disk.Description) : OfRange(disk, request);
+        TierDescription tier = TierOf(disk.Description, request);
+        (IReadOnlyList<PinnedRange>? pieces, string? what) = file is not null ? OfFile(file, request.FilePath!, disk.Description) : OfRange(disk, request);
         PinRequest pin = new PinRequest(disk.Description.Id.Value, tier.Id, request.FilePath ?? "", pieces);
         await reply.DoAsync(
             $"Pin {what} to storage tier '{tier.FriendlyName}'{(request.Now ? " and move it there" : "")}",
@@ -37,7 +37,7 @@ internal sealed class SetFileStorageTierHandler(HostServices services) : VerbHan
 
     private static (IReadOnlyList<PinnedRange> Pieces, string What) OfRange(VirtualDiskStatus disk, SetFileStorageTierRequest request)
     {
-        var range = SliceRange.Within(disk, request.Offset!.Value, request.Length!.Value).Bytes;
+        PinnedRange range = SliceRange.Within(disk, request.Offset!.Value, request.Length!.Value).Bytes;
         return ([range], $"{range.InWords()} of virtual disk '{disk.Description.FriendlyName}'");
     }
 

@@ -13,9 +13,9 @@ internal sealed class SetStorageTierHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         SetStorageTierRequest request, ReplyBuilder<StorageTierInfo> reply, CancellationToken cancellation)
     {
-        var meant = Translate(request);
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
+        TierTemplateRequest meant = Translate(request);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (StorageTierStatus tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
             await reply.TryDoAsync(
                 $"Set {request.Changes()} of storage tier '{tier.FriendlyName}'",

@@ -18,19 +18,19 @@ internal sealed class SetStorageTierScheduleHandler(HostServices services) : Ver
         }
 
         int[]? times = request.Time is { } texts ? [.. texts.Select(Minute)] : null;
-        var pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
-        foreach (var pool in pools.Select(request.StoragePoolFriendlyName, request.StoragePoolUniqueId, null, request.InputObject, reply.Fail))
+        Selector<StoragePoolTarget> pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
+        foreach (StoragePoolTarget pool in pools.Select(request.StoragePoolFriendlyName, request.StoragePoolUniqueId, null, request.InputObject, reply.Fail))
         {
             await reply.TryAsync(async () =>
             {
-                var before = await services.Subsystem.TierSchedules.GetAsync(pool.Concrete.UniqueId).ConfigureAwait(false);
+                TierSchedule before = await services.Subsystem.TierSchedules.GetAsync(pool.Concrete.UniqueId).ConfigureAwait(false);
                 TierSchedule meant = new TierSchedule(
                     request.Enabled ?? before.IsEnabled, times ?? before.Times, request.Continuous ?? before.IsContinuous, request.FreeReservePercent ?? before.FreeReservePercent);
                 await reply.DoAsync(
                     $"Set {request.Changes()} of the tier schedule of storage pool '{pool.FriendlyName}'",
                     async () =>
                     {
-                        var after = await services.Subsystem.TierSchedules.SetAsync(pool.Id, meant).ConfigureAwait(false);
+                        TierSchedule after = await services.Subsystem.TierSchedules.SetAsync(pool.Id, meant).ConfigureAwait(false);
                         reply.Add(request.PassThru ? [GetStorageTierScheduleHandler.Describe(pool, after)] : []);
                     },
                     () => services.Subsystem.TierSchedules.CheckSetAsync(pool.Id, meant)).ConfigureAwait(false);

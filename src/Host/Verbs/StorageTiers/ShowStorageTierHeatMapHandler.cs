@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
@@ -17,9 +18,9 @@ internal sealed class ShowStorageTierHeatMapHandler(HostServices services) : Ver
     {
         int width = InRange(request.Width ?? WidthDefault, 8, 128, nameof(request.Width));
         int lines = InRange(request.Lines ?? LinesDefault, 1, 256, nameof(request.Lines));
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var disks = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
-        foreach (var range in SliceRange.Of(disks, request.Offset, request.Length, request.Page))
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        List<VirtualDiskStatus> disks = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
+        foreach (SliceRange range in SliceRange.Of(disks, request.Offset, request.Length, request.Page))
         {
             await reply.TryAsync(async () => reply.Add(await DrawAsync(range, width, lines).ConfigureAwait(false))).ConfigureAwait(false);
         }
@@ -28,13 +29,13 @@ internal sealed class ShowStorageTierHeatMapHandler(HostServices services) : Ver
     private async Task<IEnumerable<StorageTierHeatPictureInfo>> DrawAsync(SliceRange range, int width, int lines)
     {
         range.Check();
-        var disk = range.Disk.Description;
+        VirtualDiskDescription disk = range.Disk.Description;
         long now = (await services.Subsystem.Slices.RankingAsync(range.Id).ConfigureAwait(false)).NowNs;
         long slice = (long)disk.SliceSize;
         HeatPicture picture = new HeatPicture(range.Next / slice, range.Left / slice, disk.Tiers.Length, width, lines);
         for (long next = range.Next; next < range.End;)
         {
-            var piece = await services.Subsystem.Slices.ListAsync(range.Id, next, range.End - next, now).ConfigureAwait(false);
+            SlicePage piece = await services.Subsystem.Slices.ListAsync(range.Id, next, range.End - next, now).ConfigureAwait(false);
             Array.ForEach(piece.Slices, picture.Add);
             next = piece.Next;
         }

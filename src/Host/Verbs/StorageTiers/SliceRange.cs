@@ -46,7 +46,7 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
     public static List<SliceRange> Of(VirtualDiskStatus disk, IEnumerable<PinnedRange> pieces, string? page)
     {
         List<SliceRange> joined = new List<SliceRange>();
-        foreach (var range in pieces.OrderBy(piece => piece.Offset).Select(piece => Whole(disk, piece.Offset, piece.Length)))
+        foreach (SliceRange? range in pieces.OrderBy(piece => piece.Offset).Select(piece => Whole(disk, piece.Offset, piece.Length)))
         {
             if (joined.Count > 0 && range.Next <= joined[^1].End)
             {
@@ -68,7 +68,7 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
     /// <exception cref="StorageException">There are none, or some are beyond the end of the virtual disk.</exception>
     public static SliceRange Within(VirtualDiskStatus disk, ulong offset, ulong length)
     {
-        var range = Of([disk], offset, length, page: null)[0];
+        SliceRange range = Of([disk], offset, length, page: null)[0];
         range.Check();
         return (long)length <= disk.Description.SizeBytes - (long)offset ? range : throw new StorageException(
             StorageErrors.InvalidParameter,

@@ -16,12 +16,12 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
     /// <param name="show">Takes what each came to.</param>
     public async Task RunAsync(IReadOnlyCollection<VirtualDiskStatus> disks, Action<StorageTierOptimizationInfo> show)
     {
-        var runs = disks.Select(disk => (disk.Description, run: BeginAsync(disk.Description.Id.Value))).ToArray();
-        foreach (var (disk, run) in runs)
+        (VirtualDiskDescription Description, Task<TierOptimization> run)[] runs = disks.Select(disk => (disk.Description, run: BeginAsync(disk.Description.Id.Value))).ToArray();
+        foreach ((VirtualDiskDescription? disk, Task<TierOptimization>? run) in runs)
         {
             await reply.TryAsync(async () =>
             {
-                var done = await run.ConfigureAwait(false);
+                TierOptimization done = await run.ConfigureAwait(false);
                 reply.Tell(Steps(disk, done));
                 if (done.Job is { } job)
                 {
@@ -37,7 +37,7 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
 
     private static IEnumerable<string> Steps(VirtualDiskDescription disk, TierOptimization done)
     {
-        var plan = done.Plan;
+        TierPlan plan = done.Plan;
         int promoted = plan.Moves.Count(move => move.IsPromotion);
         yield return $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move {promoted} slices, {plan.BytesPromoted} bytes, to faster tiers"
             + $" and {plan.Moves.Count - promoted} slices, {plan.BytesDemoted} bytes, to slower ones";

@@ -18,10 +18,10 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
     protected override async Task HandleAsync(
         GetStorageCounterRequest request, ReplyBuilder<StorageCounterInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         if (request.PhysicalDisk is null)
         {
-            foreach (var disk in all.VirtualDisks.Select(request.VirtualDisk, reply.Fail))
+            foreach (VirtualDiskStatus disk in all.VirtualDisks.Select(request.VirtualDisk, reply.Fail))
             {
                 reply.Add(Describe(disk));
                 reply.Add(all.Tiers.All.Where(tier => tier.VirtualDisk == disk.Description.Id.Value).Select(Describe));
@@ -36,7 +36,7 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
 
     private static StorageCounterInfo Describe(VirtualDiskStatus disk)
     {
-        var counters = disk.Counters ?? new IoCounters();
+        IoCounters counters = disk.Counters ?? new IoCounters();
         long pieces = disk.SpaceCounters?.Pieces ?? 0;
         return Describe(counters) with
         {

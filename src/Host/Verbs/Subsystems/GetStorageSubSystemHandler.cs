@@ -11,12 +11,12 @@ internal sealed class GetStorageSubSystemHandler(HostServices services)
     protected override async Task HandleAsync(
         GetStorageSubSystemRequest request, ReplyBuilder<StorageSubSystemInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         bool isMeant = request.StorageFaultDomain is { } disk ? all.Disks.One(disk) is not null
             : request.StoragePool is { } pool ? all.Pools.One(pool) is not null
             : request.VirtualDisk is { } virtualDisk ? all.VirtualDisks.One(virtualDisk) is not null
             : LocalSubsystem.Selector.Select(request.FriendlyName, request.UniqueId, request.Name, null, reply.Fail).Count > 0;
-        var info = LocalSubsystem.Describe(DisplayName.Of(HealthOf(all)));
+        StorageSubSystemInfo info = LocalSubsystem.Describe(DisplayName.Of(HealthOf(all)));
         reply.Add(isMeant && Passes(info, request) ? [info] : []);
     }
 

@@ -23,8 +23,8 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
     protected override async Task HandleAsync(
         TestStoragePowerCutRequest request, ReplyBuilder<StoragePowerCutInfo> reply, CancellationToken cancellation)
     {
-        var limit = TimeLimitOf(request);
-        foreach (var (name, layout) in await LayoutsAsync(request, reply.Fail).ConfigureAwait(false))
+        TimeSpan limit = TimeLimitOf(request);
+        foreach ((string? name, VirtualDiskRequest? layout) in await LayoutsAsync(request, reply.Fail).ConfigureAwait(false))
         {
             await turn.WaitAsync(cancellation).ConfigureAwait(false);
             try
@@ -43,7 +43,7 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
     {
         Stopwatch watch = Stopwatch.StartNew();
         bool MayGoOn() => !cancellation.IsCancellationRequested && !services.StopRequested.IsCompleted && watch.Elapsed < limit;
-        var result = await BackgroundThread.RunAsync("power cuts", () => PowerCuts.Run(request, MayGoOn)).ConfigureAwait(false);
+        PowerCutResult result = await BackgroundThread.RunAsync("power cuts", () => PowerCuts.Run(request, MayGoOn)).ConfigureAwait(false);
         cancellation.ThrowIfCancellationRequested();
         if (result.Cuts < request.Cuts)
         {
@@ -76,7 +76,7 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
             return [("", LayoutOf(request))];
         }
 
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         return all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, fail)
             .Select(disk => (disk.Description.FriendlyName, LayoutOf(disk.Description)));
     }

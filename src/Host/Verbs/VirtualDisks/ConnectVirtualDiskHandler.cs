@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
@@ -10,22 +11,22 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
     protected override async Task HandleAsync(
         ConnectVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var disk in all.VirtualDisks.Select(
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (VirtualDiskStatus disk in all.VirtualDisks.Select(
             request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
             string socket = Path.Combine(services.Paths.Exports, disk.Description.Id.Value.ToString("N") + ".sock");
             await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}' and attach it where the machine allows it", async () =>
             {
                 services.Paths.CheckSocketPath(socket);
-                var connected = await services.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value, request.Force).ConfigureAwait(false);
+                VirtualDiskStatus connected = await services.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value, request.Force).ConfigureAwait(false);
                 foreach (string remark in connected.Remarks)
                 {
                     reply.Warn(remark);
                 }
 
                 services.Attach(connected);
-                var info = services.ToInfo(all, connected);
+                VirtualDiskInfo info = services.ToInfo(all, connected);
                 if (info.AttachReason is { } reason)
                 {
                     reply.Warn($"{reason} Virtual disk '{info.FriendlyName}' is served at {info.NbdUri}");

@@ -12,14 +12,14 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
     protected override async Task HandleAsync(
         DisconnectVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var disk in all.VirtualDisks.Select(
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (VirtualDiskStatus disk in all.VirtualDisks.Select(
             request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
             await reply.TryDoAsync($"Detach virtual disk '{disk.Description.FriendlyName}' and serve it no longer", async () =>
             {
                 services.Attachments.Detach(services.ToInfo(all, disk).UniqueId);
-                var detached = await DisconnectAsync(disk).ConfigureAwait(false);
+                VirtualDiskStatus detached = await DisconnectAsync(disk).ConfigureAwait(false);
                 detached.Remarks.ToList().ForEach(reply.Warn);
                 reply.Add(request.PassThru ? [services.ToInfo(all, detached)] : []);
             }).ConfigureAwait(false);

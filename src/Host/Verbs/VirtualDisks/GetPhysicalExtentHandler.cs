@@ -12,11 +12,11 @@ internal sealed class GetPhysicalExtentHandler(HostServices services) : VerbHand
     protected override async Task HandleAsync(
         GetPhysicalExtentRequest request, ReplyBuilder<PhysicalExtentInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         Guid? virtualDisk = request.VirtualDisk is { } disk ? all.VirtualDisks.One(disk).Description.Id.Value : null;
         Guid? physicalDisk = request.PhysicalDisk is { } physical ? all.Disks.One(physical).UniqueId : null;
-        var extents = await services.Subsystem.Placements.ExtentsAsync(virtualDisk, physicalDisk).ConfigureAwait(false);
-        var tier = request.StorageTier is { } named ? all.Tiers.One(named).UniqueId : (Guid?)null;
+        PhysicalExtent[] extents = await services.Subsystem.Placements.ExtentsAsync(virtualDisk, physicalDisk).ConfigureAwait(false);
+        Guid? tier = request.StorageTier is { } named ? all.Tiers.One(named).UniqueId : (Guid?)null;
         reply.Add(extents.Where(extent => tier is null || extent.Tier == tier).Select(Describe));
     }
 

@@ -12,8 +12,8 @@ internal sealed class GetVirtualDiskHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         GetVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var disks = request.PhysicalDisk is { } physical
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        IEnumerable<VirtualDiskStatus> disks = request.PhysicalDisk is { } physical
             ? await OnAsync(all, all.Disks.One(physical), request).ConfigureAwait(false)
             : Select(all, request, reply.Fail);
         reply.Add(disks.Select(disk => services.ToInfo(all, disk)).Where(info => Passes(info, request)));
@@ -29,19 +29,19 @@ internal sealed class GetVirtualDiskHandler(HostServices services) : VerbHandler
 
         if (request.StorageJob is { } job)
         {
-            var target = all.Jobs.One(job).VirtualDisk;
+            Guid target = all.Jobs.One(job).VirtualDisk;
             return all.VirtualDisks.All.Where(disk => disk.Description.Id.Value == target);
         }
 
         if (request.StorageTier is { } tier)
         {
-            var target = all.Tiers.One(tier).VirtualDisk;
+            Guid? target = all.Tiers.One(tier).VirtualDisk;
             return all.VirtualDisks.All.Where(disk => disk.Description.Id.Value == target);
         }
 
         if (request.StoragePool is { } named)
         {
-            var pool = all.Pools.One(named);
+            StoragePoolTarget pool = all.Pools.One(named);
             return all.VirtualDisks.All.Where(disk => disk.PoolId == pool.Id);
         }
 
@@ -52,8 +52,8 @@ internal sealed class GetVirtualDiskHandler(HostServices services) : VerbHandler
     private async Task<IEnumerable<VirtualDiskStatus>> OnAsync(
         Catalogue all, PhysicalDiskStatus disk, GetVirtualDiskRequest request)
     {
-        var (from, to) = (request.PhysicalRangeMin ?? 0, request.PhysicalRangeMax ?? ulong.MaxValue);
-        var extents = await services.Subsystem.Placements.ExtentsAsync(null, null).ConfigureAwait(false);
+        (ulong from, ulong to) = (request.PhysicalRangeMin ?? 0, request.PhysicalRangeMax ?? ulong.MaxValue);
+        PhysicalExtent[] extents = await services.Subsystem.Placements.ExtentsAsync(null, null).ConfigureAwait(false);
         HashSet<Guid> there = extents
             .Where(extent => extent.PhysicalDisk == disk.UniqueId)
             .Where(extent => (ulong)extent.PhysicalOffset <= to && (ulong)(extent.PhysicalOffset + extent.Size) > from)

@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
@@ -11,14 +12,14 @@ internal sealed class GetVirtualDiskSupportedSizeHandler(HostServices services)
     protected override async Task HandleAsync(
         GetVirtualDiskSupportedSizeRequest request, ReplyBuilder<SupportedSizeInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var pool in all.Pools.Select(
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (StoragePoolTarget pool in all.Pools.Select(
             request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.InputObject, reply.Fail))
         {
             await reply.TryAsync(async () =>
             {
                 string layout = Named(request, pool) ?? pool.Concrete.Description.ResiliencySettingNameDefault;
-                var size = await services.Subsystem.Placements.SupportedSizeAsync(pool.Id, layout).ConfigureAwait(false);
+                SupportedSize size = await services.Subsystem.Placements.SupportedSizeAsync(pool.Id, layout).ConfigureAwait(false);
                 reply.Add(new SupportedSizeInfo
                 {
                     VirtualDiskSizeMin = (ulong)size.Min, VirtualDiskSizeMax = (ulong)size.Max, VirtualDiskSizeDivisor = (ulong)size.Divisor,

@@ -11,7 +11,7 @@ internal sealed class GetVirtualDiskWriteCacheHandler(HostServices services) : V
     protected override async Task HandleAsync(
         GetVirtualDiskWriteCacheRequest request, ReplyBuilder<VirtualDiskWriteCacheInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         reply.Add(all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail)
             .Select(disk => disk.ToWriteCacheInfo()));
     }

@@ -17,23 +17,23 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         NewVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
         TierParameters.RequireOneSize(request);
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var pool in all.Pools.Select(
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (StoragePoolTarget pool in all.Pools.Select(
             request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.InputObject, reply.Fail))
         {
             await reply.TryAsync(async () =>
             {
-                var meant = Translate(all, pool.Concrete, request);
+                VirtualDiskRequest meant = Translate(all, pool.Concrete, request);
                 if (reply.IsWhatIf)
                 {
-                    var plan = await services.Subsystem.Placements.PlanNewAsync(pool.Id, meant).ConfigureAwait(false);
+                    VirtualDiskPlacement plan = await services.Subsystem.Placements.PlanNewAsync(pool.Id, meant).ConfigureAwait(false);
                     reply.Tell(PlacementText.OfNew(plan, all, pool.FriendlyName));
                     plan.Remarks.ToList().ForEach(reply.Warn);
                     return;
                 }
 
-                var disk = await services.Subsystem.VirtualDisks.CreateAsync(pool.Id, meant).ConfigureAwait(false);
-                var placement = await services.Subsystem.Placements.GetAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                VirtualDiskStatus disk = await services.Subsystem.VirtualDisks.CreateAsync(pool.Id, meant).ConfigureAwait(false);
+                VirtualDiskPlacement placement = await services.Subsystem.Placements.GetAsync(disk.Description.Id.Value).ConfigureAwait(false);
                 reply.Tell(PlacementText.OfNew(placement, all, pool.FriendlyName));
                 WarnOfSmallSectors(all, disk, reply.Warn);
                 disk.Remarks.ToList().ForEach(reply.Warn);
@@ -72,7 +72,7 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
     /// <summary>The pool that the write cache is put in.</summary>
     private static Guid CachePool(Catalogue all, string name)
     {
-        var pool = all.Pools.All.FirstOrDefault(pool =>
+        StoragePoolTarget? pool = all.Pools.All.FirstOrDefault(pool =>
             pool.FriendlyName.Equals(name, StringComparison.OrdinalIgnoreCase) || Identifiers.OfPoolOrDisk(pool.Id).Equals(name, StringComparison.OrdinalIgnoreCase));
         return pool?.Concrete.UniqueId ?? throw new StorageException(
             StorageErrors.ObjectNotFound, $"-CachePool '{name}': there is no such storage pool.", "Look at Get-StoragePool.", "CachePool");
@@ -97,7 +97,7 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
     private static void WarnOfSmallSectors(Catalogue all, VirtualDiskStatus disk, Action<string> warn)
     {
         ushort sector = disk.Description.LogicalSectorSize;
-        var member = all.Disks.All.FirstOrDefault(member => member.PoolId == disk.PoolId && member.PhysicalSectorSize > sector);
+        PhysicalDiskStatus? member = all.Disks.All.FirstOrDefault(member => member.PoolId == disk.PoolId && member.PhysicalSectorSize > sector);
         string? cause = member is not null ? $"physical disk '{member.FriendlyName}' has sectors of {member.PhysicalSectorSize} bytes"
             : sector < ChecksumBlock && disk.Description.Checksum != Engine.Formats.ChecksumKind.None
                 ? $"checksums cover blocks of {ChecksumBlock} bytes"

@@ -11,12 +11,12 @@ internal static class PlacementText
     /// <summary>A virtual disk that is made.</summary>
     public static IEnumerable<string> OfNew(VirtualDiskPlacement placement, Catalogue all, string pool)
     {
-        var disk = placement.Disk;
+        VirtualDiskDescription disk = placement.Disk;
         string layout = disk.IsTiered ? $"{disk.Tiers.Length} tiers in slices of {disk.SliceSize} bytes" : Layout(disk.Parts[0]);
         string head = $"Create virtual disk '{disk.FriendlyName}' in storage pool '{pool}': {layout}, {disk.SizeBytes} bytes, {disk.ProvisioningType}, "
             + $"logical sectors of {disk.LogicalSectorSize} bytes, checksum {disk.Checksum}"
             + (disk.WriteCacheSize > 0 ? $", write cache {disk.WriteCacheSize} bytes" : "");
-        var tiers = disk.Tiers.Select(tier => $"Create storage tier '{tier.FriendlyName}' on {tier.Media()}: {Layout(tier)}, {tier.SizeBytes} bytes");
+        IEnumerable<string> tiers = disk.Tiers.Select(tier => $"Create storage tier '{tier.FriendlyName}' on {tier.Media()}: {Layout(tier)}, {tier.SizeBytes} bytes");
         return [head, .. tiers, .. Lines("Place on", placement, all)];
     }
 
@@ -45,9 +45,9 @@ internal static class PlacementText
 
     private static IEnumerable<string> Lines(string doing, VirtualDiskPlacement placement, Catalogue all)
     {
-        var logs = placement.Log.ToLookup(extent => extent.PhysicalDisk);
-        var caches = placement.Cache.ToLookup(extent => extent.PhysicalDisk);
-        var data = placement.Data.ToLookup(extent => extent.PhysicalDisk);
+        ILookup<Guid, PhysicalExtent> logs = placement.Log.ToLookup(extent => extent.PhysicalDisk);
+        ILookup<Guid, PhysicalExtent> caches = placement.Cache.ToLookup(extent => extent.PhysicalDisk);
+        ILookup<Guid, PhysicalExtent> data = placement.Data.ToLookup(extent => extent.PhysicalDisk);
         return new[] { data, logs, caches }.SelectMany(extents => extents.Select(group => group.Key)).Distinct()
             .Select(disk => (Name: all.Disks.All.First(known => known.UniqueId == disk).FriendlyName, Id: disk))
             .OrderBy(disk => disk.Name, StringComparer.Ordinal)
@@ -56,9 +56,9 @@ internal static class PlacementText
 
     private static IEnumerable<string> Parts(VirtualDiskDescription disk, PhysicalExtent[] data, int log, int cache)
     {
-        foreach (var part in data.GroupBy(extent => extent.Tier))
+        foreach (IGrouping<Guid?, PhysicalExtent> part in data.GroupBy(extent => extent.Tier))
         {
-            var columns = part.GroupBy(extent => (extent.Column, extent.Copy)).OrderBy(group => group.Key)
+            IEnumerable<string> columns = part.GroupBy(extent => (extent.Column, extent.Copy)).OrderBy(group => group.Key)
                 .Select(group => $"column {group.Key.Column} copy {group.Key.Copy}: {group.Count()}");
             string tier = disk.Tiers.FirstOrDefault(tier => tier.Id == part.Key) is { } named ? $" for tier '{named.FriendlyName}'" : "";
             yield return $"{part.Count()} slabs of {data[0].Size} bytes{tier} ({string.Join("; ", columns)})";

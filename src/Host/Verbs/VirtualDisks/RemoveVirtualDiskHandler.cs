@@ -11,17 +11,17 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
     protected override async Task HandleAsync(
         RemoveVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        var selected = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        List<VirtualDiskStatus> selected = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail);
         Confirmation.Require(
             request, [.. selected.Select(disk => disk.Description.FriendlyName)], (nameof(request.FriendlyName), request.FriendlyName),
             (nameof(request.UniqueId), request.UniqueId), (nameof(request.Name), request.Name), (nameof(request.InputObject), request.InputObject));
-        foreach (var disk in selected)
+        foreach (VirtualDiskStatus disk in selected)
         {
             await reply.TryAsync(async () =>
             {
-                var info = services.ToInfo(all, disk);
-                var placement = await services.Subsystem.Placements.GetAsync(disk.Description.Id.Value).ConfigureAwait(false);
+                VirtualDiskInfo info = services.ToInfo(all, disk);
+                VirtualDiskPlacement placement = await services.Subsystem.Placements.GetAsync(disk.Description.Id.Value).ConfigureAwait(false);
                 if (!reply.IsWhatIf)
                 {
                     services.Attachments.Detach(info.UniqueId);

@@ -13,9 +13,9 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
     protected override async Task HandleAsync(
         RepairVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         List<VirtualDiskStatus> planned = [];
-        foreach (var disk in all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        foreach (VirtualDiskStatus disk in all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
             await reply.TryAsync(async () =>
             {
@@ -33,7 +33,7 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
     private static IEnumerable<string> Steps(VirtualDiskStatus disk, RepairPlacement plan)
     {
         yield return $"Repair virtual disk '{disk.Description.FriendlyName}': bring {plan.BytesToResync} bytes up to date and verify every copy";
-        foreach (var move in plan.Moves)
+        foreach (PlannedMoves move in plan.Moves)
         {
             string what = $"{move.Slabs} slabs of {plan.SlabBytes} bytes{(move.IsLog ? " of the integrity log" : "")} of physical disk '{move.From}'";
             yield return move.To is { } to ? $"Regenerate {what} on physical disk '{to}'" : $"Leave {what} where they are: no physical disk has room for them";
@@ -43,15 +43,15 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
     private async Task RepairAsync(
         List<VirtualDiskStatus> disks, RepairVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply)
     {
-        var repairs = disks.Select(disk => (disk, repair: services.Subsystem.Repairs.RepairAsync(disk.Description.Id.Value))).ToArray();
-        foreach (var (disk, repair) in repairs)
+        (VirtualDiskStatus disk, Task<JobStatus> repair)[] repairs = disks.Select(disk => (disk, repair: services.Subsystem.Repairs.RepairAsync(disk.Description.Id.Value))).ToArray();
+        foreach ((VirtualDiskStatus? disk, Task<JobStatus>? repair) in repairs)
         {
             await reply.TryAsync(async () => Judge(disk, await repair.ConfigureAwait(false), reply)).ConfigureAwait(false);
         }
 
         if (request.PassThru)
         {
-            var after = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+            Catalogue after = await Catalogue.ReadAsync(services).ConfigureAwait(false);
             HashSet<VirtualDiskId> meant = repairs.Select(pair => pair.disk.Description.Id).ToHashSet();
             reply.Add(after.VirtualDisks.All.Where(disk => meant.Contains(disk.Description.Id)).Select(disk => services.ToInfo(after, disk)));
         }

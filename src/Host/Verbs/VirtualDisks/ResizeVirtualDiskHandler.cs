@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
@@ -12,22 +13,22 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
     {
         long size = Amount.Bytes(
             request.Size ?? throw new StorageException(StorageErrors.InvalidParameter, "-Size must be given."), nameof(request.Size));
-        var all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (var disk in all.VirtualDisks.Select(
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (VirtualDiskStatus disk in all.VirtualDisks.Select(
             request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
             await reply.TryAsync(async () =>
             {
-                var plan = await services.Subsystem.Placements.PlanResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
+                VirtualDiskPlacement plan = await services.Subsystem.Placements.PlanResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
                 if (reply.IsWhatIf)
                 {
                     reply.Tell(PlacementText.OfGrowth(plan, all));
                     return;
                 }
 
-                var resized = await services.Subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
+                VirtualDiskStatus resized = await services.Subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
                 reply.Tell(PlacementText.OfGrowth(plan, all));
-                var info = services.ToInfo(all, resized);
+                VirtualDiskInfo info = services.ToInfo(all, resized);
                 if (info.DevicePath is not null && resized.Description.SizeBytes != disk.Description.SizeBytes)
                 {
                     reply.Warn($"{info.DevicePath} keeps its old size until virtual disk '{info.FriendlyName}' is disconnected and "

@@ -1,5 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
@@ -13,8 +14,8 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
     {
         bool? readOnly = IsReadOnly(request.Access);
         long? cacheSize = request.WriteCacheSize is { } bytes ? Amount.Bytes(bytes, nameof(request.WriteCacheSize), StorageErrors.WriteCacheSizeRange) : null;
-        var disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).VirtualDisks;
-        foreach (var disk in disks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        Selector<VirtualDiskStatus> disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).VirtualDisks;
+        foreach (VirtualDiskStatus disk in disks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
             if (DestageParameters.AreGiven(request) && (cacheSize ?? disk.Description.WriteCacheSize) == 0)
             {
@@ -30,7 +31,7 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
                 await services.Subsystem.VirtualDisks.SetAsync(disk.Description.Id.Value, description => Change(description, request, readOnly)).ConfigureAwait(false);
                 if (cacheSize is { } size)
                 {
-                    var resized = await services.Subsystem.WriteCaches.ResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
+                    VirtualDiskStatus resized = await services.Subsystem.WriteCaches.ResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
                     resized.Remarks.ToList().ForEach(reply.Warn);
                 }
             }

@@ -54,7 +54,7 @@ internal static class TierParameters
             return one;
         }
 
-        var other = all.Tiers.One(reference);
+        StorageTierStatus other = all.Tiers.One(reference);
         string what = other.VirtualDisk is { } id
             ? $"a tier of virtual disk '{all.VirtualDisks.All.First(disk => disk.Description.Id.Value == id).Description.FriendlyName}', not a template"
             : $"a template of storage pool '{all.Pools.All.First(known => known.Id == other.PoolId).FriendlyName}', not of '{pool.Description.FriendlyName}'";

@@ -31,7 +31,7 @@ internal sealed class FakeKernel : IKernelNbd
 
     public void Reconnect(int device, ExportConnection export, string owner)
     {
-        if (!devices.TryGetValue(device, out var known) || known.Owner != owner)
+        if (!devices.TryGetValue(device, out Device? known) || known.Owner != owner)
         {
             throw new AttachException("Invalid argument");
         }
@@ -44,13 +44,13 @@ internal sealed class FakeKernel : IKernelNbd
 
     public void Disconnect(int device)
     {
-        if (devices.TryRemove(device, out var gone))
+        if (devices.TryRemove(device, out Device? gone))
         {
             gone.Connection.Dispose();
         }
     }
 
-    public string UseOf(int device) => devices.TryGetValue(device, out var known) ? known.Owner : "";
+    public string UseOf(int device) => devices.TryGetValue(device, out Device? known) ? known.Owner : "";
 
     public int? Find(string owner) =>
         devices.Where(device => device.Value.Owner == owner).Select(device => (int?)device.Key).FirstOrDefault();
@@ -63,7 +63,7 @@ internal sealed class FakeKernel : IKernelNbd
     /// <summary>Reads a byte from a device; null when its connection is dead.</summary>
     public byte? ReadFrom(int device)
     {
-        var connection = devices[device].Connection;
+        Socket connection = devices[device].Connection;
         try
         {
             connection.Send([0x25, 0x60, 0x95, 0x13, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
@@ -110,7 +110,7 @@ internal sealed class FakeKernel : IKernelNbd
 
     private sealed class Links(BlockingCollection<IReadOnlyList<int>?> news) : IDeadLinks
     {
-        public IReadOnlyList<int>? Next(TimeSpan patience) => news.TryTake(out var dead, patience) ? dead : [];
+        public IReadOnlyList<int>? Next(TimeSpan patience) => news.TryTake(out IReadOnlyList<int>? dead, patience) ? dead : [];
 
         public void Dispose()
         {

@@ -23,7 +23,7 @@ public sealed class KernelNbdAttacherTests : IDisposable
     public void A_device_reads_from_the_export()
     {
         StartServer(content: 7);
-        var record = new KernelNbdAttacher(kernel).Attach(Target, root);
+        AttachRecord record = new KernelNbdAttacher(kernel).Attach(Target, root);
         Assert.Equal(("KernelNbd", "/dev/nbd0", Id), (record.Method, record.Device, record.Use));
         Assert.Equal<byte?>(7, kernel.ReadFrom(0));
     }
@@ -31,7 +31,7 @@ public sealed class KernelNbdAttacherTests : IDisposable
     [Fact]
     public void A_later_host_takes_the_device_back()
     {
-        var record = AttachAndDie();
+        AttachRecord record = AttachAndDie();
         StartServer(content: 2);
         KernelNbdAttacher later = new(kernel);
         Assert.True(later.IsIntact(record));
@@ -43,7 +43,7 @@ public sealed class KernelNbdAttacherTests : IDisposable
     [Fact]
     public void A_later_host_whose_export_answers_late_goes_on_trying()
     {
-        var record = AttachAndDie();
+        AttachRecord record = AttachAndDie();
         new KernelNbdAttacher(kernel).Resume(record, Target);
         Assert.Null(kernel.ReadFrom(0));
         StartServer(content: 3);
@@ -77,7 +77,7 @@ public sealed class KernelNbdAttacherTests : IDisposable
     {
         StartServer(content: 1);
         KernelNbdAttacher attacher = new(kernel);
-        var record = attacher.Attach(Target, root);
+        AttachRecord record = attacher.Attach(Target, root);
         attacher.Resume(record, Target);
         Assert.Equal(1, server!.Accepted);
     }
@@ -85,7 +85,7 @@ public sealed class KernelNbdAttacherTests : IDisposable
     [Fact]
     public void A_device_that_a_dead_host_did_not_remember_is_found()
     {
-        var lost = AttachAndDie();
+        AttachRecord lost = AttachAndDie();
         StartServer(content: 2);
         Assert.Equal(lost, new KernelNbdAttacher(kernel).Attach(Target, root), SameDevice);
         Assert.Equal<byte?>(2, kernel.ReadFrom(0));
@@ -109,7 +109,7 @@ public sealed class KernelNbdAttacherTests : IDisposable
     {
         StartServer(content: 1);
         KernelNbdAttacher attacher = new(kernel);
-        var record = attacher.Attach(Target, root);
+        AttachRecord record = attacher.Attach(Target, root);
         kernel.Disconnect(0);
         attacher.Attach(Target with { UniqueId = "{another}" }, root);
         Assert.False(attacher.IsIntact(record));
@@ -144,7 +144,7 @@ public sealed class KernelNbdAttacherTests : IDisposable
     private AttachRecord AttachAndDie()
     {
         StartServer(content: 1);
-        var record = new KernelNbdAttacher(kernel).Attach(Target, root);
+        AttachRecord record = new KernelNbdAttacher(kernel).Attach(Target, root);
         server!.Dispose();
         Assert.Null(kernel.ReadFrom(0));
         return record;

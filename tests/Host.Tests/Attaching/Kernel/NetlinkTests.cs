@@ -24,9 +24,9 @@ public sealed class NetlinkTests : IDisposable
     {
         using NetlinkSocket netlink = new();
         Assert.Null(netlink.FamilyOf("no such family"));
-        var noGroup = Assert.Throws<AttachException>(() => netlink.Join("nlctrl", "x"));
+        AttachException noGroup = Assert.Throws<AttachException>(() => netlink.Join("nlctrl", "x"));
         Assert.Equal("netlink has no group x of nlctrl", noGroup.Message);
-        var noCommand = Assert.Throws<AttachException>(() => netlink.Ask("asking", 16, 200, new NetlinkAttributes()));
+        AttachException noCommand = Assert.Throws<AttachException>(() => netlink.Ask("asking", 16, 200, new NetlinkAttributes()));
         Assert.StartsWith("asking: ", noCommand.Message);
     }
 
@@ -34,9 +34,9 @@ public sealed class NetlinkTests : IDisposable
     public void Attributes_are_read_as_they_were_written() =>
         Prop.ForAll(ArbMap.Default.ArbFor<uint>(), ArbMap.Default.ArbFor<ulong>(), ArbMap.Default.ArbFor<byte>(), (number, large, letters) =>
         {
-            var nested = new NetlinkAttributes().Add(9, large);
-            var written = new NetlinkAttributes().Add(1, number).Add(2, new string('x', letters)).Add(3, nested).Add(4, large);
-            var read = NetlinkAttributes.Read(written.Bytes);
+            NetlinkAttributes nested = new NetlinkAttributes().Add(9, large);
+            NetlinkAttributes written = new NetlinkAttributes().Add(1, number).Add(2, new string('x', letters)).Add(3, nested).Add(4, large);
+            Dictionary<ushort, byte[]> read = NetlinkAttributes.Read(written.Bytes);
             return written.Bytes.Length % 4 == 0 && BitConverter.ToUInt32(read[1]) == number && read[2].Length == letters + 1
                 && BitConverter.ToUInt64(NetlinkAttributes.Read(read[3])[9]) == large && BitConverter.ToUInt64(read[4]) == large;
         }).QuickCheckThrowOnFailure();
@@ -44,15 +44,15 @@ public sealed class NetlinkTests : IDisposable
     [Fact]
     public void A_message_with_any_byte_changed_and_any_end_cut_off_can_be_read()
     {
-        var attributes = new NetlinkAttributes().Add(1, 5U).Add(2, new NetlinkAttributes().Add(3, "text"));
+        NetlinkAttributes attributes = new NetlinkAttributes().Add(1, 5U).Add(2, new NetlinkAttributes().Add(3, "text"));
         byte[] whole = [.. NetlinkMessage.Request(16, 1, 1, attributes), .. NetlinkMessage.Request(2, 0, 1, new NetlinkAttributes())];
-        foreach (var (position, value) in Enumerable.Range(0, whole.Length).SelectMany(i => (byte[])[0, 1, 3, 17, 255], (i, v) => (i, v)))
+        foreach ((int position, byte value) in Enumerable.Range(0, whole.Length).SelectMany(i => (byte[])[0, 1, 3, 17, 255], (i, v) => (i, v)))
         {
             byte[] bytes = [.. whole];
             bytes[position] = value;
             for (int length = position + 1; length <= bytes.Length; length++)
             {
-                var messages = NetlinkMessage.Read(bytes.AsSpan(0, length));
+                IReadOnlyList<NetlinkMessage> messages = NetlinkMessage.Read(bytes.AsSpan(0, length));
                 Assert.True(messages.Sum(message => 16 + message.Body.Length) <= length);
                 Assert.All(messages, message => Assert.True(message.Attributes.Values.Sum(attribute => 4 + attribute.Length) <= length));
             }

@@ -52,7 +52,7 @@ internal sealed class SmallNbdServer : IDisposable
         {
             while (true)
             {
-                var connection = listener.Accept();
+                Socket connection = listener.Accept();
                 lock (connections)
                 {
                     connections.Add(connection);
