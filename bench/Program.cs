@@ -6,7 +6,7 @@ using TierSpaces.Bench.Tables;
 
 [assembly: SupportedOSPlatform("linux")]
 
-const string Usage = """
+const string usage = """
     TierSpaces.Bench COMMAND [--option value …]
 
       table       measures the built host beside other servers and writes docs/performance.md
@@ -44,7 +44,7 @@ try
 {
     if (args.Length == 0)
     {
-        Console.WriteLine(Usage);
+        Console.WriteLine(usage);
         return 0;
     }
 

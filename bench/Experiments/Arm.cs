@@ -75,7 +75,8 @@ internal sealed class DiskArm(string name, BenchHost host, IReadOnlyList<NbdTarg
         long full = Sum("BypassFullWrites");
         return taken + full == 0
             ? $"{name}: took no writes"
-            : string.Create(CultureInfo.InvariantCulture, $"{name}: took {100.0 * taken / (taken + full):0.0} % of the writes, the others went past it because it was full");
+            : string.Create(CultureInfo.InvariantCulture,
+                $"{name}: took {100.0 * taken / (taken + full):0.0} % of the writes, the others went past it because it was full");
     }
 
     public LoadResult Measure(ArmLoad load, int seed) => NbdLoad.Run([.. Enumerable.Range(0, streams).Select(stream => Options(load, seed, stream))]);

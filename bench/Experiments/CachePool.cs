@@ -43,12 +43,12 @@ internal sealed class CachePool
     /// <summary>Fills the rings of the caches in two halves: what a disk's image has never held costs the host more than what it has.</summary>
     private static void WriteRound(DiskArm arm)
     {
-        const int Block = 64 << 10;
-        const int LongestSeconds = 120;
-        long writes = (long)(arm.CacheBytes * ExperimentSettings.RoomShare / Block);
+        const int block = 64 << 10;
+        const int longestSeconds = 120;
+        long writes = (long)(arm.CacheBytes * ExperimentSettings.RoomShare / block);
         for (int half = 0; half < 2 && writes > 0; half++)
         {
-            arm.Measure(new ArmLoad("", Block, Durable: false, LongestSeconds, writes), half);
+            arm.Measure(new ArmLoad("", block, Durable: false, longestSeconds, writes), half);
             arm.Settle();
         }
     }

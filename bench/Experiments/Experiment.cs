@@ -38,9 +38,9 @@ internal abstract class Experiment
     /// <summary>What some arrangements do second by second under a load, in units of the median of one of them.</summary>
     protected static LineChart Timeline(IReadOnlyList<IArm> arms, ExperimentRun run, ArmLoad load, string unitArm, Dictionary<string, string> colors)
     {
-        const int Seed = 1000;
+        const int seed = 1000;
         Dictionary<string, LoadResult> results = arms.Where(arm => colors.ContainsKey(arm.Name))
-            .ToDictionary(arm => arm.Name, arm => run.Measure(arms, arm, load, Seed));
+            .ToDictionary(arm => arm.Name, arm => run.Measure(arms, arm, load, seed));
         double unit = Math.Max(1, Spread.Of(Whole(results[unitArm])).Median);
         return new LineChart(
             $"{load.Name}: rate in each second", $"over the median of: {unitArm}",

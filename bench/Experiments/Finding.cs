@@ -20,7 +20,8 @@ internal sealed record Finding(ArmComparison Compared, Spread Rate, Spread Slow)
     internal bool Misses => Rate.Median < (Compared.Bar ?? 0);
 
     internal string Row => string.Create(
-        CultureInfo.InvariantCulture, $"| {Compared.Load.Name} | {Compared.Ours} | {Compared.Other} | {Rate}{(Misses ? " **missed**" : "")} | {BarText} | {Slow} |");
+        CultureInfo.InvariantCulture,
+        $"| {Compared.Load.Name} | {Compared.Ours} | {Compared.Other} | {Rate}{(Misses ? " **missed**" : "")} | {BarText} | {Slow} |");
 
     internal string Sentence => string.Create(
         CultureInfo.InvariantCulture, $"- {Compared.Load.Name}: *{Compared.Ours}* runs at {Rate.Median:0.00} times the rate of *{Compared.Other}*{Judgement}.");

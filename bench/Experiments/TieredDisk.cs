@@ -22,7 +22,8 @@ namespace TierSpaces.Bench.Experiments;
 internal readonly record struct WritePlaces(long Fast, long Slow, long Cached, long Resident, long PastFull, long Below)
 {
     public static WritePlaces operator +(WritePlaces one, WritePlaces other) => new(
-        one.Fast + other.Fast, one.Slow + other.Slow, one.Cached + other.Cached, one.Resident + other.Resident, one.PastFull + other.PastFull, one.Below + other.Below);
+        one.Fast + other.Fast, one.Slow + other.Slow, one.Cached + other.Cached, one.Resident + other.Resident, one.PastFull + other.PastFull,
+        one.Below + other.Below);
 
     public static WritePlaces operator -(WritePlaces later, WritePlaces earlier) => new(
         later.Fast - earlier.Fast, later.Slow - earlier.Slow, later.Cached - earlier.Cached, later.Resident - earlier.Resident,
@@ -101,7 +102,8 @@ internal sealed class TieredDisk : IDisposable
     internal (int Fast, int Slow) Where(int slices) => OnLane(() =>
     {
         SliceEntry[] entries = [.. Enumerable.Range(0, slices).Select(slice => _disk.Tiers!.Map[slice])];
-        return LaneTask.FromResult((entries.Count(entry => entry.IsMapped && entry.Tier == Fast), entries.Count(entry => entry.IsMapped && entry.Tier == Slow)));
+        return LaneTask.FromResult(
+            (entries.Count(entry => entry.IsMapped && entry.Tier == Fast), entries.Count(entry => entry.IsMapped && entry.Tier == Slow)));
     });
 
     /// <summary>Brings its slices to the tiers that they belong on.</summary>

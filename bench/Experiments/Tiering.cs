@@ -54,7 +54,8 @@ internal sealed class Tiering : Experiment
 
             List<Finding> findings = run.Compare(arms, Comparisons(load));
             LineChart timeline = Timeline(arms, run, load, Spilled, new() { [Spilled] = "#b3402e", [Empty] = "#4a6fa5", [Optimized] = "#3a7d44" });
-            return new ExperimentResult(findings, timeline, [.. Parameters(settings, shape), .. moves, .. arms.Select(arm => ($"Writes, {arm.Name}", arm.Use()))]);
+            return new ExperimentResult(
+                findings, timeline, [.. Parameters(settings, shape), .. moves, .. arms.Select(arm => ($"Writes, {arm.Name}", arm.Use()))]);
         }
         finally
         {
@@ -63,7 +64,8 @@ internal sealed class Tiering : Experiment
     }
 
     /// <summary>Bytes of the small write cache; 0: none.</summary>
-    internal static long CacheBytes(ExperimentSettings settings) => Math.Min(settings.CacheSize, settings.Size / CacheShare) / TierShape.Slice * TierShape.Slice;
+    internal static long CacheBytes(ExperimentSettings settings) =>
+        Math.Min(settings.CacheSize, settings.Size / CacheShare) / TierShape.Slice * TierShape.Slice;
 
     private static long[] CacheSizes(ExperimentSettings settings) => CacheBytes(settings) > 0 ? [0, CacheBytes(settings)] : [0];
 
@@ -74,7 +76,9 @@ internal sealed class Tiering : Experiment
         new(load, Optimized + CacheSuffix, Empty + CacheSuffix, Bar: 0.962),
     ];
 
-    /// <summary>The disks of each state, made, written and optimized in turn. Their arms are there before them, and dispose of those that could be made.</summary>
+    /// <summary>
+    /// The disks of each state, made, written and optimized in turn. Their arms are there before them, and dispose of those that could be made.
+    /// </summary>
     private static void AddArms(List<TierArm> arms, List<(string, string)> moves, BackingFolder folder, TierShape shape, long cache)
     {
         string suffix = cache > 0 ? CacheSuffix : "";

@@ -42,7 +42,8 @@ internal sealed class WriteBackCache : Experiment
         ArmLoad whole = new("64 KiB, depth 1", Large, Durable: false, settings.Seconds);
         List<Finding> findings = run.Compare(arms,
         [
-            new(large, Cached, OnSsds, Bar: 0.92), new(large, Cached, OnHdds, Bar: 11.44), new(large, Cached, BareHdd, Bar: 11.44), new(large, OnSsds, BareSsd), new(large, OnHdds, BareHdd),
+            new(large, Cached, OnSsds, Bar: 0.92), new(large, Cached, OnHdds, Bar: 11.44), new(large, Cached, BareHdd, Bar: 11.44), new(large, OnSsds, BareSsd),
+            new(large, OnHdds, BareHdd),
             new(small, Cached, OnSsds, Bar: 0.8), new(small, Cached, OnHdds), new(small, OnSsds, BareSsd), new(small, OnHdds, BareHdd),
             new(full, Full, OnHdds, Bar: 0.9),
         ]);
@@ -73,7 +74,8 @@ internal sealed class WriteBackCache : Experiment
         ("Virtual disks", $"two-way mirror, {settings.Size >> 20} MiB, fixed, checksums; they and their caches written once all over before"),
         ("Write caches", settings.CacheSize == 0 ? "none" : $"{settings.CacheSize >> 20} MiB; the one that is full {settings.CacheSize / FullShare >> 20} MiB"),
         ("Loads", $"random writes over the whole disk, {settings.Rounds} rounds, the same places for all arrangements in each; at most {settings.Seconds:0} s"
-            + (large.Operations == 0 ? "" : $", and at most {large.Operations} writes of 64 KiB or {small.Operations} of 4 KiB so that the cache does not become full; *cache full*: "
+            + (large.Operations == 0 ? ""
+                : $", and at most {large.Operations} writes of 64 KiB or {small.Operations} of 4 KiB so that the cache does not become full; *cache full*: "
                 + $"{settings.Seconds:0} s whatever is written, after {settings.Seconds / 6:0} s of the same")),
     ];
 }

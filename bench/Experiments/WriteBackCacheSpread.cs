@@ -24,7 +24,8 @@ internal sealed class WriteBackCacheSpread : Experiment
     {
         long cache = settings.CacheSize * 3 / 4;   // 768 MiB of 1 GiB: what divides by twelve into whole slabs
         IArm[] arms = [Disk(One, "one", 1), Disk(Many, "many", Disks)];
-        ArmLoad room = new("64 KiB, 12 streams, room in the cache", Large, Durable: false, settings.Seconds, (long)(cache * ExperimentSettings.RoomShare / Large));
+        ArmLoad room = new("64 KiB, 12 streams, room in the cache", Large, Durable: false, settings.Seconds,
+            (long)(cache * ExperimentSettings.RoomShare / Large));
         ArmLoad full = new("64 KiB, 12 streams, until the end", Large, Durable: false, settings.Seconds);
         ArmLoad durable = new("4 KiB, 12 streams, FUA", 4 << 10, Durable: true, settings.Seconds, (long)(cache * ExperimentSettings.RoomShare / (8 << 10)));
         List<Finding> findings = run.Compare(arms, [new(room, Many, One), new(full, Many, One), new(durable, Many, One)]);

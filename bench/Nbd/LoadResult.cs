@@ -8,7 +8,8 @@ namespace TierSpaces.Bench.Nbd;
 /// <param name="Block">Bytes of a request.</param>
 /// <param name="Record">Latencies, and requests in each second.</param>
 /// <param name="ClientCpu">Share of one processor the client used: near 1, it may have been the limit itself.</param>
-/// <param name="ServerCpuUs">Processor time of the server per operation, in microseconds; null when not asked for, or when it runs in the client's process.</param>
+/// <param name="ServerCpuUs">Processor time of the server per operation, in microseconds; null when not asked for, or when it runs in the client's
+/// process.</param>
 /// <param name="OthersCpu">
 /// Processors used by neither client nor server. Where it is not near 0 the run was disturbed: on two cores, a third busy
 /// process puts client and server on one core, and the figure is their common cost and no throughput.

@@ -3,7 +3,9 @@ using System.Globalization;
 
 namespace TierSpaces.Bench.Nbd;
 
-/// <summary>Processor time used so far, in seconds: by this process, by the server (0 when unknown, or when it is this process), by everything on the machine.</summary>
+/// <summary>
+/// Processor time used so far, in seconds: by this process, by the server (0 when unknown, or when it is this process), by everything on the machine.
+/// </summary>
 internal readonly record struct ProcessorTimes(double Client, double Server, double Machine)
 {
     private const double TicksPerSecond = 100;   // USER_HZ: what /proc counts in
@@ -11,7 +13,8 @@ internal readonly record struct ProcessorTimes(double Client, double Server, dou
     internal static ProcessorTimes Now(int serverPid)
     {
         using Process self = Process.GetCurrentProcess();
-        return new ProcessorTimes(self.TotalProcessorTime.TotalSeconds, serverPid == 0 || serverPid == Environment.ProcessId ? 0 : OfProcess(serverPid), OfMachine());
+        return new ProcessorTimes(
+            self.TotalProcessorTime.TotalSeconds, serverPid == 0 || serverPid == Environment.ProcessId ? 0 : OfProcess(serverPid), OfMachine());
     }
 
     public static ProcessorTimes operator +(ProcessorTimes one, ProcessorTimes other) =>

@@ -85,7 +85,8 @@ internal sealed class BenchHost : IDisposable
         string friendlyName = $"{pool} {name.Replace(",", " with", StringComparison.Ordinal)}";   // a comma would make two names of it
         Run(
             "New-VirtualDisk",
-            ["-StoragePoolFriendlyName", pool, "-FriendlyName", friendlyName, "-LogicalSectorSize", "4096", "-ProvisioningType", "Fixed", .. sizes, .. options]);
+            ["-StoragePoolFriendlyName", pool, "-FriendlyName", friendlyName, "-LogicalSectorSize", "4096", "-ProvisioningType", "Fixed", .. sizes,
+                .. options]);
         Run("Connect-VirtualDisk", "-FriendlyName", friendlyName);
         _connected.Add(friendlyName);
         using JsonDocument disks = JsonDocument.Parse(Run("Get-VirtualDisk", "-FriendlyName", friendlyName, "-Json"));

@@ -59,7 +59,8 @@ internal sealed class CachedWriteCost
     private static async LaneTask<CachedWriteCost> Make(Lane lane, BackingFolder folder, HostState state)
     {
         PoolEnvironment environment = new(lane, state, Guid.Empty);
-        NewDiskSpec[] disks = [Member("j1", DiskUsage.Journal), Member("j2", DiskUsage.Journal), Member("d1", DiskUsage.AutoSelect), Member("d2", DiskUsage.AutoSelect)];
+        NewDiskSpec[] disks = [Member("j1", DiskUsage.Journal), Member("j2", DiskUsage.Journal), Member("d1", DiskUsage.AutoSelect),
+            Member("d2", DiskUsage.AutoSelect)];
         Pool pool = await Pool.Create(environment, new NewPoolSpec { FriendlyName = "p" }, disks);
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new VirtualDiskDescription
         {
@@ -92,7 +93,8 @@ internal sealed class CachedWriteCost
             }
         }
 
-        return (Median(measured.ConvertAll(pair => pair.Cached)), Median(measured.ConvertAll(pair => pair.Raw)), Median(measured.ConvertAll(pair => pair.Cached / pair.Raw)));
+        return (Median(measured.ConvertAll(pair => pair.Cached)), Median(measured.ConvertAll(pair => pair.Raw)),
+            Median(measured.ConvertAll(pair => pair.Cached / pair.Raw)));
     }
 
     /// <summary>Processor time of this process for one of so many writes, in microseconds.</summary>

@@ -41,7 +41,8 @@ internal static class ChecksumCost
         host.CreatePool("cost", Size * 5 / 2, folder.File("cost1.img"));
         host.CreatePool("large", LargeSize * 9 / 4, folder.File("large1.img"));
         host.CreateEmulatedPool("slow", SlowSize * 4, Profile, folder.File("slow1.img"));
-        return new Section(Title, [.. Disks(host, "cost", "", Size, 0), .. Disks(host, "large", Large, LargeSize, PageReach), .. Disks(host, "slow", Slow, SlowSize, 0)], s_loads);
+        return new Section(Title, [.. Disks(host, "cost", "", Size, 0), .. Disks(host, "large", Large, LargeSize, PageReach),
+            .. Disks(host, "slow", Slow, SlowSize, 0)], s_loads);
     }
 
     private static IEnumerable<IMeasured> Disks(BenchHost host, string pool, string kind, long size, long stride) =>

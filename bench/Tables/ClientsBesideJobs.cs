@@ -44,12 +44,12 @@ internal static class ClientsBesideJobs
     /// <summary>A two-way mirror on two of three SSDs. The job drains one of them onto the one that is free, which is free again then.</summary>
     private static IMeasured[] Drained(BenchHost host, BackingFolder folder)
     {
-        const string Pool = "drained";
-        host.CreateEmulatedPool(Pool, folder, new DiskShelf(Fast, 3, MirrorSize * 2));
-        string[] disks = [.. Enumerable.Range(1, 3).Select(number => $"{Pool}-{Fast}-{number}")];
+        const string pool = "drained";
+        host.CreateEmulatedPool(pool, folder, new DiskShelf(Fast, 3, MirrorSize * 2));
+        string[] disks = [.. Enumerable.Range(1, 3).Select(number => $"{pool}-{Fast}-{number}")];
         int free = 2;
         host.Run("Set-PhysicalDisk", "-FriendlyName", disks[free], "-Usage", "Retired");
-        NbdTarget disk = host.CreateDisk(Pool, $"two-way mirror on {Fast}", "Mirror", "CRC32C", MirrorSize).Filled();
+        NbdTarget disk = host.CreateDisk(pool, $"two-way mirror on {Fast}", "Mirror", "CRC32C", MirrorSize).Filled();
         return [disk, new BesideJob(disk, "a drain", Start)];
 
         Process Start()
@@ -99,6 +99,7 @@ internal sealed class BesideJob(NbdTarget disk, string job, Func<Process> start)
         process.WaitForExit();
         return wasBeside && process.ExitCode == 0
             ? measured
-            : throw new IOException($"{Name}: the job {(wasBeside ? $"failed: {errors.Trim()}" : $"ended before the load of {seconds:0.#} s did; run shorter ones")}.");
+            : throw new IOException(
+                $"{Name}: the job {(wasBeside ? $"failed: {errors.Trim()}" : $"ended before the load of {seconds:0.#} s did; run shorter ones")}.");
     }
 }

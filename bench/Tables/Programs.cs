@@ -17,7 +17,8 @@ internal static class Programs
     internal static string InstallCommand(string name) => $"sudo apt-get install -y {s_packages[name]}";
 
     /// <summary>First line that a program prints of its version.</summary>
-    internal static string Version(string name) => Run(name, ["--version"]).Split('\n')[0].Trim().Replace($"{Find(name)} ", $"{name} ", StringComparison.Ordinal);
+    internal static string Version(string name) => Run(name, ["--version"]).Split('\n')[0].Trim()
+        .Replace($"{Find(name)} ", $"{name} ", StringComparison.Ordinal);
 
     /// <summary>Standard output of a program that succeeded.</summary>
     /// <exception cref="IOException">It failed; the message holds what it said.</exception>

@@ -5,7 +5,8 @@ namespace TierSpaces.Bench.Tables;
 /// <summary>
 /// Measures a section: every load on every target that a row of it names, and all of that again in the next round. A ratio is of one
 /// round, so that what the machine does beside it weighs on both. Reads of servers alone are taken in short turns; writes leave work behind them,
-/// so that each target takes its own as a whole, in an order that is reversed every other round. Where others were at work, more rounds are run, as long as there is time, and the least disturbed count: they are chosen by that alone, never by their result.
+/// so that each target takes its own as a whole, in an order that is reversed every other round. Where others were at work, more rounds are run, as long as
+/// there is time, and the least disturbed count: they are chosen by that alone, never by their result.
 /// </summary>
 internal sealed class SectionRun(int rounds, double seconds, TimeSpan patience)
 {

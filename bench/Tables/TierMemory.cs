@@ -49,7 +49,8 @@ internal sealed record TierMemoryResult(TierMemoryCase Case, long Map, long Empt
         CultureInfo.InvariantCulture,
         $"| {SizeText} | {Case.SliceSize >> 20} MiB | {(Case.Stride == 1 ? "all" : $"1 in {Case.Stride}")} | {Map / 1024.0:0.0} | {(EmptyHeat + Heat) / 1024.0:0.0} | {Slots / 1024.0:0.0} | {PerTiB:0.00}{(PerTiB > Required ? " **missed**" : "")} | ≤ {Required} |");
 
-    private string SizeText => Case.SizeBytes >= 1L << 50 ? $"{Case.SizeBytes >> 50} PiB" : Case.SizeBytes >= 1L << 40 ? $"{Case.SizeBytes >> 40} TiB" : $"{Case.SizeBytes >> 30} GiB";
+    private string SizeText =>
+        Case.SizeBytes >= 1L << 50 ? $"{Case.SizeBytes >> 50} PiB" : Case.SizeBytes >= 1L << 40 ? $"{Case.SizeBytes >> 40} TiB" : $"{Case.SizeBytes >> 30} GiB";
 }
 
 /// <summary>Memory that the slice map and the heat of a tiered disk take, from 1 GiB to 1 PiB: metadata only, no disk is there.</summary>
@@ -69,7 +70,8 @@ internal static class TierMemory
     /// <summary>The disks of the table; the large ones with a 64th of their slices mapped.</summary>
     internal static IReadOnlyList<TierMemoryCase> Cases { get; } =
     [
-        new(GiB, MiB, 1), new(64 * GiB, MiB, 1), new(1024 * GiB, MiB, 1), new(4096 * GiB, MiB, 1), new(256 * 1024 * GiB, MiB, 64), new(1024 * 1024 * GiB, 4 * MiB, 64),
+        new(GiB, MiB, 1), new(64 * GiB, MiB, 1), new(1024 * GiB, MiB, 1), new(4096 * GiB, MiB, 1), new(256 * 1024 * GiB, MiB, 64),
+        new(1024 * 1024 * GiB, 4 * MiB, 64),
     ];
 
     /// <summary>The section of docs/performance.md.</summary>

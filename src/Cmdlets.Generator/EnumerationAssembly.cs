@@ -44,7 +44,8 @@ internal sealed class EnumerationAssembly
     private void Add(Type enumeration)
     {
         TypeDefinitionHandle type = _metadata.AddTypeDefinition(
-            TypeAttributes.Public | TypeAttributes.Sealed, Text(Name), Text(enumeration.Name), _enum, Field(_fields + 1), MetadataTokens.MethodDefinitionHandle(1));
+            TypeAttributes.Public | TypeAttributes.Sealed, Text(Name), Text(enumeration.Name), _enum, Field(_fields + 1),
+            MetadataTokens.MethodDefinitionHandle(1));
         AddField(FieldAttributes.Public | FieldAttributes.SpecialName | FieldAttributes.RTSpecialName, "value__", Signature(to => to.Int64()));
         BlobHandle literal = Signature(to => to.Type(type, isValueType: true));
         foreach (Enum value in Enum.GetValues(enumeration))
@@ -73,7 +74,8 @@ internal sealed class EnumerationAssembly
         BlobBuilder image = new();
         new ManagedPEBuilder(
             PEHeaderBuilder.CreateLibraryHeader(), new MetadataRootBuilder(_metadata), ilStream: new BlobBuilder(),
-            deterministicIdProvider: content => BlobContentId.FromHash(SHA256.HashData(content.SelectMany(blob => blob.GetBytes()).ToArray()))).Serialize(image);
+            deterministicIdProvider: content => BlobContentId.FromHash(SHA256.HashData(content.SelectMany(blob => blob.GetBytes()).ToArray()))).Serialize(
+                image);
         return image.ToArray();
     }
 

@@ -16,7 +16,8 @@ internal static class PipelineTypes
             }
         }
 
-        string[] named = [.. cmdlet.Parameters.Where(parameter => parameter.Pipeline == PipelineBinding.ByPropertyName).Select(parameter => $"-{parameter.Name}")];
+        string[] named = [.. cmdlet.Parameters.Where(parameter => parameter.Pipeline == PipelineBinding.ByPropertyName)
+            .Select(parameter => $"-{parameter.Name}")];
         if (named.Length > 0)
         {
             yield return ("Object", $"Its properties of the same names are bound to {string.Join(", ", named)}.");

@@ -9,7 +9,8 @@ namespace TierSpaces.Cmdlets;
 /// </summary>
 internal static class BoundRequest
 {
-    private static readonly string[] s_naming = ["InputObject", "FriendlyName", "Path", "Name", "UniqueId", "FilePath", "VirtualDiskFriendlyName", "VirtualDisk", "VirtualDiskUniqueId"];
+    private static readonly string[] s_naming =
+        ["InputObject", "FriendlyName", "Path", "Name", "UniqueId", "FilePath", "VirtualDiskFriendlyName", "VirtualDisk", "VirtualDiskUniqueId"];
 
     /// <summary>Fills a record from the cmdlet's bound parameters.</summary>
     internal static TRequest Fill<TRequest>(TRequest request, PSCmdlet cmdlet)

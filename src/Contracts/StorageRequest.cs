@@ -11,7 +11,7 @@ public abstract record StorageRequest
 
     /// <summary>
     /// Whether no person could be asked for confirmation: a verb that destroys then takes exactly one object, named without wildcards. Callers
-    /// that have asked, or were told not to, leave it out.
+    /// that have asked already, or whose caller wants no question, leave it out.
     /// </summary>
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
     public bool Unconfirmed { get; init; }

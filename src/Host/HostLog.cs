@@ -19,20 +19,20 @@ internal static class HostLog
     /// <summary>Size at which the file becomes <c>host.log.old</c>, in bytes.</summary>
     public const long BytesMax = 1 << 20;
 
-    private static readonly int appendFlags = Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenAppend | Libc.OpenNoFollow;
-    private static readonly object turn = new();
-    private static string? file;
+    private static readonly int s_appendFlags = Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenAppend | Libc.OpenNoFollow;
+    private static readonly object s_turn = new();
+    private static string? s_file;
 
     /// <summary>Sends every later line to a file.</summary>
     /// <param name="path">Path of the file; it is created with mode 0600, and a symbolic link is not followed.</param>
-    public static void WriteTo(string path) => file = path;
+    public static void WriteTo(string path) => s_file = path;
 
     /// <summary>Writes one line.</summary>
     public static void Write(string message)
     {
         string now = DateTime.UtcNow.ToString("yyyy-MM-ddTHH:mm:ss.fffZ", CultureInfo.InvariantCulture);
         string line = $"{now} {Environment.ProcessId} {message}";
-        if (file is { } path)
+        if (s_file is { } path)
         {
             Append(path, Encoding.UTF8.GetBytes(line + "\n"));
         }
@@ -44,10 +44,10 @@ internal static class HostLog
 
     private static void Append(string path, byte[] line)
     {
-        lock (turn)
+        lock (s_turn)
         {
             Rotate(path);
-            int descriptor = Libc.OpenPath(path, appendFlags, Libc.OwnerOnly);
+            int descriptor = Libc.OpenPath(path, s_appendFlags, Libc.OwnerOnly);
             if (descriptor >= 0)
             {
                 _ = Libc.Write(descriptor, line);

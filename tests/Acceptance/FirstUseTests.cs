@@ -7,7 +7,7 @@ namespace TierSpaces.Acceptance;
 /// <summary>From no host to a usable export, by a user without privileges.</summary>
 public class FirstUseTests
 {
-    private const string Nobody = "65534";
+    private const string UnprivilegedUser = "65534";
 
     [Fact]
     public void A_plain_user_has_a_usable_export_in_seconds()
@@ -27,7 +27,7 @@ public class FirstUseTests
         string io = Run(prefix, Tool.Find("qemu-io"), home, "-f", "raw", "-c", "write -P 7 1M 64k", "-c", "flush", "-c", "read -P 7 1M 64k", uri);
         Assert.DoesNotContain("fail", io, StringComparison.OrdinalIgnoreCase);
         Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"first use: from no host to a usable NbdUri in {taken.TotalSeconds:F2} s (4 commands, {(prefix.Length > 0 ? "as nobody" : "as this user")}, {Executable.Path})"));
+            $"first use: from no host to a usable NbdUri in {taken.TotalSeconds:F2} s (4 commands, {(prefix.Length > 0 ? "as an unprivileged user" : "as this user")}, {Executable.Path})"));
         Run(home, prefix, "stop");
         Assert.InRange(taken.TotalSeconds, 0, 20);   // a guard for machines under load; the figure printed is the one to look at
     }
@@ -40,7 +40,7 @@ public class FirstUseTests
             return [];
         }
 
-        string[] prefix = [Tool.Find("setpriv"), $"--reuid={Nobody}", $"--regid={Nobody}", "--clear-groups", "--inh-caps=-all"];
+        string[] prefix = [Tool.Find("setpriv"), $"--reuid={UnprivilegedUser}", $"--regid={UnprivilegedUser}", "--clear-groups", "--inh-caps=-all"];
         const UnixFileMode everybody = (UnixFileMode)0x1FF;
         File.SetUnixFileMode(home.Root, everybody);
         Assert.SkipUnless(

@@ -68,5 +68,6 @@ public class HealingUnderLoadTests(ITestOutputHelper report)
         return after[^1];
     }
 
-    private static JsonElement Disk(Home home, string name) => home.Objects("Get-PhysicalDisk").Single(disk => disk.GetProperty("FriendlyName").GetString() == name);
+    private static JsonElement Disk(Home home, string name) => home.Objects("Get-PhysicalDisk")
+        .Single(disk => disk.GetProperty("FriendlyName").GetString() == name);
 }

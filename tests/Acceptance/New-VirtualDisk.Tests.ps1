@@ -55,31 +55,31 @@ Describe 'New-VirtualDisk' {
 
     It 'puts the write cache in another pool' {
         $null = New-PhysicalDisk -Path l1.img, l2.img -Size 256MB -MediaType SSD
-        $null = New-StoragePool -FriendlyName Lender -StorageSubSystemFriendlyName * -PhysicalDisks (Get-PhysicalDisk 'l?')
-        $disk = New-VirtualDisk Pool1 -FriendlyName Borrower -Size 16MB -NumberOfColumns 2 -CachePool Lender -WriteCacheSize 5MB
+        $null = New-StoragePool -FriendlyName Flash -StorageSubSystemFriendlyName * -PhysicalDisks (Get-PhysicalDisk 'l?')
+        $disk = New-VirtualDisk Pool1 -FriendlyName Remote -Size 16MB -NumberOfColumns 2 -CachePool Flash -WriteCacheSize 5MB
         $disk.WriteCacheSize | Should -Be 5MB
         $disk.FootprintOnPool | Should -BeLessThan 42MB
-        (Get-VirtualDiskWriteCache Borrower).CachePool, (Get-VirtualDiskWriteCache Borrower).State | Should -Be 'Lender', 'Active'
-        (Get-StoragePool Lender).LentWriteCacheSize | Should -Be 10MB
-        Set-VirtualDisk Borrower -WriteCacheSize 8MB
-        (Get-StoragePool Lender).LentWriteCacheSize | Should -Be 16MB
-        New-VirtualDisk Pool1 -FriendlyName Told -Size 16MB -CachePool Lender -WhatIf
-        Get-VirtualDisk 'Told*' | Should -BeNullOrEmpty
-        (Get-WrittenError { Remove-StoragePool Lender -Confirm:$false }).FullyQualifiedErrorId | Should -Be 'StorageWMI 48008,Remove-StoragePool'
-        foreach ($case in @{ Id = 8; CachePool = 'Nowhere' }, @{ Id = 48000; CachePool = 'Primordial' }, @{ Id = 50005; CachePool = 'Lender'; WriteCacheSize = 0 }) {
+        (Get-VirtualDiskWriteCache Remote).CachePool, (Get-VirtualDiskWriteCache Remote).State | Should -Be 'Flash', 'Active'
+        (Get-StoragePool Flash).LentWriteCacheSize | Should -Be 10MB
+        Set-VirtualDisk Remote -WriteCacheSize 8MB
+        (Get-StoragePool Flash).LentWriteCacheSize | Should -Be 16MB
+        New-VirtualDisk Pool1 -FriendlyName Planned -Size 16MB -CachePool Flash -WhatIf
+        Get-VirtualDisk 'Planned*' | Should -BeNullOrEmpty
+        (Get-WrittenError { Remove-StoragePool Flash -Confirm:$false }).FullyQualifiedErrorId | Should -Be 'StorageWMI 48008,Remove-StoragePool'
+        foreach ($case in @{ Id = 8; CachePool = 'Nowhere' }, @{ Id = 48000; CachePool = 'Primordial' }, @{ Id = 50005; CachePool = 'Flash'; WriteCacheSize = 0 }) {
             $given = @{} + $case
             $given.Remove('Id')
             (Get-WrittenError { New-VirtualDisk Pool1 -FriendlyName Wrong -Size 16MB @given }).FullyQualifiedErrorId | Should -Be "StorageWMI $($case.Id),New-VirtualDisk"
         }
 
-        Set-StoragePool Lender -LentWriteCacheSizeMax 20MB
-        $failure = Get-WrittenError { New-VirtualDisk Pool1 -FriendlyName Wrong -Size 16MB -CachePool Lender -WriteCacheSize 4MB }
+        Set-StoragePool Flash -LentWriteCacheSizeMax 20MB
+        $failure = Get-WrittenError { New-VirtualDisk Pool1 -FriendlyName Wrong -Size 16MB -CachePool Flash -WriteCacheSize 4MB }
         $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 50005,New-VirtualDisk'
         $failure.Exception.Message | Should -BeLike '*8388608*16777216*20971520*'
         $disk | Remove-VirtualDisk -Confirm:$false
-        (Get-StoragePool Lender).LentWriteCacheSize, (Get-StoragePool Lender).AllocatedSize | Should -Be 0, 0
-        Remove-StoragePool Lender -Confirm:$false
-        (Get-VirtualDisk Borrower -ErrorAction Ignore) | Should -BeNullOrEmpty
+        (Get-StoragePool Flash).LentWriteCacheSize, (Get-StoragePool Flash).AllocatedSize | Should -Be 0, 0
+        Remove-StoragePool Flash -Confirm:$false
+        (Get-VirtualDisk Remote -ErrorAction Ignore) | Should -BeNullOrEmpty
     }
 
     Context 'with tiers' {

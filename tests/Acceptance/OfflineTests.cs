@@ -3,7 +3,7 @@ namespace TierSpaces.Acceptance;
 /// <summary>Closed member images are explained and read without a host, and not a byte of them changes.</summary>
 public class OfflineTests
 {
-    private static readonly string[] members = ["d1.img", "d2.img", "d3.img", "d4.img"];
+    private static readonly string[] s_members = ["d1.img", "d2.img", "d3.img", "d4.img"];
 
     [Fact]
     public void A_virtual_disk_is_extracted_from_its_images_and_from_fewer_of_them()
@@ -19,14 +19,14 @@ public class OfflineTests
         Assert.Contains("in use", open.Error, StringComparison.Ordinal);
 
         home.Run("stop");
-        string[] before = Array.ConvertAll(members, member => Hash(home.PathOf(member)));
-        string explained = home.Run(["inspect", .. members.Select(home.PathOf)]);
+        string[] before = Array.ConvertAll(s_members, member => Hash(home.PathOf(member)));
+        string explained = home.Run(["inspect", .. s_members.Select(home.PathOf)]);
         Assert.Contains("virtual disk Data: 67108864 bytes, Mirror, 2 columns, 2 copies", explained, StringComparison.Ordinal);
-        home.Run(["extract", "--disk", "data", "--to", home.PathOf("whole"), .. members.Select(home.PathOf)]);
-        home.Run(["extract", "--disk", "Data", "--to", home.PathOf("fewer"), .. members.Skip(1).Select(home.PathOf)]);
+        home.Run(["extract", "--disk", "data", "--to", home.PathOf("whole"), .. s_members.Select(home.PathOf)]);
+        home.Run(["extract", "--disk", "Data", "--to", home.PathOf("fewer"), .. s_members.Skip(1).Select(home.PathOf)]);
         Assert.Equal(Hash(image), Hash(home.PathOf("whole")));
         Assert.Equal(Hash(image), Hash(home.PathOf("fewer")));
-        Assert.Equal(before, Array.ConvertAll(members, member => Hash(home.PathOf(member))));
+        Assert.Equal(before, Array.ConvertAll(s_members, member => Hash(home.PathOf(member))));
 
         Answer few = home.Try("extract", "--disk", "Data", "--to", home.PathOf("none"), home.PathOf("d1.img"));
         Assert.NotEqual(0, few.ExitCode);
@@ -47,7 +47,7 @@ public class OfflineTests
         string target = Directory.CreateTempSubdirectory("tierspaces-extract").FullName;
         try
         {
-            string images = string.Join(' ', members.Select(member => $"'{home.PathOf(member)}'"));
+            string images = string.Join(' ', s_members.Select(member => $"'{home.PathOf(member)}'"));
             string program = $"'{Executable.Path}'";
             string readOnly = $"mount --bind '{home.Root}' '{home.Root}' && mount -o remount,bind,ro '{home.Root}'";
             if (Tool.TryRun("unshare", "--mount", "sh", "-c", readOnly).ExitCode != 0)

@@ -23,7 +23,7 @@ Describe 'Reset-StorageReliabilityCounter' {
 
     It 'names a disk that is not there' {
         $gone = Get-PhysicalDisk e1
-        $gone.UniqueId = 'nobody'
+        $gone.UniqueId = 'absent'
         (Get-WrittenError { Reset-StorageReliabilityCounter -PhysicalDisk $gone }).FullyQualifiedErrorId |
             Should -Be 'CmdletizationQuery_NotFound_FriendlyName,Reset-StorageReliabilityCounter'
     }

@@ -135,7 +135,7 @@ Describe 'Set-FileStorageTier with a range' {
         @{ Why = 'an offset beyond the end'; Disk = 'Ranges'; Offset = 1GB; Length = 1; Tier = 'Ranges_Fast'; Id = 'StorageWMI 5' }
         @{ Why = 'more than the tier has'; Disk = 'Ranges'; Offset = 0; Length = 5MB; Tier = 'Ranges_Fast'; Id = 'StorageWMI 40000' }
         @{ Why = 'a tier of another virtual disk'; Disk = 'Ranges'; Offset = 0; Length = 1MB; Tier = 'Data_Fast'; Id = 'CmdletizationQuery_NotFound_FriendlyName' }
-        @{ Why = 'a virtual disk that is not there'; Disk = 'Nobody'; Offset = 0; Length = 1MB; Tier = 'Data_Fast'; Id = 'CmdletizationQuery_NotFound_FriendlyName' }
+        @{ Why = 'a virtual disk that is not there'; Disk = 'Absent'; Offset = 0; Length = 1MB; Tier = 'Data_Fast'; Id = 'CmdletizationQuery_NotFound_FriendlyName' }
         @{ Why = 'one without tiers'; Disk = 'Plain'; Offset = 0; Length = 1MB; Tier = 'Data_Fast'; Id = 'StorageWMI 1' }
     ) {
         if ($Disk -eq 'Plain') { $null = New-VirtualDisk Pool1 -FriendlyName Plain -Size 8MB -MediaType HDD -WriteCacheSize 0 }

@@ -35,7 +35,8 @@ public class TierKillCycleTests
             Thread optimizer = new(() => OptimizeAgainAndAgain(home, writer, end.Token));
             optimizer.Start();
             pauses.Add(KillCycleTests.KillOnce(
-                home, uri, writer, random.Next(LoadLeastMilliseconds, LoadMostMilliseconds), cycle, () => home.Eventually("slices move", () => IsMoving(home), 1)));
+                home, uri, writer, random.Next(LoadLeastMilliseconds, LoadMostMilliseconds),
+                cycle, () => home.Eventually("slices move", () => IsMoving(home), 1)));
             end.Cancel();
             optimizer.Join();
         }
@@ -93,6 +94,7 @@ public class TierKillCycleTests
         home.Eventually("no slice has a place", () => Tiers(home).All(static tier => tier.GetProperty("MappedSize").GetUInt64() == 0));
         home.Eventually("the tiers are as small as when they were new", () => Footprints(home).SequenceEqual(empty));
         JsonElement pool = Assert.Single(home.Objects("Get-StoragePool", "-FriendlyName", "p"));
-        Assert.Equal(("Healthy", home.VirtualDisk("Data").GetProperty("FootprintOnPool").GetUInt64()), (pool.GetProperty("HealthStatus").GetString(), pool.GetProperty("AllocatedSize").GetUInt64()));
+        Assert.Equal(("Healthy", home.VirtualDisk("Data").GetProperty("FootprintOnPool").GetUInt64()), (pool.GetProperty("HealthStatus").GetString(),
+            pool.GetProperty("AllocatedSize").GetUInt64()));
     }
 }

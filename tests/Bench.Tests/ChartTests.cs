@@ -57,7 +57,8 @@ public sealed class ChartTests
     {
         XElement picture = Drawn(new BarChart("Bars", "ratio",
         [
-            new ChartBar("reached", new Spread(4, 2, 8), 2), new ChartBar("missed", new Spread(0.5, 0.25, 1), 0.9), new ChartBar("reported", new Spread(2, 2, 2), null),
+            new ChartBar("reached", new Spread(4, 2, 8), 2), new ChartBar("missed", new Spread(0.5, 0.25, 1), 0.9),
+            new ChartBar("reported", new Spread(2, 2, 2), null),
         ]));
 
         XElement[] bars = [.. picture.Descendants(s_svg + "rect").Skip(1)];   // the first is the ground

@@ -28,7 +28,8 @@ public sealed class ExperimentTests
         Assert.False(findings[0].Misses);
         Assert.True(findings[1].Misses);
         string[] settled = ["settle slow", "settle fast"];
-        Assert.Equal([.. settled, "slow 0", .. settled, "fast 0", .. settled, "fast 1", .. settled, "slow 1", .. settled, "slow 2", .. settled, "fast 2"], order);
+        Assert.Equal([.. settled, "slow 0", .. settled, "fast 0", .. settled, "fast 1", .. settled, "slow 1", .. settled, "slow 2", .. settled, "fast 2"],
+            order);
     }
 
     [Fact]

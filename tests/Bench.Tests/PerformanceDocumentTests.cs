@@ -14,7 +14,8 @@ public class PerformanceDocumentTests
 
         Assert.Equal("# Performance\n\ntext\n\n## Clients\n\nnew\n\n## Checksums\n\nrows\n", first);
         Assert.Equal(first, PerformanceDocument.With(first, "Clients", "## Clients\n\nnew\n"));
-        Assert.Equal("# Performance\n\ntext\n\n## Clients\n\nold\n\n## Checksums\n\nlast\n", PerformanceDocument.With(Before, "Checksums", "## Checksums\n\nlast\n"));
+        Assert.Equal("# Performance\n\ntext\n\n## Clients\n\nold\n\n## Checksums\n\nlast\n",
+            PerformanceDocument.With(Before, "Checksums", "## Checksums\n\nlast\n"));
     }
 
     [Fact]

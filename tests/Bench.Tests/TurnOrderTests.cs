@@ -17,7 +17,8 @@ public sealed class TurnOrderTests
 
         Assert.All(rows, row => Assert.Equal(Enumerable.Range(0, count), row.Order()));
         Assert.All(Enumerable.Range(0, count), place => Assert.All(rows.GroupBy(row => row[place]), one => Assert.Equal(rows.Length / count, one.Count())));
-        List<IGrouping<(int First, int Second), (int First, int Second)>> followings = rows.SelectMany(row => row.Zip(row.Skip(1))).GroupBy(pair => pair).ToList();
+        List<IGrouping<(int First, int Second), (int First, int Second)>> followings = rows.SelectMany(row => row.Zip(row.Skip(1))).GroupBy(pair => pair)
+            .ToList();
         Assert.Equal(count * (count - 1), followings.Count);
         Assert.All(followings, pair => Assert.Equal(rows.Length / count, pair.Count()));
     }

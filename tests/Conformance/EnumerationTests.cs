@@ -48,7 +48,8 @@ public sealed class EnumerationTests
     public void The_shell_has_each_with_the_names_that_objects_show()
     {
         using MetadataLoadContext context = new(new PathAssemblyResolver(
-            [.. Directory.GetFiles(AppContext.BaseDirectory, "*.dll"), .. Directory.GetFiles(Path.GetDirectoryName(typeof(object).Assembly.Location)!, "*.dll")]));
+            [.. Directory.GetFiles(AppContext.BaseDirectory, "*.dll"),
+                .. Directory.GetFiles(Path.GetDirectoryName(typeof(object).Assembly.Location)!, "*.dll")]));
         Assembly shown = context.LoadFromAssemblyPath(Path.Combine(AppContext.BaseDirectory, "TierSpaces.Enumerations.dll"));
 
         Assert.Equal(ObjectEnumerations.All.Select(type => type.Name).Order(), shown.GetExportedTypes().Select(type => type.Name).Order());

@@ -100,14 +100,16 @@ public sealed class SyntaxTests
     private static string Output(string cmdlet, string documented) => documented switch
     {
         "PhysicalExtent" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_PhysicalExtent",
-        "System.Management.Automation.PSCustomObject" => cmdlet == "Get-StorageTierSupportedSize" ? "TierSpaces.StorageTierSupportedSize" : "TierSpaces.SupportedSize",
+        "System.Management.Automation.PSCustomObject" => cmdlet == "Get-StorageTierSupportedSize" ? "TierSpaces.StorageTierSupportedSize"
+            : "TierSpaces.SupportedSize",
         "MSFT_FileStorageTier" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_FileStorageTier",
         "MSFT_StorageTier" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_StorageTier",
         _ => documented.Replace("ROOT/Microsoft/Windows/Storage/", "", StringComparison.OrdinalIgnoreCase),
     };
 
     private static IEnumerable<string> AllSets(string cmdlet) => Documented.Cmdlets[cmdlet].Sets
-        .Select(set => set == "(unnamed)" ? s_named.GetValueOrDefault(cmdlet) : set).OfType<string>().Union(UndocumentedSets(Documented.Cmdlets[cmdlet])).Order();
+        .Select(set => set == "(unnamed)" ? s_named.GetValueOrDefault(cmdlet) : set).OfType<string>().Union(UndocumentedSets(Documented.Cmdlets[cmdlet]))
+            .Order();
 
     // Those that cannot be chosen without a parameter of ours.
     private static IEnumerable<string> OurSets(string cmdlet) => CompiledCmdlets.All[cmdlet].Parameters

@@ -13,7 +13,8 @@ internal static class Samples
     private static readonly VirtualDiskId s_virtualDisk = new(Id);
     private static readonly VirtualDiskDescription s_tiered = VirtualDiskOf(isConnected: false) with
     {
-        Id = new VirtualDiskId(new Guid("1f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0")), FriendlyName = "tiered", SizeBytes = 20 << 20, CacheSpace = SpaceId.None, WriteCacheSize = 0,
+        Id = new VirtualDiskId(new Guid("1f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0")), FriendlyName = "tiered", SizeBytes = 20 << 20, CacheSpace = SpaceId.None,
+            WriteCacheSize = 0,
         Tiers = [TierOf("fast", 8), TierOf("slow", 12) with { Number = 1 }],
     };
 
@@ -63,7 +64,8 @@ internal static class Samples
         new DiskStale(new SpaceId(1), new DiskNumber(2)),
         new JobRecord(Id, [1, 2, 3]),
         new SessionOpened(4, Id, 0x0123456789abcdef, 638_000_000_000_000_000),
-        new TierTemplateSet(new TierTemplate { Id = Id, FriendlyName = "fast", MediaTypeCode = 4, ResiliencySettingName = "Mirror", NumberOfDataCopies = 2, Interleave = 65536 }),
+        new TierTemplateSet(new TierTemplate { Id = Id, FriendlyName = "fast", MediaTypeCode = 4, ResiliencySettingName = "Mirror", NumberOfDataCopies = 2,
+        Interleave = 65536 }),
         new PoolChanged(PoolOf("other name") with { IsReadOnly = true }),
         new DiskChanged(DiskOf(2) with { Usage = DiskUsage.Retired, SerialNumber = "S-1", FaultDomainPath = "site/rack//node/" }),
         new VirtualDiskChanged(VirtualDiskOf(isConnected: true)),

@@ -61,7 +61,8 @@ internal static class GoldenObjects
         {
             ["StoragePool"] = All(pools, static pool => pool.ToInfo()),
             ["ResiliencySetting"] = All(
-                pools.SelectMany(static pool => pool.Description.ResiliencySettings, static (pool, setting) => new ResiliencyTarget(pool, setting)), static target => target.ToInfo()),
+                pools.SelectMany(static pool => pool.Description.ResiliencySettings, static (pool, setting) => new ResiliencyTarget(pool, setting)),
+                static target => target.ToInfo()),
             ["PhysicalDisk"] = All(physical, static disk => disk.ToInfo()),
             ["VirtualDisk"] = All(disks, static disk => disk.ToInfo(SlabGeometry.SmallestSlab, null)),
             ["VirtualDiskWriteCache"] = All(disks, static disk => disk.ToWriteCacheInfo()),

@@ -117,7 +117,8 @@ internal static class GoldenScenarios
     {
         world.NewPool("pool", DiskBytes, MediaType.SSD, MediaType.SSD, MediaType.HDD, MediaType.HDD);
         TierRequest[] tiers = [new(Template(world, "Fast", MediaType.SSD), 4 * Mebibyte), new(Template(world, "Slow", MediaType.HDD), 12 * Mebibyte)];
-        Guid disk = world.NewDisk(new VirtualDiskRequest { FriendlyName = "tiered", Tiers = tiers, SliceSize = Mebibyte, ProvisioningType = ProvisioningType.Thin });
+        Guid disk = world.NewDisk(
+            new VirtualDiskRequest { FriendlyName = "tiered", Tiers = tiers, SliceSize = Mebibyte, ProvisioningType = ProvisioningType.Thin });
         for (int slice = 0; slice < 14; slice++)
         {
             world.Write("tiered", (long)slice * Mebibyte, 4 * Block, 1);
@@ -130,7 +131,8 @@ internal static class GoldenScenarios
 
         Guid Tier(int number) => world.Subsystem.VirtualDisks.Opened(disk).Description.Tiers[number].Id;
         world.Run(world.Subsystem.TierOptimizer.OptimizeAsync(disk));
-        world.Run(world.Subsystem.Pins.SetAsync(new PinRequest(disk, Tier(0), "/database", [new PinnedRange(5 * Mebibyte, Mebibyte + Block), new PinnedRange(9 * Mebibyte, Block)])));
+        world.Run(world.Subsystem.Pins.SetAsync(
+            new PinRequest(disk, Tier(0), "/database", [new PinnedRange(5 * Mebibyte, Mebibyte + Block), new PinnedRange(9 * Mebibyte, Block)])));
         world.Run(world.Subsystem.Pins.SetAsync(new PinRequest(disk, Tier(1), "", [new PinnedRange(Mebibyte, Mebibyte)])));
         world.Run(world.Subsystem.Pins.MoveAsync(disk));
         world.Run(world.Subsystem.TierSchedules.SetAsync(world.Pool, new TierSchedule(true, [90, 800], false, 20)));

@@ -9,15 +9,15 @@ namespace TierSpaces.Host.Tests;
 /// <summary>A home of its own for one test, with the real executable. Whatever still runs in it at the end is killed.</summary>
 internal sealed class Scratch : IDisposable
 {
-    private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
+    private readonly string _root = Directory.CreateTempSubdirectory("ts").FullName;
 
-    public Scratch(string name = "h") => Paths = new HostPaths(Path.Combine(root, name));
+    public Scratch(string name = "h") => Paths = new HostPaths(Path.Combine(_root, name));
 
     public static string Executable { get; } = Path.Combine(AppContext.BaseDirectory, "tierspaces");
 
     public HostPaths Paths { get; }
 
-    public string Root => root;
+    public string Root => _root;
 
     /// <summary>Further variables in the environment of every command, and so of the host that the first one starts.</summary>
     public Dictionary<string, string> Variables { get; } = [];
@@ -99,7 +99,7 @@ internal sealed class Scratch : IDisposable
         }
 
         string memory = File.Exists(RuntimeFolder.RecordOf(Paths)) ? File.ReadAllText(RuntimeFolder.RecordOf(Paths)) : "";
-        Directory.Delete(root, recursive: true);
+        Directory.Delete(_root, recursive: true);
         if (Directory.Exists(memory))
         {
             Directory.Delete(memory, recursive: true);

@@ -21,7 +21,8 @@ public sealed class CounterTests : IAsyncLifetime
     {
         string sockets = Directory.CreateDirectory(Path.Combine(_folder, "nbd")).FullName;
         _state = new HostState(Path.Combine(_folder, "state"), Path.Combine(_folder, "run"));
-        _subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(_lane, _lane.Network, new DiskFactory(), _state, sockets, Guid.NewGuid(), _ => { }));
+        _subsystem = await StorageSubsystem.StartAsync(
+            new SubsystemOptions(_lane, _lane.Network, new DiskFactory(), _state, sockets, Guid.NewGuid(), _ => { }));
     }
 
     public async ValueTask DisposeAsync()
@@ -65,7 +66,8 @@ public sealed class CounterTests : IAsyncLifetime
 
         PhysicalDiskStatus[] disks = await _subsystem.PhysicalDisks.ListAsync();
         StoragePoolStatus pool = await _subsystem.Pools.CreateAsync(
-            new PoolDescription { FriendlyName = "p", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [.. disks.Select(disk => disk.UniqueId)], DiskUsage.AutoSelect);
+            new PoolDescription { FriendlyName = "p", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [.. disks.Select(disk => disk.UniqueId)],
+            DiskUsage.AutoSelect);
         VirtualDiskStatus made = await _subsystem.VirtualDisks.CreateAsync(pool.UniqueId, new VirtualDiskRequest
         {
             FriendlyName = "d", ResiliencySettingName = resiliency, SizeBytes = 16 * Mebibyte, LogicalSectorSize = sector, NumberOfColumns = 1,

@@ -10,11 +10,13 @@ namespace TierSpaces.Mutants;
 /// </summary>
 public sealed class EngineTests : IDisposable
 {
-    private static readonly string[] s_folders = ["Primitives", "Formats", "Journals", "Pools", "Resiliency", "Caching", "Tiering", "VirtualDisks", "Jobs", "Management"];
+    private static readonly string[] s_folders =
+        ["Primitives", "Formats", "Journals", "Pools", "Resiliency", "Caching", "Tiering", "VirtualDisks", "Jobs", "Management"];
 
     private readonly string _engine;
     private readonly string[] _only;   // classes to run; empty: all that belong to these layers
-    private readonly string _folder = Directory.CreateDirectory(Path.Combine(AppContext.BaseDirectory, Path.GetRandomFileName())).FullName;   // within the repository: some tests look at its documents
+    private readonly string _folder = Directory.CreateDirectory(
+        Path.Combine(AppContext.BaseDirectory, Path.GetRandomFileName())).FullName;   // within the repository: some tests look at its documents
     private readonly List<TestClass> _classes = [];
 
     /// <summary>Uses the tests as they are built beside this program, all or only some classes, by name and separated by commas.</summary>
@@ -36,7 +38,8 @@ public sealed class EngineTests : IDisposable
 
         File.Copy(_engine, Path.Combine(_folder, "TierSpaces.Engine.dll"));
         string sources = Path.GetFullPath(Path.Combine(Tests, "../../.."));
-        foreach (string file in s_folders.SelectMany(folder => Directory.GetFiles(Path.Combine(sources, folder), "*Tests.cs", SearchOption.AllDirectories)).Order())
+        foreach (string file in s_folders.SelectMany(folder => Directory.GetFiles(Path.Combine(sources, folder), "*Tests.cs", SearchOption.AllDirectories))
+            .Order())
         {
             string name = Path.GetFileNameWithoutExtension(file);
             if (_only.Length > 0 && !_only.Contains(name))
@@ -81,7 +84,8 @@ public sealed class EngineTests : IDisposable
     /// <summary>The first test that failed, or empty; one that took too much processor time "hangs", and so does one that makes no progress.</summary>
     private async Task<(string Failed, TimeSpan Time)> RunAsync(int number, string[] filter, string reached, TimeSpan patience)
     {
-        ProcessStartInfo start = new("dotnet", ["exec", Path.Combine(_folder, "TierSpaces.Engine.Tests.dll"), "-noLogo", "-noColor", .. filter]) { RedirectStandardOutput = true };
+        ProcessStartInfo start = new(
+            "dotnet", ["exec", Path.Combine(_folder, "TierSpaces.Engine.Tests.dll"), "-noLogo", "-noColor", .. filter]) { RedirectStandardOutput = true };
         start.Environment[MutantPlanter.Variable] = number.ToString(CultureInfo.InvariantCulture);
         if (reached.Length > 0)
         {

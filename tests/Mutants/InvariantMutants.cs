@@ -12,7 +12,8 @@ public static class InvariantMutants
     private static (string, Mutant)[] Read()
     {
         using StreamReader reader = new(typeof(InvariantMutants).Assembly.GetManifestResourceStream("Invariants.txt")!);
-        return [.. reader.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(static line => line.Split(" | ")).Select(static parts => (parts[0], Parse(parts[1], parts[2])))];
+        return [.. reader.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(static line => line.Split(" | "))
+            .Select(static parts => (parts[0], Parse(parts[1], parts[2])))];
     }
 
     // "Type.Method: Callee #2"
@@ -20,6 +21,7 @@ public static class InvariantMutants
     {
         string[] words = name.Split(' ');
         string[] place = words[0].TrimEnd(':').Split('.');
-        return new Mutant(Enum.Parse<MutantKind>(kind), place[0], place[1], words[1], int.Parse(words[2][1..], System.Globalization.CultureInfo.InvariantCulture) - 1);
+        return new Mutant(Enum.Parse<MutantKind>(kind), place[0], place[1],
+            words[1], int.Parse(words[2][1..], System.Globalization.CultureInfo.InvariantCulture) - 1);
     }
 }

@@ -29,11 +29,13 @@ public static class MutantFinder
 
     private static readonly HashSet<string> s_steps =
     [
-        "Flush", "FlushDisks", "FlushDisk", "FlushUnflushed", "Commit", "CommitAll", "CommitTail", "CommitNow", "Write", "WriteGroup", "WriteOrEvict", "WritePages",
+        "Flush", "FlushDisks", "FlushDisk", "FlushUnflushed", "Commit", "CommitAll", "CommitTail", "CommitNow", "Write", "WriteGroup", "WriteOrEvict",
+        "WritePages",
         "WritePageCopies", "WriteSuperblocks", "WriteView", "WriteCopy", "Overwrite", "MarkDirty", "MarkStale", "MarkMissing",
         "NoteFirstWrites", "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
         "NameCheckpoint", "TrimLog", "Writeback", "FlushForFirstWrites", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",
-        "HoldWriteback", "WritebackEnd", "Lock", "FlushBacking", "FlushRing", "FlushMedium", "WriteAnchor", "DrainReaders", "Suspend", "RecordLeavers", "WriteLeavers",
+        "HoldWriteback", "WritebackEnd", "Lock", "FlushBacking", "FlushRing", "FlushMedium", "WriteAnchor", "DrainReaders", "Suspend", "RecordLeavers",
+        "WriteLeavers",
         "OwnRow", "ClearRow", "MarkNotCleared", "WriteCommonEpoch",
     ];
 
@@ -85,7 +87,8 @@ public static class MutantFinder
         (MethodDefinition Body, Instruction Place)[] places =
         [
             .. methods.Where(method => method.Type == mutant.Type && method.Method == mutant.Method)
-                .SelectMany(method => method.Body.Body.Instructions.Where(instruction => IsPlace(mutant, instruction)), (method, place) => (method.Body, place)),
+                .SelectMany(method => method.Body.Body.Instructions.Where(instruction => IsPlace(mutant, instruction)), (method, place) =>
+                    (method.Body, place)),
         ];
         return mutant.Index < places.Length
             ? new MutantSite(mutant, places[mutant.Index].Body, [places[mutant.Index].Place])
@@ -137,7 +140,8 @@ public static class MutantFinder
         bool isOurs = called.DeclaringType.FullName.StartsWith("TierSpaces.Engine", StringComparison.Ordinal);
         return !isOurs ? (null, null, "")
             : called.DeclaringType.Name == "RangeLock" && called.Name is "Acquire" or "Release" ? (MutantKind.DroppedLock, call, "")
-            : s_changes.Contains(called.Name) || (s_steps.Contains(called.Name) && MutantPlanter.AllWell(result) is not null and not MutantPlanter.CommitResult) ? (MutantKind.SkippedStep, call, called.Name)
+            : s_changes.Contains(called.Name) || (s_steps.Contains(called.Name) && MutantPlanter.AllWell(result) is not null and not MutantPlanter.CommitResult)
+            ? (MutantKind.SkippedStep, call, called.Name)
             : IsChecksum(called) ? (MutantKind.BlindCheck, Comparison(call), "Checksum")
             : (null, null, "");
     }

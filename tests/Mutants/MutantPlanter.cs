@@ -35,7 +35,8 @@ public static class MutantPlanter
             foreach (Instruction place in sites[i].Instructions)
             {
                 Plant(module, sites[i], place, [Load(OpCodes.Ldsfld, awake), Instruction.Create(OpCodes.Ldc_I4, i + 1)],
-                    [Load(OpCodes.Ldsfld, reached), Instruction.Create(OpCodes.Ldc_I4, i + 1), Instruction.Create(OpCodes.Ldc_I4_1), Instruction.Create(OpCodes.Stelem_I1)]);
+                    [Load(OpCodes.Ldsfld, reached), Instruction.Create(OpCodes.Ldc_I4, i + 1), Instruction.Create(OpCodes.Ldc_I4_1),
+                    Instruction.Create(OpCodes.Stelem_I1)]);
             }
         }
 
@@ -66,7 +67,8 @@ public static class MutantPlanter
         FieldDefinition awake = new("Awake", FieldAttributes.Public | FieldAttributes.Static, module.TypeSystem.Int32);
         FieldDefinition reached = new("Reached", FieldAttributes.Public | FieldAttributes.Static, new ArrayType(module.TypeSystem.Boolean));
         MethodDefinition start = new(
-            ".cctor", MethodAttributes.Private | MethodAttributes.Static | MethodAttributes.HideBySig | MethodAttributes.SpecialName | MethodAttributes.RTSpecialName,
+            ".cctor", MethodAttributes.Private | MethodAttributes.Static | MethodAttributes.HideBySig | MethodAttributes.SpecialName
+                | MethodAttributes.RTSpecialName,
             module.TypeSystem.Void);
         ILProcessor il = start.Body.GetILProcessor();
         il.Emit(OpCodes.Ldc_I4, count);
@@ -84,7 +86,9 @@ public static class MutantPlanter
         return (awake, reached);
     }
 
-    /// <summary>Notes that the place was reached, then does what it did, or while the mutant is awake the wrong thing. In place: branches to it stay right.</summary>
+    /// <summary>
+    /// Notes that the place was reached, then does what it did, or while the mutant is awake the wrong thing. In place: branches to it stay right.
+    /// </summary>
     private static void Plant(ModuleDefinition module, MutantSite site, Instruction place, Instruction[] isAwake, Instruction[] note)
     {
         ILProcessor il = site.Body.Body.GetILProcessor();
@@ -123,7 +127,8 @@ public static class MutantPlanter
             Instruction store = il.Create(OpCodes.Nop);
             Instruction stored = il.Create(OpCodes.Nop);
             (store.OpCode, store.Operand) = (original.OpCode, original.Operand);
-            Append([.. note, .. isAwake, il.Create(OpCodes.Bne_Un, store), il.Create(OpCodes.Pop), il.Create(OpCodes.Pop), il.Create(OpCodes.Br, stored), store, stored]);
+            Append([.. note, .. isAwake, il.Create(OpCodes.Bne_Un, store), il.Create(OpCodes.Pop), il.Create(OpCodes.Pop), il.Create(OpCodes.Br, stored), store,
+                stored]);
             return;
         }
 
@@ -185,10 +190,12 @@ public static class MutantPlanter
         }
 
         GenericInstanceMethod done = new(laneTask.Methods.Single(method => method.Name == "FromResult"));
-        done.GenericArguments.Add(type == "System.Int32" ? module.TypeSystem.Int32 : type == "System.Boolean" ? module.TypeSystem.Boolean : module.GetType(type));
+        done.GenericArguments.Add(type == "System.Int32" ? module.TypeSystem.Int32
+            : type == "System.Boolean" ? module.TypeSystem.Boolean : module.GetType(type));
         if (type == CommitResult)
         {
-            return [il.Create(OpCodes.Call, module.GetType(CommitResult).Methods.Single(method => method.Name == "get_Committed")), il.Create(OpCodes.Call, done)];
+            return [il.Create(OpCodes.Call, module.GetType(CommitResult).Methods.Single(method => method.Name == "get_Committed")),
+                il.Create(OpCodes.Call, done)];
         }
 
         if (type != Nothing)
@@ -199,6 +206,7 @@ public static class MutantPlanter
 
         VariableDefinition nothing = new(module.GetType(Nothing));
         body.Body.Variables.Add(nothing);
-        return [il.Create(OpCodes.Ldloca, nothing), il.Create(OpCodes.Initobj, nothing.VariableType), il.Create(OpCodes.Ldloc, nothing), il.Create(OpCodes.Call, done)];
+        return [il.Create(OpCodes.Ldloca, nothing), il.Create(OpCodes.Initobj, nothing.VariableType), il.Create(OpCodes.Ldloc, nothing),
+            il.Create(OpCodes.Call, done)];
     }
 }

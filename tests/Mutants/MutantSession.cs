@@ -80,7 +80,8 @@ public sealed class MutantSession
 
     private int SayLayers(Mutant[] chosen)
     {
-        foreach (IGrouping<string, Mutant> layer in InvariantMutants.All.Where(listed => chosen.Contains(listed.Mutant)).GroupBy(static listed => listed.Layer, static listed => listed.Mutant))
+        foreach (IGrouping<string, Mutant> layer in InvariantMutants.All.Where(listed => chosen.Contains(listed.Mutant))
+            .GroupBy(static listed => listed.Layer, static listed => listed.Mutant))
         {
             Console.WriteLine($"{layer.Key}: {layer.Count(_results.IsKnown)} of {layer.Count()} noticed by an invariant alone");
         }
@@ -109,7 +110,8 @@ public sealed class MutantSession
             int number = _run.Mutants.ToList().IndexOf(mutant) + 1;
             ulong[] seeds = [.. _seeds.Where(seed => _reached[seed].Contains(number)).Take(_tries)];
             MutantResult result = await _run.RunAsync(process, mutant, seeds);
-            Console.WriteLine(result.IsNoticed ? $"noticed after {result.Seeds} seeds: {mutant.Name}: {result.How}" : $"not noticed by {seeds.Length} seeds: {mutant.Name}");
+            Console.WriteLine(result.IsNoticed ? $"noticed after {result.Seeds} seeds: {mutant.Name}: {result.How}"
+                : $"not noticed by {seeds.Length} seeds: {mutant.Name}");
             _results.Add(result);
         });
     }

@@ -23,6 +23,7 @@ public static class Rules
     {
         using StreamReader reader = new(typeof(Rules).Assembly.GetManifestResourceStream("Rules.txt")!);
         return [.. reader.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(line => line.Split(" | ")).Select(parts =>
-            parts[1].StartsWith(NoMutant, StringComparison.Ordinal) ? (parts[0], (string[])[], parts[1][NoMutant.Length..]) : (parts[0], parts[1].Split("; "), ""))];
+            parts[1].StartsWith(NoMutant, StringComparison.Ordinal) ? (parts[0], (string[])[], parts[1][NoMutant.Length..])
+                : (parts[0], parts[1].Split("; "), ""))];
     }
 }

@@ -24,11 +24,14 @@ public sealed class PlantedFaultTests(PlantedFaultTests.PlantedEngine engine) : 
     public async Task A_planted_order_fault_is_noticed(string fault, Mutant mutant)
     {
         MutantResult result = await engine.Run.RunAsync(engine.Process, mutant, Enumerable.Range(1, SeedsMax).Select(seed => (ulong)seed));
-        Assert.True(result.IsNoticed && result.How.StartsWith("seed ", StringComparison.Ordinal), $"Not noticed within {SeedsMax} seeds: {fault}. {result.How}");
+        Assert.True(result.IsNoticed && result.How.StartsWith("seed ", StringComparison.Ordinal),
+            $"Not noticed within {SeedsMax} seeds: {fault}. {result.How}");
     }
 
     /// <summary>One mutant of each layer; <c>./build.sh Mutate -Invariants</c> goes through all of them.</summary>
-    public static TheoryData<string, Mutant> Miscounts => [.. InvariantMutants.All.GroupBy(static listed => listed.Layer, static (layer, listed) => new TheoryDataRow<string, Mutant>(layer, listed.First().Mutant))];
+    public static TheoryData<string, Mutant> Miscounts =>
+        [.. InvariantMutants.All.GroupBy(
+            static listed => listed.Layer, static (layer, listed) => new TheoryDataRow<string, Mutant>(layer, listed.First().Mutant))];
 
     [Theory]
     [MemberData(nameof(Miscounts))]
@@ -48,7 +51,8 @@ public sealed class PlantedFaultTests(PlantedFaultTests.PlantedEngine engine) : 
 
     [Fact]
     public void Every_layer_has_five_mutants_that_an_invariant_notices() => Assert.All(
-        (string[])["Pools", "Journals", "Resiliency", "Caching", "Tiering"], static layer => Assert.True(InvariantMutants.All.Count(listed => listed.Layer == layer) >= 5, layer));
+        (string[])["Pools", "Journals", "Resiliency", "Caching", "Tiering"], static layer =>
+            Assert.True(InvariantMutants.All.Count(listed => listed.Layer == layer) >= 5, layer));
 
     private static Mutant Skipped(string type, string method, string callee, int index) => new(MutantKind.SkippedStep, type, method, callee, index);
 

@@ -155,7 +155,9 @@ internal sealed class JoinSimulation
         _clients--;
     }
 
-    /// <summary>A disk loses its power. The host notices, at once or by a request that fails; the disk returns while that is being recorded, or later.</summary>
+    /// <summary>
+    /// A disk loses its power. The host notices, at once or by a request that fails; the disk returns while that is being recorded, or later.
+    /// </summary>
     private void Depart()
     {
         _victim = _world.Lane.Next(_world.Disks.Length);
@@ -273,7 +275,8 @@ internal sealed class JoinSimulation
     {
         Random random = new((int)(seed >> 32) ^ (int)seed);
         int kept = random.Next(3);
-        Func<int, int, int, bool> keep = kept == 0 ? KeptWrites.None : kept == 1 ? KeptWrites.Random(random) : KeptWrites.Prefixes(random, world.PendingWrites());
+        Func<int, int, int, bool> keep =
+            kept == 0 ? KeptWrites.None : kept == 1 ? KeptWrites.Random(random) : KeptWrites.Prefixes(random, world.PendingWrites());
         PoolWorld cut = world.Cut(seed, keep);
         BlockOracle judged = oracle.Clone();
         judged.PowerCut();
@@ -358,7 +361,8 @@ internal sealed class JoinSimulation
     }
 
     private bool IsSlab(long offset) =>
-        offset >= _world.Pool!.Layout(Number(0)).SlabOffset(0) && offset < _world.Pool.Layout(Number(0)).SlabOffset(_world.Pool.State.Disk(Number(0))!.Description.SlabCount);
+        offset >= _world.Pool!.Layout(Number(0)).SlabOffset(0)
+            && offset < _world.Pool.Layout(Number(0)).SlabOffset(_world.Pool.State.Disk(Number(0))!.Description.SlabCount);
 
     /// <summary>The disk (counted from 0) with the other copy of what is at an offset of a disk; −1 where there is no data, or more copies.</summary>
     private int IsSharedWith(int disk, long offset)

@@ -356,7 +356,8 @@ internal sealed class MemberSimulation
         {
             IoBuffer buffer = world.Lane.Buffers.Rent(ChunkBytes);
             IoError error = world.Lane.Run(world.Store.Read(at, buffer));
-            string? wrong = error != IoError.None ? $"read at {at}: {error}" : isFirst ? _oracle.Observe(at, buffer.Span) : _oracle.CheckServing(at, buffer.Span);
+            string? wrong = error != IoError.None ? $"read at {at}: {error}"
+                : isFirst ? _oracle.Observe(at, buffer.Span) : _oracle.CheckServing(at, buffer.Span);
             world.Lane.Buffers.Return(buffer);
             if (wrong is not null)
             {

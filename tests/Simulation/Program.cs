@@ -23,7 +23,8 @@ Stopwatch clock = Stopwatch.StartNew();
 Parallel.For(0, seeds, new ParallelOptions { MaxDegreeOfParallelism = jobs }, (i, loop) =>
 {
     SpaceScenario scenario = ScenarioOf(i);
-    SimulationResult result = results[i] = CrashSimulation.Run(scenario, first + (ulong)i, forkChance: CrashSimulation.ForkChance * density, whileMoving: Has("-WhileMoving"));
+    SimulationResult result = results[i] = CrashSimulation.Run(
+        scenario, first + (ulong)i, forkChance: CrashSimulation.ForkChance * density, whileMoving: Has("-WhileMoving"));
     lock (gate)
     {
         states += result.CrashStates;

@@ -29,12 +29,14 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 3, true, 4096, 2, CacheBlocks: 32), new(1, 2, false, 512, 2, CacheBlocks: 48), new(2, 1, false, 4096, 2, CacheBlocks: 64),
         new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256), new(2, 1, true, 4096, 1, IsWholePool: true, CacheBlocks: 256),
         new(1, 1, true, 512, 0, IsWholePool: true) { TierSlices = [3, 5] }, new(1, 2, true, 4096, 0, IsWholePool: true) { TierSlices = [2, 4] },
-        new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [3, 3] }, new(1, 2, true, 512, 0, IsWholePool: true, CacheBlocks: 256) { TierSlices = [2, 4] },
+        new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [3, 3] },
+        new(1, 2, true, 512, 0, IsWholePool: true, CacheBlocks: 256) { TierSlices = [2, 4] },
         new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256) { CachePoolDisks = 3 },
         new(1, 2, true, 4096, 2, IsWholePool: true) { ExchangesMembers = true }, new(1, 2, false, 512, 2, IsWholePool: true) { ExchangesMembers = true },
         new(1, 2, false, 512, 2, IsWholePool: true) { DisksReturn = true }, new(1, 3, false, 4096, 1, IsWholePool: true) { DisksReturn = true },
         new(1, 2, false, 4096, 0, IsWholePool: true) { TierSlices = [2, 4], DisksReturn = true },
-        new(1, 2, true, 512, 2, IsWholePool: true) { LogicalSectorSize = 512 }, new(1, 2, true, 4096, 1, IsWholePool: true, CacheBlocks: 256) { LogicalSectorSize = 512 },
+        new(1, 2, true, 512, 2, IsWholePool: true) { LogicalSectorSize = 512 },
+        new(1, 2, true, 4096, 1, IsWholePool: true, CacheBlocks: 256) { LogicalSectorSize = 512 },
         new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [2, 3], LogicalSectorSize = 512 },
     ];
 
@@ -72,7 +74,8 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public long Length => TierSlices.Length > 0 ? TierSlices.Sum() * (long)SliceBytes : Rows * Shape.RowSize;
 
     /// <summary>Disks before their first use.</summary>
-    public ISimWorld NewWorld(ulong seed) => IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks) : SpaceWorld.New(this, seed);
+    public ISimWorld NewWorld(ulong seed) =>
+        IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks) : SpaceWorld.New(this, seed);
 
     /// <summary>The virtual disk of a scenario with a whole pool.</summary>
     public VirtualDiskDescription Spec(ulong seed) => new()

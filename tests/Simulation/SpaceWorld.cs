@@ -186,7 +186,8 @@ public sealed class SpaceWorld : ISimWorld
         SpaceShape shape = _scenario.Shape;
         _map.Used.Clear();   // what was reserved for a row or a move that never came into the map is free
         _map.Used.UnionWith(SlabsOfRings(_scenario));
-        _map.Used.UnionWith(_map.Rows.Values.SelectMany(row => row.Places).Select(place => (place.Disk, (int)(place.PagesOffset / SimSpaceHost.Stride(shape)))));
+        _map.Used.UnionWith(_map.Rows.Values.SelectMany(row => row.Places)
+            .Select(place => (place.Disk, (int)(place.PagesOffset / SimSpaceHost.Stride(shape)))));
         SpaceOptions options = new()
         {
             Space = 7,

@@ -6,14 +6,14 @@ namespace TierSpaces.Contracts;
 /// </summary>
 internal static class HostEnd
 {
-    private static readonly TimeSpan pollInterval = TimeSpan.FromMilliseconds(10);
+    private static readonly TimeSpan s_pollInterval = TimeSpan.FromMilliseconds(10);
 
     /// <summary>Completes when a process has ended, whether or not its parent has taken note.</summary>
     public static async Task WaitAsync(int process, CancellationToken cancellation)
     {
         while (IsAlive(process))
         {
-            await Task.Delay(pollInterval, cancellation).ConfigureAwait(false);
+            await Task.Delay(s_pollInterval, cancellation).ConfigureAwait(false);
         }
     }
 

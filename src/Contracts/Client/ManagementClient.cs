@@ -14,17 +14,17 @@ namespace TierSpaces.Contracts;
 /// </summary>
 public sealed class ManagementClient : IDisposable
 {
-    private readonly HostPaths paths;
-    private readonly HostLauncher? launcher;
-    private readonly HttpClient http;
+    private readonly HostPaths _paths;
+    private readonly HostLauncher? _launcher;
+    private readonly HttpClient _http;
 
     /// <summary>Makes a client; nothing is connected yet.</summary>
     /// <param name="paths">Home of the host; null takes the environment's.</param>
     /// <param name="launcher">How a missing host is started; null means that it is not.</param>
     public ManagementClient(HostPaths? paths = null, HostLauncher? launcher = null)
     {
-        this.paths = paths ?? HostPaths.FromEnvironment();
-        this.launcher = launcher;
+        _paths = paths ?? HostPaths.FromEnvironment();
+        _launcher = launcher;
         SocketsHttpHandler handler = new SocketsHttpHandler
         {
             ConnectCallback = ConnectAsync,
@@ -32,12 +32,12 @@ public sealed class ManagementClient : IDisposable
             UseCookies = false,
             PooledConnectionLifetime = TimeSpan.Zero,   // invariant 3
         };
-        http = new HttpClient(handler) { BaseAddress = new Uri("http://host/"), Timeout = Timeout.InfiniteTimeSpan };
-        http.DefaultRequestHeaders.Add(ContractsVersion.Header, ContractsVersion.Text);
+        _http = new HttpClient(handler) { BaseAddress = new Uri("http://host/"), Timeout = Timeout.InfiniteTimeSpan };
+        _http.DefaultRequestHeaders.Add(ContractsVersion.Header, ContractsVersion.Text);
     }
 
     /// <summary>Home of the host it talks to.</summary>
-    public HostPaths Paths => paths;
+    public HostPaths Paths => _paths;
 
     /// <summary>Runs a verb and returns its objects, of all pages.</summary>
     /// <exception cref="StorageException">The first of its errors; objects that succeeded are lost to the caller.</exception>
@@ -76,7 +76,7 @@ public sealed class ManagementClient : IDisposable
     /// <exception cref="StorageException">The host could not be reached, or refused the caller.</exception>
     public async Task<byte[]> SendAsync(string verb, byte[] body, CancellationToken cancellation = default)
     {
-        paths.CheckSocketPath(paths.Socket);
+        _paths.CheckSocketPath(_paths.Socket);
         VerbDescription? description = VerbDescription.Find(verb);
         return description?.RequestType == typeof(StopTierSpacesHostRequest)
             ? await StopAsync(verb, body, cancellation).ConfigureAwait(false)
@@ -84,7 +84,7 @@ public sealed class ManagementClient : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => http.Dispose();
+    public void Dispose() => _http.Dispose();
 
     private async Task<byte[]> StopAsync(string verb, byte[] body, CancellationToken cancellation)
     {
@@ -103,15 +103,15 @@ public sealed class ManagementClient : IDisposable
             {
                 return await PostAsync(verb, body, cancellation).ConfigureAwait(false);
             }
-            catch (HttpRequestException e) when (IsNobodyThere(e) && launcher is not null && !launched)
+            catch (HttpRequestException e) when (IsNobodyThere(e) && _launcher is not null && !launched)
             {
                 launched = true;
-                await launcher(paths, cancellation).ConfigureAwait(false);
+                await _launcher(_paths, cancellation).ConfigureAwait(false);
             }
-            catch (HttpRequestException e) when (IsAnswerLost(e) && !isSentOnce && launcher is not null && !launched)
+            catch (HttpRequestException e) when (IsAnswerLost(e) && !isSentOnce && _launcher is not null && !launched)
             {
                 launched = true;
-                await launcher(paths, cancellation).ConfigureAwait(false);
+                await _launcher(_paths, cancellation).ConfigureAwait(false);
             }
             catch (HttpRequestException e)
             {
@@ -126,11 +126,11 @@ public sealed class ManagementClient : IDisposable
         {
             Headers = { ContentType = new MediaTypeHeaderValue("application/json") },
         };
-        using HttpResponseMessage response = await http.PostAsync($"v1/{verb}", content, cancellation).ConfigureAwait(false);
+        using HttpResponseMessage response = await _http.PostAsync($"v1/{verb}", content, cancellation).ConfigureAwait(false);
         if (response.StatusCode == HttpStatusCode.Forbidden)
         {
             throw new StorageException(
-                StorageErrors.AccessDenied, $"The host at {paths.Socket} belongs to another user.",
+                StorageErrors.AccessDenied, $"The host at {_paths.Socket} belongs to another user.",
                 "Run as that user or as root.");
         }
 
@@ -147,7 +147,7 @@ public sealed class ManagementClient : IDisposable
         Socket socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
         try
         {
-            await socket.ConnectAsync(new UnixDomainSocketEndPoint(paths.Socket), cancellation).ConfigureAwait(false);
+            await socket.ConnectAsync(new UnixDomainSocketEndPoint(_paths.Socket), cancellation).ConfigureAwait(false);
             return new NetworkStream(socket, ownsSocket: true);
         }
         catch
@@ -172,18 +172,18 @@ public sealed class ManagementClient : IDisposable
         string host = response.Headers.TryGetValues(ContractsVersion.Header, out IEnumerable<string>? versions) ? string.Join(", ", versions) : "unknown";
         return new StorageException(
             StorageErrors.HostVersion,
-            $"The host of {paths.Home} is version {host}, what calls it is version {ContractsVersion.Text}; "
+            $"The host of {_paths.Home} is version {host}, what calls it is version {ContractsVersion.Text}; "
                 + "the first two numbers must be the same.",
             "Stop the host with Stop-TierSpacesHost ('tierspaces stop'): the next command starts one of its own version, and "
                 + "what is connected stays connected.",
-            paths.Home);
+            _paths.Home);
     }
 
     private string WhyUnreachable(HttpRequestException e) => SocketErrorOf(e) switch
     {
-        SocketError.AddressNotAvailable => $"No host runs in {paths.Home}: there is no socket {paths.Socket}.",
-        SocketError.ConnectionRefused => $"No host runs in {paths.Home}: no process listens on {paths.Socket}.",
-        _ => $"{paths.Socket}: {(e.InnerException ?? e).Message}.",
+        SocketError.AddressNotAvailable => $"No host runs in {_paths.Home}: there is no socket {_paths.Socket}.",
+        SocketError.ConnectionRefused => $"No host runs in {_paths.Home}: no process listens on {_paths.Socket}.",
+        _ => $"{_paths.Socket}: {(e.InnerException ?? e).Message}.",
     };
 
     private StorageException Explain(HttpRequestException e, string verb)
@@ -191,7 +191,7 @@ public sealed class ManagementClient : IDisposable
         if (SocketErrorOf(e) == SocketError.AccessDenied)
         {
             return new StorageException(
-                StorageErrors.AccessDenied, $"The socket {paths.Socket} may not be opened.", "Run as its owner or as root.",
+                StorageErrors.AccessDenied, $"The socket {_paths.Socket} may not be opened.", "Run as its owner or as root.",
                 inner: e);
         }
 

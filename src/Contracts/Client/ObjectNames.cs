@@ -13,7 +13,7 @@ public readonly record struct NamedObject(string Name, string UniqueId);
 /// </summary>
 public static class ObjectNames
 {
-    private static readonly TimeSpan patience = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(1);
 
     /// <summary>The objects of a class, each name once.</summary>
     /// <param name="windowsClass">Class, for example MSFT_StoragePool.</param>
@@ -27,7 +27,7 @@ public static class ObjectNames
         try
         {
             using ManagementClient client = new ManagementClient();
-            using CancellationTokenSource limit = new CancellationTokenSource(patience);
+            using CancellationTokenSource limit = new CancellationTokenSource(s_patience);
             byte[] answer = Task.Run(() => client.SendAsync(verb.Name, "{}"u8.ToArray(), limit.Token)).GetAwaiter().GetResult();
             using JsonDocument reply = JsonDocument.Parse(answer);
             return reply.RootElement.GetProperty("Objects").EnumerateArray()

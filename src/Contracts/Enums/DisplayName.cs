@@ -6,7 +6,7 @@ namespace TierSpaces.Contracts;
 /// </summary>
 public static class DisplayName
 {
-    private static readonly Dictionary<Enum, string> names = new()
+    private static readonly Dictionary<Enum, string> s_names = new()
     {
         [BusType.FireWire] = "1394",
         [BusType.FibreChannel] = "Fibre Channel",
@@ -83,7 +83,7 @@ public static class DisplayName
     };
 
     /// <summary>The text of a value, for example "Auto-Select".</summary>
-    public static string Of(Enum value) => names.TryGetValue(value, out string? name) ? name : value.ToString();
+    public static string Of(Enum value) => s_names.TryGetValue(value, out string? name) ? name : value.ToString();
 
     /// <summary>The texts of several values, in order.</summary>
     public static string[] Of<TEnum>(IEnumerable<TEnum> values)

@@ -6,7 +6,7 @@ namespace TierSpaces.Contracts;
 /// </summary>
 public static class ObjectEnumerations
 {
-    private static readonly Dictionary<string, Type> enumerations = new()
+    private static readonly Dictionary<string, Type> s_enumerations = new()
     {
         ["Access"] = typeof(Access),
         ["BusType"] = typeof(BusType),
@@ -38,13 +38,14 @@ public static class ObjectEnumerations
 
     /// <summary>The enumerations that objects show, each once.</summary>
     public static IEnumerable<Type> All =>
-        enumerations.Values.Concat([typeof(PhysicalDiskUsage), typeof(StoragePoolUsage), typeof(StorageTierUsage), typeof(VirtualDiskUsage), typeof(FileStorageTierState)]).Distinct();
+        s_enumerations.Values.Concat(
+            [typeof(PhysicalDiskUsage), typeof(StoragePoolUsage), typeof(StorageTierUsage), typeof(VirtualDiskUsage), typeof(FileStorageTierState)]).Distinct();
 
     /// <summary>The enumeration of a record's property; null where it holds something else.</summary>
     public static Type? Of(Type record, string property) =>
         property == "Usage" ? Usage(record)
         : property == "State" ? (record == typeof(FileStorageTierInfo) ? typeof(FileStorageTierState) : null)
-        : enumerations.GetValueOrDefault(property);
+        : s_enumerations.GetValueOrDefault(property);
 
     // Four enumerations share the documented name.
     private static Type? Usage(Type record) =>

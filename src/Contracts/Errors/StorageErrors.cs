@@ -272,11 +272,11 @@ public static class StorageErrors
         5, "InvalidOperation",
         "The host is of another version.");
 
-    private static readonly Lazy<StorageErrorKind[]> all = new(() =>
+    private static readonly Lazy<StorageErrorKind[]> s_all = new(() =>
         typeof(StorageErrors).GetFields().Select(field => field.GetValue(null)).OfType<StorageErrorKind>().ToArray());
 
     /// <summary>Every row.</summary>
-    public static IReadOnlyList<StorageErrorKind> All => all.Value;
+    public static IReadOnlyList<StorageErrorKind> All => s_all.Value;
 
     /// <summary>
     /// The row of a code, and of a word where several share it; an unknown code becomes "Failed" with that number.

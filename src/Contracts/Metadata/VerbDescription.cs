@@ -8,7 +8,7 @@ namespace TierSpaces.Contracts;
 /// </summary>
 public sealed class VerbDescription
 {
-    private static readonly ConcurrentDictionary<Type, VerbDescription> known = new();
+    private static readonly ConcurrentDictionary<Type, VerbDescription> s_known = new();
 
     private VerbDescription(Type requestType, VerbAttribute verb)
     {
@@ -57,13 +57,13 @@ public sealed class VerbDescription
     /// <summary>The verb a type declares, from any assembly, or null.</summary>
     public static VerbDescription? TryOf(Type type)
     {
-        if (known.TryGetValue(type, out VerbDescription? description))
+        if (s_known.TryGetValue(type, out VerbDescription? description))
         {
             return description;
         }
 
         return type.GetCustomAttribute<VerbAttribute>() is { } verb
-            ? known.GetOrAdd(type, new VerbDescription(type, verb))
+            ? s_known.GetOrAdd(type, new VerbDescription(type, verb))
             : null;
     }
 }

@@ -14,7 +14,9 @@ public sealed record StorageTierHeatPictureInfo
     /// <summary>Bytes per character.</summary>
     public ulong CharacterSize { get; init; }
 
-    /// <summary>The hottest slice behind each character: blank where nothing was written, then . : - = + * # % @, each twice as hot as the one before.</summary>
+    /// <summary>
+    /// The hottest slice behind each character: blank where nothing was written, then . : - = + * # % @, each twice as hot as the one before.
+    /// </summary>
     public string Heat { get; init; } = "";
 
     /// <summary>The tier that most slices behind each character are on: 1 is the fastest, blank where nothing was written.</summary>

@@ -76,7 +76,9 @@ public sealed record VirtualDiskWriteCacheInfo
     /// <summary>Writes and unmaps that waited because their range was still in the full cache.</summary>
     public ulong WaitOverlaps { get; init; }
 
-    /// <summary>Bytes that no copy of it returned when they were destaged. The virtual disk returns errors for them until they are written or unmapped.</summary>
+    /// <summary>
+    /// Bytes that no copy of it returned when they were destaged. The virtual disk returns errors for them until they are written or unmapped.
+    /// </summary>
     public ulong LostBytes { get; init; }
 
     /// <summary>Time that reading it took when the virtual disk was opened, as hh:mm:ss.fff.</summary>

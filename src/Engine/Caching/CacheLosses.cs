@@ -64,9 +64,11 @@ internal sealed class CacheLosses(IBackingStore backing, WriteCacheCounters coun
         }
 
         IReadOnlyList<(long Offset, long Length)> ranges = CacheLoss.Merge(_lost.Select(block => (block * BlockSize, (block + 1) * BlockSize)));
-        string named = string.Join(", ", ranges.Take(RangesNamedMax).Select(range => string.Create(CultureInfo.InvariantCulture, $"{range.Length} at {range.Offset}")));
+        string named = string.Join(
+            ", ", ranges.Take(RangesNamedMax).Select(range => string.Create(CultureInfo.InvariantCulture, $"{range.Length} at {range.Offset}")));
         string more = ranges.Count > RangesNamedMax ? ", and more" : "";
-        return string.Create(CultureInfo.InvariantCulture, $"{_lost.Count * (long)BlockSize} bytes of it were lost on every copy, and are errors until they are written: {named}{more}");
+        return string.Create(CultureInfo.InvariantCulture,
+            $"{_lost.Count * (long)BlockSize} bytes of it were lost on every copy, and are errors until they are written: {named}{more}");
     }
 
     private string UnmarkedReason() => string.Create(

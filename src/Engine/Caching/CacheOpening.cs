@@ -12,7 +12,8 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Opens a write cache: makes a new ring, or replays the ring that an earlier session left.</summary>
 internal sealed class CacheOpening(
-    ILane lane, IBackingStore backing, WriteCacheOptions options, ServingRing ring, CacheContents contents, HeldRows rows, CacheSurvey survey, Destager destager, CacheStatus status)
+    ILane lane, IBackingStore backing, WriteCacheOptions options, ServingRing ring, CacheContents contents, HeldRows rows, CacheSurvey survey,
+    Destager destager, CacheStatus status)
 {
     /// <summary>Time that reading the ring took, in nanoseconds.</summary>
     internal long ReplayNs { get; private set; }

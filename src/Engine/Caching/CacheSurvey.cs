@@ -64,7 +64,8 @@ internal sealed class CacheSurvey(ILane lane, IBackingStore backing, WriteCacheO
     private void TakeExtents(ReadOnlySpan<byte> header, long block, long length, HashSet<(long Start, long End)> parts)
     {
         if (CacheRecord.PositionIn(header) is var position and >= 0 && position >= _oldest && CacheRing.OffsetOf(position, length) == block * BlockSize
-            && CacheRecord.TryRead(header, options.Owner, position, out CacheRecord record, out _) && record.IsSound(header, backing.Length / BlockSize, length))
+            && CacheRecord.TryRead(header, options.Owner, position, out CacheRecord record, out _)
+            && record.IsSound(header, backing.Length / BlockSize, length))
         {
             for (int i = 0; i < record.Extents; i++)
             {

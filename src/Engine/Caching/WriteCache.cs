@@ -10,9 +10,10 @@ namespace TierSpaces.Engine.Caching;
 // A write is copied into a record, acknowledged when the record is on every live copy, durable at the next flush of the ring, and destaged later, sorted by
 // address. A read takes cached blocks from the ring and the rest from the backing store.
 //
-// The cache composes its parts and is their face. Rules of order are invariants of the parts, each with a simulated-crash test: Admission, CacheWrites, CacheZeroes,
-// CacheReads (requests), CacheContents and HeldRows (what the ring holds), Destager (rounds), ServingRing and RingRetirement (the ring from the opening until it is
-// given up), CacheOpening (replay), CacheFlusher and BackingWrites (flushes), CacheLosses and CacheSurvey (blocks and caches that are lost).
+// The cache composes its parts and is their face. Rules of order are invariants of the parts, each with a simulated-crash test: Admission, CacheWrites,
+// CacheZeroes, CacheReads (requests), CacheContents and HeldRows (what the ring holds), Destager (rounds), ServingRing and RingRetirement (the ring from the
+// opening until it is given up), CacheOpening (replay), CacheFlusher and BackingWrites (flushes), CacheLosses and CacheSurvey (blocks and caches that are
+// lost).
 
 /// <summary>The write-back cache of one virtual disk.</summary>
 public sealed class WriteCache : IBlockStore

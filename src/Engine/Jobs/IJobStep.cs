@@ -15,7 +15,8 @@ public interface IJobStep
     long BytesTotal { get; }
 
     /// <summary>
-    /// Does one piece, of about a megabyte at most or with <see cref="Breaks"/>, from <paramref name="cursor"/> (0: the beginning; else what the last piece gave,
+    /// Does one piece, of about a megabyte at most or with <see cref="Breaks"/>, from <paramref name="cursor"/> (0: the beginning; else what the last piece
+    /// gave,
     /// perhaps in another process). Doing a piece twice does no harm.
     /// </summary>
     LaneTask<JobAdvance> Advance(long cursor);

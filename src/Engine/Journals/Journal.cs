@@ -267,7 +267,8 @@ public sealed class Journal
         for (int i = 0; i < group.Count; i++)
         {
             ulong sequence = group.First + (ulong)i;
-            JournalBlock header = new(_owner, Session, sequence, Math.Min(Durable, sequence - 1), Math.Min(Tail, sequence), _previousChecksum, group.Lengths[i]);
+            JournalBlock header = new(
+                _owner, Session, sequence, Math.Min(Durable, sequence - 1), Math.Min(Tail, sequence), _previousChecksum, group.Lengths[i]);
             Invariant.That(header.Durable < sequence && header.Tail <= sequence, "A block states only what was durable before it.");
             _previousChecksum = header.Seal(group.Block(i));
             if (header.Tail != _tailAnnounced)

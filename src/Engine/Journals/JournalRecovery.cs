@@ -96,12 +96,12 @@ public sealed class JournalRecovery
 
     private async LaneTask<bool> ReadCopy(int copy)
     {
-        const int Chunk = 256;
-        IoBuffer buffer = _buffers.Rent(Math.Min(Chunk, _medium.Blocks) * JournalBlock.Size);
+        const int chunk = 256;
+        IoBuffer buffer = _buffers.Rent(Math.Min(chunk, _medium.Blocks) * JournalBlock.Size);
         bool any = false;
-        for (int slot = 0; slot < _medium.Blocks; slot += Chunk)
+        for (int slot = 0; slot < _medium.Blocks; slot += chunk)
         {
-            int blocks = Math.Min(Chunk, _medium.Blocks - slot);
+            int blocks = Math.Min(chunk, _medium.Blocks - slot);
             IoBuffer part = buffer.Slice(0, blocks * JournalBlock.Size);
             if (await _medium.Read(copy, (long)slot * JournalBlock.Size, part) != IoError.None)
             {

@@ -12,7 +12,9 @@ internal enum FileOpcode : byte
     /// <summary>fdatasync.</summary>
     Sync,
 
-    /// <summary>fallocate of <see cref="FileOperation.Offset"/> and <see cref="FileOperation.Length"/> with <see cref="FileOperation.Flags"/> as its mode.</summary>
+    /// <summary>
+    /// fallocate of <see cref="FileOperation.Offset"/> and <see cref="FileOperation.Length"/> with <see cref="FileOperation.Flags"/> as its mode.
+    /// </summary>
     Allocate,
 
     /// <summary>BLKDISCARD.</summary>

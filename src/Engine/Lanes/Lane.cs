@@ -25,7 +25,7 @@ namespace TierSpaces.Engine.Lanes;
 public abstract class Lane : ILane, IDisposable
 {
     private const long StopPatienceNs = 10_000_000_000;
-    private static readonly long TicksPerSecond = Stopwatch.Frequency;
+    private static readonly long s_ticksPerSecond = Stopwatch.Frequency;
 
     private readonly record struct OffloadedItem(Action Work, LaneCompletion<Nothing> Completion);
 
@@ -65,9 +65,9 @@ public abstract class Lane : ILane, IDisposable
     public string BackendReason { get; internal set; } = string.Empty;
 
     /// <inheritdoc/>
-    public long NowNs => RecentNs = TicksPerSecond == 1_000_000_000
+    public long NowNs => RecentNs = s_ticksPerSecond == 1_000_000_000
         ? Stopwatch.GetTimestamp()
-        : (long)((Int128)Stopwatch.GetTimestamp() * 1_000_000_000 / TicksPerSecond);
+        : (long)((Int128)Stopwatch.GetTimestamp() * 1_000_000_000 / s_ticksPerSecond);
 
     /// <inheritdoc/>
     public long RecentNs { get; private set; }

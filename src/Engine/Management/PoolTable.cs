@@ -69,7 +69,8 @@ internal sealed class PoolTable
 
     /// <summary>Returns the open virtual disks that have slabs in a pool: its own, and those of other pools whose remote cache is in it.</summary>
     internal IEnumerable<(ManagedPool OwnerPool, ManagedVirtualDisk Disk)> UsersOf(ManagedPool managed) => _pools.Values.SelectMany(owner =>
-        owner.VirtualDisks.Values.Where(disk => owner == managed || (managed.Pool is not null && disk.Open.Remote?.Pool == managed.Pool)).Select(disk => (owner, disk)));
+        owner.VirtualDisks.Values.Where(disk => owner == managed || (managed.Pool is not null && disk.Open.Remote?.Pool == managed.Pool))
+            .Select(disk => (owner, disk)));
 
     /// <summary>Names the remote caches in a pool by virtual disk and owner pool.</summary>
     internal IEnumerable<string> Dependents(PoolState cachePool, Func<SpaceState, bool>? which = null) => cachePool.Spaces.Values
@@ -122,7 +123,8 @@ internal sealed class PoolTable
             if (managed.State?.VirtualDisk(new VirtualDiskId(id)) is { } closed)
             {
                 throw new ManagementException(
-                    ManagementError.PoolStateForbids, $"The storage pool of virtual disk '{closed.FriendlyName}' is not open: {managed.Reason}", "Register its missing disks.");
+                    ManagementError.PoolStateForbids, $"The storage pool of virtual disk '{closed.FriendlyName}' is not open: {managed.Reason}",
+                    "Register its missing disks.");
             }
         }
 
@@ -145,7 +147,8 @@ internal sealed class PoolTable
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
         return disk.HasSeveralTiers ? (managed, disk) : throw new ManagementException(
-            ManagementError.NotSupported, $"Virtual disk '{disk.Open.Description.FriendlyName}' has {(disk.Open.Tiering is null ? "no tiers" : "one tier, and nowhere to move slices to")}.",
+            ManagementError.NotSupported,
+            $"Virtual disk '{disk.Open.Description.FriendlyName}' has {(disk.Open.Tiering is null ? "no tiers" : "one tier, and nowhere to move slices to")}.",
             "Only virtual disks made with several -StorageTiers can be optimized.");
     }
 

@@ -133,7 +133,8 @@ public sealed class StorageSubsystem
         });
 
     /// <summary>Returns every object as it is now, read in one piece.</summary>
-    public Task<SubsystemSnapshot> SnapshotAsync() => Verbs.Look(() => new SubsystemSnapshot(PhysicalDisks.List(), Pools.List(), VirtualDisks.List(), Tiers.List(), Jobs.List()));
+    public Task<SubsystemSnapshot> SnapshotAsync() =>
+        Verbs.Look(() => new SubsystemSnapshot(PhysicalDisks.List(), Pools.List(), VirtualDisks.List(), Tiers.List(), Jobs.List()));
 
     /// <summary>Stops everything cleanly: the next start finds nothing to resync.</summary>
     public Task<bool> StopAsync() => _core.Lane.InvokeAsync(async LaneTask<bool> () =>

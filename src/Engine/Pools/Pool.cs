@@ -135,7 +135,8 @@ public sealed class Pool
     }
 
     /// <summary>Why the metadata of a new pool would have no pages for these disks; empty if it has.</summary>
-    public static string WhyNoPages(PoolEnvironment environment, NewPoolSpec spec, IReadOnlyList<NewDiskSpec> disks) => PoolCreator.WhyNoPages(environment, spec, disks);
+    public static string WhyNoPages(PoolEnvironment environment, NewPoolSpec spec, IReadOnlyList<NewDiskSpec> disks) =>
+        PoolCreator.WhyNoPages(environment, spec, disks);
 
     /// <summary>Looks at a disk: what it holds, and whether it may join a pool. Writes nothing.</summary>
     public static LaneTask<PoolScan> Scan(PoolEnvironment environment, IDisk disk) => PoolScan.Scan(environment.Lane, disk);
@@ -218,7 +219,8 @@ public sealed class Pool
     private IEnumerable<string> Reasons()
     {
         yield return _store.Members.Full.FirstOrDefault() is { } full ? $"The file system under {full.Name} is full: metadata writes wait for space." : "";
-        yield return MissingDisks.FirstOrDefault() is { Value: > 0 } missing ? $"Disk {missing} ({State.Disk(missing)!.Description.FriendlyName}) is missing." : "";
+        yield return MissingDisks.FirstOrDefault() is { Value: > 0 } missing ? $"Disk {missing} ({State.Disk(missing)!.Description.FriendlyName}) is missing."
+            : "";
         yield return CapacityAlert.Describe(State, Allocator);
         yield return MetadataAlert;
     }

@@ -151,7 +151,8 @@ internal static class PoolCreator
             Witness = environment.Lane.NewGuid(),
         };
         MemberHistory history = MemberHistory.None with { Opening = new SessionToken(1, state.Session!.FencingToken) };
-        MetadataStore store = new(environment, new StoreStart(id, view, Session: 1, Epoch: 0, state, new JournalPosition(0, 1, 0), history) { IsForming = true });
+        MetadataStore store = new(
+            environment, new StoreStart(id, view, Session: 1, Epoch: 0, state, new JournalPosition(0, 1, 0), history) { IsForming = true });
         store.Hold();
         return store;
     }
@@ -167,7 +168,8 @@ internal static class PoolCreator
             ? problem
             : "Writing a superblock failed.";
         problem = problem.Length > 0 ? problem : await ForEach(members, static member => member.WriteLabels());
-        if (problem.Length > 0 || !witness.TryWrite(new WitnessRecord(store.Id, store.Members.View.Witness, store.Session, store.Members.View) { History = store.Superblocks.History }))
+        if (problem.Length > 0 || !witness.TryWrite(
+            new WitnessRecord(store.Id, store.Members.View.Witness, store.Session, store.Members.View) { History = store.Superblocks.History }))
         {
             return problem.Length > 0 ? problem : "The witness file cannot be written to the host's state folder.";
         }

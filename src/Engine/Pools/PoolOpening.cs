@@ -212,7 +212,8 @@ internal sealed class PoolOpening
     {
         PoolView view = quorum.View!;
         ulong epoch = Math.Max(view.Rank.Epoch, _disks.Values.Max(static disk => disk.Newest!.Epoch));
-        MemberHistory history = HistoryBefore(view, recovered.State!) with { Opening = new SessionToken(quorum.HighestSession + 1, _environment.Lane.NextRandom()) };
+        MemberHistory history = HistoryBefore(
+            view, recovered.State!) with { Opening = new SessionToken(quorum.HighestSession + 1, _environment.Lane.NextRandom()) };
         MetadataStore store = new(_environment, new StoreStart(_id, view, quorum.HighestSession + 1, epoch, recovered.State!, recovered.Tip, history));
         store.Hold();
         MemberDisk[] voters =
@@ -249,7 +250,8 @@ internal sealed class PoolOpening
     private MemberHistory HistoryBefore(PoolView view, PoolState state)
     {
         MemberHistory[] known = [.. _disks.Values.Where(disk => view.Contains(disk.Number)).Select(static disk => disk.Newest!)
-            .OrderByDescending(newest => newest.View.Rank == view.Rank).ThenByDescending(static newest => newest.Epoch).Select(static newest => newest.History)];
+            .OrderByDescending(newest => newest.View.Rank == view.Rank).ThenByDescending(static newest => newest.Epoch)
+                .Select(static newest => newest.History)];
         MemberHistory newest = known.FirstOrDefault(MemberHistory.None);
         newest = newest.Opening.Session == view.Rank.Session ? newest.Effective : newest with { Opening = default };
         SessionToken recorded = state.Session is { } session ? new SessionToken(session.Session, session.FencingToken) : default;

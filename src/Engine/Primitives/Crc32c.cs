@@ -41,7 +41,8 @@ public static class Crc32c
     internal static bool HasBothUnits => Sse42.X64.IsSupported && Pclmulqdq.IsSupported;
 
     /// <summary>Checksum of <paramref name="data"/>; <paramref name="seed"/> is the checksum of what came before it.</summary>
-    public static uint Compute(ReadOnlySpan<byte> data, uint seed = 0) => HasBothUnits ? ComputeMixed(data, seed, Race.FavoursStreams) : ~OneStream(~seed, data);
+    public static uint Compute(ReadOnlySpan<byte> data, uint seed = 0) =>
+        HasBothUnits ? ComputeMixed(data, seed, Race.FavoursStreams) : ~OneStream(~seed, data);
 
     /// <summary>The same by table, for machines without the instruction and as the reference in tests.</summary>
     internal static uint ComputePortable(ReadOnlySpan<byte> data, uint seed = 0)
@@ -233,7 +234,9 @@ public static class Crc32c
         internal static readonly ulong ShiftThree = PowerOfX((s_stream * 24) - 33);
     }
 
-    /// <summary>Which mix is the faster one here: some microseconds, once, beside the time to compile both. Both give the same sum, so nothing else depends on it.</summary>
+    /// <summary>
+    /// Which mix is the faster one here: some microseconds, once, beside the time to compile both. Both give the same sum, so nothing else depends on it.
+    /// </summary>
     private static class Race
     {
         private const int Blocks = 16;

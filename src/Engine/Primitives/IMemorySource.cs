@@ -5,7 +5,9 @@ namespace TierSpaces.Engine.Primitives;
 /// <summary>Where a <see cref="BufferPool"/> gets the memory that its buffers are made of, a stretch at a time.</summary>
 internal unsafe interface IMemorySource
 {
-    /// <summary>Bytes of a stretch from which smaller buffers are carved, a power of two and its own alignment; 0 gives every buffer a stretch of its own.</summary>
+    /// <summary>
+    /// Bytes of a stretch from which smaller buffers are carved, a power of two and its own alignment; 0 gives every buffer a stretch of its own.
+    /// </summary>
     int Stretch { get; }
 
     /// <summary>Memory of any content, aligned to the larger of <see cref="BufferPool.Alignment"/> and <see cref="Stretch"/>.</summary>

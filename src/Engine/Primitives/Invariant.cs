@@ -17,7 +17,9 @@ public static class Invariant
 {
     private const string CostlySwitch = "TierSpaces.Engine.CostlyInvariants";
 
-    /// <summary>Whether costly checks are made: tests, simulator and fuzzers set the switch in their runtime configuration. A constant for the compiler at run time.</summary>
+    /// <summary>
+    /// Whether costly checks are made: tests, simulator and fuzzers set the switch in their runtime configuration. A constant for the compiler at run time.
+    /// </summary>
     public static readonly bool ChecksCostly = AppContext.TryGetSwitch(CostlySwitch, out bool isOn) && isOn;
 
     /// <summary>Gets a broken invariant before it is thrown. The host ends its process here. Set once, before the engine runs.</summary>

@@ -17,7 +17,8 @@ internal sealed class ChangedEntries
     internal bool IsFull => _bytes > _bytesMax;
 
     /// <summary>Log blocks that the captured entries take at most.</summary>
-    internal int CapturedBlocks => 2 + (Captured.Count * (IntegrityRecord.EntrySize + IntegrityRecord.EntriesHeaderSize) / (JournalBlock.PayloadCapacity - 512));
+    internal int CapturedBlocks =>
+        2 + (Captured.Count * (IntegrityRecord.EntrySize + IntegrityRecord.EntriesHeaderSize) / (JournalBlock.PayloadCapacity - 512));
 
     /// <summary>Bounds the changes by the size of the log.</summary>
     internal void BoundBy(Journal journal) => _bytesMax = (long)journal.Blocks / 4 * (JournalBlock.PayloadCapacity / 2);

@@ -286,7 +286,8 @@ internal sealed class ChecksumPage
     {
         if (Invariant.ChecksCostly)
         {
-            Invariant.That(ChangedCount == CountOf(in _changed) && FlushingCount == CountOf(in _flushing), "Changed and flushing blocks are as many as are marked.");
+            Invariant.That(ChangedCount == CountOf(in _changed) && FlushingCount == CountOf(in _flushing),
+                "Changed and flushing blocks are as many as are marked.");
         }
     }
 

@@ -38,7 +38,8 @@ public interface IMemberHost
     LaneTask<IoError> Evict(int disk, string reason);
 
     /// <summary>
-    /// Tells the owner what was found or rewritten at an offset of a disk (-1: none), for its reliability counters and its threshold of errors. No data depends on it.
+    /// Tells the owner what was found or rewritten at an offset of a disk (-1: none), for its reliability counters and its threshold of errors. No data depends
+    /// on it.
     /// </summary>
     void Report(int disk, DiskFinding finding, int count, long offset)
     {

@@ -345,7 +345,8 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         ChecksumPlace place = PlaceOf(page);
         for (int sector = 0; sector < ChecksumSector.PerPage; sector++)
         {
-            if (!ChecksumSector.TryRead(bytes.Slice(sector * ChecksumSector.Size, ChecksumSector.Size), place, sector, out ulong sequence, checksums, generations))
+            if (!ChecksumSector.TryRead(
+                bytes.Slice(sector * ChecksumSector.Size, ChecksumSector.Size), place, sector, out ulong sequence, checksums, generations))
             {
                 continue;
             }

@@ -2,7 +2,9 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>A resiliency: its layout and the engine that executes it. A new one is a descriptor, an <see cref="ILayout"/> and an <see cref="ILayoutEngine"/>.</summary>
+/// <summary>
+/// A resiliency: its layout and the engine that executes it. A new one is a descriptor, an <see cref="ILayout"/> and an <see cref="ILayoutEngine"/>.
+/// </summary>
 /// <param name="Name">Name, as <c>Get-ResiliencySetting</c> shows it.</param>
 /// <param name="Layout">Returns the layout of a shape.</param>
 /// <param name="Engine">Returns the engine of a space.</param>
@@ -22,4 +24,5 @@ internal sealed record LayoutDescriptor(string Name, Func<SpaceShape, ILayout> L
 /// <param name="Flusher">Flushes of the space and of its disks.</param>
 /// <param name="Lost">Blocks that no position could give.</param>
 internal sealed record EngineParts(
-    SpaceContext Space, IntegrityStore Integrity, ChangedEntries Changes, FirstWrites FirstWrites, SpaceLog Log, StaleMap Stale, SpaceFlusher Flusher, LostBlocks Lost);
+    SpaceContext Space, IntegrityStore Integrity, ChangedEntries Changes, FirstWrites FirstWrites, SpaceLog Log, StaleMap Stale, SpaceFlusher Flusher,
+    LostBlocks Lost);

@@ -219,7 +219,8 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
         {
             PagePlace place = _layout.PageAt(page.Column, page.Index, copy);
             SlabPlace slab = page.Row.Places[place.Position];
-            IoError error = await _members.WriteOrEvict(slab.Disk, slab.OffsetOf(place), image, _redundancy.HasOther(page.Row, place.Position), awaitsRoom: true);
+            IoError error = await _members.WriteOrEvict(
+                slab.Disk, slab.OffsetOf(place), image, _redundancy.HasOther(page.Row, place.Position), awaitsRoom: true);
             _counters.MetadataBytesWritten += error == IoError.None ? image.Length : 0;
             missing |= error == IoError.None ? 0 : 1 << copy;
         }

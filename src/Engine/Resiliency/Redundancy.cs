@@ -83,7 +83,9 @@ internal sealed class Redundancy(ILayout layout, RowTable rows, SpaceMembers mem
     private ushort GoodWith(SpaceRow row, int position) =>
         Good(row, position, members.IsLive(row.Places[position].Disk) ? row.Stale[position] : ushort.MaxValue);
 
-    /// <summary>Regions of a group that can be given, if these regions of one of its positions are out. Marks of the others count from when they are sent.</summary>
+    /// <summary>
+    /// Regions of a group that can be given, if these regions of one of its positions are out. Marks of the others count from when they are sent.
+    /// </summary>
     private ushort Good(SpaceRow row, int position, ushort own)
     {
         int first = position / layout.GroupSize * layout.GroupSize;

@@ -13,7 +13,8 @@ namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>Makes and frees the rows of a space.</summary>
 internal sealed class RowMaker(
-    SpaceContext space, SpaceLog log, IntegrityStore integrity, ChangedEntries changes, StaleMap stale, RegionMap regions, PageWriteback writeback, SpaceFlusher flusher, LostBlocks lost)
+    SpaceContext space, SpaceLog log, IntegrityStore integrity, ChangedEntries changes, StaleMap stale, RegionMap regions, PageWriteback writeback,
+    SpaceFlusher flusher, LostBlocks lost)
 {
     private const long DrainPollNs = 100_000;
 

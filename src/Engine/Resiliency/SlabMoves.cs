@@ -16,7 +16,8 @@ namespace TierSpaces.Engine.Resiliency;
 // free slab; joining is in memory only.
 
 /// <summary>Moves slabs and ring copies of a space.</summary>
-internal sealed class SlabMoves(SpaceContext space, SpaceRepair repair, PageWriteback writeback, SpaceFlusher flusher, StretchCopier stretches, PageCopier pages)
+internal sealed class SlabMoves(SpaceContext space, SpaceRepair repair, PageWriteback writeback, SpaceFlusher flusher, StretchCopier stretches,
+    PageCopier pages)
 {
     private const long DrainPollNs = 100_000;
 

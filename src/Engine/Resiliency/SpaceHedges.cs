@@ -17,7 +17,8 @@ namespace TierSpaces.Engine.Resiliency;
 //  2. The answer of another copy is judged before it counts.
 
 /// <summary>Watches the reads of a space and hedges those that take too long.</summary>
-internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members, Func<HedgedRead, int> otherCopy, Func<HedgedRead, int, IoBuffer, LaneTask<bool>> readOther)
+internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members, Func<HedgedRead, int> otherCopy,
+    Func<HedgedRead, int, IoBuffer, LaneTask<bool>> readOther)
 {
     /// <summary>Answer of a read whose data is in other memory, judged already.</summary>
     internal const IoError Displaced = (IoError)(-1);

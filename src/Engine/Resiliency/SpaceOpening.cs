@@ -15,7 +15,8 @@ namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>Opens a space. One that cannot be trusted has its fault set.</summary>
 internal sealed class SpaceOpening(
-    SpaceContext space, SpaceLog log, IntegrityStore integrity, ChangedEntries changes, FirstWrites firstWrites, StaleMap stale, RegionMap regions, SpaceFlusher flusher, ILayoutEngine engine)
+    SpaceContext space, SpaceLog log, IntegrityStore integrity, ChangedEntries changes, FirstWrites firstWrites, StaleMap stale, RegionMap regions,
+    SpaceFlusher flusher, ILayoutEngine engine)
 {
     private readonly SpaceStatus _status = space.Status;
     private readonly SpaceOptions _options = space.Options;
@@ -190,7 +191,8 @@ internal sealed class SpaceOpening(
                     break;
                 default:
                     int perPage = _shape.PageSpan / SpaceShape.BlockSize;
-                    Note(item, item.FirstBlock / perPage, new LoggedEntries(sequence, item.FirstBlock % perPage, item.BlockCount, ChecksumSector.NeverWritten, 0));
+                    Note(item, item.FirstBlock / perPage,
+                        new LoggedEntries(sequence, item.FirstBlock % perPage, item.BlockCount, ChecksumSector.NeverWritten, 0));
                     break;
             }
         }

@@ -84,7 +84,8 @@ internal sealed class SpaceScrub(SpaceContext space, SpaceLog log, RegionMap reg
         }
 
         for (int column = stretch.Column;
-             error == IoError.None && _shape.Checksums && stretch.SlabOffset % _shape.PageSpan == 0 && column < _layout.Columns && _layout.GroupOf(column) == _layout.GroupOf(stretch.Column);
+             error == IoError.None && _shape.Checksums && stretch.SlabOffset % _shape.PageSpan == 0 && column < _layout.Columns
+                 && _layout.GroupOf(column) == _layout.GroupOf(stretch.Column);
              column++)
         {
             await pages.Verify(stretch.Row, column, stretch.SlabOffset / _shape.PageSpan, findings);

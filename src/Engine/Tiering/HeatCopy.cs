@@ -34,7 +34,7 @@ internal sealed class HeatCopy
 
     private static async LaneTask<HeatCopy> MakeOnce(HeatMap heat, long nowNs, Func<LaneTask> rest)
     {
-        const int PagesAtOnce = 256;
+        const int pagesAtOnce = 256;
         HeatCopy copy = new(heat.Slices);
         long slices = heat.Slices;
         int copied = 0;
@@ -43,7 +43,7 @@ internal sealed class HeatCopy
             float[] page = new float[HeatMap.PageSlices];
             heat.CopyTo(page, slice, nowNs);
             copy._pages[slice / HeatMap.PageSlices] = page;
-            if (++copied % PagesAtOnce == 0)
+            if (++copied % pagesAtOnce == 0)
             {
                 await rest();
             }

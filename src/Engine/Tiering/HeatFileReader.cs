@@ -44,7 +44,8 @@ public sealed class HeatFileReader(HeatSettings settings, long slices, long utcT
     /// <summary>Takes the next block of <see cref="HeatSnapshot.BlockSize"/> bytes; what is wrong with it, null when nothing is.</summary>
     public string? Add(ReadOnlySpan<byte> block)
     {
-        _trouble ??= Check(block, out HeatSnapshot snapshot, out HeatRun run) ?? CheckFit(snapshot) ?? Take(snapshot, run, HeatSnapshot.Heats(block)[..run.Count]);
+        _trouble ??= Check(block, out HeatSnapshot snapshot, out HeatRun run)
+            ?? CheckFit(snapshot) ?? Take(snapshot, run, HeatSnapshot.Heats(block)[..run.Count]);
         return _trouble;
     }
 

@@ -116,7 +116,8 @@ public sealed class HeatMap
         long last = (offset + length - 1) >> _shift;
         if ((ulong)first >= (ulong)Slices || last >= Slices)
         {
-            throw new ArgumentOutOfRangeException(nameof(offset), offset, $"{length} bytes there are not within {Slices} slices of {Settings.SliceBytes} bytes.");
+            throw new ArgumentOutOfRangeException(
+                nameof(offset), offset, $"{length} bytes there are not within {Slices} slices of {Settings.SliceBytes} bytes.");
         }
 
         if (nowNs >= _nextNs)

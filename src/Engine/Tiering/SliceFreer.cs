@@ -19,7 +19,8 @@ namespace TierSpaces.Engine.Tiering;
 //  2. One task frees slices later.
 
 /// <summary>Frees whole slices; defers those that move or that the write cache holds.</summary>
-internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SlotVacator vacator, SliceIo io, TieredStatus status)
+internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SlotVacator vacator, SliceIo io,
+    TieredStatus status)
 {
     /// <summary>Slices of a batch.</summary>
     internal const int AtOnce = 64;

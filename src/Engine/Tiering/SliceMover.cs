@@ -22,7 +22,8 @@ namespace TierSpaces.Engine.Tiering;
 
 /// <summary>Moves slices to other tiers.</summary>
 internal sealed class SliceMover(
-    ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SlotVacator vacator, SliceAllocator allocator, SliceFreer freer, SliceIo io,
+    ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SlotVacator vacator, SliceAllocator allocator, SliceFreer freer,
+    SliceIo io,
     TieredStatus status)
 {
     /// <summary>Slices that move at a time.</summary>

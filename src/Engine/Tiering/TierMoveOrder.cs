@@ -226,7 +226,8 @@ internal sealed class TierMoveOrder
         return slowest >= 0 ? slowest : HasRoom(start, isSpare) ? start : -1;
     }
 
-    private bool HasRoom(int tier, bool isSpare) => _occupied[tier] < _request.Capacities[tier] + (isSpare && !_request.Spare.IsDefaultOrEmpty ? _request.Spare[tier] : 0);
+    private bool HasRoom(int tier, bool isSpare) =>
+        _occupied[tier] < _request.Capacities[tier] + (isSpare && !_request.Spare.IsDefaultOrEmpty ? _request.Spare[tier] : 0);
 
     private SliceReason ReasonOf(TierCandidate candidate, SliceReason otherwise) =>
         candidate.IsPinned ? SliceReason.Pinned

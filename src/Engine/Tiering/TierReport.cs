@@ -36,7 +36,8 @@ public sealed record TierReport
     /// <param name="heatOf">Heat of a slice.</param>
     /// <param name="pinOf">Tier that a slice is pinned to, negative for none; null: nothing is pinned.</param>
     public static TierReport Make(
-        long slices, int sliceBytes, IReadOnlyList<(string? Name, long SizeBytes)> tiers, Func<long, int> tierOf, Func<long, double> heatOf, Func<long, int>? pinOf)
+        long slices, int sliceBytes, IReadOnlyList<(string? Name, long SizeBytes)> tiers, Func<long, int> tierOf, Func<long, double> heatOf,
+        Func<long, int>? pinOf)
     {
         Sum[] on = new Sum[tiers.Count];
         Sum[] pinned = new Sum[tiers.Count];

@@ -10,7 +10,8 @@ namespace TierSpaces.Engine.Tiering;
 //  2. A write waits until its slice has a place that stays. A read of a slice without one gives zeros.
 
 /// <summary>Cuts requests to a tiered store into slices and executes the parts.</summary>
-internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SliceAllocator allocator, SliceFreer freer, SliceIo io)
+internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SliceAllocator allocator, SliceFreer freer,
+    SliceIo io)
 {
     private readonly SliceGrid _grid = tiers.Grid;
 

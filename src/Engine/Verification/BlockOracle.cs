@@ -14,7 +14,8 @@ public sealed class BlockOracle
     private static readonly Issued[] s_blank = [default];
     private static readonly List<uint> s_none = [];
 
-    private readonly Issued[][] _allowed;         // durable value first, then every later one issued, in order of issue; clones share the inner arrays, which never change
+    // Durable value first, then every later one issued, in order of issue; clones share the inner arrays, which never change.
+    private readonly Issued[][] _allowed;
     private readonly uint[] _acknowledged;      // last acknowledged value
     private readonly HashSet<long> _lost = [];    // sectors whose contents a sick disk and a crash together may have made anything
     private readonly List<(long First, int Count, uint Value)> _inFlight = [];

@@ -180,7 +180,8 @@ public sealed class PoolWorld : ISimWorld
                 [.. _members.Skip(_ownerDisks).Select((disk, i) => new NewDiskSpec(disk, $"l{i}") { MediaType = MediaType.SSD })]);
         }
 
-        return Pool = await Pool.Create(Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Take(_ownerDisks).Select((disk, i) => new NewDiskSpec(disk, $"d{i}")
+        return Pool = await Pool.Create(
+            Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Take(_ownerDisks).Select((disk, i) => new NewDiskSpec(disk, $"d{i}")
         {
             Usage = i < journals ? DiskUsage.Journal : DiskUsage.AutoSelect,
             MediaType = HasCache && i >= journals ? MediaType.HDD : null,

@@ -19,10 +19,10 @@ internal sealed unsafe class RecycledMemory : IMemorySource
     private const long KeptMax = 64 << 20;
 
     [ThreadStatic]
-    private static Stack<nint>[]? t_kept;     // by the logarithm of their size
+    private static Stack<nint>[]? s_kept;     // by the logarithm of their size
 
     [ThreadStatic]
-    private static int t_scopes;
+    private static int s_scopes;
 
     private RecycledMemory()
     {
@@ -35,12 +35,12 @@ internal sealed unsafe class RecycledMemory : IMemorySource
     /// <inheritdoc/>
     public int Stretch => 1 << 20;
 
-    private static Stack<nint>[] Kept => t_kept ??= [.. Enumerable.Range(0, 32).Select(static _ => new Stack<nint>())];
+    private static Stack<nint>[] Kept => s_kept ??= [.. Enumerable.Range(0, 32).Select(static _ => new Stack<nint>())];
 
     /// <summary>Keeps the memory of worlds that end on this thread for the next ones, until the scope is disposed of on the same thread.</summary>
     public static Scope Keep()
     {
-        t_scopes++;
+        s_scopes++;
         return default;
     }
 
@@ -59,7 +59,7 @@ internal sealed unsafe class RecycledMemory : IMemorySource
     /// <inheritdoc/>
     public void GiveBack(byte* memory, int size)
     {
-        if (t_scopes == 0 || KeptBytes + size > KeptMax)
+        if (s_scopes == 0 || KeptBytes + size > KeptMax)
         {
             NativeMemory.AlignedFree(memory);
             return;
@@ -71,7 +71,7 @@ internal sealed unsafe class RecycledMemory : IMemorySource
 
     private static void EndScope()
     {
-        if (--t_scopes > 0)
+        if (--s_scopes > 0)
         {
             return;
         }

@@ -107,7 +107,7 @@ public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long lengt
     /// <summary>Flushes the store.</summary>
     public async LaneTask<Nothing> FlushAll()
     {
-        var begun = oracle.BeginFlush();
+        (uint[] Values, long Issues) begun = oracle.BeginFlush();
         List<(long First, int Count, uint Value)> inFlight = oracle.InFlight();
         IoError error = await world.Store.Flush();
         if (error == IoError.None)

@@ -78,7 +78,8 @@ public static class CacheExchange
         WriteCache? cache = bytes == 0 ? null
             : await WriteCache.Create(
                 pool.Environment.Lane, open.Backing,
-                CacheStack.CacheOptions(pool, open.Parts[0].Host, at == pool ? null : open.UseCachePool(at), after, CacheStack.CopiesOf(at, rows.Cache, after), 0));
+                CacheStack.CacheOptions(
+                    pool, open.Parts[0].Host, at == pool ? null : open.UseCachePool(at), after, CacheStack.CopiesOf(at, rows.Cache, after), 0));
         if (cache is { State: WriteCacheState.Lost })
         {
             await RemoteRooms.FreeRemote(pool, after);
@@ -100,7 +101,8 @@ public static class CacheExchange
         else if (result.Status != CommitStatus.Refused)
         {
             IoError error = result.Status == CommitStatus.NoSpace ? IoError.NoSpace : IoError.Io;
-            open.Backing.FailFront(error, "it is not known which write cache is in force");   // the commit may still be applied, or be found at the next opening
+            // The commit may still be applied, or be found at the next opening.
+            open.Backing.FailFront(error, "it is not known which write cache is in force");
         }
         else if (cache is not null)
         {

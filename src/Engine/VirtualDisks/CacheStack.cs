@@ -13,12 +13,15 @@ namespace TierSpaces.Engine.VirtualDisks;
 internal static class CacheStack
 {
     /// <summary>Opens the cache of a disk that is being opened, remote or not; null: it has none, or its backing store has failed.</summary>
-    internal static async LaneTask<(WriteCache? Cache, RemoteCache? Remote)> StackCache(Pool pool, VirtualDiskDescription disk, IBackingStore backing, PoolSpaceHost host, bool isNew)
+    internal static async LaneTask<(WriteCache? Cache, RemoteCache? Remote)> StackCache(Pool pool, VirtualDiskDescription disk, IBackingStore backing,
+        PoolSpaceHost host, bool isNew)
     {
         string outOfReach = disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None ? RemoteRooms.WhyOutOfReach(pool, disk) : "";
-        RemoteCache? remote = disk.IsCacheElsewhere && outOfReach.Length == 0 && RemoteRooms.CachePoolOf(pool, disk) is { } cachePool ? new RemoteCache(cachePool, backing) : null;
+        RemoteCache? remote = disk.IsCacheElsewhere && outOfReach.Length == 0 && RemoteRooms.CachePoolOf(pool, disk) is { } cachePool
+            ? new RemoteCache(cachePool, backing) : null;
         WriteCache? cache = disk.CacheSpace == SpaceId.None || backing.Fault != IoError.None ? null
-            : outOfReach.Length > 0 ? WriteCache.OutOfReach(pool.Environment.Lane, backing, CacheOptions(pool, host, null, disk with { WriteCacheSize = 0 }, [], 0), outOfReach)
+            : outOfReach.Length > 0
+            ? WriteCache.OutOfReach(pool.Environment.Lane, backing, CacheOptions(pool, host, null, disk with { WriteCacheSize = 0 }, [], 0), outOfReach)
             : isNew ? await WriteCache.Create(pool.Environment.Lane, backing, CacheOptions(pool, host, remote, disk))
             : await WriteCache.Open(pool.Environment.Lane, backing, CacheOptions(pool, host, remote, disk));
         return (cache, remote);

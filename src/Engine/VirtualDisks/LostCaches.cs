@@ -19,7 +19,9 @@ internal static class LostCaches
         RemoteRooms.CachePoolOf(pool, disk) is { } at && at.State.Space(disk.CacheSpace)?.Row(0) is { } row
         && row.Mapping.Sources.ToArray().Where((slab, copy) => row.Stale(copy) == 0 && at.Disk(slab.Disk) is not null).Any();
 
-    /// <summary>Records that nothing of a lost cache is to be replayed, ever. One that is in another pool is named no more: that pool need not be open.</summary>
+    /// <summary>
+    /// Records that nothing of a lost cache is to be replayed, ever. One that is in another pool is named no more: that pool need not be open.
+    /// </summary>
     internal static LaneTask<CommitResult> GiveUpCache(Pool pool, OpenVirtualDisk open)
     {
         VirtualDiskDescription disk = open.Description;

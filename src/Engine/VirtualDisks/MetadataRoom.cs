@@ -56,7 +56,8 @@ internal sealed class MetadataRoom(Pool pool)
         }
 
         Promise thin = new(_state, _freeSlabs);
-        foreach (VirtualDiskDescription disk in _state.VirtualDisks.Values.Where(disk => disk.Id != after?.Id && disk.ProvisioningType == ProvisioningType.Thin))
+        foreach (VirtualDiskDescription disk in _state.VirtualDisks.Values.Where(
+            disk => disk.Id != after?.Id && disk.ProvisioningType == ProvisioningType.Thin))
         {
             thin.Add(disk);
         }

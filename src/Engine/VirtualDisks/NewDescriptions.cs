@@ -26,7 +26,8 @@ internal static class NewDescriptions
         disk = !isTiered ? disk with { DataSpace = NewSpace(true), LogSpace = NewSpace(VirtualDiskLayout.HasLog(decided.Checksum, decided.NumberOfDataCopies)) }
             : disk with { SizeBytes = decided.Tiers.Sum(static tier => tier.SizeBytes), Tiers = [.. decided.Tiers.Select(DescribeTier)] };
         return !disk.IsCacheElsewhere ? disk with { CacheSpace = NewSpace(decided.WriteCacheSize > 0) }
-            : disk with { CacheSpace = decided.WriteCacheSize > 0 && RemoteRooms.CachePoolOf(pool, disk) is { } cachePool ? cachePool.State.NextSpace : SpaceId.None };
+            : disk with { CacheSpace = decided.WriteCacheSize > 0 && RemoteRooms.CachePoolOf(pool, disk) is { } cachePool ? cachePool.State.NextSpace
+                : SpaceId.None };
 
         SpaceId NewSpace(bool isWanted) => isWanted ? new SpaceId(next++) : SpaceId.None;
 
@@ -42,7 +43,8 @@ internal static class NewDescriptions
     {
         TierDescription tier = decided.Tiers[index];
         long diskBytes = index == 0 ? decided.Tiers.Sum(static tier => tier.SizeBytes) : 0;
-        return DescribeNew(pool, tier, VirtualDiskLayout.TierSpaceBytes(tier.NumberOfColumns * pool.Slabs.DataBytes, (int)decided.SliceSize, tier.SizeBytes, diskBytes));
+        return DescribeNew(pool, tier,
+            VirtualDiskLayout.TierSpaceBytes(tier.NumberOfColumns * pool.Slabs.DataBytes, (int)decided.SliceSize, tier.SizeBytes, diskBytes));
     }
 
     private static TierDescription DescribeNew(Pool pool, TierDescription decided, long spaceBytes) => decided with
@@ -56,7 +58,8 @@ internal static class NewDescriptions
     {
         SpaceId next = pool.State.NextSpace;
         long rowSize = decided.NumberOfColumns * pool.Slabs.DataBytes;
-        return DescribeNew(pool, decided, VirtualDiskLayout.TierSpaceBytes(rowSize, (int)disk.SliceSize, decided.SizeBytes, disk.SizeBytes + decided.SizeBytes)) with
+        return DescribeNew(pool, decided,
+            VirtualDiskLayout.TierSpaceBytes(rowSize, (int)disk.SliceSize, decided.SizeBytes, disk.SizeBytes + decided.SizeBytes)) with
         {
             Number = disk.Tiers.Length,
             DataSpace = next,
@@ -87,7 +90,8 @@ internal static class NewDescriptions
     {
         TierDescription tier = disk.Tiers[index];
         long size = disk.SizeBytes - tier.SizeBytes + sizeBytes;
-        long space = VirtualDiskLayout.TierSpaceBytes(VirtualDiskLayout.ShapeOf(pool, disk, tier).RowSize, (int)disk.SliceSize, sizeBytes, index == 0 ? size : 0);
+        long space = VirtualDiskLayout.TierSpaceBytes(
+            VirtualDiskLayout.ShapeOf(pool, disk, tier).RowSize, (int)disk.SliceSize, sizeBytes, index == 0 ? size : 0);
         return disk with
         {
             SizeBytes = size,

@@ -14,7 +14,8 @@ public sealed class OpenVirtualDisk
     private readonly IBackingStore _backing;
     private bool _closed;
 
-    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk, IBackingStore backing, IReadOnlyList<OpenPart> parts, DiskTiering? tiering)
+    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk, IBackingStore backing, IReadOnlyList<OpenPart> parts,
+        DiskTiering? tiering)
     {
         Tiering = tiering;
         _pool = pool;
@@ -112,7 +113,8 @@ public sealed class OpenVirtualDisk
     {
         const int block = 4096;
         List<(long Offset, long Length)> ranges = [];
-        foreach (long offset in Parts.SelectMany(part => part.Space.LostBlocks.Select(address => OffsetOf(part, address))).Where(static offset => offset >= 0).Order())
+        foreach (long offset in Parts.SelectMany(part => part.Space.LostBlocks.Select(address => OffsetOf(part, address))).Where(static offset => offset >= 0)
+            .Order())
         {
             if (ranges.Count > 0 && ranges[^1].Offset + ranges[^1].Length == offset)
             {

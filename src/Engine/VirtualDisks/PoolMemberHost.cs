@@ -98,5 +98,6 @@ internal abstract class PoolMemberHost(Pool pool) : IMemberHost
     private protected abstract LaneTask<IoError> OnDiskLost(int disk);
 
     private StaleEntry[] StaleEntriesOf(SpaceId ring, int copy) =>
-        [.. pool.State.Space(ring)!.EnumerateRows().Where(row => row.Row.Stale(copy) != 0).Select(row => new StaleEntry(row.Index, (ushort)copy, ushort.MaxValue))];
+        [.. pool.State.Space(ring)!.EnumerateRows().Where(row => row.Row.Stale(copy) != 0)
+            .Select(row => new StaleEntry(row.Index, (ushort)copy, ushort.MaxValue))];
 }

@@ -56,7 +56,8 @@ public static class RebalancePlanner
     private static bool IsGain(DiskState from, DiskState to) =>
         (from.UsedSlabs * (double)to.Description.SlabCount) > ((to.UsedSlabs + 1.0) * from.Description.SlabCount);
 
-    private static SlabMove? Find(Pool pool, OpenVirtualDisk disk, DiskNumber from, DiskNumber to, Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove) =>
+    private static SlabMove? Find(Pool pool, OpenVirtualDisk disk, DiskNumber from, DiskNumber to,
+        Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove) =>
         disk.Parts.Select(part => FindIn(pool, disk, part, from, to, mayMove)).FirstOrDefault(static move => move is not null);
 
     private static SlabMove? FindIn(

@@ -27,7 +27,8 @@ internal static class RemoteRooms
     internal static SpaceId[] UnnamedRings(Pool cachePool, Func<PoolId, Pool?> find) =>
     [
         .. cachePool.State.Spaces.Values.Select(static space => space.Description).Where(ring => ring.IsRemote && find(ring.OwnerPool) is { } owner
-            && !(owner.State.VirtualDisk(ring.Owner) is { } disk && disk.CachePool == cachePool.Id && disk.CacheSpace == ring.Id)).Select(static ring => ring.Id),
+            && !(owner.State.VirtualDisk(ring.Owner) is { } disk && disk.CachePool == cachePool.Id && disk.CacheSpace == ring.Id))
+                .Select(static ring => ring.Id),
     ];
 
     /// <summary>Frees the slabs of a remote ring that no virtual disk names.</summary>

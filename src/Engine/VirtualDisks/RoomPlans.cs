@@ -51,7 +51,8 @@ internal static class RoomPlans
         NewRows more = new();
         long rowSize = VirtualDiskLayout.ShapeOf(pool, disk).RowSize;
         bool fits = HasPages(pool, disk with { SizeBytes = sizeBytes }, out reason)
-            && (disk.ProvisioningType != ProvisioningType.Fixed || more.TryReserveData(pool, disk, 0, (int)((sizeBytes - disk.SizeBytes) / rowSize), out reason));
+            && (disk.ProvisioningType != ProvisioningType.Fixed
+                || more.TryReserveData(pool, disk, 0, (int)((sizeBytes - disk.SizeBytes) / rowSize), out reason));
         more.Release(pool);
         rows = more.Part(0).Data;
         return fits;
@@ -84,7 +85,8 @@ internal static class RoomPlans
     {
         long rowSize = VirtualDiskLayout.ShapeOf(pool, disk, disk.Tiers[index]).RowSize;
         long rows = (disk.Tiers[index].SpaceBytes / rowSize) + RowsFor(pool, disk, index);
-        return Math.Max(LargestSize(pool, disk, index, rows, hasHeat: index == 0), disk.Tiers[index].SizeBytes);   // the heat of a disk that grew elsewhere takes nothing from it
+        // The heat of a disk that grew elsewhere takes nothing from it.
+        return Math.Max(LargestSize(pool, disk, index, rows, hasHeat: index == 0), disk.Tiers[index].SizeBytes);
     }
 
     /// <summary>Whether the tiers of a new disk have room: 1; not all of them: 0; not even its logs and its cache: −1.</summary>
@@ -94,12 +96,15 @@ internal static class RoomPlans
         NewRows rows = new();
         bool hasLogs = rows.TryReserveLogsAndCache(pool, disk, out _);
         bool fits = hasLogs && Enumerable.Range(0, disk.Tiers.Length).All(i =>
-            RowsFor(pool, disk, i) * VirtualDiskLayout.ShapeOf(pool, disk, disk.Tiers[i]).RowSize >= (disk.ProvisioningType == ProvisioningType.Fixed ? disk.Tiers[i].SpaceBytes : 1));
+            RowsFor(pool, disk, i) * VirtualDiskLayout.ShapeOf(
+                pool, disk, disk.Tiers[i]).RowSize >= (disk.ProvisioningType == ProvisioningType.Fixed ? disk.Tiers[i].SpaceBytes : 1));
         rows.Release(pool);
         return fits ? 1 : hasLogs ? 0 : -1;
     }
 
-    /// <summary>The rows that <see cref="VirtualDiskGrowth.GrowTier"/> would add now, and the disk as it would be, or why there is no room. Reserves nothing.</summary>
+    /// <summary>
+    /// The rows that <see cref="VirtualDiskGrowth.GrowTier"/> would add now, and the disk as it would be, or why there is no room. Reserves nothing.
+    /// </summary>
     internal static bool TryPlanTierGrowth(
         Pool pool, VirtualDiskDescription disk, int index, long sizeBytes, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason)
     {
@@ -113,7 +118,9 @@ internal static class RoomPlans
         return fits;
     }
 
-    /// <summary>The tier that <see cref="AddedTier.AddTier"/> would add now, its rows and the disk with it, or why there is no room. Reserves nothing.</summary>
+    /// <summary>
+    /// The tier that <see cref="AddedTier.AddTier"/> would add now, its rows and the disk with it, or why there is no room. Reserves nothing.
+    /// </summary>
     internal static bool TryPlanTier(
         Pool pool, VirtualDiskDescription disk, TierDescription decided, ImmutableArray<DiskNumber> disks,
         out VirtualDiskDescription after, out TierDescription tier, out NewPartRows rows, out string reason)
@@ -159,7 +166,8 @@ internal static class RoomPlans
         while (low < high)
         {
             long middle = low + ((high - low + 1) / 2);
-            long space = VirtualDiskLayout.TierSpaceBytes(VirtualDiskLayout.ShapeOf(pool, disk, disk.Tiers[index]).RowSize, (int)slice, middle * slice, hasHeat ? others + (middle * slice) : 0);
+            long space = VirtualDiskLayout.TierSpaceBytes(
+                VirtualDiskLayout.ShapeOf(pool, disk, disk.Tiers[index]).RowSize, (int)slice, middle * slice, hasHeat ? others + (middle * slice) : 0);
             (low, high) = space <= room ? (middle, high) : (low, middle - 1);
         }
 
@@ -167,11 +175,13 @@ internal static class RoomPlans
 
         VirtualDiskDescription Sized(long size)
         {
-            long space = VirtualDiskLayout.TierSpaceBytes(VirtualDiskLayout.ShapeOf(pool, disk, disk.Tiers[index]).RowSize, (int)slice, size, hasHeat ? others + size : 0);
-            var tiers = disk.Tiers.SetItem(index, disk.Tiers[index] with { SizeBytes = size, SpaceBytes = space });
+            long space = VirtualDiskLayout.TierSpaceBytes(
+                VirtualDiskLayout.ShapeOf(pool, disk, disk.Tiers[index]).RowSize, (int)slice, size, hasHeat ? others + size : 0);
+            ImmutableArray<TierDescription> tiers = disk.Tiers.SetItem(index, disk.Tiers[index] with { SizeBytes = size, SpaceBytes = space });
             if (isNew && !hasHeat)
             {
-                long first = VirtualDiskLayout.TierSpaceBytes(VirtualDiskLayout.ShapeOf(pool, disk, tiers[0]).RowSize, (int)slice, tiers[0].SizeBytes, others + size);
+                long first = VirtualDiskLayout.TierSpaceBytes(
+                    VirtualDiskLayout.ShapeOf(pool, disk, tiers[0]).RowSize, (int)slice, tiers[0].SizeBytes, others + size);
                 tiers = tiers.SetItem(0, tiers[0] with { SpaceBytes = first });
             }
 

@@ -56,7 +56,8 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         List<(SlabMove Move, DiskNumber? To)> targets = [];
         foreach (SlabMove move in Plan(givesUpMissing))
         {
-            DiskNumber[] taken = [.. targets.Where(other => other.Move.Row == move.Row && other.Move.Part == move.Part && other.To is not null).Select(other => other.To!.Value)];
+            DiskNumber[] taken = [.. targets.Where(other => other.Move.Row == move.Row && other.Move.Part == move.Part && other.To is not null)
+                .Select(other => other.To!.Value)];
             SlabRef[] target = move.IsRing ? ReserveRing(move, [], taken) : Reserve(pool, DataPreferences(move, taken), []);
             reserved.Add((PoolOf(move), target));
             targets.Add((move, target.Length > 0 ? target[0].Disk : null));

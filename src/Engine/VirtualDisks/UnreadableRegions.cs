@@ -15,7 +15,8 @@ internal static class UnreadableRegions
 
     /// <summary>Whether there is any.</summary>
     internal static bool Any(Pool pool, VirtualDiskDescription disk) => disk.Parts.Any(part =>
-        pool.State.Space(part.DataSpace) is not { } space || space.EnumerateRows().Any(row => Enumerable.Range(0, space.Description.Columns).Any(column => Mask(pool, space.Description, row.Row, column) != 0)));
+        pool.State.Space(part.DataSpace) is not { } space || space.EnumerateRows()
+            .Any(row => Enumerable.Range(0, space.Description.Columns).Any(column => Mask(pool, space.Description, row.Row, column) != 0)));
 
     /// <summary>Says how many bytes cannot be read, where they lie, and what brings them back; empty if all can be read.</summary>
     internal static string Describe(Pool pool, VirtualDiskDescription disk)
@@ -47,7 +48,8 @@ internal static class UnreadableRegions
 
         string rest = ranges.Count > RangesMax ? $" and {ranges.Count - RangesMax} more" : "";
         return bytes == 0 ? "" : $"No good copy of {bytes} bytes is there, at {string.Join(", ", ranges.Take(RangesMax).Select(static range => $"offset {range.Start} to {range.End}{range.Where}"))}{rest}. "
-            + (isWaiting ? "They are read and written again when the physical disks that are away are back." : "Every copy of them is stale: they stay errors. Copy the rest to another virtual disk.");
+            + (isWaiting ? "They are read and written again when the physical disks that are away are back."
+                : "Every copy of them is stale: they stay errors. Copy the rest to another virtual disk.");
     }
 
     private static void AddRanges(List<(long Start, long End, string Where)> ranges, SpaceShape shape, int row, int mask, string where)

@@ -21,7 +21,8 @@ public static class VirtualDiskBuilder
         NewRows rows = new();
         NewRows remote = new();
         Pool? cachePool = disk.IsCacheElsewhere ? RemoteRooms.CachePoolOf(pool, disk) : null;
-        if (!rows.TryReserve(pool, disk, out string reason) || (cachePool is not null && !remote.TryReserveCache(cachePool, disk.CacheCopies, disk.WriteCacheSize, out reason)))
+        if (!rows.TryReserve(pool, disk, out string reason)
+            || (cachePool is not null && !remote.TryReserveCache(cachePool, disk.CacheCopies, disk.WriteCacheSize, out reason)))
         {
             rows.Release(pool);
             remote.Release(cachePool ?? pool);

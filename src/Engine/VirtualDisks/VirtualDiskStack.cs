@@ -73,7 +73,8 @@ public static class VirtualDiskStack
             LogOwner = OwnerOf(pool, part.LogSpace),
             LogBlocksMax = LogBlocksMax,
             HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
-            FirstWriteJournal = shape.Checksums ? pool.Environment.HostState.MapMemory(JournalName(pool, part.DataSpace), pool.Environment.FirstWriteJournalBytes) : null,
+            FirstWriteJournal = shape.Checksums
+                ? pool.Environment.HostState.MapMemory(JournalName(pool, part.DataSpace), pool.Environment.FirstWriteJournalBytes) : null,
         };
         host.Space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
         return new OpenPart(part.Number, host.Space, host, JournalName(pool, part.DataSpace));

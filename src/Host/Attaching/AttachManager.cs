@@ -11,15 +11,15 @@ namespace TierSpaces.Host.Attaching;
 internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnlyList<IAttacher> attachers)
 {
     private const string UriOnly = "NbdUri";
-    private readonly DeviceLinks links = new(paths.Devices);
-    private readonly ConcurrentDictionary<string, AttachOutcome> outcomes = [];
+    private readonly DeviceLinks _links = new(paths.Devices);
+    private readonly ConcurrentDictionary<string, AttachOutcome> _outcomes = [];
 
     /// <summary>How a disk is attached; null while it is not.</summary>
-    public AttachOutcome? OutcomeOf(string uniqueId) => outcomes.GetValueOrDefault(uniqueId);
+    public AttachOutcome? OutcomeOf(string uniqueId) => _outcomes.GetValueOrDefault(uniqueId);
 
     /// <summary>Unique identifier of the attached disk that a block device shows; null when it shows none.</summary>
     public string? DiskOn(string device) =>
-        store.Read().FirstOrDefault(record => record.Device == device && outcomes.ContainsKey(record.UniqueId))?.UniqueId;
+        store.Read().FirstOrDefault(record => record.Device == device && _outcomes.ContainsKey(record.UniqueId))?.UniqueId;
 
     /// <summary>
     /// Attaches a disk whose export answers. After a restart of the host this finds the device that is still there and leaves it
@@ -28,7 +28,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     public AttachOutcome Attach(AttachTarget target)
     {
         AttachOutcome outcome = TryResume(target) ?? Make(target);
-        outcomes[target.UniqueId] = outcome;
+        _outcomes[target.UniqueId] = outcome;
         return outcome;
     }
 
@@ -42,7 +42,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
             Clear(record);
         }
 
-        outcomes.TryRemove(uniqueId, out _);
+        _outcomes.TryRemove(uniqueId, out _);
     }
 
     private AttachOutcome? TryResume(AttachTarget target)
@@ -122,11 +122,11 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     {
         try
         {
-            return links.Set(record.FriendlyName, record.Device);
+            return _links.Set(record.FriendlyName, record.Device);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            HostLog.Write($"{record.Device} has no link {links.PathOf(record.FriendlyName)}: {e.Message}");
+            HostLog.Write($"{record.Device} has no link {_links.PathOf(record.FriendlyName)}: {e.Message}");
             return record.Device;
         }
     }
@@ -135,11 +135,11 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     {
         try
         {
-            links.Remove(friendlyName);
+            _links.Remove(friendlyName);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            HostLog.Write($"the link {links.PathOf(friendlyName)} stays: {e.Message}");
+            HostLog.Write($"the link {_links.PathOf(friendlyName)} stays: {e.Message}");
         }
     }
 

@@ -13,7 +13,7 @@ namespace TierSpaces.Host.Attaching;
 internal sealed class FileMap(AttachManager attachments) : IFileMap
 {
     private const int SectorBytes = 512;   // of sysfs, whatever the disk has
-    private static readonly string[] fileSystems = ["ext4", "xfs"];
+    private static readonly string[] s_fileSystems = ["ext4", "xfs"];
 
     /// <inheritdoc/>
     public FilePlace Find(string path)
@@ -47,7 +47,8 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
             : throw new StorageException(
                 descriptor == -Errno.EACCES ? StorageErrors.AccessDenied : StorageErrors.FileNotFound,
                 $"{named} cannot be opened by the host: {Errno.Describe(-descriptor)}.",
-                descriptor == -Errno.EACCES ? "Let the user that the host runs as read it." : "Name what is there, on the machine that the host runs on.", path);
+                descriptor == -Errno.EACCES ? "Let the user that the host runs as read it." : "Name what is there, on the machine that the host runs on.",
+                path);
     }
 
     private static FileStatus StatusOf(SafeFileHandle file, string named)
@@ -61,7 +62,7 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
     private static void RequireTelling(string path, string named, FileStatus status)
     {
         (string? type, string? options) = MountInfo.Of(status);
-        if (!fileSystems.Contains(type))
+        if (!s_fileSystems.Contains(type))
         {
             throw new StorageException(
                 StorageErrors.NotSupported,

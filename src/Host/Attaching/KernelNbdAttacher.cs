@@ -11,7 +11,7 @@ namespace TierSpaces.Host.Attaching;
 internal sealed class KernelNbdAttacher(IKernelNbd kernel) : IAttacher
 {
     private const string DevicePrefix = "/dev/nbd";
-    private readonly LinkKeeper keeper = new(kernel);
+    private readonly LinkKeeper _keeper = new(kernel);
 
     /// <inheritdoc/>
     public string Method => "KernelNbd";
@@ -34,12 +34,12 @@ internal sealed class KernelNbdAttacher(IKernelNbd kernel) : IAttacher
     public bool IsIntact(AttachRecord record) => record.Use.Length > 0 && kernel.UseOf(NumberOf(record)) == record.Use;
 
     /// <inheritdoc/>
-    public void Resume(AttachRecord record, AttachTarget target) => keeper.TakeOver(NumberOf(record), target);
+    public void Resume(AttachRecord record, AttachTarget target) => _keeper.TakeOver(NumberOf(record), target);
 
     /// <inheritdoc/>
     public void Detach(AttachRecord record)
     {
-        keeper.Forget(NumberOf(record));
+        _keeper.Forget(NumberOf(record));
         if (IsIntact(record))
         {
             kernel.Disconnect(NumberOf(record));
@@ -52,7 +52,7 @@ internal sealed class KernelNbdAttacher(IKernelNbd kernel) : IAttacher
         int device = kernel.Connect(export, target.LogicalSectorSize, target.UniqueId);
         try
         {
-            keeper.Keep(device, target);
+            _keeper.Keep(device, target);
             return device;
         }
         catch (AttachException)
@@ -65,7 +65,7 @@ internal sealed class KernelNbdAttacher(IKernelNbd kernel) : IAttacher
     /// <summary>A host that died between making a device and remembering it has left one.</summary>
     private int TakeOver(int device, AttachTarget target)
     {
-        keeper.TakeOver(device, target);
+        _keeper.TakeOver(device, target);
         return device;
     }
 

@@ -17,7 +17,7 @@ internal sealed class NbdFuseAttacher : IAttacher
     private const int Retries = 60;
     private const int Connections = 8;
     private const string FileName = "disk";
-    private static readonly string[] tools = ["nbdkit", "nbdfuse", "losetup", "fusermount3", "setsid"];
+    private static readonly string[] s_tools = ["nbdkit", "nbdfuse", "losetup", "fusermount3", "setsid"];
 
     /// <inheritdoc/>
     public string Method => "NbdFuse";
@@ -25,7 +25,7 @@ internal sealed class NbdFuseAttacher : IAttacher
     /// <inheritdoc/>
     public string? Obstacle()
     {
-        string[] missing = tools.Where(tool => Tool.Find(tool) is null).ToArray();
+        string[] missing = s_tools.Where(tool => Tool.Find(tool) is null).ToArray();
         return missing.Length > 0
             ? $"{string.Join(", ", missing)} missing; 'apt-get install nbdkit nbdfuse fuse3 util-linux' installs them"
             : !BlockDevice.CanOpen("/dev/fuse") ? "/dev/fuse cannot be opened"

@@ -10,8 +10,8 @@ internal static class RunningProcess
     private const int Terminate = 15;
     private const int KillAtOnce = 9;
     private const int StartTimeField = 19;
-    private static readonly TimeSpan politeness = TimeSpan.FromSeconds(2);
-    private static readonly TimeSpan startTimeout = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan s_politeness = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan s_startTimeout = TimeSpan.FromSeconds(10);
 
     /// <summary>The mark of a running process; null when there is none of that number.</summary>
     public static ProcessMark? MarkOf(int process)
@@ -37,7 +37,7 @@ internal static class RunningProcess
     /// <exception cref="AttachException">It did not within 10 s; the message is the end of its log.</exception>
     public static ProcessMark WaitForPidFile(string path, string log)
     {
-        for (Stopwatch watch = Stopwatch.StartNew(); watch.Elapsed < startTimeout; Thread.Sleep(2))
+        for (Stopwatch watch = Stopwatch.StartNew(); watch.Elapsed < s_startTimeout; Thread.Sleep(2))
         {
             if (File.Exists(path) && int.TryParse(File.ReadAllText(path).Trim(), out int process) && MarkOf(process) is { } mark)
             {
@@ -50,7 +50,7 @@ internal static class RunningProcess
             }
         }
 
-        throw new AttachException($"{Path.GetFileName(path)} did not appear within {startTimeout.TotalSeconds} s.");
+        throw new AttachException($"{Path.GetFileName(path)} did not appear within {s_startTimeout.TotalSeconds} s.");
     }
 
     /// <summary>Ends a process: asked, and after 2 s made to.</summary>
@@ -64,7 +64,7 @@ internal static class RunningProcess
             }
 
             _ = ProcessCalls.Kill(mark.Id, signal);
-            for (Stopwatch watch = Stopwatch.StartNew(); IsAlive(mark) && watch.Elapsed < politeness; Thread.Sleep(5))
+            for (Stopwatch watch = Stopwatch.StartNew(); IsAlive(mark) && watch.Elapsed < s_politeness; Thread.Sleep(5))
             {
             }
         }

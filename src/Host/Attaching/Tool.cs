@@ -6,15 +6,15 @@ namespace TierSpaces.Host.Attaching;
 /// <summary>Runs the programs that attach disks, each in a session of its own, away from our signals.</summary>
 internal static class Tool
 {
-    private static readonly TimeSpan timeout = TimeSpan.FromSeconds(30);
-    private static readonly string[] administratorFolders = ["/usr/sbin", "/sbin", "/usr/local/sbin"];
+    private static readonly TimeSpan s_timeout = TimeSpan.FromSeconds(30);
+    private static readonly string[] s_administratorFolders = ["/usr/sbin", "/sbin", "/usr/local/sbin"];
 
     /// <summary>
     /// Full path of a program on the path or where administrators' programs are; null when it is not installed.
     /// </summary>
     public static string? Find(string name) =>
         (Environment.GetEnvironmentVariable("PATH") ?? "").Split(':', StringSplitOptions.RemoveEmptyEntries)
-        .Concat(administratorFolders).Select(folder => Path.Combine(folder, name)).FirstOrDefault(File.Exists);
+        .Concat(s_administratorFolders).Select(folder => Path.Combine(folder, name)).FirstOrDefault(File.Exists);
 
     /// <summary>Runs a program to its end and returns what it printed.</summary>
     /// <exception cref="AttachException">It is missing, failed, or took longer than 30 s.</exception>
@@ -29,10 +29,10 @@ internal static class Tool
         process.StandardInput.Close();
         Task<string> output = process.StandardOutput.ReadToEndAsync();
         Task<string> error = process.StandardError.ReadToEndAsync();
-        if (!process.WaitForExit(timeout))
+        if (!process.WaitForExit(s_timeout))
         {
             process.Kill();
-            throw new AttachException($"{name} did not end within {timeout.TotalSeconds} s.");
+            throw new AttachException($"{name} did not end within {s_timeout.TotalSeconds} s.");
         }
 
         return process.ExitCode == 0

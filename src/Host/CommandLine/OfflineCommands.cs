@@ -23,7 +23,8 @@ internal static class OfflineCommands
     /// <summary>extract --disk NAME --to FILE IMAGE…</summary>
     public static Command Extract(Func<string, Func<Task<int>>, Task<int>> report)
     {
-        Argument<string[]> images = new Argument<string[]>("image") { Description = "Every member image that is there, closed.", Arity = ArgumentArity.OneOrMore };
+        Argument<string[]> images = new Argument<string[]>(
+            "image") { Description = "Every member image that is there, closed.", Arity = ArgumentArity.OneOrMore };
         Option<string> disk = new Option<string>("--disk") { Description = "Friendly name or unique identifier of the virtual disk.", Required = true };
         Option<string> to = new Option<string>("--to") { Description = "File to write; nothing may be there.", Required = true };
         Command command = new Command("extract", "Writes a virtual disk out of closed member images to a raw file.") { images, disk, to };
@@ -74,7 +75,8 @@ internal static class OfflineCommands
         await using (target)
         {
             using Lane lane = LaneFactory.Create("extract");
-            OfflinePool pool = await ReadAsync(() => OfflineReader.ExtractAsync(lane, new DiskFactory(), Paths(images), disk, (at, bytes) => Write(target, at, bytes)))
+            OfflinePool pool = await ReadAsync(() =>
+                OfflineReader.ExtractAsync(lane, new DiskFactory(), Paths(images), disk, (at, bytes) => Write(target, at, bytes)))
                 .ConfigureAwait(false);
             if (pool.Reason.Length == 0)
             {

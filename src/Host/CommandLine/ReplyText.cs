@@ -10,26 +10,26 @@ namespace TierSpaces.Host.CommandLine;
 internal sealed class ReplyText
 {
     /// <summary>For people and pipes, not for web pages: a plus sign stays one.</summary>
-    private static readonly JsonWriterOptions indented = new()
+    private static readonly JsonWriterOptions s_indented = new()
     {
         Indented = true, Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
     };
 
-    private readonly VerbDescription verb;
-    private readonly TextWriter output;
-    private readonly TextWriter error;
-    private readonly bool asJson;
-    private readonly string shown;
-    private readonly TableText table;
-    private bool isListBegun;
-    private int failed;
+    private readonly VerbDescription _verb;
+    private readonly TextWriter _output;
+    private readonly TextWriter _error;
+    private readonly bool _asJson;
+    private readonly string _shown;
+    private readonly TableText _table;
+    private bool _isListBegun;
+    private int _failed;
 
     /// <summary>Begins a reply.</summary>
     public ReplyText(VerbDescription verb, bool asJson, TextWriter output, TextWriter error)
     {
-        (this.verb, this.asJson, this.output, this.error) = (verb, asJson, output, error);
-        shown = verb.OutputType.GetCustomAttribute<WindowsClassAttribute>()!.Text;
-        table = new TableText(verb.OutputType, output);
+        (_verb, _asJson, _output, _error) = (verb, asJson, output, error);
+        _shown = verb.OutputType.GetCustomAttribute<WindowsClassAttribute>()!.Text;
+        _table = new TableText(verb.OutputType, output);
     }
 
     /// <summary>Prints everything in a reply of one page.</summary>
@@ -45,37 +45,37 @@ internal sealed class ReplyText
     public void Print(JsonElement reply)
     {
         JsonElement objects = reply.GetProperty("Objects");
-        if (!asJson && shown.Length > 0)
+        if (!_asJson && _shown.Length > 0)
         {
             foreach (JsonElement item in objects.EnumerateArray())
             {
-                output.WriteLine(item.GetProperty(shown).GetString());
+                _output.WriteLine(item.GetProperty(_shown).GetString());
             }
         }
-        else if (!asJson)
+        else if (!_asJson)
         {
-            table.Print(objects);
+            _table.Print(objects);
         }
         else if (objects.GetArrayLength() > 0)
         {
-            output.Write((isListBegun ? "," : "[") + ToJson(objects)[1..^2]);
-            isListBegun = true;
+            _output.Write((_isListBegun ? "," : "[") + ToJson(objects)[1..^2]);
+            _isListBegun = true;
         }
 
-        failed |= PrintRemarks(verb, reply, error);
+        _failed |= PrintRemarks(_verb, reply, _error);
     }
 
     /// <summary>Ends the reply.</summary>
     /// <returns>Exit code: 1 when there was an error, else 0.</returns>
     public int End()
     {
-        if (asJson)
+        if (_asJson)
         {
-            output.WriteLine(isListBegun ? "\n]" : "[]");
+            _output.WriteLine(_isListBegun ? "\n]" : "[]");
         }
 
-        table.End();   // prints nothing where it printed nothing
-        return failed;
+        _table.End();   // prints nothing where it printed nothing
+        return _failed;
     }
 
     /// <summary>Prints warnings and errors.</summary>
@@ -108,7 +108,7 @@ internal sealed class ReplyText
     private static string ToJson(JsonElement objects)
     {
         using MemoryStream stream = new MemoryStream();
-        using (Utf8JsonWriter writer = new Utf8JsonWriter(stream, indented))
+        using (Utf8JsonWriter writer = new Utf8JsonWriter(stream, s_indented))
         {
             objects.WriteTo(writer);
         }

@@ -8,7 +8,7 @@ namespace TierSpaces.Host.CommandLine;
 /// </summary>
 internal static class SizeText
 {
-    private static readonly string[] suffixes = ["KB", "MB", "GB", "TB", "PB"];
+    private static readonly string[] s_suffixes = ["KB", "MB", "GB", "TB", "PB"];
 
     /// <summary>Reads a size in bytes from 0 to 2^64 - 1; false when the text is none.</summary>
     public static bool TryParse(string text, out ulong bytes)
@@ -30,21 +30,21 @@ internal static class SizeText
     {
         int unit = -1;
         decimal value = bytes;
-        while (value >= 1024 && unit + 1 < suffixes.Length)
+        while (value >= 1024 && unit + 1 < s_suffixes.Length)
         {
             value /= 1024;
             unit++;
         }
 
         string number = Math.Round(value, 2).ToString("0.##", CultureInfo.InvariantCulture);
-        return unit < 0 ? $"{number} B" : $"{number} {suffixes[unit]}";
+        return unit < 0 ? $"{number} B" : $"{number} {s_suffixes[unit]}";
     }
 
     private static (string Number, ulong Factor) SplitSuffix(string text)
     {
-        for (int i = 0; i < suffixes.Length; i++)
+        for (int i = 0; i < s_suffixes.Length; i++)
         {
-            if (text.EndsWith(suffixes[i], StringComparison.OrdinalIgnoreCase))
+            if (text.EndsWith(s_suffixes[i], StringComparison.OrdinalIgnoreCase))
             {
                 return (text[..^2], 1UL << (10 * (i + 1)));
             }

@@ -14,9 +14,9 @@ namespace TierSpaces.Host.CommandLine;
 /// <param name="output">Where to.</param>
 internal sealed class TableText(Type type, TextWriter output)
 {
-    private readonly Column[] columns = [.. type.GetCustomAttribute<WindowsClassAttribute>()!.Columns.Select(Column.Read)];
-    private int[] widths = [];
-    private bool[] right = [];
+    private readonly Column[] _columns = [.. type.GetCustomAttribute<WindowsClassAttribute>()!.Columns.Select(Column.Read)];
+    private int[] _widths = [];
+    private bool[] _right = [];
 
     /// <summary>Prints a table of one page, with an empty line after it.</summary>
     /// <param name="type">Type of the objects; carries the columns.</param>
@@ -38,27 +38,27 @@ internal sealed class TableText(Type type, TextWriter output)
             return;
         }
 
-        Cell[][] rows = objects.EnumerateArray().Select(item => columns.Select(column => column.Cell(item)).ToArray()).ToArray();
-        bool isFirst = widths.Length == 0;
-        int[] least = isFirst ? columns.Select(column => column.Heading.Length).ToArray() : widths;
-        widths = columns.Select((_, i) => Math.Max(least[i], rows.Max(row => row[i].Text.Length))).ToArray();
+        Cell[][] rows = objects.EnumerateArray().Select(item => _columns.Select(column => column.Cell(item)).ToArray()).ToArray();
+        bool isFirst = _widths.Length == 0;
+        int[] least = isFirst ? _columns.Select(column => column.Heading.Length).ToArray() : _widths;
+        _widths = _columns.Select((_, i) => Math.Max(least[i], rows.Max(row => row[i].Text.Length))).ToArray();
         if (isFirst)
         {
-            right = columns.Select((_, i) => rows.All(row => row[i].IsNumber)).ToArray();
-            PrintLine(output, columns.Select(column => column.Heading), widths, right);
-            PrintLine(output, columns.Select(column => new string('-', column.Heading.Length)), widths, right);
+            _right = _columns.Select((_, i) => rows.All(row => row[i].IsNumber)).ToArray();
+            PrintLine(output, _columns.Select(column => column.Heading), _widths, _right);
+            PrintLine(output, _columns.Select(column => new string('-', column.Heading.Length)), _widths, _right);
         }
 
         foreach (Cell[]? row in rows)
         {
-            PrintLine(output, row.Select(cell => cell.Text), widths, right);
+            PrintLine(output, row.Select(cell => cell.Text), _widths, _right);
         }
     }
 
     /// <summary>Ends the table: an empty line, if there was anything.</summary>
     public void End()
     {
-        if (widths.Length > 0)
+        if (_widths.Length > 0)
         {
             output.WriteLine();
         }

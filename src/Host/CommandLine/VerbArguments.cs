@@ -9,20 +9,20 @@ namespace TierSpaces.Host.CommandLine;
 /// </summary>
 internal sealed class VerbArguments
 {
-    private readonly VerbDescription verb;
-    private readonly Dictionary<string, string> values = [];
-    private readonly List<string> unnamed = [];
+    private readonly VerbDescription _verb;
+    private readonly Dictionary<string, string> _values = [];
+    private readonly List<string> _unnamed = [];
 
-    private VerbArguments(VerbDescription verb) => this.verb = verb;
+    private VerbArguments(VerbDescription verb) => _verb = verb;
 
     /// <summary>Text of each given parameter by its full name; a switch without a value has <c>$true</c>.</summary>
-    public IReadOnlyDictionary<string, string> Values => values;
+    public IReadOnlyDictionary<string, string> Values => _values;
 
     /// <summary>The verb's own parameters that were given.</summary>
-    public ParameterDescription[] Given => verb.Parameters.Where(parameter => values.ContainsKey(parameter.Name)).ToArray();
+    public ParameterDescription[] Given => _verb.Parameters.Where(parameter => _values.ContainsKey(parameter.Name)).ToArray();
 
     /// <summary>Whether a switch or Boolean parameter was given and is true.</summary>
-    public bool IsOn(string name) => values.TryGetValue(name, out string? text) && ValueText.ReadBoolean(name, text);
+    public bool IsOn(string name) => _values.TryGetValue(name, out string? text) && ValueText.ReadBoolean(name, text);
 
     /// <summary>Reads the tokens after a verb.</summary>
     /// <exception cref="UsageException">They do not fit the verb.</exception>
@@ -37,7 +37,7 @@ internal sealed class VerbArguments
             }
             else
             {
-                arguments.unnamed.Add(ReadValue(tokens, ref at));
+                arguments._unnamed.Add(ReadValue(tokens, ref at));
             }
         }
 
@@ -58,7 +58,7 @@ internal sealed class VerbArguments
     {
         string token = tokens[at++].TrimStart('-', '\u2013', '\u2014', '\u2015');
         int colon = token.IndexOf(':');
-        string name = ParameterNames.Resolve(verb, colon < 0 ? token : token[..colon]);
+        string name = ParameterNames.Resolve(_verb, colon < 0 ? token : token[..colon]);
         if (colon >= 0 && colon + 1 < token.Length)
         {
             string value = token[(colon + 1)..];
@@ -100,13 +100,13 @@ internal sealed class VerbArguments
         return value;
     }
 
-    private bool IsList(string name) => verb.Parameters.Any(parameter => parameter.Name == name && parameter.IsList);
+    private bool IsList(string name) => _verb.Parameters.Any(parameter => parameter.Name == name && parameter.IsList);
 
-    private bool IsSwitch(string name) => verb.Parameters.FirstOrDefault(parameter => parameter.Name == name)?.IsSwitch ?? true;
+    private bool IsSwitch(string name) => _verb.Parameters.FirstOrDefault(parameter => parameter.Name == name)?.IsSwitch ?? true;
 
     private void Set(string name, string value)
     {
-        if (!values.TryAdd(name, value))
+        if (!_values.TryAdd(name, value))
         {
             throw new UsageException($"-{name} was given twice.");
         }
@@ -115,15 +115,15 @@ internal sealed class VerbArguments
     /// <summary>Gives each unnamed value, in order, to the lowest position that is open in a fitting set.</summary>
     private void PlaceUnnamed()
     {
-        foreach (string value in unnamed)
+        foreach (string value in _unnamed)
         {
-            string[] fitting = ParameterSets.Fitting(verb, Given);
-            ParameterDescription? open = verb.Parameters
-                .Where(parameter => parameter.Attribute.Position >= 0 && !values.ContainsKey(parameter.Name))
+            string[] fitting = ParameterSets.Fitting(_verb, Given);
+            ParameterDescription? open = _verb.Parameters
+                .Where(parameter => parameter.Attribute.Position >= 0 && !_values.ContainsKey(parameter.Name))
                 .Where(parameter => fitting.Any(parameter.IsIn))
                 .OrderBy(parameter => parameter.Attribute.Position)
                 .ThenBy(parameter => parameter.Attribute.ObjectClass.Length > 0)
-                .ThenBy(parameter => !parameter.IsIn(verb.Verb.DefaultSet))
+                .ThenBy(parameter => !parameter.IsIn(_verb.Verb.DefaultSet))
                 .FirstOrDefault();
             string name = open?.Name
                 ?? throw new UsageException($"'{value}' has no place: no parameter takes a value without a name there.");

@@ -39,7 +39,8 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
         ReplyText text = new ReplyText(verb, arguments.IsOn(CommonParameters.Json), output, error);
         for (string? page = null, next; ; page = next)
         {
-            using JsonDocument reply = await AskAsync(RequestText.Write(verb, arguments, isUnconfirmed: IsUnconfirmed(arguments), page: page)).ConfigureAwait(false);
+            using JsonDocument reply = await AskAsync(RequestText.Write(verb, arguments, isUnconfirmed: IsUnconfirmed(arguments), page: page))
+                .ConfigureAwait(false);
             text.Print(reply.RootElement);
             if (!reply.RootElement.TryGetProperty(nameof(VerbReply<TierSpacesHostInfo>.NextPage), out JsonElement more))
             {
@@ -93,7 +94,8 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
 
     /// <summary>Whether the verb destroys something without a question: there is no terminal, and neither -Confirm nor -Force was given.</summary>
     private bool IsUnconfirmed(VerbArguments arguments) =>
-        verb.Verb.Destroys && !HasTerminal && !arguments.Values.ContainsKey(CommonParameters.Confirm) && !(arguments.Values.ContainsKey("Force") && arguments.IsOn("Force"));
+        verb.Verb.Destroys && !HasTerminal && !arguments.Values.ContainsKey(CommonParameters.Confirm)
+            && !(arguments.Values.ContainsKey("Force") && arguments.IsOn("Force"));
 
     private bool SaysYes(VerbArguments arguments)
     {

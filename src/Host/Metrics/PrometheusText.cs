@@ -9,7 +9,7 @@ namespace TierSpaces.Host.Metrics;
 /// </summary>
 internal static class PrometheusText
 {
-    private static readonly (string Name, string Help, string Type, Func<StorageCounterInfo, ulong> Value)[] families =
+    private static readonly (string Name, string Help, string Type, Func<StorageCounterInfo, ulong> Value)[] s_families =
     [
         ("reads_total", "Reads of data completed.", "counter", c => c.Reads),
         ("read_bytes_total", "Bytes of data read.", "counter", c => c.ReadBytes),
@@ -33,7 +33,7 @@ internal static class PrometheusText
         ("slices_moved_out_total", "Slices that went from a tier to another.", "counter", c => c.SlicesMovedOut),
     ];
 
-    private static readonly (string Name, string Help, string Type, Func<VirtualDiskWriteCacheInfo, ulong> Value)[] cacheFamilies =
+    private static readonly (string Name, string Help, string Type, Func<VirtualDiskWriteCacheInfo, ulong> Value)[] s_cacheFamilies =
     [
         ("size_bytes", "Size of one copy of the write cache.", "gauge", c => c.Size),
         ("dirty_bytes", "Bytes in the write cache that are not destaged yet.", "gauge", c => c.DirtyBytes),
@@ -48,13 +48,13 @@ internal static class PrometheusText
         ("wait_overlaps_total", "Writes and unmaps that waited for their range to leave the write cache.", "counter", c => c.WaitOverlaps),
     ];
 
-    private static readonly (string Name, string Help, Func<StoragePoolInfo, ulong?> Value)[] poolFamilies =
+    private static readonly (string Name, string Help, Func<StoragePoolInfo, ulong?> Value)[] s_poolFamilies =
     [
         ("metadata_pages_used", "Pages of the metadata area in use.", p => p.MetadataPagesUsed),
         ("metadata_pages", "Pages of the metadata area that can be in use.", p => p.MetadataPages),
     ];
 
-    private static readonly (string Reason, Func<VirtualDiskWriteCacheInfo, ulong> Writes, Func<VirtualDiskWriteCacheInfo, ulong> Bytes)[] reasons =
+    private static readonly (string Reason, Func<VirtualDiskWriteCacheInfo, ulong> Writes, Func<VirtualDiskWriteCacheInfo, ulong> Bytes)[] s_reasons =
     [
         ("cache", c => c.CacheWrites, c => c.CacheBytes),
         ("ssd-resident", c => c.SsdResidentWrites, c => c.SsdResidentBytes),
@@ -70,7 +70,7 @@ internal static class PrometheusText
         IReadOnlyList<StorageCounterInfo> counters, IReadOnlyList<VirtualDiskWriteCacheInfo> caches, IReadOnlyList<StoragePoolInfo> pools)
     {
         StringBuilder page = new StringBuilder();
-        foreach ((string? name, string? help, string? type, Func<StorageCounterInfo, ulong>? value) in families)
+        foreach ((string? name, string? help, string? type, Func<StorageCounterInfo, ulong>? value) in s_families)
         {
             page.Append(CultureInfo.InvariantCulture, $"# HELP tierspaces_{name} {help}\n# TYPE tierspaces_{name} {type}\n");
             foreach (StorageCounterInfo counter in counters)
@@ -96,19 +96,20 @@ internal static class PrometheusText
 
     private static void WritePools(StringBuilder page, StoragePoolInfo[] pools)
     {
-        foreach ((string? name, string? help, Func<StoragePoolInfo, ulong?>? value) in poolFamilies)
+        foreach ((string? name, string? help, Func<StoragePoolInfo, ulong?>? value) in s_poolFamilies)
         {
             page.Append(CultureInfo.InvariantCulture, $"# HELP tierspaces_pool_{name} {help}\n# TYPE tierspaces_pool_{name} gauge\n");
             foreach (StoragePoolInfo pool in pools)
             {
-                page.Append(CultureInfo.InvariantCulture, $"tierspaces_pool_{name}{{name=\"{Escape(pool.FriendlyName)}\",id=\"{Escape(pool.UniqueId)}\"}} {value(pool)}\n");
+                page.Append(CultureInfo.InvariantCulture,
+                    $"tierspaces_pool_{name}{{name=\"{Escape(pool.FriendlyName)}\",id=\"{Escape(pool.UniqueId)}\"}} {value(pool)}\n");
             }
         }
     }
 
     private static void WriteCaches(StringBuilder page, VirtualDiskWriteCacheInfo[] caches)
     {
-        foreach ((string? name, string? help, string? type, Func<VirtualDiskWriteCacheInfo, ulong>? value) in cacheFamilies)
+        foreach ((string? name, string? help, string? type, Func<VirtualDiskWriteCacheInfo, ulong>? value) in s_cacheFamilies)
         {
             page.Append(CultureInfo.InvariantCulture, $"# HELP tierspaces_write_cache_{name} {help}\n# TYPE tierspaces_write_cache_{name} {type}\n");
             foreach (VirtualDiskWriteCacheInfo cache in caches)
@@ -123,14 +124,16 @@ internal static class PrometheusText
 
     private static void WriteReasons(
         StringBuilder page, VirtualDiskWriteCacheInfo[] caches, string name, string help,
-        Func<(string Reason, Func<VirtualDiskWriteCacheInfo, ulong> Writes, Func<VirtualDiskWriteCacheInfo, ulong> Bytes), Func<VirtualDiskWriteCacheInfo, ulong>> choose)
+        Func<(string Reason, Func<VirtualDiskWriteCacheInfo, ulong> Writes, Func<VirtualDiskWriteCacheInfo, ulong> Bytes),
+            Func<VirtualDiskWriteCacheInfo, ulong>> choose)
     {
         page.Append(CultureInfo.InvariantCulture, $"# HELP tierspaces_write_cache_{name} {help}\n# TYPE tierspaces_write_cache_{name} counter\n");
         foreach (VirtualDiskWriteCacheInfo cache in caches)
         {
-            foreach ((string Reason, Func<VirtualDiskWriteCacheInfo, ulong> Writes, Func<VirtualDiskWriteCacheInfo, ulong> Bytes) reason in reasons)
+            foreach ((string Reason, Func<VirtualDiskWriteCacheInfo, ulong> Writes, Func<VirtualDiskWriteCacheInfo, ulong> Bytes) reason in s_reasons)
             {
-                page.Append(CultureInfo.InvariantCulture, $"tierspaces_write_cache_{name}{{{Labels(cache)},reason=\"{reason.Reason}\"}} {choose(reason)(cache)}\n");
+                page.Append(CultureInfo.InvariantCulture,
+                    $"tierspaces_write_cache_{name}{{{Labels(cache)},reason=\"{reason.Reason}\"}} {choose(reason)(cache)}\n");
             }
         }
     }

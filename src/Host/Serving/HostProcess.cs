@@ -15,9 +15,9 @@ namespace TierSpaces.Host.Serving;
 /// </summary>
 internal static class HostProcess
 {
-    private static readonly TimeSpan drainTimeout = TimeSpan.FromSeconds(10);
-    private static readonly TimeSpan pollInterval = TimeSpan.FromMilliseconds(20);
-    private static readonly TimeSpan otherHostTimeout = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan s_drainTimeout = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan s_pollInterval = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan s_otherHostTimeout = TimeSpan.FromMinutes(1);
 
     /// <summary>Runs the host of a home until it is asked to stop.</summary>
     /// <exception cref="StorageException">It cannot run; nothing was changed.</exception>
@@ -66,7 +66,7 @@ internal static class HostProcess
         ServiceManager.Notify("STOPPING=1");
         guard?.Stop();
         hostLock.Write(Supervisor.StoppedLine);
-        using CancellationTokenSource patience = new CancellationTokenSource(drainTimeout);
+        using CancellationTokenSource patience = new CancellationTokenSource(s_drainTimeout);
         await server.StopAsync(patience.Token).ConfigureAwait(false);
     }
 
@@ -159,7 +159,7 @@ internal static class HostProcess
     /// </summary>
     private static async Task<LockFile?> TakeLockAsync(HostPaths paths, ServeOptions options)
     {
-        using CancellationTokenSource patience = new CancellationTokenSource(otherHostTimeout);
+        using CancellationTokenSource patience = new CancellationTokenSource(s_otherHostTimeout);
         while (true)
         {
             if (TryTakeLock(paths) is { } taken)
@@ -179,7 +179,7 @@ internal static class HostProcess
                     "Stop it with 'tierspaces stop', or choose another home.", paths.Home);
             }
 
-            await Task.Delay(pollInterval).ConfigureAwait(false);
+            await Task.Delay(s_pollInterval).ConfigureAwait(false);
         }
     }
 

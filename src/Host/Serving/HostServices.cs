@@ -14,14 +14,14 @@ namespace TierSpaces.Host.Serving;
 internal sealed class HostServices : IAsyncDisposable
 {
     private const string NodeFile = "node";
-    private readonly TaskCompletionSource stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly ServeOptions options;
-    private readonly Lane lane;
-    private readonly HostState state;
+    private readonly TaskCompletionSource _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly ServeOptions _options;
+    private readonly Lane _lane;
+    private readonly HostState _state;
 
     private HostServices(HostPaths paths, ServeOptions options, Lane lane, HostState state, StorageSubsystem subsystem)
     {
-        (Paths, this.options, this.lane, this.state, Subsystem) = (paths, options, lane, state, subsystem);
+        (Paths, _options, _lane, _state, Subsystem) = (paths, options, lane, state, subsystem);
         Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(new KernelNbd()), new NbdFuseAttacher()]);
         Files = new FileMap(Attachments);
     }
@@ -45,13 +45,13 @@ internal sealed class HostServices : IAsyncDisposable
     public DateTime StartTime { get; } = DateTime.UtcNow;
 
     /// <summary>How the engine does its I/O, and why.</summary>
-    public (string Backend, string Reason) IO => (lane.Backend == LaneBackend.Uring ? "io_uring" : "ThreadPool", lane.BackendReason);
+    public (string Backend, string Reason) IO => (_lane.Backend == LaneBackend.Uring ? "io_uring" : "ThreadPool", _lane.BackendReason);
 
     /// <summary>Completes when a request asks the host to stop.</summary>
-    public Task StopRequested => stopRequested.Task;
+    public Task StopRequested => _stopRequested.Task;
 
     /// <summary>Process that starts the host again, or null.</summary>
-    public int? SupervisorProcessId => options.Supervisor switch
+    public int? SupervisorProcessId => _options.Supervisor switch
     {
         SupervisorKind.Systemd => 1,
         SupervisorKind.Own when int.TryParse(LockFile.Read(Paths.SupervisorLock), out int process) => process,
@@ -75,7 +75,7 @@ internal sealed class HostServices : IAsyncDisposable
     }
 
     /// <summary>Asks the host to stop in good order. Returns at once; a second request changes nothing.</summary>
-    public void RequestStop() => stopRequested.TrySetResult();
+    public void RequestStop() => _stopRequested.TrySetResult();
 
     /// <summary>Makes a device of a virtual disk that is served.</summary>
     public void Attach(VirtualDiskStatus disk) => Attachments.Attach(new AttachTarget(
@@ -122,8 +122,8 @@ internal sealed class HostServices : IAsyncDisposable
             HostLog.Write("not everything could be closed cleanly; the next start resyncs it");
         }
 
-        lane.Dispose();
-        state.Dispose();
+        _lane.Dispose();
+        _state.Dispose();
         RuntimeFolder.Leave(Paths);
         Changes.Dispose();
     }

@@ -24,32 +24,32 @@ namespace TierSpaces.Host.Serving;
 internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, IAsyncDisposable
 {
     private const long BodyBytesMax = 1 << 20;
-    private readonly VerbDispatcher dispatcher;
-    private readonly KestrelServer server;
+    private readonly VerbDispatcher _dispatcher;
+    private readonly KestrelServer _server;
 
     /// <summary>Prepares a server; <see cref="StartAsync"/> binds it.</summary>
     public ManagementServer(HostPaths paths, VerbDispatcher dispatcher)
     {
-        this.dispatcher = dispatcher;
+        _dispatcher = dispatcher;
         KestrelServerOptions options = new KestrelServerOptions { AddServerHeader = false };
         options.Limits.MaxRequestBodySize = BodyBytesMax;
         options.ListenUnixSocket(paths.Socket, listen => listen.Use(RememberPeer));
-        server = new KestrelServer(
+        _server = new KestrelServer(
             Options.Create(options),
             new SocketTransportFactory(Options.Create(new SocketTransportOptions()), NullLoggerFactory.Instance),
             NullLoggerFactory.Instance);
     }
 
     /// <summary>Binds the socket and serves from now on.</summary>
-    public Task StartAsync(CancellationToken cancellation) => server.StartAsync(this, cancellation);
+    public Task StartAsync(CancellationToken cancellation) => _server.StartAsync(this, cancellation);
 
     /// <summary>Stops accepting, and waits for requests under way until the token gives up.</summary>
-    public Task StopAsync(CancellationToken cancellation) => server.StopAsync(cancellation);
+    public Task StopAsync(CancellationToken cancellation) => _server.StopAsync(cancellation);
 
     /// <inheritdoc/>
     public ValueTask DisposeAsync()
     {
-        server.Dispose();
+        _server.Dispose();
         return ValueTask.CompletedTask;
     }
 
@@ -107,7 +107,7 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
 
         MemoryStream body = new MemoryStream();
         await context.Request.Body.CopyToAsync(body, context.RequestAborted).ConfigureAwait(false);
-        byte[] answer = await dispatcher.RunAsync(verb, body.ToArray(), context.RequestAborted).ConfigureAwait(false);
+        byte[] answer = await _dispatcher.RunAsync(verb, body.ToArray(), context.RequestAborted).ConfigureAwait(false);
         context.Response.ContentType = "application/json";
         await WriteAsync(context, answer).ConfigureAwait(false);
     }
@@ -115,9 +115,9 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
     private async Task WriteMetricsAsync(HttpContext context)
     {
         context.Response.ContentType = "text/plain; version=0.0.4";
-        StorageCounterInfo[] counters = await dispatcher.CountersAsync(context.RequestAborted).ConfigureAwait(false);
-        VirtualDiskWriteCacheInfo[] caches = await dispatcher.WriteCachesAsync(context.RequestAborted).ConfigureAwait(false);
-        StoragePoolInfo[] pools = await dispatcher.PoolsAsync(context.RequestAborted).ConfigureAwait(false);
+        StorageCounterInfo[] counters = await _dispatcher.CountersAsync(context.RequestAborted).ConfigureAwait(false);
+        VirtualDiskWriteCacheInfo[] caches = await _dispatcher.WriteCachesAsync(context.RequestAborted).ConfigureAwait(false);
+        StoragePoolInfo[] pools = await _dispatcher.PoolsAsync(context.RequestAborted).ConfigureAwait(false);
         await WriteAsync(context, PrometheusText.Write(counters, caches, pools)).ConfigureAwait(false);
     }
 

@@ -8,29 +8,29 @@ namespace TierSpaces.Host.Supervision;
 internal sealed class Backoff
 {
     private const int SoonMax = 4;
-    private static readonly TimeSpan first = TimeSpan.FromSeconds(0.5);
-    private static readonly TimeSpan last = TimeSpan.FromSeconds(30);
-    private static readonly TimeSpan healthy = TimeSpan.FromSeconds(2);
-    private TimeSpan next = first;
-    private int soon;   // starts in a row that were ready and died too early
+    private static readonly TimeSpan s_first = TimeSpan.FromSeconds(0.5);
+    private static readonly TimeSpan s_last = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan s_healthy = TimeSpan.FromSeconds(2);
+    private TimeSpan _next = s_first;
+    private int _soon;   // starts in a row that were ready and died too early
 
     /// <summary>The wait before the next start.</summary>
     /// <param name="served">How long the last start served, from when it was ready; zero when it never was; null for the first.</param>
     public TimeSpan Next(TimeSpan? served)
     {
-        if (served is null || served > healthy)
+        if (served is null || served > s_healthy)
         {
-            (next, soon) = (first, 0);
+            (_next, _soon) = (s_first, 0);
             return TimeSpan.Zero;
         }
 
-        if (served > TimeSpan.Zero && soon++ < SoonMax)
+        if (served > TimeSpan.Zero && _soon++ < SoonMax)
         {
             return TimeSpan.Zero;
         }
 
-        TimeSpan wait = next;
-        next = next * 2 < last ? next * 2 : last;
+        TimeSpan wait = _next;
+        _next = _next * 2 < s_last ? _next * 2 : s_last;
         return wait;
     }
 }

@@ -7,7 +7,7 @@ namespace TierSpaces.Host.Supervision;
 /// <summary>Starts this executable again, for the other half of the pair.</summary>
 internal static class ChildProcess
 {
-    private static readonly TimeSpan readyTimeout = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan s_readyTimeout = TimeSpan.FromMinutes(1);
 
     /// <summary>Starts <c>tierspaces</c> with the given words and waits until it says that it is ready.</summary>
     /// <returns>Empty when it is; else what it said instead.</returns>
@@ -17,7 +17,7 @@ internal static class ChildProcess
         {
             using Process process = Process.Start(Describe(paths, words))!;
             process.StandardInput.Close();
-            using CancellationTokenSource timeout = new CancellationTokenSource(readyTimeout);
+            using CancellationTokenSource timeout = new CancellationTokenSource(s_readyTimeout);
             string? said = process.StandardOutput.ReadLineAsync(timeout.Token).AsTask().GetAwaiter().GetResult();
             return said == ProcessHostLauncher.ReadyLine ? "" : $"{said} {process.StandardError.ReadToEnd()}".Trim() + ".";
         }

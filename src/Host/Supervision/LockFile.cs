@@ -10,9 +10,9 @@ namespace TierSpaces.Host.Supervision;
 /// </summary>
 internal sealed class LockFile : IDisposable
 {
-    private readonly SafeFileHandle file;
+    private readonly SafeFileHandle _file;
 
-    private LockFile(SafeFileHandle file) => this.file = file;
+    private LockFile(SafeFileHandle file) => _file = file;
 
     /// <summary>Takes the lock; returns null if another process holds it.</summary>
     public static LockFile? TryTake(string path) => Take(path, Libc.LockExclusive | Libc.LockNonblocking);
@@ -36,12 +36,12 @@ internal sealed class LockFile : IDisposable
     /// <summary>Replaces the line in the file.</summary>
     public void Write(string line)
     {
-        RandomAccess.SetLength(file, 0);
-        RandomAccess.Write(file, Encoding.ASCII.GetBytes(line + "\n"), 0);
+        RandomAccess.SetLength(_file, 0);
+        RandomAccess.Write(_file, Encoding.ASCII.GetBytes(line + "\n"), 0);
     }
 
     /// <inheritdoc/>
-    public void Dispose() => file.Dispose();
+    public void Dispose() => _file.Dispose();
 
     private static LockFile? Take(string path, int operation)
     {

@@ -16,7 +16,7 @@ namespace TierSpaces.Host.Supervision;
 /// </summary>
 internal static class Supervisor
 {
-    /// <summary>Line a host leaves in its lock when it was told to stop.</summary>
+    /// <summary>Line that a host leaves in its lock when a user stops it.</summary>
     public const string StoppedLine = "stopped";
 
     /// <summary>Word of the command line that runs a supervisor.</summary>

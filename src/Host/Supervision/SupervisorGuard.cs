@@ -9,13 +9,13 @@ namespace TierSpaces.Host.Supervision;
 /// </summary>
 internal sealed class SupervisorGuard(HostPaths paths)
 {
-    private volatile bool stopping;
+    private volatile bool _stopping;
 
     /// <summary>Starts watching, and with it the first supervisor.</summary>
     public void Start() => new Thread(Watch) { IsBackground = true, Name = "supervisor guard" }.Start();
 
     /// <summary>From now on a dead supervisor stays dead.</summary>
-    public void Stop() => stopping = true;
+    public void Stop() => _stopping = true;
 
     private void Watch()
     {
@@ -25,7 +25,7 @@ internal sealed class SupervisorGuard(HostPaths paths)
         {
             LockFile.Wait(paths.SupervisorLock).Dispose();
             Thread.Sleep(backoff.Next(served?.Elapsed));
-            if (stopping)
+            if (_stopping)
             {
                 return;
             }

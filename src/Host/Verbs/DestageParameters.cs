@@ -20,7 +20,8 @@ internal static class DestageParameters
         {
             StartPercent = (int)start,
             StopPercent = (int)Stop(request, start, before.StopPercent),
-            IdleNs = (InRange(request.DestageIdle, 0, DestageSettings.IdleNsMax / NsPerSecond, "DestageIdle", "seconds") ?? (before.IdleNs / NsPerSecond)) * NsPerSecond,
+            IdleNs = (InRange(request.DestageIdle, 0, DestageSettings.IdleNsMax / NsPerSecond, "DestageIdle", "seconds")
+                ?? (before.IdleNs / NsPerSecond)) * NsPerSecond,
             BytesPerSecond = request.DestageBytesPerSecond is { } bytes
                 ? Amount.Bytes(bytes, nameof(request.DestageBytesPerSecond), StorageErrors.InvalidParameter) : before.BytesPerSecond,
             Hold = request.DestageHold ?? before.Hold,

@@ -9,10 +9,10 @@ namespace TierSpaces.Host.Verbs;
 internal sealed class ReplyBuilder<TInfo>
     where TInfo : class
 {
-    private readonly List<string> steps = [];
-    private readonly List<TInfo> objects = [];
-    private readonly List<StorageErrorInfo> errors = [];
-    private readonly List<string> warnings = [];
+    private readonly List<string> _steps = [];
+    private readonly List<TInfo> _objects = [];
+    private readonly List<StorageErrorInfo> _errors = [];
+    private readonly List<string> _warnings = [];
 
     /// <summary>Whether the verb changes nothing: the reply only lists the steps that it would carry out.</summary>
     public bool IsWhatIf { get; set; }
@@ -35,26 +35,26 @@ internal sealed class ReplyBuilder<TInfo>
             await check().ConfigureAwait(false);
         }
 
-        steps.Add(step);
+        _steps.Add(step);
     }
 
     /// <summary>The same for one object: a failure becomes an error and the next object has its turn.</summary>
     public Task TryDoAsync(string step, Func<Task> work, Func<Task>? check = null) => TryAsync(() => DoAsync(step, work, check));
 
     /// <summary>Tells more of what was or would be done.</summary>
-    public void Tell(IEnumerable<string> more) => steps.AddRange(more);
+    public void Tell(IEnumerable<string> more) => _steps.AddRange(more);
 
     /// <summary>Adds an object.</summary>
-    public void Add(TInfo info) => objects.Add(info);
+    public void Add(TInfo info) => _objects.Add(info);
 
     /// <summary>Adds several objects.</summary>
-    public void Add(IEnumerable<TInfo> infos) => objects.AddRange(infos);
+    public void Add(IEnumerable<TInfo> infos) => _objects.AddRange(infos);
 
     /// <summary>Adds a remark on something that succeeded.</summary>
-    public void Warn(string text) => warnings.Add(text);
+    public void Warn(string text) => _warnings.Add(text);
 
     /// <summary>Adds an error.</summary>
-    public void Fail(StorageErrorInfo error) => errors.Add(error);
+    public void Fail(StorageErrorInfo error) => _errors.Add(error);
 
     /// <summary>Does the work on one object; its failure becomes an error and the next object has its turn.</summary>
     public async Task TryAsync(Func<Task> work)
@@ -65,11 +65,11 @@ internal sealed class ReplyBuilder<TInfo>
         }
         catch (StorageException e)
         {
-            errors.Add(e.Error);
+            _errors.Add(e.Error);
         }
         catch (ManagementException e)
         {
-            errors.Add(EngineErrors.ToError(e).Error);
+            _errors.Add(EngineErrors.ToError(e).Error);
         }
         catch (OperationCanceledException)
         {
@@ -78,10 +78,11 @@ internal sealed class ReplyBuilder<TInfo>
         catch (Exception e)
         {
             HostLog.Write($"unexpected: {e}");
-            errors.Add(new StorageException(StorageErrors.Failed, e.Message).Error);
+            _errors.Add(new StorageException(StorageErrors.Failed, e.Message).Error);
         }
     }
 
     /// <summary>The reply as gathered.</summary>
-    public VerbReply<TInfo> ToReply() => new() { Objects = [.. objects], Errors = [.. errors], Warnings = [.. warnings], Steps = [.. steps], NextPage = NextPage };
+    public VerbReply<TInfo> ToReply() =>
+        new() { Objects = [.. _objects], Errors = [.. _errors], Warnings = [.. _warnings], Steps = [.. _steps], NextPage = NextPage };
 }

@@ -9,16 +9,16 @@ namespace TierSpaces.Host.Verbs;
 /// </summary>
 internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, SemaphoreSlim changes)
 {
-    private readonly Dictionary<string, IVerbHandler> byName =
+    private readonly Dictionary<string, IVerbHandler> _byName =
         handlers.ToDictionary(handler => handler.Verb.Name, StringComparer.OrdinalIgnoreCase);
 
     /// <summary>The verbs that have a handler.</summary>
-    public IEnumerable<VerbDescription> Verbs => byName.Values.Select(handler => handler.Verb);
+    public IEnumerable<VerbDescription> Verbs => _byName.Values.Select(handler => handler.Verb);
 
     /// <summary>Carries out a verb given and answered as JSON.</summary>
     public async Task<byte[]> RunAsync(string verb, byte[] body, CancellationToken cancellation)
     {
-        if (!byName.TryGetValue(verb, out IVerbHandler? handler))
+        if (!_byName.TryGetValue(verb, out IVerbHandler? handler))
         {
             return Unknown(verb);
         }

@@ -74,7 +74,8 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
         try
         {
             using JsonDocument request = JsonDocument.Parse(body);
-            JsonElement given = request.RootElement.EnumerateObject().Last(property => property.Name.Equals(parameter.Name, StringComparison.OrdinalIgnoreCase)).Value;
+            JsonElement given = request.RootElement.EnumerateObject()
+                .Last(property => property.Name.Equals(parameter.Name, StringComparison.OrdinalIgnoreCase)).Value;
             JsonElement[] items = parameter.IsList && given.ValueKind == JsonValueKind.Array ? [.. given.EnumerateArray()] : [given];
             int wrong = Array.FindIndex(items, item => !IsNumber(item, parameter));
             value = wrong < 0 ? "" : Shortened(items[wrong].ToString());

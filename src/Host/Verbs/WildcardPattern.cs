@@ -9,7 +9,7 @@ namespace TierSpaces.Host.Verbs;
 /// </summary>
 internal sealed class WildcardPattern
 {
-    private readonly List<Part> parts = [];
+    private readonly List<Part> _parts = [];
 
     /// <summary>Reads a pattern.</summary>
     /// <exception cref="StorageException">A set in it runs backwards.</exception>
@@ -17,7 +17,7 @@ internal sealed class WildcardPattern
     {
         for (int at = 0; at < pattern.Length; at++)
         {
-            parts.Add(Read(pattern, ref at));
+            _parts.Add(Read(pattern, ref at));
         }
     }
 
@@ -30,7 +30,7 @@ internal sealed class WildcardPattern
     }
 
     /// <summary>Whether anything in it is a wildcard; else it names one thing exactly.</summary>
-    public bool HasWildcards => parts.Exists(part => part.Kind != Kind.One);
+    public bool HasWildcards => _parts.Exists(part => part.Kind != Kind.One);
 
     /// <summary>Whether a text fits.</summary>
     public bool Fits(string text)
@@ -38,11 +38,11 @@ internal sealed class WildcardPattern
         int at = 0, part = 0, star = -1, from = 0;
         while (at < text.Length)
         {
-            if (part < parts.Count && parts[part].Kind == Kind.AnyText)
+            if (part < _parts.Count && _parts[part].Kind == Kind.AnyText)
             {
                 (star, from) = (part++, at);
             }
-            else if (part < parts.Count && parts[part].Takes(text[at]))
+            else if (part < _parts.Count && _parts[part].Takes(text[at]))
             {
                 part++;
                 at++;
@@ -57,7 +57,7 @@ internal sealed class WildcardPattern
             }
         }
 
-        return parts.Skip(part).All(rest => rest.Kind == Kind.AnyText);
+        return _parts.Skip(part).All(rest => rest.Kind == Kind.AnyText);
     }
 
     private static Part Read(string pattern, ref int at)

@@ -18,7 +18,8 @@ public sealed partial class ShapeTests
     private const int MutableFieldsMax = 12;
 
     private static readonly string s_engine = Path.Combine(SourceTree.Root(), "src", "Engine");
-    private static readonly ILookup<string, string> s_exceptions = File.ReadLines(Path.Combine(SourceTree.Root(), "tests", "Engine.Tests", "Architecture", "Shapes.txt"))
+    private static readonly ILookup<string, string> s_exceptions = File.ReadLines(
+        Path.Combine(SourceTree.Root(), "tests", "Engine.Tests", "Architecture", "Shapes.txt"))
         .Where(static line => line.Length > 0 && line[0] != '#')
         .Select(static line => line.Split(' ', 2))
         .ToLookup(static parts => parts[0], static parts => parts[1]);
@@ -28,11 +29,13 @@ public sealed partial class ShapeTests
 
     [Fact]
     public void No_class_is_longer_than_a_thousand_lines_over_all_its_files() =>
-        Check("lines", Declarations().GroupBy(static found => found.Type).Where(static files => files.Sum(static found => found.Lines) > LinesMax).Select(static files => files.Key));
+        Check("lines", Declarations().GroupBy(static found => found.Type).Where(static files => files.Sum(static found => found.Lines) > LinesMax)
+            .Select(static files => files.Key));
 
     [Fact]
     public void No_class_but_that_of_system_calls_is_spread_over_files() =>
-        Check("files", Declarations().GroupBy(static found => found.Type).Where(static files => files.Count() > 1 && !files.Key.EndsWith(".Libc", StringComparison.Ordinal)).Select(static files => files.Key));
+        Check("files", Declarations().GroupBy(static found => found.Type)
+            .Where(static files => files.Count() > 1 && !files.Key.EndsWith(".Libc", StringComparison.Ordinal)).Select(static files => files.Key));
 
     [Fact]
     public void A_part_of_a_space_has_at_most_twelve_mutable_fields_and_a_space_eight() => Check("fields", s_types
@@ -55,7 +58,8 @@ public sealed partial class ShapeTests
         let declared = TypeDeclaration().Matches(text)
         from index in Enumerable.Range(0, declared.Count)
         let end = index + 1 < declared.Count ? declared[index + 1].Index : text.Length
-        select ($"{space}.{declared[index].Groups["name"].Value}", text.AsSpan(index == 0 ? 0 : declared[index].Index, end - (index == 0 ? 0 : declared[index].Index)).Count('\n'));
+        select ($"{space}.{declared[index].Groups["name"].Value}",
+        text.AsSpan(index == 0 ? 0 : declared[index].Index, end - (index == 0 ? 0 : declared[index].Index)).Count('\n'));
 
     private static IEnumerable<TypeDefinition> Within(TypeDefinition type) => [type, .. type.NestedTypes.SelectMany(Within)];
 

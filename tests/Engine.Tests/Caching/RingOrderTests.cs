@@ -31,7 +31,8 @@ public class RingOrderTests
         IBackingStore backing = world.Space;
         RingMedium ring = backing.AddRing(new RingOptions
         {
-            Name = "the ring", Copies = [[places[0]], [places[1]]], Blocks = RingBytes / 4096, StaleCopies = 0b10, MarkStale = Done, ClearStale = Done, KeepsLastCopy = true,
+            Name = "the ring", Copies = [[places[0]], [places[1]]], Blocks = RingBytes / 4096, StaleCopies = 0b10, MarkStale = Done, ClearStale = Done,
+                KeepsLastCopy = true,
         });
         GatePacer pacer = new(world.Lane, free: 1);
         bool isWriting = false;
@@ -63,7 +64,8 @@ public class RingOrderTests
         bool isCommitting = false;
         foreach (SimDisk disk in world.Disks)   // commits take long, and the ring's first slab takes its time until it is punched
         {
-            disk.WriteTakesLonger = (offset, _) => offset < slabs && (isCommitting = true) ? 500_000_000 : disk == world.Disks[0] && offset == ring ? 3_000_000_000 : 0;
+            disk.WriteTakesLonger = (offset, _) =>
+                offset < slabs && (isCommitting = true) ? 500_000_000 : disk == world.Disks[0] && offset == ring ? 3_000_000_000 : 0;
         }
 
         pacer.Open();

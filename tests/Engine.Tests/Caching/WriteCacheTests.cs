@@ -119,15 +119,15 @@ public class WriteCacheTests
     [Fact]
     public void The_pace_is_kept()
     {
-        const int Rate = 16 * Block;
-        SpaceWorld world = Open(s_simple, Held with { BytesPerSecond = Rate });
+        const int rate = 16 * Block;
+        SpaceWorld world = Open(s_simple, Held with { BytesPerSecond = rate });
         for (int i = 0; i < 20; i++)
         {
             Write(world, Away + (2 * i), 1, i);
         }
 
         long startNs = world.Lane.NowNs;
-        world.Cache!.Settings = new DestageSettings { StartPercent = 5, StopPercent = 0, IdleNs = 0, BytesPerSecond = Rate };
+        world.Cache!.Settings = new DestageSettings { StartPercent = 5, StopPercent = 0, IdleNs = 0, BytesPerSecond = rate };
         world.Lane.PumpWhile(() => world.Cache.Counters.DestagedBytes < 20 * Block, 100 * Second);
         double seconds = (world.Lane.NowNs - startNs) / (double)Second;
         Assert.InRange(seconds, 19.0 / 16 * 0.98, 20.0 / 16 * 1.06);

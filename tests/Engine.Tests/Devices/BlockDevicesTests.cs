@@ -32,7 +32,8 @@ public sealed class BlockDevicesTests : IDisposable
     public void AnNvmeDiskIsFlashWhateverElseIsSaid()
     {
         string path = "pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1";
-        _system.Disk("259:0", path, "queue/physical_block_size=512", "queue/write_cache=write through", "device/model=Samsung SSD 990", "device/serial=S6Z", "device/firmware_rev=4B2Q", "device/transport=pcie");
+        _system.Disk("259:0", path, "queue/physical_block_size=512", "queue/write_cache=write through", "device/model=Samsung SSD 990", "device/serial=S6Z",
+            "device/firmware_rev=4B2Q", "device/transport=pcie");
         _system.Set("pci0000:00/0000:01:00.0/nvme/nvme0", "transport=pcie");
         Assert.Equal(
             new BlockDeviceFacts("nvme0n1", 512, 512, MediaType.SSD, BusType.NVMe, 0, false, "S6Z", "Samsung SSD 990", "", "4B2Q", ""),

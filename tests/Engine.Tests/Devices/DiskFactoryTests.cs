@@ -72,7 +72,8 @@ public class DiskFactoryTests
             await first.Close();
             await second.Close();
             IDisk writer = factory.Open(test.Lane, image.Uri, new DiskOverrides());
-            Assert.Equal(DiskOpenFailure.InUse, Assert.Throws<DiskOpenException>(() => factory.Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read)).Failure);
+            Assert.Equal(DiskOpenFailure.InUse,
+                Assert.Throws<DiskOpenException>(() => factory.Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read)).Failure);
             await writer.Close();
         });
     }
@@ -183,7 +184,8 @@ public class DiskFactoryTests
     {
         // The lock is recorded for the short-lived program "flock" and lives as long as the shell that started it.
         using TemporaryImage image = TemporaryImage.InMemory();
-        using Process shell = Process.Start(new ProcessStartInfo("sh", ["-c", "exec 9<>\"$0\"; flock 9; echo; sleep 1.5", image.Path]) { RedirectStandardOutput = true })!;
+        using Process shell = Process.Start(
+            new ProcessStartInfo("sh", ["-c", "exec 9<>\"$0\"; flock 9; echo; sleep 1.5", image.Path]) { RedirectStandardOutput = true })!;
         shell.StandardOutput.ReadLine();
         Stopwatch watch = Stopwatch.StartNew();
         IdentityOf(image.Uri, new DiskOverrides());

@@ -181,20 +181,20 @@ public class EmulatedDiskTests
     [Fact]
     public void WhatTheDiskBelowDoesAtOnceTakesItsTimeBesideTheMedium()
     {
-        const int Count = 100;
-        const long CopyNs = 40_000;
+        const int count = 100;
+        const long copyNs = 40_000;
         SimLane lane = new(1);
         LateLane busy = new(lane, lateNs: 0);
-        NullDisk below = new(Terabyte) { Worked = () => busy.BusyNs += CopyNs };
+        NullDisk below = new(Terabyte) { Worked = () => busy.BusyNs += copyNs };
         EmulatedDisk disk = new(busy, below, LatencyProfile.Find("SSDSas")!);
         long spentNs = 0;
         lane.Run(WriteSome());
-        Assert.InRange(spentNs / Count, 147_000, 148_000);
+        Assert.InRange(spentNs / count, 147_000, 148_000);
 
         async LaneTask WriteSome()
         {
             IoBuffer buffer = lane.Buffers.Rent(64 << 10);
-            for (int i = 0; i < Count; i++)
+            for (int i = 0; i < count; i++)
             {
                 await lane.Yield();   // as a client's request comes: not from within the completion before it
                 long start = busy.NowNs;

@@ -17,7 +17,8 @@ public sealed class OverlayDiskTests : BlockStoreConformance
     protected override void WithStore(Func<ILane, IBlockStore, LaneTask> body)
     {
         SimLane lane = new(1);
-        SimDisk below = new(lane, new SimMedia("below", 4 << 20, Sector)) { WriteFails = (_, _) => throw new InvalidOperationException("The disk below was written.") };
+        SimDisk below = new(lane,
+            new SimMedia("below", 4 << 20, Sector)) { WriteFails = (_, _) => throw new InvalidOperationException("The disk below was written.") };
         OverlayDisk disk = new(below);
         lane.Run(body(lane, disk));
         lane.Run(disk.Close());

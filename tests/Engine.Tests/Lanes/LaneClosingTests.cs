@@ -13,7 +13,8 @@ public sealed class LaneClosingTests
     [InlineData(LaneBackend.Threads)]
     public void A_backend_that_opens_in_part_is_closed_again(LaneBackend backend)
     {
-        Assert.SkipUnless(System.Runtime.InteropServices.RuntimeInformation.ProcessArchitecture == System.Runtime.InteropServices.Architecture.X64, "The filter knows the call numbers of x86-64.");
+        Assert.SkipUnless(System.Runtime.InteropServices.RuntimeInformation.ProcessArchitecture == System.Runtime.InteropServices.Architecture.X64,
+            "The filter knows the call numbers of x86-64.");
         SystemCallFilter.RunWithout(EventDescriptorCall, OutOfDescriptors, () =>
         {
             string[] before = Backends();

@@ -49,7 +49,8 @@ public sealed class HalfwayVerbTests
         SetFull(true);
         Assert.Equal(ManagementError.NotEnoughCapacity, RefusalOf(() => _world.Subsystem.VirtualDisks.RemoveAsync(id)));
         Assert.Equal("", Status(id).SocketPath);
-        Assert.Equal(ManagementError.NotEnoughCapacity, RefusalOf(() => connects ? _world.Subsystem.VirtualDisks.ConnectAsync(id) : _world.Subsystem.VirtualDisks.RemoveAsync(id)));
+        Assert.Equal(ManagementError.NotEnoughCapacity,
+            RefusalOf(() => connects ? _world.Subsystem.VirtualDisks.ConnectAsync(id) : _world.Subsystem.VirtualDisks.RemoveAsync(id)));
         SetFull(false);
         ManagementError? rejected = RefusalOf(() => connects ? _world.Subsystem.VirtualDisks.ConnectAsync(id) : _world.Subsystem.VirtualDisks.RemoveAsync(id));
         if (_world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Length > 0)
@@ -68,7 +69,8 @@ public sealed class HalfwayVerbTests
     {
         _world.NewPool(1);
         Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(
-            _world.Pool, new VirtualDiskRequest { FriendlyName = "d", ResiliencySettingName = "Simple", SizeBytes = 4 * Mebibyte, NumberOfColumns = 1 })).Description.Id.Value;
+            _world.Pool, new VirtualDiskRequest { FriendlyName = "d", ResiliencySettingName = "Simple", SizeBytes = 4 * Mebibyte,
+            NumberOfColumns = 1 })).Description.Id.Value;
         _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id));
         TestClient client = new TestClient(_world.Lane, _network.Listening.Values.Single()).Enter();
         Assert.Equal(0u, client.Ask(1, 0, 4096, 0, new byte[4096]).Error);
@@ -137,7 +139,8 @@ public sealed class HalfwayVerbTests
         string path = Path.Combine(folder, "0");
         _ = opens || _world.Away.Add(0);
         FailWrites(opens);
-        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.PhysicalDisks.CreateAsync(new RegistrationSpec { Path = path }, 64 << 20, preallocate: false)));
+        Assert.Throws<ManagementException>(() =>
+            _world.Run(_world.Subsystem.PhysicalDisks.CreateAsync(new RegistrationSpec { Path = path }, 64 << 20, preallocate: false)));
         Assert.Empty(Directory.GetFiles(folder));
         Assert.Single(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()));
         Directory.Delete(folder);
@@ -187,7 +190,8 @@ public sealed class HalfwayVerbTests
         _world.Advance(TimeSpan.FromMilliseconds(250));
         Assert.Equal((4, 4L * (32 << 20)), (ids.Sum(id => _world.Disk(id).Counters.ReadOperations), ids.Sum(id => _world.Disk(id).Counters.ReadBytes)));
         _world.Advance(TimeSpan.FromSeconds(2));   // each of the others has the first part of its answer
-        Assert.Equal((8, 4L * ((32 << 20) + (128 << 10))), (ids.Sum(id => _world.Disk(id).Counters.ReadOperations), ids.Sum(id => _world.Disk(id).Counters.ReadBytes)));
+        Assert.Equal((8, 4L * ((32 << 20) + (128 << 10))), (ids.Sum(id => _world.Disk(id).Counters.ReadOperations),
+        ids.Sum(id => _world.Disk(id).Counters.ReadBytes)));
     }
 
     private ManagementError? RefusalOf(Func<Task> verb)

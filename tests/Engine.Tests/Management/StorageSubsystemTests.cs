@@ -30,7 +30,8 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     {
         await NewDisksAsync(4);
         StoragePoolStatus pool = await NewPoolAsync("p");
-        VirtualDiskStatus disk = await _subsystem.VirtualDisks.CreateAsync(pool.UniqueId, new VirtualDiskRequest { FriendlyName = "d", SizeBytes = 32 * Mebibyte, NumberOfColumns = 2 });
+        VirtualDiskStatus disk = await _subsystem.VirtualDisks.CreateAsync(
+            pool.UniqueId, new VirtualDiskRequest { FriendlyName = "d", SizeBytes = 32 * Mebibyte, NumberOfColumns = 2 });
         Assert.Equal((2, 2, "Mirror"), (disk.Description.NumberOfColumns, disk.Description.NumberOfDataCopies, disk.Description.ResiliencySettingName));
         Assert.Equal("Detached", disk.OperationalStatus);
         disk = await _subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value);
@@ -66,8 +67,10 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         PhysicalDiskStatus member = (await _subsystem.PhysicalDisks.ListAsync())[0];
         await FailsAsync(ManagementError.PhysicalDiskInUse, () => _subsystem.PhysicalDisks.UnregisterAsync(member.UniqueId));
         await FailsAsync(ManagementError.PhysicalDiskInUse, () => _subsystem.PhysicalDisks.ResetAsync(member.UniqueId));
-        await FailsAsync(ManagementError.FileExists, () => _subsystem.PhysicalDisks.CreateAsync(new RegistrationSpec { Path = Path.Combine(_folder, "foreign.img") }, Foreign(), false));
-        await FailsAsync(ManagementError.FileNotFound, () => _subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = Path.Combine(_folder, "none.img") }));
+        await FailsAsync(ManagementError.FileExists, () =>
+            _subsystem.PhysicalDisks.CreateAsync(new RegistrationSpec { Path = Path.Combine(_folder, "foreign.img") }, Foreign(), false));
+        await FailsAsync(ManagementError.FileNotFound, () =>
+            _subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = Path.Combine(_folder, "none.img") }));
         Assert.Single(await _subsystem.VirtualDisks.ListAsync());
         Assert.Equal(3, (await _subsystem.PhysicalDisks.ListAsync()).Length);
     }
@@ -114,7 +117,8 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
 
         PhysicalDiskStatus member = (await _subsystem.PhysicalDisks.ListAsync()).First(disk => disk.FriendlyName == disks[0].FriendlyName);
         await FailsAsync(ManagementError.PhysicalDiskInUse, () => _subsystem.PhysicalDisks.UnregisterAsync(member.UniqueId));
-        await FailsAsync(ManagementError.PhysicalDiskInUse, () => _subsystem.Pools.CreateAsync(settings with { FriendlyName = "new" }, [member.UniqueId], DiskUsage.AutoSelect));
+        await FailsAsync(ManagementError.PhysicalDiskInUse, () =>
+            _subsystem.Pools.CreateAsync(settings with { FriendlyName = "new" }, [member.UniqueId], DiskUsage.AutoSelect));
     }
 
     [Fact]
@@ -130,7 +134,8 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         Assert.Equal(1, (await NewDiskAsync(pool, request => request)).Description.NumberOfColumns);
         Assert.Equal(2, (await NewDiskAsync(pool, request => request with { FriendlyName = "auto", AutoNumberOfColumns = true })).Description.NumberOfColumns);
         await FailsAsync(
-            ManagementError.ColumnsRange, () => NewDiskAsync(pool, request => request with { FriendlyName = "both", AutoNumberOfColumns = true, NumberOfColumns = 2 }));
+            ManagementError.ColumnsRange, () =>
+                NewDiskAsync(pool, request => request with { FriendlyName = "both", AutoNumberOfColumns = true, NumberOfColumns = 2 }));
     }
 
     [Fact]
@@ -155,7 +160,8 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         await NewDisksAsync(3);
         StoragePoolStatus pool = await NewPoolAsync("p");
         SupportedSize supported = await _subsystem.Placements.SupportedSizeAsync(pool.UniqueId, "Mirror");
-        await FailsAsync(ManagementError.NotEnoughCapacity, () => NewDiskAsync(pool, request => request with { SizeBytes = supported.Max + supported.Divisor }));
+        await FailsAsync(ManagementError.NotEnoughCapacity, () =>
+            NewDiskAsync(pool, request => request with { SizeBytes = supported.Max + supported.Divisor }));
         VirtualDiskStatus disk = await NewDiskAsync(pool, request => request with { SizeBytes = null, UseMaximumSize = true });
         Assert.Equal(supported.Max, disk.Description.SizeBytes);
         ManagementException rejected = await FailsAsync(
@@ -175,7 +181,8 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         await _subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, most);
         await StopAsync();
         await StartAsync();
-        Assert.Equal((most, HealthStatus.Healthy), Assert.Single(await _subsystem.VirtualDisks.ListAsync()) is { } again ? (again.Description.SizeBytes, again.Health) : default);
+        Assert.Equal((most, HealthStatus.Healthy), Assert.Single(await _subsystem.VirtualDisks.ListAsync()) is { } again
+            ? (again.Description.SizeBytes, again.Health) : default);
     }
 
     [Fact]
@@ -359,7 +366,8 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     {
         PhysicalDiskStatus[] disks = await _subsystem.PhysicalDisks.ListAsync();
         return await _subsystem.Pools.CreateAsync(
-            new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [.. disks.Select(disk => disk.UniqueId)], DiskUsage.AutoSelect);
+            new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [.. disks.Select(disk => disk.UniqueId)],
+            DiskUsage.AutoSelect);
     }
 
     private static async Task<ManagementException> FailsAsync<T>(ManagementError expected, Func<Task<T>> verb)

@@ -17,7 +17,8 @@ public sealed class SubsystemSnapshotTests
 
         SubsystemSnapshot now = _world.Run(_world.Subsystem.SnapshotAsync());
 
-        Assert.Equal(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Select(static one => one.UniqueId), now.PhysicalDisks.Select(static one => one.UniqueId));
+        Assert.Equal(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Select(static one => one.UniqueId),
+            now.PhysicalDisks.Select(static one => one.UniqueId));
         Assert.Equal(_world.Pool, Assert.Single(now.Pools).UniqueId);
         Assert.Equal(disk, Assert.Single(now.VirtualDisks).Description.Id.Value);
         Assert.Equal("t", Assert.Single(now.Tiers).FriendlyName);

@@ -105,7 +105,8 @@ internal sealed class SubsystemWorld : IDiskFactory
     internal void NewPool(IReadOnlyList<(long Bytes, MediaType Media)> disks, string name = "p")
     {
         List<Guid> ids = [.. disks.Select(disk => NewDisk(disk.Bytes, disk.Media))];
-        Pool = Run(Subsystem.Pools.CreateAsync(new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabSize) }, ids, DiskUsage.AutoSelect)).UniqueId;
+        Pool = Run(Subsystem.Pools.CreateAsync(
+            new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabSize) }, ids, DiskUsage.AutoSelect)).UniqueId;
     }
 
     /// <summary>A new disk that is in no pool.</summary>
@@ -194,7 +195,9 @@ internal sealed class SubsystemWorld : IDiskFactory
         _ = NotOk();
     }
 
-    /// <summary>Everything that is not OK as "class status: reason". Each has a reason; a virtual disk that is only not connected has it in its detached reason.</summary>
+    /// <summary>
+    /// Everything that is not OK as "class status: reason". Each has a reason; a virtual disk that is only not connected has it in its detached reason.
+    /// </summary>
     internal List<string> NotOk()
     {
         List<string> found = [];
@@ -207,7 +210,8 @@ internal sealed class SubsystemWorld : IDiskFactory
 
         foreach (StoragePoolStatus pool in Run(Subsystem.Pools.ListAsync()))
         {
-            Note(found, pool is { Health: HealthStatus.Healthy, OperationalStatus: PoolOperationalStatus.OK }, $"pool {pool.OperationalStatus}", pool.StatusReason);
+            Note(found, pool is { Health: HealthStatus.Healthy, OperationalStatus: PoolOperationalStatus.OK }, $"pool {pool.OperationalStatus}",
+                pool.StatusReason);
         }
 
         foreach (PhysicalDiskStatus disk in Run(Subsystem.PhysicalDisks.ListAsync()))

@@ -176,7 +176,8 @@ public sealed class PoolCrashTests
                 if (opened?.Pool is null)
                 {
                     Assert.Null(made);
-                    Assert.True(scans.TrueForAll(static scan => scan.Kind is ScanKind.Blank or ScanKind.Forming or ScanKind.Damaged), $"point {point}, cut {cut}");
+                    Assert.True(scans.TrueForAll(static scan => scan.Kind is ScanKind.Blank or ScanKind.Forming or ScanKind.Damaged),
+                        $"point {point}, cut {cut}");
                 }
             }
 

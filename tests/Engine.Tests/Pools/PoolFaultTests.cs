@@ -174,7 +174,7 @@ public sealed class PoolFaultTests
         Assert.Equal(CommitStatus.NoSpace, late!.Value.Status);
         world.Disks[0].Full = false;
         world.Lane.Advance(2_000_000_000);
-        Assert.Equal(2, PoolWorld.ValueOf(pool.State, 2));   // it was told so: it may still be applied
+        Assert.Equal(2, PoolWorld.ValueOf(pool.State, 2));   // NoSpace says so: it may still be applied
         Assert.Equal(2, pool.View.Members.Length);
         Assert.True(world.Lane.Run(pool.Commit(PoolWorld.Job(3, 3))).Succeeded);
     }
@@ -429,7 +429,9 @@ public sealed class PoolFaultTests
     {
         VirtualDiskDescription disk = new()
         {
-            Id = new VirtualDiskId(new Guid(7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7)), FriendlyName = "v", ResiliencySettingName = "Mirror", SizeBytes = 1 << 20, IsBeingCreated = true,   // it is never opened
+            // It is never opened.
+            Id = new VirtualDiskId(new Guid(7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7)), FriendlyName = "v", ResiliencySettingName = "Mirror", SizeBytes = 1 << 20,
+                IsBeingCreated = true,
         };
         SpaceDescription space = new(new SpaceId(1), disk.Id, SpaceKind.Data, 1, 2);
         RowMapping row = new([new SlabRef(s_one, 0), new SlabRef(s_two, 0)]);

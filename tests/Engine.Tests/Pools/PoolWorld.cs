@@ -63,7 +63,8 @@ internal sealed class PoolWorld
     internal static JobRecord Job(int number, int value) => new(new Guid(number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), [(byte)value, (byte)(value >> 8)]);
 
     /// <summary>A job that fills a checkpoint page.</summary>
-    internal static JobRecord LargeJob(int number, int value) => Job(number, value) with { State = [(byte)value, (byte)(value >> 8), .. new byte[JobRecord.MaxStateBytes - 2]] };
+    internal static JobRecord LargeJob(int number, int value) =>
+        Job(number, value) with { State = [(byte)value, (byte)(value >> 8), .. new byte[JobRecord.MaxStateBytes - 2]] };
 
     internal static int ValueOf(PoolState state, int number) =>
         state.Jobs.TryGetValue(new Guid(number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), out JobRecord? job) ? job.State[0] | (job.State[1] << 8) : 0;

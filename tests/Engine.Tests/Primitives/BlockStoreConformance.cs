@@ -73,7 +73,8 @@ public abstract class BlockStoreConformance
         int block = store.Geometry.BlockSize;
         long length = store.Geometry.Length;
         await Fill(lane, store, length - block, block, 7, WriteFlags.None);
-        (long Offset, int Length)[] bad = [(length, block), (length - block, 2 * block), (-block, block), (long.MaxValue - block + 1, block), (1, block), (0, block - 1), (block / 2, block)];
+        (long Offset, int Length)[] bad =
+            [(length, block), (length - block, 2 * block), (-block, block), (long.MaxValue - block + 1, block), (1, block), (0, block - 1), (block / 2, block)];
         foreach ((long offset, int count) in bad)
         {
             Assert.Equal(IoError.InvalidArgument, await Fill(lane, store, offset, count, 9, WriteFlags.None));

@@ -20,22 +20,22 @@ public sealed class FirstWriteTests
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
         byte[] model = new byte[scenario.Length];
         new Random(1).NextBytes(model);
-        const int Chunk = 64 << 10;
-        for (int at = 0; at < model.Length; at += Chunk)
+        const int chunk = 64 << 10;
+        for (int at = 0; at < model.Length; at += chunk)
         {
-            IoBuffer buffer = world.Lane.Buffers.Rent(Chunk);
-            model.AsSpan(at, Chunk).CopyTo(buffer.Span);
+            IoBuffer buffer = world.Lane.Buffers.Rent(chunk);
+            model.AsSpan(at, chunk).CopyTo(buffer.Span);
             Assert.Equal(IoError.None, world.Lane.Run(world.Space.Write(at, buffer, WriteFlags.None)));
             world.Lane.Buffers.Return(buffer);
         }
 
         SpaceWorld after = (SpaceWorld)world.Kill(2, () => false);
         Assert.Equal("", after.Lane.Run(after.Open(isNew: false)));
-        for (int at = 0; at < model.Length; at += Chunk)
+        for (int at = 0; at < model.Length; at += chunk)
         {
-            IoBuffer buffer = after.Lane.Buffers.Rent(Chunk);
+            IoBuffer buffer = after.Lane.Buffers.Rent(chunk);
             Assert.Equal(IoError.None, after.Lane.Run(after.Space.Read(at, buffer)));
-            Assert.True(buffer.Span.SequenceEqual(model.AsSpan(at, Chunk)), $"wrong data from {at} on");
+            Assert.True(buffer.Span.SequenceEqual(model.AsSpan(at, chunk)), $"wrong data from {at} on");
             after.Lane.Buffers.Return(buffer);
         }
 
@@ -177,7 +177,8 @@ public sealed class FirstWriteTests
         bool isSlow = false;
         foreach (SimDisk disk in world.Disks)
         {
-            disk.WriteTakesLonger = (offset, _) => offset == place.PagesOffset ? 9_000_000_000 : isSlow && offset == place.DataOffset ? 1_000_000_000 : 0;   // a writeback lasts, so the log fills
+            // A writeback lasts, so the log fills.
+            disk.WriteTakesLonger = (offset, _) => offset == place.PagesOffset ? 9_000_000_000 : isSlow && offset == place.DataOffset ? 1_000_000_000 : 0;
         }
 
         do

@@ -155,23 +155,23 @@ public sealed class OrderTests
         SpaceScenario scenario = new(2, 1, true, 512, 80) { CachedPagesMax = 200 };
         SpaceWorld world = SpaceWorld.New(scenario, 1);
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
-        const int Chunk = 256 << 10;
-        IoBuffer buffer = world.Lane.Buffers.Rent(Chunk);
-        for (long at = 0; at < 2 * scenario.Length; at += Chunk)   // the second time none of them is a first write, which would be flushed earlier
+        const int chunk = 256 << 10;
+        IoBuffer buffer = world.Lane.Buffers.Rent(chunk);
+        for (long at = 0; at < 2 * scenario.Length; at += chunk)   // the second time none of them is a first write, which would be flushed earlier
         {
             Func<long, int, long>? delay = isSlow && at >= scenario.Length ? (_, length) => length == Block ? 5_000_000 : 0 : null;
             Array.ForEach(world.Disks, disk => disk.ReadTakesLonger = delay);
-            buffer.Span.Fill((byte)(1 + (at / Chunk % 250)));
+            buffer.Span.Fill((byte)(1 + (at / chunk % 250)));
             Assert.Equal(IoError.None, world.Lane.Run(world.Space.Write(at % scenario.Length, buffer, WriteFlags.None)));
         }
 
         Assert.Equal(IoError.None, world.Lane.Run(world.Space.Flush()));
         SpaceWorld after = (SpaceWorld)world.Cut(2, (_, _, _) => false);
         Assert.Equal("", after.Lane.Run(after.Open(isNew: false)));
-        for (long at = 0; at < scenario.Length; at += Chunk)
+        for (long at = 0; at < scenario.Length; at += chunk)
         {
             Assert.Equal(IoError.None, after.Lane.Run(after.Space.Read(at, buffer)));
-            Assert.False(buffer.Span.ContainsAnyExcept((byte)(1 + ((scenario.Length + at) / Chunk % 250))), $"wrong data from {at} on");
+            Assert.False(buffer.Span.ContainsAnyExcept((byte)(1 + ((scenario.Length + at) / chunk % 250))), $"wrong data from {at} on");
         }
 
         world.Release();

@@ -16,7 +16,8 @@ public sealed class PageTableTests
         PageTable table = new(new MirrorLayout(shape), shape);
         Dictionary<(int Row, int Column, int Index), ChecksumPage> expected = [];
         Random random = new(columns);
-        SpaceRow[] rows = [.. Enumerable.Range(0, 300).Select(row => new SpaceRow(new MirrorLayout(shape), shape, new SpaceRowMap(row, new SlabPlace[columns], true, new ushort[columns])))];
+        SpaceRow[] rows = [.. Enumerable.Range(0, 300)
+            .Select(row => new SpaceRow(new MirrorLayout(shape), shape, new SpaceRowMap(row, new SlabPlace[columns], true, new ushort[columns])))];
         for (int step = 0; step < 20_000; step++)
         {
             (int Row, int Column, int Index) place = (random.Next(rows.Length), random.Next(columns), random.Next(shape.PagesPerSlab));

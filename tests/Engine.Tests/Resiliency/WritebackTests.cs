@@ -17,7 +17,8 @@ public sealed class WritebackTests
     {
         PoolWorld world = PoolWorld.New(2, 256 << 20, 4096, 1, new VirtualDiskDescription
         {
-            FriendlyName = "disk", ResiliencySettingName = "Mirror", SizeBytes = Pages * PageReach, NumberOfColumns = 1, NumberOfDataCopies = 2, Interleave = 64 << 10,
+            FriendlyName = "disk", ResiliencySettingName = "Mirror", SizeBytes = Pages * PageReach, NumberOfColumns = 1, NumberOfDataCopies = 2,
+                Interleave = 64 << 10,
         });
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
         IoBuffer block = world.Lane.Buffers.Rent(4096);

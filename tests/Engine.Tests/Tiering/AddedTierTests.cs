@@ -9,7 +9,9 @@ using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.Tiering;
 
-/// <summary>A disk of a tier of three slices and one of five is given another: on disks of SCM, which is faster than both, or on any, which is slower.</summary>
+/// <summary>
+/// A disk of a tier of three slices and one of five is given another: on disks of SCM, which is faster than both, or on any, which is slower.
+/// </summary>
 public sealed class AddedTierTests
 {
     private const int Slice = 256 << 10;
@@ -181,7 +183,8 @@ public sealed class AddedTierTests
             with = ends ? Free(world) : with;
             for (int kept = 0; kept < 3; kept++)   // of what the disks had cached: nothing, every other sector, all
             {
-                PoolWorld after = isKill ? world.Kill((ulong)point, () => (kept & 1) == 0) : world.Cut((ulong)point, (disk, write, sector) => ((disk + write + sector + point) & 1) < kept);
+                PoolWorld after = isKill ? world.Kill((ulong)point, () => (kept & 1) == 0)
+                    : world.Cut((ulong)point, (disk, write, sector) => ((disk + write + sector + point) & 1) < kept);
                 Assert.Equal("", after.Lane.Run(after.Open()));
                 VirtualDiskDescription disk = after.VirtualDisk!.Description;
                 bool isThere = disk.Tiers.Length == 3;

@@ -154,7 +154,8 @@ public sealed class PinTableTests
     public void A_lookup_allocates_nothing()
     {
         PinTable table = new((int)Mi, [4000 * Mi, 4 * Mi]);
-        Assert.True(table.TrySet(Make(1, 0, 0, 1) with { Ranges = [.. Enumerable.Range(0, 1000).Select(static i => new PinnedRange(i * 3 * Mi, 4096))] }, out _));
+        Assert.True(table.TrySet(
+            Make(1, 0, 0, 1) with { Ranges = [.. Enumerable.Range(0, 1000).Select(static i => new PinnedRange(i * 3 * Mi, 4096))] }, out _));
         AllocationMeter meter = new();
         for (int window = 0; window < 4; window++)
         {

@@ -115,7 +115,8 @@ public sealed class TierOrderTests
         PoolWorld world = NewWorld();
         TieredStore tiers = world.VirtualDisk!.Tiers!;
         Write(world, 0, Slice, 7);
-        SlabRef[] places = [.. Enumerable.Range(0, 2).Select(tier => world.Pool!.State.Space(world.VirtualDisk.Description.Tiers[tier].DataSpace)!.Row(0)!.Mapping.Sources[0])];
+        SlabRef[] places = [.. Enumerable.Range(0, 2)
+            .Select(tier => world.Pool!.State.Space(world.VirtualDisk.Description.Tiers[tier].DataSpace)!.Row(0)!.Mapping.Sources[0])];
         Assert.NotEqual(places[0].Disk, places[1].Disk);
         SimDisk target = world.Disks[places[1].Disk.Value - 1];
         RepairEnd end = world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new WritingPacer(WriteMissingTarget)));
@@ -186,7 +187,8 @@ public sealed class TierOrderTests
     {
         OpenVirtualDisk disk = world.VirtualDisk!;
         CuttingHost host = new(world);
-        StorageTierStore[] tiers = [.. disk.Parts.Select(part => new StorageTierStore(part.Space, disk.Description.Part(part.Number)!.SizeBytes, Slice, isThin: false))];
+        StorageTierStore[] tiers =
+            [.. disk.Parts.Select(part => new StorageTierStore(part.Space, disk.Description.Part(part.Number)!.SizeBytes, Slice, isThin: false))];
         return (new TieredStore(world.Lane, host, tiers, [0, 1], Slice, disk.Disk.SizeBytes), host);
     }
 

@@ -37,8 +37,10 @@ public sealed class TierPlannerTests
             TierPlan plan = world.Plan(settings);
             Assert.Equal(0, plan.MovesLeftOut);
             world.Apply(plan);
-            Assert.True(world.Plan(settings).Moves.Count == 0, $"case {i}: {string.Join(", ", world.Plan(settings).Moves)} after {string.Join(", ", plan.Moves)}");
-            Assert.All(Enumerable.Range(0, world.Tiers.Length).Where(s => world.Tiers[s] >= 0 && world.Pins[s] >= 0), s => Assert.Equal(world.Pins[s], world.Tiers[s]));
+            Assert.True(world.Plan(settings).Moves.Count == 0,
+                $"case {i}: {string.Join(", ", world.Plan(settings).Moves)} after {string.Join(", ", plan.Moves)}");
+            Assert.All(Enumerable.Range(0, world.Tiers.Length)
+                .Where(s => world.Tiers[s] >= 0 && world.Pins[s] >= 0), s => Assert.Equal(world.Pins[s], world.Tiers[s]));
             Assert.All(Enumerable.Range(0, world.Capacities.Length), tier => Assert.InRange(world.Occupied(tier), 0, world.Capacities[tier]));
         }
     }
@@ -54,7 +56,8 @@ public sealed class TierPlannerTests
             TierPlanSettings settings = RandomSettings(random);
             TierPlan plan = world.Plan(settings);
             double[] up = [.. plan.Moves.Where(static move => move.Reason == SliceReason.Promoted).Select(static move => (double)move.Heat)];
-            double[] down = [.. plan.Moves.Where(static move => move.Reason == SliceReason.MadeRoom && !move.IsPromotion).Select(static move => (double)move.Heat)];
+            double[] down = [.. plan.Moves.Where(static move => move.Reason == SliceReason.MadeRoom && !move.IsPromotion)
+                .Select(static move => (double)move.Heat)];
             Assert.All(up, heat => Assert.True(heat > settings.MoveCost && heat >= settings.MinimumHeat));
             if (up.Length > 0 && down.Length > 0)
             {
@@ -150,7 +153,8 @@ public sealed class TierPlannerTests
         }
 
         TierPlan plan = world.Plan(TierPlanSettings.Default with { FreeReservePercent = 25 });
-        Assert.Equal([(9L, SliceReason.Reserve), (8L, SliceReason.Reserve), (7L, SliceReason.Reserve)], plan.Moves.Select(static move => (move.Slice, move.Reason)));
+        Assert.Equal([(9L, SliceReason.Reserve), (8L, SliceReason.Reserve), (7L, SliceReason.Reserve)],
+            plan.Moves.Select(static move => (move.Slice, move.Reason)));
     }
 
     [Fact]

@@ -45,7 +45,8 @@ public sealed class TierReportTests
     public void Pinned_slices_count_where_they_are_pinned_and_unmapped_ones_nowhere()
     {
         TierReport report = TierReport.Make(
-            10, Mi, s_two, static slice => slice == 9 ? -1 : 1, static slice => slice == 9 ? 1000 : slice, static slice => slice switch { 1 or 8 or 9 => 0, 2 => 1, _ => -1 });
+            10, Mi, s_two, static slice => slice == 9 ? -1 : 1, static slice => slice == 9 ? 1000 : slice, static slice => slice switch { 1 or 8 or 9 => 0,
+            2 => 1, _ => -1 });
         Assert.Equal([2L * Mi, Mi], report.Tiers.Select(static tier => tier.PinnedBytes));
         Assert.Equal([25.0, 5.556], report.Tiers.Select(static tier => Math.Round(tier.PinnedPercentOfIo, 3)));
         Assert.Equal([0.0, 100.0], report.Tiers.Select(static tier => tier.PercentOfIo));

@@ -42,7 +42,8 @@ public sealed class TieredStoreTests
 
         // The disk is full: the last one can only be promoted after the first has made room.
         RepairEnd end = world.Lane.Run(world.VirtualDisk!.Tiers!.Move(
-            [new SliceOrder(0, 1, SliceReason.MadeRoom), new SliceOrder(7, 0, SliceReason.Promoted), new SliceOrder(1, 1, SliceReason.MadeRoom), new SliceOrder(6, 0, SliceReason.Promoted)],
+            [new SliceOrder(0, 1, SliceReason.MadeRoom), new SliceOrder(7, 0, SliceReason.Promoted), new SliceOrder(1, 1, SliceReason.MadeRoom),
+            new SliceOrder(6, 0, SliceReason.Promoted)],
             new SimPacer(world.Lane)));
         Assert.Equal(RepairEnd.Done, end);
         Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
@@ -69,7 +70,8 @@ public sealed class TieredStoreTests
 
         for (int round = 0; round < 10; round++)
         {
-            SliceOrder[] orders = [.. Enumerable.Range(0, 8).Select(slice => new SliceOrder(slice, 1 - tiers.Map[slice].Tier, SliceReason.Promoted)).OrderBy(order => order.Tier)];
+            SliceOrder[] orders = [.. Enumerable.Range(0, 8).Select(slice => new SliceOrder(slice, 1 - tiers.Map[slice].Tier, SliceReason.Promoted))
+                .OrderBy(order => order.Tier)];
             Assert.Equal(RepairEnd.Done, world.Lane.Run(tiers.Move(orders, new SimPacer(world.Lane))));
         }
 
@@ -148,7 +150,8 @@ public sealed class TieredStoreTests
         Assert.Equal(1, tiers.Map.Mapped(0));
         List<StoreExtent> extents = [];
         Assert.Equal(IoError.None, world.Lane.Run(world.Store.Status(0, 3 * Slice, extents)));
-        Assert.Equal([new StoreExtent(Slice, ExtentState.Hole | ExtentState.Zero), new StoreExtent(Slice, ExtentState.Zero), new StoreExtent(Slice, ExtentState.Hole | ExtentState.Zero)], extents);
+        Assert.Equal([new StoreExtent(Slice, ExtentState.Hole | ExtentState.Zero), new StoreExtent(Slice, ExtentState.Zero),
+            new StoreExtent(Slice, ExtentState.Hole | ExtentState.Zero)], extents);
     }
 
     [Fact]
@@ -224,7 +227,8 @@ public sealed class TieredStoreTests
         bool isInUse = true;
         tiers.IsUnitHeld = slice => isInUse && !moves && slice == 0;
         tiers.StepBegins = step => isInUse &= step != 6;
-        LaneTask<RepairEnd> moving = moves ? tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane)) : LaneTask.FromResult(RepairEnd.Done);
+        LaneTask<RepairEnd> moving =
+            moves ? tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane)) : LaneTask.FromResult(RepairEnd.Done);
         Assert.Equal(IoError.None, world.Lane.Run(tiers.Unmap(0, Slice)));
         Assert.True(isInUse && tiers.Map[0].IsMapped);
         if (isWritten)
@@ -431,7 +435,8 @@ public sealed class TieredStoreTests
         Assert.All(Zeros(), value => Assert.Equal(0, value));
 
         (host.IsFull, host.ComesAbout) = (false, false);
-        Assert.Equal(RepairEnd.Done, world.Lane.Run(store.Move([new SliceOrder(1, 1, SliceReason.Demoted), new SliceOrder(7, 0, SliceReason.Promoted)], new SimPacer(world.Lane))));
+        Assert.Equal(RepairEnd.Done,
+            world.Lane.Run(store.Move([new SliceOrder(1, 1, SliceReason.Demoted), new SliceOrder(7, 0, SliceReason.Promoted)], new SimPacer(world.Lane))));
         for (int slice = 0; slice < 8; slice++)
         {
             Assert.Equal(IoError.None, Fill(slice, 9));
@@ -462,7 +467,8 @@ public sealed class TieredStoreTests
         VirtualDiskDescription disk = world.VirtualDisk!.Description;
         Host host = new(new PoolSliceHost(world.Pool!, disk.Id));
         return (new TieredStore(
-            world.Lane, host, [.. world.VirtualDisk.Parts.Select(part => new StorageTierStore(part.Space, disk.Part(part.Number)!.SizeBytes, Slice, isThin: false))],
+            world.Lane, host, [.. world.VirtualDisk.Parts.Select(
+                part => new StorageTierStore(part.Space, disk.Part(part.Number)!.SizeBytes, Slice, isThin: false))],
             [0, 1], Slice, 8 * Slice), host);
     }
 

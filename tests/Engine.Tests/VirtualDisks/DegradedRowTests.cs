@@ -19,7 +19,8 @@ public class DegradedRowTests
     [InlineData(1, 2, false, 2, ProvisioningType.Fixed)]
     [InlineData(2, 2, true, 4, ProvisioningType.Thin)]
     [InlineData(1, 3, true, 3, ProvisioningType.Thin)]
-    public void A_first_write_succeeds_with_the_copies_there_are_and_is_made_whole_later(int columns, int copies, bool checksums, int disks, ProvisioningType provisioning)
+    public void A_first_write_succeeds_with_the_copies_there_are_and_is_made_whole_later(int columns, int copies, bool checksums, int disks,
+        ProvisioningType provisioning)
     {
         PoolWorld world = Create(Spec(columns, copies, checksums) with { ProvisioningType = provisioning }, disks);
         world.Disks[1].Pulled = true;
@@ -208,7 +209,8 @@ public class DegradedRowTests
         PoolWorld world = Create(Spec(1, 2, checksums), 2);
         world.Disks[1].Pulled = true;
         byte[] data = Write(world, Random(4096), 0);
-        SlabRef slab = world.Pool!.State.Space(world.VirtualDisk!.Description.DataSpace)!.Row(0)!.Mapping.Sources.ToArray().Single(static slab => slab.Disk == Number(1));
+        SlabRef slab = world.Pool!.State.Space(world.VirtualDisk!.Description.DataSpace)!.Row(0)!.Mapping.Sources.ToArray()
+            .Single(static slab => slab.Disk == Number(1));
         byte[] former = new byte[world.Pool.Slabs.DataBytes];
         former.AsSpan().Fill(0xA5);
         world.Disks[1].Media.Write(world.Pool.Layout(slab.Disk).SlabOffset(slab.Slab) + world.Pool.Slabs.ChecksumBytes, former);

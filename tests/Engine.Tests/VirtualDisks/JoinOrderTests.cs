@@ -66,7 +66,8 @@ public sealed class JoinOrderTests
     public void A_copy_that_took_a_write_counts_only_while_its_disk_is_in_the_view()
     {
         PoolWorld world = CreateDirty();
-        int[] disks = [.. world.Pool!.State.Space(world.VirtualDisk!.Description.DataSpace)!.Row(0)!.Mapping.Sources.ToArray().Select(slab => slab.Disk.Value - 1)];
+        int[] disks = [.. world.Pool!.State.Space(world.VirtualDisk!.Description.DataSpace)!.Row(0)!.Mapping.Sources.ToArray()
+            .Select(slab => slab.Disk.Value - 1)];
         world.Disks[disks[1]].WriteTakesLonger = static (offset, _) => IsMetadata(offset) ? 0 : 10 * SlowNs;
         world.Disks[disks[1]].WriteFails = static (offset, _) => !IsMetadata(offset);
         IoBuffer buffer = world.Lane.Buffers.Rent(4096);
@@ -99,7 +100,8 @@ public sealed class JoinOrderTests
         Write(world, 'O');
         Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
         Write(world, 'A');
-        Array.ForEach(world.Disks, static disk => disk.WriteTakesLonger = static (offset, _) => offset >= DiskLayout.Journal && IsMetadata(offset) ? SlowNs : 0);
+        Array.ForEach(world.Disks, static disk =>
+            disk.WriteTakesLonger = static (offset, _) => offset >= DiskLayout.Journal && IsMetadata(offset) ? SlowNs : 0);
         return world;
     }
 

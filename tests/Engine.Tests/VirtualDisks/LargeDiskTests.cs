@@ -19,7 +19,8 @@ public sealed class LargeDiskTests
     [InlineData(ProvisioningType.Thin, 9L << 40, false, false)]
     [InlineData(ProvisioningType.Fixed, 8L << 40, true, false)]
     [InlineData(ProvisioningType.Thin, 16L << 40, true, true)]
-    public void A_mirror_is_written_at_its_ends_and_at_odd_offsets_cut_repaired_and_unmapped(ProvisioningType provisioning, long bytes, bool checksums, bool isTiered)
+    public void A_mirror_is_written_at_its_ends_and_at_odd_offsets_cut_repaired_and_unmapped(ProvisioningType provisioning, long bytes, bool checksums,
+        bool isTiered)
     {
         PoolWorld world = PoolWorld.New(isTiered ? 4 : 3, MemberBytes, 4096, seed: 1);
         world.Lane.Run(world.CreatePool());
@@ -41,7 +42,8 @@ public sealed class LargeDiskTests
             Holds(world, offsets[i], lengths[i], i);
         }
 
-        int[] disks = [.. world.Pool!.State.Space(world.VirtualDisk!.Description.Parts[0].DataSpace)!.EnumerateRows().First().Row.Mapping.Sources.ToArray().Select(static slab => slab.Disk.Value - 1)];
+        int[] disks = [.. world.Pool!.State.Space(world.VirtualDisk!.Description.Parts[0].DataSpace)!.EnumerateRows().First().Row.Mapping.Sources.ToArray()
+            .Select(static slab => slab.Disk.Value - 1)];
         world.Disks[disks[1]].Pulled = true;
         Write(world, offsets[0], 4096, 7);
         Assert.Equal("", world.Lane.Run(world.Return(disks[1])));

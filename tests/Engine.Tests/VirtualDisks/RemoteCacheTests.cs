@@ -328,7 +328,8 @@ public sealed class RemoteCacheTests
 
     /// <summary>Indexes of the disks that the ring is on.</summary>
     private static int[] RingDisks(PoolWorld world) =>
-        [.. world.CachePool!.State.Space(world.VirtualDisk!.Description.CacheSpace)!.Row(0)!.Mapping.Sources.ToArray().Select(slab => OwnerDisks + slab.Disk.Value - 1)];
+        [.. world.CachePool!.State.Space(world.VirtualDisk!.Description.CacheSpace)!.Row(0)!.Mapping.Sources.ToArray()
+            .Select(slab => OwnerDisks + slab.Disk.Value - 1)];
 
     private static int Used(Pool pool) => (int)pool.State.Disks.Values.Sum(disk => disk.UsedSlabs);
 

@@ -175,12 +175,15 @@ public sealed class TwoHistoriesTests
                     PoolWorld whole = without.Restart(5, (away, cut.CopyOf(away)));
                     PoolScan[] scans = [.. whole.Disks.Select(disk => whole.Lane.Run(Pool.Scan(whole.Environment, disk)))];
                     PoolOpenResult opened = whole.Lane.Run(Pool.Open(whole.Environment, scans[0].Label!.Pool, scans));
-                    Assert.True(opened.Refused.Count == 0, $"point {point}, variant {variant}, disk {away + 1}: {string.Join(" ", opened.Refused.Select(disk => disk.Reason))}");
+                    Assert.True(opened.Refused.Count == 0,
+                        $"point {point}, variant {variant}, disk {away + 1}: {string.Join(" ", opened.Refused.Select(disk => disk.Reason))}");
                     DiskNumber number = new((ushort)(away + 1));
                     CommitResult joined = whole.Lane.Run(opened.Pool!.Rejoin(number));
-                    Assert.True(joined == CommitResult.Committed || opened.Pool.View.Contains(number), $"point {point}, variant {variant}, disk {away + 1}: {joined.Reason}");
+                    Assert.True(joined == CommitResult.Committed || opened.Pool.View.Contains(number),
+                        $"point {point}, variant {variant}, disk {away + 1}: {joined.Reason}");
                     Assert.DoesNotContain(
-                        opened.Pool.State.Spaces.Values, space => space.Description.Kind == SpaceKind.Data && space.EnumerateRows().Any(row => row.Row.HasStale));
+                        opened.Pool.State.Spaces.Values, space =>
+                            space.Description.Kind == SpaceKind.Data && space.EnumerateRows().Any(row => row.Row.HasStale));
                     whole.Release();
                     without.Release();
                 }

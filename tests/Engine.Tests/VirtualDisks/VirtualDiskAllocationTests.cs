@@ -89,7 +89,8 @@ public sealed class VirtualDiskAllocationTests : IDisposable
     {
         IDisk[] disks = [.. images.Select(image => new MeteredDisk(lane, new DiskFactory().Open(lane, image.Uri, new DiskOverrides())))];
         Pool pool = await Pool.Create(
-            new PoolEnvironment(lane, state, lane.NewGuid()), new NewPoolSpec { FriendlyName = "p" }, [.. disks.Select((disk, i) => Member(disk, i, isJournal: i >= copies))]);
+            new PoolEnvironment(lane, state, lane.NewGuid()),
+            new NewPoolSpec { FriendlyName = "p" }, [.. disks.Select((disk, i) => Member(disk, i, isJournal: i >= copies))]);
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new VirtualDiskDescription
         {
             FriendlyName = "d", ResiliencySettingName = copies == 1 ? "Simple" : "Mirror", SizeBytes = DiskBytes,

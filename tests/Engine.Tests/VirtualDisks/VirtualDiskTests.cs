@@ -250,7 +250,8 @@ public class VirtualDiskTests
     public void A_disk_with_a_write_cache_has_a_space_for_it_until_it_is_removed(int copies, bool checksums, bool thin)
     {
         PoolWorld world = PoolWorld.New(5, 64 * Mebibyte, 4096, seed: 21);
-        Assert.Equal("", world.Lane.Run(world.Create(Spec(1, copies, 8, thin, checksums) with { WriteCacheSize = 5 * Mebibyte, Destage = new() { Hold = true } })));
+        Assert.Equal("", world.Lane.Run(
+            world.Create(Spec(1, copies, 8, thin, checksums) with { WriteCacheSize = 5 * Mebibyte, Destage = new() { Hold = true } })));
         Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
         PoolWorld again = world.Cut(22, static (_, _, _) => false);
         Assert.Equal("", again.Lane.Run(again.Open()));

@@ -20,11 +20,14 @@ internal static class FormatTargets
         Block("superblock", static block => Sealing.PoolBlock(block), Superblock, Superblocks()),
         Block("metadata-block", static block => Sealing.MetadataBlock(block), MetadataBlock, MetadataBlocks()),
         Block("checkpoint-page", static block => Sealing.PoolBlock(block), CheckpointPage, CheckpointPages()),
-        Block("witness", static block => Sealing.PoolBlock(block), Witness, [new WitnessRecord(Samples.Pool, Samples.Id, 4, Samples.View) { History = Samples.History }.Encode()]),
+        Block("witness", static block => Sealing.PoolBlock(block),
+        Witness, [new WitnessRecord(Samples.Pool, Samples.Id, 4, Samples.View) { History = Samples.History }.Encode()]),
         Block("journal-block", static block => Sealing.JournalBlock(block), JournalBlock, JournalBlocks()),
         Block("checksum-sector", static sector => Sealing.ChecksumSector(sector), ChecksumSector, ChecksumSectors()),
-        new("heat-snapshot", [HeatSnapshotOf(20, 400), HeatSnapshotOf(900, 1800)], HeatSnapshot) { IsFixedLength = true, Reseal = static blocks => Sealing.HeatSnapshot(blocks) },
-        new("heat-file", [HeatSnapshotOf(20, 400), HeatSnapshotOf(900, 1800)], HeatFile) { IsFixedLength = true, Reseal = static blocks => Sealing.HeatSnapshot(blocks) },
+        new("heat-snapshot", [HeatSnapshotOf(20, 400), HeatSnapshotOf(900, 1800)], HeatSnapshot) { IsFixedLength = true,
+        Reseal = static blocks => Sealing.HeatSnapshot(blocks) },
+        new("heat-file", [HeatSnapshotOf(20, 400), HeatSnapshotOf(900, 1800)], HeatFile) { IsFixedLength = true,
+        Reseal = static blocks => Sealing.HeatSnapshot(blocks) },
         new("integrity-log", [IntegrityPayload()], Integrity) { MaxLength = Engine.Formats.JournalBlock.PayloadCapacity },
         new("crash-notes", [FirstWriteJournalOf(3, 2), FirstWriteJournalOf(0, 16)], Notes) { IsFixedLength = true },
         new("foreign-signature", [new byte[8192], Signatures()], Signature) { MaxLength = 300 << 10, Weight = 20 },
@@ -60,7 +63,8 @@ internal static class FormatTargets
     private static byte[][] Superblocks() =>
     [
         .. Made(static block => Samples.Superblock.Encode(block, Samples.Pool, Samples.Disk, Slot)),
-        .. Made(static block => (Samples.Superblock with { View = Samples.View with { Prior = null }, IsForming = true }).Encode(block, Samples.Pool, Samples.Disk, Slot)),
+        .. Made(static block =>
+            (Samples.Superblock with { View = Samples.View with { Prior = null }, IsForming = true }).Encode(block, Samples.Pool, Samples.Disk, Slot)),
     ];
 
     private static string Superblock(byte[] block)
@@ -111,7 +115,8 @@ internal static class FormatTargets
         [
             .. Made(block => new CheckpointPage(7, new PageKey(PageKind.Root, default, 0, 0)).Encode(block, s_place, root)),
             .. Made(block => new CheckpointPage(7, new PageKey(PageKind.Table, default, 0, 1)).Encode(block, s_place, root.AsSpan(28))),
-            .. Made(static block => new CheckpointPage(7, new PageKey(PageKind.Disk, Samples.Id, 4, 2)).Encode(block, s_place, Samples.Encode(Samples.Records[1]))),
+            .. Made(static block =>
+                new CheckpointPage(7, new PageKey(PageKind.Disk, Samples.Id, 4, 2)).Encode(block, s_place, Samples.Encode(Samples.Records[1]))),
         ];
     }
 

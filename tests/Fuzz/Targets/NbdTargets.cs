@@ -49,7 +49,8 @@ internal static class NbdTargets
         List<byte> all = [mode, 0, 0, 0, 3];
         void Option(uint option, params byte[] data) => all.AddRange([.. "IHAVEOPT"u8, .. Big(option), .. Big((uint)data.Length), .. data]);
         void Request(ushort command, ulong offset, uint length, ushort flags, int payload = 0) =>
-            all.AddRange([.. Big(RequestMagic), (byte)(flags >> 8), (byte)flags, 0, (byte)command, .. Big(0), .. Big((uint)all.Count), .. Big((uint)(offset >> 32)), .. Big((uint)offset), .. Big(length), .. new byte[payload]]);
+            all.AddRange([.. Big(RequestMagic), (byte)(flags >> 8), (byte)flags, 0, (byte)command, .. Big(0), .. Big((uint)all.Count),
+                .. Big((uint)(offset >> 32)), .. Big((uint)offset), .. Big(length), .. new byte[payload]]);
 
         Option(3);
         if (structured)

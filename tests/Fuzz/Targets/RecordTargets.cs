@@ -84,7 +84,8 @@ internal static class RecordTargets
             }
         }
 
-        if (copy.Spaces.Count != state.Spaces.Count || copy.Disks.Values.Sum(static disk => disk.UsedSlabs) != state.Disks.Values.Sum(static disk => disk.UsedSlabs))
+        if (copy.Spaces.Count != state.Spaces.Count
+            || copy.Disks.Values.Sum(static disk => disk.UsedSlabs) != state.Disks.Values.Sum(static disk => disk.UsedSlabs))
         {
             throw new WrongAnswerException("a checkpoint that is another state");
         }

@@ -15,7 +15,8 @@ internal static class RequestTargets
     private static readonly VerbDispatcher s_dispatcher = new(s_verbs.Select(HandlerOf), new SemaphoreSlim(1));
 
     private static readonly string[] s_words =
-        ["null", "true", "1e999", "-1", "\"\"", "[null]", "{}", "[[[[", "\"*\"", "18446744073709551616", "\\u0000", "\\ud800", "\"Mirror\"", "\"Retired\"", ","];
+        ["null", "true", "1e999", "-1", "\"\"", "[null]", "{}", "[[[[", "\"*\"", "18446744073709551616", "\\u0000", "\\ud800", "\"Mirror\"", "\"Retired\"",
+        ","];
 
     internal static IReadOnlyList<FuzzTarget> All { get; } =
     [
@@ -28,7 +29,8 @@ internal static class RequestTargets
     private static string Run(byte[] bytes)
     {
         int end = Math.Max(0, bytes.AsSpan().IndexOf((byte)'\n'));
-        byte[] answer = s_dispatcher.RunAsync(Encoding.UTF8.GetString(bytes, 0, end), bytes[Math.Min(bytes.Length, end + 1)..], CancellationToken.None).GetAwaiter().GetResult();
+        byte[] answer = s_dispatcher.RunAsync(Encoding.UTF8.GetString(bytes, 0, end), bytes[Math.Min(bytes.Length, end + 1)..], CancellationToken.None)
+            .GetAwaiter().GetResult();
         using JsonDocument reply = JsonDocument.Parse(answer);
         foreach (JsonElement error in reply.RootElement.GetProperty("Errors").EnumerateArray())
         {

@@ -28,7 +28,9 @@ internal sealed class SystemTargets : IDisposable
 
     internal SystemTargets()
     {
-        string values = string.Join(Separator, "2097152", "0", "0", "8:0", "1", "512", "4096", "write back", "Disk", "ACME", "1.0", "\0\0\0\0\x1C\x20", "\0\0\0\x4ABCD", "S", "SD", "N/A", "lv");
+        string values = string.Join(
+            Separator, "2097152", "0", "0", "8:0", "1", "512", "4096", "write back", "Disk", "ACME", "1.0", "\0\0\0\0\x1C\x20", "\0\0\0\x4ABCD", "S", "SD",
+            "N/A", "lv");
         string system = string.Join(Separator, "25 1 8:0 / / rw - ext4 /dev/sda rw", "Filename Type\n/dev/sda2 partition 1 0 -2");
         All =
         [

@@ -15,7 +15,8 @@ internal static class TextTargets
     private const long RejectionBytes = 256 << 10;   // an exception with its message and trace
 
     private static readonly string[] s_words =
-        ["\0", ",", "'", "\"", " ", "-", ":", "*", "?", "[a-z]", "[", "]", "`", "%2F", "%", "0x", ".", "KB", "PB", "18446744073709551615", "$true", "null", "\u0130", "{", "}", "[]"];
+        ["\0", ",", "'", "\"", " ", "-", ":", "*", "?", "[a-z]", "[", "]", "`", "%2F", "%", "0x", ".", "KB", "PB", "18446744073709551615", "$true", "null",
+        "\u0130", "{", "}", "[]"];
 
     internal static IReadOnlyList<FuzzTarget> All { get; } =
     [
@@ -126,8 +127,10 @@ internal static class TextTargets
     {
         OneFile state = new();
         DiskRegistry registry = new(state);
-        registry.Disks.Add(new RegisteredDisk { Id = Samples.Id, DeviceId = 3, Uri = "file:/a/b.img", FriendlyName = "d", Description = "text", SlotNumber = 4 });
-        registry.Disks.Add(new RegisteredDisk { Id = Guid.Empty, DeviceId = 4, Uri = "emulated:/a/c.img?profile=HDD7200", FriendlyName = "e", LatencyProfile = "HDD7200" });
+        registry.Disks.Add(new RegisteredDisk { Id = Samples.Id, DeviceId = 3, Uri = "file:/a/b.img", FriendlyName = "d", Description = "text",
+            SlotNumber = 4 });
+        registry.Disks.Add(new RegisteredDisk { Id = Guid.Empty, DeviceId = 4, Uri = "emulated:/a/c.img?profile=HDD7200", FriendlyName = "e",
+            LatencyProfile = "HDD7200" });
         registry.Save();
         return Utf8(state.Content!);
     }
@@ -172,7 +175,8 @@ internal static class TextTargets
     private static string Netlink(byte[] bytes)
     {
         IReadOnlyList<NetlinkMessage> messages = NetlinkMessage.Read(bytes);
-        int attributes = messages.Sum(static message => message.Attributes.Values.Sum(static value => 1 + NetlinkAttributes.Read(value).Count) + message.Errno + message.Command);
+        int attributes = messages.Sum(
+            static message => message.Attributes.Values.Sum(static value => 1 + NetlinkAttributes.Read(value).Count) + message.Errno + message.Command);
         return $"{(messages.Count > 1 ? "several" : "one")} {attributes > 0}";
     }
 }

@@ -64,7 +64,8 @@ internal static class ImageSealing
         PoolImage image, ImageDisk disk, int number, ImageArea area, int sequenceAt, int previousAt, int chainAt, Action<byte[]> seal)
     {
         Dictionary<ulong, uint> chains = [];
-        foreach (byte[] block in image.Areas[(int)area][number].Select(disk.Own).OrderBy(block => BinaryPrimitives.ReadUInt64LittleEndian(block.AsSpan(sequenceAt))))
+        foreach (byte[] block in image.Areas[(int)area][number].Select(disk.Own)
+            .OrderBy(block => BinaryPrimitives.ReadUInt64LittleEndian(block.AsSpan(sequenceAt))))
         {
             ulong sequence = BinaryPrimitives.ReadUInt64LittleEndian(block.AsSpan(sequenceAt));
             if (chains.TryGetValue(sequence - 1, out uint chain))

@@ -65,7 +65,8 @@ internal sealed class PoolImage
         MemoryState state = new();
         ImageDisk[] disks = [.. Enumerable.Range(1, 2).Select(static i => new ImageDisk($"disk{i}", new byte[]?[DiskBlocks]))];
         PoolEnvironment environment = new(lane, state, Samples.Id);
-        Pool pool = lane.Run(Pool.Create(environment, new NewPoolSpec { FriendlyName = "pool" }, [.. disks.Select(static disk => new NewDiskSpec(disk, disk.Identity.DeviceKey))]));
+        Pool pool = lane.Run(Pool.Create(
+            environment, new NewPoolSpec { FriendlyName = "pool" }, [.. disks.Select(static disk => new NewDiskSpec(disk, disk.Identity.DeviceKey))]));
         OpenVirtualDisk open = lane.Run(VirtualDiskBuilder.Create(pool, new VirtualDiskDescription
         {
             FriendlyName = "mirror", ResiliencySettingName = "Mirror", SizeBytes = 3 * Mebibyte, NumberOfColumns = 1, NumberOfDataCopies = 2,
@@ -103,9 +104,11 @@ internal sealed class PoolImage
             .Concat(Newest(Range(disk, Layout.SuperblockRingB, DiskLayout.SuperblockSlots), disk)),
         ImageArea.Journal => Range(disk, DiskLayout.Journal, Layout.JournalBlocks),
         ImageArea.Heap => Range(disk, Layout.Heap, Layout.HeapPages),
-        ImageArea.Log => SlabsOf(state, SpaceKind.IntegrityLog, number).SelectMany(slab => Range(disk, Layout.SlabDataOffset(slab), (int)(Layout.Slabs.DataBytes / ImageDisk.BlockSize))),
+        ImageArea.Log => SlabsOf(state, SpaceKind.IntegrityLog, number)
+            .SelectMany(slab => Range(disk, Layout.SlabDataOffset(slab), (int)(Layout.Slabs.DataBytes / ImageDisk.BlockSize))),
         ImageArea.ChecksumPages => SlabsOf(state, SpaceKind.Data, number).SelectMany(slab => Range(disk, Layout.SlabOffset(slab), Layout.Slabs.ChecksumPages)),
-        ImageArea.Data => SlabsOf(state, SpaceKind.Data, number).SelectMany(slab => Range(disk, Layout.SlabDataOffset(slab), (int)(Layout.Slabs.DataBytes / ImageDisk.BlockSize))),
+        ImageArea.Data => SlabsOf(state, SpaceKind.Data, number)
+            .SelectMany(slab => Range(disk, Layout.SlabDataOffset(slab), (int)(Layout.Slabs.DataBytes / ImageDisk.BlockSize))),
         _ => [],
     };
 

@@ -9,24 +9,24 @@ namespace TierSpaces.Host.Tests.Attaching;
 public sealed class AttachTests : IDisposable
 {
     private const string Id = "{11111111-2222-3333-4444-555555555555}";
-    private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
-    private readonly HostPaths paths;
-    private readonly HostState state;
-    private readonly List<string> devices = [];
-    private Process? server;
+    private readonly string _root = Directory.CreateTempSubdirectory("ts").FullName;
+    private readonly HostPaths _paths;
+    private readonly HostState _state;
+    private readonly List<string> _devices = [];
+    private Process? _server;
 
     public AttachTests()
     {
-        paths = new HostPaths(Path.Combine(root, "h"));
-        state = new HostState(paths.State, Path.Combine(root, "run"));
+        _paths = new HostPaths(Path.Combine(_root, "h"));
+        _state = new HostState(_paths.State, Path.Combine(_root, "run"));
     }
 
-    private string Mount => Path.Combine(root, "m");
+    private string Mount => Path.Combine(_root, "m");
 
     [Fact]
     public void A_machine_that_can_attach_nothing_says_why()
     {
-        AttachOutcome outcome = new AttachManager(paths, new AttachStore(state), [new Unwilling()]).Attach(Target("d"));
+        AttachOutcome outcome = new AttachManager(_paths, new AttachStore(_state), [new Unwilling()]).Attach(Target("d"));
         Assert.Equal(new AttachOutcome("NbdUri", null, "No block device: the stars are wrong."), outcome);
     }
 
@@ -37,13 +37,13 @@ public sealed class AttachTests : IDisposable
         StartServer();
         AttachManager manager = Manager();
         string device = manager.Attach(Target("my disk")).DevicePath!;
-        Assert.Equal(Path.Combine(paths.Devices, "my%20disk"), device);
+        Assert.Equal(Path.Combine(_paths.Devices, "my%20disk"), device);
         Tool.Run("mkfs.ext4", "-q", device);
         Directory.CreateDirectory(Mount);
         Tool.Run("mount", device, Mount);
         Task<int> writing = Task.Run(() => WriteAndReadBack(TimeSpan.FromSeconds(4)), TestContext.Current.CancellationToken);
         await Task.Delay(1000, TestContext.Current.CancellationToken);
-        server!.Kill();
+        _server!.Kill();
         await Task.Delay(500, TestContext.Current.CancellationToken);
         StartServer();
         Assert.True(await writing > 0);
@@ -59,10 +59,10 @@ public sealed class AttachTests : IDisposable
         SkipUnlessPossible();
         StartServer();
         AttachOutcome before = Manager().Attach(Target("d"));
-        AttachRecord record = Assert.Single(new AttachStore(state).Read());
+        AttachRecord record = Assert.Single(new AttachStore(_state).Read());
         AttachManager later = Manager();
         Assert.Equal(before, later.Attach(Target("d")));
-        Assert.Equal(record.Processes, Assert.Single(new AttachStore(state).Read()).Processes);
+        Assert.Equal(record.Processes, Assert.Single(new AttachStore(_state).Read()).Processes);
         later.Detach(Id);
         AssertNothingIsLeft();
     }
@@ -73,14 +73,14 @@ public sealed class AttachTests : IDisposable
         SkipUnlessPossible();
         StartServer();
         Manager().Attach(Target("d"));
-        foreach (ProcessMark process in new AttachStore(state).Read()[0].Processes)
+        foreach (ProcessMark process in new AttachStore(_state).Read()[0].Processes)
         {
             RunningProcess.End(process);
         }
 
         AttachManager manager = Manager();
         Assert.Equal("NbdFuse", manager.Attach(Target("d")).Method);
-        Assert.All(new AttachStore(state).Read()[0].Processes, process => Assert.True(RunningProcess.IsAlive(process)));
+        Assert.All(new AttachStore(_state).Read()[0].Processes, process => Assert.True(RunningProcess.IsAlive(process)));
         manager.Detach(Id);
         AssertNothingIsLeft();
     }
@@ -121,9 +121,9 @@ public sealed class AttachTests : IDisposable
         }
 
         Quietly(() => Manager().Detach(Id));
-        server?.Kill();
-        state.Dispose();
-        Directory.Delete(root, recursive: true);
+        _server?.Kill();
+        _state.Dispose();
+        Directory.Delete(_root, recursive: true);
     }
 
     private static void SkipUnlessPossible()
@@ -143,22 +143,22 @@ public sealed class AttachTests : IDisposable
         }
     }
 
-    private AttachManager Manager() => new(paths, new AttachStore(state), [new Remembering(devices)]);
+    private AttachManager Manager() => new(_paths, new AttachStore(_state), [new Remembering(_devices)]);
 
-    private AttachTarget Target(string name) => new(Id, name, Path.Combine(root, "server.sock"), "export of " + name, 4096);
+    private AttachTarget Target(string name) => new(Id, name, Path.Combine(_root, "server.sock"), "export of " + name, 4096);
 
     private void StartServer()
     {
-        string image = Path.Combine(root, "image");
+        string image = Path.Combine(_root, "image");
         if (!File.Exists(image))
         {
             using FileStream file = File.Create(image);
             file.SetLength(64 << 20);
         }
 
-        string socket = Path.Combine(root, "server.sock");
+        string socket = Path.Combine(_root, "server.sock");
         File.Delete(socket);
-        server = Process.Start(new ProcessStartInfo("nbdkit", ["--foreground", "--unix", socket, "file", image]));
+        _server = Process.Start(new ProcessStartInfo("nbdkit", ["--foreground", "--unix", socket, "file", image]));
         Scratch.Eventually("the server listens", () => File.Exists(socket));
     }
 
@@ -183,34 +183,34 @@ public sealed class AttachTests : IDisposable
 
     private void AssertNothingIsLeft()
     {
-        Assert.Empty(new AttachStore(state).Read());
-        Assert.DoesNotContain(root, File.ReadAllText("/proc/self/mounts"));
-        Assert.All(devices, device => Assert.Throws<AttachException>(() => Tool.Run("losetup", device)));
-        Assert.True(!Directory.Exists(paths.Devices) || Directory.GetFileSystemEntries(paths.Devices).Length == 0);
-        Assert.Empty(Directory.GetFileSystemEntries(Path.Combine(paths.Home, "att")));
+        Assert.Empty(new AttachStore(_state).Read());
+        Assert.DoesNotContain(_root, File.ReadAllText("/proc/self/mounts"));
+        Assert.All(_devices, device => Assert.Throws<AttachException>(() => Tool.Run("losetup", device)));
+        Assert.True(!Directory.Exists(_paths.Devices) || Directory.GetFileSystemEntries(_paths.Devices).Length == 0);
+        Assert.Empty(Directory.GetFileSystemEntries(Path.Combine(_paths.Home, "att")));
     }
 
     /// <summary>The real attacher; the test learns which devices it made.</summary>
     private sealed class Remembering(List<string> devices) : IAttacher
     {
-        private readonly NbdFuseAttacher real = new();
+        private readonly NbdFuseAttacher _real = new();
 
-        public string Method => real.Method;
+        public string Method => _real.Method;
 
-        public string? Obstacle() => real.Obstacle();
+        public string? Obstacle() => _real.Obstacle();
 
         public AttachRecord Attach(AttachTarget target, string folder)
         {
-            AttachRecord record = real.Attach(target, folder);
+            AttachRecord record = _real.Attach(target, folder);
             devices.Add(record.Device);
             return record;
         }
 
-        public bool IsIntact(AttachRecord record) => real.IsIntact(record);
+        public bool IsIntact(AttachRecord record) => _real.IsIntact(record);
 
-        public void Resume(AttachRecord record, AttachTarget target) => real.Resume(record, target);
+        public void Resume(AttachRecord record, AttachTarget target) => _real.Resume(record, target);
 
-        public void Detach(AttachRecord record) => real.Detach(record);
+        public void Detach(AttachRecord record) => _real.Detach(record);
     }
 
     private sealed class Unwilling : IAttacher

@@ -11,20 +11,20 @@ namespace TierSpaces.Host.Tests.Attaching;
 public sealed class FileMapTests : IDisposable
 {
     private const string Id = "11111111222233334444555555555555";
-    private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
-    private readonly HostState state;
-    private readonly AttachManager attachments;
+    private readonly string _root = Directory.CreateTempSubdirectory("ts").FullName;
+    private readonly HostState _state;
+    private readonly AttachManager _attachments;
 
     public FileMapTests()
     {
-        HostPaths paths = new(Path.Combine(root, "h"));
-        state = new HostState(paths.State, Path.Combine(root, "run"));
-        attachments = new AttachManager(paths, new AttachStore(state), [new Loop(Image)]);
+        HostPaths paths = new(Path.Combine(_root, "h"));
+        _state = new HostState(paths.State, Path.Combine(_root, "run"));
+        _attachments = new AttachManager(paths, new AttachStore(_state), [new Loop(Image)]);
     }
 
-    private string Image => Path.Combine(root, "image");
+    private string Image => Path.Combine(_root, "image");
 
-    private string Mount => Path.Combine(root, "m");
+    private string Mount => Path.Combine(_root, "m");
 
     [Theory]
     [InlineData("ext4", 64)]
@@ -43,7 +43,7 @@ public sealed class FileMapTests : IDisposable
             file.Write(content, 2 << 20, 1 << 20);
         }
 
-        FilePlace place = new FileMap(attachments).Find(path);
+        FilePlace place = new FileMap(_attachments).Find(path);
         Assert.Equal((Id, 2L << 20), (place.VirtualDisk, place.Pieces.Sum(piece => piece.Length)));
         Tool.Run("sync", "-f", path);
         using SafeFileHandle below = File.OpenHandle(Image);
@@ -55,9 +55,9 @@ public sealed class FileMapTests : IDisposable
         });
         Assert.True(found.SequenceEqual(content.Take(1 << 20).Concat(content.Skip(2 << 20))));
 
-        VolumePlace volume = new FileMap(attachments).FindVolume(Mount, "Path");
+        VolumePlace volume = new FileMap(_attachments).FindVolume(Mount, "Path");
         Assert.Equal(new VolumePlace(Id, new PinnedRange(0, (long)mebibytes << 20)), volume);
-        Assert.Equal(volume, new FileMap(attachments).FindVolume(new AttachStore(state).Read()[0].Device, "Path"));
+        Assert.Equal(volume, new FileMap(_attachments).FindVolume(new AttachStore(_state).Read()[0].Device, "Path"));
     }
 
     [Fact]
@@ -75,7 +75,8 @@ public sealed class FileMapTests : IDisposable
     [Fact]
     public void Addresses_of_btrfs_are_not_taken_for_places()
     {
-        Assert.SkipWhen(Tool.Find("mkfs.btrfs") is null || !File.ReadAllText("/proc/filesystems").Contains("btrfs"), "btrfs is missing: apt-get install btrfs-progs");
+        Assert.SkipWhen(Tool.Find("mkfs.btrfs") is null || !File.ReadAllText("/proc/filesystems").Contains("btrfs"),
+            "btrfs is missing: apt-get install btrfs-progs");
         MountNew("btrfs", 128);
         File.WriteAllBytes(Path.Combine(Mount, "f"), new byte[1 << 20]);
         Assert.Contains("is on btrfs, whose addresses are its own", ManagementError("f"));
@@ -85,20 +86,21 @@ public sealed class FileMapTests : IDisposable
     public void A_file_on_another_device_is_refused_by_the_name_of_that()
     {
         SkipUnlessPossible();
-        string path = Path.Combine(root, "elsewhere");
+        string path = Path.Combine(_root, "elsewhere");
         File.WriteAllBytes(path, new byte[1 << 20]);
-        StorageErrorInfo problem = Assert.Throws<StorageException>(() => new FileMap(attachments).Find(path)).Error;
+        StorageErrorInfo problem = Assert.Throws<StorageException>(() => new FileMap(_attachments).Find(path)).Error;
         Assert.Matches("is on /dev/.*, which is no connected virtual disk|is on no block device|which does not tell where", problem.ExtendedInformation);
     }
 
     [Fact]
     public void A_path_that_is_not_there_is_refused_with_its_parameter_and_what_to_do()
     {
-        string path = Path.Combine(root, "none");
-        StorageErrorInfo volume = Assert.Throws<StorageException>(() => new FileMap(attachments).FindVolume(path, "VolumePath")).Error;
+        string path = Path.Combine(_root, "none");
+        StorageErrorInfo volume = Assert.Throws<StorageException>(() => new FileMap(_attachments).FindVolume(path, "VolumePath")).Error;
         Assert.StartsWith($"-VolumePath '{path}' cannot be opened by the host", volume.ExtendedInformation, StringComparison.Ordinal);
         Assert.NotEmpty(volume.RecommendedAction);
-        Assert.StartsWith($"-FilePath '{path}' cannot be opened", Assert.Throws<StorageException>(() => new FileMap(attachments).Find(path)).Error.ExtendedInformation, StringComparison.Ordinal);
+        Assert.StartsWith($"-FilePath '{path}' cannot be opened",
+            Assert.Throws<StorageException>(() => new FileMap(_attachments).Find(path)).Error.ExtendedInformation, StringComparison.Ordinal);
     }
 
     [Theory]
@@ -152,9 +154,9 @@ public sealed class FileMapTests : IDisposable
             Tool.Run("umount", Mount);
         }
 
-        attachments.Detach(Id);
-        state.Dispose();
-        Directory.Delete(root, recursive: true);
+        _attachments.Detach(Id);
+        _state.Dispose();
+        Directory.Delete(_root, recursive: true);
     }
 
     private static void SkipUnlessPossible() => Assert.SkipUnless(
@@ -169,15 +171,15 @@ public sealed class FileMapTests : IDisposable
             file.SetLength((long)mebibytes << 20);
         }
 
-        attachments.Attach(new AttachTarget(Id, "d", "", "", 512));
-        string device = new AttachStore(state).Read()[0].Device;
+        _attachments.Attach(new AttachTarget(Id, "d", "", "", 512));
+        string device = new AttachStore(_state).Read()[0].Device;
         Tool.Run("mkfs." + type, ["-q", .. options, device]);
         Directory.CreateDirectory(Mount);
         Tool.Run("mount", device, Mount);
     }
 
     private string ManagementError(string name) =>
-        Assert.Throws<StorageException>(() => new FileMap(attachments).Find(Path.Combine(Mount, name))).Error.ExtendedInformation;
+        Assert.Throws<StorageException>(() => new FileMap(_attachments).Find(Path.Combine(Mount, name))).Error.ExtendedInformation;
 
     /// <summary>Shows an image as a block device.</summary>
     private sealed class Loop(string image) : IAttacher

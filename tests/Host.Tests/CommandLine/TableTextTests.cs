@@ -6,7 +6,7 @@ namespace TierSpaces.Host.Tests.CommandLine;
 
 public class TableTextTests
 {
-    private static readonly VirtualDiskInfo[] disks =
+    private static readonly VirtualDiskInfo[] s_disks =
     [
         new()
         {
@@ -24,7 +24,7 @@ public class TableTextTests
     public void Prints_the_default_columns()
     {
         StringWriter output = new StringWriter();
-        TableText.Print(typeof(VirtualDiskInfo), Reply(disks).GetProperty("Objects"), output);
+        TableText.Print(typeof(VirtualDiskInfo), Reply(s_disks).GetProperty("Objects"), output);
         Assert.Equal(
             """
             FriendlyName  ResiliencySettingName FaultDomainRedundancy OperationalStatus    HealthStatus   Size FootprintOnPool StorageEfficiency
@@ -65,7 +65,7 @@ public class TableTextTests
         VerbDescription verb = VerbDescription.Find("New-VirtualDisk")!;
         VerbReply<VirtualDiskInfo> reply = new VerbReply<VirtualDiskInfo>
         {
-            Objects = [disks[0]],
+            Objects = [s_disks[0]],
             Warnings = ["The pool is almost full."],
             Errors =
             [
@@ -92,15 +92,15 @@ public class TableTextTests
     public void Pages_are_one_list()
     {
         VerbDescription verb = VerbDescription.Find("Get-VirtualDisk")!;
-        JsonElement warned = Reply(new VerbReply<VirtualDiskInfo> { Objects = [disks[1]], Warnings = ["More."] });
+        JsonElement warned = Reply(new VerbReply<VirtualDiskInfo> { Objects = [s_disks[1]], Warnings = ["More."] });
         foreach (bool asJson in (bool[])[true, false])
         {
             (StringWriter? whole, StringWriter? output, StringWriter? error) = (new StringWriter(), new StringWriter(), new StringWriter());
-            ReplyText.Print(verb, Reply([disks[1], disks[0], disks[1]]), asJson, whole, error);
+            ReplyText.Print(verb, Reply([s_disks[1], s_disks[0], s_disks[1]]), asJson, whole, error);
             ReplyText text = new ReplyText(verb, asJson, output, error);
             text.Print(warned);
             text.Print(Reply([]));
-            text.Print(Reply([disks[0], disks[1]]));
+            text.Print(Reply([s_disks[0], s_disks[1]]));
             Assert.Equal(0, text.End());
             Assert.Equal(whole.ToString(), output.ToString());
             Assert.Equal("WARNING: More." + Environment.NewLine, error.ToString());

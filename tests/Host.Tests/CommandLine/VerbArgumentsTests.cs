@@ -11,8 +11,10 @@ public class VerbArgumentsTests
         "New-VirtualDisk -StoragePoolFriendlyName p -FriendlyName d -ResiliencySettingName Mirror -Size 1GB -NumberOfColumns 2",
         """{"StoragePoolFriendlyName":["p"],"FriendlyName":"d","ResiliencySettingName":"Mirror","Size":1073741824,"NumberOfColumns":2}""")]
     [InlineData("new-virtualdisk p -VirtualDiskFriendlyName d -usemax", """{"StoragePoolFriendlyName":["p"],"FriendlyName":"d","UseMaximumSize":true}""")]
-    [InlineData("New-VirtualDisk p -FriendlyName d -Size:1GB -UseMaximumSize:$false", """{"StoragePoolFriendlyName":["p"],"FriendlyName":"d","Size":1073741824,"UseMaximumSize":false}""")]
-    [InlineData("New-VirtualDisk p -FriendlyName d –Size 1GB --prov thin", """{"StoragePoolFriendlyName":["p"],"FriendlyName":"d","Size":1073741824,"ProvisioningType":"Thin"}""")]
+    [InlineData("New-VirtualDisk p -FriendlyName d -Size:1GB -UseMaximumSize:$false",
+        """{"StoragePoolFriendlyName":["p"],"FriendlyName":"d","Size":1073741824,"UseMaximumSize":false}""")]
+    [InlineData("New-VirtualDisk p -FriendlyName d –Size 1GB --prov thin",
+        """{"StoragePoolFriendlyName":["p"],"FriendlyName":"d","Size":1073741824,"ProvisioningType":"Thin"}""")]
     [InlineData("New-StoragePool -FriendlyName p -PhysicalDisks a, b ,c", """{"FriendlyName":"p","PhysicalDisks":["a","b","c"]}""")]
     [InlineData("Get-VirtualDisk a,b*", """{"FriendlyName":["a","b*"]}""")]
     [InlineData("Get-VirtualDisk -Id 7", """{"UniqueId":["7"]}""")]
@@ -31,19 +33,24 @@ public class VerbArgumentsTests
     [Theory]
     [InlineData("New-VirtualDisk p -FriendlyName d -Colour red", "There is no parameter -Colour. 'tierspaces New-VirtualDisk --help' lists them.")]
     [InlineData("New-VirtualDisk p -FriendlyName d -Sice 1", "There is no parameter -Sice. Did you mean -Size?")]
-    [InlineData("New-VirtualDisk p -FriendlyName d -NumberOf 1", "-NumberOf is ambiguous. Possible matches: -NumberOfDataCopies, -NumberOfColumns, -NumberOfGroups.")]
+    [InlineData("New-VirtualDisk p -FriendlyName d -NumberOf 1",
+        "-NumberOf is ambiguous. Possible matches: -NumberOfDataCopies, -NumberOfColumns, -NumberOfGroups.")]
     [InlineData("New-VirtualDisk p -Size 1GB", "-FriendlyName must be given.")]
     [InlineData("New-VirtualDisk -FriendlyName d", "One of -StoragePoolFriendlyName, -StoragePoolUniqueId, -StoragePoolName, -InputObject must be given.")]
-    [InlineData("New-VirtualDisk -StoragePoolFriendlyName p -StoragePoolName q -FriendlyName d", "-StoragePoolFriendlyName and -StoragePoolName cannot be given together.")]
-    [InlineData("New-VirtualDisk p -FriendlyName d -Size lots", "-Size 'lots': is not a size. Valid: 0 to 18446744073709551615 bytes. Give a whole number of bytes, or one with KB, MB, GB, TB or PB, for example 512MB.")]
-    [InlineData("New-VirtualDisk p -FriendlyName d -NumberOfColumns 70000", "-NumberOfColumns '70000': is not a number of this parameter. Valid: 0 to 65535. Give a whole number in that range.")]
+    [InlineData("New-VirtualDisk -StoragePoolFriendlyName p -StoragePoolName q -FriendlyName d",
+        "-StoragePoolFriendlyName and -StoragePoolName cannot be given together.")]
+    [InlineData("New-VirtualDisk p -FriendlyName d -Size lots",
+        "-Size 'lots': is not a size. Valid: 0 to 18446744073709551615 bytes. Give a whole number of bytes, or one with KB, MB, GB, TB or PB, for example 512MB.")]
+    [InlineData("New-VirtualDisk p -FriendlyName d -NumberOfColumns 70000",
+    "-NumberOfColumns '70000': is not a number of this parameter. Valid: 0 to 65535. Give a whole number in that range.")]
     [InlineData("New-VirtualDisk p -FriendlyName d -Provisioning Fat", "-ProvisioningType 'Fat' is not accepted. Give one of Unknown, Thin, Fixed.")]
     [InlineData("New-VirtualDisk p -FriendlyName d -MediaType Unspecified", "-MediaType 'Unspecified' is not accepted. Give one of HDD, SSD, SCM.")]
     [InlineData("New-VirtualDisk p -FriendlyName d -IsManualAttach maybe", "-IsManualAttach 'maybe' is no Boolean. Give $true or $false.")]
     [InlineData("New-VirtualDisk p -FriendlyName -Size 1GB", "-FriendlyName needs a value. Write -FriendlyName:VALUE for a value that begins with a dash.")]
     [InlineData("New-VirtualDisk p -FriendlyName d -Size 1GB -Size 2GB", "-Size was given twice.")]
     [InlineData("Get-StoragePool a b", "'b' has no place: no parameter takes a value without a name there.")]
-    [InlineData("Remove-VirtualDisk a,,b", "The list 'a,,b' has an empty item. Put quotes around an item that has a comma or begins with a quote, and double the quotes inside it.")]
+    [InlineData("Remove-VirtualDisk a,,b",
+        "The list 'a,,b' has an empty item. Put quotes around an item that has a comma or begins with a quote, and double the quotes inside it.")]
     public void Says_what_is_wrong(string line, string message)
     {
         UsageException wrong = Assert.Throws<UsageException>(() =>

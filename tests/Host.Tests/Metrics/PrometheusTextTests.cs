@@ -34,7 +34,8 @@ public class PrometheusTextTests
         [
             new VirtualDiskWriteCacheInfo
             {
-                FriendlyName = "d", UniqueId = "1", Size = 1 << 30, DirtyBytes = 4096, State = "Active", CacheWrites = 3, CacheBytes = 12288, BypassFullWrites = 2,
+                FriendlyName = "d", UniqueId = "1", Size = 1 << 30, DirtyBytes = 4096, State = "Active", CacheWrites = 3, CacheBytes = 12288,
+                    BypassFullWrites = 2,
             },
             new VirtualDiskWriteCacheInfo { FriendlyName = "none", UniqueId = "2", State = "None" },
         ], []));
@@ -52,7 +53,8 @@ public class PrometheusTextTests
     {
         string page = Encoding.UTF8.GetString(PrometheusText.Write([], [],
         [
-            new StoragePoolInfo { FriendlyName = "p", UniqueId = "1", MetadataPagesUsed = 12, MetadataPages = 83 }, new StoragePoolInfo { FriendlyName = "closed", UniqueId = "2" },
+            new StoragePoolInfo { FriendlyName = "p", UniqueId = "1", MetadataPagesUsed = 12, MetadataPages = 83 },
+            new StoragePoolInfo { FriendlyName = "closed", UniqueId = "2" },
         ]));
         Assert.Contains("# TYPE tierspaces_pool_metadata_pages gauge\ntierspaces_pool_metadata_pages{name=\"p\",id=\"1\"} 83\n", page);
         Assert.Contains("tierspaces_pool_metadata_pages_used{name=\"p\",id=\"1\"} 12\n", page);

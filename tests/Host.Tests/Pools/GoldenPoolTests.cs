@@ -7,11 +7,11 @@ namespace TierSpaces.Host.Tests.Pools;
 public sealed class GoldenPoolTests
 {
     private const long LargestFile = 1 << 20;
-    private static readonly string folder = Path.Combine(AppContext.BaseDirectory, "Pools");
+    private static readonly string s_folder = Path.Combine(AppContext.BaseDirectory, "Pools");
 
     /// <summary>Every file, as a path below the folder.</summary>
-    public static TheoryData<string> Files => [.. Directory.EnumerateFiles(folder, "*" + GoldenScenarios.Extension, SearchOption.AllDirectories)
-        .Select(static path => Path.GetRelativePath(folder, path)).Order(StringComparer.Ordinal)];
+    public static TheoryData<string> Files => [.. Directory.EnumerateFiles(s_folder, "*" + GoldenScenarios.Extension, SearchOption.AllDirectories)
+        .Select(static path => Path.GetRelativePath(s_folder, path)).Order(StringComparer.Ordinal)];
 
     [Theory]
     [MemberData(nameof(Files))]
@@ -34,7 +34,7 @@ public sealed class GoldenPoolTests
     [Fact]
     public void There_is_a_small_file_of_every_scenario()
     {
-        string[] files = [.. Directory.EnumerateFiles(folder, "*", SearchOption.AllDirectories)];
+        string[] files = [.. Directory.EnumerateFiles(s_folder, "*", SearchOption.AllDirectories)];
         Assert.Empty(GoldenScenarios.All.Keys.Except(files.Select(Path.GetFileNameWithoutExtension)));
         Assert.All(files, static file => Assert.True(new FileInfo(file).Length <= LargestFile, file));
     }
@@ -62,7 +62,7 @@ public sealed class GoldenPoolTests
             GoldenObjects.Differences(recorded, opened).Select(static difference => difference.Split(' ')[0]));
     }
 
-    private static GoldenPack Read(string file) => GoldenPack.Read(Path.Combine(folder, file));
+    private static GoldenPack Read(string file) => GoldenPack.Read(Path.Combine(s_folder, file));
 
     private static Dictionary<string, long> Bytes(JsonObject objects) => objects["StorageJob"]!.AsArray().ToDictionary(
         static job => (string)job!["UniqueId"]!, static job => (long)job!["BytesProcessed"]!);

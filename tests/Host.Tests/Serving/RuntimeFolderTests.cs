@@ -6,37 +6,37 @@ namespace TierSpaces.Host.Tests.Serving;
 /// <summary>Shared memory of a host: only its user chooses the folder, and no file is left behind.</summary>
 public sealed class RuntimeFolderTests : IDisposable
 {
-    private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
-    private readonly HostPaths paths;
-    private readonly string parent;
+    private readonly string _root = Directory.CreateTempSubdirectory("ts").FullName;
+    private readonly HostPaths _paths;
+    private readonly string _parent;
 
     public RuntimeFolderTests()
     {
-        paths = new HostPaths(Path.Combine(root, "h"));
-        parent = Directory.CreateDirectory(Path.Combine(root, "shm")).FullName;
-        File.SetUnixFileMode(parent, (UnixFileMode)0x3ff);   // 1777, as shared memory is
+        _paths = new HostPaths(Path.Combine(_root, "h"));
+        _parent = Directory.CreateDirectory(Path.Combine(_root, "shm")).FullName;
+        File.SetUnixFileMode(_parent, (UnixFileMode)0x3ff);   // 1777, as shared memory is
     }
 
     [Fact]
     public void The_next_host_finds_the_folder_of_one_that_was_killed()
     {
-        string first = RuntimeFolder.Take(paths, [parent]);
-        Assert.Equal(parent, Path.GetDirectoryName(first));
+        string first = RuntimeFolder.Take(_paths, [_parent]);
+        Assert.Equal(_parent, Path.GetDirectoryName(first));
         Assert.Equal((UnixFileMode)0x1c0, File.GetUnixFileMode(first));
         File.WriteAllBytes(Path.Combine(first, "notes"), [1]);
-        RuntimeFolder.Leave(paths);
-        Assert.Equal(first, RuntimeFolder.Take(paths, [parent]));
+        RuntimeFolder.Leave(_paths);
+        Assert.Equal(first, RuntimeFolder.Take(_paths, [_parent]));
         File.Delete(Path.Combine(first, "notes"));
-        RuntimeFolder.Leave(paths);
-        Assert.Empty(Directory.GetFileSystemEntries(parent));
-        Assert.NotEqual(first, RuntimeFolder.Take(paths, [parent]));
+        RuntimeFolder.Leave(_paths);
+        Assert.Empty(Directory.GetFileSystemEntries(_parent));
+        Assert.NotEqual(first, RuntimeFolder.Take(_paths, [_parent]));
     }
 
     [Fact]
     public void Two_homes_have_two_folders()
     {
-        HostPaths other = new HostPaths(Path.Combine(root, "other"));
-        Assert.NotEqual(RuntimeFolder.Take(paths, [parent]), RuntimeFolder.Take(other, [parent]));
+        HostPaths other = new HostPaths(Path.Combine(_root, "other"));
+        Assert.NotEqual(RuntimeFolder.Take(_paths, [_parent]), RuntimeFolder.Take(other, [_parent]));
     }
 
     [Theory]
@@ -45,9 +45,9 @@ public sealed class RuntimeFolderTests : IDisposable
     [InlineData("of another user")]
     public void A_folder_that_another_user_has_put_there_is_not_used(string kind)
     {
-        string planted = RuntimeFolder.Take(paths, [parent]);
+        string planted = RuntimeFolder.Take(_paths, [_parent]);
         Directory.Delete(planted);
-        string elsewhere = Directory.CreateDirectory(Path.Combine(root, "elsewhere")).FullName;
+        string elsewhere = Directory.CreateDirectory(Path.Combine(_root, "elsewhere")).FullName;
         if (kind == "link")
         {
             File.CreateSymbolicLink(planted, elsewhere);
@@ -60,15 +60,15 @@ public sealed class RuntimeFolderTests : IDisposable
             _ = kind == "open to all" ? "" : Attaching("chown", "65534", planted);
         }
 
-        string taken = RuntimeFolder.Take(paths, [parent]);
+        string taken = RuntimeFolder.Take(_paths, [_parent]);
         Assert.NotEqual(planted, taken);
-        Assert.Equal(parent, Path.GetDirectoryName(taken));
+        Assert.Equal(_parent, Path.GetDirectoryName(taken));
         Assert.Empty(Directory.GetFileSystemEntries(elsewhere));
     }
 
     [Fact]
     public void Without_a_folder_in_memory_it_is_in_the_home() =>
-        Assert.Equal(Path.Combine(paths.Home, "run"), RuntimeFolder.Take(paths, ["/proc"]));
+        Assert.Equal(Path.Combine(_paths.Home, "run"), RuntimeFolder.Take(_paths, ["/proc"]));
 
     [Fact]
     public void A_host_that_stops_leaves_nothing_in_shared_memory()
@@ -98,7 +98,7 @@ public sealed class RuntimeFolderTests : IDisposable
         Assert.False(File.Exists(scratch.Paths.HostLock));
     }
 
-    public void Dispose() => Directory.Delete(root, recursive: true);
+    public void Dispose() => Directory.Delete(_root, recursive: true);
 
     private static string Attaching(string tool, params string[] words) => Host.Attaching.Tool.Run(tool, words);
 }

@@ -7,14 +7,14 @@ namespace TierSpaces.Host.Tests.Verbs;
 public sealed class FileStorageTierVerbTests : IAsyncLifetime
 {
     private const long Slice = 1 << 20;
-    private InProcessHost host = null!;
-    private string disk = "";
+    private InProcessHost _host = null!;
+    private string _disk = "";
 
     public async ValueTask InitializeAsync()
     {
-        host = await InProcessHost.StartAsync();
-        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("s") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
-        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("h") }, ["Size"] = 128 << 20, ["MediaType"] = "HDD" });
+        _host = await InProcessHost.StartAsync();
+        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("s") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
+        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("h") }, ["Size"] = 128 << 20, ["MediaType"] = "HDD" });
         await OkAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "[sh]" }, ["ResiliencySettingNameDefault"] = "Simple" });
         await OkAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "fast", ["MediaType"] = "SSD" });
         await OkAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "slow", ["MediaType"] = "HDD" });
@@ -23,13 +23,13 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
             ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "d", ["StorageTiers"] = new[] { "fast", "slow" },
             ["StorageTierSizes"] = new[] { 4 * Slice, 12 * Slice }, ["WriteCacheSize"] = 0,
         });
-        disk = made.GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
-        host.Files.Put("/v/f", disk, new PinnedRange(5 * Slice, Slice), new PinnedRange(2 * Slice, 4096));
-        host.Files.Put("/v/large", disk, new PinnedRange(5 * Slice, (3 * Slice) + 1));
-        host.Files.Put("/other/g", disk, new PinnedRange(9 * Slice, Slice));
+        _disk = made.GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
+        _host.Files.Put("/v/f", _disk, new PinnedRange(5 * Slice, Slice), new PinnedRange(2 * Slice, 4096));
+        _host.Files.Put("/v/large", _disk, new PinnedRange(5 * Slice, (3 * Slice) + 1));
+        _host.Files.Put("/other/g", _disk, new PinnedRange(9 * Slice, Slice));
     }
 
-    public ValueTask DisposeAsync() => host.DisposeAsync();
+    public ValueTask DisposeAsync() => _host.DisposeAsync();
 
     [Fact]
     public async Task A_file_is_pinned_shown_and_let_go_of()
@@ -37,23 +37,25 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         Assert.Equal(0, (await PinAsync("/v/f")).GetProperty("Objects").GetArrayLength());
         await PinAsync("/other/g", "d_slow");
         JsonElement pin = Assert.Single(await PinsAsync("FilePath", "/v/f"));
-        Assert.Equal("/v/f d_fast Performance 1052672 " + disk, string.Join(' ', ((string[])
-            ["FilePath", "DesiredStorageTierName", "DesiredStorageTierClass", "FileSize", "VirtualDiskUniqueId"]).Select(name => pin.GetProperty(name).ToString())));
+        Assert.Equal("/v/f d_fast Performance 1052672 " + _disk, string.Join(' ', ((string[])
+            ["FilePath", "DesiredStorageTierName", "DesiredStorageTierClass", "FileSize", "VirtualDiskUniqueId"]).Select(
+                name => pin.GetProperty(name).ToString())));
         Assert.Equal(["/v/f"], Paths(await PinsAsync("VolumePath", "/v")));
-        await host.CloseAsync();
-        await host.OpenAsync();
+        await _host.CloseAsync();
+        await _host.OpenAsync();
         Assert.Equal(["/v/f"], Paths(await PinsAsync("VolumePath", "/v")));
         await OkAsync("Clear-FileStorageTier", new() { ["FilePath"] = "/v/f" });
         Assert.Empty(await PinsAsync("VolumePath", "/v"));
-        Assert.Equal("CmdletizationQuery_NotFound_FilePath", Error(await host.SendAsync("Clear-FileStorageTier", new() { ["FilePath"] = "/v/f" }), "ErrorId"));
-        Assert.Equal("CmdletizationQuery_NotFound_FilePath", Error(await host.SendAsync("Get-FileStorageTier", new() { ["FilePath"] = "/v/f" }), "ErrorId"));
+        Assert.Equal("CmdletizationQuery_NotFound_FilePath", Error(await _host.SendAsync("Clear-FileStorageTier", new() { ["FilePath"] = "/v/f" }), "ErrorId"));
+        Assert.Equal("CmdletizationQuery_NotFound_FilePath", Error(await _host.SendAsync("Get-FileStorageTier", new() { ["FilePath"] = "/v/f" }), "ErrorId"));
         Assert.Equal(["/other/g"], Paths(await PinsAsync("FilePath", "/other/g")));
     }
 
     [Fact]
     public async Task The_tier_is_named_by_name_identifier_or_itself()
     {
-        string tier = (await OkAsync("Get-StorageTier", new() { ["FriendlyName"] = new[] { "d_slow" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
+        string tier = (await OkAsync("Get-StorageTier", new() { ["FriendlyName"] = new[] { "d_slow" } })).GetProperty("Objects")[0].GetProperty("UniqueId")
+            .GetString()!;
         await OkAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/f", ["DesiredStorageTierUniqueId"] = tier, ["Now"] = true });
         await OkAsync("Set-FileStorageTier", new() { ["FilePath"] = "/other/g", ["DesiredStorageTier"] = tier });
         Assert.All([.. await PinsAsync("FilePath", "/v/f"), .. await PinsAsync("FilePath", "/other/g")], pin => Assert.Equal(
@@ -66,15 +68,17 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
     public async Task What_cannot_be_is_refused_and_changes_nothing()
     {
         await PinAsync("/v/f");
-        JsonElement rejected = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/large", ["DesiredStorageTierFriendlyName"] = "d_fast" });
+        JsonElement rejected = await _host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/large", ["DesiredStorageTierFriendlyName"] = "d_fast" });
         Assert.Contains("At most 2097152 bytes more can be pinned to it", Error(rejected, "ExtendedInformation"));
         Assert.Equal("40000", Error(rejected, "Code"));
-        rejected = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/f", ["DesiredStorageTierFriendlyName"] = "fast" });
+        rejected = await _host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/f", ["DesiredStorageTierFriendlyName"] = "fast" });
         Assert.Contains("No MSFT_StorageTier objects found", Error(rejected, "Message"));
-        rejected = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/none", ["DesiredStorageTierFriendlyName"] = "d_fast" });
+        rejected = await _host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/none", ["DesiredStorageTierFriendlyName"] = "d_fast" });
         Assert.Contains("'/v/none' cannot be opened", Error(rejected, "ExtendedInformation"));
-        host.Files.Put("/plain", (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!, new PinnedRange(0, 1));
-        rejected = await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/plain", ["DesiredStorageTierFriendlyName"] = "d_fast" });
+        _host.Files.Put("/plain", (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } })).GetProperty("Objects")[0].GetProperty(
+            "UniqueId")
+            .GetString()!, new PinnedRange(0, 1));
+        rejected = await _host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/plain", ["DesiredStorageTierFriendlyName"] = "d_fast" });
         Assert.Contains("Virtual disk 'v', which '/plain' is on, has no tiers.", Error(rejected, "ExtendedInformation"));
         Assert.Equal(["/v/f"], Paths(await PinsAsync("VolumePath", "/v")));
     }
@@ -82,19 +86,19 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
     [Fact]
     public async Task A_range_is_on_its_tier_at_once_and_stays_there_while_it_is_cold_until_it_is_let_go_of()
     {
-        await host.WriteAsync("d", (int)Slice, Enumerable.Range(0, 16).Select(slice => slice * Slice));   // 0 to 3 are on the fast tier
-        await host.WriteAsync("d", 4096, Enumerable.Repeat(Enumerable.Range(12, 4), 50).SelectMany(round => round).Select(slice => slice * Slice));
+        await _host.WriteAsync("d", (int)Slice, Enumerable.Range(0, 16).Select(slice => slice * Slice));   // 0 to 3 are on the fast tier
+        await _host.WriteAsync("d", 4096, Enumerable.Repeat(Enumerable.Range(12, 4), 50).SelectMany(round => round).Select(slice => slice * Slice));
         await PinRangeAsync((8 * Slice) + 5, Slice);
         Assert.Equal("Pending Not on tier", Said(Assert.Single(await PinsOfDiskAsync()), "State", "PlacementStatus"));
         await PinRangeAsync((8 * Slice) + 5, Slice, now: true);
         JsonElement pin = Assert.Single(await PinsOfDiskAsync());
         Assert.Equal(
-            $" OK Completely on tier 2097152 {disk} {8 * Slice} {2 * Slice} 2097152 bytes at 8388608",
+            $" OK Completely on tier 2097152 {_disk} {8 * Slice} {2 * Slice} 2097152 bytes at 8388608",
             Said(pin, "FilePath", "State", "PlacementStatus", "FileSizeOnDesiredStorageTier", "VirtualDiskUniqueId", "Offset", "Length", "Place"));
         Assert.Equal("d_fast d_fast", await TiersAsync(8, 9));
 
-        await host.CloseAsync();
-        await host.OpenAsync();
+        await _host.CloseAsync();
+        await _host.OpenAsync();
         Assert.Equal(pin.ToString(), Assert.Single(await PinsOfDiskAsync()).ToString());
         await OkAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = new[] { "d" } });
         Assert.Equal("d_fast d_fast", await TiersAsync(8, 9));
@@ -119,8 +123,9 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
     [InlineData("VirtualDisk", "DesiredStorageTierUniqueId")]
     public async Task Virtual_disk_and_tier_of_a_range_are_named_in_every_way(string diskBy, string tierBy)
     {
-        string tier = (await OkAsync("Get-StorageTier", new() { ["FriendlyName"] = new[] { "d_slow" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
-        string named = diskBy == "VirtualDiskFriendlyName" ? "d" : disk;
+        string tier = (await OkAsync("Get-StorageTier", new() { ["FriendlyName"] = new[] { "d_slow" } })).GetProperty("Objects")[0].GetProperty("UniqueId")
+            .GetString()!;
+        string named = diskBy == "VirtualDiskFriendlyName" ? "d" : _disk;
         await OkAsync("Set-FileStorageTier", new()
         {
             [diskBy] = named, [tierBy] = tierBy == "DesiredStorageTierFriendlyName" ? "d_slow" : tier, ["Offset"] = Slice, ["Length"] = 1,
@@ -144,8 +149,8 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         Assert.Empty(await PinsOfDiskAsync(offset: 3 * Slice, length: 2 * Slice));
         Assert.Equal(["/v/f"], Places(await PinsAsync("VolumePath", "/v")));
         Assert.Equal(JsonValueKind.Null, Assert.Single(await PinsAsync("FilePath", "/v/f")).GetProperty("Offset").ValueKind);
-        Assert.Equal("CmdletizationQuery_NotFound_FilePath", Error(await host.SendAsync("Get-FileStorageTier", new() { ["FilePath"] = "" }), "ErrorId"));
-        Assert.Equal("CmdletizationQuery_NotFound_FilePath", Error(await host.SendAsync("Clear-FileStorageTier", new() { ["FilePath"] = "" }), "ErrorId"));
+        Assert.Equal("CmdletizationQuery_NotFound_FilePath", Error(await _host.SendAsync("Get-FileStorageTier", new() { ["FilePath"] = "" }), "ErrorId"));
+        Assert.Equal("CmdletizationQuery_NotFound_FilePath", Error(await _host.SendAsync("Clear-FileStorageTier", new() { ["FilePath"] = "" }), "ErrorId"));
     }
 
     [Fact]
@@ -158,22 +163,25 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         await PinRangeAsync(2 * Slice, Slice, "d_slow");   // in place of the one before
         Assert.Equal(4, (await PinsOfDiskAsync()).Length);
         JsonElement cleared = await ClearRangeAsync(Slice + 1, Slice);   // slices 1 and 2
-        Assert.Equal("Pins that reach beyond 2097152 bytes at 1048576 of virtual disk 'd' stay: 3145728 bytes at 0.", Assert.Single(cleared.GetProperty("Warnings").EnumerateArray()).GetString());
+        Assert.Equal("Pins that reach beyond 2097152 bytes at 1048576 of virtual disk 'd' stay: 3145728 bytes at 0.",
+        Assert.Single(cleared.GetProperty("Warnings").EnumerateArray()).GetString());
         Assert.Equal(["3145728 bytes at 0", "/v/f"], Places(await PinsOfDiskAsync()));
-        JsonElement rejected = await host.SendAsync("Clear-FileStorageTier", Range("d", Slice, Slice));
+        JsonElement rejected = await _host.SendAsync("Clear-FileStorageTier", Range("d", Slice, Slice));
         Assert.Equal("8", Error(rejected, "Code"));
-        Assert.Equal("No range of virtual disk 'd' is pinned within 1048576 bytes at 1048576. Pinned beyond it: 3145728 bytes at 0.", Error(rejected, "ExtendedInformation"));
+        Assert.Equal("No range of virtual disk 'd' is pinned within 1048576 bytes at 1048576. Pinned beyond it: 3145728 bytes at 0.",
+            Error(rejected, "ExtendedInformation"));
 
         string[] pins = (await PinsOfDiskAsync()).Select(pin => pin.GetProperty("PinUniqueId").GetString()!).ToArray();
         await OkAsync("Clear-FileStorageTier", new() { ["InputObject"] = pins });
         Assert.Empty(await PinsOfDiskAsync());
-        Assert.Equal("8", Error(await host.SendAsync("Clear-FileStorageTier", new() { ["InputObject"] = pins[..1] }), "Code"));
+        Assert.Equal("8", Error(await _host.SendAsync("Clear-FileStorageTier", new() { ["InputObject"] = pins[..1] }), "Code"));
     }
 
     [Theory]
     [InlineData("d", 0, 0, "d_fast", 5, "-Length 0 is not possible")]
     [InlineData("d", 16 * Slice, 1, "d_fast", 5, "-Offset 16777216 is not within virtual disk 'd', which has 16777216 bytes.")]
-    [InlineData("d", 15 * Slice, Slice + 1, "d_fast", 5, "-Length 1048577 behind -Offset 15728640 is not within virtual disk 'd', which has 16777216 bytes. Give a length of 1 to 1048576.")]
+    [InlineData("d", 15 * Slice, Slice + 1, "d_fast", 5,
+        "-Length 1048577 behind -Offset 15728640 is not within virtual disk 'd', which has 16777216 bytes. Give a length of 1 to 1048576.")]
     [InlineData("d", 1, ulong.MaxValue, "d_fast", 5, "-Length 18446744073709551615: is too large")]
     [InlineData("d", long.MaxValue, long.MaxValue, "d_fast", 5, "-Offset 9223372036854775807 is not within")]
     [InlineData("d", 0, 5 * Slice, "d_fast", 40000, "At most 4194304 bytes more can be pinned to it")]
@@ -193,9 +201,12 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         Dictionary<string, object?> range = new Dictionary<string, object?> { ["VirtualDiskFriendlyName"] = name, ["Offset"] = offset, ["Length"] = length };
         foreach (bool isWhatIf in new[] { true, false })
         {
-            JsonElement rejected = await host.SendAsync("Set-FileStorageTier", new(range) { ["DesiredStorageTierFriendlyName"] = tier, ["Now"] = true, ["WhatIf"] = isWhatIf });
+            JsonElement rejected = await _host.SendAsync(
+                "Set-FileStorageTier", new(range) { ["DesiredStorageTierFriendlyName"] = tier, ["Now"] = true, ["WhatIf"] = isWhatIf });
             Assert.Equal($"{code}", Error(rejected, "Code"));
-            Assert.Contains(message, string.Join(' ', ((string[])["Message", "ExtendedInformation", "RecommendedAction"]).Select(part => Error(rejected, part))), StringComparison.Ordinal);
+            Assert.Contains(message,
+                string.Join(' ', ((string[])["Message", "ExtendedInformation", "RecommendedAction"]).Select(part => Error(rejected, part))),
+                StringComparison.Ordinal);
         }
 
         Assert.Equal(["1048576 bytes at 0"], Places(await PinsOfDiskAsync()));
@@ -215,13 +226,13 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
     public async Task What_is_not_there_is_neither_listed_nor_taken_away(string verb, string name, long offset, long length, int code)
     {
         await PinRangeAsync(0, Slice);
-        Assert.Equal($"{code}", Error(await host.SendAsync(verb, Range(name, offset, length)), "Code"));
+        Assert.Equal($"{code}", Error(await _host.SendAsync(verb, Range(name, offset, length)), "Code"));
         Assert.Single(await PinsOfDiskAsync());
     }
 
     private async Task<JsonElement> OkAsync(string verb, Dictionary<string, object?> request)
     {
-        JsonElement reply = await host.SendAsync(verb, request);
+        JsonElement reply = await _host.SendAsync(verb, request);
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         return reply;
     }
@@ -240,11 +251,13 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
     private Task<JsonElement> ClearRangeAsync(long offset, long length) => OkAsync("Clear-FileStorageTier", Range("d", offset, length));
 
     private async Task<JsonElement[]> PinsOfDiskAsync(string parameter = "VirtualDisk", string name = "d", long? offset = null, long? length = null) =>
-        [.. (await OkAsync("Get-FileStorageTier", new() { [parameter] = new[] { name }, ["Offset"] = offset, ["Length"] = length })).GetProperty("Objects").EnumerateArray()];
+        [.. (await OkAsync("Get-FileStorageTier", new() { [parameter] = new[] { name }, ["Offset"] = offset, ["Length"] = length })).GetProperty("Objects")
+            .EnumerateArray()];
 
     private async Task<string> TiersAsync(params int[] slices)
     {
-        JsonElement[] all = (await OkAsync("Get-StorageTierHeatMap", new() { ["FriendlyName"] = new[] { "d" } })).GetProperty("Objects").EnumerateArray().ToArray();
+        JsonElement[] all = (await OkAsync("Get-StorageTierHeatMap", new() { ["FriendlyName"] = new[] { "d" } })).GetProperty("Objects").EnumerateArray()
+            .ToArray();
         return string.Join(' ', slices.Select(slice => all.Single(one => one.GetProperty("Slice").GetInt32() == slice).GetProperty("Tier").GetString()));
     }
 
@@ -257,5 +270,6 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
 
     private static IEnumerable<string> Paths(IEnumerable<JsonElement> pins) => pins.Select(pin => pin.GetProperty("FilePath").GetString()!);
 
-    private static string Error(JsonElement reply, string property) => Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray()).GetProperty(property).ToString();
+    private static string Error(JsonElement reply, string property) => Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray())
+        .GetProperty(property).ToString();
 }

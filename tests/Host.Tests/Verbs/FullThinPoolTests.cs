@@ -16,7 +16,8 @@ public sealed class FullThinPoolTests
         using Scratch scratch = new Scratch();
         scratch.Succeed("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img,{scratch.Root}/2.img,{scratch.Root}/3.img", "-Size", "128MB");
         scratch.Succeed("New-StoragePool", "-FriendlyName", "P", "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", "1,2");
-        scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "1GB", "-ResiliencySettingName", "Simple", "-NumberOfColumns", "1", "-ProvisioningType", "Thin");
+        scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "1GB", "-ResiliencySettingName", "Simple", "-NumberOfColumns", "1",
+            "-ProvisioningType", "Thin");
         scratch.Succeed("Connect-VirtualDisk", "v");
         using NbdClient client = new NbdClient(One(scratch, "Get-VirtualDisk").GetProperty("NbdUri").GetString()!);
         Assert.Equal(("Healthy", "OK"), State(scratch, "Get-StoragePool"));
@@ -69,7 +70,8 @@ public sealed class FullThinPoolTests
         return client.NextAnswer().Error;
     }
 
-    private static JsonElement One(Scratch scratch, string verb) => JsonDocument.Parse(scratch.Run(verb, verb == "Get-StoragePool" ? "P" : "v", "-Json").Output).RootElement[0];
+    private static JsonElement One(Scratch scratch, string verb) =>
+        JsonDocument.Parse(scratch.Run(verb, verb == "Get-StoragePool" ? "P" : "v", "-Json").Output).RootElement[0];
 
     private static (string Health, string Status) State(Scratch scratch, string verb)
     {

@@ -13,13 +13,13 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
 {
     private const int Slice = 256 << 10;
     private const int Large = 5004;
-    private InProcessHost host = null!;
+    private InProcessHost _host = null!;
 
     public async ValueTask InitializeAsync()
     {
-        host = await InProcessHost.StartAsync();
-        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("s") }, ["Size"] = 256 << 20, ["MediaType"] = "SSD" });
-        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("h") }, ["Size"] = 2L << 30, ["MediaType"] = "HDD" });
+        _host = await InProcessHost.StartAsync();
+        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("s") }, ["Size"] = 256 << 20, ["MediaType"] = "SSD" });
+        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("h") }, ["Size"] = 2L << 30, ["MediaType"] = "HDD" });
         await OkAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "[sh]" }, ["ResiliencySettingNameDefault"] = "Simple" });
         await OkAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "fast", ["MediaType"] = "SSD" });
         await OkAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "slow", ["MediaType"] = "HDD" });
@@ -28,7 +28,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         await NewDiskAsync("l", Slice, Large - 4);
     }
 
-    public ValueTask DisposeAsync() => host.DisposeAsync();
+    public ValueTask DisposeAsync() => _host.DisposeAsync();
 
     [Fact]
     public async Task Heat_is_listed_in_order_the_hottest_or_a_range()
@@ -48,21 +48,21 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         await HeatAsync("l", Slice, Large, [.. Enumerable.Range(0, Large).Select(slice => (slice, 1 + (slice % 7)))]);
         await HeatAsync("d", Slice, 16, (3, 5));
         Dictionary<string, object?> request = new Dictionary<string, object?> { ["FriendlyName"] = new[] { "l", "absent", "d" } };
-        JsonElement first = await host.SendAsync("Get-StorageTierHeatMap", request);
+        JsonElement first = await _host.SendAsync("Get-StorageTierHeatMap", request);
         Assert.Single(first.GetProperty("Errors").EnumerateArray().ToArray());
         Assert.InRange(first.GetProperty("Objects").GetArrayLength(), GetStorageTierHeatMapHandler.PageObjects, Large);
         List<string> slices = Slices(first);
         while (first.TryGetProperty("NextPage", out JsonElement next))
         {
             request["Page"] = next.GetString();
-            first = await host.SendAsync("Get-StorageTierHeatMap", request);
+            first = await _host.SendAsync("Get-StorageTierHeatMap", request);
             Assert.Equal("[]", first.GetProperty("Errors").ToString());
             slices.AddRange(Slices(first));
         }
 
         Assert.Equal([.. Enumerable.Range(0, Large).Select(slice => $"l {slice}"), "d 3"], slices);
         request["Page"] = "nothing:0";
-        Assert.Equal(8, Error(await host.SendAsync("Get-StorageTierHeatMap", request)).GetProperty("Code").GetInt32());
+        Assert.Equal(8, Error(await _host.SendAsync("Get-StorageTierHeatMap", request)).GetProperty("Code").GetInt32());
     }
 
     [Fact]
@@ -84,8 +84,10 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     [Fact]
     public async Task A_file_is_explained_slice_by_slice()
     {
-        string disk = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
-        host.Files.Put("/v/f", disk, new PinnedRange(9 * Slice, Slice), new PinnedRange((2 * Slice) + 4096, 4096), new PinnedRange((2 * Slice) + 16384, Slice));
+        string disk = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d" } })).GetProperty("Objects")[0].GetProperty("UniqueId")
+            .GetString()!;
+        _host.Files.Put("/v/f", disk, new PinnedRange(9 * Slice, Slice), new PinnedRange((2 * Slice) + 4096, 4096),
+            new PinnedRange((2 * Slice) + 16384, Slice));
         await OkAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/f", ["DesiredStorageTierFriendlyName"] = "d_slow" });
         JsonElement[] why = (await OkAsync("Get-StorageTierExplanation", new() { ["FilePath"] = "/v/f" })).GetProperty("Objects").EnumerateArray().ToArray();
         Assert.Equal([2, 3, 9], why.Select(slice => slice.GetProperty("Slice").GetInt32()));
@@ -99,9 +101,10 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     public async Task Heat_is_exported_and_imported_into_slices_of_the_same_size_and_larger()
     {
         await HeatAsync("d", Slice, 16, (3, 5), (6, 2), (7, 9));
-        string file = host.Image("heat");
+        string file = _host.Image("heat");
         JsonElement exported = Assert.Single((await ExportAsync("d", file)).GetProperty("Objects").EnumerateArray().ToArray());
-        Assert.Equal($"d {Slice} 3 {HeatSnapshot.BlockSize}", string.Join(' ', ((string[])["VirtualDiskFriendlyName", "SliceSize", "HotSlices", "Size"]).Select(name => exported.GetProperty(name).ToString())));
+        Assert.Equal($"d {Slice} 3 {HeatSnapshot.BlockSize}",
+            string.Join(' ', ((string[])["VirtualDiskFriendlyName", "SliceSize", "HotSlices", "Size"]).Select(name => exported.GetProperty(name).ToString())));
         Assert.Equal(HeatSnapshot.BlockSize, new FileInfo(file).Length);
         await OkAsync("Import-StorageTierHeatMap", new() { ["FriendlyName"] = "s", ["Path"] = file, ["PassThru"] = true });
         Assert.Equal(["0 5", "1 11"], await ListAsync(new() { ["FriendlyName"] = new[] { "s" } }));
@@ -109,8 +112,8 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         await HeatAsync("d", Slice, 16, (1, 1));
         Assert.Equal(["1 1"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" } }));
         await OkAsync("Import-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file });
-        await host.CloseAsync();
-        await host.OpenAsync();
+        await _host.CloseAsync();
+        await _host.OpenAsync();
         Assert.Equal(["3 5", "6 2", "7 9"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" } }));
     }
 
@@ -119,7 +122,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     {
         await HeatAsync("s", 4 * Slice, 12, (3, 5));
         await HeatAsync("d", Slice, 16, (2, 4));
-        string file = host.Image("heat");
+        string file = _host.Image("heat");
         await ExportAsync("s", file);
         Assert.Contains("where in a larger slice its heat lay is not known", await FailsAsync("Import-StorageTierHeatMap", "d", file));
         Assert.Contains("exists", await FailsAsync("Export-StorageTierHeatMap", "d", file));
@@ -133,32 +136,35 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         Assert.Contains("It is no heat map", await FailsAsync("Import-StorageTierHeatMap", "d", file));
         Assert.Contains("cannot be used by the host", await FailsAsync("Import-StorageTierHeatMap", "d", "/nowhere/at/all"));
         Assert.Contains("is a folder or lies in none", await FailsAsync("Export-StorageTierHeatMap", "d", "/nowhere/at/all"));
-        Assert.Contains("has no tiers", await FailsAsync("Export-StorageTierHeatMap", "v", host.Image("other")));
+        Assert.Contains("has no tiers", await FailsAsync("Export-StorageTierHeatMap", "v", _host.Image("other")));
         Assert.Equal(["2 4"], await ListAsync(new() { ["FriendlyName"] = new[] { "d" } }));
     }
 
     [Fact]
     public async Task An_export_touches_no_other_file_and_none_without_force()
     {
-        string file = host.Image("heat");
+        string file = _host.Image("heat");
         string other = file + ".part";
         File.WriteAllText(other, "mine");
-        await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file, ["Force"] = true })));
+        await Task.WhenAll(Enumerable.Range(0, 8)
+            .Select(_ => OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file, ["Force"] = true })));
         await OkAsync("Import-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = file });
         Assert.Equal("mine", File.ReadAllText(other));
         Assert.Contains("exists", await FailsAsync("Export-StorageTierHeatMap", "d", other));
 
-        string link = host.Image("link");
+        string link = _host.Image("link");
         File.CreateSymbolicLink(link, other);
         foreach (string path in ((string[])["/dev/null", link]))
         {
-            JsonElement rejected = Error(await host.SendAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = path, ["Force"] = true }));
+            JsonElement rejected = Error(
+                await _host.SendAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = path, ["Force"] = true }));
             Assert.Contains($"-Path '{path}' is no regular file", rejected.GetProperty("ExtendedInformation").GetString());
         }
 
         Assert.Contains("is no regular file", await FailsAsync("Import-StorageTierHeatMap", "d", "/dev/zero"));
         Assert.Equal("mine", File.ReadAllText(link));
-        Assert.Equal(["heat.img", "heat.img.part", "link.img"], Directory.GetFiles(Path.GetDirectoryName(file)!).Select(Path.GetFileName).Where(name => name!.Contains("heat") || name.Contains("link") || name.EndsWith(".part")).Order());
+        Assert.Equal(["heat.img", "heat.img.part", "link.img"], Directory.GetFiles(Path.GetDirectoryName(file)!).Select(Path.GetFileName)
+            .Where(name => name!.Contains("heat") || name.Contains("link") || name.EndsWith(".part")).Order());
     }
 
     [Theory]
@@ -173,23 +179,27 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     [InlineData("Optimize-Volume", """{"Path":["/v/none"]}""", "-Path '/v/none' cannot be opened")]
     [InlineData("Get-FileStorageTier", """{"VolumePath":"/v/none"}""", "-VolumePath '/v/none' cannot be opened")]
     public async Task Numbers_outside_their_range_are_refused(string verb, string json, string text) => Assert.Contains(
-        text, Error(await host.SendAsync(verb, JsonSerializer.Deserialize<Dictionary<string, object?>>(json)!)).GetProperty("ExtendedInformation").GetString());
+        text, Error(await _host.SendAsync(verb, JsonSerializer.Deserialize<Dictionary<string, object?>>(json)!)).GetProperty("ExtendedInformation")
+            .GetString());
 
     [Fact]
     public async Task What_slices_have_to_be_to_move_is_set_and_kept()
     {
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["MinimumHeat"] = 40 });
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["DemoteColdAfter"] = 48, ["HeatHalfLife"] = 6 });
-        await host.CloseAsync();
-        await host.OpenAsync();
-        JsonElement.ArrayEnumerator disks = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d", "s", "v" } })).GetProperty("Objects").EnumerateArray();
-        Assert.Equal(["40 48 6", "0 0 24", "  "], disks.Select(disk => $"{disk.GetProperty("MinimumHeat")} {disk.GetProperty("DemoteColdAfter")} {disk.GetProperty("HeatHalfLife")}"));
+        await _host.CloseAsync();
+        await _host.OpenAsync();
+        JsonElement.ArrayEnumerator disks = (await OkAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "d", "s", "v" } })).GetProperty("Objects")
+            .EnumerateArray();
+        Assert.Equal(["40 48 6", "0 0 24", "  "],
+            disks.Select(disk => $"{disk.GetProperty("MinimumHeat")} {disk.GetProperty("DemoteColdAfter")} {disk.GetProperty("HeatHalfLife")}"));
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["DemoteColdAfter"] = 0 });
         Assert.Contains("-MinimumHeat 1000000001 is outside its range, 0 to 1000000000 requests", await FailsAsync("MinimumHeat", 1_000_000_001));
         Assert.Contains("-DemoteColdAfter 8761 is outside its range, 0 to 8760 hours", await FailsAsync("DemoteColdAfter", 8761));
         Assert.Contains("-HeatHalfLife 0 is outside its range, 1 to 8760 hours", await FailsAsync("HeatHalfLife", 0));
-        JsonElement rejected = Error(await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DemoteColdAfter"] = 1 }));
-        Assert.Equal("1 -DemoteColdAfter is for virtual disks with tiers, and 'v' has none.", $"{rejected.GetProperty("Code")} {rejected.GetProperty("ExtendedInformation")}");
+        JsonElement rejected = Error(await _host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DemoteColdAfter"] = 1 }));
+        Assert.Equal("1 -DemoteColdAfter is for virtual disks with tiers, and 'v' has none.",
+            $"{rejected.GetProperty("Code")} {rejected.GetProperty("ExtendedInformation")}");
     }
 
     private async Task NewDiskAsync(string name, long slice, int slow) => await OkAsync("New-VirtualDisk", new()
@@ -212,7 +222,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
 
         HeatSnapshotWriter writer = new HeatSnapshotWriter(map, Guid.NewGuid(), 1, DateTime.UtcNow.Ticks, 0);
         byte[] block = new byte[HeatSnapshot.BlockSize];
-        using (FileStream file = File.Create(host.Image("made")))
+        using (FileStream file = File.Create(_host.Image("made")))
         {
             while (writer.Next(block))
             {
@@ -220,10 +230,12 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
             }
         }
 
-        await OkAsync("Import-StorageTierHeatMap", new() { ["FriendlyName"] = disk, ["Path"] = host.Image("made") });
+        await OkAsync("Import-StorageTierHeatMap", new() { ["FriendlyName"] = disk, ["Path"] = _host.Image("made") });
     }
 
-    /// <summary>Slice and heat of what is listed, heat to a whole number of requests: time has gone by. What is nowhere has no place among the others.</summary>
+    /// <summary>
+    /// Slice and heat of what is listed, heat to a whole number of requests: time has gone by. What is nowhere has no place among the others.
+    /// </summary>
     private async Task<string[]> ListAsync(Dictionary<string, object?> request) =>
         [.. (await OkAsync("Get-StorageTierHeatMap", request)).GetProperty("Objects").EnumerateArray()
             .Select(slice => $"{slice.GetProperty("Slice")} {slice.GetProperty("Rank")}{Math.Round(slice.GetProperty("Heat").GetDouble())}")];
@@ -234,14 +246,14 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     private Task<JsonElement> ExportAsync(string disk, string path) => OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = disk, ["Path"] = path });
 
     private async Task<string> FailsAsync(string verb, string disk, string path) =>
-        Error(await host.SendAsync(verb, new() { ["FriendlyName"] = disk, ["Path"] = path })).GetProperty("ExtendedInformation").GetString()!;
+        Error(await _host.SendAsync(verb, new() { ["FriendlyName"] = disk, ["Path"] = path })).GetProperty("ExtendedInformation").GetString()!;
 
     private async Task<string> FailsAsync(string parameter, long value) =>
-        Error(await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", [parameter] = value })).GetProperty("ExtendedInformation").GetString()!;
+        Error(await _host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", [parameter] = value })).GetProperty("ExtendedInformation").GetString()!;
 
     private async Task<JsonElement> OkAsync(string verb, Dictionary<string, object?> request)
     {
-        JsonElement reply = await host.SendAsync(verb, request);
+        JsonElement reply = await _host.SendAsync(verb, request);
         Assert.True(reply.GetProperty("Errors").GetArrayLength() == 0, reply.GetProperty("Errors").ToString());
         return reply;
     }

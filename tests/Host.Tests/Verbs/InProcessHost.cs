@@ -12,10 +12,11 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>A host in this process, without a socket: pool p of the disks a to d, virtual disk v and storage tier t in it, and the disk free beside.</summary>
 public sealed partial class InProcessHost : IAsyncLifetime
 {
-    private static readonly string[] listed = ["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-ResiliencySetting", "Get-StorageTier", "Get-StorageTierSchedule"];
-    private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
-    private HostServices host = null!;
-    private VerbDispatcher verbs = null!;
+    private static readonly string[] s_listed =
+        ["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-ResiliencySetting", "Get-StorageTier", "Get-StorageTierSchedule"];
+    private readonly string _root = Directory.CreateTempSubdirectory("ts").FullName;
+    private HostServices _host = null!;
+    private VerbDispatcher _verbs = null!;
 
     /// <summary>Starts one.</summary>
     public static async Task<InProcessHost> StartAsync()
@@ -28,7 +29,8 @@ public sealed partial class InProcessHost : IAsyncLifetime
     public async ValueTask InitializeAsync()
     {
         await OpenAsync();
-        await SendAsync("New-PhysicalDisk", new() { ["Path"] = ((string[])["a", "b", "c", "d", "free"]).Select(Image), ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
+        await SendAsync("New-PhysicalDisk",
+            new() { ["Path"] = ((string[])["a", "b", "c", "d", "free"]).Select(Image), ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
         await SendAsync("New-StoragePool", new() { ["FriendlyName"] = "p", ["PhysicalDisks"] = new[] { "[abcd]" } });
         await SendAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "v", ["Size"] = 16 << 20 });
         await SendAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "t", ["MediaType"] = "SSD" });
@@ -40,23 +42,23 @@ public sealed partial class InProcessHost : IAsyncLifetime
     /// <summary>Starts the host, again after <see cref="CloseAsync"/>.</summary>
     public async Task OpenAsync()
     {
-        host = await HostServices.StartAsync(new HostPaths(root), new ServeOptions(Detach: false, SupervisorKind.None));
-        host.Files = Files;
-        verbs = new VerbDispatcher(VerbHandlers.Create(host), host.Changes);
+        _host = await HostServices.StartAsync(new HostPaths(_root), new ServeOptions(Detach: false, SupervisorKind.None));
+        _host.Files = Files;
+        _verbs = new VerbDispatcher(VerbHandlers.Create(_host), _host.Changes);
     }
 
     /// <summary>Stops the host.</summary>
-    public ValueTask CloseAsync() => host.DisposeAsync();
+    public ValueTask CloseAsync() => _host.DisposeAsync();
 
     public async ValueTask DisposeAsync()
     {
         await SendAsync("Disconnect-VirtualDisk", new() { ["FriendlyName"] = new[] { "*" } });
         await CloseAsync();
-        Directory.Delete(root, recursive: true);
+        Directory.Delete(_root, recursive: true);
     }
 
     /// <summary>Path of an image file.</summary>
-    public string Image(string name) => Path.Combine(root, name + ".img");
+    public string Image(string name) => Path.Combine(_root, name + ".img");
 
     /// <summary>Sends a request and returns the reply.</summary>
     public async Task<JsonElement> SendAsync(string verb, Dictionary<string, object?> request)
@@ -66,13 +68,13 @@ public sealed partial class InProcessHost : IAsyncLifetime
 
     /// <summary>Sends the bytes of a request, which may be none, and returns the reply.</summary>
     public async Task<JsonElement> SendBytesAsync(string verb, byte[] request) =>
-        JsonDocument.Parse(await verbs.RunAsync(verb, request, TestContext.Current.CancellationToken)).RootElement;
+        JsonDocument.Parse(await _verbs.RunAsync(verb, request, TestContext.Current.CancellationToken)).RootElement;
 
     /// <summary>Writes ones to places of a virtual disk, one after the other, over its socket: no device is made of it.</summary>
     internal async Task WriteAsync(string virtualDisk, int bytes, IEnumerable<long> offsets)
     {
-        VirtualDiskStatus disk = (await host.Subsystem.VirtualDisks.ListAsync()).Single(disk => disk.Description.FriendlyName == virtualDisk);
-        VirtualDiskStatus connected = await host.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value);
+        VirtualDiskStatus disk = (await _host.Subsystem.VirtualDisks.ListAsync()).Single(disk => disk.Description.FriendlyName == virtualDisk);
+        VirtualDiskStatus connected = await _host.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value);
         using NbdClient client = new(VirtualDiskMapping.NbdUri(virtualDisk, connected.SocketPath));
         byte[] ones = Enumerable.Repeat((byte)1, bytes).ToArray();
         foreach (long offset in offsets)
@@ -86,7 +88,7 @@ public sealed partial class InProcessHost : IAsyncLifetime
     public async Task<string> StateAsync()
     {
         string state = "";
-        foreach (string verb in listed)
+        foreach (string verb in s_listed)
         {
             JsonElement.ArrayEnumerator objects = (await SendAsync(verb, [])).GetProperty("Objects").EnumerateArray();
             state += string.Join('\n', objects.Select(info => Masked(info.ToString())).Order(StringComparer.Ordinal));   // their own order is by identifier
@@ -96,7 +98,7 @@ public sealed partial class InProcessHost : IAsyncLifetime
     }
 
     /// <summary>What two hosts have in common: their identifiers and folders are their own.</summary>
-    public string Masked(string text) => Identifier().Replace(text.Replace(root, "ROOT"), "ID");
+    public string Masked(string text) => Identifier().Replace(text.Replace(_root, "ROOT"), "ID");
 
     [GeneratedRegex("[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")]
     private static partial Regex Identifier();

@@ -5,26 +5,26 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>A repair that lasts until it is stopped: its disks are emulated and slow.</summary>
 internal sealed class LongRepair : IAsyncDisposable
 {
-    private static readonly string[] disks = ["slow1", "slow2"], space = ["slowly"];
-    private readonly InProcessHost host;
-    private readonly Task<JsonElement> repair;
+    private static readonly string[] s_disks = ["slow1", "slow2"], s_space = ["slowly"];
+    private readonly InProcessHost _host;
+    private readonly Task<JsonElement> _repair;
 
     /// <summary>Identifier of its job.</summary>
     internal string Id { get; private set; } = "";
 
     private LongRepair(InProcessHost host)
     {
-        this.host = host;
-        repair = host.SendAsync("Repair-VirtualDisk", new() { ["FriendlyName"] = space });
+        _host = host;
+        _repair = host.SendAsync("Repair-VirtualDisk", new() { ["FriendlyName"] = s_space });
     }
 
     /// <summary>Begins one, and waits until its job is at work.</summary>
     internal static async Task<LongRepair> BeginAsync(InProcessHost host)
     {
-        await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = disks.Select(host.Image), ["Size"] = 256 << 20, ["LatencyProfile"] = "HDD7200" });
-        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "slow", ["PhysicalDisks"] = disks });
+        await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = s_disks.Select(host.Image), ["Size"] = 256 << 20, ["LatencyProfile"] = "HDD7200" });
+        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "slow", ["PhysicalDisks"] = s_disks });
         await host.SendAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "slow" }, ["FriendlyName"] = "slowly", ["Size"] = 64 << 20 });
-        foreach (string disk in disks)
+        foreach (string disk in s_disks)
         {
             await host.SendAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = disk, ["SlowFactor"] = 100 });
         }
@@ -42,20 +42,20 @@ internal sealed class LongRepair : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        await host.SendAsync("Stop-StorageJob", new() { ["UniqueId"] = new[] { Id } });
-        await repair;
+        await _host.SendAsync("Stop-StorageJob", new() { ["UniqueId"] = new[] { Id } });
+        await _repair;
         Assert.Equal(0, await RunningAsync());
-        foreach (string disk in disks)
+        foreach (string disk in s_disks)
         {
-            await host.SendAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = disk, ["Clear"] = true });
+            await _host.SendAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = disk, ["Clear"] = true });
         }
 
-        await host.SendAsync("Remove-VirtualDisk", new() { ["FriendlyName"] = space });
-        await host.SendAsync("Remove-StoragePool", new() { ["FriendlyName"] = new[] { "slow" } });
+        await _host.SendAsync("Remove-VirtualDisk", new() { ["FriendlyName"] = s_space });
+        await _host.SendAsync("Remove-StoragePool", new() { ["FriendlyName"] = new[] { "slow" } });
     }
 
     private async Task<int> RunningAsync() => (await JobsAsync()).GetArrayLength();
 
     private async Task<JsonElement> JobsAsync() =>
-        (await host.SendAsync("Get-StorageJob", new() { ["JobState"] = new[] { "Running" } })).GetProperty("Objects");
+        (await _host.SendAsync("Get-StorageJob", new() { ["JobState"] = new[] { "Running" } })).GetProperty("Objects");
 }

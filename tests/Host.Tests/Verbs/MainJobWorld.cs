@@ -5,17 +5,17 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>A host of its own with the real executable, and four image files a, b, c and d in a pool p.</summary>
 public sealed class MainJobWorld : IDisposable
 {
-    private readonly Lazy<string> begun;
+    private readonly Lazy<string> _begun;
 
     public MainJobWorld()
     {
         Ok("New-PhysicalDisk", $"{Image("a")},{Image("b")},{Image("c")},{Image("d")}", "-Size", "256MB", "-MediaType", "SSD");
         Ok("New-StoragePool", "-FriendlyName", "p", "-PhysicalDisks", "a,b,c,d");
-        begun = new Lazy<string>(State);
+        _begun = new Lazy<string>(State);
     }
 
     /// <summary>The state when it was first asked for.</summary>
-    public string Begun => begun.Value;
+    public string Begun => _begun.Value;
 
     internal Scratch Scratch { get; } = new();
 

@@ -11,7 +11,7 @@ public sealed class NameTests(MainJobWorld world) : IClassFixture<MainJobWorld>
 {
     private const string Valid = "Valid: 1 to 256 characters, at least one of them visible, no control characters. Choose another name. [StorageWMI 5]";
 
-    private readonly string before = world.Begun;
+    private readonly string _before = world.Begun;
 
     public static TheoryData<string> Unusual => [
         "it's", "'single'", "\"open", "a, b", "'a,b',", "[ab]", "what?", "back`tick", "50% & co; $HOME \\ #1*", "ü 漢字 🙂", "../up", " blanks ",
@@ -47,7 +47,7 @@ public sealed class NameTests(MainJobWorld world) : IClassFixture<MainJobWorld>
             Assert.Equal(1, answer.ExitCode);
         }
 
-        Assert.Equal(before, world.State());
+        Assert.Equal(_before, world.State());
     }
 
     [Theory]
@@ -70,7 +70,7 @@ public sealed class NameTests(MainJobWorld world) : IClassFixture<MainJobWorld>
         world.Ok("Set-StoragePool", "p", "-NewFriendlyName", name);
         Assert.Equal(name, Name(world.One(Line("Get-StoragePool", name, "-Json"))));
         world.Ok(Line("Set-StoragePool", name, "-NewFriendlyName", "p"));
-        Assert.Equal(before, world.State());
+        Assert.Equal(_before, world.State());
     }
 
     /// <summary>A command line that selects by friendly name. A list needs quotes around an item with a comma, as in PowerShell.</summary>

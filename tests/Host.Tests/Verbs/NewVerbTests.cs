@@ -10,16 +10,16 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>A new verb, declared only here: parsing, validation, execution, printing and help work without further code.</summary>
 public class NewVerbTests
 {
-    private static readonly VerbDescription verb = VerbDescription.Of(typeof(MeasureTeapotRequest));
+    private static readonly VerbDescription s_verb = VerbDescription.Of(typeof(MeasureTeapotRequest));
 
     [Fact]
     public async Task It_is_read_carried_out_and_printed()
     {
-        VerbArguments arguments = VerbArguments.Read(verb, ["brown", "-vol", "2KB", "-Guests", "'a,b',c"]);
+        VerbArguments arguments = VerbArguments.Read(s_verb, ["brown", "-vol", "2KB", "-Guests", "'a,b',c"]);
         VerbDispatcher dispatcher = new VerbDispatcher([new Handler()], new SemaphoreSlim(1, 1));
-        byte[] answer = await dispatcher.RunAsync("measure-teapot", RequestText.Write(verb, arguments), TestContext.Current.CancellationToken);
+        byte[] answer = await dispatcher.RunAsync("measure-teapot", RequestText.Write(s_verb, arguments), TestContext.Current.CancellationToken);
         (StringWriter? output, StringWriter? error) = (new StringWriter(), new StringWriter());
-        Assert.Equal(1, ReplyText.Print(verb, JsonDocument.Parse(answer).RootElement, asJson: false, output, error));
+        Assert.Equal(1, ReplyText.Print(s_verb, JsonDocument.Parse(answer).RootElement, asJson: false, output, error));
         Assert.Equal("Name  Volume\n----  ------\nbrown   2 KB\n\n", output.ToString());
         Assert.Equal("Measure-Teapot: Not supported. The guest a,b takes no tea. [StorageWMI 1]\n", error.ToString());
     }
@@ -28,14 +28,14 @@ public class NewVerbTests
     public void It_has_help()
     {
         StringWriter output = new StringWriter();
-        VerbHelp.Print(verb, output);
+        VerbHelp.Print(s_verb, output);
         Assert.Contains("tierspaces Measure-Teapot [-Name] <text> [-Volume <size>] [-Guests <text[,...]>]", output.ToString());
     }
 
     [Fact]
     public void Its_parameters_are_checked()
     {
-        UsageException wrong = Assert.Throws<UsageException>(() => VerbArguments.Read(verb, ["-Volume", "1"]));
+        UsageException wrong = Assert.Throws<UsageException>(() => VerbArguments.Read(s_verb, ["-Volume", "1"]));
         Assert.Equal("-Name must be given.", wrong.Message);
     }
 

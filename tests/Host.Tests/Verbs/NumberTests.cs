@@ -90,7 +90,8 @@ public sealed class NumberTests(InProcessHost host) : IClassFixture<InProcessHos
         return one is null ? null : parameter.IsList ? new[] { one } : one;
     }
 
-    private static ParameterDescription Parameter(string verb, string name) => VerbDescription.Find(verb)!.Parameters.First(parameter => parameter.Name == name);
+    private static ParameterDescription Parameter(string verb, string name) =>
+        VerbDescription.Find(verb)!.Parameters.First(parameter => parameter.Name == name);
 
     private static void Write(ParameterDescription parameter, string text)
     {

@@ -5,11 +5,11 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>What pages of a list leave to the next: each list its own, a few of them, for a minute.</summary>
 public sealed class PageMemoryTests
 {
-    private readonly Guid disk = Guid.NewGuid();
-    private readonly Clock clock = new();
-    private readonly PageMemory<string> memory;
+    private readonly Guid _disk = Guid.NewGuid();
+    private readonly Clock _clock = new();
+    private readonly PageMemory<string> _memory;
 
-    public PageMemoryTests() => memory = new PageMemory<string>(clock);
+    public PageMemoryTests() => _memory = new PageMemory<string>(_clock);
 
     [Fact]
     public async Task Lists_at_one_time_keep_what_is_theirs_over_collections()
@@ -26,42 +26,42 @@ public sealed class PageMemoryTests
     public async Task Another_virtual_disk_is_worked_out_anew()
     {
         string page = await PageAsync(null, "one");
-        Assert.Equal("other", await memory.Begin(page).OfAsync(Guid.NewGuid(), () => Task.FromResult("other")));
+        Assert.Equal("other", await _memory.Begin(page).OfAsync(Guid.NewGuid(), () => Task.FromResult("other")));
     }
 
     [Fact]
     public async Task A_list_at_its_end_is_forgotten_at_once()
     {
-        PageMemory<string>.Listing listing = memory.Begin(await PageAsync(null, "one"));
-        await listing.OfAsync(disk, () => Task.FromResult("again"));
+        PageMemory<string>.Listing listing = _memory.Begin(await PageAsync(null, "one"));
+        await listing.OfAsync(_disk, () => Task.FromResult("again"));
         Assert.Null(listing.End(null));
-        Assert.Equal(0, memory.Count);
+        Assert.Equal(0, _memory.Count);
     }
 
     [Fact]
     public async Task A_list_is_forgotten_a_minute_after_its_last_use()
     {
         string page = await PageAsync(null, "one");
-        clock.Seconds = 59;
+        _clock.Seconds = 59;
         await PageAsync(page, "again");
-        clock.Seconds = 118;
+        _clock.Seconds = 118;
         Assert.Equal("one", await ValueAsync(page));
-        clock.Seconds = 119;
+        _clock.Seconds = 119;
         Assert.Equal("fresh", await ValueAsync(page));
-        Assert.Equal(0, memory.Count);
+        Assert.Equal(0, _memory.Count);
     }
 
     [Fact]
     public async Task Nobody_need_ask_for_it_to_be_forgotten()
     {
         await PageAsync(null, "one");
-        clock.Seconds = 60;
-        clock.Fire();
-        Assert.Equal(0, memory.Count);
+        _clock.Seconds = 60;
+        _clock.Fire();
+        Assert.Equal(0, _memory.Count);
         await PageAsync(null, "two");   // it begins again
-        clock.Seconds = 120;
-        clock.Fire();
-        Assert.Equal(0, memory.Count);
+        _clock.Seconds = 120;
+        _clock.Fire();
+        Assert.Equal(0, _memory.Count);
     }
 
     [Fact]
@@ -70,28 +70,28 @@ public sealed class PageMemoryTests
         List<string> pages = [];
         for (int i = 0; i <= PageMemory<string>.Most; i++)
         {
-            clock.Seconds = i;
+            _clock.Seconds = i;
             pages.Add(await PageAsync(null, $"{i}"));
         }
 
-        Assert.Equal(PageMemory<string>.Most, memory.Count);
+        Assert.Equal(PageMemory<string>.Most, _memory.Count);
         Assert.Equal("fresh", await ValueAsync(pages[0]));
         Assert.Equal("1", await ValueAsync(pages[1]));
     }
 
     private async Task<string> PageAsync(string? page, string value)
     {
-        PageMemory<string>.Listing listing = memory.Begin(page);
-        await listing.OfAsync(disk, () => Task.FromResult(value));
+        PageMemory<string>.Listing listing = _memory.Begin(page);
+        await listing.OfAsync(_disk, () => Task.FromResult(value));
         return listing.End("disk:0")!;
     }
 
-    private Task<string> ValueAsync(string page) => memory.Begin(page).OfAsync(disk, () => Task.FromResult("fresh"));
+    private Task<string> ValueAsync(string page) => _memory.Begin(page).OfAsync(_disk, () => Task.FromResult("fresh"));
 
     /// <summary>A clock that advances only when it is set, with timers that wait to be fired.</summary>
     private sealed class Clock : TimeProvider
     {
-        private readonly List<Action> due = [];
+        private readonly List<Action> _due = [];
 
         public long Seconds { get; set; }
 
@@ -101,14 +101,14 @@ public sealed class PageMemoryTests
 
         public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
         {
-            due.Add(() => callback(state));
+            _due.Add(() => callback(state));
             return new Timer();
         }
 
         public void Fire()
         {
-            Action[] now = [.. due];
-            due.Clear();
+            Action[] now = [.. _due];
+            _due.Clear();
             Array.ForEach(now, action => action());
         }
 

@@ -23,7 +23,8 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     [MemberData(nameof(Refused))]
     public async Task What_is_refused_is_answered_with_its_code_and_named(string cmdlet, string parameter, string value)
     {
-        ParameterRow row = ParameterTable.Rows.Single(row => (row.Cmdlet, row.Parameter, row.State, row.Value) == (cmdlet, parameter, ParameterState.Refused, value));
+        ParameterRow row = ParameterTable.Rows.Single(
+            row => (row.Cmdlet, row.Parameter, row.State, row.Value) == (cmdlet, parameter, ParameterState.Refused, value));
         string before = await shared.StateAsync();
         JsonElement reply = await shared.SendAsync(cmdlet, Request(cmdlet, parameter, row.IsForOneValue ? value : null));
 
@@ -89,7 +90,8 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
     /// <summary>The default set, or one after it when that requires what is refused; empty when there are none.</summary>
     private static string PossibleSet(VerbDescription verb)
     {
-        HashSet<string> rejected = verb.Parameters.Where(parameter => parameter.Attribute is { Required: true, Refused.Length: > 0 }).SelectMany(parameter => parameter.Sets).ToHashSet();
+        HashSet<string> rejected = verb.Parameters.Where(parameter => parameter.Attribute is { Required: true, Refused.Length: > 0 })
+            .SelectMany(parameter => parameter.Sets).ToHashSet();
         return new[] { verb.Verb.DefaultSet }.Concat(verb.Parameters.SelectMany(parameter => parameter.Sets)).First(set => !rejected.Contains(set));
     }
 

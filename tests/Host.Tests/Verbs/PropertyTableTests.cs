@@ -22,19 +22,19 @@ public sealed class PropertyTableTests : IAsyncLifetime
 {
     private const string AnyValue = "*";   // one value for each machine
 
-    private static readonly Dictionary<(string Class, string Property), (string Value, string Reason)> constants = File
+    private static readonly Dictionary<(string Class, string Property), (string Value, string Reason)> s_constants = File
         .ReadAllLines(Path.Combine(AppContext.BaseDirectory, "Facts", "properties.tsv")).Skip(1)
         .Select(line => line.Split('\t')).ToDictionary(cells => (cells[0], cells[1]), cells => (cells[2], cells[3]));
 
-    private readonly Dictionary<(string Class, string Property), HashSet<string>> seen = [];
-    private InProcessHost host = null!;
+    private readonly Dictionary<(string Class, string Property), HashSet<string>> _seen = [];
+    private InProcessHost _host = null!;
 
-    public async ValueTask InitializeAsync() => host = await InProcessHost.StartAsync();
+    public async ValueTask InitializeAsync() => _host = await InProcessHost.StartAsync();
 
-    public ValueTask DisposeAsync() => host.DisposeAsync();
+    public ValueTask DisposeAsync() => _host.DisposeAsync();
 
     [Fact]
-    public void Every_row_names_a_property_and_a_reason() => Assert.All(constants, row =>
+    public void Every_row_names_a_property_and_a_reason() => Assert.All(s_constants, row =>
     {
         Assert.Contains(Classes(), type => ClassOf(type) == row.Key.Class && type.GetProperty(row.Key.Property) is not null);
         Assert.NotEmpty(row.Value.Reason);
@@ -52,13 +52,13 @@ public sealed class PropertyTableTests : IAsyncLifetime
         LookAtPins();
 
         string[] wrong = Classes().SelectMany(type => type.GetProperties().Select(property => (ClassOf(type), property.Name)))
-            .Select(key => Complaint(key, seen.GetValueOrDefault(key) ?? [])).Where(complaint => complaint.Length > 0).ToArray();
+            .Select(key => Complaint(key, _seen.GetValueOrDefault(key) ?? [])).Where(complaint => complaint.Length > 0).ToArray();
         Assert.True(wrong.Length == 0, string.Join('\n', wrong));
     }
 
     private static string Complaint((string Class, string Property) key, HashSet<string> values)
     {
-        bool isListed = constants.TryGetValue(key, out (string Value, string Reason) row);
+        bool isListed = s_constants.TryGetValue(key, out (string Value, string Reason) row);
         return (isListed, values.Count) switch
         {
             (_, 0) => $"{key} was not seen at all",
@@ -71,13 +71,14 @@ public sealed class PropertyTableTests : IAsyncLifetime
 
     private async Task PrepareAsync()
     {
-        IEnumerable<string> rotating = Enumerable.Range(1, 3).Select(i => host.Image($"hdd{i}"));
+        IEnumerable<string> rotating = Enumerable.Range(1, 3).Select(i => _host.Image($"hdd{i}"));
         await OkAsync("New-PhysicalDisk", new()
         {
             ["Path"] = rotating, ["Size"] = 1 << 30, ["MediaType"] = "HDD", ["BusType"] = "SAS", ["SpindleSpeed"] = 7200, ["LogicalSectorSize"] = 512,
             ["PhysicalSectorSize"] = 512, ["IsWriteCacheEnabled"] = false, ["EnclosureNumber"] = 1, ["SlotNumber"] = 2,
         });
-        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("emulated") }, ["Size"] = 128 << 20, ["LatencyProfile"] = "NVMe", ["LogicalSectorSize"] = 4096 });
+        await OkAsync("New-PhysicalDisk",
+            new() { ["Path"] = new[] { _host.Image("emulated") }, ["Size"] = 128 << 20, ["LatencyProfile"] = "NVMe", ["LogicalSectorSize"] = 4096 });
         await OkAsync("New-StoragePool", new()
         {
             ["FriendlyName"] = "q", ["PhysicalDisks"] = new[] { "hdd*" }, ["ProvisioningTypeDefault"] = "Thin", ["ResiliencySettingNameDefault"] = "Simple",
@@ -91,7 +92,8 @@ public sealed class PropertyTableTests : IAsyncLifetime
         });
         await OkAsync("Set-ResiliencySetting", new()
         {
-            ["Name"] = new[] { "Mirror" }, ["StoragePool"] = "q", ["NumberOfDataCopiesDefault"] = 3, ["NumberOfColumnsDefault"] = 1, ["InterleaveDefault"] = 65536,
+            ["Name"] = new[] { "Mirror" }, ["StoragePool"] = "q", ["NumberOfDataCopiesDefault"] = 3, ["NumberOfColumnsDefault"] = 1,
+                ["InterleaveDefault"] = 65536,
         });
         await OkAsync("New-VirtualDisk", new()
         {
@@ -100,7 +102,8 @@ public sealed class PropertyTableTests : IAsyncLifetime
             ["OtherUsageDescription"] = "a test",
         });
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "w", ["Access"] = "Readable" });
-        await OkAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "x", ["Size"] = 8 << 20, ["ProvisioningType"] = "Fixed" });
+        await OkAsync("New-VirtualDisk",
+            new() { ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "x", ["Size"] = 8 << 20, ["ProvisioningType"] = "Fixed" });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "p", ["WriteCacheSizeDefault"] = 4 << 20 });
         await OkAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "c", ["Size"] = 8 << 20 });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "p", ["LentWriteCacheSizeMax"] = 64 << 20 });
@@ -113,8 +116,8 @@ public sealed class PropertyTableTests : IAsyncLifetime
             ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "slow", ["MediaType"] = "HDD", ["ResiliencySettingName"] = "Simple",
             ["NumberOfColumns"] = 2, ["Interleave"] = 65536, ["ProvisioningType"] = "Thin", ["Description"] = "a test",
         });
-        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("tier1") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
-        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("tier2") }, ["Size"] = 128 << 20, ["MediaType"] = "HDD" });
+        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("tier1") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
+        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("tier2") }, ["Size"] = 128 << 20, ["MediaType"] = "HDD" });
         await OkAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "tier?" }, ["ResiliencySettingNameDefault"] = "Simple" });
         await OkAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "upper", ["MediaType"] = "SSD" });
         await OkAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "lower", ["MediaType"] = "HDD" });
@@ -132,25 +135,26 @@ public sealed class PropertyTableTests : IAsyncLifetime
     /// <summary>The host finds a disk of p gone when it starts again.</summary>
     private async Task LoseADiskAsync()
     {
-        await host.CloseAsync();
-        File.Delete(host.Image("b"));
-        await host.OpenAsync();
+        await _host.CloseAsync();
+        File.Delete(_host.Image("b"));
+        await _host.OpenAsync();
     }
 
     private async Task OkAsync(string verb, Dictionary<string, object?> request) =>
-        Assert.Equal("[]", (await host.SendAsync(verb, request)).GetProperty("Errors").ToString());
+        Assert.Equal("[]", (await _host.SendAsync(verb, request)).GetProperty("Errors").ToString());
 
     private async Task LookAsync()
     {
-        foreach (string verb in (string[])["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-StorageSubSystem", "Get-ResiliencySetting", "Get-StorageJob", "Get-StorageTier"])
+        foreach (string verb in (string[])["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-StorageSubSystem", "Get-ResiliencySetting",
+            "Get-StorageJob", "Get-StorageTier"])
         {
-            Note(verb, await host.SendAsync(verb, []));
+            Note(verb, await _host.SendAsync(verb, []));
         }
 
-        Note("Get-StorageReliabilityCounter", await host.SendAsync("Get-StorageReliabilityCounter", new() { ["PhysicalDisk"] = "*" }));
-        foreach (JsonElement disk in (await host.SendAsync("Get-VirtualDisk", [])).GetProperty("Objects").EnumerateArray())
+        Note("Get-StorageReliabilityCounter", await _host.SendAsync("Get-StorageReliabilityCounter", new() { ["PhysicalDisk"] = "*" }));
+        foreach (JsonElement disk in (await _host.SendAsync("Get-VirtualDisk", [])).GetProperty("Objects").EnumerateArray())
         {
-            Note("Get-PhysicalExtent", await host.SendAsync("Get-PhysicalExtent", new() { ["VirtualDisk"] = disk.GetProperty("UniqueId").GetString() }));
+            Note("Get-PhysicalExtent", await _host.SendAsync("Get-PhysicalExtent", new() { ["VirtualDisk"] = disk.GetProperty("UniqueId").GetString() }));
         }
     }
 
@@ -159,21 +163,25 @@ public sealed class PropertyTableTests : IAsyncLifetime
     {
         Note("Get-StorageJob", new JobStatus
         {
-            UniqueId = Guid.NewGuid(), Name = "Scrub", Description = "Verifies", PoolId = Guid.NewGuid(), VirtualDisk = Guid.NewGuid(), State = JobState.Exception,
+            UniqueId = Guid.NewGuid(), Name = "Scrub", Description = "Verifies", PoolId = Guid.NewGuid(), VirtualDisk = Guid.NewGuid(),
+                State = JobState.Exception,
             ErrorDescription = "disk failed", PercentComplete = 40, Elapsed = TimeSpan.FromHours(1), TimeLeft = TimeSpan.FromHours(2),
             Found = new ScrubCounts(Verified: 4, Healed: 3, Lost: 2, Differing: 1),
         }.ToInfo());
-        VirtualDiskDescription description = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "y", ResiliencySettingName = "Simple", SizeBytes = 1 };
+        VirtualDiskDescription description =
+            new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "y", ResiliencySettingName = "Simple", SizeBytes = 1 };
         Note("Get-VirtualDisk", new VirtualDiskStatus
         {
-            Description = description, PoolId = Guid.NewGuid(), Health = Engine.Pools.HealthStatus.Warning, StatusReason = "a disk is full", SocketPath = "/y.sock",
+            Description = description, PoolId = Guid.NewGuid(), Health = Engine.Pools.HealthStatus.Warning, StatusReason = "a disk is full",
+                SocketPath = "/y.sock",
             Counters = new IoCounters { ReadModifyWrites = 3 },
         }.ToInfo(1, new AttachOutcome("nbdfuse", "/dev/y", "the kernel has no nbd")));
         Note("Get-PhysicalExtent", GetPhysicalExtentHandler.Describe(
             new PhysicalExtent(Guid.NewGuid(), Guid.NewGuid(), Column: 9, Copy: 9, 9, 9, 9, IsMissing: false, IsStale: true)));
         Note("Get-StorageReliabilityCounter", new DiskReliability
         {
-            ReadErrors = 1, WriteErrors = 2, FlushErrors = 3, ChecksumMismatches = 4, BlocksHealed = 5, BlocksLost = 6, ReadNsMax = 7 << 20, WriteNsMax = 8 << 20,
+            ReadErrors = 1, WriteErrors = 2, FlushErrors = 3, ChecksumMismatches = 4, BlocksHealed = 5, BlocksLost = 6, ReadNsMax = 7 << 20,
+                WriteNsMax = 8 << 20,
             FlushNsMax = 9 << 20,
         }.ToInfo(new PhysicalDiskStatus { UniqueId = Guid.NewGuid(), DeviceId = 77, FriendlyName = "worn" }));
     }
@@ -181,12 +189,18 @@ public sealed class PropertyTableTests : IAsyncLifetime
     /// <summary>A file takes a file system on a connected disk: pins as the engine would tell them.</summary>
     private void LookAtPins()
     {
-        TierDescription[] tiers = ((string[])["fast", "slow"]).Select((name, number) => new TierDescription { Id = Guid.NewGuid(), Number = number, FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8, SpaceBytes = 8 }).ToArray();
-        VirtualDiskDescription disk = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "z", ResiliencySettingName = "Simple", SizeBytes = 16, Tiers = [.. tiers] };
+        TierDescription[] tiers =
+            ((string[])["fast", "slow"]).Select((name, number) =>
+                new TierDescription { Id = Guid.NewGuid(), Number = number, FriendlyName = name, ResiliencySettingName = "Simple", SizeBytes = 8,
+                    SpaceBytes = 8 }).ToArray();
+        VirtualDiskDescription disk =
+            new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "z", ResiliencySettingName = "Simple", SizeBytes = 16,
+            Tiers = [.. tiers] };
         foreach ((string? path, int tier, long[]? bytesOn) in ((string, int, long[])[])[("/f", 0, [0, 5]), ("/g", 1, [2, 6]), ("", 1, [0, 8])])
         {
             Pin pin = new Pin(Guid.NewGuid(), tier, path, [new PinnedRange(0, bytesOn.Sum())]);
-            Note("Get-FileStorageTier", new PinStatus(pin, disk with { Id = new VirtualDiskId(Guid.NewGuid()) }, tiers[tier], bytesOn, IsMoving: tier == 0).ToInfo());
+            Note("Get-FileStorageTier",
+                new PinStatus(pin, disk with { Id = new VirtualDiskId(Guid.NewGuid()) }, tiers[tier], bytesOn, IsMoving: tier == 0).ToInfo());
         }
     }
 
@@ -203,12 +217,15 @@ public sealed class PropertyTableTests : IAsyncLifetime
         foreach (JsonProperty property in reply.GetProperty("Objects").EnumerateArray().SelectMany(Properties))
         {
             (string name, string Name) key = (name, property.Name);
-            seen[key] = seen.GetValueOrDefault(key) ?? [];
-            seen[key].Add(property.Value.ToString());
+            _seen[key] = _seen.GetValueOrDefault(key) ?? [];
+            _seen[key].Add(property.Value.ToString());
         }
     }
 
-    /// <summary>Returns the properties to compare. The primordial pool, which contains every disk, leaves out properties of concrete pools and proves nothing about them.</summary>
+    /// <summary>
+    /// Returns the properties to compare. The primordial pool, which contains every disk, leaves out properties of concrete pools and proves nothing about
+    /// them.
+    /// </summary>
     private static IEnumerable<JsonProperty> Properties(JsonElement info) => info.EnumerateObject()
         .Where(property => !info.TryGetProperty("IsPrimordial", out JsonElement primordial) || !primordial.GetBoolean() || property.Name == "IsPrimordial");
 

@@ -6,22 +6,22 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>Errors that take some preparation.</summary>
 public sealed class RareErrorTests : IAsyncLifetime
 {
-    private InProcessHost host = null!;
+    private InProcessHost _host = null!;
 
-    public async ValueTask InitializeAsync() => host = await InProcessHost.StartAsync();
+    public async ValueTask InitializeAsync() => _host = await InProcessHost.StartAsync();
 
-    public ValueTask DisposeAsync() => host.DisposeAsync();
+    public ValueTask DisposeAsync() => _host.DisposeAsync();
 
     [Fact]
     public async Task A_pool_that_cannot_open_is_not_changed()
     {
-        await host.CloseAsync();
+        await _host.CloseAsync();
         foreach (string disk in (string[])["a", "b", "c"])
         {
-            File.Delete(host.Image(disk));
+            File.Delete(_host.Image(disk));
         }
 
-        await host.OpenAsync();
+        await _host.OpenAsync();
         await FailsAsync(
             "PoolStateForbids", 48006, "New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "w", ["Size"] = 16 << 20 });
         await FailsAsync("PoolStateForbids", 48006, "Remove-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } });
@@ -34,15 +34,15 @@ public sealed class RareErrorTests : IAsyncLifetime
     [Fact]
     public async Task A_damaged_member_is_not_pooled()
     {
-        await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("other") }, ["Size"] = 128 << 20 });
-        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "gone", ["PhysicalDisks"] = new[] { "other" } });
-        await host.CloseAsync();
-        using (FileStream image = File.OpenWrite(host.Image("other")))
+        await _host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("other") }, ["Size"] = 128 << 20 });
+        await _host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "gone", ["PhysicalDisks"] = new[] { "other" } });
+        await _host.CloseAsync();
+        using (FileStream image = File.OpenWrite(_host.Image("other")))
         {
             image.SetLength(100 << 20);
         }
 
-        await host.OpenAsync();
+        await _host.OpenAsync();
         await FailsAsync("DamagedMember", 5, "New-StoragePool", new() { ["FriendlyName"] = "again", ["PhysicalDisks"] = new[] { "other" } });
     }
 
@@ -57,8 +57,9 @@ public sealed class RareErrorTests : IAsyncLifetime
     [Fact]
     public async Task A_disk_for_which_the_file_system_has_no_room_is_not_made()
     {
-        await FailsAsync("FileSystemFull", 5, "New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("huge") }, ["Size"] = 1L << 50, ["Preallocate"] = true });
-        Assert.False(File.Exists(host.Image("huge")));
+        await FailsAsync("FileSystemFull", 5, "New-PhysicalDisk",
+            new() { ["Path"] = new[] { _host.Image("huge") }, ["Size"] = 1L << 50, ["Preallocate"] = true });
+        Assert.False(File.Exists(_host.Image("huge")));
     }
 
     [Fact]
@@ -71,7 +72,7 @@ public sealed class RareErrorTests : IAsyncLifetime
 
     private async Task FailsAsync(string word, int code, string verb, Dictionary<string, object?> request)
     {
-        JsonElement reply = await host.SendAsync(verb, request);
+        JsonElement reply = await _host.SendAsync(verb, request);
         JsonElement error = Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray());
         Assert.Equal((word, code), (error.GetProperty("Word").GetString(), error.GetProperty("Code").GetInt32()));
     }

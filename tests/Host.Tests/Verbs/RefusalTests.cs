@@ -3,7 +3,7 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>What is refused says why in the documented way and changes nothing; so all of it happens in one world.</summary>
 public sealed class RefusalTests(MainJobWorld world) : IClassFixture<MainJobWorld>
 {
-    private readonly string before = world.Begun;
+    private readonly string _before = world.Begun;
 
     [Theory]
     [InlineData("New-StoragePool -FriendlyName p -PhysicalDisks a", "StorageWMI 5 NameTaken")]
@@ -39,6 +39,6 @@ public sealed class RefusalTests(MainJobWorld world) : IClassFixture<MainJobWorl
         Assert.Equal(1, answer.ExitCode);
         Assert.StartsWith(line.Split(' ')[0] + ": ", answer.Error);
         Assert.EndsWith($"{id}]", answer.Error.TrimEnd());
-        Assert.Equal(before, world.State());
+        Assert.Equal(_before, world.State());
     }
 }

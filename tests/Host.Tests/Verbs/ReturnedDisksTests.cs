@@ -5,7 +5,9 @@ using TierSpaces.Acceptance;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
-/// <summary>Disks that are pulled under a client's load and come back: what the client, the verbs and the log report, and that all serves again without a command.</summary>
+/// <summary>
+/// Disks that are pulled under a client's load and come back: what the client, the verbs and the log report, and that all serves again without a command.
+/// </summary>
 public sealed class ReturnedDisksTests : IDisposable
 {
     private const uint EIO = 5;
@@ -20,7 +22,8 @@ public sealed class ReturnedDisksTests : IDisposable
     public void All_disks_of_a_write_cache_with_data()
     {
         Pool("P", ["ssd1", "ssd2"], ["hdd1", "hdd2"]);
-        _scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "64MB", "-ResiliencySettingName", "Mirror", "-MediaType", "HDD", "-WriteCacheSize", "16MB");
+        _scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "64MB", "-ResiliencySettingName", "Mirror", "-MediaType", "HDD",
+            "-WriteCacheSize", "16MB");
         _scratch.Succeed("Set-VirtualDisk", "v", "-DestageHold", "true");
         _scratch.Succeed("Connect-VirtualDisk", "v");
         using (NbdClient client = Client("v"))
@@ -74,7 +77,8 @@ public sealed class ReturnedDisksTests : IDisposable
     public void The_disk_with_the_last_copy()
     {
         Pool("P", ["c1", "c2"], ["d1", "d2", "d3"]);
-        _scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "64MB", "-ResiliencySettingName", "Mirror", "-MediaType", "SSD", "-WriteCacheSize", "0");
+        _scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "64MB", "-ResiliencySettingName", "Mirror", "-MediaType", "SSD",
+            "-WriteCacheSize", "0");
         _scratch.Succeed("Connect-VirtualDisk", "v");
         using (NbdClient client = Client("v"))
         {
@@ -100,7 +104,8 @@ public sealed class ReturnedDisksTests : IDisposable
     public void All_disks_of_a_virtual_disk_for_half_a_second(string cache)
     {
         Pool("P", ["ssd1", "ssd2"], ["hdd1", "hdd2", "hdd3"]);
-        _scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "256MB", "-ResiliencySettingName", "Mirror", "-MediaType", "HDD", "-WriteCacheSize", cache);
+        _scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "256MB", "-ResiliencySettingName", "Mirror", "-MediaType", "HDD",
+            "-WriteCacheSize", cache);
         _scratch.Succeed("Connect-VirtualDisk", "v");
         for (int round = 0; round < 3; round++)
         {
@@ -147,7 +152,8 @@ public sealed class ReturnedDisksTests : IDisposable
 
     private string Status(string disk) => Text("OperationalStatus", "Get-VirtualDisk", disk);
 
-    private NbdClient Client(string disk) => new(_scratch.One("Get-VirtualDisk", disk).GetProperty("NbdUri").GetString() ?? throw new InvalidOperationException($"{disk} is not served."));
+    private NbdClient Client(string disk) =>
+        new(_scratch.One("Get-VirtualDisk", disk).GetProperty("NbdUri").GetString() ?? throw new InvalidOperationException($"{disk} is not served."));
 
     private static byte[] Content(int block, int generation) => [.. Enumerable.Range(0, Block).Select(at => (byte)((at * 31) + block + (generation * 97)))];
 

@@ -5,9 +5,9 @@ namespace TierSpaces.Host.Tests.Verbs;
 
 public class SelectorTests
 {
-    private static readonly Item[] items = [new("1", "alpha"), new("2", "beta"), new("3", "Beta2"), new("alpha", "odd"), new("5", "a[1]")];
-    private readonly Selector<Item> selector = new("MSFT_StoragePool", items, item => item.Id, item => item.Name);
-    private readonly List<StorageErrorInfo> errors = [];
+    private static readonly Item[] s_items = [new("1", "alpha"), new("2", "beta"), new("3", "Beta2"), new("alpha", "odd"), new("5", "a[1]")];
+    private readonly Selector<Item> _selector = new("MSFT_StoragePool", s_items, item => item.Id, item => item.Name);
+    private readonly List<StorageErrorInfo> _errors = [];
 
     [Theory]
     [InlineData("alpha", "1")]
@@ -21,17 +21,17 @@ public class SelectorTests
     [InlineData("beta2,b*", "3,2")]
     public void By_name(string patterns, string ids)
     {
-        List<Item> found = selector.ByFriendlyName(patterns.Split(','), errors.Add);
+        List<Item> found = _selector.ByFriendlyName(patterns.Split(','), _errors.Add);
         Assert.Equal(ids, string.Join(",", found.Select(item => item.Id)));
-        Assert.Empty(errors);
+        Assert.Empty(_errors);
     }
 
     [Fact]
     public void A_name_that_fits_nothing_is_an_error_and_the_others_are_found()
     {
-        List<Item> found = selector.ByFriendlyName(["absent", "beta"], errors.Add);
+        List<Item> found = _selector.ByFriendlyName(["absent", "beta"], _errors.Add);
         Assert.Equal("2", Assert.Single(found).Id);
-        StorageErrorInfo error = Assert.Single(errors);
+        StorageErrorInfo error = Assert.Single(_errors);
         Assert.Equal(
             "No MSFT_StoragePool objects found with property 'FriendlyName' equal to 'absent'.  "
             + "Verify the value of the property and retry.",
@@ -41,15 +41,15 @@ public class SelectorTests
     }
 
     [Fact]
-    public void An_identifier_wins_over_a_name_in_a_reference() => Assert.Equal("odd", selector.One("alpha").Name);
+    public void An_identifier_wins_over_a_name_in_a_reference() => Assert.Equal("odd", _selector.One("alpha").Name);
 
     [Fact]
     public void One_object_is_meant_or_an_error_names_them()
     {
-        Assert.Equal("3", selector.One("beta2").Id);
-        Assert.Contains("fits 2 MSFT_StoragePool objects: beta, Beta2", Assert.Throws<StorageException>(() => selector.One("b*")).Message);
-        Assert.Contains("equal to 'x*'", Assert.Throws<StorageException>(() => selector.One("x*")).Message);
-        Assert.Equal(StorageErrors.InvalidParameter.Code, Assert.Throws<StorageException>(() => selector.One("[z-a]")).Error.Code);
+        Assert.Equal("3", _selector.One("beta2").Id);
+        Assert.Contains("fits 2 MSFT_StoragePool objects: beta, Beta2", Assert.Throws<StorageException>(() => _selector.One("b*")).Message);
+        Assert.Contains("equal to 'x*'", Assert.Throws<StorageException>(() => _selector.One("x*")).Message);
+        Assert.Equal(StorageErrors.InvalidParameter.Code, Assert.Throws<StorageException>(() => _selector.One("[z-a]")).Error.Code);
     }
 
     [Theory]

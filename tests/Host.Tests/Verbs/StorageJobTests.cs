@@ -5,7 +5,7 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>Storage jobs with the real executable: a repair is listed when it has ended, and what cannot be is refused.</summary>
 public sealed class StorageJobTests : IDisposable
 {
-    private readonly Scratch scratch = new();
+    private readonly Scratch _scratch = new();
 
     public StorageJobTests()
     {
@@ -26,7 +26,7 @@ public sealed class StorageJobTests : IDisposable
         Assert.Equal(job.GetProperty("BytesTotal").GetInt64(), job.GetProperty("BytesProcessed").GetInt64());
         Assert.Equal("d", Text(One("Get-VirtualDisk", "-StorageJob", Text(job, "UniqueId"), "-Json"), "FriendlyName"));
         Assert.Equal("p", Text(One("Get-StoragePool", "-StorageJob", Text(job, "UniqueId"), "-Json"), "FriendlyName"));
-        Assert.Contains("StorageWMI 5", scratch.Run("Stop-StorageJob", "-Name", "Repair").Error);
+        Assert.Contains("StorageWMI 5", _scratch.Run("Stop-StorageJob", "-Name", "Repair").Error);
     }
 
     [Fact]
@@ -45,24 +45,24 @@ public sealed class StorageJobTests : IDisposable
     [Fact]
     public void What_is_not_there_is_named()
     {
-        Assert.Contains("NotFound_FriendlyName", scratch.Run("Repair-VirtualDisk", "absent").Error);
-        Assert.Contains("NotFound_Name", scratch.Run("Stop-StorageJob", "-Name", "absent").Error);
-        Assert.Equal(0, JsonDocument.Parse(scratch.Run("Get-StorageJob", "-Json").Output).RootElement.GetArrayLength());
+        Assert.Contains("NotFound_FriendlyName", _scratch.Run("Repair-VirtualDisk", "absent").Error);
+        Assert.Contains("NotFound_Name", _scratch.Run("Stop-StorageJob", "-Name", "absent").Error);
+        Assert.Equal(0, JsonDocument.Parse(_scratch.Run("Get-StorageJob", "-Json").Output).RootElement.GetArrayLength());
     }
 
-    public void Dispose() => scratch.Dispose();
+    public void Dispose() => _scratch.Dispose();
 
-    private string Image(string name) => Path.Combine(scratch.Root, name + ".img");
+    private string Image(string name) => Path.Combine(_scratch.Root, name + ".img");
 
     private void Ok(params string[] words)
     {
-        Scratch.Answer answer = scratch.Run(words);
+        Scratch.Answer answer = _scratch.Run(words);
         Assert.True(answer.ExitCode == 0, answer.Error + answer.Output);
     }
 
     private JsonElement One(params string[] words)
     {
-        Scratch.Answer answer = scratch.Run(words);
+        Scratch.Answer answer = _scratch.Run(words);
         Assert.True(answer.ExitCode == 0, answer.Error + answer.Output);
         return Assert.Single(JsonDocument.Parse(answer.Output).RootElement.EnumerateArray());
     }

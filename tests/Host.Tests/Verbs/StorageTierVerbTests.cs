@@ -5,11 +5,11 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>Storage tiers as verbs make, show, change and remove them.</summary>
 public sealed class StorageTierVerbTests : IAsyncLifetime
 {
-    private InProcessHost host = null!;
+    private InProcessHost _host = null!;
 
-    public async ValueTask InitializeAsync() => host = await InProcessHost.StartAsync();
+    public async ValueTask InitializeAsync() => _host = await InProcessHost.StartAsync();
 
-    public ValueTask DisposeAsync() => host.DisposeAsync();
+    public ValueTask DisposeAsync() => _host.DisposeAsync();
 
     [Fact]
     public async Task What_a_template_leaves_open_is_shown_as_it_would_be_decided()
@@ -21,7 +21,8 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
             ["Name"] = new[] { "Mirror" }, ["StoragePool"] = "p", ["NumberOfDataCopiesDefault"] = 3, ["InterleaveDefault"] = 65536,
         });
         Assert.Equal("SSD Mirror 3 2  65536 Fixed Unknown", Text(Assert.Single(await ObjectsAsync("Get-StorageTier", Named("t")))));
-        await ObjectsAsync("Set-StoragePool", new() { ["FriendlyName"] = "p", ["ResiliencySettingNameDefault"] = "Simple", ["ProvisioningTypeDefault"] = "Thin" });
+        await ObjectsAsync("Set-StoragePool",
+            new() { ["FriendlyName"] = "p", ["ResiliencySettingNameDefault"] = "Simple", ["ProvisioningTypeDefault"] = "Thin" });
         Assert.Equal("SSD Simple 1 0  262144 Thin Unknown", Text(Assert.Single(await ObjectsAsync("Get-StorageTier", Named("t")))));
     }
 
@@ -29,9 +30,10 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
     public async Task What_a_template_says_is_kept_through_a_restart()
     {
         await ObjectsAsync("New-StorageTier", New(
-            "slow", ("MediaType", "HDD"), ("NumberOfDataCopies", 3), ("NumberOfColumns", 4), ("Interleave", 65536), ("ProvisioningType", "Thin"), ("Description", "rotating")));
-        await host.CloseAsync();
-        await host.OpenAsync();
+            "slow", ("MediaType", "HDD"), ("NumberOfDataCopies", 3), ("NumberOfColumns", 4), ("Interleave", 65536), ("ProvisioningType", "Thin"),
+            ("Description", "rotating")));
+        await _host.CloseAsync();
+        await _host.OpenAsync();
         JsonElement tier = Assert.Single(await ObjectsAsync("Get-StorageTier", Named("slow")));
         Assert.Equal("HDD Mirror 3 2 4 65536 Thin Unknown", Text(tier));
         Assert.Equal("rotating", tier.GetProperty("Description").GetString());
@@ -64,11 +66,13 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
 
     [Theory]
     [InlineData("New-StorageTier", "FriendlyName", "T", 5, "-FriendlyName 'T' is the name of another storage tier of storage pool 'p'.")]
-    [InlineData("New-StorageTier", "FriendlyName", "", 5, "-FriendlyName '': is empty. Valid: 1 to 256 characters, at least one of them visible, no control characters.")]
+    [InlineData("New-StorageTier", "FriendlyName", "", 5,
+        "-FriendlyName '': is empty. Valid: 1 to 256 characters, at least one of them visible, no control characters.")]
     [InlineData("New-StorageTier", "NumberOfColumns", 65, 49006, "-NumberOfColumns 65 is outside 0 to 64.")]
     [InlineData("New-StorageTier", "NumberOfDataCopies", 4, 49003, "-NumberOfDataCopies 4 is not possible with Mirror; 2 and 3 are.")]
     [InlineData("New-StorageTier", "PhysicalDiskRedundancy", 3, 49002, "-PhysicalDiskRedundancy 3 is not possible with Mirror; 1 and 2 are.")]
-    [InlineData("New-StorageTier", "Interleave", 4096, 49005, "-Interleave 4096 is not a power of two from 16384 to 1048576 (the slab of this pool has 1048576 bytes).")]
+    [InlineData("New-StorageTier", "Interleave", 4096, 49005,
+        "-Interleave 4096 is not a power of two from 16384 to 1048576 (the slab of this pool has 1048576 bytes).")]
     [InlineData("New-StorageTier", "Interleave", ulong.MaxValue, 49005, "-Interleave 18446744073709551615: is too large. Valid: 0 to 9223372036854775807.")]
     [InlineData("New-StorageTier", "ResiliencySettingName", "Magic", 49000, "-ResiliencySettingName 'Magic' is not one of Simple, Mirror, Parity.")]
     [InlineData("New-StorageTier", "ProvisioningType", "Unknown", 5, "-ProvisioningType Unknown is not possible.")]
@@ -82,17 +86,18 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
         foreach (bool whatIf in (bool[])[true, false])
         {
             request["WhatIf"] = whatIf;
-            string before = await host.StateAsync();
-            JsonElement error = Assert.Single((await host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
+            string before = await _host.StateAsync();
+            JsonElement error = Assert.Single((await _host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
             Assert.Equal((code, why), (error.GetProperty("Code").GetInt32(), error.GetProperty("ExtendedInformation").GetString()));
-            Assert.Equal(before, await host.StateAsync());
+            Assert.Equal(before, await _host.StateAsync());
         }
     }
 
     [Fact]
     public async Task A_description_has_a_limit()
     {
-        JsonElement error = Assert.Single((await host.SendAsync("New-StorageTier", New("n", ("Description", new string('x', 1025))))).GetProperty("Errors").EnumerateArray().ToArray());
+        JsonElement error = Assert.Single((await _host.SendAsync("New-StorageTier", New("n", ("Description", new string('x', 1025))))).GetProperty("Errors")
+            .EnumerateArray().ToArray());
         Assert.Equal("-Description has 1025 characters; at most 1024 are possible.", error.GetProperty("ExtendedInformation").GetString());
         await ObjectsAsync("New-StorageTier", New("n", ("FriendlyName", new string('é', 256)), ("Description", new string('é', 1024))));
     }
@@ -116,7 +121,7 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
             ("New-StorageTier", New("n")), ("Set-StorageTier", new() { ["FriendlyName"] = "t", ["MediaType"] = "HDD" }), ("Remove-StorageTier", Named("t")),
         })
         {
-            JsonElement error = Assert.Single((await host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
+            JsonElement error = Assert.Single((await _host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
             Assert.Equal(48007, error.GetProperty("Code").GetInt32());
         }
 
@@ -126,7 +131,7 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
     [Fact]
     public async Task A_template_is_removed()
     {
-        JsonElement told = await host.SendAsync("Remove-StorageTier", new() { ["FriendlyName"] = new[] { "t" }, ["WhatIf"] = true });
+        JsonElement told = await _host.SendAsync("Remove-StorageTier", new() { ["FriendlyName"] = new[] { "t" }, ["WhatIf"] = true });
         Assert.Equal("Remove storage tier 't'", Assert.Single(told.GetProperty("Steps").EnumerateArray().ToArray()).GetString());
         Assert.Single(await ObjectsAsync("Remove-StorageTier", new() { ["FriendlyName"] = new[] { "t" }, ["PassThru"] = true }));
         Assert.Empty(await ObjectsAsync("Get-StorageTier", []));
@@ -154,7 +159,7 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
 
     private async Task<JsonElement[]> ObjectsAsync(string verb, Dictionary<string, object?> request)
     {
-        JsonElement reply = await host.SendAsync(verb, request);
+        JsonElement reply = await _host.SendAsync(verb, request);
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         return [.. reply.GetProperty("Objects").EnumerateArray()];
     }

@@ -11,39 +11,42 @@ namespace TierSpaces.Host.Tests.Verbs;
 public sealed class TierOptimizationVerbTests : IAsyncLifetime
 {
     private const long Slice = 1 << 20;
-    private static readonly string[] m = ["m"], d = ["d"];
-    private InProcessHost host = null!;
+    private static readonly string[] s_m = ["m"], s_d = ["d"];
+    private InProcessHost _host = null!;
 
     public async ValueTask InitializeAsync()
     {
-        host = await InProcessHost.StartAsync();
-        await ObjectsAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("s") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
-        await ObjectsAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("h") }, ["Size"] = 128 << 20, ["MediaType"] = "HDD" });
-        await ObjectsAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "[sh]" }, ["ResiliencySettingNameDefault"] = "Simple" });
-        await ObjectsAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = m, ["FriendlyName"] = "fast", ["MediaType"] = "SSD" });
-        await ObjectsAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = m, ["FriendlyName"] = "slow", ["MediaType"] = "HDD" });
+        _host = await InProcessHost.StartAsync();
+        await ObjectsAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("s") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
+        await ObjectsAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("h") }, ["Size"] = 128 << 20, ["MediaType"] = "HDD" });
+        await ObjectsAsync("New-StoragePool",
+            new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "[sh]" }, ["ResiliencySettingNameDefault"] = "Simple" });
+        await ObjectsAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = s_m, ["FriendlyName"] = "fast", ["MediaType"] = "SSD" });
+        await ObjectsAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = s_m, ["FriendlyName"] = "slow", ["MediaType"] = "HDD" });
         await ObjectsAsync("New-VirtualDisk", new()
         {
-            ["StoragePoolFriendlyName"] = m, ["FriendlyName"] = "d", ["StorageTiers"] = new[] { "fast", "slow" }, ["StorageTierSizes"] = new[] { 4 * Slice, 12 * Slice }, ["WriteCacheSize"] = 0,
+            ["StoragePoolFriendlyName"] = s_m, ["FriendlyName"] = "d", ["StorageTiers"] = new[] { "fast", "slow" },
+                ["StorageTierSizes"] = new[] { 4 * Slice, 12 * Slice }, ["WriteCacheSize"] = 0,
         });
-        await host.WriteAsync("d", (int)Slice, Enumerable.Range(0, 16).Select(slice => slice * Slice));
-        await host.WriteAsync("d", 4096, Enumerable.Range(0, 400).Select(i => (12 + (i % 2)) * Slice));
+        await _host.WriteAsync("d", (int)Slice, Enumerable.Range(0, 16).Select(slice => slice * Slice));
+        await _host.WriteAsync("d", 4096, Enumerable.Range(0, 400).Select(i => (12 + (i % 2)) * Slice));
     }
 
-    public ValueTask DisposeAsync() => host.DisposeAsync();
+    public ValueTask DisposeAsync() => _host.DisposeAsync();
 
     [Fact]
     public async Task The_plan_is_told_and_then_carried_out_and_reported()
     {
-        JsonElement planned = await SendAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = d, ["WhatIf"] = true });
+        JsonElement planned = await SendAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = s_d, ["WhatIf"] = true });
         Assert.Equal(
-            "Optimize the tiers of virtual disk 'd': move 2 slices, 2097152 bytes, to faster tiers and 2 slices, 2097152 bytes, to slower ones", Steps(planned)[0]);
+            "Optimize the tiers of virtual disk 'd': move 2 slices, 2097152 bytes, to faster tiers and 2 slices, 2097152 bytes, to slower ones",
+            Steps(planned)[0]);
         Assert.Matches("^Share of the I/O on storage tier 'd_fast': [0-9]\\.[0-9] % before, 9[0-9]\\.[0-9] % after$", Steps(planned)[1]);
         Assert.Matches("^Share of the I/O on storage tier 'd_slow': 9[0-9]\\.[0-9] % before, [0-9]\\.[0-9] % after$", Steps(planned)[2]);
         Assert.Equal("[]", planned.GetProperty("Objects").ToString());
         Assert.Empty(await ObjectsAsync("Get-StorageJob", []));
 
-        JsonElement report = Assert.Single(await ObjectsAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = d }));
+        JsonElement report = Assert.Single(await ObjectsAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = s_d }));
         Assert.Equal("d Completed 4 2097152 2097152 4194304", Text(
             report, "VirtualDiskFriendlyName", "State", "SlicesPlanned", "BytesPromoted", "BytesDemoted", "PerformanceTierSize"));
         Assert.InRange(report.GetProperty("PercentOfIoBefore").GetDouble(), 0, 10);
@@ -53,28 +56,32 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
             report.GetProperty("Tiers").EnumerateArray().Select(tier => Text(tier, "FriendlyName", "Size", "MappedSize", "PinnedSize", "PinnedPercentOfIo")));
         string[] sizes = report.GetProperty("SizesRequired").EnumerateArray().Select(size => Text(size, "PercentOfIo", "SizeRequired")).ToArray();
         Assert.Equal(("100 16777216", "90 2097152", "5 1048576", 20), (sizes[0], sizes[2], sizes[^1], sizes.Length));
-        Assert.StartsWith("Virtual disk 'd': 2.00 MB moved to faster tiers, 2.00 MB to slower ones.\n\nStorage Tier Optimization Report:\n", Text(report, "Report"));
+        Assert.StartsWith("Virtual disk 'd': 2.00 MB moved to faster tiers, 2.00 MB to slower ones.\n\nStorage Tier Optimization Report:\n",
+            Text(report, "Report"));
         Assert.Contains("* Current size of the Performance tier: 4.00 MB\n", Text(report, "Report"));
         JsonElement job = Assert.Single(await ObjectsAsync("Get-StorageJob", new() { ["UniqueId"] = new[] { Text(report, "StorageJobUniqueId") } }));
         Assert.Equal("Storage Tiers Optimization Completed", Text(job, "Name", "JobState"));
-        Assert.All((string[])["Optimize-StorageTier", "Optimize-Volume"], verb => Assert.Equal(Text(job, "Name"), VerbDescription.Find(verb)!.Verb.JobName));   // whose progress is shown
-        Assert.Equal("0 0", Text(Assert.Single(await ObjectsAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = d })), "BytesPromoted", "BytesDemoted"));
+        // Whose progress is shown.
+        Assert.All((string[])["Optimize-StorageTier", "Optimize-Volume"], verb => Assert.Equal(Text(job, "Name"), VerbDescription.Find(verb)!.Verb.JobName));
+        Assert.Equal("0 0", Text(Assert.Single(await ObjectsAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = s_d })), "BytesPromoted", "BytesDemoted"));
     }
 
     [Fact]
     public async Task One_that_is_stopped_says_so_and_reports_what_it_did()
     {
-        await ObjectsAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("f") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
-        await ObjectsAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("e") }, ["Size"] = 128 << 20, ["LatencyProfile"] = "HDD15K" });
-        await ObjectsAsync("New-StoragePool", new() { ["FriendlyName"] = "slowly", ["PhysicalDisks"] = new[] { "[fe]" }, ["ResiliencySettingNameDefault"] = "Simple" });
+        await ObjectsAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("f") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
+        await ObjectsAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("e") }, ["Size"] = 128 << 20, ["LatencyProfile"] = "HDD15K" });
+        await ObjectsAsync("New-StoragePool",
+            new() { ["FriendlyName"] = "slowly", ["PhysicalDisks"] = new[] { "[fe]" }, ["ResiliencySettingNameDefault"] = "Simple" });
         await ObjectsAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "slowly" }, ["FriendlyName"] = "up", ["MediaType"] = "SSD" });
         await ObjectsAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "slowly" }, ["FriendlyName"] = "low", ["MediaType"] = "HDD" });
         await ObjectsAsync("New-VirtualDisk", new()
         {
-            ["StoragePoolFriendlyName"] = new[] { "slowly" }, ["FriendlyName"] = "e", ["StorageTiers"] = new[] { "up", "low" }, ["StorageTierSizes"] = new[] { 4 * Slice, 12 * Slice }, ["WriteCacheSize"] = 0,
+            ["StoragePoolFriendlyName"] = new[] { "slowly" }, ["FriendlyName"] = "e", ["StorageTiers"] = new[] { "up", "low" },
+                ["StorageTierSizes"] = new[] { 4 * Slice, 12 * Slice }, ["WriteCacheSize"] = 0,
         });
-        await host.WriteAsync("e", (int)Slice, Enumerable.Range(0, 16).Select(slice => slice * Slice));
-        await host.WriteAsync("e", 4096, Enumerable.Range(0, 80).Select(i => (12 + (i % 2)) * Slice));
+        await _host.WriteAsync("e", (int)Slice, Enumerable.Range(0, 16).Select(slice => slice * Slice));
+        await _host.WriteAsync("e", 4096, Enumerable.Range(0, 80).Select(i => (12 + (i % 2)) * Slice));
         await ObjectsAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = "e", ["SlowFactor"] = 50 });
 
         Task<JsonElement> optimize = SendAsync("Optimize-StorageTier", new() { ["FriendlyName"] = new[] { "e_up" } });
@@ -100,7 +107,8 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
         JsonElement[] tiers = await ObjectsAsync("Get-StorageTier", new() { ["VirtualDisk"] = "d" });
         foreach (Dictionary<string, object?> request in new Dictionary<string, object?>[]
         {
-            new() { ["FriendlyName"] = new[] { "d_slow" } }, new() { ["FriendlyName"] = new[] { "d_fast", "d_slow" } }, new() { ["FriendlyName"] = new[] { "*" } },
+            new() { ["FriendlyName"] = new[] { "d_slow" } }, new() { ["FriendlyName"] = new[] { "d_fast", "d_slow" } },
+                new() { ["FriendlyName"] = new[] { "*" } },
             new() { ["UniqueId"] = new[] { Text(tiers[0], "UniqueId") } }, new() { ["InputObject"] = tiers.Select(tier => Text(tier, "UniqueId")).ToArray() },
         })
         {
@@ -109,21 +117,23 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
 
         Assert.Equal("5", Error(await SendAsync("Optimize-StorageTier", new() { ["FriendlyName"] = new[] { "fast" } }), "Code"));
         Assert.Contains("'v' has no tiers", Error(await SendAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = new[] { "v" } }), "ExtendedInformation"));
-        Assert.Equal("CmdletizationQuery_NotFound_FriendlyName", Error(await SendAsync("Optimize-StorageTier", new() { ["FriendlyName"] = new[] { "none" } }), "ErrorId"));
+        Assert.Equal("CmdletizationQuery_NotFound_FriendlyName",
+            Error(await SendAsync("Optimize-StorageTier", new() { ["FriendlyName"] = new[] { "none" } }), "ErrorId"));
     }
 
     [Fact]
     public async Task A_volume_is_named_by_a_path_on_it_or_as_its_disk_is_and_the_report_is_told()
     {
-        JsonElement disk = Assert.Single(await ObjectsAsync("Get-VirtualDisk", new() { ["FriendlyName"] = d }));
-        host.Files.Put("/v/f", Text(disk, "UniqueId"), new PinnedRange(0, 4096));
+        JsonElement disk = Assert.Single(await ObjectsAsync("Get-VirtualDisk", new() { ["FriendlyName"] = s_d }));
+        _host.Files.Put("/v/f", Text(disk, "UniqueId"), new PinnedRange(0, 4096));
         JsonElement reply = await SendAsync("Optimize-Volume", new() { ["Path"] = new[] { "/v" }, ["TierOptimize"] = true });
         Assert.Equal("[] []", Text(reply, "Errors", "Objects"));
         Assert.Contains("Virtual disk 'd': 2.00 MB moved to faster tiers", Steps(reply)[^1]);
         Assert.Contains("Storage Tier Optimization Report:", Steps(reply)[^1]);
         foreach (Dictionary<string, object?> request in new Dictionary<string, object?>[]
         {
-            new() { ["FileSystemLabel"] = new[] { "D*" } }, new() { ["ObjectId"] = new[] { Text(disk, "ObjectId") }, ["TierOptimize"] = true }, new() { ["Path"] = new[] { "/v", "/v" } },
+            new() { ["FileSystemLabel"] = new[] { "D*" } }, new() { ["ObjectId"] = new[] { Text(disk, "ObjectId") }, ["TierOptimize"] = true },
+                new() { ["Path"] = new[] { "/v", "/v" } },
         })
         {
             JsonElement answer = await SendAsync("Optimize-Volume", request);
@@ -132,22 +142,25 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
         }
 
         Assert.Contains("'/none' cannot be opened", Error(await SendAsync("Optimize-Volume", new() { ["Path"] = new[] { "/none" } }), "ExtendedInformation"));
-        Assert.Equal("CmdletizationQuery_NotFound_FileSystemLabel", Error(await SendAsync("Optimize-Volume", new() { ["FileSystemLabel"] = new[] { "none" } }), "ErrorId"));
+        Assert.Equal("CmdletizationQuery_NotFound_FileSystemLabel",
+            Error(await SendAsync("Optimize-Volume", new() { ["FileSystemLabel"] = new[] { "none" } }), "ErrorId"));
         Assert.Contains("'v' has no tiers", Error(await SendAsync("Optimize-Volume", new() { ["FileSystemLabel"] = new[] { "v" } }), "ExtendedInformation"));
     }
 
-    private Task<JsonElement> SendAsync(string verb, Dictionary<string, object?> request) => host.SendAsync(verb, request);
+    private Task<JsonElement> SendAsync(string verb, Dictionary<string, object?> request) => _host.SendAsync(verb, request);
 
     private async Task<JsonElement[]> ObjectsAsync(string verb, Dictionary<string, object?> request)
     {
-        JsonElement reply = await host.SendAsync(verb, request);
+        JsonElement reply = await _host.SendAsync(verb, request);
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         return [.. reply.GetProperty("Objects").EnumerateArray()];
     }
 
     private static string[] Steps(JsonElement reply) => [.. reply.GetProperty("Steps").EnumerateArray().Select(step => step.GetString()!)];
 
-    private static string Text(JsonElement info, params string[] properties) => string.Join(' ', properties.Select(property => info.GetProperty(property).ToString()));
+    private static string Text(JsonElement info, params string[] properties) =>
+        string.Join(' ', properties.Select(property => info.GetProperty(property).ToString()));
 
-    private static string Error(JsonElement reply, string property) => Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray()).GetProperty(property).ToString();
+    private static string Error(JsonElement reply, string property) => Assert.Single(reply.GetProperty("Errors").EnumerateArray().ToArray())
+        .GetProperty(property).ToString();
 }

@@ -6,11 +6,11 @@ namespace TierSpaces.Host.Tests.Verbs;
 public sealed class TieredDiskVerbTests : IAsyncLifetime
 {
     private const long Slice = 1 << 20;
-    private InProcessHost host = null!;
+    private InProcessHost _host = null!;
 
     public async ValueTask InitializeAsync()
     {
-        host = await InProcessHost.StartAsync();
+        _host = await InProcessHost.StartAsync();
         await DisksAsync("s", 4, 256 << 20, "SSD");
         await DisksAsync("h", 4, 512 << 20, "HDD");
         await ObjectsAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "[sh][1-4]" }, ["WriteCacheSizeDefault"] = 0 });
@@ -18,20 +18,22 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         await TemplateAsync("slow", ("MediaType", "HDD"));
     }
 
-    public ValueTask DisposeAsync() => host.DisposeAsync();
+    public ValueTask DisposeAsync() => _host.DisposeAsync();
 
     [Fact]
     public async Task Tiers_are_made_of_templates_whatever_their_order()
     {
         JsonElement made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["slow", "fast"], [(40 * Slice) + 1, 16 * Slice])));
         Assert.Equal("True 59768832 Mirror 2 2 1 262144 1048576 Fixed", Text(
-            made, "IsTiered", "Size", "ResiliencySettingName", "NumberOfColumns", "NumberOfDataCopies", "PhysicalDiskRedundancy", "Interleave", "SliceSize", "ProvisioningType"));
+            made, "IsTiered", "Size", "ResiliencySettingName", "NumberOfColumns", "NumberOfDataCopies", "PhysicalDiskRedundancy", "Interleave", "SliceSize",
+            "ProvisioningType"));
         await RestartAsync();
         JsonElement[] tiers = await ObjectsAsync("Get-StorageTier", new() { ["VirtualDisk"] = "d" });
         Assert.Equal(["d_fast Performance SSD 16777216 0 16777216", "d_slow Capacity HDD 42991616 0 42991616"], tiers.Select(tier =>
             Text(tier, "FriendlyName", "TierClass", "MediaType", "Size", "MappedSize", "FreeSize")));
         Assert.All(tiers, tier => Assert.Equal(made.GetProperty("UniqueId").GetString(), tier.GetProperty("VirtualDiskUniqueId").GetString()));
-        Assert.All(tiers, tier => Assert.True(Number(tier, "AllocatedSize") >= Number(tier, "Size") && Number(tier, "FootprintOnPool") > 2 * Number(tier, "AllocatedSize")));
+        Assert.All(tiers, tier =>
+            Assert.True(Number(tier, "AllocatedSize") >= Number(tier, "Size") && Number(tier, "FootprintOnPool") > 2 * Number(tier, "AllocatedSize")));
         Assert.Equal(Number(made, "FootprintOnPool"), tiers.Sum(tier => Number(tier, "FootprintOnPool")));
         Assert.Equal(Number(made, "AllocatedSize"), tiers.Sum(tier => Number(tier, "AllocatedSize")));
     }
@@ -39,9 +41,12 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     [Fact]
     public async Task Every_tier_has_the_layout_of_its_template_and_what_that_leaves_open_is_as_the_disk_says()
     {
-        await TemplateAsync("odd", ("MediaType", "SSD"), ("ResiliencySettingName", "Simple"), ("NumberOfColumns", 3), ("Interleave", 65536), ("Description", "mine"));
-        JsonElement made = Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", ["odd", "slow"], [16 * Slice, 16 * Slice], ("AutoNumberOfColumns", true))));
-        Assert.Equal("    0 ", Text(made, "ResiliencySettingName", "NumberOfColumns", "NumberOfDataCopies", "Interleave", "PhysicalDiskRedundancy", "WriteCacheReserveSize"));
+        await TemplateAsync("odd", ("MediaType", "SSD"), ("ResiliencySettingName", "Simple"), ("NumberOfColumns", 3), ("Interleave", 65536), ("Description",
+            "mine"));
+        JsonElement made = Assert.Single(
+            await ObjectsAsync("New-VirtualDisk", New("d", ["odd", "slow"], [16 * Slice, 16 * Slice], ("AutoNumberOfColumns", true))));
+        Assert.Equal("    0 ", Text(
+            made, "ResiliencySettingName", "NumberOfColumns", "NumberOfDataCopies", "Interleave", "PhysicalDiskRedundancy", "WriteCacheReserveSize"));
         Assert.Equal(["Simple 3 1 0 65536 mine", "Mirror 2 2 1 262144 "], (await TiersAsync("d")).Select(Layout));
         await ObjectsAsync("New-VirtualDisk", New(
             "e", ["fast", "slow"], [8 * Slice, 8 * Slice], ("ResiliencySettingName", "Simple"), ("NumberOfColumns", 4), ("Interleave", 65536)));
@@ -81,19 +86,24 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     [InlineData(48010, "-StorageTiers names 2 tiers and -StorageTierSizes has 1 sizes.", "StorageTierSizes", new[] { 8L << 20 })]
     [InlineData(5, "-MediaType SSD contradicts -StorageTiers: each tier has the medium of its template.", "MediaType", "SSD")]
     [InlineData(5, "-SliceSize 3145728 is not a power of two from 262144 to 1048576 (the slab of this pool has 1048576 bytes).", "SliceSize", 3 << 20)]
-    [InlineData(4097, "-StorageTierSizes 0: is too small. Valid: 1 to 9223372036853727231 bytes, rounded up to a multiple of 1048576.", "StorageTierSizes", new[] { 8L << 20, 0L })]
+    [InlineData(4097, "-StorageTierSizes 0: is too small. Valid: 1 to 9223372036853727231 bytes, rounded up to a multiple of 1048576.", "StorageTierSizes",
+        new[] { 8L << 20, 0L })]
     [InlineData(49006, "-NumberOfColumns 0 is outside 1 to 64.", "NumberOfColumns", 0)]
     [InlineData(49006, "Storage tier 'fast': Mirror with 2 copies and 3 columns needs 6 physical disks of medium SSD; 4 can be used.", "NumberOfColumns", 3)]
     [InlineData(1, "-ResiliencySettingName Parity is not available; Simple and Mirror are.", "ResiliencySettingName", "Parity")]
     [InlineData(5, "-StorageTiers: 'fast' and 'other' are both of medium SSD.", "StorageTiers", new[] { "fast", "other" })]
     [InlineData(5, "-StorageTiers: storage tier 'blank' does not say its medium.", "StorageTiers", new[] { "fast", "blank" })]
-    [InlineData(48004, "Storage tier 'memory' needs physical disks of medium SCM; storage pool 'm' has none that can be used.", "StorageTiers", new[] { "memory", "slow" })]
-    [InlineData(5, "-ResiliencySettingName Simple contradicts storage tier 'other', which is Mirror with 2 copies.", "StorageTiers", new[] { "other", "slow" }, "ResiliencySettingName", "Simple")]
+    [InlineData(48004, "Storage tier 'memory' needs physical disks of medium SCM; storage pool 'm' has none that can be used.", "StorageTiers",
+        new[] { "memory", "slow" })]
+    [InlineData(5, "-ResiliencySettingName Simple contradicts storage tier 'other', which is Mirror with 2 copies.", "StorageTiers", new[] { "other", "slow" },
+        "ResiliencySettingName", "Simple")]
     [InlineData(5, "-NumberOfColumns 2 contradicts storage tier 'other', which has 1.", "StorageTiers", new[] { "other", "slow" }, "NumberOfColumns", 2)]
     [InlineData(5, "-Interleave 131072 contradicts storage tier 'other', which has 65536.", "StorageTiers", new[] { "other", "slow" }, "Interleave", 131072)]
-    [InlineData(5, "A virtual disk is Thin or Fixed as a whole: storage tier 'other' is Thin, and Fixed is asked for.", "StorageTiers", new[] { "other", "slow" }, "ProvisioningType", "Fixed")]
+    [InlineData(5, "A virtual disk is Thin or Fixed as a whole: storage tier 'other' is Thin, and Fixed is asked for.", "StorageTiers",
+        new[] { "other", "slow" }, "ProvisioningType", "Fixed")]
     [InlineData(5, "-StorageTiers: 't' is a template of storage pool 'p', not of 'm'.", "StorageTiers", new[] { "t", "slow" })]
-    public async Task What_cannot_be_is_refused_and_changes_nothing(int code, string why, string parameter, object? value, string? second = null, object? other = null)
+    public async Task What_cannot_be_is_refused_and_changes_nothing(int code, string why, string parameter, object? value, string? second = null,
+        object? other = null)
     {
         await TemplateAsync(
             "other", ("MediaType", "SSD"), ("ResiliencySettingName", "Mirror"), ("NumberOfColumns", 1), ("Interleave", 65536), ("ProvisioningType", "Thin"));
@@ -109,9 +119,9 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         foreach (bool whatIf in (bool[])[true, false])
         {
             request["WhatIf"] = whatIf;
-            string before = await host.StateAsync();
+            string before = await _host.StateAsync();
             Assert.Equal((code, why), await FailsAsync("New-VirtualDisk", request));
-            Assert.Equal(before, await host.StateAsync());
+            Assert.Equal(before, await _host.StateAsync());
         }
     }
 
@@ -134,13 +144,15 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     public async Task The_largest_size_can_be_had_and_a_slice_more_cannot(string template, string? layout)
     {
         await ObjectsAsync("New-VirtualDisk", New("there", ["fast", "slow"], [20 * Slice, 30 * Slice]));
-        JsonElement sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { template }, ["ResiliencySettingName"] = layout }));
+        JsonElement sizes = Assert.Single(
+            await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { template }, ["ResiliencySettingName"] = layout }));
         Assert.Equal((Slice, Slice), (Number(sizes, "TierSizeMin"), Number(sizes, "TierSizeDivisor")));
         long most = Number(sizes, "TierSizeMax");
         (int code, string? why) = await FailsAsync("New-VirtualDisk", New("d", [template], [most + 1], ("ResiliencySettingName", layout)));
         Assert.Equal(40000, code);
         Assert.Contains($"at most {most} bytes", why);
-        Assert.Equal(most, Number(Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", [template], [most], ("ResiliencySettingName", layout)))), "Size"));
+        Assert.Equal(most, Number(
+            Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", [template], [most], ("ResiliencySettingName", layout)))), "Size"));
     }
 
     [Fact]
@@ -152,10 +164,12 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
             JsonElement sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { tier } }));
             long most = Number(sizes, "TierSizeMax");
             Assert.Equal(8 * Slice, Number(sizes, "TierSizeMin"));
-            Assert.Equal((4097, $"-Size 1 is smaller than storage tier '{tier}' ({8 * Slice} bytes)."), await FailsAsync("Resize-StorageTier", Resize(tier, 1)));
-            Assert.Equal((40000, $"-Size {most + 1} of storage tier '{tier}' is more than storage pool 'm' has room for: at most {most} bytes."), await FailsAsync("Resize-StorageTier", Resize(tier, most + 1)));
-            string planned = (await host.SendAsync("Resize-StorageTier", Resize(tier, most, ("WhatIf", true)))).GetProperty("Steps").ToString();
-            JsonElement reply = await host.SendAsync("Resize-StorageTier", Resize(tier, most, ("PassThru", true)));
+            Assert.Equal((4097, $"-Size 1 is smaller than storage tier '{tier}' ({8 * Slice} bytes)."),
+                await FailsAsync("Resize-StorageTier", Resize(tier, 1)));
+            Assert.Equal((40000, $"-Size {most + 1} of storage tier '{tier}' is more than storage pool 'm' has room for: at most {most} bytes."),
+                await FailsAsync("Resize-StorageTier", Resize(tier, most + 1)));
+            string planned = (await _host.SendAsync("Resize-StorageTier", Resize(tier, most, ("WhatIf", true)))).GetProperty("Steps").ToString();
+            JsonElement reply = await _host.SendAsync("Resize-StorageTier", Resize(tier, most, ("PassThru", true)));
             Assert.Equal(planned, reply.GetProperty("Steps").ToString());
             Assert.Equal(most, Number(Assert.Single(reply.GetProperty("Objects").EnumerateArray().ToArray()), "Size"));
         }
@@ -169,25 +183,31 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     [Fact]
     public async Task A_disk_is_given_a_tier_that_was_foretold()
     {
-        await ObjectsAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("t1"), host.Image("t2") }, ["Size"] = 128 << 20, ["MediaType"] = "SCM" });
+        await ObjectsAsync("New-PhysicalDisk",
+            new() { ["Path"] = new[] { _host.Image("t1"), _host.Image("t2") }, ["Size"] = 128 << 20, ["MediaType"] = "SCM" });
         await ObjectsAsync("Add-PhysicalDisk", new() { ["StoragePoolFriendlyName"] = "m", ["PhysicalDisks"] = new[] { "t1", "t2" } });
         await TemplateAsync("memory", ("MediaType", "SCM"));
         await ObjectsAsync("New-VirtualDisk", New("d", ["fast", "slow"], [8 * Slice, 8 * Slice]));
-        Dictionary<string, object?> request = new() { ["VirtualDiskFriendlyName"] = new[] { "d" }, ["StorageTier"] = "memory", ["Size"] = 4 * Slice, ["PassThru"] = true };
-        JsonElement planned = (await host.SendAsync("Add-StorageTier", new(request) { ["WhatIf"] = true })).GetProperty("Steps");
+        Dictionary<string, object?> request =
+            new() { ["VirtualDiskFriendlyName"] = new[] { "d" }, ["StorageTier"] = "memory", ["Size"] = 4 * Slice, ["PassThru"] = true };
+        JsonElement planned = (await _host.SendAsync("Add-StorageTier", new(request) { ["WhatIf"] = true })).GetProperty("Steps");
         Assert.Equal(
             $"Add storage tier 'd_memory' on SCM: Mirror, 1 columns, 2 copies, interleave 262144, {4 * Slice} bytes; resize virtual disk 'd' to {20 * Slice} bytes", planned[0].GetString());
         Assert.Contains(planned.EnumerateArray(), step => step.GetString()!.StartsWith("Place on physical disk 't1': ", StringComparison.Ordinal));
-        JsonElement reply = await host.SendAsync("Add-StorageTier", request);
+        JsonElement reply = await _host.SendAsync("Add-StorageTier", request);
         Assert.Equal(planned.ToString(), reply.GetProperty("Steps").ToString());
-        Assert.Equal($"d_memory Performance SCM {4 * Slice}", Text(Assert.Single(reply.GetProperty("Objects").EnumerateArray().ToArray()), "FriendlyName", "TierClass", "MediaType", "Size"));
+        Assert.Equal($"d_memory Performance SCM {4 * Slice}",
+            Text(Assert.Single(reply.GetProperty("Objects").EnumerateArray().ToArray()), "FriendlyName", "TierClass", "MediaType", "Size"));
         await RestartAsync();
-        Assert.Equal(["d_memory Performance", "d_fast Capacity", "d_slow Capacity"], (await TiersAsync("d")).Select(tier => Text(tier, "FriendlyName", "TierClass")));
+        Assert.Equal(["d_memory Performance", "d_fast Capacity", "d_slow Capacity"],
+            (await TiersAsync("d")).Select(tier => Text(tier, "FriendlyName", "TierClass")));
         Assert.Equal(20 * Slice, Number(Assert.Single(await ObjectsAsync("Get-VirtualDisk", Named("d"))), "Size"));
         Assert.Equal(
-            (5, "-StorageTier 'memory' is of medium SCM, of which virtual disk 'd' has storage tier 'd_memory'."), await FailsAsync("Add-StorageTier", request));
+            (5, "-StorageTier 'memory' is of medium SCM, of which virtual disk 'd' has storage tier 'd_memory'."),
+            await FailsAsync("Add-StorageTier", request));
         Assert.Equal(
-            (5, "-StorageTier: 'd_fast' is a tier of virtual disk 'd', not a template."), await FailsAsync("Add-StorageTier", new(request) { ["StorageTier"] = "d_fast" }));
+            (5, "-StorageTier: 'd_fast' is a tier of virtual disk 'd', not a template."),
+            await FailsAsync("Add-StorageTier", new(request) { ["StorageTier"] = "d_fast" }));
     }
 
     [Fact]
@@ -210,7 +230,8 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     {
         Dictionary<string, object?> request = New("d", ["fast", "slow"], [8 * Slice, 12 * Slice], ("WriteCacheSize", 4 << 20));
         request["WhatIf"] = true;
-        string[] planned = (await host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray().Select(step => step.GetString()!).ToArray();
+        string[] planned = (await _host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray().Select(step => step.GetString()!)
+            .ToArray();
         Assert.Equal(
             [
                 "Create virtual disk 'd' in storage pool 'm': 2 tiers in slices of 1048576 bytes, 20971520 bytes, Fixed, logical sectors of 4096 bytes, checksum CRC32C, write cache 4194304 bytes",
@@ -219,7 +240,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
             ], planned[..3]);
         Assert.Contains(planned, step => step.Contains("for tier 'd_slow' (column"));
         request["WhatIf"] = false;
-        Assert.Equal(planned, (await host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray().Select(step => step.GetString()!));
+        Assert.Equal(planned, (await _host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray().Select(step => step.GetString()!));
     }
 
     [Fact]
@@ -293,7 +314,8 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
 
     private static Dictionary<string, object?> Named(string name) => new() { ["FriendlyName"] = new[] { name } };
 
-    private static string Text(JsonElement info, params string[] properties) => string.Join(' ', properties.Select(property => info.GetProperty(property).ToString()));
+    private static string Text(JsonElement info, params string[] properties) =>
+        string.Join(' ', properties.Select(property => info.GetProperty(property).ToString()));
 
     private static long Number(JsonElement info, string property) => info.GetProperty(property).GetInt64();
 
@@ -304,7 +326,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
 
     private Task DisksAsync(string prefix, int count, long size, string medium) => ObjectsAsync("New-PhysicalDisk", new()
     {
-        ["Path"] = Enumerable.Range(1, count).Select(i => host.Image($"{prefix}{i}")), ["Size"] = size, ["MediaType"] = medium,
+        ["Path"] = Enumerable.Range(1, count).Select(i => _host.Image($"{prefix}{i}")), ["Size"] = size, ["MediaType"] = medium,
     });
 
     private Task TemplateAsync(string name, params (string Name, object Value)[] more)
@@ -316,19 +338,19 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
 
     private async Task RestartAsync()
     {
-        await host.CloseAsync();
-        await host.OpenAsync();
+        await _host.CloseAsync();
+        await _host.OpenAsync();
     }
 
     private async Task<(int Code, string Why)> FailsAsync(string verb, Dictionary<string, object?> request)
     {
-        JsonElement error = Assert.Single((await host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
+        JsonElement error = Assert.Single((await _host.SendAsync(verb, request)).GetProperty("Errors").EnumerateArray().ToArray());
         return (error.GetProperty("Code").GetInt32(), error.GetProperty("ExtendedInformation").GetString()!);
     }
 
     private async Task<JsonElement[]> ObjectsAsync(string verb, Dictionary<string, object?> request)
     {
-        JsonElement reply = await host.SendAsync(verb, request);
+        JsonElement reply = await _host.SendAsync(verb, request);
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         return [.. reply.GetProperty("Objects").EnumerateArray()];
     }

@@ -5,7 +5,7 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>Without a terminal a verb that destroys takes one object that is named exactly.</summary>
 public sealed class UnconfirmedTests
 {
-    private static readonly Dictionary<string, string[]> many = new()
+    private static readonly Dictionary<string, string[]> s_many = new()
     {
         ["Remove-VirtualDisk"] = ["*", "v,w", "[vw]"],
         ["Remove-StoragePool"] = ["*", "p,q"],
@@ -20,8 +20,8 @@ public sealed class UnconfirmedTests
         Make(scratch);
         string before = State(scratch);
         Assert.Equal(
-            VerbDescription.All.Where(verb => verb.Verb.Destroys).Select(verb => verb.Name).Order(), many.Keys.Select(line => line.Split(' ')[0]).Order());
-        foreach ((string? line, string[]? selectors) in many)
+            VerbDescription.All.Where(verb => verb.Verb.Destroys).Select(verb => verb.Name).Order(), s_many.Keys.Select(line => line.Split(' ')[0]).Order());
+        foreach ((string? line, string[]? selectors) in s_many)
         {
             foreach (string selector in selectors)
             {

@@ -8,47 +8,47 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>Requests that only ask what would be done, in a host in this process.</summary>
 public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InProcessHost>
 {
-    private static readonly string[] v = ["v"], p = ["p"];
+    private static readonly string[] s_v = ["v"], s_p = ["p"];
 
-    private static readonly Dictionary<string, Dictionary<string, object?>> requests = new()
+    private static readonly Dictionary<string, Dictionary<string, object?>> s_requests = new()
     {
         ["Add-PhysicalDisk"] = new() { ["StoragePoolFriendlyName"] = "p", ["PhysicalDisks"] = new[] { "free" } },
         ["Add-StorageTier"] = new() { ["VirtualDiskFriendlyName"] = new[] { "layered" }, ["StorageTier"] = "memory", ["Size"] = 2 << 20 },
         ["Clear-FileStorageTier"] = new() { ["FilePath"] = "/pinned" },
-        ["Connect-VirtualDisk"] = new() { ["FriendlyName"] = v },
-        ["Disconnect-VirtualDisk"] = new() { ["FriendlyName"] = v },
+        ["Connect-VirtualDisk"] = new() { ["FriendlyName"] = s_v },
+        ["Disconnect-VirtualDisk"] = new() { ["FriendlyName"] = s_v },
         ["Export-StorageTierHeatMap"] = new() { ["FriendlyName"] = "layered" },
         ["Import-StorageTierHeatMap"] = new() { ["FriendlyName"] = "layered", ["PassThru"] = true },
         ["New-PhysicalDisk"] = new() { ["Size"] = 128 << 20 },
         ["New-StoragePool"] = new() { ["FriendlyName"] = "q", ["PhysicalDisks"] = new[] { "free" } },
-        ["New-StorageTier"] = new() { ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "u" },
-        ["New-VirtualDisk"] = new() { ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "w", ["Size"] = 16 << 20 },
-        ["Optimize-StoragePool"] = new() { ["FriendlyName"] = p },
+        ["New-StorageTier"] = new() { ["StoragePoolFriendlyName"] = s_p, ["FriendlyName"] = "u" },
+        ["New-VirtualDisk"] = new() { ["StoragePoolFriendlyName"] = s_p, ["FriendlyName"] = "w", ["Size"] = 16 << 20 },
+        ["Optimize-StoragePool"] = new() { ["FriendlyName"] = s_p },
         ["Optimize-StorageTier"] = new() { ["FriendlyName"] = new[] { "layered_up" } },
         ["Optimize-Volume"] = new() { ["FileSystemLabel"] = new[] { "layered" }, ["TierOptimize"] = true },
         ["Register-PhysicalDisk"] = [],
         ["Remove-PhysicalDisk"] = new() { ["StoragePoolFriendlyName"] = "e", ["PhysicalDisks"] = new[] { "empty" } },
         ["Remove-StoragePool"] = new() { ["FriendlyName"] = new[] { "e" } },
         ["Remove-StorageTier"] = new() { ["FriendlyName"] = new[] { "t" } },
-        ["Remove-VirtualDisk"] = new() { ["FriendlyName"] = v },
-        ["Repair-VirtualDisk"] = new() { ["FriendlyName"] = v },
+        ["Remove-VirtualDisk"] = new() { ["FriendlyName"] = s_v },
+        ["Repair-VirtualDisk"] = new() { ["FriendlyName"] = s_v },
         ["Reset-PhysicalDisk"] = new() { ["FriendlyName"] = "free" },
         ["Reset-StorageReliabilityCounter"] = new() { ["PhysicalDisk"] = "a" },
         ["Resize-StorageTier"] = new() { ["FriendlyName"] = new[] { "tiered_t" }, ["Size"] = 8 << 20 },
-        ["Resize-VirtualDisk"] = new() { ["FriendlyName"] = v, ["Size"] = 64 << 20 },
+        ["Resize-VirtualDisk"] = new() { ["FriendlyName"] = s_v, ["Size"] = 64 << 20 },
         ["Set-EmulatedDiskFault"] = new() { ["FriendlyName"] = "emulated", ["Pull"] = true },
         ["Set-FileStorageTier"] = new() { ["FilePath"] = "/file", ["DesiredStorageTierFriendlyName"] = "layered_low", ["Now"] = true },
         ["Set-PhysicalDisk"] = new() { ["FriendlyName"] = "a", ["NewFriendlyName"] = "first" },
         ["Set-ResiliencySetting"] = new() { ["Name"] = new[] { "Mirror" }, ["StoragePool"] = "p", ["InterleaveDefault"] = 65536 },
         ["Set-StoragePool"] = new() { ["FriendlyName"] = "p", ["NewFriendlyName"] = "q" },
         ["Set-StorageTier"] = new() { ["FriendlyName"] = "t", ["NewFriendlyName"] = "u" },
-        ["Set-StorageTierSchedule"] = new() { ["StoragePoolFriendlyName"] = p, ["Time"] = new[] { "02:00" } },
+        ["Set-StorageTierSchedule"] = new() { ["StoragePoolFriendlyName"] = s_p, ["Time"] = new[] { "02:00" } },
         ["Set-VirtualDisk"] = new() { ["FriendlyName"] = "v", ["NewFriendlyName"] = "w" },
         ["Start-TierSpacesHost"] = [],
         ["Stop-StorageJob"] = [],
         ["Stop-TierSpacesHost"] = [],
         ["Unregister-PhysicalDisk"] = new() { ["FriendlyName"] = new[] { "free" } },
-        ["Update-StoragePool"] = new() { ["FriendlyName"] = p },
+        ["Update-StoragePool"] = new() { ["FriendlyName"] = s_p },
     };
 
     public static TheoryData<string> Verbs => [.. VerbDescription.All.Where(verb => verb.Verb.ChangesState).Select(verb => verb.Name)];
@@ -62,7 +62,8 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "e", ["PhysicalDisks"] = new[] { "empty", "empty2" } });
         await host.SendAsync("New-VirtualDisk", new()
         {
-            ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "tiered", ["StorageTiers"] = new[] { "t" }, ["StorageTierSizes"] = new[] { 4 << 20 }, ["NumberOfColumns"] = 1,
+            ["StoragePoolFriendlyName"] = s_p, ["FriendlyName"] = "tiered", ["StorageTiers"] = new[] { "t" }, ["StorageTierSizes"] = new[] { 4 << 20 },
+                ["NumberOfColumns"] = 1,
         });
         await PinAsync();
         await using LongRepair? job = verb == "Stop-StorageJob" ? await LongRepair.BeginAsync(host) : null;
@@ -82,15 +83,18 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("upper") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
         await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("lower") }, ["Size"] = 128 << 20, ["MediaType"] = "HDD" });
         await host.SendAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("top") }, ["Size"] = 128 << 20, ["MediaType"] = "SCM" });
-        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "upper", "lower", "top" }, ["ResiliencySettingNameDefault"] = "Simple" });
+        await host.SendAsync("New-StoragePool",
+            new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "upper", "lower", "top" }, ["ResiliencySettingNameDefault"] = "Simple" });
         await host.SendAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "up", ["MediaType"] = "SSD" });
         await host.SendAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "low", ["MediaType"] = "HDD" });
         await host.SendAsync("New-StorageTier", new() { ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "memory", ["MediaType"] = "SCM" });
         await host.SendAsync("New-VirtualDisk", new()
         {
-            ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "layered", ["StorageTiers"] = new[] { "up", "low" }, ["StorageTierSizes"] = new[] { 4 << 20, 8 << 20 },
+            ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "layered", ["StorageTiers"] = new[] { "up", "low" },
+                ["StorageTierSizes"] = new[] { 4 << 20, 8 << 20 },
         });
-        string layered = (await host.SendAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "layered" } })).GetProperty("Objects")[0].GetProperty("UniqueId").GetString()!;
+        string layered = (await host.SendAsync("Get-VirtualDisk", new() { ["FriendlyName"] = new[] { "layered" } })).GetProperty("Objects")[0].GetProperty(
+            "UniqueId").GetString()!;
         host.Files.Put("/pinned", layered, new PinnedRange(0, 4096));
         host.Files.Put("/file", layered, new PinnedRange(4096, 4096));
         await host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/pinned", ["DesiredStorageTierFriendlyName"] = "layered_up" });
@@ -108,10 +112,10 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
 
         return verb switch
         {
-            "New-PhysicalDisk" => new(requests[verb]) { ["Path"] = new[] { host.Image("new") } },
-            "Export-StorageTierHeatMap" => new(requests[verb]) { ["Path"] = host.Image("map") },
-            "Import-StorageTierHeatMap" => new(requests[verb]) { ["Path"] = host.Image("exported") },
-            _ => requests[verb],
+            "New-PhysicalDisk" => new(s_requests[verb]) { ["Path"] = new[] { host.Image("new") } },
+            "Export-StorageTierHeatMap" => new(s_requests[verb]) { ["Path"] = host.Image("map") },
+            "Import-StorageTierHeatMap" => new(s_requests[verb]) { ["Path"] = host.Image("exported") },
+            _ => s_requests[verb],
         };
     }
 
@@ -161,7 +165,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     [Fact]
     public async Task A_job_that_has_ended_is_refused_when_it_is_only_asked_about()
     {
-        await host.SendAsync("Repair-VirtualDisk", new() { ["FriendlyName"] = v });
+        await host.SendAsync("Repair-VirtualDisk", new() { ["FriendlyName"] = s_v });
 
         Assert.NotEmpty(Errors(await AskAsync("Stop-StorageJob", new() { ["Name"] = new[] { "*" } })));
     }
@@ -196,7 +200,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     {
         Dictionary<string, object?> request = new Dictionary<string, object?>
         {
-            ["StoragePoolFriendlyName"] = p, ["FriendlyName"] = "planned", ["Size"] = 24 << 20, ["NumberOfColumns"] = 2,
+            ["StoragePoolFriendlyName"] = s_p, ["FriendlyName"] = "planned", ["Size"] = 24 << 20, ["NumberOfColumns"] = 2,
         };
         string[] said = Steps(await AskAsync("New-VirtualDisk", request));
         JsonElement done = await host.SendAsync("New-VirtualDisk", request);
@@ -219,7 +223,8 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         Dictionary<string, string> names = (await host.SendAsync("Get-PhysicalDisk", [])).GetProperty("Objects").EnumerateArray()
             .ToDictionary(one => one.GetProperty("UniqueId").GetString()!, one => one.GetProperty("FriendlyName").GetString()!);
         IOrderedEnumerable<string> real = (await ExtentsAsync(disk)).Skip(known).GroupBy(extent =>
-            (names[extent.GetProperty("PhysicalDiskUniqueId").GetString()!], extent.GetProperty("ColumnNumber").GetInt32(), extent.GetProperty("CopyNumber").GetInt32()))
+            (names[extent.GetProperty("PhysicalDiskUniqueId").GetString()!], extent.GetProperty("ColumnNumber").GetInt32(), extent.GetProperty("CopyNumber")
+                .GetInt32()))
             .Select(group => $"{group.Key} {group.Count()}").Order();
         IOrderedEnumerable<string> lines = said.SelectMany(line => Part().Matches(line).Select(part =>
             $"({Disk().Match(line).Groups[1].Value}, {part.Groups[1].Value}, {part.Groups[2].Value}) {part.Groups[3].Value}")).Order();

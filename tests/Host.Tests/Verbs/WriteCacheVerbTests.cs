@@ -5,11 +5,11 @@ namespace TierSpaces.Host.Tests.Verbs;
 /// <summary>The write cache of a virtual disk as verbs make, show and change it.</summary>
 public sealed class WriteCacheVerbTests : IAsyncLifetime
 {
-    private InProcessHost host = null!;
+    private InProcessHost _host = null!;
 
-    public async ValueTask InitializeAsync() => host = await InProcessHost.StartAsync();
+    public async ValueTask InitializeAsync() => _host = await InProcessHost.StartAsync();
 
-    public ValueTask DisposeAsync() => host.DisposeAsync();
+    public ValueTask DisposeAsync() => _host.DisposeAsync();
 
     [Fact]
     public async Task A_cache_is_made_shown_and_counted_in_the_footprint()
@@ -28,18 +28,24 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     [Fact]
     public async Task A_cache_is_put_in_another_pool_and_limited_there()
     {
-        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { host.Image("l1"), host.Image("l2") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
+        await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("l1"), _host.Image("l2") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
         await OkAsync("New-StoragePool", new() { ["FriendlyName"] = "flash", ["PhysicalDisks"] = new[] { "l1", "l2" } });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "flash", ["LentWriteCacheSizeMax"] = 10 << 20 });
-        string told = string.Join('\n', (await host.SendAsync("New-VirtualDisk", New("c", ("CachePool", "Flash"), ("WriteCacheSize", 4 << 20), ("WhatIf", true)))).GetProperty("Steps").EnumerateArray());
+        string told = string.Join(
+            '\n', (await _host.SendAsync("New-VirtualDisk", New("c", ("CachePool", "Flash"), ("WriteCacheSize", 4 << 20), ("WhatIf", true)))).GetProperty(
+                "Steps")
+                .EnumerateArray());
         Assert.Contains("physical disk 'l1': 4 slabs for the write cache", told);
         await OkAsync("New-VirtualDisk", New("c", ("CachePool", "Flash"), ("WriteCacheSize", 4 << 20)));
         Assert.Equal("flash", Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c"))).GetProperty("CachePool").GetString());
         JsonElement pool = Assert.Single(await ObjectsAsync("Get-StoragePool", Named("flash")));
         Assert.Equal((8ul << 20, 10ul << 20), (pool.GetProperty("LentWriteCacheSize").GetUInt64(), pool.GetProperty("LentWriteCacheSizeMax").GetUInt64()));
-        foreach ((string cachePool, long size, int code) in new (string, long, int)[] { ("none", 1, 8), ("Primordial", 1, 48000), ("flash", 4 << 20, 50005), ("flash", 0, 50005) })
+        foreach ((string cachePool, long size,
+            int code) in new (string, long, int)[] { ("none", 1, 8), ("Primordial", 1, 48000), ("flash", 4 << 20, 50005), ("flash", 0, 50005) })
         {
-            JsonElement error = Assert.Single((await host.SendAsync("New-VirtualDisk", New("d", ("CachePool", cachePool), ("WriteCacheSize", size)))).GetProperty("Errors").EnumerateArray().ToArray());
+            JsonElement error = Assert.Single(
+                (await _host.SendAsync("New-VirtualDisk", New("d", ("CachePool", cachePool), ("WriteCacheSize", size)))).GetProperty("Errors").EnumerateArray()
+                    .ToArray());
             Assert.Equal(code, error.GetProperty("Code").GetInt32());
         }
     }
@@ -48,11 +54,11 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     public async Task What_a_plan_would_refuse_is_refused_and_what_it_would_do_is_told()
     {
         Dictionary<string, object?> request = New("c", ("WriteCacheSize", 4 << 20), ("WhatIf", true));
-        string told = string.Join('\n', (await host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray());
+        string told = string.Join('\n', (await _host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray());
         Assert.Contains("write cache 4194304 bytes", told);
         Assert.Contains("4 slabs for the write cache", told);
         request["WriteCacheSize"] = 1L << 40;
-        JsonElement error = Assert.Single((await host.SendAsync("New-VirtualDisk", request)).GetProperty("Errors").EnumerateArray().ToArray());
+        JsonElement error = Assert.Single((await _host.SendAsync("New-VirtualDisk", request)).GetProperty("Errors").EnumerateArray().ToArray());
         Assert.Equal(50005, error.GetProperty("Code").GetInt32());
         Assert.Contains("-WriteCacheSize 1099511627776 is more than there is room for: at most ", error.GetProperty("ExtendedInformation").GetString());
     }
@@ -64,8 +70,8 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
         Assert.Equal("25 10 2 0 False ", Settings(Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")))));
         await OkAsync("Set-VirtualDisk", Set(("DestageStart", 50), ("DestageStop", 20)));
         await OkAsync("Set-VirtualDisk", Set(("DestageIdle", 30), ("DestageBytesPerSecond", 100 << 20), ("DestageHold", true), ("DestageHoldUntil", "3:30")));
-        await host.CloseAsync();
-        await host.OpenAsync();
+        await _host.CloseAsync();
+        await _host.OpenAsync();
         Assert.Equal($"50 20 30 {100 << 20} True 03:30", Settings(Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")))));
         await OkAsync("Set-VirtualDisk", Set(("DestageHold", false), ("DestageHoldUntil", "None"), ("DestageBytesPerSecond", 0)));
         Assert.Equal("50 20 30 0 False ", Settings(Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")))));
@@ -77,8 +83,11 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
         await OkAsync("New-VirtualDisk", New("c", ("WriteCacheSize", 4 << 20)));
         await OkAsync("Set-VirtualDisk", Set(("WriteCacheSize", 2 << 20), ("DestageIdle", 7)));
         JsonElement cache = Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")));
-        Assert.Equal((2ul << 20, "Active", 7u), (cache.GetProperty("Size").GetUInt64(), cache.GetProperty("State").GetString(), cache.GetProperty("DestageIdle").GetUInt32()));
-        JsonElement error = Assert.Single((await host.SendAsync("Set-VirtualDisk", Set(("WriteCacheSize", 1L << 40), ("DestageIdle", 8)))).GetProperty("Errors").EnumerateArray().ToArray());
+        Assert.Equal((2ul << 20, "Active", 7u), (cache.GetProperty("Size").GetUInt64(), cache.GetProperty("State").GetString(), cache.GetProperty("DestageIdle")
+            .GetUInt32()));
+        JsonElement error = Assert.Single((await _host.SendAsync("Set-VirtualDisk", Set(("WriteCacheSize", 1L << 40), ("DestageIdle", 8)))).GetProperty(
+            "Errors")
+            .EnumerateArray().ToArray());
         Assert.Equal(50005, error.GetProperty("Code").GetInt32());
         Assert.Equal("25 10 7 0 False ", Settings(Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")))));
         await OkAsync("Set-VirtualDisk", Set(("WriteCacheSize", 0)));
@@ -96,7 +105,7 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     public async Task What_is_outside_its_range_is_refused_and_changes_nothing(string parameter, object value, string why)
     {
         await OkAsync("New-VirtualDisk", New("c", ("WriteCacheSize", 4 << 20)));
-        JsonElement error = Assert.Single((await host.SendAsync("Set-VirtualDisk", Set((parameter, value)))).GetProperty("Errors").EnumerateArray().ToArray());
+        JsonElement error = Assert.Single((await _host.SendAsync("Set-VirtualDisk", Set((parameter, value)))).GetProperty("Errors").EnumerateArray().ToArray());
         Assert.Equal((5, why), (error.GetProperty("Code").GetInt32(), error.GetProperty("ExtendedInformation").GetString()));
         Assert.Equal("25 10 2 0 False ", Settings(Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("c")))));
     }
@@ -104,14 +113,15 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     [Fact]
     public async Task Settings_of_a_disk_without_a_cache_are_kept_with_a_remark()
     {
-        JsonElement reply = await host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DestageIdle"] = 5 });
+        JsonElement reply = await _host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DestageIdle"] = 5 });
         Assert.Contains("has no write cache", Assert.Single(reply.GetProperty("Warnings").EnumerateArray().ToArray()).GetString());
         Assert.Equal("25 10 5 0 False ", Settings(Assert.Single(await ObjectsAsync("Get-VirtualDiskWriteCache", Named("v")))));
     }
 
     private static Dictionary<string, object?> New(string name, params (string Name, object Value)[] more)
     {
-        Dictionary<string, object?> request = new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = name, ["Size"] = 8 << 20, ["NumberOfColumns"] = 1 };
+        Dictionary<string, object?> request =
+            new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = name, ["Size"] = 8 << 20, ["NumberOfColumns"] = 1 };
         Array.ForEach(more, pair => request[pair.Name] = pair.Value);
         return request;
     }
@@ -131,7 +141,7 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
 
     private async Task<JsonElement[]> ObjectsAsync(string verb, Dictionary<string, object?> request)
     {
-        JsonElement reply = await host.SendAsync(verb, request);
+        JsonElement reply = await _host.SendAsync(verb, request);
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         return [.. reply.GetProperty("Objects").EnumerateArray()];
     }

@@ -9,7 +9,8 @@ public sealed record GetStorageJobRequest : StorageRequest<StorageJobInfo>
         Aliases = "Id")]
     public string[]? UniqueId { get; init; }
 
-    [VerbParameter("Name, for example Repair; wildcards are accepted.", Sets = "ByFriendlyName, ByVirtualDisk, ByStoragePool", Suggestions = "Repair, Scrub, Optimize")]
+    [VerbParameter("Name, for example Repair; wildcards are accepted.", Sets = "ByFriendlyName, ByVirtualDisk, ByStoragePool",
+        Suggestions = "Repair, Scrub, Optimize")]
     public string[]? Name { get; init; }
 
     [VerbParameter(

@@ -14,7 +14,8 @@ internal readonly record struct QueuedRecord(long End, uint Checksum, int Extent
 internal readonly record struct QueuedExtent(CacheExtent Extent, long Position)
 {
     /// <summary>Returns the place of a block of the extent.</summary>
-    internal CachePlace PlaceOf(int index) => Extent.Kind == CacheExtentKind.Data ? new CachePlace(Position + index, isZero: false) : new CachePlace(Position, isZero: true);
+    internal CachePlace PlaceOf(int index) =>
+        Extent.Kind == CacheExtentKind.Data ? new CachePlace(Position + index, isZero: false) : new CachePlace(Position, isZero: true);
 }
 
 /// <summary>The records between tail and head, oldest first. Grows to what the ring holds and allocates nothing then.</summary>

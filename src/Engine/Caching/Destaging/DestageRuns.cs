@@ -11,7 +11,8 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Writes the runs of a plan to the backing store, several at a time.</summary>
 internal sealed class DestageRuns(
-    ILane lane, IBackingStore backing, DestagePlan plan, DestagePace pace, LostRuns lostRuns, CacheLosses losses, BackingWrites backingWrites, CacheStatus status, WriteCacheCounters counters)
+    ILane lane, IBackingStore backing, DestagePlan plan, DestagePace pace, LostRuns lostRuns, CacheLosses losses, BackingWrites backingWrites,
+    CacheStatus status, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRecord.BlockSize;
     private const int InFlightMax = 16;
@@ -51,7 +52,8 @@ internal sealed class DestageRuns(
     {
         long offset = plan[at].Block * BlockSize;
         IoError error = plan[at].Place.IsZero
-            ? losses.NoteWritten(await backing.Unmap(offset, (long)count * BlockSize), offset, (long)count * BlockSize) : await TakeData(ring, at, count, offset);
+            ? losses.NoteWritten(await backing.Unmap(offset, (long)count * BlockSize), offset, (long)count * BlockSize)
+            : await TakeData(ring, at, count, offset);
         counters.NoteDestaged(error == IoError.None ? count * BlockSize : 0);
         _error = _error == IoError.None ? error : _error;
         _inFlight--;

@@ -20,7 +20,8 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Destages the ring to the backing store.</summary>
 internal sealed class Destager(
-    ILane lane, IBackingStore backing, ServingRing serving, CacheContents contents, RingReaders readers, DestageGoal goal, DestagePlan plan, DestageRuns runs, CacheLosses losses,
+    ILane lane, IBackingStore backing, ServingRing serving, CacheContents contents, RingReaders readers, DestageGoal goal, DestagePlan plan, DestageRuns runs,
+    CacheLosses losses,
     BackingWrites backingWrites, CacheStatus status, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRing.BlockSize;

@@ -44,7 +44,8 @@ internal sealed class Admission(IBackingStore backing, WriteCacheOptions options
     /// holds nothing of the range.
     /// </summary>
     internal bool MayPassBy(WriteReason reason, long offset, int length) =>
-        reason != WriteReason.Cache && backing.Fault == IoError.None && status.State != WriteCacheState.Retiring && !index.HasAny(offset / BlockSize, length / BlockSize);
+        reason != WriteReason.Cache && backing.Fault == IoError.None && status.State != WriteCacheState.Retiring
+            && !index.HasAny(offset / BlockSize, length / BlockSize);
 
     /// <summary>Returns the rank of the slowest disk under a range.</summary>
     private int RankOfRows(long offset, int length)

@@ -12,7 +12,8 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Writes of a virtual disk with a write cache.</summary>
 internal sealed class CacheWrites(
-    ILane lane, IBackingStore backing, RangeLock locks, HeldRows rows, Admission admission, ServingRing ring, RingRetirement retirement, BackingWrites backingWrites, CacheFlusher flusher,
+    ILane lane, IBackingStore backing, RangeLock locks, HeldRows rows, Admission admission, ServingRing ring, RingRetirement retirement,
+    BackingWrites backingWrites, CacheFlusher flusher,
     CacheStatus status, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRecord.BlockSize;

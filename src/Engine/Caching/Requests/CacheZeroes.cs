@@ -17,7 +17,8 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Unmaps and zeroings of a virtual disk with a write cache.</summary>
 internal sealed class CacheZeroes(
-    ILane lane, IBackingStore backing, RangeLock locks, HeldRows rows, CacheIndex index, ServingRing ring, RingRetirement retirement, CacheWrites writes, BackingWrites backingWrites,
+    ILane lane, IBackingStore backing, RangeLock locks, HeldRows rows, CacheIndex index, ServingRing ring, RingRetirement retirement, CacheWrites writes,
+    BackingWrites backingWrites,
     CacheFlusher flusher, CacheStatus status, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRecord.BlockSize;

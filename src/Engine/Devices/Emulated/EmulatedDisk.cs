@@ -150,7 +150,8 @@ public sealed class EmulatedDisk : IDisk
         Begin(MediumOperation.Unmap, offset, length, ArrivalNs, _below.Unmap(offset, length));
 
     private LaneTask<IoError> ZeroNow(long offset, long length, WriteFlags flags) =>
-        Begin((flags & WriteFlags.Fast) != 0 ? MediumOperation.Unmap : WriteOperation(flags), offset, length, ArrivalNs, _below.WriteZeroes(offset, length, flags));   // a hole is no write
+        Begin((flags & WriteFlags.Fast) != 0 ? MediumOperation.Unmap : WriteOperation(flags), offset, length, ArrivalNs,
+            _below.WriteZeroes(offset, length, flags));   // a hole is no write
 
     private async LaneTask<IoError> Suffer(MediumOperation operation, long offset, long length, Func<LaneTask<IoError>> work)
     {

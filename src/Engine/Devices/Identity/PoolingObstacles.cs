@@ -87,7 +87,8 @@ internal sealed class PoolingObstacles(string procRoot)
             }
         }
 
-        return SysfsNode.ReadLines(Path.Combine(procRoot, "swaps")).Select(line => Named(family, line.Split(' ', '\t')[0])).FirstOrDefault(name => name is not null) is { } swap
+        return SysfsNode.ReadLines(Path.Combine(procRoot, "swaps")).Select(line => Named(family, line.Split(' ', '\t')[0]))
+            .FirstOrDefault(name => name is not null) is { } swap
             ? $"{swap} is used for swapping"
             : Held(node) ?? Partitioned(node);
     }

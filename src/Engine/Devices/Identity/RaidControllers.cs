@@ -10,7 +10,8 @@ internal static partial class RaidControllers
 {
     /// <summary>Drivers that show nothing but volumes.</summary>
     private static readonly HashSet<string> s_volumesOnly =
-        ["megaraid", "megaraid_mbox", "3w-9xxx", "3w-sas", "3w-xxxx", "arcmsr", "ips", "cciss", "gdth", "dpt_i2o", "stex", "mvumi", "myrb", "myrs", "hptiop", "pmcraid", "ipr"];
+        ["megaraid", "megaraid_mbox", "3w-9xxx", "3w-sas", "3w-xxxx", "arcmsr", "ips", "cciss", "gdth", "dpt_i2o", "stex", "mvumi", "myrb", "myrs", "hptiop",
+        "pmcraid", "ipr"];
 
     internal static bool IsVolume(SysfsNode node)
     {

@@ -204,7 +204,8 @@ public sealed class MeteredDisk : IDisk
         return Lane.NowNs;
     }
 
-    private LaneTask<IoError> Track(MemberOperation operation, long offset, long length, IoBuffer memory, IoBuffer callers, long startNs, LaneTask<IoError> below)
+    private LaneTask<IoError> Track(MemberOperation operation, long offset, long length, IoBuffer memory, IoBuffer callers, long startNs,
+        LaneTask<IoError> below)
     {
         bool isBorrowed = memory.Length > 0 && !callers.MayBeKept;
         if (below.IsCompleted)

@@ -4,7 +4,8 @@ namespace TierSpaces.Engine.Devices.Raw;
 
 /// <summary>
 /// Opens files and block devices and finds out how to use them. For writing a file is locked with flock, and a device is
-/// opened with O_EXCL as well, which also keeps mounts and other storage drivers out. For reading alone the lock is shared with other readers. The path is looked up once, without opening what it names
+/// opened with O_EXCL as well, which also keeps mounts and other storage drivers out. For reading alone the lock is shared with other readers. The path is
+/// looked up once, without opening what it names
 /// (O_PATH); kind and access are then those of that one file, whatever the path leads to meanwhile.
 /// </summary>
 internal static unsafe class DeviceOpener
@@ -159,11 +160,13 @@ internal static unsafe class DeviceOpener
             DiskOpenFailure.NotFound, $"There is no disk at '{uri}': {Errno.Describe(errno)}."),
         Errno.EACCES or Errno.EPERM or Errno.EROFS => new(
             DiskOpenFailure.PermissionDenied,
-            use == DiskUse.Read ? $"You may not read '{uri}': {Errno.Describe(errno)}." : $"You may not write to '{uri}': {Errno.Describe(errno)}. A disk is opened for reading and writing."),
+            use == DiskUse.Read ? $"You may not read '{uri}': {Errno.Describe(errno)}."
+                : $"You may not write to '{uri}': {Errno.Describe(errno)}. A disk is opened for reading and writing."),
         Errno.EBUSY or Errno.EAGAIN or Errno.ETXTBSY => new(
             DiskOpenFailure.InUse, $"'{uri}' is in use: this or another process has it open, or it is mounted. Release it there first."),
         Errno.ETIMEDOUT => new(
-            DiskOpenFailure.StillHeld, $"'{uri}' is still locked by a process that has exited. The kernel usually releases the lock within a minute; retry then."),
+            DiskOpenFailure.StillHeld,
+            $"'{uri}' is still locked by a process that has exited. The kernel usually releases the lock within a minute; retry then."),
         _ => new(DiskOpenFailure.Failed, $"Cannot {attempt} '{uri}': {Errno.Describe(errno)}."),
     };
 }

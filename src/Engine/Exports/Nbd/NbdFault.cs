@@ -26,7 +26,10 @@ internal enum NbdFault : byte
 /// <summary>Faults as the protocol and as people see them.</summary>
 internal static class NbdFaults
 {
-    /// <summary>Outcome of a store call; everything a client cannot act upon is an input/output error to it. The range was checked before, so a store that refuses it has a fault below.</summary>
+    /// <summary>
+    /// Outcome of a store call; everything a client cannot act upon is an input/output error to it. The range was checked before, so a store that refuses it
+    /// has a fault below.
+    /// </summary>
     internal static NbdFault Of(IoError error) => error switch
     {
         IoError.None => NbdFault.None,

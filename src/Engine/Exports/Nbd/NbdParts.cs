@@ -68,7 +68,8 @@ internal sealed class NbdParts(NbdBudget budget, NbdTransmission owner)
     {
         uint length = Math.Min(Rest.Length, NbdBudget.PartBytes);
         part.Take(Rest with { Length = length });
-        part.Part = (Rest.Length == WholeLength ? NbdPartKind.First : NbdPartKind.None) | (Rest.Length == length ? NbdPartKind.Last : NbdPartKind.None) | NbdPartKind.Any;
+        part.Part = (Rest.Length == WholeLength ? NbdPartKind.First : NbdPartKind.None) | (Rest.Length == length ? NbdPartKind.Last
+            : NbdPartKind.None) | NbdPartKind.Any;
         Rest = Rest with { Offset = Rest.Offset + length, Length = Rest.Length - length };
         IsOut = true;
     }

@@ -152,7 +152,9 @@ public sealed class NbdServer
         _notice?.Invoke($"NBD client {socket.Peer}: {reason}; the connection is closed.{(failure is null ? "" : $" {failure}")}");
     }
 
-    /// <summary>The process has hardly any descriptor left: the connection is closed already. A client that tries again and again is named once in a while.</summary>
+    /// <summary>
+    /// The process has hardly any descriptor left: the connection is closed already. A client that tries again and again is named once in a while.
+    /// </summary>
     private void RefuseForDescriptors(string peer)
     {
         ConnectionsRefused++;

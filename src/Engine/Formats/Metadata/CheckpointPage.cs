@@ -75,7 +75,8 @@ public readonly record struct CheckpointPage(ulong Generation, PageKey Key)
     public static readonly IReadOnlyList<(int Offset, int Length, string Name)> Layout =
     [
         (56, 8, "generation"), (64, 1, "kind"), (65, 16, "id of a virtual disk, job, tier template or pin; 0 where several share the page"),
-        (81, 4, "number of a disk or space; 0 where several share the page"), (85, 4, "index; from 2^31 on: records that share the page, or rows with their stale marks"),
+        (81, 4, "number of a disk or space; 0 where several share the page"), (85, 4,
+        "index; from 2^31 on: records that share the page, or rows with their stale marks"),
         (89, 4007, "root: generation (8), journal position (20), then table pages; table: pages, each page (4) and CRC32C of its contents (4); else records"),
     ];
 

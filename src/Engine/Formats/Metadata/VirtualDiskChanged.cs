@@ -5,7 +5,8 @@ public sealed record VirtualDiskChanged(VirtualDiskDescription VirtualDisk) : Me
 {
     internal override RecordKind Kind => RecordKind.VirtualDiskChanged;
 
-    internal override byte Version => (byte)(VirtualDisk.IsCacheElsewhere ? 2 : 1);   // a release that does not know of caches elsewhere would serve without what the cache holds
+    // A release that does not know of caches elsewhere would serve without what the cache holds.
+    internal override byte Version => (byte)(VirtualDisk.IsCacheElsewhere ? 2 : 1);
 
     internal override void EncodeBody(ByteWriter to) => VirtualDisk.Encode(to);
 

@@ -49,7 +49,9 @@ public readonly record struct HeatSnapshot(Guid Owner, ulong Sequence, long Half
     /// <summary>The area of a snapshot, 0 or 1.</summary>
     public int Area => (int)(Sequence & 1);
 
-    /// <summary>The heats in a block, to be written before <see cref="Seal"/> or read after <see cref="TryRead(ReadOnlySpan{byte}, out HeatSnapshot, out HeatRun)"/>.</summary>
+    /// <summary>
+    /// The heats in a block, to be written before <see cref="Seal"/> or read after <see cref="TryRead(ReadOnlySpan{byte}, out HeatSnapshot, out HeatRun)"/>.
+    /// </summary>
     public static Span<float> Heats(Span<byte> block) => MemoryMarshal.Cast<byte, float>(block[HeatsOffset..BlockSize]);
 
     /// <summary>The heats in a block.</summary>

@@ -11,7 +11,9 @@ public sealed record TierDescription
     /// <summary>Identity; none before it is created.</summary>
     public Guid Id { get; init; }
 
-    /// <summary>What the slice map calls it, from 0: how many tiers its virtual disk had before it. Never changes; on disk it is its place in the list.</summary>
+    /// <summary>
+    /// What the slice map calls it, from 0: how many tiers its virtual disk had before it. Never changes; on disk it is its place in the list.
+    /// </summary>
     public int Number { get; init; }
 
     /// <summary>Name shown to users, 1 to 256 characters.</summary>
@@ -44,7 +46,9 @@ public sealed record TierDescription
     /// <summary>What it adds to the size of its virtual disk, a multiple of the slice size.</summary>
     public required long SizeBytes { get; init; }
 
-    /// <summary>Length of its space: its size, and slots that moves and the persisted heat need; a multiple of the slice size; 0 before it is created.</summary>
+    /// <summary>
+    /// Length of its space: its size, and slots that moves and the persisted heat need; a multiple of the slice size; 0 before it is created.
+    /// </summary>
     public long SpaceBytes { get; init; }
 
     /// <summary>Where its data is.</summary>

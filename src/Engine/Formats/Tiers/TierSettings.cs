@@ -1,6 +1,8 @@
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>How the heat of a tiered virtual disk is counted, and what slices have to be for a move beside hotter or colder. They change while it is in use.</summary>
+/// <summary>
+/// How the heat of a tiered virtual disk is counted, and what slices have to be for a move beside hotter or colder. They change while it is in use.
+/// </summary>
 public sealed record TierSettings
 {
     /// <summary>The default settings.</summary>
@@ -28,7 +30,9 @@ public sealed record TierSettings
     public long HalfLifeNs { get; init; } = 86_400L * 1_000_000_000;
 
     /// <summary>Whether every value is in its range.</summary>
-    public bool IsPossible => HalfLifeNs is >= HalfLifeNsMin and <= HalfLifeNsMax && MinimumHeat is >= 0 and <= MinimumHeatMax && DemoteColdAfterNs is >= 0 and <= DemoteColdAfterNsMax;
+    public bool IsPossible =>
+        HalfLifeNs is >= HalfLifeNsMin and <= HalfLifeNsMax && MinimumHeat is >= 0 and <= MinimumHeatMax && DemoteColdAfterNs is >= 0
+            and <= DemoteColdAfterNsMax;
 
     internal void Encode(ByteWriter to)
     {

@@ -204,7 +204,8 @@ internal static unsafe partial class Libc
         byte empty = 0;
         fixed (FileStatus* target = &status)
         {
-            return CountOrError(CallFaults.IsOn && CallFaults.Fails("stat", descriptor) ? -1 : StatX(descriptor, &empty, EmptyPath, FileStatus.BasicMask | FileStatus.MountMask | FileStatus.DirectIoMask, target));
+            return CountOrError(CallFaults.IsOn && CallFaults.Fails("stat", descriptor) ? -1
+                : StatX(descriptor, &empty, EmptyPath, FileStatus.BasicMask | FileStatus.MountMask | FileStatus.DirectIoMask, target));
         }
     }
 
@@ -214,7 +215,8 @@ internal static unsafe partial class Libc
         fixed (byte* text = PathBytes(path))
         fixed (FileStatus* target = &status)
         {
-            return CountOrError(CallFaults.IsOn && CallFaults.Fails("stat", text) ? -1 : StatX(CurrentFolder, text, follow ? 0 : NoFollow, FileStatus.BasicMask | FileStatus.MountMask, target));
+            return CountOrError(CallFaults.IsOn && CallFaults.Fails("stat", text) ? -1
+                : StatX(CurrentFolder, text, follow ? 0 : NoFollow, FileStatus.BasicMask | FileStatus.MountMask, target));
         }
     }
 

@@ -70,12 +70,12 @@ internal static unsafe class UringProbe
 
     private static string? MissingOpcode(Ring ring)
     {
-        const int HeaderLength = 16;
-        const int OpcodeLength = 8;
-        const int Count = 256;
-        byte* probe = stackalloc byte[HeaderLength + (Count * OpcodeLength)];
-        new Span<byte>(probe, HeaderLength + (Count * OpcodeLength)).Clear();
-        int result = ring.Register(RingAbi.RegisterProbe, probe, Count);
+        const int headerLength = 16;
+        const int opcodeLength = 8;
+        const int count = 256;
+        byte* probe = stackalloc byte[headerLength + (count * opcodeLength)];
+        new Span<byte>(probe, headerLength + (count * opcodeLength)).Clear();
+        int result = ring.Register(RingAbi.RegisterProbe, probe, count);
         if (result < 0)
         {
             return $"io_uring_register(PROBE): {Errno.Describe(-result)}";
@@ -84,7 +84,7 @@ internal static unsafe class UringProbe
         foreach (RingOpcode opcode in s_neededOpcodes)
         {
             bool known = (byte)opcode <= probe[0];
-            bool supported = (probe[HeaderLength + ((byte)opcode * OpcodeLength) + 2] & 1) != 0;
+            bool supported = (probe[headerLength + ((byte)opcode * opcodeLength) + 2] & 1) != 0;
             if (!known || !supported)
             {
                 return $"io_uring does not support {opcode}";

@@ -52,7 +52,8 @@ internal sealed class DiskChecks(SubsystemCore core)
     {
         RegisteredDisk disk = core.Disks.Take(id);
         return !core.Disks.IsInOpenPool(disk) && disk.Disk is { } open ? (disk, open) : throw new ManagementException(
-            ManagementError.PhysicalDiskInUse, $"Physical disk '{core.Disks.NameOf(disk)}' {(disk.Disk is null && disk.Problem.Length > 0 ? $"cannot be opened: {disk.Problem}" : "is in a storage pool")}.",
+            ManagementError.PhysicalDiskInUse,
+            $"Physical disk '{core.Disks.NameOf(disk)}' {(disk.Disk is null && disk.Problem.Length > 0 ? $"cannot be opened: {disk.Problem}" : "is in a storage pool")}.",
             "Remove it from the pool first.");
     }
 
@@ -71,7 +72,8 @@ internal sealed class DiskChecks(SubsystemCore core)
 
         RegisteredDisk disk = core.Disks.Take(id);
         return usage is null or DiskUsage.AutoSelect ? null : throw new ManagementException(
-            ManagementError.InvalidParameter, $"-Usage {usage}: physical disk '{disk.FriendlyName}' is in no storage pool.", "Give the usage when it is added to a pool.");
+            ManagementError.InvalidParameter, $"-Usage {usage}: physical disk '{disk.FriendlyName}' is in no storage pool.",
+            "Give the usage when it is added to a pool.");
     }
 
     internal static void CheckImageSize(long size)
@@ -80,7 +82,8 @@ internal sealed class DiskChecks(SubsystemCore core)
         {
             throw new ManagementException(
                 ManagementError.SizeNotSupported,
-                $"-Size {size}: is no size of an image. Valid: {DiskLayout.SmallestDisk} bytes or more, a multiple of {DiskImage.SizeUnit}.", "Give another size.");
+                $"-Size {size}: is no size of an image. Valid: {DiskLayout.SmallestDisk} bytes or more, a multiple of {DiskImage.SizeUnit}.",
+                "Give another size.");
         }
     }
 
@@ -98,11 +101,13 @@ internal sealed class DiskChecks(SubsystemCore core)
                 $"-LatencyProfile '{spec.LatencyProfile}' is not one of {string.Join(", ", LatencyProfile.All.Select(profile => profile.Name))}.");
         }
 
-        foreach ((int? size, string name) in new[] { (spec.Overrides.LogicalSectorSize, "LogicalSectorSize"), (spec.Overrides.PhysicalSectorSize, "PhysicalSectorSize") })
+        foreach ((int? size, string name) in new[] { (spec.Overrides.LogicalSectorSize, "LogicalSectorSize"), (spec.Overrides.PhysicalSectorSize,
+            "PhysicalSectorSize") })
         {
             if (size is not (null or 512 or 4096))
             {
-                throw new ManagementException(ManagementError.SectorSizeNotSupported, $"-{name} {size}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
+                throw new ManagementException(
+                    ManagementError.SectorSizeNotSupported, $"-{name} {size}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
             }
         }
 
@@ -163,13 +168,16 @@ internal sealed class DiskChecks(SubsystemCore core)
 
             if (WhyNotPoolable(disk) is { } why)
             {
-                throw new ManagementException(why.Error, $"-PhysicalDisks: '{disk.FriendlyName}' ({disk.Uri}) cannot be pooled: {why.Reason}", "Look at CannotPoolReason of Get-PhysicalDisk.");
+                throw new ManagementException(
+                    why.Error, $"-PhysicalDisks: '{disk.FriendlyName}' ({disk.Uri}) cannot be pooled: {why.Reason}",
+                    "Look at CannotPoolReason of Get-PhysicalDisk.");
             }
 
             disks.Add(disk);
         }
 
-        return disks.Count > 0 ? disks : throw new ManagementException(ManagementError.TooFewPhysicalDisks, "-PhysicalDisks is empty; a storage pool needs at least one disk.");
+        return disks.Count > 0 ? disks
+            : throw new ManagementException(ManagementError.TooFewPhysicalDisks, "-PhysicalDisks is empty; a storage pool needs at least one disk.");
     }
 
     internal static NewDiskSpec NewMember(RegisteredDisk disk, DiskUsage usage) => new(disk.Disk!, disk.FriendlyName)

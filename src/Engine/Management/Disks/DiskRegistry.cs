@@ -7,7 +7,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>A disk that the host was told of. Members are recognised by their label, whatever path they came by.</summary>
+/// <summary>A disk that a user has registered with the host. Members are recognised by their label, whatever path they came by.</summary>
 public sealed class RegisteredDisk
 {
     /// <summary>Identity while the disk is not a member.</summary>

@@ -139,5 +139,6 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
     private DiskDescription? Member(RegisteredDisk disk) => pools.All.Select(pool => pool.MemberFor(disk)).FirstOrDefault(static member => member is not null);
 
     private static ManagementException NotKept(IOException failure, string outcome) => new(
-        FileErrors.Of(failure), $"{outcome}: the list of registered disks cannot be written: {failure.Message}", "Free space in the folder of the host's state, then try again.");
+        FileErrors.Of(failure), $"{outcome}: the list of registered disks cannot be written: {failure.Message}",
+        "Free space in the folder of the host's state, then try again.");
 }

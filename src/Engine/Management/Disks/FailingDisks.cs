@@ -86,7 +86,8 @@ internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliab
     {
         DiskDescription member = disk.Description;
         ErrorWatch watch = _errorWatches[member.Id.Value];
-        if (!reliability.Of(member.Id.Value).IsPastThreshold || member.Usage == DiskUsage.Retired || pool.State.Pool!.IsReadOnly || core.Lane.NowNs < watch.NotBeforeNs)
+        if (!reliability.Of(member.Id.Value).IsPastThreshold || member.Usage == DiskUsage.Retired || pool.State.Pool!.IsReadOnly
+            || core.Lane.NowNs < watch.NotBeforeNs)
         {
             return default;
         }
@@ -110,7 +111,8 @@ internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliab
             .Where(other => other.Description.Number != number && other.Description.Usage is not (DiskUsage.Retired or DiskUsage.ManualSelect))
             .Sum(other => pool.Allocator.FreeSlabs(other.Description.Number));
         return free >= disk.UsedSlabs
-            && core.Pools.UsersOf(managed).All(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.OwnerPool.Pool!, user.Disk.Open).CanAllLeave(pool, number));
+            && core.Pools.UsersOf(managed)
+                .All(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.OwnerPool.Pool!, user.Disk.Open).CanAllLeave(pool, number));
     }
 
     /// <summary>What is known of the errors of a disk since the host started.</summary>

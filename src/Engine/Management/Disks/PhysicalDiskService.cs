@@ -51,14 +51,16 @@ public sealed class PhysicalDiskService
         PhysicalDiskStatuses diskStatuses,
         ReliabilityRecords reliability,
         FailingDisks failing) =>
-        (_core, _diskOpener, _opener, _diskChecks, _diskStatuses, _reliability, _failing) = (core, diskOpener, opener, diskChecks, diskStatuses, reliability, failing);
+        (_core, _diskOpener, _opener, _diskChecks, _diskStatuses, _reliability, _failing) = (core, diskOpener, opener, diskChecks, diskStatuses, reliability,
+            failing);
 
     /// <summary>Registered disks, and the missing members of open pools.</summary>
     public Task<PhysicalDiskStatus[]> ListAsync() => _core.Verbs.Look(List);
 
     /// <summary>Makes an image file and registers it.</summary>
     /// <exception cref="ManagementException">The file exists, the size is unsuitable, the file system is full; nothing was changed.</exception>
-    public Task<PhysicalDiskStatus> CreateAsync(RegistrationSpec spec, long size, bool preallocate) => _core.Verbs.Change(async LaneTask<PhysicalDiskStatus> () =>
+    public Task<PhysicalDiskStatus> CreateAsync(RegistrationSpec spec, long size, bool preallocate) =>
+        _core.Verbs.Change(async LaneTask<PhysicalDiskStatus> () =>
     {
         _diskChecks.CheckRegistration(spec);
         DiskChecks.CheckImageSize(size);

@@ -20,7 +20,8 @@ namespace TierSpaces.Engine.Management;
 
 /// <summary>Runs once a second the actions of pools on their disks.</summary>
 internal sealed class Healing(
-    SubsystemCore core, MissingDisks missing, LostPools lost, VirtualDiskOpener disks, FailingDisks failing, WriteCacheService caches, RepairService repairs, RemoteCaches remote)
+    SubsystemCore core, MissingDisks missing, LostPools lost, VirtualDiskOpener disks, FailingDisks failing, WriteCacheService caches, RepairService repairs,
+    RemoteCaches remote)
 {
     private const long TendPeriodNs = 1_000_000_000;
 

@@ -11,7 +11,8 @@ namespace TierSpaces.Engine.Management;
 // was there and could not take part is tried again in the same way.
 //
 // Invariants
-//  1. A disk that keeps leaving, and not together with others, is looked for later each time, so that it is given up in the end instead of coming and going for ever.
+//  1. A disk that keeps leaving, and not together with others, is looked for later each time, so that it is given up in the end instead of coming and going for
+//     ever.
 //  2. A disk is looked for once at a time. What is found of it is open only until it is taken back or let go.
 
 /// <summary>Looks for members that are missing, and gives up those that stay away.</summary>
@@ -161,7 +162,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
     {
         disk.IsLookedFor = true;
         _looks++;
-        var seen = await diskOpener.Seek(disk);
+        (IDisk Disk, PoolScan Scan)? seen = await diskOpener.Seek(disk);
         _looks--;   // from here on the verb queue orders it
         _lookEnded.NotifyAll();
         if (seen is var (found, scan))
@@ -181,7 +182,8 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
     }
 
     private bool CanDrain(ManagedPool managed, Pool pool, DiskNumber number) =>
-        core.Pools.UsersOf(managed).Any(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.OwnerPool.Pool!, user.Disk.Open).CanLeave(pool, number));
+        core.Pools.UsersOf(managed)
+            .Any(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.OwnerPool.Pool!, user.Disk.Open).CanLeave(pool, number));
 
     /// <summary>A missing disk has been found. If it is still wanted it takes part again, else it is let go.</summary>
     private async LaneTask<Nothing> TakeBack(RegisteredDisk disk, IDisk found, PoolScan scan)

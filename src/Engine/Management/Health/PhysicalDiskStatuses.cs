@@ -20,7 +20,7 @@ internal sealed class PhysicalDiskStatuses(SubsystemCore core, DiskChecks diskCh
         PhysicalDiskStatus view = Describe(disk);
         if (member is null)
         {
-            var why = diskChecks.WhyNotPoolable(disk);
+            (ManagementError Error, string Reason)? why = diskChecks.WhyNotPoolable(disk);
             return view with
             {
                 CannotPool = why?.Error,

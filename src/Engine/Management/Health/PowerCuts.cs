@@ -73,19 +73,22 @@ public static class PowerCuts
 
         if (request.Layout.SizeBytes is < 1 or > SizeMax)
         {
-            throw new ManagementException(ManagementError.SizeNotSupported, $"-Size {request.Layout.SizeBytes} is outside 1 to {SizeMax} bytes; it is rounded up to whole rows.");
+            throw new ManagementException(
+                ManagementError.SizeNotSupported, $"-Size {request.Layout.SizeBytes} is outside 1 to {SizeMax} bytes; it is rounded up to whole rows.");
         }
 
         if (request.Layout.NumberOfColumns is < 1 or > ColumnsMax)
         {
             throw new ManagementException(
-                ManagementError.ColumnsRange, $"-NumberOfColumns {request.Layout.NumberOfColumns} is outside 1 to {ColumnsMax}, the most that is tried in memory.");
+                ManagementError.ColumnsRange,
+                $"-NumberOfColumns {request.Layout.NumberOfColumns} is outside 1 to {ColumnsMax}, the most that is tried in memory.");
         }
 
         if (request.Layout.LogicalSectorSize is not (null or 512 or 4096))
         {
             throw new ManagementException(
-                ManagementError.SectorSizeNotSupported, $"-LogicalSectorSize {request.Layout.LogicalSectorSize}: is no sector size. Valid: 512 and 4096.", "Give one of them.");
+                ManagementError.SectorSizeNotSupported, $"-LogicalSectorSize {request.Layout.LogicalSectorSize}: is no sector size. Valid: 512 and 4096.",
+                "Give one of them.");
         }
     }
 

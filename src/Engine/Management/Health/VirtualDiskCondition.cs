@@ -121,7 +121,8 @@ internal sealed record VirtualDiskCondition
         : Fault != IoError.None ? $"It takes no more requests: {FaultReason} ({Fault})."
         : UnreadableReason.Length > 0 ? UnreadableReason
         : LacksLog ? "No copy of its integrity log is there: nothing is written until a physical disk that holds one is back."
-        : FullCacheDisk is { } cacheDisk ? $"The file system under physical disk '{cacheDisk}' of its write cache is full: writes wait. Free space there; after a minute they go to the backing store."
+        : FullCacheDisk is { } cacheDisk
+        ? $"The file system under physical disk '{cacheDisk}' of its write cache is full: writes wait. Free space there; after a minute they go to the backing store."
         : FullDisk is { } full ? $"The file system under physical disk '{full}' is full: writes wait. Free space there; after a minute they fail."
         : LostCacheReason is { } lostCache ? $"Its write cache takes no writes: {lostCache}. Set-VirtualDisk -WriteCacheSize gives it another, or none."
         : LostBlocksReason is { } lostBlocks ? $"Its write cache has lost data: {lostBlocks}."
@@ -143,7 +144,8 @@ internal sealed record VirtualDiskCondition
     /// <summary>Which copies are missing or out of date, and what is done about them.</summary>
     private string DescribeDegraded()
     {
-        string[] missing = [.. Missing.Select(disk => $"Physical disk '{disk.FriendlyName}' with copies of it is missing. {Upcoming.Look(disk.NextLookNs, NowNs)}")];
+        string[] missing = [.. Missing.Select(
+            disk => $"Physical disk '{disk.FriendlyName}' with copies of it is missing. {Upcoming.Look(disk.NextLookNs, NowNs)}")];
         return string.Join(' ', BytesBehind > 0 ? missing.Append($"Copies of {BytesBehind} bytes are out of date. {DescribeRepair()}")
             : missing.Length > 0 ? missing
             : ["Copies of it are out of date, and no physical disk that is there has what they lack. Bring back the physical disks that are missing."]);
@@ -185,7 +187,8 @@ internal sealed record VirtualDiskCondition
             HasLost = open.HasLost,
             Lost = open.HasLost ? open.LostRanges() : [],
             CapacityReason = pool.LacksRoomFor(open.Description) ? CapacityAlert.Describe(pool.State, pool.Allocator) : null,
-            HungDisk = pool.State.Disks.Values.FirstOrDefault(member => pool.Disk(member.Description.Number) is MeteredDisk { IsHung: true })?.Description.FriendlyName,
+            HungDisk = pool.State.Disks.Values.FirstOrDefault(
+                member => pool.Disk(member.Description.Number) is MeteredDisk { IsHung: true })?.Description.FriendlyName,
             IsDegraded = isDegraded,
             Missing = isDegraded ? [.. MissingUnder(core, managed, disk)] : [],
             BytesBehind = open.BytesToResync,

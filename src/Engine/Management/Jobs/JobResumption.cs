@@ -18,7 +18,8 @@ internal sealed class JobResumption(RepairService repairs, TierOptimizer optimiz
                 continue;   // of a later version: kept for it
             }
 
-            if (progress.Kind is JobKind.OptimizeTiers or JobKind.PlacePins && managed.VirtualDisks.TryGetValue(new VirtualDiskId(progress.Subject), out ManagedVirtualDisk? tiered)
+            if (progress.Kind is JobKind.OptimizeTiers or JobKind.PlacePins
+                && managed.VirtualDisks.TryGetValue(new VirtualDiskId(progress.Subject), out ManagedVirtualDisk? tiered)
                 && tiered.Open is { Tiering: not null, Fault: IoError.None })
             {
                 optimizer.Start(managed, tiered, progress.Kind, record.Job, progress);

@@ -47,7 +47,7 @@ public sealed class RepairService
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
         RequireRepairable(disk);
         SlabMover mover = new(managed.Pool!, disk.Open);
-        var moves = mover.PlanTargets(givesUpMissing: true)
+        IEnumerable<PlannedMoves> moves = mover.PlanTargets(givesUpMissing: true)
             .GroupBy(planned => (mover.PoolOf(planned.Move).State, planned.Move.From, planned.To, planned.Move.Part, IsLog: planned.Move.IsRing))
             .Select(group => new PlannedMoves(
                 NameOf(group.Key.State, group.Key.From), group.Key.To is { } to ? NameOf(group.Key.State, to) : null,
@@ -74,7 +74,8 @@ public sealed class RepairService
     {
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
-            if (disk.Open.Fault != IoError.None || _core.Lane.NowNs < disk.RepairNotBeforeNs || _runner.RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
+            if (disk.Open.Fault != IoError.None || _core.Lane.NowNs < disk.RepairNotBeforeNs
+                || _runner.RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
             {
                 continue;
             }
@@ -161,7 +162,8 @@ public sealed class RepairService
             disk.VainRepairs = left > 0 && left > disk.LeftByRepair / 2 && disk.LeftByRepair > 0 ? disk.VainRepairs + 1 : 0;
             disk.LeftByRepair = left;
             disk.RepairNotBeforeNs = isWhole || isStopped ? 0
-                : _core.Lane.NowNs + (left > 0 ? _core.Options.Healing.ReturnPollNs << Math.Min(disk.VainRepairs, DoublingsMax) : _core.Options.Healing.RetryNs);
+                : _core.Lane.NowNs + (left > 0 ? _core.Options.Healing.ReturnPollNs << Math.Min(disk.VainRepairs, DoublingsMax)
+                : _core.Options.Healing.RetryNs);
         }
     }
 
@@ -180,10 +182,12 @@ public sealed class RepairService
     private List<IJobStep> ScrubSteps(ManagedPool managed, ManagedVirtualDisk disk)
     {
         ScrubStep[] scrubs = [.. disk.Open.Parts.Select(part => new ScrubStep(part.Space, TierOf(disk, part)))];
-        return [.. scrubs, new MetadataScrubStep(managed.Pool!, scrubs[^1].Findings, (found, finding, count) => _reliability.Note(found.Id.Value, finding, count))];
+        return [.. scrubs, new MetadataScrubStep(
+            managed.Pool!, scrubs[^1].Findings, (found, finding, count) => _reliability.Note(found.Id.Value, finding, count))];
     }
 
-    private static string TierOf(ManagedVirtualDisk disk, OpenPart part) => disk.Open.Description.IsTiered ? disk.Open.Description.Part(part.Number)!.FriendlyName : "";
+    private static string TierOf(ManagedVirtualDisk disk, OpenPart part) =>
+        disk.Open.Description.IsTiered ? disk.Open.Description.Part(part.Number)!.FriendlyName : "";
 
     /// <summary>Retired disks with slabs, of the pool of a virtual disk and of the one that its write cache is in.</summary>
     private static IEnumerable<(Pool Pool, DiskNumber Disk)> RetiredUnder(Pool pool, ManagedVirtualDisk disk) =>

@@ -27,7 +27,8 @@ public sealed class ScrubService
         if (interval != TimeSpan.Zero && (interval < TimeSpan.FromMinutes(1) || interval > TimeSpan.FromDays(3650)))
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"A scrub interval of {interval} is not possible; it is zero (never) or from one minute to 3650 days.", "Choose another.");
+                ManagementError.InvalidParameter, $"A scrub interval of {interval} is not possible; it is zero (never) or from one minute to 3650 days.",
+                "Choose another.");
         }
 
         ManagedPool managed = _core.Pools.TakeOpen(pool);

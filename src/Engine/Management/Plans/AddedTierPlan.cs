@@ -39,7 +39,8 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         if (!disk.IsTiered)
         {
             throw new ManagementException(
-                ManagementError.NotSupported, $"Virtual disk '{disk.FriendlyName}' has no tiers, and its data lies in one piece, not in slices that could move to one.",
+                ManagementError.NotSupported,
+                $"Virtual disk '{disk.FriendlyName}' has no tiers, and its data lies in one piece, not in slices that could move to one.",
                 "Make another one with New-VirtualDisk -StorageTiers, and copy the data.");
         }
     }
@@ -60,7 +61,8 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         if (disk.Tiers.Any(tier => string.Equals(tier.FriendlyName, spec.FriendlyName, StringComparison.OrdinalIgnoreCase)))
         {
             throw new ManagementException(
-                ManagementError.NameTaken, $"The tier would be called '{spec.FriendlyName}', and virtual disk '{disk.FriendlyName}' has a storage tier of that name.",
+                ManagementError.NameTaken,
+                $"The tier would be called '{spec.FriendlyName}', and virtual disk '{disk.FriendlyName}' has a storage tier of that name.",
                 "Rename that one, or the template, with Set-StorageTier -NewFriendlyName.");
         }
     }
@@ -94,7 +96,8 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
     {
         DiskDescription[] present = [.. pool.State.Disks.Values.Select(static member => member.Description)
             .Where(member => pool.Disk(member.Number) is not null && member.Media() == medium)];
-        DiskNumber[] named = [.. present.Where(member => disk.AllowedDisks.Contains(member.Number) && member.Usage is DiskUsage.AutoSelect or DiskUsage.ManualSelect)
+        DiskNumber[] named = [.. present.Where(
+            member => disk.AllowedDisks.Contains(member.Number) && member.Usage is DiskUsage.AutoSelect or DiskUsage.ManualSelect)
             .Select(static member => member.Number)];
         return named.Length > 0 ? named : [.. present.Where(static member => member.Usage == DiskUsage.AutoSelect).Select(static member => member.Number)];
     }

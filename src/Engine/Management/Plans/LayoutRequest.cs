@@ -22,7 +22,8 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
     /// <summary>The parameters that ask for it.</summary>
     public override string ToString() => string.Join(" ", new[]
     {
-        Name is null ? "" : $"-ResiliencySettingName {Name}", Copies is null ? "" : $"-NumberOfDataCopies {Copies}", Redundancy is null ? "" : $"-PhysicalDiskRedundancy {Redundancy}",
+        Name is null ? "" : $"-ResiliencySettingName {Name}", Copies is null ? "" : $"-NumberOfDataCopies {Copies}", Redundancy is null ? ""
+            : $"-PhysicalDiskRedundancy {Redundancy}",
     }.Where(static text => text.Length > 0));
 
     /// <summary>The name of the layout as the pool spells it; copies alone may say that it is Simple.</summary>
@@ -55,7 +56,8 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
         if (this is { Copies: { } copies, Redundancy: { } redundancy } && copies != redundancy + 1)
         {
             throw new ManagementException(
-                ManagementError.CopiesRange, $"-NumberOfDataCopies {copies} contradicts -PhysicalDiskRedundancy {redundancy}, which means {redundancy + 1} copies.", "Give one of them.");
+                ManagementError.CopiesRange,
+                $"-NumberOfDataCopies {copies} contradicts -PhysicalDiskRedundancy {redundancy}, which means {redundancy + 1} copies.", "Give one of them.");
         }
 
         return Copies ?? (Redundancy + 1) ?? SettingOf(state, layout).NumberOfDataCopiesDefault;
@@ -83,14 +85,16 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
         long slab = state.Pool!.Slabs.DataBytes;
         long max = Math.Min(InterleaveMax, slab);
         return interleave >= InterleaveMin && interleave <= max && BitOperations.IsPow2(interleave) ? (uint)interleave : throw new ManagementException(
-            ManagementError.InterleaveRange, $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max} (the slab of this pool has {slab} bytes).");
+            ManagementError.InterleaveRange,
+            $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max} (the slab of this pool has {slab} bytes).");
     }
 
     private int OfSimple()
     {
         if (Copies is not (null or 1))
         {
-            throw new ManagementException(ManagementError.CopiesRange, $"-NumberOfDataCopies {Copies} is not possible with Simple; 1 is.", "Choose Mirror for more copies.");
+            throw new ManagementException(
+                ManagementError.CopiesRange, $"-NumberOfDataCopies {Copies} is not possible with Simple; 1 is.", "Choose Mirror for more copies.");
         }
 
         return Redundancy is null or 0 ? 1 : throw new ManagementException(

@@ -73,8 +73,10 @@ public sealed class PlacementService
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
         VirtualDiskDescription description = disk.Open.Description;
         return new VirtualDiskPlacement(
-            description, [.. Extents.Of(managed.Pool!, description)], [.. description.Parts.SelectMany(part => Extents.Of(managed.Pool!, description, part.LogSpace))],
-            [.. _core.Pools.FindOpen(description.IsCacheElsewhere ? description.CachePool : managed.Id) is { } at ? Extents.Of(at, description, description.CacheSpace) : []]);
+            description, [.. Extents.Of(managed.Pool!, description)],
+            [.. description.Parts.SelectMany(part => Extents.Of(managed.Pool!, description, part.LogSpace))],
+            [.. _core.Pools.FindOpen(description.IsCacheElsewhere ? description.CachePool : managed.Id) is { } at
+                ? Extents.Of(at, description, description.CacheSpace) : []]);
     });
 
     /// <summary>What <see cref="VirtualDiskService.CreateAsync"/> would make.</summary>
@@ -83,7 +85,9 @@ public sealed class PlacementService
         (ManagedPool managed, VirtualDiskDescription spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);
         if (!RoomPlans.TryPlan(managed.Pool!, spec, out VirtualDiskDescription disk, out NewRows rows, out string reason))
         {
-            throw new ManagementException(ManagementError.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}", "Give a smaller size, or add disks to the pool.");
+            throw new ManagementException(
+                ManagementError.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}",
+                "Give a smaller size, or add disks to the pool.");
         }
 
         Pool at = _core.Pools.FindOpen(spec.CachePool) ?? managed.Pool!;
@@ -118,6 +122,7 @@ public sealed class PlacementService
         bool fits = rows.TryReserveCache(cachePool, disk.CacheCopies, disk.WriteCacheSize, out string reason);
         rows.Release(cachePool);
         return fits ? rows : throw new ManagementException(
-            ManagementError.NotEnoughCapacity, $"-CachePool '{cachePool.State.Pool!.FriendlyName}' of virtual disk '{disk.FriendlyName}': {reason}", "Give a smaller -WriteCacheSize.");
+            ManagementError.NotEnoughCapacity, $"-CachePool '{cachePool.State.Pool!.FriendlyName}' of virtual disk '{disk.FriendlyName}': {reason}",
+            "Give a smaller -WriteCacheSize.");
     }
 }

@@ -42,7 +42,8 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
         if (size == 0)
         {
             throw new ManagementException(
-                ManagementError.WriteCacheSizeRange, $"{what} contradicts -CachePool '{Name}': there would be nothing in it.", "Give a -WriteCacheSize above 0, or no -CachePool.");
+                ManagementError.WriteCacheSizeRange, $"{what} contradicts -CachePool '{Name}': there would be nothing in it.",
+                "Give a -WriteCacheSize above 0, or no -CachePool.");
         }
 
         return Checked(spec.FriendlyName, spec.ResiliencySettingName, spec.NumberOfDataCopies, size, what, former: 0);
@@ -69,7 +70,8 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
         {
             throw new ManagementException(
                 ManagementError.WriteCacheSizeRange,
-                string.Create(CultureInfo.InvariantCulture, $"{what} of virtual disk '{disk}' needs {wanted} bytes of storage pool '{Name}' for {WriteCachePlan.Copies(copies)}. Write caches of other pools have {remote} bytes there, of at most {limit}."),
+                string.Create(CultureInfo.InvariantCulture,
+                $"{what} of virtual disk '{disk}' needs {wanted} bytes of storage pool '{Name}' for {WriteCachePlan.Copies(copies)}. Write caches of other pools have {remote} bytes there, of at most {limit}."),
                 "Give a smaller size, or raise the limit (Set-StoragePool -LentWriteCacheSizeMax).");
         }
 

@@ -68,7 +68,8 @@ internal static class TierTemplatePlan
         if (request != new TierTemplateRequest { FriendlyName = request.FriendlyName, Description = request.Description })
         {
             throw new ManagementException(
-                ManagementError.NotSupported, $"Storage tier '{tier.FriendlyName}' is a part of virtual disk '{disk.FriendlyName}': its medium and its layout stay as they are.",
+                ManagementError.NotSupported,
+                $"Storage tier '{tier.FriendlyName}' is a part of virtual disk '{disk.FriendlyName}': its medium and its layout stay as they are.",
                 "Change the template that virtual disks are made of from now on, or make another virtual disk and copy.");
         }
 
@@ -76,7 +77,9 @@ internal static class TierTemplatePlan
         FriendlyNames.Require(name, "NewFriendlyName");
         CheckDescription(request.Description);
         return disk.Tiers.Any(other => other.Id != tier.Id && string.Equals(other.FriendlyName, name, StringComparison.OrdinalIgnoreCase))
-            ? throw new ManagementException(ManagementError.NameTaken, $"-NewFriendlyName '{name}' is the name of another tier of virtual disk '{disk.FriendlyName}'.", "Choose another name.")
+            ? throw new ManagementException(
+                ManagementError.NameTaken, $"-NewFriendlyName '{name}' is the name of another tier of virtual disk '{disk.FriendlyName}'.",
+                "Choose another name.")
             : tier with { FriendlyName = name, Description = request.Description ?? tier.Description };
     }
 
@@ -104,7 +107,8 @@ internal static class TierTemplatePlan
         if (state.TierTemplates.Values.Any(other => other.Id != template.Id && string.Equals(other.FriendlyName, name, StringComparison.OrdinalIgnoreCase)))
         {
             throw new ManagementException(
-                ManagementError.NameTaken, $"-{parameter} '{name}' is the name of another storage tier of storage pool '{state.Pool!.FriendlyName}'.", "Choose another name.");
+                ManagementError.NameTaken, $"-{parameter} '{name}' is the name of another storage tier of storage pool '{state.Pool!.FriendlyName}'.",
+                "Choose another name.");
         }
     }
 
@@ -113,7 +117,8 @@ internal static class TierTemplatePlan
         if (description?.Length > TierTemplate.MaxDescriptionLength)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"-Description has {description.Length} characters; at most {TierTemplate.MaxDescriptionLength} are possible.", "Give a shorter text.");
+                ManagementError.InvalidParameter,
+                $"-Description has {description.Length} characters; at most {TierTemplate.MaxDescriptionLength} are possible.", "Give a shorter text.");
         }
     }
 }

@@ -46,13 +46,15 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         long slice = request.SliceSize ?? SliceSizeDefault;
         long max = Math.Min(SliceSizeMax, pool.Slabs.DataBytes);
         return slice >= SliceSizeMin && slice <= max && BitOperations.IsPow2(slice) ? slice : throw new ManagementException(
-            ManagementError.InvalidParameter, $"-SliceSize {slice} is not a power of two from {SliceSizeMin} to {max} (the slab of this pool has {pool.Slabs.DataBytes} bytes).");
+            ManagementError.InvalidParameter,
+            $"-SliceSize {slice} is not a power of two from {SliceSizeMin} to {max} (the slab of this pool has {pool.Slabs.DataBytes} bytes).");
     }
 
     /// <summary>The templates that the request names.</summary>
     internal List<(TierTemplate Template, long SizeBytes)> Named() => [.. request.Tiers.Select(asked =>
         (State.TierTemplates.GetValueOrDefault(asked.Template) ?? throw new ManagementException(
-            ManagementError.ObjectNotFound, $"-{TierParameter} names {asked.Template:B}, which is no template of storage pool '{PoolName}'.", "Look at Get-StorageTier."), asked.SizeBytes))];
+            ManagementError.ObjectNotFound, $"-{TierParameter} names {asked.Template:B}, which is no template of storage pool '{PoolName}'.",
+            "Look at Get-StorageTier."), asked.SizeBytes))];
 
     /// <summary>The tiers, the fastest first.</summary>
     /// <param name="templates">What they are made of, with the sizes that are asked for.</param>
@@ -61,7 +63,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         if (request.MediaType is { } medium)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"-MediaType {medium} contradicts -StorageTiers: each tier has the medium of its template.", "Leave -MediaType out.");
+                ManagementError.InvalidParameter, $"-MediaType {medium} contradicts -StorageTiers: each tier has the medium of its template.",
+                "Leave -MediaType out.");
         }
 
         LayoutRequest.CheckColumns(request.NumberOfColumns, min: 1);
@@ -80,14 +83,16 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         TierTemplate[] saying = [.. templates.Where(static template => template.ProvisioningType is not null)];
         ProvisioningType decided = request.ProvisioningType ?? saying.FirstOrDefault()?.ProvisioningType ?? State.Pool!.ProvisioningTypeDefault;
         return saying.FirstOrDefault(template => template.ProvisioningType != decided) is not { } other ? decided : throw new ManagementException(
-            ManagementError.InvalidParameter, $"A virtual disk is Thin or Fixed as a whole: storage tier '{other.FriendlyName}' is {other.ProvisioningType}, and {decided} is asked for.",
+            ManagementError.InvalidParameter,
+            $"A virtual disk is Thin or Fixed as a whole: storage tier '{other.FriendlyName}' is {other.ProvisioningType}, and {decided} is asked for.",
             "Change the template with Set-StorageTier -ProvisioningType.");
     }
 
     /// <summary>Refuses a disk that the pool has no room for, and names the tier that is too large: the others may have no room for its sake.</summary>
     internal void RequireRoom(VirtualDiskDescription spec)
     {
-        var tooLarge = spec.Tiers.Select((tier, i) => (Tier: tier, Most: RoomPlans.LargestNewTierSize(pool, spec, i))).Where(static found => found.Tier.SizeBytes > found.Most).ToArray();
+        (TierDescription Tier, long Most)[] tooLarge = spec.Tiers.Select((tier, i) => (Tier: tier, Most: RoomPlans.LargestNewTierSize(pool, spec, i)))
+            .Where(static found => found.Tier.SizeBytes > found.Most).ToArray();
         if (tooLarge.Length == 0)
         {
             return;
@@ -100,7 +105,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
             ManagementError.NotEnoughCapacity,
             $"-StorageTierSizes: storage tier '{tier.FriendlyName}' of {tier.SizeBytes} bytes is more than storage pool '{PoolName}' has room for: at most {most} bytes on {tier.Media()} with {tier.NumberOfColumns} columns and {CopiesText(tier.NumberOfDataCopies)}{cache}."
             + (isThin ? $" {new MetadataRoom(pool).Describe()}" : ""),
-            isThin ? "Give a smaller size, or remove virtual disks." : $"Give a smaller size, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks.");
+            isThin ? "Give a smaller size, or remove virtual disks."
+                : $"Give a smaller size, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks.");
     }
 
     private Part PartOf((TierTemplate Template, long SizeBytes) asked)
@@ -109,7 +115,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         if (template.MediaTypeCode == 0)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"-{TierParameter}: storage tier '{template.FriendlyName}' does not say its medium.", "Set it with Set-StorageTier -MediaType.");
+                ManagementError.InvalidParameter, $"-{TierParameter}: storage tier '{template.FriendlyName}' does not say its medium.",
+                "Set it with Set-StorageTier -MediaType.");
         }
 
         LayoutRequest layoutRequest = LayoutRequestOf(template);
@@ -181,7 +188,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         {
             throw new ManagementException(
                 ManagementError.NotEnoughPhysicalDisks,
-                $"Mirror with 3 copies needs {DisksOfThreeWayMirror} physical disks; the tiers can use {disks}.", $"Add {DisksOfThreeWayMirror - disks} disks.");
+                $"Mirror with 3 copies needs {DisksOfThreeWayMirror} physical disks; the tiers can use {disks}.",
+                $"Add {DisksOfThreeWayMirror - disks} disks.");
         }
     }
 
@@ -212,7 +220,9 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
                 SizeBytes = VirtualDiskPlan.RoundUp(part.SizeBytes, SliceSize(), SizeParameter),
             }
             : throw new ManagementException(
-                ManagementError.InvalidParameter, $"-FriendlyName with the name of storage tier '{part.Template.FriendlyName}' has {name.Length} characters; the name of a tier has at most 256.", "Choose a shorter name.");
+                ManagementError.InvalidParameter,
+                $"-FriendlyName with the name of storage tier '{part.Template.FriendlyName}' has {name.Length} characters; the name of a tier has at most 256.",
+                "Choose a shorter name.");
     }
 
     private static string CopiesText(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";

@@ -173,7 +173,10 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     {
         if (size < 1 || size > long.MaxValue - row)
         {
-            throw new ManagementException(ManagementError.SizeNotSupported, $"-{parameter} {size}: is too {(size < 1 ? "small" : "large")}. Valid: 1 to {long.MaxValue - row} bytes, rounded up to a multiple of {row}.", "Give another size.");
+            throw new ManagementException(
+                ManagementError.SizeNotSupported,
+                $"-{parameter} {size}: is too {(size < 1 ? "small" : "large")}. Valid: 1 to {long.MaxValue - row} bytes, rounded up to a multiple of {row}.",
+                "Give another size.");
         }
 
         return (size + row - 1) / row * row;
@@ -223,7 +226,9 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         if (State.VirtualDisks.Values.Any(disk => string.Equals(disk.FriendlyName, request.FriendlyName, StringComparison.OrdinalIgnoreCase)))
         {
             throw new ManagementException(
-                ManagementError.NameTaken, $"-FriendlyName '{request.FriendlyName}' is the name of another virtual disk of storage pool '{State.Pool!.FriendlyName}'.", "Choose another name.");
+                ManagementError.NameTaken,
+                $"-FriendlyName '{request.FriendlyName}' is the name of another virtual disk of storage pool '{State.Pool!.FriendlyName}'.",
+                "Choose another name.");
         }
     }
 
@@ -295,7 +300,9 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         if (request.UseMaximumSize)
         {
             return max > 0 ? max : throw new ManagementException(
-                ManagementError.NotEnoughCapacity, $"-UseMaximumSize: storage pool '{State.Pool!.FriendlyName}' has no room for a row of {row} bytes{cache}.{pages}", "Remove virtual disks, or add disks.");
+                ManagementError.NotEnoughCapacity,
+                $"-UseMaximumSize: storage pool '{State.Pool!.FriendlyName}' has no room for a row of {row} bytes{cache}.{pages}",
+                "Remove virtual disks, or add disks.");
         }
 
         long size = RoundUp(request.SizeBytes ?? 0, row, "Size");
@@ -311,6 +318,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         }
 
         return size / row <= SpaceDescription.MaxRows ? size : throw new ManagementException(
-            ManagementError.SizeNotSupported, $"-Size {request.SizeBytes} is more than {SpaceDescription.MaxRows * row} bytes, the largest virtual disk with this slab and these columns.");
+            ManagementError.SizeNotSupported,
+            $"-Size {request.SizeBytes} is more than {SpaceDescription.MaxRows * row} bytes, the largest virtual disk with this slab and these columns.");
     }
 }

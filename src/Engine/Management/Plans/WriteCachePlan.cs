@@ -88,7 +88,8 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
             throw new ManagementException(
                 ManagementError.WriteCacheSizeRange,
                 $"-WriteCacheSize {size} of virtual disk '{disk.FriendlyName}' is more than there is room for beside the cache it has: at most {largest * slab} bytes, with {Copies(copies)} on as many disks of usage Journal or flash.",
-                disk.WriteCacheSize > 0 ? "Give a smaller size, or give 0 first, which frees the room of the cache it has." : "Give a smaller size, or add such disks.");
+                disk.WriteCacheSize > 0 ? "Give a smaller size, or give 0 first, which frees the room of the cache it has."
+                    : "Give a smaller size, or add such disks.");
         }
 
         WarnOfReplay(disk.FriendlyName, count * slab, remark);

@@ -19,7 +19,8 @@ public sealed record OfflinePool(IReadOnlyList<PoolScan> Scans, PoolState? State
 }
 
 /// <summary>
-/// Reads pools from closed images, which may be write-protected: the engine opens them as always, recovery included, on disks whose writes stay in memory. What was read
+/// Reads pools from closed images, which may be write-protected: the engine opens them as always, recovery included, on disks whose writes stay in memory. What
+/// was read
 /// is what a host would serve.
 /// </summary>
 public static class OfflineReader

@@ -12,7 +12,8 @@ namespace TierSpaces.Engine.Management;
 
 /// <summary>Opens the pools whose members are registered, with their virtual disks and jobs, and stops those again.</summary>
 internal sealed class PoolOpener(
-    SubsystemCore core, VirtualDiskOpener disks, Rejoins rejoins, JobResumption resumption, RepairService repairs, JobRunner runner, ReliabilityRecords reliability)
+    SubsystemCore core, VirtualDiskOpener disks, Rejoins rejoins, JobResumption resumption, RepairService repairs, JobRunner runner,
+    ReliabilityRecords reliability)
 {
     /// <summary>
     /// Opens the pools whose members are registered. While members are being registered one by one a pool waits for its last one
@@ -20,7 +21,7 @@ internal sealed class PoolOpener(
     /// </summary>
     internal async LaneTask<Nothing> Open(bool onlyWhole = false, PoolId? only = null)
     {
-        var groups = core.Disks.All.Where(disk => disk is { Disk: not null, Scan.Label: not null })
+        IGrouping<PoolId, RegisteredDisk>[] groups = core.Disks.All.Where(disk => disk is { Disk: not null, Scan.Label: not null })
             .GroupBy(disk => disk.Scan!.Label!.Pool)
             .Where(group => (only is null || group.Key == only) && (!core.Pools.TryGet(group.Key, out ManagedPool? known) || known.Pool is null)).ToArray();
         List<ManagedPool> opened = [];
@@ -85,7 +86,9 @@ internal sealed class PoolOpener(
         return await Open(onlyWhole: true);
     }
 
-    /// <summary>Stops the jobs, exports and virtual disks of a pool. Virtual disks stop before any pool does: their write caches may be in another one.</summary>
+    /// <summary>
+    /// Stops the jobs, exports and virtual disks of a pool. Virtual disks stop before any pool does: their write caches may be in another one.
+    /// </summary>
     internal async LaneTask<bool> StopDisks(ManagedPool managed)
     {
         bool clean = true;

@@ -30,7 +30,8 @@ public sealed class PoolService
 
     /// <summary>Makes a pool of registered disks.</summary>
     /// <exception cref="ManagementException">Name taken, too few or unsuitable disks; nothing was changed.</exception>
-    public Task<StoragePoolStatus> CreateAsync(PoolDescription settings, IReadOnlyList<Guid> disks, DiskUsage usage) => _core.Verbs.Change(async LaneTask<StoragePoolStatus> () =>
+    public Task<StoragePoolStatus> CreateAsync(PoolDescription settings, IReadOnlyList<Guid> disks, DiskUsage usage) =>
+        _core.Verbs.Change(async LaneTask<StoragePoolStatus> () =>
     {
         RequireName(settings.FriendlyName);
         List<RegisteredDisk> members = _diskChecks.TakePoolable(disks);
@@ -38,7 +39,8 @@ public sealed class PoolService
         try
         {
             pool = await Pool.Create(
-                _opener.Environment(), new NewPoolSpec { FriendlyName = settings.FriendlyName, Settings = settings }, [.. members.Select(disk => DiskChecks.NewMember(disk, usage))]);
+                _opener.Environment(), new NewPoolSpec { FriendlyName = settings.FriendlyName, Settings = settings },
+                [.. members.Select(disk => DiskChecks.NewMember(disk, usage))]);
         }
         catch (PoolException failure)
         {
@@ -61,12 +63,15 @@ public sealed class PoolService
         List<RegisteredDisk> members = _diskChecks.TakePoolable(disks);
         SlabGeometry slabs = SlabGeometry.ForSmallestDisk(members.Min(disk => disk.Disk!.Geometry.Length));
         PlannedMember[] planned = [.. members.Select(disk => Member(disk, slabs))];
-        string reason = Pool.WhyNoPages(_opener.Environment(), new NewPoolSpec { FriendlyName = friendlyName }, [.. members.Select(disk => DiskChecks.NewMember(disk, DiskUsage.AutoSelect))]);
+        string reason = Pool.WhyNoPages(
+            _opener.Environment(), new NewPoolSpec { FriendlyName = friendlyName },
+            [.. members.Select(disk => DiskChecks.NewMember(disk, DiskUsage.AutoSelect))]);
         return reason.Length == 0 ? new PoolPlacement(slabs.DataBytes, planned) : throw new ManagementException(ManagementError.Failed, reason);
     });
 
     /// <summary>Changes settings of a pool.</summary>
-    public Task<StoragePoolStatus> SetAsync(Guid id, Func<PoolDescription, PoolDescription> change) => _core.Verbs.Change(async LaneTask<StoragePoolStatus> () =>
+    public Task<StoragePoolStatus> SetAsync(Guid id, Func<PoolDescription, PoolDescription> change) =>
+        _core.Verbs.Change(async LaneTask<StoragePoolStatus> () =>
     {
         (ManagedPool managed, PoolDescription description) = Changed(id, change);
         Commits.Require(await managed.Pool!.Commit(new PoolChanged(description)), description.FriendlyName);
@@ -135,7 +140,8 @@ public sealed class PoolService
     });
 
     /// <summary>Refuses what <see cref="RemoveDisksAsync"/> would refuse.</summary>
-    public Task<bool> CheckRemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Verbs.Check(() => _diskChecks.TakeRemovable(_core.Pools.TakeOpen(pool), disks));
+    public Task<bool> CheckRemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) =>
+        _core.Verbs.Check(() => _diskChecks.TakeRemovable(_core.Pools.TakeOpen(pool), disks));
 
     /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
     internal StoragePoolStatus[] List() => [.. _core.Pools.All.Where(static pool => pool.State?.Pool is not null).Select(PoolStatuses.Of)];
@@ -147,7 +153,8 @@ public sealed class PoolService
         FriendlyNames.Require(description.FriendlyName, "NewFriendlyName");
         return !_core.Pools.All.Any(pool => pool != managed && FriendlyNames.AreSame(pool.State?.Pool?.FriendlyName, description.FriendlyName))
             ? (managed, description)
-            : throw new ManagementException(ManagementError.NameTaken, $"-NewFriendlyName '{description.FriendlyName}' is the name of another storage pool.", "Choose another name.");
+            : throw new ManagementException(
+                ManagementError.NameTaken, $"-NewFriendlyName '{description.FriendlyName}' is the name of another storage pool.", "Choose another name.");
     }
 
     private void RequireName(string name)
@@ -159,7 +166,8 @@ public sealed class PoolService
         }
     }
 
-    private static PlannedMember Member(RegisteredDisk disk, SlabGeometry slabs) => DiskLayout.TryCreate(disk.Disk!.Geometry.Length, slabs, out DiskLayout layout, out string reason)
+    private static PlannedMember Member(RegisteredDisk disk, SlabGeometry slabs) =>
+        DiskLayout.TryCreate(disk.Disk!.Geometry.Length, slabs, out DiskLayout layout, out string reason)
         ? new PlannedMember(disk.FriendlyName, disk.Disk.Geometry.Length, layout.SlabCount)
         : throw new ManagementException(ManagementError.PhysicalDiskNotSupported, $"-PhysicalDisks: '{disk.FriendlyName}': {reason}");
 }

@@ -57,7 +57,8 @@ public sealed class HeatService
 
     /// <summary>Puts heat that was read in place of that of a virtual disk, and saves it.</summary>
     /// <exception cref="ManagementException">
-    /// The virtual disk is not there any more, cannot be used, or has been changed meanwhile; its pool takes no changes; the file was not read whole; or the heat counts and could
+    /// The virtual disk is not there any more, cannot be used, or has been changed meanwhile; its pool takes no changes; the file was not read whole; or the
+    /// heat counts and could
     /// not be saved.
     /// </exception>
     public Task<bool> ImportAsync(Guid virtualDisk, HeatFileReader reader) => _core.Verbs.Change(async LaneTask<bool> () =>
@@ -65,13 +66,15 @@ public sealed class HeatService
         DiskTiering tiering = TakeHeat(virtualDisk);
         if (reader.Map is not { } map || map.Slices != tiering.Heat.Slices || map.Settings != tiering.Heat.Settings)
         {
-            throw new ManagementException(ManagementError.InvalidParameter, "The heat map was not read whole, or the virtual disk has been changed meanwhile.", "Import it again.");
+            throw new ManagementException(
+                ManagementError.InvalidParameter, "The heat map was not read whole, or the virtual disk has been changed meanwhile.", "Import it again.");
         }
 
         if (await tiering.ReplaceHeat(map) != IoError.None)
         {
             throw new ManagementException(
-                ManagementError.Failed, "The heat was imported and could not be saved: it counts until the host stops.", "Look at the health of the pool, then import it again.");
+                ManagementError.Failed, "The heat was imported and could not be saved: it counts until the host stops.",
+                "Look at the health of the pool, then import it again.");
         }
 
         return true;

@@ -52,10 +52,14 @@ public sealed class PinService
     /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
     public Task<PinStatus[]> ListAsync(Guid? virtualDisk) => _core.Verbs.Look(() => virtualDisk is { } id
         ? PinsOf(_core.Pools.TakeTiered(id).Disk)
-        : [.. _core.Pools.All.SelectMany(static managed => managed.VirtualDisks.Values).Where(static disk => disk.Open.Tiering is not null).SelectMany(PinsOf)]);
+        : [.. _core.Pools.All.SelectMany(static managed => managed.VirtualDisks.Values).Where(static disk => disk.Open.Tiering is not null)
+            .SelectMany(PinsOf)]);
 
-    /// <summary>Sets a pin, in place of the one that its file or exactly its range has. What is pinned moves with the next optimization, or <see cref="MoveAsync"/>.</summary>
-    /// <exception cref="ManagementException">More would be pinned to the tier than it has, or a parameter is outside its range; nothing was changed.</exception>
+    /// <summary>
+    /// Sets a pin, in place of the one that its file or exactly its range has. What is pinned moves with the next optimization, or <see cref="MoveAsync"/>.
+    /// </summary>
+    /// <exception cref="ManagementException">More would be pinned to the tier than it has, or a parameter is outside its range; nothing was
+    /// changed.</exception>
     public Task<PinStatus> SetAsync(PinRequest request) => _core.Verbs.Change(async LaneTask<PinStatus> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, Pin pin) = NewPin(request);
@@ -123,7 +127,8 @@ public sealed class PinService
 
         CheckRanges(description, request);
         Pin pin = new(Guid.Empty, tier, request.Label, Pin.Join(request.Ranges));
-        pin = pin.Ranges.Length <= PinPiecesMax ? pin : pin with { Ranges = Pin.Join(request.Ranges.Select(range => WholeSlices(range, description.SliceSize))) };
+        pin = pin.Ranges.Length <= PinPiecesMax ? pin
+            : pin with { Ranges = Pin.Join(request.Ranges.Select(range => WholeSlices(range, description.SliceSize))) };
         Pin? before = pin is { Label: "", Ranges: [var range] } ? disk.Open.Tiering.Pins.Find(range) : disk.Open.Tiering.Pins.Find(pin.Label);
         pin = pin with { Id = before?.Id ?? _core.Lane.NewGuid() };
         CheckPin(disk, pin);
@@ -136,7 +141,8 @@ public sealed class PinService
         if (label > PinSet.LabelBytesMax)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"A path of {label} bytes is too long for a pin; at most {PinSet.LabelBytesMax} are possible.", "Move the file to a shorter path.");
+                ManagementError.InvalidParameter, $"A path of {label} bytes is too long for a pin; at most {PinSet.LabelBytesMax} are possible.",
+                "Move the file to a shorter path.");
         }
 
         foreach (PinnedRange range in request.Ranges)
@@ -144,7 +150,8 @@ public sealed class PinService
             if (range.Offset < 0 || range.Length < 1 || range.Offset > disk.SizeBytes - range.Length)
             {
                 throw new ManagementException(
-                    ManagementError.InvalidParameter, $"{range.Length} bytes at {range.Offset} are not within virtual disk '{disk.FriendlyName}'; it has {disk.SizeBytes} bytes.",
+                    ManagementError.InvalidParameter,
+                    $"{range.Length} bytes at {range.Offset} are not within virtual disk '{disk.FriendlyName}'; it has {disk.SizeBytes} bytes.",
                     "Give ranges within it.");
             }
         }
@@ -157,14 +164,16 @@ public sealed class PinService
         if (pin.Ranges.Length > PinPiecesMax)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"{what} is in {pin.Ranges.Length} pieces; a pin has at most {PinPiecesMax}.", "Rewrite the file in fewer pieces.");
+                ManagementError.InvalidParameter, $"{what} is in {pin.Ranges.Length} pieces; a pin has at most {PinPiecesMax}.",
+                "Rewrite the file in fewer pieces.");
         }
 
         if (!disk.Open.Tiering!.Pins.CanSet(pin, out PinError? problem))
         {
             bool isRoom = pin.Ranges.Length > 0;
             throw new ManagementException(
-                isRoom ? ManagementError.NotEnoughCapacity : ManagementError.InvalidParameter, $"{what} cannot be pinned to storage tier '{tier}'. {problem.Reason}");
+                isRoom ? ManagementError.NotEnoughCapacity : ManagementError.InvalidParameter,
+                $"{what} cannot be pinned to storage tier '{tier}'. {problem.Reason}");
         }
     }
 
@@ -192,7 +201,8 @@ public sealed class PinService
             }
         }
 
-        bool isMoving = _runner.All.Any(job => !job.HasEnded && job.Spec.Kind is JobKind.OptimizeTiers or JobKind.PlacePins && job.Spec.VirtualDisk == description.Id.Value);
+        bool isMoving = _runner.All.Any(
+            job => !job.HasEnded && job.Spec.Kind is JobKind.OptimizeTiers or JobKind.PlacePins && job.Spec.VirtualDisk == description.Id.Value);
         return new PinStatus(pin, description, description.Tiers[pin.Tier], bytes, isMoving);
     }
 

@@ -75,7 +75,8 @@ public sealed class SliceService
         if (offset < 0 || length < 1 || offset >= size)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"A range of {length} bytes at {offset} is not within the virtual disk; it has {size} bytes.", "Give an offset below that and a length of 1 or more.");
+                ManagementError.InvalidParameter, $"A range of {length} bytes at {offset} is not within the virtual disk; it has {size} bytes.",
+                "Give an offset below that and a length of 1 or more.");
         }
 
         long end = length < size - offset ? offset + length : size;

@@ -65,20 +65,24 @@ public sealed class TierOptimizer
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(virtualDisk);
         managed.RequireWritable();
-        return _runner.Running(managed.Id.Value).LastOrDefault(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == virtualDisk && !job.IsEnding)
+        return _runner.Running(managed.Id.Value)
+            .LastOrDefault(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == virtualDisk && !job.IsEnding)
             ?? Start(managed, disk, JobKind.OptimizeTiers, _core.Lane.NewGuid(), null);
     }
 
     internal StorageJob Start(
-        ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed, TierPlanSettings? settings = null) => _runner.Run(managed, new JobSpec
+        ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed, TierPlanSettings? settings = null) =>
+            _runner.Run(managed, new JobSpec
     {
         Id = id,
         Kind = kind,
         Name = "Storage Tiers Optimization",
-        Description = (kind == JobKind.PlacePins ? "Moves what is pinned on" : "Optimizes the tiers of") + $" virtual disk {disk.Open.Description.FriendlyName}",
+        Description = (kind == JobKind.PlacePins ? "Moves what is pinned on" : "Optimizes the tiers of")
+            + $" virtual disk {disk.Open.Description.FriendlyName}",
         Pool = managed.Id.Value,
         VirtualDisk = disk.Open.Description.Id.Value,
-        Steps = [new OptimizeTiersStep(disk.Open, settings ?? (kind == JobKind.PlacePins ? TierPlanSettings.PinsOnly : SettingsOf(managed.Pool!, disk.Open.Tiering!)))],
+        Steps = [new OptimizeTiersStep(
+            disk.Open, settings ?? (kind == JobKind.PlacePins ? TierPlanSettings.PinsOnly : SettingsOf(managed.Pool!, disk.Open.Tiering!)))],
         Resumed = resumed,
         Save = progress => JobRunner.Save(managed, id, progress),
     });

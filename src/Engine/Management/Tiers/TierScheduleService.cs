@@ -40,7 +40,8 @@ public sealed class TierScheduleService
         JobProgress setting = new()
         {
             Kind = JobKind.TierSchedule, Subject = pool, UtcTicks = _core.Lane.UtcNow.UtcTicks,
-            Cursor = (schedule.IsEnabled ? ScheduleEnabled : 0) | (schedule.IsContinuous ? ScheduleContinuous : 0), BytesProcessed = schedule.FreeReservePercent,
+            Cursor = (schedule.IsEnabled ? ScheduleEnabled : 0) | (schedule.IsContinuous ? ScheduleContinuous : 0),
+            BytesProcessed = schedule.FreeReservePercent,
             Step = string.Join(',', times.Select(static minute => minute.ToString(CultureInfo.InvariantCulture))),
         };
         Commits.Require(await managed.Pool!.Commit(new JobRecord(ScheduleKey(pool), setting.Encode())), managed.Pool.State.Pool!.FriendlyName);
@@ -78,13 +79,16 @@ public sealed class TierScheduleService
         if (times.Length is < 1 or > TimesMax || times.Any(static minute => minute is < 0 or >= 24 * 60))
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"{schedule.Times.Count} times of the day are not possible; 1 to {TimesMax} from 00:00 to 23:59 are.", "Give other times, or switch the schedule off.");
+                ManagementError.InvalidParameter, $"{schedule.Times.Count} times of the day are not possible; 1 to {TimesMax} from 00:00 to 23:59 are.",
+                "Give other times, or switch the schedule off.");
         }
 
         if (schedule.FreeReservePercent is < 0 or > TierPlanSettings.FreeReservePercentMax)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"A free reserve of {schedule.FreeReservePercent} percent is not possible; 0 to {TierPlanSettings.FreeReservePercentMax} are.", "Give another one.");
+                ManagementError.InvalidParameter,
+                $"A free reserve of {schedule.FreeReservePercent} percent is not possible; 0 to {TierPlanSettings.FreeReservePercentMax} are.",
+                "Give another one.");
         }
 
         return (_core.Pools.TakeOpen(pool), times);

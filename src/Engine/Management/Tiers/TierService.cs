@@ -78,7 +78,8 @@ public sealed class TierService
         return FriendlyNames.AreSame(resiliencySettingName ?? tier.ResiliencySettingName, tier.ResiliencySettingName)
             ? new SupportedSize(tier.SizeBytes, RoomPlans.LargestTierSize(managed.Pool!, description, index), description.SliceSize)
             : throw new ManagementException(
-                ManagementError.InvalidParameter, $"-ResiliencySettingName '{resiliencySettingName}': storage tier '{tier.FriendlyName}' is {tier.ResiliencySettingName} and stays so.");
+                ManagementError.InvalidParameter,
+                $"-ResiliencySettingName '{resiliencySettingName}': storage tier '{tier.FriendlyName}' is {tier.ResiliencySettingName} and stays so.");
     });
 
     /// <summary>Makes a tier of a virtual disk larger, and the disk with it.</summary>
@@ -100,9 +101,12 @@ public sealed class TierService
         (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
         VirtualDiskDescription description = disk.Open.Description;
         long size = NewTierSize(managed.Pool!, description, index, sizeBytes);
-        if (!RoomPlans.TryPlanTierGrowth(managed.Pool!, description, index, size, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason))
+        if (!RoomPlans.TryPlanTierGrowth(
+            managed.Pool!, description, index, size, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason))
         {
-            throw new ManagementException(ManagementError.NotEnoughCapacity, $"-Size {sizeBytes} of storage tier '{after.Tiers[index].FriendlyName}': {reason}", "Give a smaller size, or add disks.");
+            throw new ManagementException(
+                ManagementError.NotEnoughCapacity, $"-Size {sizeBytes} of storage tier '{after.Tiers[index].FriendlyName}': {reason}",
+                "Give a smaller size, or add disks.");
         }
 
         int first = (int)(description.Tiers[index].SpaceBytes / VirtualDiskLayout.ShapeOf(managed.Pool!, description, description.Tiers[index]).RowSize);
@@ -125,9 +129,12 @@ public sealed class TierService
     {
         (ManagedPool managed, ManagedVirtualDisk disk, TierDescription spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
         if (!RoomPlans.TryPlanTier(
-            managed.Pool!, disk.Open.Description, spec, disks, out VirtualDiskDescription after, out TierDescription added, out NewPartRows rows, out string reason))
+            managed.Pool!, disk.Open.Description, spec, disks, out VirtualDiskDescription after, out TierDescription added, out NewPartRows rows,
+            out string reason))
         {
-            throw new ManagementException(ManagementError.NotEnoughCapacity, $"-Size {tier.SizeBytes} of storage tier '{added.FriendlyName}': {reason}", "Give a smaller size, or add disks.");
+            throw new ManagementException(
+                ManagementError.NotEnoughCapacity, $"-Size {tier.SizeBytes} of storage tier '{added.FriendlyName}': {reason}",
+                "Give a smaller size, or add disks.");
         }
 
         return new AddedTierPlacement(added, new VirtualDiskPlacement(
@@ -153,7 +160,8 @@ public sealed class TierService
         if (size < tier.SizeBytes)
         {
             throw new ManagementException(
-                ManagementError.SizeNotSupported, $"-Size {sizeBytes} is smaller than storage tier '{tier.FriendlyName}' ({tier.SizeBytes} bytes).", "A tier is not made smaller.");
+                ManagementError.SizeNotSupported, $"-Size {sizeBytes} is smaller than storage tier '{tier.FriendlyName}' ({tier.SizeBytes} bytes).",
+                "A tier is not made smaller.");
         }
 
         long most = disk.ProvisioningType == ProvisioningType.Fixed ? RoomPlans.LargestTierSize(pool, disk, index) : long.MaxValue;
@@ -207,12 +215,14 @@ public sealed class TierService
 
     private (ManagedPool Pool, ManagedVirtualDisk Disk, int Index) OpenTier(Guid id)
     {
-        VirtualDiskDescription? owner = _core.Pools.All.SelectMany(managed => managed.State?.VirtualDisks.Values ?? []).FirstOrDefault(disk => IndexOf(disk, id) >= 0);
+        VirtualDiskDescription? owner = _core.Pools.All.SelectMany(managed => managed.State?.VirtualDisks.Values ?? [])
+            .FirstOrDefault(disk => IndexOf(disk, id) >= 0);
         if (owner is null)
         {
             string hint = IsTemplate(id) ? "it is a template, which has no size" : "it is not there";
             throw new ManagementException(
-                IsTemplate(id) ? ManagementError.InvalidParameter : ManagementError.ObjectNotFound, $"Storage tier {id:B} is no tier of a virtual disk: {hint}.", "Look at Get-StorageTier -VirtualDisk.");
+                IsTemplate(id) ? ManagementError.InvalidParameter : ManagementError.ObjectNotFound,
+                $"Storage tier {id:B} is no tier of a virtual disk: {hint}.", "Look at Get-StorageTier -VirtualDisk.");
         }
 
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(owner.Id.Value);

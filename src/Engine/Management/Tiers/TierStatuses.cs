@@ -11,7 +11,8 @@ internal static class TierStatuses
 {
     /// <summary>Returns the statuses of the templates of a pool, by name.</summary>
     internal static IEnumerable<StorageTierStatus> TemplatesOf(ManagedPool managed) =>
-        (managed.State?.TierTemplates.Values ?? []).Select(template => Of(managed, template)).OrderBy(static tier => tier.FriendlyName, StringComparer.OrdinalIgnoreCase);
+        (managed.State?.TierTemplates.Values ?? []).Select(template => Of(managed, template))
+            .OrderBy(static tier => tier.FriendlyName, StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Returns the statuses of the tiers of the virtual disks of a pool.</summary>
     internal static IEnumerable<StorageTierStatus> TiersOf(ManagedPool managed) =>

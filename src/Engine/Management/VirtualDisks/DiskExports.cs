@@ -18,7 +18,8 @@ internal sealed class DiskExports(SubsystemCore core)
         VirtualDiskDescription description = disk.Open.Description;
         string path = Path.Combine(core.Options.ExportFolder, $"{description.Id.Value:N}.sock");
         NbdServer server = new(core.Lane, budget: _payload, notice: core.Notice);
-        NbdExport export = new(description.Id.Value, description.FriendlyName, $"TierSpaces virtual disk {description.Id.Value}", disk.Open.Disk, description.IsReadOnly);
+        NbdExport export = new(description.Id.Value, description.FriendlyName, $"TierSpaces virtual disk {description.Id.Value}", disk.Open.Disk,
+            description.IsReadOnly);
         server.Add(export);
         try
         {
@@ -65,7 +66,8 @@ internal sealed class DiskExports(SubsystemCore core)
             other != disk && other.IsExported && FriendlyNames.AreSame(other.Open.Description.FriendlyName, description.FriendlyName)))
         {
             throw new ManagementException(
-                ManagementError.NameTaken, $"Another virtual disk '{description.FriendlyName}' is connected.", "Disconnect it, or give one of the two another name.");
+                ManagementError.NameTaken, $"Another virtual disk '{description.FriendlyName}' is connected.",
+                "Disconnect it, or give one of the two another name.");
         }
     }
 }

@@ -35,7 +35,8 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remo
         if (disk.IsExported && changed.FriendlyName != disk.Open.Description.FriendlyName)
         {
             throw new ManagementException(
-                ManagementError.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' is connected under its name.", "Disconnect it first.");
+                ManagementError.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' is connected under its name.",
+                "Disconnect it first.");
         }
 
         return (managed, disk, changed);
@@ -47,7 +48,8 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remo
         if (description.IsTiered)
         {
             throw new ManagementException(
-                ManagementError.NotSupported, $"-Size {sizeBytes}: virtual disk '{description.FriendlyName}' has tiers, whose sizes are its size.", "Make a tier larger with Resize-StorageTier.");
+                ManagementError.NotSupported, $"-Size {sizeBytes}: virtual disk '{description.FriendlyName}' has tiers, whose sizes are its size.",
+                "Make a tier larger with Resize-StorageTier.");
         }
 
         long row = VirtualDiskLayout.ShapeOf(pool, description).RowSize;
@@ -55,7 +57,8 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remo
         if (size < description.SizeBytes)
         {
             throw new ManagementException(
-                ManagementError.SizeNotSupported, $"-Size {sizeBytes} is smaller than virtual disk '{description.FriendlyName}' ({description.SizeBytes} bytes).",
+                ManagementError.SizeNotSupported,
+                $"-Size {sizeBytes} is smaller than virtual disk '{description.FriendlyName}' ({description.SizeBytes} bytes).",
                 "A virtual disk is not made smaller.");
         }
 

@@ -123,7 +123,8 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     /// </summary>
     internal async LaneTask<Nothing> OpenFailed(ManagedPool managed)
     {
-        foreach ((ManagedPool owner, ManagedVirtualDisk disk) in core.Pools.UsersOf(managed).Where(static user => user.Disk.Open is { Fault: not IoError.None } or { HasReturnedLog: true }).ToArray())
+        foreach ((ManagedPool owner, ManagedVirtualDisk disk) in core.Pools.UsersOf(managed)
+            .Where(static user => user.Disk.Open is { Fault: not IoError.None } or { HasReturnedLog: true }).ToArray())
         {
             await ReopenOnceDecided(owner, disk);
         }
@@ -180,7 +181,9 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
         return default;
     }
 
-    /// <summary>Whether the metadata can say all of a virtual disk: a commit that is undecided may move its slabs, slices or cache after it has been opened.</summary>
+    /// <summary>
+    /// Whether the metadata can say all of a virtual disk: a commit that is undecided may move its slabs, slices or cache after it has been opened.
+    /// </summary>
     internal bool MayReopen(ManagedPool owner, ManagedVirtualDisk disk) =>
         owner.Pool is { HasLostQuorum: false, HasUndecidedCommit: false }
         && (!disk.Open.Description.IsCacheElsewhere || core.Pools.FindOpen(disk.Open.Description.CachePool) is null or { HasUndecidedCommit: false });

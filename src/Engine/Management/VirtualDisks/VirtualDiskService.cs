@@ -32,7 +32,8 @@ public sealed class VirtualDiskService
         VirtualDiskStatuses statuses,
         JobRunner runner,
         ReliabilityRecords reliability) =>
-        (_core, _decisions, _disks, _exports, _caches, _statuses, _runner, _reliability) = (core, decisions, disks, exports, caches, statuses, runner, reliability);
+        (_core, _decisions, _disks, _exports, _caches, _statuses, _runner, _reliability) = (core, decisions, disks, exports, caches, statuses, runner,
+            reliability);
 
     /// <summary>The virtual disks of every pool that is known.</summary>
     public Task<VirtualDiskStatus[]> ListAsync() => _core.Verbs.Look(List);
@@ -56,7 +57,8 @@ public sealed class VirtualDiskService
     });
 
     /// <summary>Changes name, usage or access of a virtual disk.</summary>
-    public Task<VirtualDiskStatus> SetAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
+    public Task<VirtualDiskStatus> SetAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) =>
+        _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, VirtualDiskDescription changed) = _decisions.Changed(id, change);
         Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
@@ -72,7 +74,8 @@ public sealed class VirtualDiskService
     });
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
-    public Task<bool> CheckSetAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) => _core.Verbs.Check(() => _decisions.Changed(id, change));
+    public Task<bool> CheckSetAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) =>
+        _core.Verbs.Check(() => _decisions.Changed(id, change));
 
     /// <summary>Makes a virtual disk longer.</summary>
     public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
@@ -206,7 +209,8 @@ public sealed class VirtualDiskService
         return error == IoError.None || disk.Open.Disk.IsReadOnly ? []
             : !isUsable ? [$"What clients wrote to virtual disk '{name}' since their last flush is not durable: {disk.Open.FaultReason} ({error})."]
             : throw new ManagementException(
-                ManagementError.Failed, $"Virtual disk '{name}' could not be flushed ({error}) and stays connected: what clients wrote since their last flush may not be durable.",
+                ManagementError.Failed,
+                $"Virtual disk '{name}' could not be flushed ({error}) and stays connected: what clients wrote since their last flush may not be durable.",
                 "Look at Get-VirtualDisk and its disks, then disconnect it again.");
     }
 }

@@ -33,7 +33,8 @@ public sealed class WriteCacheService
             ? CommitResult.Committed : await CacheExchange.ResizeCache(managed.Pool!, disk.Open, size, at.Pool!);
         if (result.Status == CommitStatus.NoSpace)
         {
-            throw new ManagementException(ManagementError.WriteCacheSizeRange, $"-WriteCacheSize {sizeBytes} of virtual disk '{name}': {result.Reason}", "Give a smaller size.");
+            throw new ManagementException(
+                ManagementError.WriteCacheSizeRange, $"-WriteCacheSize {sizeBytes} of virtual disk '{name}': {result.Reason}", "Give a smaller size.");
         }
 
         Commits.Require(result, name);
@@ -122,6 +123,7 @@ public sealed class WriteCacheService
         string list = string.Join(", ", ranges.Select(range => string.Create(CultureInfo.InvariantCulture, $"{range.Offset}+{range.Length}")));
         string known = ranges.Count == 0 ? "" : $"What was written last to these ranges may be lost (offset+length, in units of {unit} bytes): {list}. ";
         return loss.IsComplete ? ranges.Count == 0 ? "It held nothing." : known.TrimEnd()
-            : known + (ranges.Count == 0 ? "What it held cannot be known: any range may lack its last writes." : "Other ranges may lack their last writes too.");
+            : known + (ranges.Count == 0 ? "What it held cannot be known: any range may lack its last writes."
+            : "Other ranges may lack their last writes too.");
     }
 }

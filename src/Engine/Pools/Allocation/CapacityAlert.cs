@@ -26,7 +26,9 @@ internal sealed class CapacityAlert
 
     private CapacityLevel _told;
 
-    /// <summary>Returns what to tell after slabs were mapped or freed; empty: nothing new. Only a disk without free slabs makes it look at each virtual disk.</summary>
+    /// <summary>
+    /// Returns what to tell after slabs were mapped or freed; empty: nothing new. Only a disk without free slabs makes it look at each virtual disk.
+    /// </summary>
     internal string Look(PoolState state, SlabAllocator allocator)
     {
         CapacityLevel level = state.Disks.Keys.Any(disk => allocator.FreeSlabs(disk) == 0) ? LevelOf(state, allocator) : LevelByShare(state);

@@ -1,6 +1,8 @@
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>Numbers of slabs of one disk, in words of 64: a search for a free slab passes over full words, so many reservations of a large disk stay cheap.</summary>
+/// <summary>
+/// Numbers of slabs of one disk, in words of 64: a search for a free slab passes over full words, so many reservations of a large disk stay cheap.
+/// </summary>
 internal sealed class SlabSet
 {
     private const uint BitsPerWord = 64;

@@ -9,7 +9,8 @@ namespace TierSpaces.Engine.Pools;
 internal sealed record Lineage(MemberHistory Tip, IReadOnlyList<VoterReport> Reports)
 {
     /// <summary>The disks that fit this history, for people.</summary>
-    internal string Name => $"{(Reports.Count == 1 ? "disk" : "disks")} {string.Join(", ", Reports.Select(static report => report.Disk))} (session {Tip.Newest.Session})";
+    internal string Name =>
+        $"{(Reports.Count == 1 ? "disk" : "disks")} {string.Join(", ", Reports.Select(static report => report.Disk))} (session {Tip.Newest.Session})";
 }
 
 // Which disks of one pool share a history. Images and the host's folder can be copied, and both copies opened: from then on there are two pools

@@ -153,7 +153,8 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
         }
 
         List<DiskNumber> elected = MetadataElection.Choose(state.Disks.Values.Select(static disk => disk.Description), View.Votes.Disks);
-        long most = joining.Where(joiner => elected.Contains(joiner.Member.Number)).Select(static joiner => CheckpointStore.MostStatePages(joiner.Member.Layout))
+        long most = joining.Where(joiner => elected.Contains(joiner.Member.Number))
+            .Select(static joiner => CheckpointStore.MostStatePages(joiner.Member.Layout))
             .Append(store.StatePages.Most).Min();
         string reason = MemberPages.WhyNot(state, most, number => View.Contains(number) || joining.Exists(joiner => joiner.Member.Number == number));
         return reason.Length == 0 ? joining : throw new PoolException(reason);

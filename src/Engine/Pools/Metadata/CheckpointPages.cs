@@ -58,7 +58,8 @@ internal static class CheckpointPages
     /// <summary>Most pages that a state can take, without tables and root.</summary>
     internal static long CountUpTo(PoolState state)
     {
-        long pages = 2L + CountOf(state.Disks.Values, static disk => LengthOf(disk.Description)) + CountOf(state.Spaces.Values, static space => space.DescriptionBytes)
+        long pages = 2L + CountOf(state.Disks.Values, static disk => LengthOf(disk.Description)) + CountOf(
+            state.Spaces.Values, static space => space.DescriptionBytes)
             + CountOf(state.VirtualDisks) + CountOf(state.Jobs) + CountOf(state.TierTemplates) + CountOf(state.Pins);
         PageDemand rows = default;
         foreach (SpaceState space in state.Spaces.Values)
@@ -132,7 +133,8 @@ internal static class CheckpointPages
     {
         if (!s_lengths.TryGetValue(content, out StrongBox<int>? length))
         {
-            length = s_lengths.GetValue(content, static content => new StrongBox<int>(MetadataCodec.Measure(RecordOf(content)) + (content is DiskDescription ? HeldBytes : 0)));
+            length = s_lengths.GetValue(
+                content, static content => new StrongBox<int>(MetadataCodec.Measure(RecordOf(content)) + (content is DiskDescription ? HeldBytes : 0)));
         }
 
         return length.Value;
@@ -144,7 +146,8 @@ internal static class CheckpointPages
     {
         if (!s_counts.TryGetValue(descriptions, out StrongBox<long>? count))
         {
-            count = s_counts.GetValue(descriptions, static all => new StrongBox<long>(CountOf(((ImmutableSortedDictionary<TKey, TContent>)all).Values, LengthOf)));
+            count = s_counts.GetValue(
+                descriptions, static all => new StrongBox<long>(CountOf(((ImmutableSortedDictionary<TKey, TContent>)all).Values, LengthOf)));
         }
 
         return count.Value;

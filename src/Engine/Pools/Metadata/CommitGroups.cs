@@ -22,7 +22,8 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="views">Changes the view when a disk fails under a group.</param>
 /// <param name="checkpoints">Make room in the journal.</param>
 internal sealed class CommitGroups(
-    ILane lane, ulong session, StoreEnd end, PresentMembers members, CommittedState committed, CommitQueue commits, MemberViews views, StateCheckpoints checkpoints)
+    ILane lane, ulong session, StoreEnd end, PresentMembers members, CommittedState committed, CommitQueue commits, MemberViews views,
+    StateCheckpoints checkpoints)
 {
     /// <summary>Most journal blocks of one group.</summary>
     internal const int BlocksMax = 16;

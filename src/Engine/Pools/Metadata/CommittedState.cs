@@ -25,7 +25,7 @@ internal sealed class CommittedState(PoolState state, JournalPosition head, Pres
     /// <summary>Groups that wait for the next view.</summary>
     internal IReadOnlyList<GroupWrite> Leaving => _leaving;
 
-    /// <summary>Whether callers of a commit were told that there is no room while it still may be applied.</summary>
+    /// <summary>Whether a commit was answered with NoSpace although it may still be applied.</summary>
     internal bool HasUndecidedCommit => _group is { IsReported: true, IsEnded: false };
 
     /// <summary>Pages that the state takes, and that it may take at most on the metadata disk with the smallest heap; 0: none is there.</summary>

@@ -45,7 +45,8 @@ internal sealed class LeaverRecords(ulong session, PresentMembers members, Commi
 
         List<JournalEntry> entries = JournalEntry.Cut(commit.Bytes, head, session, committed.Head.Sequence);
         MemberDisk[] disks = [.. staying.Where(member => members.View.IsMetadata(member.Number) || plan.Promoted.Contains(member.Number))];
-        if (disks.Length == 0 || entries[^1].Header.Sequence - disks.Min(static disk => disk.Checkpoints.Oldest.Sequence) > (ulong)disks.Min(static disk => disk.Layout.JournalBlocks))
+        if (disks.Length == 0 || entries[^1].Header.Sequence - disks.Min(static disk => disk.Checkpoints.Oldest.Sequence) > (ulong)disks.Min(
+            static disk => disk.Layout.JournalBlocks))
         {
             return;   // only where a release that kept no room for it stopped with a full ring: those disks return by the rules of that release
         }

@@ -76,7 +76,7 @@ internal sealed class MetadataStore
     /// <summary>End of the committed journal.</summary>
     internal JournalPosition Head => _committed.Head;
 
-    /// <summary>Whether callers of a commit were told that there is no room while it still may be applied.</summary>
+    /// <summary>Whether a commit was answered with NoSpace although it may still be applied.</summary>
     internal bool HasUndecidedCommit => _committed.HasUndecidedCommit;
 
     /// <summary>Pages that the state takes, and that it may take at most on the metadata disk with the smallest heap; 0: none is there.</summary>

@@ -78,7 +78,8 @@ internal sealed class PersistentArray<T>
         {
             int count = Math.Min(values.Length, LeafSize - (first % LeafSize));
             array = array.Set(first + count - 1, values[count - 1]);   // the last one, so that the leaf has room for all
-            values[..count].CopyTo(FindLeaf(array._root, array._height, first / LeafSize).AsSpan(first % LeafSize)!);   // its own copy, which no other array shares yet
+            values[..count].CopyTo(FindLeaf(array._root, array._height, first / LeafSize)
+                .AsSpan(first % LeafSize)!);   // its own copy, which no other array shares yet
             first += count;
             values = values[count..];
         }

@@ -16,7 +16,8 @@ internal static class PinRules
     {
         if (!pin.IsPossible)
         {
-            return RecordRules.Refuse($"part {pin.Part} of pin {pin.Id} with {(pin.Ranges.IsDefault ? 0 : pin.Ranges.Length)} pieces is impossible", out reason);
+            return RecordRules.Refuse(
+                $"part {pin.Part} of pin {pin.Id} with {(pin.Ranges.IsDefault ? 0 : pin.Ranges.Length)} pieces is impossible", out reason);
         }
 
         if (state.VirtualDisk(pin.Disk) is not { } disk || !Holds(disk, pin))

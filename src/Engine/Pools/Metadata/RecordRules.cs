@@ -209,7 +209,8 @@ internal static class RecordRules
             return Refuse($"space {space.Id} was there before, or its owner {space.Owner} is not there", out reason);
         }
 
-        return space.Positions is >= 1 and <= SpaceDescription.MaxPositions && Enum.IsDefined(space.Kind) && (space.Kind == SpaceKind.WriteCache || !space.IsRemote)
+        return space.Positions is >= 1 and <= SpaceDescription.MaxPositions && Enum.IsDefined(space.Kind)
+            && (space.Kind == SpaceKind.WriteCache || !space.IsRemote)
             ? state with
             {
                 Spaces = state.Spaces.Add(space.Id, new SpaceState(space)),

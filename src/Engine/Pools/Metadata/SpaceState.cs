@@ -6,7 +6,8 @@ namespace TierSpaces.Engine.Pools;
 public sealed class SpaceState
 {
     internal SpaceState(SpaceDescription description)
-        : this(description, new PersistentArray<RowState>(new RowPages(description.Positions).PerPage), 0, default, MetadataCodec.Measure(new SpaceCreated(description)))
+        : this(description, new PersistentArray<RowState>(new RowPages(description.Positions).PerPage), 0, default,
+            MetadataCodec.Measure(new SpaceCreated(description)))
     {
     }
 

@@ -52,7 +52,8 @@ internal sealed class StateCheckpoints(
         {
             MemberDisk[] disks = members.Metadata;
             return disks.Length == 0
-                || committed.Head.Sequence + CommitGroups.BlocksMax + LeaverRecords.BlocksMax - disks.Min(static disk => disk.Checkpoints.Oldest.Sequence) <= (ulong)SmallestRing;
+                || committed.Head.Sequence + CommitGroups.BlocksMax + LeaverRecords.BlocksMax - disks.Min(
+                    static disk => disk.Checkpoints.Oldest.Sequence) <= (ulong)SmallestRing;
         }
     }
 

@@ -91,7 +91,8 @@ internal static class StateConsistency
 
         bool fits = disk.Tiers.Length <= SliceEntry.TiersMax && disk.SizeBytes / disk.SliceSize < SlicesMapped.SlicesMax / 2
             && disk.SizeBytes == disk.Tiers.Sum(static tier => (decimal)tier.SizeBytes)
-            && disk.Tiers.All(tier => tier.SizeBytes % disk.SliceSize == 0 && tier.SpaceBytes % disk.SliceSize == 0 && tier.SpaceBytes / disk.SliceSize <= uint.MaxValue);
+            && disk.Tiers.All(tier =>
+                tier.SizeBytes % disk.SliceSize == 0 && tier.SpaceBytes % disk.SliceSize == 0 && tier.SpaceBytes / disk.SliceSize <= uint.MaxValue);
         bool isNumbered = disk.Tiers.Select(static tier => tier.Number).Order().SequenceEqual(Enumerable.Range(0, disk.Tiers.Length))
             && disk.Tiers.Zip(disk.Tiers.Skip(1)).All(static pair => pair.First.MediaTypeCode >= pair.Second.MediaTypeCode);
         return !isNumbered ? "tiers that are not numbered from 0, or not the fastest first"
@@ -124,7 +125,8 @@ internal static class StateConsistency
             return "";   // needs no log
         }
 
-        return state.Space(part.LogSpace) is { Description: { Kind: SpaceKind.IntegrityLog, Columns: 1, Copies: <= MaxCopies }, MappedRows: > 0 and var rows } log
+        return state.Space(part.LogSpace) is { Description: { Kind: SpaceKind.IntegrityLog, Columns: 1, Copies: <= MaxCopies }, MappedRows: > 0
+            and var rows } log
             && log.Row(rows - 1) is not null
                 ? ""
                 : $"space {part.LogSpace} is no integrity log, or has gaps";
@@ -142,7 +144,8 @@ internal static class StateConsistency
             return disk.WriteCacheSize > 0 ? "" : "a write cache of 0 bytes elsewhere";   // the rest is asked of the other pool when the disk is opened
         }
 
-        return state.Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1, IsRemote: false } description, MappedRows: > 0 and var rows } cache
+        return state.Space(disk.CacheSpace) is { Description: { Kind: SpaceKind.WriteCache, Columns: 1, IsRemote: false } description, MappedRows: > 0
+            and var rows } cache
             && description.Copies == disk.CacheCopies && cache.Row(rows - 1) is not null
             && disk.WriteCacheSize == rows * state.Pool!.Slabs.DataBytes
                 ? ""

@@ -22,7 +22,7 @@ internal sealed class ExportConnection : IDisposable
     private const ushort NoZeroes = 2;
     private const int ReplyMax = 64 << 10;
     private const int PatienceMilliseconds = 10_000;
-    private readonly Socket socket = new(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+    private readonly Socket _socket = new(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
 
     private ExportConnection()
     {
@@ -35,7 +35,7 @@ internal sealed class ExportConnection : IDisposable
     public ushort Flags { get; private set; }
 
     /// <summary>The socket's descriptor; valid until this is disposed.</summary>
-    public int Descriptor => (int)socket.SafeHandle.DangerousGetHandle();
+    public int Descriptor => (int)_socket.SafeHandle.DangerousGetHandle();
 
     /// <summary>Connects and negotiates.</summary>
     /// <exception cref="AttachException">No server answers within 10 s, or the server does not have that export.</exception>
@@ -44,12 +44,12 @@ internal sealed class ExportConnection : IDisposable
         ExportConnection connection = new ExportConnection();
         try
         {
-            connection.socket.ReceiveTimeout = connection.socket.SendTimeout = PatienceMilliseconds;
-            connection.socket.Connect(new UnixDomainSocketEndPoint(path));
+            connection._socket.ReceiveTimeout = connection._socket.SendTimeout = PatienceMilliseconds;
+            connection._socket.Connect(new UnixDomainSocketEndPoint(path));
             connection.Negotiate(exportName);
 
             // The kernel would keep to these times too.
-            connection.socket.ReceiveTimeout = connection.socket.SendTimeout = 0;
+            connection._socket.ReceiveTimeout = connection._socket.SendTimeout = 0;
             return connection;
         }
         catch (SocketException e)
@@ -65,7 +65,7 @@ internal sealed class ExportConnection : IDisposable
     }
 
     /// <summary>Closes it for us; for the kernel, if it took it, it stays open.</summary>
-    public void Dispose() => socket.Dispose();
+    public void Dispose() => _socket.Dispose();
 
     private void Negotiate(string exportName)
     {
@@ -130,7 +130,7 @@ internal sealed class ExportConnection : IDisposable
     {
         while (!bytes.IsEmpty)
         {
-            bytes = bytes[socket.Send(bytes)..];
+            bytes = bytes[_socket.Send(bytes)..];
         }
     }
 
@@ -139,7 +139,7 @@ internal sealed class ExportConnection : IDisposable
         byte[] bytes = new byte[length];
         for (int done = 0; done < length;)
         {
-            int count = socket.Receive(bytes.AsSpan(done));
+            int count = _socket.Receive(bytes.AsSpan(done));
             done += count > 0 ? count : throw new AttachException("the server ended the connection");
         }
 

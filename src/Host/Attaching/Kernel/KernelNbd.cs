@@ -29,8 +29,8 @@ internal sealed class KernelNbd : IKernelNbd
     private const string Module = "/sys/module/nbd";
     private const string Devices = "/sys/block";
     private const string OwnerFile = "backend";
-    private static readonly TimeSpan nodeTimeout = TimeSpan.FromSeconds(5);
-    private bool triedToLoad;
+    private static readonly TimeSpan s_nodeTimeout = TimeSpan.FromSeconds(5);
+    private bool _triedToLoad;
 
     private enum Command : byte
     {
@@ -160,9 +160,9 @@ internal sealed class KernelNbd : IKernelNbd
     {
         for (Stopwatch watch = Stopwatch.StartNew(); !File.Exists(path); Thread.Sleep(5))
         {
-            if (watch.Elapsed > nodeTimeout)
+            if (watch.Elapsed > s_nodeTimeout)
             {
-                throw new AttachException($"{path} did not appear within {nodeTimeout.TotalSeconds} s");
+                throw new AttachException($"{path} did not appear within {s_nodeTimeout.TotalSeconds} s");
             }
         }
     }
@@ -181,12 +181,12 @@ internal sealed class KernelNbd : IKernelNbd
 
     private void LoadModule()
     {
-        if (triedToLoad || Directory.Exists(Module) || Tool.Find("modprobe") is null)
+        if (_triedToLoad || Directory.Exists(Module) || Tool.Find("modprobe") is null)
         {
             return;
         }
 
-        triedToLoad = true;
+        _triedToLoad = true;
         try
         {
             Tool.Run("modprobe", "nbd");
@@ -199,12 +199,12 @@ internal sealed class KernelNbd : IKernelNbd
 
     private sealed class DeadLinks : IDeadLinks
     {
-        private readonly NetlinkSocket netlink = new();
+        private readonly NetlinkSocket _netlink = new();
 
-        public DeadLinks() => netlink.Join(Family, Group);
+        public DeadLinks() => _netlink.Join(Family, Group);
 
-        public IReadOnlyList<int>? Next(TimeSpan patience) => netlink.News(patience)?.Select(DeadIn).OfType<int>().ToArray();
+        public IReadOnlyList<int>? Next(TimeSpan patience) => _netlink.News(patience)?.Select(DeadIn).OfType<int>().ToArray();
 
-        public void Dispose() => netlink.Dispose();
+        public void Dispose() => _netlink.Dispose();
     }
 }

@@ -11,20 +11,20 @@ namespace TierSpaces.Host.Attaching.Kernel;
 /// </summary>
 internal sealed class LinkKeeper(IKernelNbd kernel)
 {
-    private static readonly TimeSpan interval = TimeSpan.FromSeconds(1);
-    private readonly object sync = new();
-    private readonly Dictionary<int, AttachTarget> kept = [];   // under sync
-    private readonly Dictionary<int, string> broken = [];       // under sync; of those kept, with the last complaint
-    private bool isListening;                                   // under sync
+    private static readonly TimeSpan s_interval = TimeSpan.FromSeconds(1);
+    private readonly object _sync = new();
+    private readonly Dictionary<int, AttachTarget> _kept = [];   // under sync
+    private readonly Dictionary<int, string> _broken = [];       // under sync; of those kept, with the last complaint
+    private bool _isListening;                                   // under sync
 
     /// <summary>Keeps a device connected that is so now.</summary>
     /// <exception cref="AttachException">The kernel does not tell when connections die.</exception>
     public void Keep(int device, AttachTarget target)
     {
-        lock (sync)
+        lock (_sync)
         {
             Listen();
-            kept[device] = target;
+            _kept[device] = target;
         }
     }
 
@@ -35,12 +35,12 @@ internal sealed class LinkKeeper(IKernelNbd kernel)
     /// <exception cref="AttachException">The kernel does not tell when connections die.</exception>
     public void TakeOver(int device, AttachTarget target)
     {
-        lock (sync)
+        lock (_sync)
         {
-            if (!kept.ContainsKey(device))
+            if (!_kept.ContainsKey(device))
             {
                 Keep(device, target);
-                broken[device] = "";
+                _broken[device] = "";
                 Repair();
             }
         }
@@ -49,40 +49,40 @@ internal sealed class LinkKeeper(IKernelNbd kernel)
     /// <summary>Releases a device: its connection is not renewed any more.</summary>
     public void Forget(int device)
     {
-        lock (sync)
+        lock (_sync)
         {
-            kept.Remove(device);
-            broken.Remove(device);
+            _kept.Remove(device);
+            _broken.Remove(device);
         }
     }
 
     private void Listen()
     {
-        if (isListening)
+        if (_isListening)
         {
             return;
         }
 
         IDeadLinks links = kernel.Listen();
         new Thread(() => Watch(links)) { IsBackground = true, Name = "nbd links" }.Start();
-        isListening = true;
+        _isListening = true;
     }
 
     private void Watch(IDeadLinks links)
     {
         while (true)
         {
-            IReadOnlyList<int>? dead = links.Next(interval);
+            IReadOnlyList<int>? dead = links.Next(s_interval);
             if (dead is null)
             {
-                Thread.Sleep(interval);
+                Thread.Sleep(s_interval);
             }
 
-            lock (sync)
+            lock (_sync)
             {
-                foreach (int device in kept.Keys.Where(device => dead is null || dead.Contains(device)))
+                foreach (int device in _kept.Keys.Where(device => dead is null || dead.Contains(device)))
                 {
-                    broken.TryAdd(device, "");
+                    _broken.TryAdd(device, "");
                 }
 
                 Repair();
@@ -92,18 +92,18 @@ internal sealed class LinkKeeper(IKernelNbd kernel)
 
     private void Repair()
     {
-        foreach ((int device, string? before) in broken.ToArray())
+        foreach ((int device, string? before) in _broken.ToArray())
         {
-            string name = kept[device].FriendlyName;
-            string? complaint = TryConnect(device, kept[device]);
+            string name = _kept[device].FriendlyName;
+            string? complaint = TryConnect(device, _kept[device]);
             if (complaint is null)
             {
-                broken.Remove(device);
+                _broken.Remove(device);
                 HostLog.Write($"nbd{device} is connected to virtual disk {name} again");
             }
             else if (complaint != before)
             {
-                broken[device] = complaint;
+                _broken[device] = complaint;
                 HostLog.Write($"nbd{device} is not connected to virtual disk {name}: {complaint}; that is tried again");
             }
         }

@@ -12,10 +12,10 @@ internal sealed class NetlinkAttributes
     private const int Header = 4;
     private const ushort Nested = 0x8000;
     private const ushort TypeMask = 0x3fff;
-    private readonly List<byte> bytes = [];
+    private readonly List<byte> _bytes = [];
 
     /// <summary>What has been added, as it goes into a message.</summary>
-    public ReadOnlySpan<byte> Bytes => CollectionsMarshal.AsSpan(bytes);
+    public ReadOnlySpan<byte> Bytes => CollectionsMarshal.AsSpan(_bytes);
 
     /// <summary>Adds a number of four bytes.</summary>
     public NetlinkAttributes Add(ushort type, uint value) => Add(type, BitConverter.GetBytes(value));
@@ -53,10 +53,10 @@ internal sealed class NetlinkAttributes
     private NetlinkAttributes Add(ushort type, ReadOnlySpan<byte> value)
     {
         int length = Header + value.Length;
-        bytes.AddRange(BitConverter.GetBytes((ushort)length));
-        bytes.AddRange(BitConverter.GetBytes(type));
-        bytes.AddRange(value);
-        bytes.AddRange(new byte[Padded(length) - length]);
+        _bytes.AddRange(BitConverter.GetBytes((ushort)length));
+        _bytes.AddRange(BitConverter.GetBytes(type));
+        _bytes.AddRange(value);
+        _bytes.AddRange(new byte[Padded(length) - length]);
         return this;
     }
 

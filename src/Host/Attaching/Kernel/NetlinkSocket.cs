@@ -18,19 +18,19 @@ internal sealed class NetlinkSocket : IDisposable
     private const ushort Groups = 7;
     private const ushort GroupName = 1;
     private const ushort GroupId = 2;
-    private readonly SafeFileHandle socket;
-    private readonly byte[] buffer = new byte[32 << 10];
-    private uint sequence;
+    private readonly SafeFileHandle _socket;
+    private readonly byte[] _buffer = new byte[32 << 10];
+    private uint _sequence;
 
     /// <summary>Opens it.</summary>
     /// <exception cref="AttachException">The kernel gives none.</exception>
     public NetlinkSocket()
     {
         int descriptor = Netlink.Open();
-        socket = descriptor >= 0 ? new SafeFileHandle(descriptor, ownsHandle: true) : throw Failure("netlink", -descriptor);
+        _socket = descriptor >= 0 ? new SafeFileHandle(descriptor, ownsHandle: true) : throw Failure("netlink", -descriptor);
     }
 
-    private int Descriptor => (int)socket.DangerousGetHandle();
+    private int Descriptor => (int)_socket.DangerousGetHandle();
 
     /// <summary>Number of a family; null when this kernel, or this network namespace, has none of that name.</summary>
     public ushort? FamilyOf(string name) =>
@@ -70,7 +70,7 @@ internal sealed class NetlinkSocket : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => socket.Dispose();
+    public void Dispose() => _socket.Dispose();
 
     private static AttachException Failure(string what, int error) => new($"{what}: {Errno.Describe(error)}");
 
@@ -90,7 +90,7 @@ internal sealed class NetlinkSocket : IDisposable
     /// <summary>The kernel has answered before the sending call returns.</summary>
     private (List<NetlinkMessage> Answer, int Error) TryAsk(ushort family, byte command, NetlinkAttributes attributes)
     {
-        byte[] request = NetlinkMessage.Request(family, command, ++sequence, attributes);
+        byte[] request = NetlinkMessage.Request(family, command, ++_sequence, attributes);
         List<NetlinkMessage> answer = new List<NetlinkMessage>();
         if (Netlink.Send(Descriptor, request) is < 0 and var failure)
         {
@@ -109,7 +109,7 @@ internal sealed class NetlinkSocket : IDisposable
                 return (answer, error);
             }
 
-            foreach (NetlinkMessage? message in messages.Where(message => message.Sequence == sequence))
+            foreach (NetlinkMessage? message in messages.Where(message => message.Sequence == _sequence))
             {
                 if (message.Type == NetlinkMessage.Error)
                 {
@@ -123,8 +123,8 @@ internal sealed class NetlinkSocket : IDisposable
 
     private IReadOnlyList<NetlinkMessage>? Receive(out int error)
     {
-        int length = Netlink.Receive(Descriptor, buffer);
+        int length = Netlink.Receive(Descriptor, _buffer);
         error = length < 0 ? -length : 0;
-        return length < 0 ? null : NetlinkMessage.Read(buffer.AsSpan(0, length));
+        return length < 0 ? null : NetlinkMessage.Read(_buffer.AsSpan(0, length));
     }
 }

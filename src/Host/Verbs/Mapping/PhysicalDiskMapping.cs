@@ -8,7 +8,7 @@ namespace TierSpaces.Host.Verbs.Mapping;
 /// <summary>A physical disk of the engine as the object users see.</summary>
 internal static class PhysicalDiskMapping
 {
-    private static readonly string[] usages = DisplayName.Of(Enum.GetValues<PhysicalDiskUsage>().Where(usage => usage != 0));
+    private static readonly string[] s_usages = DisplayName.Of(Enum.GetValues<PhysicalDiskUsage>().Where(usage => usage != 0));
 
     /// <summary>Maps one.</summary>
     public static PhysicalDiskInfo ToInfo(this PhysicalDiskStatus disk)
@@ -25,7 +25,7 @@ internal static class PhysicalDiskMapping
             OperationalStatus = [disk.OperationalStatus],
             OperationalDetails = disk.StatusReason.Length > 0 ? [disk.StatusReason] : null,
             Usage = DisplayName.Of((PhysicalDiskUsage)disk.Usage),
-            SupportedUsages = usages,
+            SupportedUsages = s_usages,
             Description = disk.Description,
             Manufacturer = disk.Manufacturer,
             Model = disk.Model,

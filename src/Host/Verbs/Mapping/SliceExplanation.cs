@@ -12,7 +12,7 @@ namespace TierSpaces.Host.Verbs.Mapping;
 /// <param name="outlook">What the next optimization would do.</param>
 internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking ranking, TierOutlook outlook)
 {
-    private readonly Dictionary<long, TierMove> moves = outlook.Plan.Moves.GroupBy(move => move.Slice).ToDictionary(group => group.Key, group => group.Last());
+    private readonly Dictionary<long, TierMove> _moves = outlook.Plan.Moves.GroupBy(move => move.Slice).ToDictionary(group => group.Key, group => group.Last());
 
     /// <summary>The heats that it goes by.</summary>
     public HeatRanking Ranking => ranking;
@@ -37,7 +37,7 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
             Fitting = (ulong)Fitting(slice),
             Threshold = slice.Entry.Tier > 0 ? SliceMapping.Shown(ThresholdOf(slice)) : null,
             PinnedTier = info.PinnedTier,
-            NextTier = moves.TryGetValue(slice.Slice, out TierMove move) ? NameOf(move.To) : null,
+            NextTier = _moves.TryGetValue(slice.Slice, out TierMove move) ? NameOf(move.To) : null,
             Explanation = info.Rank is { } rank ? $"{Place(slice)} {Use(slice, rank)} {Future(slice, rank)}" : Nowhere(slice),
         };
     }
@@ -51,7 +51,8 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
 
     /// <summary>Slices that fit, beside what is pinned and what is kept free, where it would be promoted to, or on the fastest tier when it is there.</summary>
     private long Fitting(SliceStatus slice) => outlook.Capacities.Take(Math.Max(1, slice.Entry.Tier))
-        .Select((capacity, tier) => Math.Max(0, capacity - (((capacity * outlook.Settings.FreeReservePercent) + 99) / 100) - outlook.Plan.Pinned.ElementAtOrDefault(tier))).Sum();
+        .Select((capacity, tier) =>
+            Math.Max(0, capacity - (((capacity * outlook.Settings.FreeReservePercent) + 99) / 100) - outlook.Plan.Pinned.ElementAtOrDefault(tier))).Sum();
 
     /// <summary>What takes places there from those that fit, as part of a sentence.</summary>
     private string Beside(SliceStatus slice) => outlook.Plan.Pinned.Take(Math.Max(1, slice.Entry.Tier)).Sum() is > 0 and var pinned
@@ -66,7 +67,8 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
         + (slice.PinnedTier >= 0 ? $"; the optimization after that brings it to tier '{NameOf(slice.PinnedTier)}', to which it is pinned." : ".");
 
     private string Place(SliceStatus slice) =>
-        string.Create(CultureInfo.InvariantCulture, $"It is on tier '{NameOf(slice.Entry.Tier)}' since {SliceMapping.SinceOf(slice):yyyy-MM-dd HH}:00 UTC, ") + slice.Entry.Reason switch
+        string.Create(CultureInfo.InvariantCulture,
+            $"It is on tier '{NameOf(slice.Entry.Tier)}' since {SliceMapping.SinceOf(slice):yyyy-MM-dd HH}:00 UTC, ") + slice.Entry.Reason switch
         {
             SliceReason.FirstWrite => "where its first write found room.",
             SliceReason.Promoted => "brought there for being hot.",
@@ -82,9 +84,10 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
         : "It has no heat: nothing has used it lately.";
 
     private string Future(SliceStatus slice, uint rank) =>
-        moves.TryGetValue(slice.Slice, out TierMove move) ? $"The next optimization moves it to tier '{NameOf(move.To)}', {Why(move)}."
+        _moves.TryGetValue(slice.Slice, out TierMove move) ? $"The next optimization moves it to tier '{NameOf(move.To)}', {Why(move)}."
         : slice.PinnedTier == slice.Entry.Tier ? "It stays there: it is pinned to this tier, whatever its heat."
-        : slice.PinnedTier >= 0 ? $"It is pinned to tier '{NameOf(slice.PinnedTier)}' and stays for now: what can be moved next does not make room for it there yet."
+        : slice.PinnedTier >= 0
+        ? $"It is pinned to tier '{NameOf(slice.PinnedTier)}' and stays for now: what can be moved next does not make room for it there yet."
         : "It stays there: " + (slice.Entry.Tier == 0 ? WhyFast(slice, rank) : WhySlow(slice, rank));
 
     private static string Why(TierMove move) => move.Reason switch
@@ -116,7 +119,8 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
                 ? Text($"{outlook.Plan.MovesLeftOut} moves that are worth it are left to a later optimization, perhaps its own.")
             : threshold <= Floor && slice.Heat > Floor ? $"it is hot enough, but tier '{faster}' has no place beside what is pinned to it{Reserve}."
             : threshold <= Floor ? Text($"heat of more than {SliceMapping.Shown(threshold)} is needed for tier '{faster}', {WhyFloor()}.")
-            : rank > Fitting(slice) ? Text($"{Fitting(slice)} slices fit on faster tiers{Beside(slice)}, and it is the {Hottest(rank)}. Tier '{faster}' takes what is hotter than {SliceMapping.Shown(threshold)}.")
+            : rank > Fitting(slice)
+            ? Text($"{Fitting(slice)} slices fit on faster tiers{Beside(slice)}, and it is the {Hottest(rank)}. Tier '{faster}' takes what is hotter than {SliceMapping.Shown(threshold)}.")
             : Text($"it is the {Hottest(rank)} of {Fitting(slice)} that fit on faster tiers{Beside(slice)}, but the places of tier '{faster}' are taken by slices that are pinned or about as hot, and only heat of more than {SliceMapping.Shown(threshold)} gains what the exchange of two slices costs.");
     }
 

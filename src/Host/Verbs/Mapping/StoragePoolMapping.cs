@@ -8,7 +8,7 @@ namespace TierSpaces.Host.Verbs.Mapping;
 /// <summary>A pool of the engine, and the primordial pool, as the objects users see.</summary>
 internal static class StoragePoolMapping
 {
-    private static readonly string[] provisioningTypes =
+    private static readonly string[] s_provisioningTypes =
         DisplayName.Of([Contracts.ProvisioningType.Thin, Contracts.ProvisioningType.Fixed]);
 
     /// <summary>Maps one.</summary>
@@ -33,7 +33,7 @@ internal static class StoragePoolMapping
             LogicalSectorSize = (ulong)pool.LogicalSectorSize,
             PhysicalSectorSize = (ulong)pool.PhysicalSectorSize,
             ProvisioningTypeDefault = DisplayName.Of((Contracts.ProvisioningType)settings.ProvisioningTypeDefault),
-            SupportedProvisioningTypes = provisioningTypes,
+            SupportedProvisioningTypes = s_provisioningTypes,
             ResiliencySettingNameDefault = settings.ResiliencySettingNameDefault,
             IsReadOnly = readOnly,
             ReadOnlyReason = DisplayName.Of(ReadOnlyReasonOf(pool, readOnly)),
@@ -72,7 +72,7 @@ internal static class StoragePoolMapping
         OperationalStatus = [DisplayName.Of(OperationalStatus.OK)],
         Size = (ulong)disks.Sum(disk => disk.SizeBytes),
         AllocatedSize = (ulong)disks.Where(disk => disk.PoolId is not null).Sum(disk => disk.SizeBytes),
-        SupportedProvisioningTypes = provisioningTypes,
+        SupportedProvisioningTypes = s_provisioningTypes,
         ReadOnlyReason = DisplayName.Of(ReadOnlyReason.None),
     };
 

@@ -25,7 +25,8 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
         IEnumerable<PhysicalDiskStatus> disks = request.StoragePool is { } pool ? InPool(all, all.Pools.One(pool))
             : request.VirtualDisk is { } disk ? await UnderAsync(all, all.VirtualDisks.One(disk), request).ConfigureAwait(false)
             : Named(all, request, reply.Fail);
-        reply.Add(disks.Where(disk => !request.HasMetadata || disk.HoldsMetadata).OrderBy(disk => (uint)disk.DeviceId).Select(disk => disk.ToInfo()).Where(info => Passes(info, request)));
+        reply.Add(disks.Where(disk => !request.HasMetadata || disk.HoldsMetadata).OrderBy(disk => (uint)disk.DeviceId).Select(disk => disk.ToInfo())
+            .Where(info => Passes(info, request)));
     }
 
     private static IEnumerable<PhysicalDiskStatus> Named(Catalogue all, GetPhysicalDiskRequest request, Action<StorageErrorInfo> fail)
@@ -58,7 +59,7 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
             && (request.SelectedForUse is null || MayUse(disk, candidate) == request.SelectedForUse));
     }
 
-    /// <summary>Whether a virtual disk takes further slabs from a disk of its pool: one it was told to use, else any in automatic use.</summary>
+    /// <summary>Whether a virtual disk takes further slabs from a disk of its pool: one that its creation named, else any in automatic use.</summary>
     private static bool MayUse(VirtualDiskStatus disk, PhysicalDiskStatus candidate)
     {
         System.Collections.Immutable.ImmutableArray<DiskNumber> told = disk.Description.AllowedDisks;

@@ -31,7 +31,8 @@ internal sealed class SetEmulatedDiskFaultHandler(HostServices services) : VerbH
         if (request is { ErrorOffset: { } offset, ErrorLength: null or 0 })
         {
             throw new StorageException(
-                StorageErrors.InvalidParameter, $"-ErrorOffset {offset} begins no range: -ErrorLength is missing or 0.", "Give the length of the range.", "ErrorOffset");
+                StorageErrors.InvalidParameter, $"-ErrorOffset {offset} begins no range: -ErrorLength is missing or 0.", "Give the length of the range.",
+                "ErrorOffset");
         }
 
         Selector<PhysicalDiskStatus> disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;

@@ -21,7 +21,8 @@ internal sealed class AddStorageTierHandler(HostServices services) : VerbHandler
             await reply.TryAsync(async () =>
             {
                 StoragePoolTarget pool = all.Pools.All.First(pool => pool.Id == disk.PoolId);
-                TierRequest tier = new TierRequest(TierParameters.Template(all, pool.Concrete, request.StorageTier!, nameof(request.StorageTier)).UniqueId, size);
+                TierRequest tier = new TierRequest(
+                    TierParameters.Template(all, pool.Concrete, request.StorageTier!, nameof(request.StorageTier)).UniqueId, size);
                 AddedTierPlacement plan = await services.Subsystem.Tiers.PlanAddAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
                 if (!reply.IsWhatIf)
                 {

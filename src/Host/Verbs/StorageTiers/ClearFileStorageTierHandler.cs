@@ -40,7 +40,8 @@ internal sealed class ClearFileStorageTierHandler(HostServices services) : VerbH
     {
         PinStatus[] pins = await services.Subsystem.Pins.ListAsync(disk.Description.Id.Value).ConfigureAwait(false);
         SliceRange range = SliceRange.Within(disk, request.Offset!.Value, request.Length!.Value);
-        ILookup<bool, PinStatus> touched = pins.Where(pin => pin.IsRange && pin.Pin.Ranges.Any(range.Touches)).ToLookup(pin => pin.Pin.Ranges.All(range.Contains));
+        ILookup<bool, PinStatus> touched = pins.Where(pin => pin.IsRange && pin.Pin.Ranges.Any(range.Touches))
+            .ToLookup(pin => pin.Pin.Ranges.All(range.Contains));
         string name = $"virtual disk '{disk.Description.FriendlyName}'";
         string beyond = string.Join(", ", touched[false].Select(pin => pin.Pin.Ranges[0].InWords()));
         if (!touched[true].Any())

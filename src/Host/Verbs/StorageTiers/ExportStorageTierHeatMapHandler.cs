@@ -12,7 +12,8 @@ internal sealed class ExportStorageTierHeatMapHandler(HostServices services)
     protected override async Task HandleAsync(
         ExportStorageTierHeatMapRequest request, ReplyBuilder<StorageTierHeatFileInfo> reply, CancellationToken cancellation)
     {
-        string path = request.Path ?? throw new StorageException(StorageErrors.InvalidParameter, "-Path must be given.", "Name the file to write.", nameof(request.Path));
+        string path = request.Path
+            ?? throw new StorageException(StorageErrors.InvalidParameter, "-Path must be given.", "Name the file to write.", nameof(request.Path));
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         VirtualDiskStatus disk = all.VirtualDisks.SelectOne(request.FriendlyName, request.UniqueId, null, request.InputObject);
         HeatFile file = new HeatFile(services.Subsystem, disk, path);

@@ -39,7 +39,8 @@ internal sealed class GetFileStorageTierHandler(HostServices services) : VerbHan
     private async Task ListOfDisksAsync(GetFileStorageTierRequest request, ReplyBuilder<FileStorageTierInfo> reply)
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        List<VirtualDiskStatus> disks = all.VirtualDisks.Select(request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk, reply.Fail);
+        List<VirtualDiskStatus> disks = all.VirtualDisks.Select(
+            request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk, reply.Fail);
         foreach (SliceRange range in SliceRange.Of(disks, request.Offset, request.Length, page: null))
         {
             await reply.TryAsync(async () =>

@@ -17,7 +17,7 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
     /// <summary>Objects of a page.</summary>
     internal const int PageObjects = 2048;
 
-    private readonly PageMemory<SliceExplanation> memory = new(TimeProvider.System);
+    private readonly PageMemory<SliceExplanation> _memory = new(TimeProvider.System);
 
     /// <inheritdoc/>
     protected override async Task HandleAsync(
@@ -25,7 +25,7 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         List<SliceRange> ranges = request.FilePath is { } path ? OfFile(all, path, request.Page) : OfDisks(all, request, reply);
-        PageMemory<SliceExplanation>.Listing listing = memory.Begin(request.Page);
+        PageMemory<SliceExplanation>.Listing listing = _memory.Begin(request.Page);
         int left = PageObjects;
         for (int i = 0; i < ranges.Count && reply.NextPage is null; i++)
         {
@@ -65,7 +65,8 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
         List<StorageTierExplanationInfo> explained = new List<StorageTierExplanationInfo>();
         for (long next = range.Next; next < range.End && explained.Count < most;)
         {
-            SlicePage piece = await services.Subsystem.Slices.ListAsync(range.Id, next, Math.Min(range.End - next, (most - explained.Count) * slice), why.Ranking.NowNs).ConfigureAwait(false);
+            SlicePage piece = await services.Subsystem.Slices.ListAsync(
+                range.Id, next, Math.Min(range.End - next, (most - explained.Count) * slice), why.Ranking.NowNs).ConfigureAwait(false);
             Dictionary<int, SliceStatus> known = piece.Slices.ToDictionary(status => status.Slice);
             for (; next < piece.Next; next += slice)
             {

@@ -16,7 +16,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
     internal const int PageObjects = 4096;
 
     private const uint HottestMax = 10_000;
-    private readonly PageMemory<HeatRanking> memory = new(TimeProvider.System);
+    private readonly PageMemory<HeatRanking> _memory = new(TimeProvider.System);
 
     /// <inheritdoc/>
     protected override async Task HandleAsync(
@@ -30,13 +30,15 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         }
 
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        List<VirtualDiskStatus> disks = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, error => Fail(error, request, reply));
+        List<VirtualDiskStatus> disks = all.VirtualDisks.Select(
+            request.FriendlyName, request.UniqueId, null, request.InputObject, error => Fail(error, request, reply));
         List<SliceRange> ranges = SliceRange.Of(disks, request.Offset, request.Length, request.Page);
-        PageMemory<HeatRanking>.Listing listing = memory.Begin(request.Page);
+        PageMemory<HeatRanking>.Listing listing = _memory.Begin(request.Page);
         int listed = 0;
         for (int i = 0; i < ranges.Count && reply.NextPage is null; i++)
         {
-            await reply.TryAsync(async () => listed += await ListAsync(ranges[i], request, listing, PageObjects - listed, reply).ConfigureAwait(false)).ConfigureAwait(false);
+            await reply.TryAsync(async () => listed += await ListAsync(ranges[i], request, listing, PageObjects - listed, reply).ConfigureAwait(false))
+                .ConfigureAwait(false);
             reply.NextPage ??= listed >= PageObjects && i + 1 < ranges.Count ? ranges[i + 1].Page : null;
         }
 

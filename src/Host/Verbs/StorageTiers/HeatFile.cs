@@ -24,7 +24,8 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
     {
         if (Directory.Exists(path) || !Directory.Exists(Path.GetDirectoryName(path)))
         {
-            throw new StorageException(StorageErrors.FileNotFound, $"-Path '{path}' is a folder or lies in none.", "Name a file in a folder that is there.", path);
+            throw new StorageException(
+                StorageErrors.FileNotFound, $"-Path '{path}' is a folder or lies in none.", "Name a file in a folder that is there.", path);
         }
 
         if (Libc.StatusOfPath(path, follow: false, out FileStatus there) == 0)

@@ -2,7 +2,9 @@ using TierSpaces.Engine.Management;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
 
-/// <summary>Heat and tiers of a range of slices as lines of characters. The scale is the same for every disk and every day, so that two pictures compare.</summary>
+/// <summary>
+/// Heat and tiers of a range of slices as lines of characters. The scale is the same for every disk and every day, so that two pictures compare.
+/// </summary>
 /// <param name="first">The first slice.</param>
 /// <param name="slices">Slices of the range.</param>
 /// <param name="tiers">Tiers of the virtual disk.</param>
@@ -12,8 +14,8 @@ internal sealed class HeatPicture(long first, long slices, int tiers, int width,
 {
     private const string Scale = ".:-=+*#%@";   // no heat, below 1, 3, 7 … 63 requests, and above 127
 
-    private readonly double[] hottest = new double[Cells(slices, width, lines)];
-    private readonly int[] mapped = new int[Cells(slices, width, lines) * tiers];
+    private readonly double[] _hottest = new double[Cells(slices, width, lines)];
+    private readonly int[] _mapped = new int[Cells(slices, width, lines) * tiers];
 
     /// <summary>Slices behind a character.</summary>
     public long SlicesPerCharacter { get; } = Math.Max(1, ((slices - 1) / ((long)width * lines)) + 1);
@@ -22,10 +24,10 @@ internal sealed class HeatPicture(long first, long slices, int tiers, int width,
     public void Add(SliceStatus slice)
     {
         long cell = (slice.Slice - first) / SlicesPerCharacter;
-        hottest[cell] = Math.Max(hottest[cell], slice.Heat);
+        _hottest[cell] = Math.Max(_hottest[cell], slice.Heat);
         if (slice.Entry.IsMapped)
         {
-            mapped[(cell * tiers) + slice.Entry.Tier]++;
+            _mapped[(cell * tiers) + slice.Entry.Tier]++;
         }
     }
 
@@ -42,12 +44,12 @@ internal sealed class HeatPicture(long first, long slices, int tiers, int width,
 
     private static int Cells(long slices, int width, int lines) => (int)Math.Min(slices, (long)width * lines);
 
-    private char HeatOf(int cell) => hottest[cell] > 0 ? Scale[Math.Min(Scale.Length - 1, 1 + (int)Math.Log2(1 + hottest[cell]))]
+    private char HeatOf(int cell) => _hottest[cell] > 0 ? Scale[Math.Min(Scale.Length - 1, 1 + (int)Math.Log2(1 + _hottest[cell]))]
         : TierOf(cell) == ' ' ? ' ' : Scale[0];
 
     private char TierOf(int cell)
     {
-        Span<int> on = mapped.AsSpan(cell * tiers, tiers);
+        Span<int> on = _mapped.AsSpan(cell * tiers, tiers);
         int most = 0;
         for (int tier = 1; tier < tiers; tier++)
         {

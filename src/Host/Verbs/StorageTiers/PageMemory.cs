@@ -16,17 +16,17 @@ internal sealed class PageMemory<T>(TimeProvider time)
     /// <summary>How long one is remembered after it was last used.</summary>
     internal static readonly TimeSpan Lifetime = TimeSpan.FromMinutes(1);
 
-    private readonly Dictionary<string, Entry> entries = [];   // guarded by itself
-    private bool isForgetting;                                 // guarded by entries: true while something will look for what is too old
+    private readonly Dictionary<string, Entry> _entries = [];   // guarded by itself
+    private bool _isForgetting;                                 // guarded by entries: true while something will look for what is too old
 
     /// <summary>Lists that are remembered.</summary>
     internal int Count
     {
         get
         {
-            lock (entries)
+            lock (_entries)
             {
-                return entries.Count;
+                return _entries.Count;
             }
         }
     }
@@ -37,27 +37,27 @@ internal sealed class PageMemory<T>(TimeProvider time)
 
     private (Guid Disk, T Value)? Find(string token)
     {
-        lock (entries)
+        lock (_entries)
         {
             Forget();
-            return entries.TryGetValue(token, out Entry? entry) ? (entry.Disk, entry.Value) : null;
+            return _entries.TryGetValue(token, out Entry? entry) ? (entry.Disk, entry.Value) : null;
         }
     }
 
     private void Keep(string token, Guid disk, T value)
     {
-        lock (entries)
+        lock (_entries)
         {
-            entries[token] = new Entry(disk, value, time.GetTimestamp());
+            _entries[token] = new Entry(disk, value, time.GetTimestamp());
             Forget();
-            if (entries.Count > Most)
+            if (_entries.Count > Most)
             {
-                entries.Remove(entries.MinBy(entry => entry.Value.LastUse).Key);
+                _entries.Remove(_entries.MinBy(entry => entry.Value.LastUse).Key);
             }
 
-            if (!isForgetting)
+            if (!_isForgetting)
             {
-                isForgetting = true;
+                _isForgetting = true;
                 _ = ForgetLaterAsync();
             }
         }
@@ -65,9 +65,9 @@ internal sealed class PageMemory<T>(TimeProvider time)
 
     private void Drop(string token)
     {
-        lock (entries)
+        lock (_entries)
         {
-            entries.Remove(token);
+            _entries.Remove(token);
         }
     }
 
@@ -76,22 +76,22 @@ internal sealed class PageMemory<T>(TimeProvider time)
         for (bool isEmpty = false; !isEmpty;)
         {
             await Task.Delay(Lifetime, time).ConfigureAwait(false);
-            lock (entries)
+            lock (_entries)
             {
                 Forget();
-                isEmpty = entries.Count == 0;
-                isForgetting = !isEmpty;
+                isEmpty = _entries.Count == 0;
+                _isForgetting = !isEmpty;
             }
         }
     }
 
     private void Forget()
     {
-        foreach ((string? token, Entry? entry) in entries)
+        foreach ((string? token, Entry? entry) in _entries)
         {
             if (time.GetElapsedTime(entry.LastUse) >= Lifetime)
             {
-                entries.Remove(token);
+                _entries.Remove(token);
             }
         }
     }
@@ -103,15 +103,15 @@ internal sealed class PageMemory<T>(TimeProvider time)
     /// <param name="known">The token of the list; null for one that begins, or whose page names none.</param>
     internal sealed class Listing(PageMemory<T> memory, string? known)
     {
-        private readonly string token = known ?? Guid.NewGuid().ToString("N");
-        private (Guid Disk, T Value)? current = known is null ? null : memory.Find(known);
+        private readonly string _token = known ?? Guid.NewGuid().ToString("N");
+        private (Guid Disk, T Value)? _current = known is null ? null : memory.Find(known);
 
         /// <summary>What is known of a virtual disk of the list; worked out unless the page before left it.</summary>
         public async Task<T> OfAsync(Guid disk, Func<Task<T>> work)
         {
-            if (current is not { } there || there.Disk != disk)
+            if (_current is not { } there || there.Disk != disk)
             {
-                current = there = (disk, await work().ConfigureAwait(false));
+                _current = there = (disk, await work().ConfigureAwait(false));
             }
 
             return there.Value;
@@ -121,14 +121,14 @@ internal sealed class PageMemory<T>(TimeProvider time)
         /// <param name="page">Where the next page begins; null when this is the last.</param>
         public string? End(string? page)
         {
-            if (page is null || current is not { } kept)
+            if (page is null || _current is not { } kept)
             {
-                memory.Drop(token);
+                memory.Drop(_token);
                 return page;
             }
 
-            memory.Keep(token, kept.Disk, kept.Value);
-            return $"{page}:{token}";
+            memory.Keep(_token, kept.Disk, kept.Value);
+            return $"{page}:{_token}";
         }
     }
 }

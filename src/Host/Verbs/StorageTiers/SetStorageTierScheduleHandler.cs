@@ -25,7 +25,8 @@ internal sealed class SetStorageTierScheduleHandler(HostServices services) : Ver
             {
                 TierSchedule before = await services.Subsystem.TierSchedules.GetAsync(pool.Concrete.UniqueId).ConfigureAwait(false);
                 TierSchedule meant = new TierSchedule(
-                    request.Enabled ?? before.IsEnabled, times ?? before.Times, request.Continuous ?? before.IsContinuous, request.FreeReservePercent ?? before.FreeReservePercent);
+                    request.Enabled ?? before.IsEnabled, times ?? before.Times, request.Continuous ?? before.IsContinuous, request.FreeReservePercent
+                        ?? before.FreeReservePercent);
                 await reply.DoAsync(
                     $"Set {request.Changes()} of the tier schedule of storage pool '{pool.FriendlyName}'",
                     async () =>

@@ -34,7 +34,8 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
     {
         if (length == 0)
         {
-            throw new StorageException(StorageErrors.InvalidParameter, "-Length 0 is not possible; 1 and more are.", "Leave it out, or give another.", "Length");
+            throw new StorageException(
+                StorageErrors.InvalidParameter, "-Length 0 is not possible; 1 and more are.", "Leave it out, or give another.", "Length");
         }
 
         long first = Amount.Bytes(offset ?? 0, "Offset", StorageErrors.InvalidParameter);
@@ -120,5 +121,6 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
     }
 
     private static StorageException NoPage(string page) => new(
-        StorageErrors.ObjectNotFound, "What was being listed is not there any more: a virtual disk or a file has been removed or changed meanwhile.", "List it again.", page);
+        StorageErrors.ObjectNotFound, "What was being listed is not there any more: a virtual disk or a file has been removed or changed meanwhile.",
+        "List it again.", page);
 }

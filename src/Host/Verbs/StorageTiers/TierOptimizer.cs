@@ -16,7 +16,8 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
     /// <param name="show">Takes what each came to.</param>
     public async Task RunAsync(IReadOnlyCollection<VirtualDiskStatus> disks, Action<StorageTierOptimizationInfo> show)
     {
-        (VirtualDiskDescription Description, Task<TierOptimization> run)[] runs = disks.Select(disk => (disk.Description, run: BeginAsync(disk.Description.Id.Value))).ToArray();
+        (VirtualDiskDescription Description, Task<TierOptimization> run)[] runs =
+            disks.Select(disk => (disk.Description, run: BeginAsync(disk.Description.Id.Value))).ToArray();
         foreach ((VirtualDiskDescription? disk, Task<TierOptimization>? run) in runs)
         {
             await reply.TryAsync(async () =>

@@ -11,7 +11,7 @@ namespace TierSpaces.Host.Verbs.Subsystems;
 internal sealed class GetStorageCounterHandler(HostServices services) : VerbHandler<GetStorageCounterRequest, StorageCounterInfo>
 {
     /// <summary>Upper bounds of the engine's classes but the last: 2, 4, 8 … microseconds.</summary>
-    private static readonly ulong[] bounds =
+    private static readonly ulong[] s_bounds =
         Enumerable.Range(1, IoCounters.LatencyClasses - 1).Select(power => 1UL << power).ToArray();
 
     /// <inheritdoc/>
@@ -82,7 +82,7 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
         Errors = (ulong)counters.Errors,
         QueueLength = (ulong)counters.Queue,
         QueueLengthMax = (ulong)counters.QueueMax,
-        LatencyBoundsUs = bounds,
+        LatencyBoundsUs = s_bounds,
         ReadLatency = Classes(counters.ReadLatencies),
         WriteLatency = Classes(counters.WriteLatencies),
         FlushLatency = Classes(counters.FlushLatencies),

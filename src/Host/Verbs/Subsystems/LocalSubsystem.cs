@@ -9,21 +9,21 @@ namespace TierSpaces.Host.Verbs.Subsystems;
 /// </summary>
 internal static class LocalSubsystem
 {
-    private static readonly string uniqueId = $"TierSpaces:{Environment.MachineName}";
-    private static readonly string shownName = $"Windows Storage on {Environment.MachineName}";
-    private static readonly string[] names =
-        [shownName, $"Storage Spaces on {Environment.MachineName}", $"TierSpaces on {Environment.MachineName}", Environment.MachineName];
+    private static readonly string s_uniqueId = $"TierSpaces:{Environment.MachineName}";
+    private static readonly string s_shownName = $"Windows Storage on {Environment.MachineName}";
+    private static readonly string[] s_names =
+        [s_shownName, $"Storage Spaces on {Environment.MachineName}", $"TierSpaces on {Environment.MachineName}", Environment.MachineName];
 
     /// <summary>Finds it by any of its names.</summary>
-    public static Selector<string> Selector { get; } = new("MSFT_StorageSubSystem", names, _ => uniqueId, name => name);
+    public static Selector<string> Selector { get; } = new("MSFT_StorageSubSystem", s_names, _ => s_uniqueId, name => name);
 
     /// <summary>The subsystem as an object.</summary>
     public static StorageSubSystemInfo Describe(string healthStatus) => new()
     {
-        FriendlyName = shownName,
+        FriendlyName = s_shownName,
         Name = Environment.MachineName,
-        UniqueId = uniqueId,
-        ObjectId = Identifiers.ObjectId("MSFT_StorageSubSystem", uniqueId),
+        UniqueId = s_uniqueId,
+        ObjectId = Identifiers.ObjectId("MSFT_StorageSubSystem", s_uniqueId),
         Description = "Pools and virtual disks of this machine",
         HealthStatus = healthStatus,
         OperationalStatus = [DisplayName.Of(OperationalStatus.OK)],

@@ -17,7 +17,7 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
 {
     private const uint TimeLimitDefault = 600;
     private const uint TimeLimitMax = 86_400;
-    private readonly SemaphoreSlim turn = new(1, 1);   // one at a time: each may keep a processor busy
+    private readonly SemaphoreSlim _turn = new(1, 1);   // one at a time: each may keep a processor busy
 
     /// <inheritdoc/>
     protected override async Task HandleAsync(
@@ -26,14 +26,14 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
         TimeSpan limit = TimeLimitOf(request);
         foreach ((string? name, VirtualDiskRequest? layout) in await LayoutsAsync(request, reply.Fail).ConfigureAwait(false))
         {
-            await turn.WaitAsync(cancellation).ConfigureAwait(false);
+            await _turn.WaitAsync(cancellation).ConfigureAwait(false);
             try
             {
                 await reply.TryAsync(() => TryOneAsync(name, Translate(request, layout), limit, reply, cancellation)).ConfigureAwait(false);
             }
             finally
             {
-                turn.Release();
+                _turn.Release();
             }
         }
     }

@@ -19,7 +19,8 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
             await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}' and attach it where the machine allows it", async () =>
             {
                 services.Paths.CheckSocketPath(socket);
-                VirtualDiskStatus connected = await services.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value, request.Force).ConfigureAwait(false);
+                VirtualDiskStatus connected = await services.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value, request.Force)
+                    .ConfigureAwait(false);
                 foreach (string remark in connected.Remarks)
                 {
                     reply.Warn(remark);

@@ -73,7 +73,8 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
     private static Guid CachePool(Catalogue all, string name)
     {
         StoragePoolTarget? pool = all.Pools.All.FirstOrDefault(pool =>
-            pool.FriendlyName.Equals(name, StringComparison.OrdinalIgnoreCase) || Identifiers.OfPoolOrDisk(pool.Id).Equals(name, StringComparison.OrdinalIgnoreCase));
+            pool.FriendlyName.Equals(name, StringComparison.OrdinalIgnoreCase) || Identifiers.OfPoolOrDisk(pool.Id)
+                .Equals(name, StringComparison.OrdinalIgnoreCase));
         return pool?.Concrete.UniqueId ?? throw new StorageException(
             StorageErrors.ObjectNotFound, $"-CachePool '{name}': there is no such storage pool.", "Look at Get-StoragePool.", "CachePool");
     }

@@ -16,7 +16,8 @@ internal static class PlacementText
         string head = $"Create virtual disk '{disk.FriendlyName}' in storage pool '{pool}': {layout}, {disk.SizeBytes} bytes, {disk.ProvisioningType}, "
             + $"logical sectors of {disk.LogicalSectorSize} bytes, checksum {disk.Checksum}"
             + (disk.WriteCacheSize > 0 ? $", write cache {disk.WriteCacheSize} bytes" : "");
-        IEnumerable<string> tiers = disk.Tiers.Select(tier => $"Create storage tier '{tier.FriendlyName}' on {tier.Media()}: {Layout(tier)}, {tier.SizeBytes} bytes");
+        IEnumerable<string> tiers =
+            disk.Tiers.Select(tier => $"Create storage tier '{tier.FriendlyName}' on {tier.Media()}: {Layout(tier)}, {tier.SizeBytes} bytes");
         return [head, .. tiers, .. Lines("Place on", placement, all)];
     }
 

@@ -43,7 +43,8 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
     private async Task RepairAsync(
         List<VirtualDiskStatus> disks, RepairVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply)
     {
-        (VirtualDiskStatus disk, Task<JobStatus> repair)[] repairs = disks.Select(disk => (disk, repair: services.Subsystem.Repairs.RepairAsync(disk.Description.Id.Value))).ToArray();
+        (VirtualDiskStatus disk, Task<JobStatus> repair)[] repairs =
+            disks.Select(disk => (disk, repair: services.Subsystem.Repairs.RepairAsync(disk.Description.Id.Value))).ToArray();
         foreach ((VirtualDiskStatus? disk, Task<JobStatus>? repair) in repairs)
         {
             await reply.TryAsync(async () => Judge(disk, await repair.ConfigureAwait(false), reply)).ConfigureAwait(false);

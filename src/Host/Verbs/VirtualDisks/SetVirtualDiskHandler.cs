@@ -28,7 +28,8 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
             async Task SetAsync()
             {
                 await CheckAsync().ConfigureAwait(false);   // both changes or none
-                await services.Subsystem.VirtualDisks.SetAsync(disk.Description.Id.Value, description => Change(description, request, readOnly)).ConfigureAwait(false);
+                await services.Subsystem.VirtualDisks.SetAsync(disk.Description.Id.Value, description => Change(description, request, readOnly))
+                    .ConfigureAwait(false);
                 if (cacheSize is { } size)
                 {
                     VirtualDiskStatus resized = await services.Subsystem.WriteCaches.ResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
@@ -38,7 +39,8 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
 
             async Task CheckAsync()
             {
-                await services.Subsystem.VirtualDisks.CheckSetAsync(disk.Description.Id.Value, description => Change(description, request, readOnly)).ConfigureAwait(false);
+                await services.Subsystem.VirtualDisks.CheckSetAsync(disk.Description.Id.Value, description => Change(description, request, readOnly))
+                    .ConfigureAwait(false);
                 if (cacheSize is { } size)
                 {
                     await services.Subsystem.WriteCaches.CheckResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);

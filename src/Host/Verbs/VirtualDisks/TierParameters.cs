@@ -32,7 +32,8 @@ internal static class TierParameters
         else if (request.StorageTiers.Length != request.StorageTierSizes.Length || request.StorageTiers.Length == 0)
         {
             throw new StorageException(
-                StorageErrors.SizeOrTiers, $"-StorageTiers names {request.StorageTiers.Length} tiers and -StorageTierSizes has {request.StorageTierSizes.Length} sizes.",
+                StorageErrors.SizeOrTiers,
+                $"-StorageTiers names {request.StorageTiers.Length} tiers and -StorageTierSizes has {request.StorageTierSizes.Length} sizes.",
                 "Give a size for each tier, in the same order.", "StorageTierSizes");
         }
     }
@@ -59,7 +60,8 @@ internal static class TierParameters
             ? $"a tier of virtual disk '{all.VirtualDisks.All.First(disk => disk.Description.Id.Value == id).Description.FriendlyName}', not a template"
             : $"a template of storage pool '{all.Pools.All.First(known => known.Id == other.PoolId).FriendlyName}', not of '{pool.Description.FriendlyName}'";
         throw new StorageException(
-            StorageErrors.InvalidParameter, $"-{parameter}: '{other.FriendlyName}' is {what}.", "Name templates of the pool: Get-StoragePool … | Get-StorageTier.", parameter);
+            StorageErrors.InvalidParameter, $"-{parameter}: '{other.FriendlyName}' is {what}.",
+            "Name templates of the pool: Get-StoragePool … | Get-StorageTier.", parameter);
     }
 
     private static void RequireNoSlices(NewVirtualDiskRequest request)

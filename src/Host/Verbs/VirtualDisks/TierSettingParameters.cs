@@ -22,8 +22,10 @@ internal static class TierSettingParameters
             : request.DemoteColdAfter is not null ? nameof(request.DemoteColdAfter) : nameof(request.HeatHalfLife);
         return disk.IsTiered ? new TierSettings
         {
-            MinimumHeat = InRange(request.MinimumHeat, 0, TierSettings.MinimumHeatMax, nameof(request.MinimumHeat), "requests") ?? disk.TierSettings.MinimumHeat,
-            DemoteColdAfterNs = InRange(request.DemoteColdAfter, 0, TierSettings.DemoteColdAfterNsMax / NsPerHour, nameof(request.DemoteColdAfter), "hours") * NsPerHour
+            MinimumHeat = InRange(request.MinimumHeat, 0, TierSettings.MinimumHeatMax, nameof(request.MinimumHeat), "requests")
+                ?? disk.TierSettings.MinimumHeat,
+            DemoteColdAfterNs = InRange(
+                request.DemoteColdAfter, 0, TierSettings.DemoteColdAfterNsMax / NsPerHour, nameof(request.DemoteColdAfter), "hours") * NsPerHour
                 ?? disk.TierSettings.DemoteColdAfterNs,
             HalfLifeNs = InRange(request.HeatHalfLife, 1, TierSettings.HalfLifeNsMax / NsPerHour, nameof(request.HeatHalfLife), "hours") * NsPerHour
                 ?? disk.TierSettings.HalfLifeNs,
@@ -32,6 +34,7 @@ internal static class TierSettingParameters
             StorageErrors.NotSupported, $"-{name} is for virtual disks with tiers, and '{disk.FriendlyName}' has none.", "Leave it out.", name);
     }
 
-    private static long? InRange(long? value, long min, long max, string parameter, string unit) => value is null || (value >= min && value <= max) ? value : throw new StorageException(
+    private static long? InRange(long? value, long min, long max, string parameter, string unit) =>
+        value is null || (value >= min && value <= max) ? value : throw new StorageException(
         StorageErrors.InvalidParameter, $"-{parameter} {value} is outside its range, {min} to {max} {unit}.", "Give a value in the range.", parameter);
 }

@@ -35,7 +35,7 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
 
     public List<string> Calls { get; } = [];
 
-    /// <summary>Places it was told to expect a request at.</summary>
+    /// <summary>Offsets of the prefetch hints that it got.</summary>
     public List<long> Expected { get; } = [];
 
     public int Running { get; private set; }

@@ -61,7 +61,8 @@ internal static class RecordSamples
             + "resiliency name, columns (2), copies (2), redundancy (2), interleave (4), fault domain (1), size (8), space (8), data space (4), log space (4); "
             + "minimum heat (8), demote cold after ns (8), half-life of heat ns (8); a body may end before the cache space: no cache; before the slice size: no tiers; or before the "
             + "minimum heat: 0, 0 and a day; in version 2: pool of the write cache (16)"),
-        (new VirtualDiskChanged(TieredDisk with { IsConnected = true, WriteCacheSize = 1 << 30, CacheSpace = new SpaceId(3), CachePool = new PoolId(s_guid), Destage = s_destage }),
+        (new VirtualDiskChanged(
+            TieredDisk with { IsConnected = true, WriteCacheSize = 1 << 30, CacheSpace = new SpaceId(3), CachePool = new PoolId(s_guid), Destage = s_destage }),
             "as VirtualDiskCreated"),
         (new VirtualDiskRemoved(new VirtualDiskId(s_guid)), "id (16)"),
         (new SpaceCreated(new SpaceDescription(new SpaceId(1), new VirtualDiskId(s_guid), SpaceKind.WriteCache, 1, 2) { OwnerPool = new PoolId(s_guid) }),
@@ -103,16 +104,23 @@ internal static class RecordSamples
         0 => new PoolChanged(Pool with { FriendlyName = Text(random), ThinProvisioningAlertThreshold = (byte)random.Next(100) }),
         1 => new DiskAdded(MakeDisk((ushort)random.Next(1, 100), random.NextInt64(8 << 20, 1L << 40)) with { SerialNumber = Text(random) }),
         2 => new DiskRemoved(new DiskNumber((ushort)random.Next(20))),
-        3 => new VirtualDiskCreated(VirtualDisk with { Id = new VirtualDiskId(NewGuid(random)), FriendlyName = Text(random), AllowedDisks = Disks(random), CachePool = new PoolId(random.Next(2) == 0 ? Guid.Empty : NewGuid(random)), Destage = Destage(random), TierSettings = new() { MinimumHeat = random.NextInt64(TierSettings.MinimumHeatMax + 1), DemoteColdAfterNs = random.NextInt64(TierSettings.DemoteColdAfterNsMax + 1), HalfLifeNs = random.NextInt64(TierSettings.HalfLifeNsMin, TierSettings.HalfLifeNsMax + 1) } }),
+        3 => new VirtualDiskCreated(
+            VirtualDisk with { Id = new VirtualDiskId(NewGuid(random)), FriendlyName = Text(random), AllowedDisks = Disks(random),
+            CachePool = new PoolId(random.Next(2) == 0 ? Guid.Empty : NewGuid(random)), Destage = Destage(random),
+            TierSettings = new() { MinimumHeat = random.NextInt64(TierSettings.MinimumHeatMax + 1),
+            DemoteColdAfterNs = random.NextInt64(TierSettings.DemoteColdAfterNsMax + 1),
+            HalfLifeNs = random.NextInt64(TierSettings.HalfLifeNsMin, TierSettings.HalfLifeNsMax + 1) } }),
         4 => new SpaceCreated(new SpaceDescription(
-            new SpaceId((uint)random.Next(1, 50)), VirtualDisk.Id, (SpaceKind)random.Next(1, 4), (ushort)random.Next(1, 9), (ushort)random.Next(1, 4)) { OwnerPool = new PoolId(random.Next(2) == 0 ? Guid.Empty : NewGuid(random)) }),
+            new SpaceId((uint)random.Next(1, 50)), VirtualDisk.Id, (SpaceKind)random.Next(1, 4), (ushort)random.Next(1, 9),
+            (ushort)random.Next(1, 4)) { OwnerPool = new PoolId(random.Next(2) == 0 ? Guid.Empty : NewGuid(random)) }),
         5 => Rows(random),
         6 => new RowsFreed(new SpaceId((uint)random.Next(5)), random.Next(100), random.Next(10)),
         7 => new StaleMarked(new SpaceId((uint)random.Next(5)), Stale(random)),
         8 => new StaleCleared(new SpaceId((uint)random.Next(5)), Stale(random)),
         9 => new JobRecord(NewGuid(random), Bytes(random, random.Next(200))),
         10 => new SessionOpened((ulong)random.NextInt64(), NewGuid(random), (ulong)random.NextInt64(), random.NextInt64()),
-        11 => new TierTemplateSet(TierTemplate with { Id = new Guid(random.Next(4), 0, 0, new byte[8]), FriendlyName = Text(random), NumberOfColumns = (ushort)random.Next(70) }),
+        11 => new TierTemplateSet(
+            TierTemplate with { Id = new Guid(random.Next(4), 0, 0, new byte[8]), FriendlyName = Text(random), NumberOfColumns = (ushort)random.Next(70) }),
         12 => new TierTemplateRemoved(new Guid(random.Next(4), 0, 0, new byte[8])),
         13 => Slices(random, random.Next(2) == 0 ? VirtualDisk.Id : TieredDisk.Id),
         14 => Pin(random),
@@ -121,7 +129,8 @@ internal static class RecordSamples
     };
 
     /// <summary>A run of slices, some of them nowhere.</summary>
-    internal static SlicesMapped Slices(Random random, VirtualDiskId disk) => new(disk, random.Next(2000), [.. Enumerable.Range(0, random.Next(1, 4)).Select(_ =>
+    internal static SlicesMapped Slices(Random random, VirtualDiskId disk) =>
+        new(disk, random.Next(2000), [.. Enumerable.Range(0, random.Next(1, 4)).Select(_ =>
         random.Next(3) == 0 ? SliceEntry.None : new SliceEntry(random.Next(3), (uint)random.Next(17), (SliceReason)random.Next(6), 638_000_000_000_000_000))]);
 
     /// <summary>A part of one of few pins; a third of them impossible.</summary>
@@ -158,7 +167,8 @@ internal static class RecordSamples
     private static SlabRef Slab(ushort disk, uint slab) => new(new DiskNumber(disk), slab);
 
     private static string Text(Random random) =>
-        string.Concat(Enumerable.Range(0, random.Next(1, 40)).Select(_ => char.ConvertFromUtf32(random.Next(2) == 0 ? random.Next(32, 127) : random.Next(0x400, 0x500))));
+        string.Concat(Enumerable.Range(0, random.Next(1, 40))
+            .Select(_ => char.ConvertFromUtf32(random.Next(2) == 0 ? random.Next(32, 127) : random.Next(0x400, 0x500))));
 
     private static ImmutableArray<DiskNumber> Disks(Random random) =>
         [.. Enumerable.Range(0, random.Next(4)).Select(_ => new DiskNumber((ushort)random.Next(1, 99)))];

@@ -7,7 +7,8 @@ namespace TierSpaces.Engine.Tests.Management;
 /// <summary>A damaged list of registered disks: invalid entries are left out and reported, the others stay.</summary>
 public sealed class DiskRegistryTests
 {
-    private const string Good = """{"id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","deviceId":3,"uri":"file:/a","friendlyName":"d","description":null,"overrides":null}""";
+    private const string Good =
+        """{"id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","deviceId":3,"uri":"file:/a","friendlyName":"d","description":null,"overrides":null}""";
 
     [Theory]
     [InlineData("null")]

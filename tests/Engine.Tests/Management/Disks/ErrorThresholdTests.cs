@@ -22,7 +22,8 @@ public sealed class ErrorThresholdTests
         _world.Advance(TimeSpan.FromMinutes(2));
 
         PhysicalDiskStatus physical = _world.Physical(bad);
-        Assert.Equal((DiskUsage.Retired, "Predictive Failure", HealthStatus.Warning, 0L), (physical.Usage, physical.OperationalStatus, physical.Health, physical.VirtualDiskBytes));
+        Assert.Equal((DiskUsage.Retired, "Predictive Failure", HealthStatus.Warning, 0L), (physical.Usage, physical.OperationalStatus, physical.Health,
+            physical.VirtualDiskBytes));
         Assert.Contains(_world.Notices, notice => notice.Contains("is expected to fail: 10 distinct places of 64 KiB were bad within 24 hours"));
         _world.Restart();
         Assert.Equal("Predictive Failure", _world.Physical(bad).OperationalStatus);
@@ -73,7 +74,8 @@ public sealed class ErrorThresholdTests
         _world.Restart();
         PhysicalExtent[] extents = [.. _world.Run(_world.Subsystem.Placements.ExtentsAsync(disk, null)).Where(extent => extent.VirtualOffset == 3 * Mebibyte)];
         Assert.Equal(2, extents.Length);
-        int[] disks = [.. extents.Select(extent => _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(physical => physical.UniqueId == extent.PhysicalDisk).DeviceId)];
+        int[] disks = [.. extents.Select(
+            extent => _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(physical => physical.UniqueId == extent.PhysicalDisk).DeviceId)];
         for (int copy = 0; copy < 2; copy++)
         {
             _world.Disks[disks[copy]].Media.Corrupt(extents[copy].PhysicalOffset + (20 * 4096), static sector =>
@@ -89,7 +91,8 @@ public sealed class ErrorThresholdTests
             _world.Advance(TimeSpan.FromSeconds(1));
         }
 
-        Assert.All(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()), physical => Assert.Equal((DiskUsage.AutoSelect, "OK"), (physical.Usage, physical.OperationalStatus)));
+        Assert.All(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()), physical =>
+            Assert.Equal((DiskUsage.AutoSelect, "OK"), (physical.Usage, physical.OperationalStatus)));
         DiskReliability counted = _world.Run(_world.Subsystem.Reliability.GetAsync(_world.Physical(disks[0]).UniqueId));
         Assert.Equal((1, 1), (counted.ChecksumMismatches, counted.BlocksLost));
         VirtualDiskStatus status = Status(disk);

@@ -151,7 +151,8 @@ public sealed class SaturatedDisksTests
         Assert.True(workHasEnded());
         Assert.All(_world.Run(_world.Subsystem.PhysicalDisks.ListAsync()), static one =>
             Assert.Equal(("OK", 0L), (one.OperationalStatus, one.Counters!.MediaErrors)));
-        Assert.DoesNotContain(_world.Notices, static notice => notice.StartsWith("Physical disk", StringComparison.Ordinal) || notice.Contains("is gone", StringComparison.Ordinal));
+        Assert.DoesNotContain(_world.Notices, static notice =>
+            notice.StartsWith("Physical disk", StringComparison.Ordinal) || notice.Contains("is gone", StringComparison.Ordinal));
     }
 
     private async LaneTask<IoError> Client(VirtualDisk disk, int number, Func<bool> isRunning)

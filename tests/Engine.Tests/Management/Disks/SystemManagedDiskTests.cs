@@ -24,7 +24,9 @@ public sealed class SystemManagedDiskTests : IDisposable
 
         IsRejected(() => _world.Run(_world.Subsystem.Pools.AddDisksAsync(_world.Pool, [disk], DiskUsage.AutoSelect)), reason);
         IsRejected(() => _world.Run(_world.Subsystem.Pools.CheckAddDisksAsync(_world.Pool, [disk])), reason);
-        IsRejected(() => _world.Run(_world.Subsystem.Pools.CreateAsync(new PoolDescription { FriendlyName = "q", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [disk], DiskUsage.AutoSelect)), reason);
+        IsRejected(() => _world.Run(
+            _world.Subsystem.Pools.CreateAsync(
+                new PoolDescription { FriendlyName = "q", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab) }, [disk], DiskUsage.AutoSelect)), reason);
         PhysicalDiskStatus listed = _world.Physical(3);
         Assert.Equal(ManagementError.SystemManagedDisk, listed.CannotPool);
         Assert.StartsWith(reason, listed.CannotPoolReason, StringComparison.Ordinal);

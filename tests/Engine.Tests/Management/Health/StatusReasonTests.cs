@@ -21,7 +21,8 @@ public sealed class StatusReasonTests
         _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(_world.NewMirror("d", 8 * Mebibyte)));
         _world.Pull(0);
         _world.Advance(TimeSpan.FromSeconds(2));
-        Assert.Matches("^Physical disk '0' with copies of it is missing. It is looked for again in [1-5] s; what it missed is copied when it is back.$", Reason("virtual disk Degraded"));
+        Assert.Matches("^Physical disk '0' with copies of it is missing. It is looked for again in [1-5] s; what it missed is copied when it is back.$",
+            Reason("virtual disk Degraded"));
         Assert.Matches("^It is missing. It is looked for again in [1-5] s", Reason("physical disk Lost Communication"));
         Assert.Contains("is missing", Reason("pool Degraded"), StringComparison.Ordinal);
     }
@@ -44,7 +45,8 @@ public sealed class StatusReasonTests
         _world.Until(() => _world.Jobs.Any(static job => job.State == JobState.Running));
         Assert.Matches("^Copies of [0-9]+ bytes are out of date. A repair runs \\([0-9]+ % complete, see Get-StorageJob\\).$", Reason("virtual disk Degraded"));
         _world.Run(_world.Subsystem.Jobs.StopAsync(_world.Jobs.Single(static job => job.State == JobState.Running).UniqueId));
-        Assert.Matches("^Copies of [0-9]+ bytes are out of date. Their repair was stopped: Repair-VirtualDisk begins another.$", Reason("virtual disk Degraded"));
+        Assert.Matches("^Copies of [0-9]+ bytes are out of date. Their repair was stopped: Repair-VirtualDisk begins another.$",
+            Reason("virtual disk Degraded"));
         _world.Advance(TimeSpan.FromMinutes(5));
         Assert.NotEmpty(Reason("virtual disk Degraded"));   // it stays stopped
     }
@@ -63,7 +65,8 @@ public sealed class StatusReasonTests
         _world.Until(() => !_world.Disks[1].Pulled);
         _world.Disks[0].ReadFails = (offset, _) => fails && offset > 8 * Mebibyte;
         _world.Until(() => _world.NotOk().Exists(static line => line.Contains("A repair begins", StringComparison.Ordinal)));
-        Assert.Matches("^Copies of [0-9]+ bytes are out of date. A repair begins (in [0-9]+ s|within a second); Repair-VirtualDisk begins one at once.$", Reason("virtual disk Degraded"));
+        Assert.Matches("^Copies of [0-9]+ bytes are out of date. A repair begins (in [0-9]+ s|within a second); Repair-VirtualDisk begins one at once.$",
+            Reason("virtual disk Degraded"));
         fails = false;
         _world.Advance(TimeSpan.FromMinutes(3));
         Assert.Empty(_world.NotOk());

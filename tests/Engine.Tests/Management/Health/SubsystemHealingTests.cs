@@ -286,7 +286,8 @@ public sealed class SubsystemHealingTests
         _world.PutBack(lost);
         _world.Advance(TimeSpan.FromMinutes(1));
 
-        Assert.Equal((DiskUsage.Retired, "OK", 0L), (_world.Physical(lost).Usage, _world.Physical(lost).OperationalStatus, _world.Physical(lost).VirtualDiskBytes));
+        Assert.Equal((DiskUsage.Retired, "OK", 0L), (_world.Physical(lost).Usage, _world.Physical(lost).OperationalStatus,
+            _world.Physical(lost).VirtualDiskBytes));
         Assert.True(_world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_world.Pool, [_world.Physical(lost).UniqueId])));
 
         PhysicalDiskStatus Missing() => _world.Run(_world.Subsystem.PhysicalDisks.ListAsync())
@@ -500,7 +501,8 @@ public sealed class SubsystemHealingTests
         return _world.NewMirror("d", size.Max, filled: false);
     }
 
-    private bool IsWhole(Guid virtualDisk) => _world.Run(_world.Subsystem.Placements.ExtentsAsync(virtualDisk, null)).All(extent => !extent.IsMissing && !extent.IsStale);
+    private bool IsWhole(Guid virtualDisk) => _world.Run(_world.Subsystem.Placements.ExtentsAsync(virtualDisk, null))
+        .All(extent => !extent.IsMissing && !extent.IsStale);
 
     private HealthStatus Health(Guid virtualDisk) => Status(virtualDisk).Health;
 }

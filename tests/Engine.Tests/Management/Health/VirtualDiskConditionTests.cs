@@ -33,9 +33,11 @@ public sealed class VirtualDiskConditionTests
     {
         (VirtualDiskCondition Condition, HealthStatus Health, string Status, string Reason)[] cases =
         [
-            (new VirtualDiskCondition { ClosedReason = "Its storage pool is not open: why" }, HealthStatus.Unhealthy, "Detached", "Its storage pool is not open: why"),
+            (new VirtualDiskCondition { ClosedReason = "Its storage pool is not open: why" }, HealthStatus.Unhealthy, "Detached",
+            "Its storage pool is not open: why"),
             (new VirtualDiskCondition { AwaitsDecision = true }, HealthStatus.Unhealthy, "Detached", "It is detached until a commit is decided"),
-            (new VirtualDiskCondition { Fault = IoError.DeviceGone, FaultReason = "why" }, HealthStatus.Unhealthy, "Detached", "It takes no more requests: why"),
+            (new VirtualDiskCondition { Fault = IoError.DeviceGone, FaultReason = "why" }, HealthStatus.Unhealthy, "Detached",
+            "It takes no more requests: why"),
             (s_served with { IsComplete = false, LacksLog = true }, HealthStatus.Unhealthy, "No Redundancy", "No copy of its integrity log is there"),
             (s_served with { FullDisk = "d1" }, HealthStatus.Warning, "OK", "The file system under physical disk 'd1' is full"),
             (s_served with { LostCacheReason = "why" }, HealthStatus.Warning, "OK", "Its write cache takes no writes: why"),
@@ -43,7 +45,8 @@ public sealed class VirtualDiskConditionTests
             (s_served with { CapacityReason = "why" }, HealthStatus.Warning, "Stressed", "why"),
             (s_served with { IsDegraded = true, Missing = [new MissingCopies("d2", 5 * Second)] }, HealthStatus.Warning, "Degraded",
                 "Physical disk 'd2' with copies of it is missing. It is looked for again in 5 s"),
-            (s_served with { IsDegraded = true, BytesBehind = 7, RepairPercent = 40 }, HealthStatus.Warning, "Degraded", "Copies of 7 bytes are out of date. A repair runs (40 % complete"),
+            (s_served with { IsDegraded = true, BytesBehind = 7, RepairPercent = 40 }, HealthStatus.Warning, "Degraded",
+            "Copies of 7 bytes are out of date. A repair runs (40 % complete"),
             (s_served with { IsDegraded = true, BytesBehind = 7, IsRepairStopped = true }, HealthStatus.Warning, "Degraded",
                 "Copies of 7 bytes are out of date. Their repair was stopped"),
             (s_served with { IsExported = false, ExportProblem = "why" }, HealthStatus.Healthy, "Detached", "It is not served: why"),
@@ -68,7 +71,8 @@ public sealed class VirtualDiskConditionTests
             (there with { IsMissing = true, IsOutside = true }, "Lost Communication", "It is there and does not take part in its storage pool."),
             (there with { IsHung = true }, "Lost Communication", "It does not answer"),
             (there with { IsFailing = true }, "Predictive Failure", "It has had too many errors (see Get-StorageReliabilityCounter). It is retired as soon as"),
-            (there with { IsFailing = true, IsRetired = true }, "Predictive Failure", "It has had too many errors (see Get-StorageReliabilityCounter) and is retired"),
+            (there with { IsFailing = true, IsRetired = true }, "Predictive Failure",
+            "It has had too many errors (see Get-StorageReliabilityCounter) and is retired"),
         ];
 
         Assert.All(cases, static expected =>

@@ -27,7 +27,8 @@ public sealed partial class LargeSizesTests
     [InlineData("Simple", ProvisioningType.Thin, ChecksumKind.CRC32C, 0)]
     [InlineData("Mirror", ProvisioningType.Thin, ChecksumKind.CRC32C, 0)]
     [InlineData("Mirror", ProvisioningType.Thin, ChecksumKind.None, 32 * Gibibyte)]
-    public void The_maximum_can_be_created_and_one_unit_more_is_refused_with_numbers(string layout, ProvisioningType provisioning, ChecksumKind checksum, long cache)
+    public void The_maximum_can_be_created_and_one_unit_more_is_refused_with_numbers(string layout, ProvisioningType provisioning, ChecksumKind checksum,
+        long cache)
     {
         SubsystemWorld world = NewWorld();
         SupportedSize foretold = world.Run(world.Subsystem.Placements.SupportedSizeAsync(world.Pool, layout));
@@ -69,13 +70,15 @@ public sealed partial class LargeSizesTests
         Assert.True(foretold.Max > MemberBytes / 2 && foretold.Max % foretold.Divisor == 0, $"{foretold}");
         if (cache == 0 && provisioning == ProvisioningType.Fixed)
         {
-            VirtualDiskRequest one = new() { FriendlyName = "one", ProvisioningType = provisioning, Tiers = [new TierRequest(slow, foretold.Max + foretold.Divisor)] };
+            VirtualDiskRequest one =
+                new() { FriendlyName = "one", ProvisioningType = provisioning, Tiers = [new TierRequest(slow, foretold.Max + foretold.Divisor)] };
             Assert.Contains($"{foretold.Max} bytes", Try(world, one)?.Message ?? "made", StringComparison.Ordinal);
         }
 
         VirtualDiskRequest request = new()
         {
-            FriendlyName = "d", ProvisioningType = provisioning, WriteCacheSize = cache, Tiers = [new TierRequest(fast, 64 * Gibibyte), new TierRequest(slow, 1L << 60)],
+            FriendlyName = "d", ProvisioningType = provisioning, WriteCacheSize = cache,
+                Tiers = [new TierRequest(fast, 64 * Gibibyte), new TierRequest(slow, 1L << 60)],
         };
         ManagementException? rejected = Try(world, request);
         Assert.NotNull(rejected);

@@ -70,7 +70,8 @@ public sealed class SubsystemPlansTests
     public void What_cannot_be_made_cannot_be_planned()
     {
         _world.NewPool(2);
-        Assert.Equal(ManagementError.NotEnoughCapacity, Refused(() => _world.Subsystem.Placements.PlanNewAsync(_world.Pool, new() { FriendlyName = "d", SizeBytes = 1L << 40 })));
+        Assert.Equal(ManagementError.NotEnoughCapacity,
+            Refused(() => _world.Subsystem.Placements.PlanNewAsync(_world.Pool, new() { FriendlyName = "d", SizeBytes = 1L << 40 })));
         Guid id = _world.NewMirror("d", 4 << 20, filled: false);
         Assert.Equal(ManagementError.NotEnoughCapacity, Refused(() => _world.Subsystem.Placements.PlanResizeAsync(id, 1L << 40)));
         Assert.Equal(ManagementError.SizeNotSupported, Refused(() => _world.Subsystem.Placements.PlanResizeAsync(id, 1)));

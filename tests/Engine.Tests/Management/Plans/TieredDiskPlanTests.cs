@@ -73,7 +73,8 @@ public sealed partial class TieredDiskPlanTests
         SubsystemWorld world = new();
         world.NewPool([(64 * Mebibyte, MediaType.SSD), (64 * Mebibyte, MediaType.HDD)]);
         TierRequest[] tiers = [.. new[] { (MediaType.SSD, 4), (MediaType.HDD, 8) }.Select(tier => new TierRequest(
-            world.Run(world.Subsystem.Tiers.CreateTemplateAsync(world.Pool, new TierTemplateRequest { FriendlyName = $"{tier.Item1}", MediaType = tier.Item1 })).UniqueId, tier.Item2 * Mebibyte))];
+            world.Run(world.Subsystem.Tiers.CreateTemplateAsync(
+                world.Pool, new TierTemplateRequest { FriendlyName = $"{tier.Item1}", MediaType = tier.Item1 })).UniqueId, tier.Item2 * Mebibyte))];
         VirtualDiskStatus disk = world.Run(world.Subsystem.VirtualDisks.CreateAsync(
             world.Pool, new VirtualDiskRequest { FriendlyName = "d", ResiliencySettingName = "Simple", Tiers = tiers, WriteCacheSize = 0 }));
         Assert.Equal(["d_SSD 4 0 4 0", "d_HDD 8 0 8 0"], Shown());
@@ -96,7 +97,8 @@ public sealed partial class TieredDiskPlanTests
         {
             SupportedSize sizes = world.Run(world.Subsystem.Tiers.SupportedSizeAsync(tier.UniqueId, null));
             Assert.Equal((tier.SizeBytes, disk.Description.SliceSize), (sizes.Min, sizes.Divisor));
-            Assert.Equal((ManagementError.NotEnoughCapacity, sizes.Max), Most(Refused(() => world.Run(world.Subsystem.Tiers.PlanResizeAsync(tier.UniqueId, sizes.Max + 1)))));
+            Assert.Equal((ManagementError.NotEnoughCapacity, sizes.Max),
+                Most(Refused(() => world.Run(world.Subsystem.Tiers.PlanResizeAsync(tier.UniqueId, sizes.Max + 1)))));
             Assert.Equal(sizes.Max, world.Run(world.Subsystem.Tiers.ResizeAsync(tier.UniqueId, sizes.Max)).SizeBytes);
         }
 
@@ -155,7 +157,8 @@ public sealed partial class TieredDiskPlanTests
     }
 
     private static Guid[] RandomTemplates(SubsystemWorld world, Random random) =>
-        [.. new[] { ("fast", MediaType.SSD), ("slow", MediaType.HDD) }.Select(pair => world.Run(world.Subsystem.Tiers.CreateTemplateAsync(world.Pool, new TierTemplateRequest
+        [.. new[] { ("fast", MediaType.SSD), ("slow", MediaType.HDD) }.Select(
+            pair => world.Run(world.Subsystem.Tiers.CreateTemplateAsync(world.Pool, new TierTemplateRequest
         {
             FriendlyName = pair.Item1, MediaType = pair.Item2, NumberOfDataCopies = random.Next(1, 3), NumberOfColumns = random.Next(2),
             Interleave = (16 << 10) << random.Next(5),
@@ -164,7 +167,8 @@ public sealed partial class TieredDiskPlanTests
     private static StorageTierStatus[] TiersOf(SubsystemWorld world, VirtualDiskStatus disk) =>
         [.. world.Run(world.Subsystem.Tiers.ListAsync()).Where(tier => tier.VirtualDisk == disk.Description.Id.Value)];
 
-    private static ManagementException? Try(SubsystemWorld world, VirtualDiskRequest request) => Refused(() => world.Run(world.Subsystem.Placements.PlanNewAsync(world.Pool, request)));
+    private static ManagementException? Try(SubsystemWorld world, VirtualDiskRequest request) =>
+        Refused(() => world.Run(world.Subsystem.Placements.PlanNewAsync(world.Pool, request)));
 
     private static ManagementException? Refused(Action verb)
     {

@@ -52,7 +52,9 @@ public sealed class WriteCachePlanTests
     {
         NewPool("SSD SSD HDD HDD", 64 * Mebibyte);
         Assert.Equal(0, New(new() { FriendlyName = "a", SizeBytes = 8 * Mebibyte, MediaType = MediaType.SSD }).Description.WriteCacheSize);
-        Assert.Equal(3 * Mebibyte, New(new() { FriendlyName = "b", SizeBytes = 8 * Mebibyte, MediaType = MediaType.SSD, WriteCacheSize = (2 * Mebibyte) + 1 }).Description.WriteCacheSize);
+        Assert.Equal(3 * Mebibyte,
+            New(new() { FriendlyName = "b", SizeBytes = 8 * Mebibyte, MediaType = MediaType.SSD,
+            WriteCacheSize = (2 * Mebibyte) + 1 }).Description.WriteCacheSize);
     }
 
     [Fact]
@@ -73,7 +75,8 @@ public sealed class WriteCachePlanTests
     public void Too_few_disks_are_refused_with_what_there_is_and_what_to_do()
     {
         NewPool("SSD HDD HDD SSDJournal", 64 * Mebibyte);
-        ManagementException rejected = Refused(new() { FriendlyName = "d", SizeBytes = 8 * Mebibyte, NumberOfDataCopies = 3, NumberOfColumns = 1, WriteCacheSize = Mebibyte });
+        ManagementException rejected = Refused(
+            new() { FriendlyName = "d", SizeBytes = 8 * Mebibyte, NumberOfDataCopies = 3, NumberOfColumns = 1, WriteCacheSize = Mebibyte });
         Assert.Equal(ManagementError.NotEnoughPhysicalDisks, rejected.Error);
         Assert.Equal(
             "-WriteCacheSize 1048576: the write cache of Mirror with 3 copies needs 3 disks of usage Journal or flash (SSD, SCM); "
@@ -85,14 +88,16 @@ public sealed class WriteCachePlanTests
     public void A_size_and_automatic_contradict_each_other()
     {
         NewPool("SSD SSD HDD HDD", 64 * Mebibyte);
-        Assert.Equal(ManagementError.WriteCacheSizeRange, Refused(new() { FriendlyName = "d", SizeBytes = Mebibyte, WriteCacheSize = 0, AutoWriteCacheSize = true }).Error);
+        Assert.Equal(ManagementError.WriteCacheSizeRange,
+            Refused(new() { FriendlyName = "d", SizeBytes = Mebibyte, WriteCacheSize = 0, AutoWriteCacheSize = true }).Error);
     }
 
     [Fact]
     public void Above_a_gibibyte_the_time_of_a_replay_is_told()
     {
         NewPool("SSD SSD HDD HDD", 4 * Gibibyte);
-        Assert.Contains("may take about 4 seconds", Assert.Single(New(new() { FriendlyName = "a", SizeBytes = 1, WriteCacheSize = Gibibyte + 1 }).Remarks), StringComparison.Ordinal);
+        Assert.Contains("may take about 4 seconds", Assert.Single(New(new() { FriendlyName = "a", SizeBytes = 1, WriteCacheSize = Gibibyte + 1 }).Remarks),
+            StringComparison.Ordinal);
         Assert.Empty(New(new() { FriendlyName = "b", SizeBytes = 1, WriteCacheSize = Gibibyte }).Remarks);
     }
 
@@ -129,11 +134,13 @@ public sealed class WriteCachePlanTests
         ManagementException? rejected = Try(world, request);
         if (rejected?.Error != ManagementError.WriteCacheSizeRange)
         {
-            Assert.True(rejected is null or { Error: ManagementError.NotEnoughCapacity or ManagementError.NotEnoughPhysicalDisks or ManagementError.ColumnsRange }, rejected?.Message);
+            Assert.True(rejected is null
+                or { Error: ManagementError.NotEnoughCapacity or ManagementError.NotEnoughPhysicalDisks or ManagementError.ColumnsRange }, rejected?.Message);
             return rejected is null ? request : null;
         }
 
-        VirtualDiskRequest largest = request with { WriteCacheSize = long.Parse(Regex.Match(rejected.Message, "at most ([0-9]+) bytes").Groups[1].Value, CultureInfo.InvariantCulture) };
+        VirtualDiskRequest largest =
+            request with { WriteCacheSize = long.Parse(Regex.Match(rejected.Message, "at most ([0-9]+) bytes").Groups[1].Value, CultureInfo.InvariantCulture) };
         Assert.Null(Try(world, largest));
         Assert.Equal(ManagementError.WriteCacheSizeRange, Try(world, largest with { WriteCacheSize = largest.WriteCacheSize + 1 })?.Error);
         return largest;
@@ -199,7 +206,8 @@ public sealed class WriteCachePlanTests
 
         try
         {
-            world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, new() { FriendlyName = "first", NumberOfDataCopies = 1, SizeBytes = random.Next(1, 20) * Mebibyte }));
+            world.Run(world.Subsystem.VirtualDisks.CreateAsync(
+                world.Pool, new() { FriendlyName = "first", NumberOfDataCopies = 1, SizeBytes = random.Next(1, 20) * Mebibyte }));
         }
         catch (ManagementException)
         {

@@ -69,7 +69,8 @@ public sealed class SmallPoolPagesTests
     public void No_size_is_offered_that_the_metadata_cannot_describe()
     {
         _world.NewPool(64);
-        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("thin", 1L << 40))));
+        ManagementException rejected =
+            Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("thin", 1L << 40))));
         Assert.Contains("at most ", rejected.Message, StringComparison.Ordinal);
         Assert.Contains("has 83 pages, of which ", rejected.Message, StringComparison.Ordinal);
         Assert.Empty(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()));
@@ -77,13 +78,16 @@ public sealed class SmallPoolPagesTests
         long most = long.Parse(rejected.Message.Split("at most ")[1].Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture);
         Assert.InRange(most, 4L << 30, 1L << 40);
         Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("thin", most / 2))).Description.Id.Value;
-        Assert.Contains("pages", Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ResizeAsync(id, 2 * most))).Message, StringComparison.Ordinal);
+        Assert.Contains("pages", Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ResizeAsync(id, 2 * most))).Message,
+            StringComparison.Ordinal);
 
-        ManagementException beside = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("other", most))));
+        ManagementException beside =
+            Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("other", most))));
         Assert.Matches("83 pages, of which [0-9]+ are in use and [1-9][0-9]* kept for first writes of thin virtual disks", beside.Message);
 
         SupportedSize offered = _world.Run(_world.Subsystem.Placements.SupportedSizeAsync(_world.Pool, "Simple"));
-        _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, new VirtualDiskRequest { FriendlyName = "fixed", ResiliencySettingName = "Simple", SizeBytes = offered.Max }));
+        _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(
+            _world.Pool, new VirtualDiskRequest { FriendlyName = "fixed", ResiliencySettingName = "Simple", SizeBytes = offered.Max }));
         Assert.True(Pool.MetadataPages!.Value.Used <= 83);
     }
 
@@ -93,15 +97,19 @@ public sealed class SmallPoolPagesTests
         _world.NewPool(4);
         Guid large = _world.NewDisk(40L << 30);
         foreach (Func<Task<bool>> add in (Func<Task<bool>>[])
-            [() => _world.Subsystem.Pools.CheckAddDisksAsync(_world.Pool, [large]), () => _world.Subsystem.Pools.AddDisksAsync(_world.Pool, [large], DiskUsage.AutoSelect)])
+            [() => _world.Subsystem.Pools.CheckAddDisksAsync(_world.Pool, [large]), () =>
+                _world.Subsystem.Pools.AddDisksAsync(_world.Pool, [large], DiskUsage.AutoSelect)])
         {
             ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(add()));
             Assert.Contains("The metadata area of the pool has 83 pages, and ", rejected.Message, StringComparison.Ordinal);
         }
 
-        Assert.Equal(4 * 64 * Mebibyte, _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Where(static disk => disk.PoolId is not null).Sum(static disk => disk.SizeBytes));
+        Assert.Equal(4 * 64 * Mebibyte, _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Where(static disk => disk.PoolId is not null)
+            .Sum(static disk => disk.SizeBytes));
         Assert.Null(_world.Physical(4).CannotPool);
-        Assert.Contains("83 pages", Assert.Throws<ManagementException>(() => _world.NewPool([(64 * Mebibyte, MediaType.SSD), (40L << 30, MediaType.SSD)], "q")).Message, StringComparison.Ordinal);
+        Assert.Contains("83 pages",
+            Assert.Throws<ManagementException>(() => _world.NewPool([(64 * Mebibyte, MediaType.SSD), (40L << 30, MediaType.SSD)], "q")).Message,
+            StringComparison.Ordinal);
         _world.AddDisk(DiskUsage.AutoSelect);
     }
 
@@ -125,6 +133,7 @@ public sealed class SmallPoolPagesTests
 
     private static VirtualDiskRequest Thin(string name, long bytes) => new()
     {
-        FriendlyName = name, ResiliencySettingName = "Mirror", NumberOfColumns = 1, ProvisioningType = ProvisioningType.Thin, SizeBytes = bytes, WriteCacheSize = 0,
+        FriendlyName = name, ResiliencySettingName = "Mirror", NumberOfColumns = 1, ProvisioningType = ProvisioningType.Thin, SizeBytes = bytes,
+            WriteCacheSize = 0,
     };
 }

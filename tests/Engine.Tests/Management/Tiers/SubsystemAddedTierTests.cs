@@ -38,8 +38,11 @@ public sealed partial class SubsystemAddedTierTests
         StorageTierStatus tier = _world.Run(_world.Subsystem.Tiers.AddAsync(id, request));
         Assert.Equal(($"d_{added}{copies}", 6 * Mebibyte, 0L, added == MediaType.SCM), (tier.FriendlyName, tier.SizeBytes, tier.MappedBytes, tier.IsFastest));
         Assert.Equal(planned.Tier with { Id = tier.UniqueId }, _world.Opened(id).Description.Part(2));
-        (Guid, long)[] placed = [.. _world.Run(_world.Subsystem.Placements.GetAsync(id)).Data.Where(extent => extent.Tier == tier.UniqueId).Select(static extent => (extent.PhysicalDisk, extent.PhysicalOffset))];
-        Assert.Equal(planned.Placement.Data.Select(static extent => (extent.PhysicalDisk, extent.PhysicalOffset)), provisioning == ProvisioningType.Fixed ? placed : []);
+        (Guid, long)[] placed =
+            [.. _world.Run(_world.Subsystem.Placements.GetAsync(id)).Data.Where(extent => extent.Tier == tier.UniqueId)
+                .Select(static extent => (extent.PhysicalDisk, extent.PhysicalOffset))];
+        Assert.Equal(planned.Placement.Data.Select(static extent => (extent.PhysicalDisk, extent.PhysicalOffset)), provisioning == ProvisioningType.Fixed
+            ? placed : []);
         string[] expected = [.. new[] { "d_SCM", "d_SSD", "d_HDD" }.Select(name => name == $"d_{added}" ? name + copies : name + 1)];
         Check(expected, 18 * Mebibyte);
         _world.Restart();
@@ -69,7 +72,8 @@ public sealed partial class SubsystemAddedTierTests
     {
         Guid id = New([MediaType.SSD, MediaType.HDD]).Description.Id.Value;
         Guid template = Template(MediaType.SCM, copies);
-        ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Tiers.AddAsync(id, new TierRequest(template, 1L << 40))));
+        ManagementException rejected =
+            Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Tiers.AddAsync(id, new TierRequest(template, 1L << 40))));
         Assert.Equal(ManagementError.NotEnoughCapacity, rejected.Error);
         long most = long.Parse(AtMost().Match(rejected.Message).Groups[1].Value, CultureInfo.InvariantCulture);
         Assert.InRange(most, 64 * Mebibyte, 256 * Mebibyte);
@@ -105,7 +109,8 @@ public sealed partial class SubsystemAddedTierTests
         Assert.Equal([0L, 1L, 0L], outlook.Plan.Pinned);
         _world.Write(id, 13 * Mebibyte, 4096);
         Assert.Equal(0, _world.Run(_world.Subsystem.Slices.ListAsync(id, 13 * Mebibyte, 1, _world.Lane.NowNs)).Slices[0].Entry.Tier);
-        Assert.Equal([1L, 0L, 0L], Shown(id).Select(static tier => tier.Counters!.SlicesAllocated - (tier.FriendlyName == "d_SSD1" ? 4 : tier.FriendlyName == "d_HDD1" ? 8 : 0)));
+        Assert.Equal([1L, 0L, 0L], Shown(id)
+            .Select(static tier => tier.Counters!.SlicesAllocated - (tier.FriendlyName == "d_SSD1" ? 4 : tier.FriendlyName == "d_HDD1" ? 8 : 0)));
     }
 
     [Fact]
@@ -113,9 +118,11 @@ public sealed partial class SubsystemAddedTierTests
     {
         Guid tiered = New([MediaType.SSD, MediaType.HDD], cache: 2 * Mebibyte).Description.Id.Value;
         Guid plain = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(
-            _world.Pool, new VirtualDiskRequest { FriendlyName = "plain", SizeBytes = 4 * Mebibyte, ResiliencySettingName = "Simple", WriteCacheSize = 0 })).Description.Id.Value;
+            _world.Pool, new VirtualDiskRequest { FriendlyName = "plain", SizeBytes = 4 * Mebibyte, ResiliencySettingName = "Simple",
+            WriteCacheSize = 0 })).Description.Id.Value;
         Guid thin = _world.Run(_world.Subsystem.Tiers.CreateTemplateAsync(
-            _world.Pool, new TierTemplateRequest { FriendlyName = "thin", MediaType = MediaType.SCM, ResiliencySettingName = "Simple", ProvisioningType = ProvisioningType.Thin })).UniqueId;
+            _world.Pool, new TierTemplateRequest { FriendlyName = "thin", MediaType = MediaType.SCM, ResiliencySettingName = "Simple",
+            ProvisioningType = ProvisioningType.Thin })).UniqueId;
         Refused(plain, Template(MediaType.SCM, 1), ManagementError.NotSupported, "Virtual disk 'plain' has no tiers");
         Refused(tiered, Template(MediaType.SSD, 2), ManagementError.InvalidParameter, "of which virtual disk 'd' has storage tier 'd_SSD1'");
         Refused(tiered, thin, ManagementError.InvalidParameter, "storage tier 'thin' is Thin, and Fixed is asked for");
@@ -127,14 +134,16 @@ public sealed partial class SubsystemAddedTierTests
         void Refused(Guid disk, Guid template, ManagementError problem, string why)
         {
             long[] before = [.. _world.Run(_world.Subsystem.Pools.ListAsync()).Select(static pool => pool.AllocatedBytes)];
-            ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Tiers.AddAsync(disk, new TierRequest(template, Mebibyte))));
+            ManagementException rejected =
+                Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Tiers.AddAsync(disk, new TierRequest(template, Mebibyte))));
             Assert.Equal((problem, true), (rejected.Error, rejected.Message.Contains(why, StringComparison.Ordinal)));
             Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Tiers.PlanAddAsync(disk, new TierRequest(template, Mebibyte))));
             Assert.Equal(before, _world.Run(_world.Subsystem.Pools.ListAsync()).Select(static pool => pool.AllocatedBytes));
         }
     }
 
-    private VirtualDiskStatus New(MediaType[] media, ProvisioningType provisioning = ProvisioningType.Fixed, long cache = 0) => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(
+    private VirtualDiskStatus New(MediaType[] media, ProvisioningType provisioning = ProvisioningType.Fixed, long cache = 0) =>
+        _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(
         _world.Pool, new VirtualDiskRequest
         {
             FriendlyName = "d", Tiers = [new TierRequest(Template(media[0], 1), 4 * Mebibyte), new TierRequest(Template(media[1], 1), 8 * Mebibyte)],

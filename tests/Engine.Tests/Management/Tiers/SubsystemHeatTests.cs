@@ -5,7 +5,9 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.Tests.Management;
 
-/// <summary>Slices looked at, and heat brought from one pool to another. Virtual disks have so many slices on the fast tier and so many on the slow one.</summary>
+/// <summary>
+/// Slices looked at, and heat brought from one pool to another. Virtual disks have so many slices on the fast tier and so many on the slow one.
+/// </summary>
 public sealed class SubsystemHeatTests
 {
     private const int Mi = 1 << 20;
@@ -25,7 +27,8 @@ public sealed class SubsystemHeatTests
         SlicePage two = _world.Run(_world.Subsystem.Slices.ListAsync(disk, one.Next, long.MaxValue, ranking.NowNs));
         Assert.Equal(slices[3..], two.Slices.Select(static slice => slice.Slice));
         Assert.Equal((SliceService.SlicesAtOnce + 8L) << 18, two.Next);
-        Assert.Equal([4, 3, 2, 1, 0], one.Slices.Concat(two.Slices).Select(slice => ranking.Hotter(slice.Heat)));   // each was used once more than the one before
+        // Each was used once more than the one before.
+        Assert.Equal([4, 3, 2, 1, 0], one.Slices.Concat(two.Slices).Select(slice => ranking.Hotter(slice.Heat)));
         Assert.Equal(0, ranking.Hotter(1e9));
         Assert.Equal(5, ranking.Hotter(0));
 

@@ -66,8 +66,10 @@ public sealed class SubsystemOptimizeTests
     public void A_pool_that_is_read_only_or_not_there_is_refused()
     {
         _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, pool => pool with { IsReadOnly = true }));
-        Assert.Equal(ManagementError.PoolReadOnly, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Rebalance.OptimizeAsync(_world.Pool))).Error);
-        Assert.Equal(ManagementError.ObjectNotFound, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Rebalance.OptimizeAsync(Guid.Empty))).Error);
+        Assert.Equal(ManagementError.PoolReadOnly,
+            Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Rebalance.OptimizeAsync(_world.Pool))).Error);
+        Assert.Equal(ManagementError.ObjectNotFound,
+            Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Rebalance.OptimizeAsync(Guid.Empty))).Error);
         Assert.Empty(_world.Jobs);
     }
 

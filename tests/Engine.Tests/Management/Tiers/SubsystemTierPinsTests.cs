@@ -44,7 +44,8 @@ public sealed class SubsystemTierPinsTests
         Assert.Equal(3, Pins().Length);
         Assert.True(_world.Run(_world.Subsystem.Pins.RemoveAsync(_disk, pin.Pin.Id)));
         Assert.Equal(["", ""], Pins().Select(one => one.Pin.Label));
-        Assert.Equal(ManagementError.ObjectNotFound, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Pins.RemoveAsync(_disk, pin.Pin.Id))).Error);
+        Assert.Equal(ManagementError.ObjectNotFound,
+            Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Pins.RemoveAsync(_disk, pin.Pin.Id))).Error);
     }
 
     [Fact]
@@ -101,13 +102,15 @@ public sealed class SubsystemTierPinsTests
     [Fact]
     public void What_cannot_be_a_pin_is_refused_by_name()
     {
-        Assert.Contains($"1048577 bytes at {15 * Slice} are not within virtual disk 'd'", Refused(0, "/f", new PinnedRange(15 * Slice, Slice + 1)).Message, StringComparison.Ordinal);
+        Assert.Contains($"1048577 bytes at {15 * Slice} are not within virtual disk 'd'", Refused(0, "/f", new PinnedRange(15 * Slice, Slice + 1)).Message,
+            StringComparison.Ordinal);
         Assert.Contains("-1", Refused(0, "/f", new PinnedRange(-1, 2)).Message, StringComparison.Ordinal);
         Assert.Contains("0 bytes at 4096", Refused(0, "/f", new PinnedRange(4096, 0)).Message, StringComparison.Ordinal);
         Assert.Contains("0 pieces", Refused(0, "/f").Message, StringComparison.Ordinal);
         Assert.Contains("1025 bytes", Refused(0, "/" + new string('f', 1024), new PinnedRange(0, 1)).Message, StringComparison.Ordinal);
         PinRequest strange = Request(0, "/f", new PinnedRange(0, 1)) with { Tier = _disk };
-        Assert.Contains("It has d_fast, d_slow.", Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Pins.SetAsync(strange))).Action, StringComparison.Ordinal);
+        Assert.Contains("It has d_fast, d_slow.", Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Pins.SetAsync(strange))).Action,
+            StringComparison.Ordinal);
         Assert.Empty(Pins());
     }
 
@@ -143,11 +146,13 @@ public sealed class SubsystemTierPinsTests
     private Guid Template(string name, MediaType medium) => _world.Run(_world.Subsystem.Tiers.CreateTemplateAsync(
         _world.Pool, new TierTemplateRequest { FriendlyName = name, MediaType = medium, ResiliencySettingName = "Simple" })).UniqueId;
 
-    private PinRequest Request(int tier, string label, params PinnedRange[] ranges) => new(_disk, _world.Opened(_disk).Description.Tiers[tier].Id, label, ranges);
+    private PinRequest Request(int tier, string label, params PinnedRange[] ranges) =>
+        new(_disk, _world.Opened(_disk).Description.Tiers[tier].Id, label, ranges);
 
     private PinStatus Set(int tier, string label, params PinnedRange[] ranges) => _world.Run(_world.Subsystem.Pins.SetAsync(Request(tier, label, ranges)));
 
-    private ManagementException Refused(int tier, string label, params PinnedRange[] ranges) => Assert.Throws<ManagementException>(() => Set(tier, label, ranges));
+    private ManagementException Refused(int tier, string label, params PinnedRange[] ranges) =>
+        Assert.Throws<ManagementException>(() => Set(tier, label, ranges));
 
     private PinStatus[] Pins() => _world.Run(_world.Subsystem.Pins.ListAsync(_disk));
 

@@ -7,7 +7,9 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Management;
 
-/// <summary>Optimizing a virtual disk of four slices on the fast tier and sixteen on the slow one, sixteen of them written: slices 0 to 3 are on the fast one.</summary>
+/// <summary>
+/// Optimizing a virtual disk of four slices on the fast tier and sixteen on the slow one, sixteen of them written: slices 0 to 3 are on the fast one.
+/// </summary>
 public sealed class SubsystemTiersTests
 {
     private const int Slice = 1 << 20;
@@ -35,7 +37,8 @@ public sealed class SubsystemTiersTests
         TierOptimization planned = _world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk));
         Assert.Null(planned.Job);
         TierOptimization done = _world.Run(_world.Subsystem.TierOptimizer.OptimizeAsync(_disk));
-        Assert.Equal(planned.Plan.Moves.Select(static move => (move.Slice, move.From, move.To)), done.Plan.Moves.Select(static move => (move.Slice, move.From, move.To)));
+        Assert.Equal(planned.Plan.Moves.Select(static move => (move.Slice, move.From, move.To)),
+            done.Plan.Moves.Select(static move => (move.Slice, move.From, move.To)));
         Assert.Equal((JobState.Completed, 2L * Slice, 2L * Slice), (done.Job!.State, done.Job.BytesPromoted, done.Job.BytesDemoted));
         Assert.Empty(_world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk)).Plan.Moves);
 
@@ -87,7 +90,8 @@ public sealed class SubsystemTiersTests
     {
         Heat(12);
         _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, static pool => pool with { IsReadOnly = true }));
-        Assert.Equal(ManagementError.PoolReadOnly, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierOptimizer.OptimizeAsync(_disk))).Error);
+        Assert.Equal(ManagementError.PoolReadOnly,
+            Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierOptimizer.OptimizeAsync(_disk))).Error);
         Assert.Equal(ManagementError.PoolReadOnly, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk))).Error);
     }
 
@@ -151,7 +155,8 @@ public sealed class SubsystemTiersTests
         _world.Advance(TimeSpan.FromDays(10));
         Heat(2);
         TierOptimization planned = _world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk));
-        Assert.Equal([(0, SliceReason.Cold), (1, SliceReason.Cold), (3, SliceReason.Cold)], planned.Plan.Moves.Select(static move => (move.Slice, move.Reason)).Order());
+        Assert.Equal([(0, SliceReason.Cold), (1, SliceReason.Cold), (3, SliceReason.Cold)], planned.Plan.Moves.Select(static move => (move.Slice, move.Reason))
+            .Order());
         Set(TierSettings.Default);
         Assert.Empty(_world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk)).Plan.Moves);
     }
@@ -188,10 +193,13 @@ public sealed class SubsystemTiersTests
     [Fact]
     public void Impossible_times_and_reserves_are_refused_and_change_nothing()
     {
-        foreach (TierSchedule wrong in new TierSchedule[] { new(true, []), new(true, [1440]), new(true, [-1]), new(true, [.. Enumerable.Range(0, 49)]), new(true, [1], true, 51) })
+        foreach (TierSchedule wrong in new TierSchedule[] { new(true, []), new(true, [1440]), new(true, [-1]), new(true, [.. Enumerable.Range(0, 49)]),
+            new(true, [1], true, 51) })
         {
-            Assert.Equal(ManagementError.InvalidParameter, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, wrong))).Error);
-            Assert.Equal(ManagementError.InvalidParameter, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierSchedules.CheckSetAsync(_world.Pool, wrong))).Error);
+            Assert.Equal(ManagementError.InvalidParameter,
+                Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, wrong))).Error);
+            Assert.Equal(ManagementError.InvalidParameter,
+                Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierSchedules.CheckSetAsync(_world.Pool, wrong))).Error);
         }
 
         Assert.True(_world.Run(_world.Subsystem.TierSchedules.CheckSetAsync(_world.Pool, new TierSchedule(true, [5]))));

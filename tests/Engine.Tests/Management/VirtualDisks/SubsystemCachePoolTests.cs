@@ -41,7 +41,8 @@ public sealed class SubsystemCachePoolTests
         Assert.Equal(new WriteCount(1, Length), Status(id).WriteCache!.Cached);
         VirtualDiskPlacement placement = _world.Run(_world.Subsystem.Placements.GetAsync(id));
         Assert.Equal(8, placement.Cache.Length);
-        Assert.All(placement.Cache, extent => Assert.Equal(_cachePool, _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(one => one.UniqueId == extent.PhysicalDisk).PoolId));
+        Assert.All(placement.Cache, extent =>
+            Assert.Equal(_cachePool, _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Single(one => one.UniqueId == extent.PhysicalDisk).PoolId));
         Assert.Equal(8, _world.Run(_world.Subsystem.Placements.PlanNewAsync(OwnerPool, Request("e"))).Cache.Length);
     }
 
@@ -129,10 +130,12 @@ public sealed class SubsystemCachePoolTests
         Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 7 * Mebibyte)));
         Assert.Equal(6 * Mebibyte, _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 6 * Mebibyte)).Description.WriteCacheSize);
         SetLimit(0);
-        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Placements.PlanNewAsync(OwnerPool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })));
+        Assert.Throws<ManagementException>(() =>
+            _world.Run(_world.Subsystem.Placements.PlanNewAsync(OwnerPool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })));
         Assert.Equal("Active", Status(id).WriteCache!.State);   // caches in use stay
         SetLimit(ulong.MaxValue);
-        Assert.True(_world.Run(_world.Subsystem.VirtualDisks.CreateAsync(OwnerPool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })).Description.WriteCacheSize > 0);
+        Assert.True(_world.Run(_world.Subsystem.VirtualDisks.CreateAsync(
+            OwnerPool, Request("e") with { WriteCacheSize = null, AutoWriteCacheSize = true })).Description.WriteCacheSize > 0);
     }
 
     [Fact]
@@ -195,7 +198,9 @@ public sealed class SubsystemCachePoolTests
         }
 
         _world.Restart();
-        Assert.Equal(ManagementError.NotSupported, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id, force: true))).Error);   // this host exports nothing
+        // This host exports nothing.
+        Assert.Equal(ManagementError.NotSupported,
+            Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id, force: true))).Error);
         Assert.Contains(_world.Notices, notice => notice.Contains("given up: What it held cannot be known", StringComparison.Ordinal));
         Assert.Equal((0L, IoError.None), (Status(id).Description.WriteCacheSize, _world.Opened(id).Fault));
         Assert.Equal(Expected(0), Read(id, 0));   // as it was home

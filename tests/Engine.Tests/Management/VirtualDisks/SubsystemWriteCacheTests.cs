@@ -103,7 +103,8 @@ public sealed class SubsystemWriteCacheTests
         _world.NewPool([(64 * Mebibyte, MediaType.SSD), .. Enumerable.Repeat((64 * Mebibyte, MediaType.HDD), 3)]);
         Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, new VirtualDiskRequest
         {
-            FriendlyName = "d", ResiliencySettingName = "Simple", NumberOfColumns = 1, SizeBytes = 8 * Mebibyte, MediaType = MediaType.HDD, WriteCacheSize = 4 * Mebibyte,
+            FriendlyName = "d", ResiliencySettingName = "Simple", NumberOfColumns = 1, SizeBytes = 8 * Mebibyte, MediaType = MediaType.HDD,
+                WriteCacheSize = 4 * Mebibyte,
         })).Description.Id.Value;
         Set(id, new DestageSettings { Hold = true });
         _world.Write(id, 3 * Length, Length);
@@ -118,7 +119,9 @@ public sealed class SubsystemWriteCacheTests
         Assert.Contains("Connect-VirtualDisk -Force", rejected.Action, StringComparison.Ordinal);
         Assert.Equal("Lost", Cache(id).State);
 
-        Assert.Equal(ManagementError.NotSupported, Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id, force: true))).Error);   // this host exports nothing
+        // This host exports nothing.
+        Assert.Equal(ManagementError.NotSupported,
+            Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ConnectAsync(id, force: true))).Error);
         Assert.Contains(_world.Notices, notice => notice.Contains("given up: What it held cannot be known", StringComparison.Ordinal));
         Assert.Equal(("WriteThrough", 0L), (Cache(id).State, Status(id).Description.WriteCacheSize));
         Assert.Equal(HealthStatus.Warning, Status(id).Health);
@@ -134,7 +137,8 @@ public sealed class SubsystemWriteCacheTests
     {
         _world.NewPool([.. Enumerable.Repeat((64 * Mebibyte, MediaType.SSD), 2), .. Enumerable.Repeat((64 * Mebibyte, MediaType.HDD), 2)]);
         return _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(
-            _world.Pool, new VirtualDiskRequest { FriendlyName = "d", SizeBytes = 8 * Mebibyte, MediaType = MediaType.HDD, WriteCacheSize = cache })).Description.Id.Value;
+            _world.Pool, new VirtualDiskRequest { FriendlyName = "d", SizeBytes = 8 * Mebibyte, MediaType = MediaType.HDD,
+            WriteCacheSize = cache })).Description.Id.Value;
     }
 
     private void Set(Guid id, DestageSettings destage) => _world.Run(_world.Subsystem.VirtualDisks.SetAsync(id, disk => disk with { Destage = destage }));

@@ -250,7 +250,8 @@ public sealed class SlabAllocatorTests
             DiskDescription disk = RecordSamples.MakeDisk((ushort)(i + 1), DiskLayout.SmallestDisk + (11L << 20));
             state = state.Apply(new DiskAdded(disk));
             RowMapping[] used =
-                [.. Enumerable.Range(0, (int)disk.SlabCount - free[i]).Select(slab => new RowMapping([new SlabRef(disk.Number, (uint)(slab * 7) % disk.SlabCount)]))];
+                [.. Enumerable.Range(0, (int)disk.SlabCount - free[i])
+                    .Select(slab => new RowMapping([new SlabRef(disk.Number, (uint)(slab * 7) % disk.SlabCount)]))];
             state = state.Apply(new RowsMapped(new SpaceId(1), row, 1, used));
             row += used.Length;
         }

@@ -117,7 +117,8 @@ public sealed class PoolScanTests
         PoolWorld cloned = new(after.Lane, [.. after.Media, after.Media[2].CloneAs("copy")], after.Host);
         PoolOpenResult opened = cloned.Open(pool.Id);
         Assert.Equal(2, opened.Refused.Count);
-        Assert.All(opened.Refused, static rejected => Assert.True(rejected.Reason.Contains("dev3", StringComparison.Ordinal) && rejected.Reason.Contains("copy", StringComparison.Ordinal)));
+        Assert.All(opened.Refused, static rejected =>
+            Assert.True(rejected.Reason.Contains("dev3", StringComparison.Ordinal) && rejected.Reason.Contains("copy", StringComparison.Ordinal)));
         Assert.Equal(PoolOperationalStatus.Degraded, opened.Status);   // two of three are a quorum without it
         Assert.Null(opened.Pool!.Disk(new DiskNumber(3)));
     }

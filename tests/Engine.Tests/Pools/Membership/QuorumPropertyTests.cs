@@ -305,7 +305,8 @@ public sealed class QuorumPropertyTests
             }
 
             Count(opened.Missing.Count > 0 ? "opened without a disk" : "opened whole");
-            Count(pool.View.Witness != Guid.Empty && site.Host.ReadFile(WitnessRecord.FileName(_id, pool.View.Witness)) is not null ? "new witness" : "no witness");
+            Count(pool.View.Witness != Guid.Empty && site.Host.ReadFile(WitnessRecord.FileName(_id, pool.View.Witness)) is not null ? "new witness"
+                : "no witness");
             site.Pool = pool;
             Check(pool, "open");
             foreach (int number in Enumerable.Range(1, _nextCommit - 1).Where(number => PoolWorld.ValueOf(pool.State, number) != 0))

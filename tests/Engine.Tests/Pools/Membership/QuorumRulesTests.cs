@@ -83,7 +83,8 @@ public sealed class QuorumRulesTests
         MemberHistory stop = new() { HeldByAll = 12 };
         VoterReport[] reports =
         [
-            new(new DiskNumber(1), 2, view) { Epoch = 13, History = stop }, new(new DiskNumber(2), 2, view) { Epoch = 12, History = stop with { HeldByAll = 9 } },
+            new(new DiskNumber(1), 2, view) { Epoch = 13, History = stop },
+            new(new DiskNumber(2), 2, view) { Epoch = 12, History = stop with { HeldByAll = 9 } },
             new(new DiskNumber(3), 2, view) { Epoch = 11, History = stop with { HeldByAll = 9 } },
         ];
         QuorumDecision decision = QuorumRules.Decide(reports, static _ => null);

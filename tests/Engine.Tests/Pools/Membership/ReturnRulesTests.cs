@@ -73,7 +73,8 @@ public sealed class ReturnRulesTests
     private static PoolState State { get; } = new MetadataRecord[]
     {
         new PoolCreated(new PoolDescription { FriendlyName = "p", Slabs = new SlabGeometry(1 << 20) }),
-        new DiskAdded(new DiskDescription { Number = s_disk, Id = new DiskId(new Guid(1, 0, 0, new byte[8])), FriendlyName = "d", SizeBytes = 48 << 20, SlabCount = Slabs }),
+        new DiskAdded(new DiskDescription { Number = s_disk, Id = new DiskId(new Guid(1, 0, 0, new byte[8])), FriendlyName = "d", SizeBytes = 48 << 20,
+        SlabCount = Slabs }),
         new SessionOpened(3, default, 'a', 0), new SessionOpened(4, default, 'a', 0), new SessionOpened(6, default, 'a', 0),
     }.Aggregate(PoolState.Empty, static (state, record) => state.Apply(record));
 

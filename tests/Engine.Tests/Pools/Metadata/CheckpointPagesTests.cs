@@ -69,7 +69,9 @@ public sealed class CheckpointPagesTests
         DiskDescription last = state.Disks.Values.Last().Description;
         StatePage[] after = [.. CheckpointPages.Enumerate(state.Apply(new DiskChanged(last with { Usage = DiskUsage.Retired })))];
         Assert.Equal(before.Select(static page => page.Key), after.Select(static page => page.Key));
-        Assert.Equal(PageKind.Disk, Assert.Single(after.Zip(before), static pair => pair.First.Key.Kind != PageKind.Counters && !pair.First.IsMadeFrom(pair.Second.Content)).First.Key.Kind);
+        Assert.Equal(PageKind.Disk,
+            Assert.Single(after.Zip(
+                before), static pair => pair.First.Key.Kind != PageKind.Counters && !pair.First.IsMadeFrom(pair.Second.Content)).First.Key.Kind);
     }
 
     // A release that gave each record a page of its own takes the records of any page; it must not take a page for one of its own.
@@ -104,7 +106,8 @@ public sealed class CheckpointPagesTests
         ushort number = state.NextDisk.Value;
         return state.Apply(new DiskAdded((like ?? state.Disks.Values.First().Description) with
         {
-            Number = state.NextDisk, Id = new DiskId(new Guid(number, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)), FriendlyName = $"PhysicalDisk{number}", SerialNumber = $"S4EVNX0R{number:D12}",
+            Number = state.NextDisk, Id = new DiskId(new Guid(number, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)), FriendlyName = $"PhysicalDisk{number}",
+                SerialNumber = $"S4EVNX0R{number:D12}",
         }));
     }
 

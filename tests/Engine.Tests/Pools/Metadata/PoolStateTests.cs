@@ -116,7 +116,8 @@ public sealed class PoolStateTests
     {
         VirtualDiskId disk = RecordSamples.TieredDisk.Id;
         PoolState state = Base().Apply(new SlicesMapped(disk, 5, [new SliceEntry(tier, slot, SliceReason.FirstWrite, 0)]));
-        Assert.False(state.TryApply(new SlicesMapped(disk, 900, [new SliceEntry(otherTier, otherSlot, SliceReason.FirstWrite, 0)]), out _, out string reason), what);
+        Assert.False(state.TryApply(new SlicesMapped(disk, 900, [new SliceEntry(otherTier, otherSlot, SliceReason.FirstWrite, 0)]), out _, out string reason),
+            what);
         Assert.Contains("is in use or is not there", reason);
         Assert.False(state.TryApply(new SlicesMapped(RecordSamples.VirtualDisk.Id, 0, [SliceEntry.None]), out _, out _), "a disk without tiers");
     }
@@ -169,7 +170,8 @@ public sealed class PoolStateTests
     {
         TierTemplate template = RecordSamples.TierTemplate with
         {
-            FriendlyName = name, NumberOfColumns = (ushort)columns, NumberOfDataCopies = (ushort)copies, Interleave = interleave, ProvisioningType = (ProvisioningType)provisioning,
+            FriendlyName = name, NumberOfColumns = (ushort)columns, NumberOfDataCopies = (ushort)copies, Interleave = interleave,
+                ProvisioningType = (ProvisioningType)provisioning,
         };
         Assert.False(Base().TryApply(new TierTemplateSet(template), out _, out string reason));
         Assert.Contains("impossible", reason);
@@ -229,11 +231,15 @@ public sealed class PoolStateTests
         PinSet pin = new(new Guid(7, 0, 0, new byte[8]), 0, disk.Id, disk.Tiers[0].Id, "", [new PinnedRange(0, 4096)]);
         Assert.False(Base().TryApply(pin with { Disk = RecordSamples.VirtualDisk.Id }, out _, out _), "a disk without tiers");
         Assert.False(Base().TryApply(pin with { Tier = Guid.Empty }, out _, out _), "a tier of no disk");
-        Assert.False(Base().Apply(pin).TryApply(pin with { Part = 1, Tier = disk.Tiers[1].Id, Ranges = [new PinnedRange(8192, 1)] }, out _, out _), "two tiers");
+        Assert.False(Base().Apply(pin).TryApply(pin with { Part = 1, Tier = disk.Tiers[1].Id, Ranges = [new PinnedRange(8192, 1)] }, out _, out _),
+            "two tiers");
         Assert.False(Base().TryApply(pin with { Label = new string('é', 513) }, out _, out _), "a long label");
         Assert.False(Base().TryApply(pin with { Ranges = [new PinnedRange(0, 4096), new PinnedRange(4096, 4096)] }, out _, out _), "pieces that touch");
-        Assert.True(Base().TryApply(pin with { Label = new string('é', 512), Ranges = [.. Enumerable.Range(0, PinSet.RangesMax).Select(static i => new PinnedRange(i * 4096, 100))] }, out _, out string reason), reason);
-        Assert.False(Base().TryApply(pin with { Ranges = [.. Enumerable.Range(0, PinSet.RangesMax + 1).Select(static i => new PinnedRange(i * 4096, 100))] }, out _, out _));
+        Assert.True(Base().TryApply(
+            pin with { Label = new string('é', 512), Ranges = [.. Enumerable.Range(0, PinSet.RangesMax).Select(static i => new PinnedRange(i * 4096, 100))] },
+            out _, out string reason), reason);
+        Assert.False(Base().TryApply(
+            pin with { Ranges = [.. Enumerable.Range(0, PinSet.RangesMax + 1).Select(static i => new PinnedRange(i * 4096, 100))] }, out _, out _));
     }
 
     [Fact]

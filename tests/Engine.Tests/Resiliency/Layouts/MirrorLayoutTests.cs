@@ -67,7 +67,8 @@ public class MirrorLayoutTests
             long first = new MirrorLayout(shape).LockKey(row, column, 0);
             long last = new MirrorLayout(shape).LockKey(row, column, shape.SlabSize - 1);
             Assert.Equal(shape.SlabSize - 1, last - first);
-            Assert.Equal(last + 1, column + 1 < shape.Columns ? new MirrorLayout(shape).LockKey(row, column + 1, 0) : new MirrorLayout(shape).LockKey(row + 1, 0, 0));
+            Assert.Equal(last + 1, column + 1 < shape.Columns ? new MirrorLayout(shape).LockKey(row, column + 1, 0)
+                : new MirrorLayout(shape).LockKey(row + 1, 0, 0));
         }
     }
 

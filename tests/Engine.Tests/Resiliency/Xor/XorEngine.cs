@@ -83,7 +83,9 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
 
     public LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece) => LaneTask.FromResult(default(Nothing));
 
-    /// <summary>Data that is there is taken as it is, matching or as an unflushed write; what is out is rebuilt where the rest matches; then the XOR is made again.</summary>
+    /// <summary>
+    /// Data that is there is taken as it is, matching or as an unflushed write; what is out is rebuilt where the rest matches; then the XOR is made again.
+    /// </summary>
     public async LaneTask<IoError> Resync(SpaceRow row, int region)
     {
         int size = parts.Space.Shape.RegionSize;
@@ -111,7 +113,8 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
             if (page is null || page.Generations[parts.Integrity.FirstBlock(block)] != ChecksumSector.NeverWritten)
             {
                 error = page is null ? IoError.Io : await Give(row, block, buffer.Slice(0, Block), heals: false);
-                error = error == IoError.None ? await _members.WriteOrEvict(target.Disk, target.DataOffset + block.SlabOffset, buffer.Slice(0, Block), true) : error;
+                error = error == IoError.None ? await _members.WriteOrEvict(target.Disk, target.DataOffset + block.SlabOffset, buffer.Slice(0, Block), true)
+                    : error;
             }
         }
 
@@ -243,7 +246,8 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
         }
 
         SlabPlace place = row.Places[block.Column];
-        return await _members.Read(place.Disk, place.DataOffset + block.SlabOffset, target) == IoError.None && Crc32c.Compute(target.Span) == page.Checksums[index];
+        return await _members.Read(place.Disk, place.DataOffset + block.SlabOffset, target) == IoError.None
+            && Crc32c.Compute(target.Span) == page.Checksums[index];
     }
 
     private async LaneTask<IoError> ResyncLine(SpaceRow row, int slabOffset, IoBuffer buffer, List<CapturedEntry> taken)

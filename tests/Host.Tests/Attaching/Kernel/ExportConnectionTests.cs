@@ -5,9 +5,9 @@ namespace TierSpaces.Host.Tests.Attaching.Kernel;
 
 public sealed class ExportConnectionTests : IDisposable
 {
-    private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
+    private readonly string _root = Directory.CreateTempSubdirectory("ts").FullName;
 
-    private string SocketPath => Path.Combine(root, "s");
+    private string SocketPath => Path.Combine(_root, "s");
 
     [Fact]
     public void Learns_size_and_flags()
@@ -38,7 +38,7 @@ public sealed class ExportConnectionTests : IDisposable
     [Fact]
     public void Nobody_there_is_an_attach_failure() => Assert.StartsWith($"{SocketPath}: ", FailureOf("any"));
 
-    public void Dispose() => Directory.Delete(root, recursive: true);
+    public void Dispose() => Directory.Delete(_root, recursive: true);
 
     private string FailureOf(string name) =>
         Assert.Throws<AttachException>(() => ExportConnection.Open(SocketPath, name)).Message;

@@ -12,10 +12,10 @@ namespace TierSpaces.Host.Tests.Attaching.Kernel;
 /// </summary>
 internal sealed class FakeKernel : IKernelNbd
 {
-    private readonly ConcurrentDictionary<int, Device> devices = [];
-    private readonly BlockingCollection<IReadOnlyList<int>?> news = [];
+    private readonly ConcurrentDictionary<int, Device> _devices = [];
+    private readonly BlockingCollection<IReadOnlyList<int>?> _news = [];
 
-    public int Devices => devices.Count;
+    public int Devices => _devices.Count;
 
     /// <summary>Refuses to make devices, with these words.</summary>
     public string? ManagementError { get; init; }
@@ -24,14 +24,14 @@ internal sealed class FakeKernel : IKernelNbd
 
     public int Connect(ExportConnection export, int sectorSize, string owner)
     {
-        int index = ManagementError is null ? devices.Count : throw new AttachException(ManagementError);
-        Assert.True(devices.TryAdd(index, new Device(owner) { Connection = Take(export) }));
+        int index = ManagementError is null ? _devices.Count : throw new AttachException(ManagementError);
+        Assert.True(_devices.TryAdd(index, new Device(owner) { Connection = Take(export) }));
         return index;
     }
 
     public void Reconnect(int device, ExportConnection export, string owner)
     {
-        if (!devices.TryGetValue(device, out Device? known) || known.Owner != owner)
+        if (!_devices.TryGetValue(device, out Device? known) || known.Owner != owner)
         {
             throw new AttachException("Invalid argument");
         }
@@ -44,26 +44,26 @@ internal sealed class FakeKernel : IKernelNbd
 
     public void Disconnect(int device)
     {
-        if (devices.TryRemove(device, out Device? gone))
+        if (_devices.TryRemove(device, out Device? gone))
         {
             gone.Connection.Dispose();
         }
     }
 
-    public string UseOf(int device) => devices.TryGetValue(device, out Device? known) ? known.Owner : "";
+    public string UseOf(int device) => _devices.TryGetValue(device, out Device? known) ? known.Owner : "";
 
     public int? Find(string owner) =>
-        devices.Where(device => device.Value.Owner == owner).Select(device => (int?)device.Key).FirstOrDefault();
+        _devices.Where(device => device.Value.Owner == owner).Select(device => (int?)device.Key).FirstOrDefault();
 
-    public IDeadLinks Listen() => new Links(news);
+    public IDeadLinks Listen() => new Links(_news);
 
     /// <summary>Tells what the kernel tells: devices whose connections are dead; null: that something was not told.</summary>
-    public void Tell(params int[]? dead) => news.Add(dead);
+    public void Tell(params int[]? dead) => _news.Add(dead);
 
     /// <summary>Reads a byte from a device; null when its connection is dead.</summary>
     public byte? ReadFrom(int device)
     {
-        Socket connection = devices[device].Connection;
+        Socket connection = _devices[device].Connection;
         try
         {
             connection.Send([0x25, 0x60, 0x95, 0x13, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);

@@ -8,7 +8,7 @@ namespace TierSpaces.Host.Tests.Attaching.Kernel;
 /// <summary>Generic netlink, with the one family every kernel has; and the messages to the family nbd.</summary>
 public sealed class NetlinkTests : IDisposable
 {
-    private readonly string root = Directory.CreateTempSubdirectory("ts").FullName;
+    private readonly string _root = Directory.CreateTempSubdirectory("ts").FullName;
 
     [Fact]
     public void The_kernel_knows_its_controller_and_its_group()
@@ -66,8 +66,8 @@ public sealed class NetlinkTests : IDisposable
     public void A_device_is_asked_for_as_the_driver_reads_it()
     {
         Assert.SkipUnless(BitConverter.IsLittleEndian, "the bytes here are those of a little-endian machine");
-        using SmallNbdServer server = new(Path.Combine(root, "s"));
-        using ExportConnection export = ExportConnection.Open(Path.Combine(root, "s"), server.ExportName);
+        using SmallNbdServer server = new(Path.Combine(_root, "s"));
+        using ExportConnection export = ExportConnection.Open(Path.Combine(_root, "s"), server.ExportName);
         byte[] request = NetlinkMessage.Request(0x21, 1, 5, KernelNbd.Describe(export, 4096, "own"));
         string expected =
             "68000000 2100 0500 05000000 00000000 01 01 0000"      // length, family, flags, sequence, port; command, version
@@ -89,5 +89,5 @@ public sealed class NetlinkTests : IDisposable
         Assert.Null(KernelNbd.DeadIn(new NetlinkMessage(0x21, 0, [4, 1])));
     }
 
-    public void Dispose() => Directory.Delete(root, recursive: true);
+    public void Dispose() => Directory.Delete(_root, recursive: true);
 }

@@ -10,16 +10,16 @@ namespace TierSpaces.Host.Tests.Attaching.Kernel;
 /// </summary>
 internal sealed class SmallNbdServer : IDisposable
 {
-    private readonly Socket listener = new(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
-    private readonly List<Socket> connections = [];
-    private readonly string path;
+    private readonly Socket _listener = new(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+    private readonly List<Socket> _connections = [];
+    private readonly string _path;
 
     public SmallNbdServer(string path, byte content = 0)
     {
-        (this.path, Content) = (path, content);
+        (_path, Content) = (path, content);
         File.Delete(path);
-        listener.Bind(new UnixDomainSocketEndPoint(path));
-        listener.Listen();
+        _listener.Bind(new UnixDomainSocketEndPoint(path));
+        _listener.Listen();
         new Thread(Accept) { IsBackground = true }.Start();
     }
 
@@ -38,11 +38,11 @@ internal sealed class SmallNbdServer : IDisposable
 
     public void Dispose()
     {
-        listener.Dispose();
-        File.Delete(path);
-        lock (connections)
+        _listener.Dispose();
+        File.Delete(_path);
+        lock (_connections)
         {
-            connections.ForEach(connection => connection.Dispose());
+            _connections.ForEach(connection => connection.Dispose());
         }
     }
 
@@ -52,10 +52,10 @@ internal sealed class SmallNbdServer : IDisposable
         {
             while (true)
             {
-                Socket connection = listener.Accept();
-                lock (connections)
+                Socket connection = _listener.Accept();
+                lock (_connections)
                 {
-                    connections.Add(connection);
+                    _connections.Add(connection);
                     Accepted++;
                 }
 
