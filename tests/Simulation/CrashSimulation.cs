@@ -11,9 +11,8 @@ public sealed record SimulationResult(long CrashStates, string? Violation, ulong
 
 /// <summary>
 /// A space, or a virtual disk on a whole pool, under a random load. At random requests the world is forked and stopped: by a power cut that keeps some of the
-/// pending
-/// sectors, or by a crash of the process. Every fork is opened again, in part crashed again while it opens, and judged by
-/// the oracle: every sector, every copy alone, once more after a clean stop.
+/// pending sectors, or by a crash of the process. Every fork is opened again, in part crashed again while it opens, and judged by the oracle: every sector,
+/// every copy alone, once more after a clean stop.
 /// </summary>
 public sealed class CrashSimulation
 {

@@ -5,8 +5,7 @@ using TierSpaces.Simulation;
 // Simulate [-Seeds N] [-Seed S] [-Scenario K] [-SpacesOnly] [-Density F] [-WhileMoving] [-Jobs N] [-StopAtFirst]: runs N seeds from S round all scenarios, side
 // by side, shows progress, and ends in one line of counts; the same arguments give the same trace. -Density 7 stops each seed's world at seven
 // times as many points: more crash states for the time, fewer different loads. -WhileMoving stops it only while slices move. With -StopAtFirst one seed
-// follows the other and the first violation ends
-// the run.
+// follows the other and the first violation ends the run.
 int seeds = Argument("-Seeds", 200);
 ulong first = (ulong)Argument("-Seed", 1);
 int only = Argument("-Scenario", -1);

@@ -16,8 +16,7 @@ public interface IJobStep
 
     /// <summary>
     /// Does one piece, of about a megabyte at most or with <see cref="Breaks"/>, from <paramref name="cursor"/> (0: the beginning; else what the last piece
-    /// gave,
-    /// perhaps in another process). Doing a piece twice does no harm.
+    /// gave, perhaps in another process). Doing a piece twice does no harm.
     /// </summary>
     LaneTask<JobAdvance> Advance(long cursor);
 

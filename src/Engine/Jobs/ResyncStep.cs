@@ -5,8 +5,7 @@ namespace TierSpaces.Engine.Jobs;
 
 /// <summary>
 /// Makes stale copies of a space, one part of a virtual disk, or of a write cache in another pool whole whose disks are there, all of them in one piece. What
-/// it has done the metadata says; its cursor says
-/// nothing.
+/// it has done the metadata says; its cursor says nothing.
 /// </summary>
 public sealed class ResyncStep(IRepairable space, string part = "") : IJobStep
 {

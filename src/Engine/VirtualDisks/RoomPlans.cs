@@ -154,8 +154,7 @@ internal static class RoomPlans
     }
 
     // Of the sizes whose space has at most so many rows the largest; the space grows with the size. The first tier holds the heat of the whole disk: in a
-    // new disk it grows with every tier, in an open one with its own size alone. An added tier
-    // holds it as well.
+    // new disk it grows with every tier, in an open one with its own size alone. An added tier holds it as well.
     private static long LargestSize(Pool pool, VirtualDiskDescription disk, int index, long rows, bool hasHeat, bool isNew = false)
     {
         long slice = disk.SliceSize;

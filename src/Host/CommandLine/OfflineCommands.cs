@@ -1,10 +1,8 @@
 using System.CommandLine;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
-using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Management;
-using TierSpaces.Engine.Pools;
 
 namespace TierSpaces.Host.CommandLine;
 
@@ -36,27 +34,11 @@ internal static class OfflineCommands
     private static async Task<int> InspectAsync(string[] images)
     {
         using Lane lane = LaneFactory.Create("inspect");
-        OfflinePool pool = await ReadAsync(() => OfflineReader.InspectAsync(lane, new DiskFactory(), Paths(images))).ConfigureAwait(false);
-        foreach (PoolScan scan in pool.Scans)
+        await ReadAsync(async () =>
         {
-            Print(scan);
-        }
-
-        if (pool.State?.Pool is not null)
-        {
-            Print(pool.State);
-        }
-
-        if (pool.MetadataPages is { } pages)
-        {
-            Console.Out.WriteLine($"  metadata: {pages.Used} of {pages.Most} pages in use");
-        }
-
-        if (pool.Reason.Length > 0)
-        {
-            Console.Out.WriteLine($"Not opened: {pool.Reason}");
-        }
-
+            await Reader(lane).InspectAsync(Paths(images), Print).ConfigureAwait(false);
+            return "";
+        }).ConfigureAwait(false);
         return 0;
     }
 
@@ -75,17 +57,16 @@ internal static class OfflineCommands
         await using (target)
         {
             using Lane lane = LaneFactory.Create("extract");
-            OfflinePool pool = await ReadAsync(() =>
-                OfflineReader.ExtractAsync(lane, new DiskFactory(), Paths(images), disk, (at, bytes) => Write(target, at, bytes)))
+            string reason = await ReadAsync(() => Reader(lane).ExtractAsync(Paths(images), disk, (at, bytes) => Write(target, at, bytes)))
                 .ConfigureAwait(false);
-            if (pool.Reason.Length == 0)
+            if (reason.Length == 0)
             {
                 Console.Out.WriteLine($"{target.Length} bytes of '{disk}' written to {to}.");
                 return 0;
             }
 
             File.Delete(to);
-            throw new StorageException(StorageErrors.Failed, $"'{disk}' cannot be extracted: {pool.Reason}.", "Name every member image that is there.", disk);
+            throw new StorageException(StorageErrors.Failed, $"'{disk}' cannot be extracted: {reason}.", "Name every member image that is there.", disk);
         }
     }
 
@@ -101,7 +82,7 @@ internal static class OfflineCommands
         target.SetLength(Math.Max(target.Length, at + bytes.Length));
     }
 
-    private static async Task<OfflinePool> ReadAsync(Func<Task<OfflinePool>> read)
+    private static async Task<string> ReadAsync(Func<Task<string>> read)
     {
         try
         {
@@ -123,34 +104,35 @@ internal static class OfflineCommands
 
     private static string[] Paths(string[] images) => Array.ConvertAll(images, Path.GetFullPath);
 
-    private static void Print(PoolScan scan)
+    private static OfflineReader Reader(Lane lane) => new(lane, new DiskFactory(), new PoolFormat());
+
+    private static void Print(OfflinePool pool)
     {
-        Console.Out.WriteLine($"{scan.Disk.Identity.Uri}: {scan.Kind}{(scan.Reason.Length > 0 ? $": {scan.Reason}" : "")}");
-        if (scan.Label is { } label)
+        foreach (OfflineDisk disk in pool.Disks)
         {
-            Console.Out.WriteLine($"  label       pool {label.Pool.Value}, disk {label.Number} ({label.Disk.Value}), {label.DiskBytes} bytes, slabs of {label.Slabs.DataBytes} bytes");
+            Console.Out.WriteLine($"{disk.Disk.Identity.Uri}: {disk.Content}");
+            Print(disk.Details);
         }
 
-        if (scan.Superblock is { } superblock)
+        if (pool.FriendlyName.Length > 0)
         {
-            Console.Out.WriteLine(
-                $"  superblock  epoch {superblock.Epoch}, session {superblock.Session}, {(superblock.IsClean ? "stopped cleanly" : "not stopped cleanly")}, view of {superblock.View.Members.Length} disks");
+            int disks = pool.Disks.Count(static disk => disk.IsMember);
+            Console.Out.WriteLine($"pool {pool.FriendlyName} ({pool.Format}): {disks} of its disks are here, {pool.VirtualDisks.Count} virtual disks");
+            Print(pool.Details);
+            Print(pool.VirtualDisks.Select(static disk => $"virtual disk {disk.FriendlyName}: {disk.SizeBytes} bytes, {disk.Details}"));
+        }
+
+        if (pool.Reason.Length > 0)
+        {
+            Console.Out.WriteLine($"Not opened: {pool.Reason}");
         }
     }
 
-    private static void Print(PoolState state)
+    private static void Print(IEnumerable<string> details)
     {
-        Console.Out.WriteLine($"pool {state.Pool!.FriendlyName}: {state.Disks.Count} disks, {state.VirtualDisks.Count} virtual disks");
-        foreach (DiskState disk in state.Disks.Values)
+        foreach (string detail in details)
         {
-            Console.Out.WriteLine($"  disk {disk.Description.Number} {disk.Description.FriendlyName}: {disk.UsedSlabs} of {disk.Description.SlabCount} slabs in use, {disk.Description.Usage}");
-        }
-
-        foreach (VirtualDiskDescription disk in state.VirtualDisks.Values)
-        {
-            int rows = disk.Parts.Sum(part => state.Space(part.DataSpace)?.MappedRows ?? 0);
-            Console.Out.WriteLine(
-                $"  virtual disk {disk.FriendlyName}: {disk.SizeBytes} bytes, {disk.ResiliencySettingName}, {disk.NumberOfColumns} columns, {disk.NumberOfDataCopies} copies, interleave {disk.Interleave}, {disk.ProvisioningType}, checksums {disk.Checksum}, {rows} rows");
+            Console.Out.WriteLine($"  {detail}");
         }
     }
 }

@@ -19,9 +19,8 @@ public class CacheModelTests
 
     /// <summary>
     /// W: write block 0. w: the same, not waited for. O: write another block. B: write blocks 0 and 1, too large for the ring. U: unmap blocks 0
-    /// and 1. F: flush. f: the same, not waited for. D: take everything home. d: begin to, up
-    /// to some request to a disk. x: power cut, nothing in the disks' caches is kept. X: all
-    /// of it is. k: the process is killed. L: write, flush and take home as much as goes once round the ring.
+    /// and 1. F: flush. f: the same, not waited for. D: take everything home. d: begin to, up to some request to a disk. x: power cut, nothing in the
+    /// disks' caches is kept. X: all of it is. k: the process is killed. L: write, flush and take home as much as goes once round the ring.
     /// </summary>
     private const string Steps = "WwOBUFfDdxXkL";
 

@@ -5,8 +5,7 @@ namespace TierSpaces.Engine.Devices.Raw;
 /// <summary>
 /// Opens files and block devices and finds out how to use them. For writing a file is locked with flock, and a device is
 /// opened with O_EXCL as well, which also keeps mounts and other storage drivers out. For reading alone the lock is shared with other readers. The path is
-/// looked up once, without opening what it names
-/// (O_PATH); kind and access are then those of that one file, whatever the path leads to meanwhile.
+/// looked up once, without opening what it names (O_PATH); kind and access are then those of that one file, whatever the path leads to meanwhile.
 /// </summary>
 internal static unsafe class DeviceOpener
 {

@@ -58,8 +58,7 @@ public sealed class HeatService
     /// <summary>Puts heat that was read in place of that of a virtual disk, and saves it.</summary>
     /// <exception cref="ManagementException">
     /// The virtual disk is not there any more, cannot be used, or has been changed meanwhile; its pool takes no changes; the file was not read whole; or the
-    /// heat counts and could
-    /// not be saved.
+    /// heat counts and could not be saved.
     /// </exception>
     public Task<bool> ImportAsync(Guid virtualDisk, HeatFileReader reader) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
