@@ -17,6 +17,8 @@ const string usage = """
                   --memory FOLDER  --disk FOLDER  --output FILE
       cached-write  processor time of a write that a write cache takes, in process, over two raw journal writes
                   --rounds N (5)  --disk FOLDER
+      parity      throughput of single and dual parity in one thread, by implementation and number of columns
+                  --strip BYTES (64K)  --rounds N (9)  --milliseconds N (20)
       experiment  runs a published experiment again on emulated disks and writes docs/experiments/NAME.md and NAME.svg
                   -Name NAME           write-back-cache, write-back-cache-spread or tiering
                   --rounds N (5)  --seconds N (30)  --size BYTES (1G)  --cache BYTES (1G)
@@ -57,6 +59,9 @@ try
         case "cached-write":
             CachedWriteCost.Run(arguments);
             return 0;
+        case "parity":
+            ParityThroughput.Run(arguments);
+            return 0;
         case "experiment":
             ExperimentCommand.Run(args[1..]);
             return 0;
@@ -69,7 +74,7 @@ try
             NbdServe.Run(arguments);
             return 0;
         default:
-            throw new ArgumentException($"'{args[0]}' is not a command; there are table, cached-write, experiment, nbd-load and nbd-serve.");
+            throw new ArgumentException($"'{args[0]}' is not a command; there are table, cached-write, parity, experiment, nbd-load and nbd-serve.");
     }
 }
 catch (Exception error) when (error is ArgumentException or IOException or FormatException)
