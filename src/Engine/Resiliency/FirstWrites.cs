@@ -95,7 +95,8 @@ internal sealed class FirstWrites
     private static FirstWriteJournal JournalIn(IoBuffer memory, in SpaceShape shape)
     {
         FirstWriteJournal journal = new(memory);
-        int needed = Math.Min(shape.PageSpan, shape.Interleave) / BlockSize * FirstWriteJournal.SlotsPerRecord;
+        int needed = shape.Parities == 0 ? Math.Min(shape.PageSpan, shape.Interleave) / BlockSize * FirstWriteJournal.SlotsPerRecord
+            : shape.Columns * Math.Min(ParityWrites.StripMax, shape.Interleave) / BlockSize * FirstWriteJournal.SlotsPerRecord;
         return journal.Capacity >= needed ? journal
             : throw new ArgumentException($"A first-write journal of {journal.Capacity} slots a half: a write takes up to {needed}.", nameof(memory));
     }

@@ -16,6 +16,9 @@ internal interface ILayoutEngine
     /// <summary>Answer of <see cref="Read"/>: what was read does not match its entries, or did not arrive. The space reads again under the lock.</summary>
     internal const IoError Doubtful = (IoError)(-2);
 
+    /// <summary>Whether <see cref="Zero"/> and <see cref="Poison"/> write to the disks: then the region is marked dirty before them too.</summary>
+    bool ZeroesWrite => false;
+
     /// <summary>Reads that another position was asked for because the first one took too long.</summary>
     long HedgesAsked { get; }
 

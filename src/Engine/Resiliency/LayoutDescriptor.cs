@@ -12,6 +12,9 @@ internal sealed record LayoutDescriptor(string Name, Func<SpaceShape, ILayout> L
 {
     /// <summary>Simple and mirror: a simple space has one copy.</summary>
     internal static LayoutDescriptor Mirror { get; } = new("Mirror", static shape => new MirrorLayout(shape), static parts => new MirrorEngine(parts));
+
+    /// <summary>Single and dual parity.</summary>
+    internal static LayoutDescriptor Parity { get; } = new("Parity", static shape => new ParityLayout(shape), static parts => new ParityEngine(parts));
 }
 
 /// <summary>What an engine is made of.</summary>

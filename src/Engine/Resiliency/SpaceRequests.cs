@@ -332,12 +332,37 @@ internal sealed class SpaceRequests(
         await _locks.Acquire(key, end);
         if (_rows[piece.Row] == row)
         {
-            int generation = row.Enter();
-            error = await engine.Zero(row, piece);
-            row.Leave(generation);
+            error = await ChangeEntries(row, region, piece, isPoison: false);
         }
 
         _locks.Release(key, end);
+        return error;
+    }
+
+    /// <summary>Zeroes or poisons a piece under its lock; an engine that writes to the disks for that finds the region marked dirty.</summary>
+    private async LaneTask<IoError> ChangeEntries(SpaceRow row, int region, StripPiece piece, bool isPoison)
+    {
+        int generation = row.Enter();
+        IoError error = IoError.None;
+        bool isMarked = false;
+        if (engine.ZeroesWrite)
+        {
+            row.RegionAt(region).Admit();
+            error = row.Regions[region].State == RegionState.Dirty ? IoError.None : await _members.OrNoSpace(regions.MarkDirty(row, region));
+            isMarked = error == IoError.None;
+        }
+
+        if (error == IoError.None)
+        {
+            error = isPoison ? await engine.Poison(row, piece) : await engine.Zero(row, piece);
+        }
+
+        if (engine.ZeroesWrite)
+        {
+            regions.Leave(ref row.RegionAt(region), isMarked);
+        }
+
+        row.Leave(generation);
         return error;
     }
 
@@ -360,9 +385,7 @@ internal sealed class SpaceRequests(
         error = IoError.TryAgain;   // the row was given back meanwhile: a cache that holds data for it keeps it from that
         if (_rows[piece.Row] is { IsInitialized: true } row)
         {
-            int generation = row.Enter();
-            error = await engine.Poison(row, piece);
-            row.Leave(generation);
+            error = await ChangeEntries(row, row.RegionOf(piece.Column, piece.SlabOffset), piece, isPoison: true);
         }
 
         _locks.Release(key, end);

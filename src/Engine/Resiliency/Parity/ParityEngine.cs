@@ -1,0 +1,97 @@
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>Executes single and dual parity.</summary>
+internal sealed class ParityEngine : ILayoutEngine
+{
+    private readonly ParityLayout _layout;
+    private readonly SpaceMembers _members;
+    private readonly ParityReads _reads;
+    private readonly ParityWrites _writes;
+    private readonly ParityEntries _entries;
+    private readonly ParityResync _resync;
+    private readonly ParityScrub _scrub;
+
+    internal ParityEngine(EngineParts parts)
+    {
+        ParityStrips strips = new(parts);
+        _layout = (ParityLayout)parts.Space.Layout;
+        _members = parts.Space.Members;
+        _reads = new ParityReads(parts, strips);
+        _writes = new ParityWrites(parts, strips);
+        _entries = new ParityEntries(parts, strips, _writes);
+        _resync = new ParityResync(parts, strips);
+        _scrub = new ParityScrub(parts, strips);
+    }
+
+    /// <inheritdoc/>
+    public bool ZeroesWrite => true;
+
+    /// <inheritdoc/>
+    public long HedgesAsked => 0;
+
+    /// <inheritdoc/>
+    public long HedgesWon => 0;
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Read(SpaceRow row, StripPiece piece, IoBuffer target) => _reads.Read(row, piece, target);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> ReadLocked(SpaceRow row, StripPiece piece, IoBuffer target) => _reads.ReadLocked(row, piece, target);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Write(SpaceRow row, StripPiece piece, IoBuffer source) => _writes.Write(row, piece, source);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Zero(SpaceRow row, StripPiece piece) => _entries.Zero(row, piece, _layout.DepthOf(piece));
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Poison(SpaceRow row, StripPiece piece) => _entries.Poison(row, piece, _layout.DepthOf(piece));
+
+    /// <inheritdoc/>
+    public async LaneTask<IoError> Status(SpaceRow row, StripPiece piece, List<StoreExtent> extents)
+    {
+        IoError error = IoError.None;
+        foreach ((StripPiece strip, _) in _reads.StripsOf(piece))
+        {
+            error = error == IoError.None ? await _entries.Status(row, strip, extents) : error;
+        }
+
+        return error;
+    }
+
+    /// <inheritdoc/>
+    public async LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece)
+    {
+        int depth = _layout.DepthOf(piece);
+        for (int column = 0; column < _layout.Columns; column++)
+        {
+            if (column == piece.Column || _layout.IsStripes(piece))
+            {
+                SlabPlace place = row.Places[column];
+                await _members.Unmap(place.Disk, place.DataOffset + piece.SlabOffset, depth);
+            }
+        }
+
+        return default;
+    }
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Resync(SpaceRow row, int region) => _resync.ResyncRegion(row, region);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target, IoBuffer buffer) =>
+        _resync.Rebuild(row, position, stretch, target);
+
+    /// <inheritdoc/>
+    public LaneTask<bool> Verify(SpaceRow row, StripPiece stretch, ScrubFindings findings) => _scrub.Verify(row, stretch, findings);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> VerifyLocked(SpaceRow row, StripPiece stretch, ScrubFindings findings) => _scrub.VerifyLocked(row, stretch, findings);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> records, List<CapturedEntry> kept) =>
+        _resync.Recover(row, block, page, records, kept);
+}

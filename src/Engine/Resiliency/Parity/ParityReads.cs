@@ -1,0 +1,150 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// A read without the lock takes each strip from its own position and judges it. What does not match, or is out, is read again under the lock, where other
+// strips may be read for it.
+
+/// <summary>Reads a space with parity.</summary>
+internal sealed class ParityReads(EngineParts parts, ParityStrips strips)
+{
+    private const int BlockSize = SpaceShape.BlockSize;
+
+    private readonly SpaceShape _shape = parts.Space.Shape;
+    private readonly ParityLayout _layout = (ParityLayout)parts.Space.Layout;
+    private readonly IntegrityStore _integrity = parts.Integrity;
+    private readonly SpaceMembers _members = parts.Space.Members;
+
+    /// <summary>Reads a piece, each strip from its position.</summary>
+    internal LaneTask<IoError> Read(SpaceRow row, StripPiece piece, IoBuffer target) =>
+        _layout.IsStripes(piece) ? ReadStripes(row, piece, target) : ReadStrip(row, piece, target);
+
+    /// <summary>Reads a piece under its lock, from other strips where it must be, and heals what is wrong.</summary>
+    internal async LaneTask<IoError> ReadLocked(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        IoError error = IoError.None;
+        foreach ((StripPiece strip, int at) in StripsOf(piece))
+        {
+            IoError read = await GiveStrip(row, strip, target.Slice(at, strip.Length));
+            error = error == IoError.None ? read : error;
+        }
+
+        return error;
+    }
+
+    /// <summary>Returns the parts of strips that a piece consists of, and where each is in its data.</summary>
+    internal IEnumerable<(StripPiece Strip, int At)> StripsOf(StripPiece piece)
+    {
+        if (!_layout.IsStripes(piece))
+        {
+            yield return (piece, 0);
+            yield break;
+        }
+
+        for (int at = 0; at < piece.Length; at += _shape.Interleave)
+        {
+            int strip = at / _shape.Interleave;
+            int slabOffset = piece.SlabOffset + (strip / _shape.DataColumns * _shape.Interleave);
+            int column = _layout.DataColumn(slabOffset / _shape.Interleave, strip % _shape.DataColumns);
+            yield return (new StripPiece(piece.Row, column, slabOffset, _shape.Interleave), at);
+        }
+    }
+
+    private async LaneTask<IoError> ReadStripes(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        WaitGroup group = WaitGroup.Rent();
+        for (int at = 0; at < piece.Length; at += _shape.Interleave)
+        {
+            int strip = at / _shape.Interleave;
+            int slabOffset = piece.SlabOffset + (strip / _shape.DataColumns * _shape.Interleave);
+            int column = _layout.DataColumn(slabOffset / _shape.Interleave, strip % _shape.DataColumns);
+            group.Add(ReadStrip(row, new StripPiece(piece.Row, column, slabOffset, _shape.Interleave), target.Slice(at, _shape.Interleave)));
+        }
+
+        return await group.Wait();
+    }
+
+    private async LaneTask<IoError> ReadStrip(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        if ((_integrity.Find(row, piece) ?? await _integrity.Load(row, piece)) is not { } page)
+        {
+            return IoError.Io;
+        }
+
+        page.Pins++;
+        int first = _integrity.FirstBlock(piece);
+        page.PrefetchEntry(first);
+        IoError error = IoError.None;
+        if (!strips.IsReadable(row, piece.SlabOffset))
+        {
+            error = ILayoutEngine.Doubtful;
+        }
+        else if (MirrorCopies.AllNeverWritten(page, first, piece.Length / BlockSize))
+        {
+            target.Span.Clear();
+        }
+        else if (!strips.IsIn(row, piece.Column, piece.SlabOffset))
+        {
+            error = ILayoutEngine.Doubtful;
+        }
+        else
+        {
+            SlabPlace place = row.Places[piece.Column];
+            parts.Space.Counters.DataBytesRead += target.Length;
+            error = await _members.Read(place.Disk, place.DataOffset + piece.SlabOffset, target);
+            error = error == IoError.None && MirrorCopies.Verify(page, first, target) ? IoError.None : ILayoutEngine.Doubtful;
+        }
+
+        page.Pins--;
+        return error;
+    }
+
+    /// <summary>Fills a part of a strip; where something is damaged, line by line.</summary>
+    private async LaneTask<IoError> GiveStrip(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        IoError error = await GiveLines(row, piece, target);
+        if (error == IoError.None || piece.Length == BlockSize)
+        {
+            return error;
+        }
+
+        error = IoError.None;
+        for (int at = 0; at < piece.Length; at += BlockSize)
+        {
+            IoError read = await GiveLines(row, piece with { SlabOffset = piece.SlabOffset + at, Length = BlockSize }, target.Slice(at, BlockSize));
+            error = error == IoError.None ? read : error;
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> GiveLines(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        ParityStretch lines = strips.Rent();
+        IoError error = await lines.Begin(row, piece.SlabOffset, piece.Length, _integrity);
+        if (error != IoError.None)
+        {
+            return error;
+        }
+
+        int strip = lines.StripOf(piece.Column);
+        bool isOwn = await strips.ReadOwn(lines, strip);
+        bool isGiven = isOwn || await strips.Rebuild(lines, strip);
+        if (isGiven && !isOwn && strips.IsReadable(row, piece.SlabOffset))
+        {
+            await strips.Heal(lines, strip);
+        }
+
+        isGiven &= !lines.HasPoison(strip);
+        lines[strip].Span.CopyTo(target.Span);
+        if (!isGiven && piece.Length == BlockSize && lines.Entry(strip, 0) != ChecksumSector.Poisoned)
+        {
+            strips.NoteLost(lines, strip);
+        }
+
+        strips.Return(lines);
+        return isGiven ? IoError.None : IoError.Io;
+    }
+}

@@ -1,0 +1,217 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// Reading, rebuilding and writing the strips of parity lines.
+//
+// Invariants
+//  1. A rebuilt strip counts only if it matches its own entries; P and Q need not match theirs for that.
+//  2. Every write goes to every position whose disk is in the view, stale ones and targets of moves included.
+//  3. A position that missed a write is durably stale before the write counts, and no more positions are out than there are parities.
+
+/// <summary>The strips of parity lines on the disks.</summary>
+internal sealed class ParityStrips(EngineParts parts)
+{
+    private const int BlockSize = SpaceShape.BlockSize;
+
+    private readonly SpaceShape _shape = parts.Space.Shape;
+    private readonly ParityLayout _layout = (ParityLayout)parts.Space.Layout;
+    private readonly SpaceMembers _members = parts.Space.Members;
+    private readonly SpaceCounters _counters = parts.Space.Counters;
+    private readonly Stack<ParityStretch> _free = new();
+
+    internal ParityStretch Rent() => _free.Count > 0 ? _free.Pop() : new ParityStretch(_layout, _shape, parts.Space.Lane.Buffers);
+
+    internal void Return(ParityStretch lines)
+    {
+        lines.End();
+        _free.Push(lines);
+    }
+
+    /// <summary>Whether the position of a column holds a region, and its disk is in the view.</summary>
+    internal bool IsIn(SpaceRow row, int column, int slabOffset) => parts.Space.Redundancy.IsGood(row, column, row.RegionOf(column, slabOffset));
+
+    internal bool IsIn(ParityStretch lines, int strip) => IsIn(lines.Row, lines.ColumnOf(strip), lines.SlabOffset);
+
+    /// <summary>Reads a strip from its position and judges it. Returns whether it matches its entries.</summary>
+    internal async LaneTask<bool> ReadOwn(ParityStretch lines, int strip)
+    {
+        if (lines.IsHeld(strip))
+        {
+            return true;
+        }
+
+        if (lines.IsEmpty(strip))
+        {
+            return lines.Judge(strip);
+        }
+
+        if (!IsIn(lines, strip))
+        {
+            return false;
+        }
+
+        IoBuffer target = lines[strip];
+        SlabPlace place = lines.Row.Places[lines.ColumnOf(strip)];
+        _counters.DataBytesRead += target.Length;
+        return await _members.Read(place.Disk, place.DataOffset + lines.SlabOffset, target) == IoError.None && lines.Judge(strip);
+    }
+
+    /// <summary>Fills a strip of data, from its position or from the others; false if neither gives what its entries say.</summary>
+    internal async LaneTask<bool> Give(ParityStretch lines, int strip) => await ReadOwn(lines, strip) || await Rebuild(lines, strip);
+
+    /// <summary>Rebuilds a strip of data from the others, whatever its position holds.</summary>
+    internal async LaneTask<bool> Rebuild(ParityStretch lines, int strip)
+    {
+        int other = -1;   // one more strip of data that its position does not give
+        for (int data = 0; data < lines.DataStrips; data++)
+        {
+            if (data == strip || await ReadOwn(lines, data))
+            {
+                continue;
+            }
+
+            if (other >= 0 || _shape.Parities < 2)
+            {
+                return false;
+            }
+
+            other = data;
+        }
+
+        bool hasP = await ReadParity(lines, 0);
+        if (other < 0 && hasP)
+        {
+            ParityMath.Fastest.Reconstruct(lines.Data, lines.P, default, strip);
+            if (lines.Judge(strip))
+            {
+                return true;
+            }
+        }
+
+        if (_shape.Parities < 2 || !await ReadParity(lines, 1) || (other >= 0 && !hasP))
+        {
+            return false;
+        }
+
+        if (other >= 0)
+        {
+            ParityMath.Fastest.Reconstruct(lines.Data, lines.P, lines.Q, strip, other);
+            return lines.Judge(strip) & lines.Judge(other);
+        }
+
+        ParityMath.Fastest.Reconstruct(lines.Data, default, lines.Q, strip, lines.DataStrips);
+        return lines.Judge(strip);
+    }
+
+    /// <summary>Writes a block that matches its entry over a position that gave something else.</summary>
+    internal async LaneTask<Nothing> Heal(ParityStretch lines, int strip)
+    {
+        if (IsIn(lines, strip) && lines.IsHeld(strip))
+        {
+            SlabPlace place = lines.Row.Places[lines.ColumnOf(strip)];
+            if (await _members.WriteOrEvict(place.Disk, place.DataOffset + lines.SlabOffset, lines[strip], hasOtherCopy: true) == IoError.None)
+            {
+                _counters.BlocksHealed += lines.Blocks;
+                parts.Space.Host.Report(place.Disk, DiskFinding.Healed, lines.Blocks, place.DataOffset + lines.SlabOffset);
+            }
+        }
+
+        return default;
+    }
+
+    /// <summary>Whether the parity in memory is that of the data in memory. The strips are not changed.</summary>
+    internal bool IsParityOfData(ParityStretch lines)
+    {
+        bool matches = IsParityOfData(lines, lines.DataStrips);
+        return matches && (_shape.Parities < 2 || IsParityOfData(lines, lines.DataStrips + 1));
+    }
+
+    /// <summary>Whether one parity in memory is that of the data in memory. The strips are not changed.</summary>
+    internal bool IsParityOfData(ParityStretch lines, int strip)
+    {
+        IoBuffer computed = parts.Space.Lane.Buffers.Rent(lines.Length);
+        bool isP = strip == lines.DataStrips;
+        ParityMath.Fastest.Compute(lines.Data, isP ? computed : default, isP ? default : computed);
+        bool matches = computed.Span.SequenceEqual(lines[strip].Span);
+        parts.Space.Lane.Buffers.Return(computed);
+        return matches;
+    }
+
+    /// <summary>Counts and reports a block of a position that is not what its entry says.</summary>
+    internal void NoteWrong(ParityStretch line, int strip)
+    {
+        if (line.IsFound(strip))
+        {
+            SlabPlace place = line.Row.Places[line.ColumnOf(strip)];
+            _counters.ChecksumMismatches++;
+            parts.Space.Host.Report(place.Disk, DiskFinding.ChecksumMismatch, 1, place.DataOffset + line.SlabOffset);
+        }
+    }
+
+    /// <summary>Counts, lists and reports a block that nothing gives.</summary>
+    internal void NoteLost(ParityStretch lines, int strip)
+    {
+        StripPiece block = lines.PieceOf(strip);
+        if (strip < lines.DataStrips && !parts.Lost.Contains(block))
+        {
+            _counters.BlocksLost++;
+            parts.Lost.Add(block);
+            SlabPlace place = lines.Row.Places[lines.ColumnOf(strip)];
+            parts.Space.Host.Report(place.Disk, DiskFinding.Lost, 1, place.DataOffset + lines.SlabOffset);
+        }
+    }
+
+    /// <summary>Begins a write of a column, and of the target of its move.</summary>
+    internal LaneTask<IoError> StartWrite(SpaceRow row, int column, int slabOffset, IoBuffer source)
+    {
+        SlabPlace place = row.Places[column];
+        _counters.DataBytesWritten += source.Length;
+        return row.JoiningPosition == column ? WriteBoth(row, place, slabOffset, source)
+            : _members.Write(place.Disk, place.DataOffset + slabOffset, source);
+    }
+
+    /// <summary>Deals with a write of a column that failed: its disk leaves the view, and its position is durably stale.</summary>
+    internal async LaneTask<IoError> EndWrite(SpaceRow row, int column, int slabOffset, IoError error, int version)
+    {
+        if (error is IoError.None or IoError.NoSpace)
+        {
+            return error;
+        }
+
+        await _members.EvictSince(version, row.Places[column].Disk, error, parts.Space.Redundancy.HasOther(row, column), "a write");
+        IoError marked = await parts.Stale.MarkStale(row, column, (ushort)(1 << (slabOffset / _shape.RegionSize)));
+        return marked == IoError.None ? IoError.None : parts.Space.Status.Fail(marked, "a missing position could not be recorded as stale");
+    }
+
+    /// <summary>Whether no more positions are out in a region than there are parities.</summary>
+    internal bool IsReadable(SpaceRow row, int slabOffset) => parts.Space.Redundancy.IsReadable(row, 0, slabOffset / _shape.RegionSize);
+
+    /// <summary>Reads a parity as it is found; false where its position is out or it is poisoned.</summary>
+    private async LaneTask<bool> ReadParity(ParityStretch lines, int parity)
+    {
+        int strip = lines.DataStrips + parity;
+        if (lines.HasPoison(strip))
+        {
+            return false;
+        }
+
+        await ReadOwn(lines, strip);
+        return lines.IsFound(strip);
+    }
+
+    private async LaneTask<IoError> WriteBoth(SpaceRow row, SlabPlace place, int slabOffset, IoBuffer source)
+    {
+        LaneTask<IoError> here = _members.Write(place.Disk, place.DataOffset + slabOffset, source);
+        LaneTask<IoError> there = _members.Write(row.Joining.Disk, row.Joining.DataOffset + slabOffset, source);
+        IoError error = await here;
+        if (await there != IoError.None)
+        {
+            row.FailJoining();
+        }
+
+        return error;
+    }
+}

@@ -1,0 +1,365 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Resiliency.Layouts;
+using TierSpaces.Engine.Verification;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.Resiliency.Parity;
+
+/// <summary>Single and dual parity over simulated disks, against a model of the data.</summary>
+public sealed class ParityEngineTests
+{
+    private const int Block = 4096;
+    private const int Interleave = 16 << 10;
+    private const int Rows = 2;
+
+    private readonly SimLane _lane = new(1);
+    private readonly SimSpaceMap _map = new();
+    private readonly Random _random = new(7);
+    private SpaceShape _shape;
+    private SimDisk[] _disks = [];
+    private SimSpaceHost _host = null!;
+    private Space _space = null!;
+    private byte[] _data = [];
+
+    public static TheoryData<int, int> Shapes() => new() { { 3, 1 }, { 4, 1 }, { 5, 1 }, { 8, 1 }, { 4, 2 }, { 7, 2 }, { 8, 2 } };
+
+    [Theory]
+    [MemberData(nameof(Shapes))]
+    public void Writes_of_any_size_read_back(int columns, int parities)
+    {
+        Create(columns, parities);
+        WriteAtRandom(60);
+        AssertReads();
+        Flush();
+        Reopen();
+        AssertReads();
+        AssertIsWhole();
+    }
+
+    [Theory]
+    [MemberData(nameof(Shapes))]
+    public void Any_positions_up_to_the_parities_may_be_missing_and_come_back(int columns, int parities)
+    {
+        Create(columns, parities);
+        WriteAtRandom(30);
+        foreach (int[] missing in Combinations(columns, parities))
+        {
+            Evict(missing);
+            AssertReads();
+            WriteAtRandom(4);
+            UnmapAtRandom(2);
+            AssertReads();
+            Flush();
+            Return();
+            AssertIsWhole();
+        }
+
+        AssertReads();
+    }
+
+    [Theory]
+    [MemberData(nameof(Shapes))]
+    public void Parts_of_stripes_are_unmapped_and_the_rest_survives_every_disk(int columns, int parities)
+    {
+        Create(columns, parities);
+        WriteAtRandom(30);
+        UnmapAtRandom(30);
+        AssertReads();
+        AssertIsWhole();
+        foreach (int[] missing in Combinations(columns, parities))
+        {
+            Evict(missing);
+            AssertReads();
+            Return();
+        }
+
+        Unmap(0, _data.Length);
+        AssertReads();
+        _lane.Run(_lane.Delay(1_000_000_000));
+        Assert.Null(_host.Row(0));   // a thin row with nothing left in it goes back
+    }
+
+    [Theory]
+    [MemberData(nameof(Shapes))]
+    public void Slabs_move_from_their_disks_and_from_the_others(int columns, int parities)
+    {
+        Create(columns, parities, spares: parities + 1);
+        WriteAtRandom(30);
+        for (int position = 0; position < columns; position++)
+        {
+            bool isMissing = position % 2 == 1;
+            int from = _host.Row(0)!.Places[position].Disk;
+            int to = Enumerable.Range(0, _disks.Length).Except(_host.Row(0)!.Places.Select(static place => place.Disk)).First(disk => !_map.Evicted.Contains(disk));
+            if (isMissing)
+            {
+                Evict(position);
+            }
+
+            Assert.Equal(RepairEnd.Done, _lane.Run(_host.Move(0, position, to, new SimPacer(_lane))));
+            if (isMissing)
+            {
+                Return();
+            }
+
+            AssertReads();
+        }
+
+        AssertIsWhole();
+    }
+
+    [Theory]
+    [MemberData(nameof(Shapes))]
+    public void Rot_is_found_and_healed_in_every_position(int columns, int parities)
+    {
+        Create(columns, parities);
+        Write(0, _data.Length);
+        Flush();
+        for (int position = 0; position < columns; position++)
+        {
+            SlabPlace place = _host.Row(0)!.Places[position];
+            _disks[place.Disk].Media.Write(place.DataOffset + (position * Block), new byte[Block]);
+            Assert.Equal((1, 0), (Scrub().BlocksHealed, Scrub().BlocksHealed));
+            _disks[place.Disk].Media.Write(place.DataOffset + Interleave, new byte[Block]);
+            AssertReads();
+            Scrub();
+        }
+
+        AssertIsWhole();
+    }
+
+    [Theory]
+    [MemberData(nameof(Shapes))]
+    public void Entries_of_lost_disks_are_read_from_the_others_after_a_restart(int columns, int parities)
+    {
+        Create(columns, parities);
+        WriteAtRandom(30);
+        foreach (int[] missing in Combinations(columns, parities).Take(8))
+        {
+            Flush();
+            Assert.Equal(IoError.None, _lane.Run(_space.Close()));
+            Array.ForEach(missing, position => _map.Evict(_host.Row(0)!.Places[position].Disk));
+            Open(isNew: false);
+            AssertReads();
+            Return();
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Shapes))]
+    public void What_was_flushed_outlives_a_power_cut_amid_later_writes(int columns, int parities)
+    {
+        Create(columns, parities);
+        for (int round = 0; round < 6; round++)
+        {
+            WriteAtRandom(10);
+            Flush();
+            List<byte[]> states = [[.. _data]];
+            for (int write = 0; write < 4; write++)
+            {
+                WriteAtRandom(1);
+                states.Add([.. _data]);
+            }
+
+            foreach (SimDisk disk in _disks)
+            {
+                disk.Media.LosePower((_, _) => _random.Next(2) == 0);
+            }
+
+            Open(isNew: false);
+            AdoptAny(states);
+            AssertIsWhole();
+        }
+    }
+
+    [Fact]
+    public void More_disks_gone_than_parities_is_an_error_and_no_wrong_byte()
+    {
+        Create(5, 1);
+        Write(0, _data.Length);
+        Flush();
+        int[] disks = [.. _host.Row(0)!.Places.Take(2).Select(static place => place.Disk)];
+        _map.Evict(disks[0]);
+        _map.Evict(disks[1]);
+        Open(isNew: false);
+        IoBuffer buffer = _lane.Buffers.Rent(Block);
+        int errors = 0;
+        for (int at = 0; at < _data.Length; at += Block)
+        {
+            IoError error = _lane.Run(_space.Read(at, buffer));
+            errors += error == IoError.None ? 0 : 1;
+            Assert.True(error != IoError.None || buffer.Span.SequenceEqual(_data.AsSpan(at, Block)));
+        }
+
+        Assert.InRange(errors, 1, _data.Length / Block);
+    }
+
+    private static IEnumerable<int[]> Combinations(int columns, int parities)
+    {
+        for (int first = 0; first < columns; first++)
+        {
+            if (parities == 1)
+            {
+                yield return [first];
+            }
+
+            for (int second = first + 1; second < columns && parities == 2; second++)
+            {
+                yield return [first, second];
+            }
+        }
+    }
+
+    private void Create(int columns, int parities, int spares = 0)
+    {
+        _shape = new SpaceShape(columns, 1, Interleave, 256 << 10, true, parities);
+        _disks = [.. Enumerable.Range(0, columns + spares).Select(disk => new SimDisk(_lane, new SimMedia($"disk{disk}", SimSpaceHost.Stride(_shape) * 6, Block)))];
+        _data = new byte[Rows * new ParityLayout(_shape).RowSize];
+        Open(isNew: true);
+    }
+
+    private void Open(bool isNew)
+    {
+        _host = new SimSpaceHost(_lane, _shape, _disks, _map);
+        int logCopies = _shape.Parities + 1;
+        SpaceOptions options = new()
+        {
+            Space = 7,
+            PoolTag = 1,
+            Shape = _shape,
+            Resiliency = LayoutDescriptor.Parity,
+            Length = _data.Length,
+            IsThin = true,
+            Rows = [.. _map.Rows.Values.Select(static row => row with { Stale = (ushort[])row.Stale.Clone() })],
+            LogCopies = [.. Enumerable.Range(0, logCopies).Select(copy => (IReadOnlyList<SlabPlace>)[SimSpaceHost.Place(_shape, copy, 0)])],
+            StaleLogCopies = _map.StaleLogCopies,
+            LogOwner = new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
+            LogBlocksMax = 56,
+        };
+        for (int copy = 0; copy < logCopies; copy++)
+        {
+            _map.Used.Add((copy, 0));
+        }
+
+        _space = _lane.Run(isNew ? Space.Create(_host, options) : Space.Open(_host, options));
+        _host.Space = _space;
+        Assert.Equal("", _space.FaultReason);
+    }
+
+    private void Reopen()
+    {
+        Assert.Equal(IoError.None, _lane.Run(_space.Close()));
+        Open(isNew: false);
+    }
+
+    private void Evict(params int[] positions)
+    {
+        foreach (int disk in positions.Select(position => _host.Row(0)!.Places[position].Disk).ToArray())
+        {
+            Assert.Equal(IoError.None, _lane.Run(_host.Evict(disk, "it was pulled")));
+        }
+    }
+
+    private void Return()
+    {
+        foreach (int disk in Enumerable.Range(0, _disks.Length).Where(_map.Evicted.Contains).ToArray())
+        {
+            _map.Return(disk);
+        }
+
+        _space.OnDiskJoined();
+        Assert.Equal(RepairEnd.Done, _lane.Run(_space.Resync(new SimPacer(_lane))));
+        Assert.Equal(0, _space.BytesToResync);
+    }
+
+    private void Flush() => Assert.Equal(IoError.None, _lane.Run(_space.Flush()));
+
+    private void WriteAtRandom(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            int start = _random.Next(_data.Length / Block);
+            int most = _random.Next(3) == 0 ? 6 * _shape.DataColumns * Interleave / Block : 8;
+            Write(start * Block, Math.Min(1 + _random.Next(most), (_data.Length / Block) - start) * Block);
+        }
+    }
+
+    private void UnmapAtRandom(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            int start = _random.Next(_data.Length / Block);
+            Unmap(start * Block, Math.Min(1 + _random.Next(24), (_data.Length / Block) - start) * Block);
+        }
+    }
+
+    private void Write(int offset, int length)
+    {
+        _random.NextBytes(_data.AsSpan(offset, length));
+        for (int at = 0; at < length; at += 1 << 20)
+        {
+            int part = Math.Min(1 << 20, length - at);
+            IoBuffer buffer = _lane.Buffers.Rent(part);
+            _data.AsSpan(offset + at, part).CopyTo(buffer.Span);
+            Assert.Equal(IoError.None, _lane.Run(_space.Write(offset + at, buffer, WriteFlags.None)));
+            _lane.Buffers.Return(buffer);
+        }
+    }
+
+    private void Unmap(int offset, int length)
+    {
+        _data.AsSpan(offset, length).Clear();
+        Assert.Equal(IoError.None, _lane.Run(_space.Unmap(offset, length)));
+    }
+
+    private byte[] Read(int offset, int length)
+    {
+        IoBuffer buffer = _lane.Buffers.Rent(length);
+        Assert.Equal(IoError.None, _lane.Run(_space.Read(offset, buffer)));
+        byte[] read = buffer.Span.ToArray();
+        _lane.Buffers.Return(buffer);
+        return read;
+    }
+
+    private void AssertReads()
+    {
+        for (int at = 0; at < _data.Length;)
+        {
+            int length = Math.Min((1 + _random.Next(64)) * Block, _data.Length - at);
+            Assert.True(Read(at, length).AsSpan().SequenceEqual(_data.AsSpan(at, length)), $"{length} bytes at {at}");
+            at += length;
+        }
+    }
+
+    // After a power cut each block is as it was flushed, or as it was written since.
+    private void AdoptAny(List<byte[]> states)
+    {
+        for (int at = 0; at < _data.Length; at += Block)
+        {
+            byte[] read = Read(at, Block);
+            bool isAny = states.Exists(state => read.AsSpan().SequenceEqual(state.AsSpan(at, Block)));
+            Assert.True(isAny, $"the block at {at} is neither as it was flushed nor as it was written since");
+            read.CopyTo(_data, at);
+        }
+    }
+
+    /// <summary>Everything is there, as the entries say and with its parity.</summary>
+    private void AssertIsWhole()
+    {
+        ScrubFindings findings = Scrub();
+        Assert.Equal((0, 0), (findings.BlocksHealed, findings.BlocksLost));
+    }
+
+    private ScrubFindings Scrub()
+    {
+        ScrubFindings findings = new();
+        for (ScrubStride stride = default; !stride.IsDone;)
+        {
+            stride = _lane.Run(_space.Scrub(stride.Cursor, findings));
+            Assert.Equal(IoError.None, stride.Error);
+        }
+
+        return findings;
+    }
+}
