@@ -546,7 +546,7 @@ public sealed class CrashSimulation
 
     private void JudgeEachCopy(ISimWorld world, BlockOracle oracle, string where)
     {
-        if (world.MissingDisks >= _scenario.Copies - 1)
+        if (world.MissingDisks >= _scenario.Redundancy)
         {
             return;
         }

@@ -38,7 +38,14 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 2, true, 512, 2, IsWholePool: true) { LogicalSectorSize = 512 },
         new(1, 2, true, 4096, 1, IsWholePool: true, CacheBlocks: 256) { LogicalSectorSize = 512 },
         new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [2, 3], LogicalSectorSize = 512 },
+        new(3, 1, true, 512, 2) { Parities = 1 }, new(5, 1, true, 4096, 1) { Parities = 2 },
     ];
+
+    /// <summary>Columns of parity among its columns. Its disks are all there when the world is stopped.</summary>
+    public int Parities { get; init; }
+
+    /// <summary>Disks that a space which was recovered can do without.</summary>
+    public int Redundancy => Copies - 1 + Parities;
 
     /// <summary>Slices of each tier, fastest first; empty: no tiers.</summary>
     public int[] TierSlices { get; init; } = [];
@@ -59,13 +66,13 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public int JournalSlots { get; init; } = 3 * 512;
 
     /// <summary>The same with a first-write journal that takes the largest piece of a write and no more.</summary>
-    public SpaceScenario WithShortJournal() => this with { JournalSlots = 3 * Shape.Interleave / 4096 };
+    public SpaceScenario WithShortJournal() => this with { JournalSlots = 3 * Shape.Interleave / 4096 * (Parities > 0 ? Columns : 1) };
 
     /// <summary>Checksum pages in memory: few, so that they come and go.</summary>
     public int CachedPagesMax { get; init; } = 3;
 
     /// <summary>Layout of a space alone, in small units so that one world has many regions, pages and rows; slabs of a pool are 1 MiB.</summary>
-    public SpaceShape Shape => IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums);
+    public SpaceShape Shape => IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums, Parities);
 
     /// <summary>Disks: one more than a row needs, at least two; in a pool as many as leave a majority when one is gone.</summary>
     public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 && CachePoolDisks == 0 ? Copies : 0);

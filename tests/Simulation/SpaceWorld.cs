@@ -161,7 +161,7 @@ public sealed class SpaceWorld : ISimWorld
         Enumerable.Range(0, LogCopies(scenario)).Select(copy => (copy, 0))
             .Concat(Enumerable.Range(0, scenario.CacheBlocks > 0 ? scenario.Copies : 0).Select(copy => (copy, 1)));
 
-    private static int LogCopies(SpaceScenario scenario) => scenario.Shape.HasLog ? Math.Max(2, scenario.Copies) : 0;
+    private static int LogCopies(SpaceScenario scenario) => scenario.Shape.HasLog ? Math.Max(2, scenario.Redundancy + 1) : 0;
 
     private static void FillForeign(SimMedia medium, uint disk)
     {
@@ -193,6 +193,7 @@ public sealed class SpaceWorld : ISimWorld
             Space = 7,
             PoolTag = 0x1122334455667788,
             Shape = shape,
+            Resiliency = shape.Parities > 0 ? LayoutDescriptor.Parity : LayoutDescriptor.Mirror,
             Length = _scenario.Length,
             IsThin = true,
             Rows = [.. _map.Rows.Values.Select(row => row with { Stale = (ushort[])row.Stale.Clone() })],
