@@ -30,7 +30,7 @@ public sealed class NbdBudget
 
     private const int SmallShare = 2 * SmallMax;
 
-    private readonly List<NbdTransmission> _waiting = [];   // in order of arrival
+    private readonly List<NbdClaim> _waiting = [];   // in order of arrival
     private readonly long _limit;
     private readonly long _smallLimit;
     private long _used;
@@ -56,11 +56,11 @@ public sealed class NbdBudget
     private long PartsMax => _limit / 8 / PartBytes;
 
     /// <summary>Whether a connection waits for bytes that others hold, and is not above its own share.</summary>
-    internal bool IsContendedBeside(NbdTransmission holder)
+    internal bool IsContendedBeside(NbdClaim holder)
     {
-        foreach (NbdTransmission waiter in _waiting)
+        foreach (NbdClaim waiter in _waiting)
         {
-            if (waiter != holder && !IsAboveShare(waiter, waiter.Claim.Wanted))
+            if (waiter != holder && !IsAboveShare(waiter, waiter.Wanted))
             {
                 return true;
             }
@@ -73,34 +73,28 @@ public sealed class NbdBudget
     /// Takes the bytes, or puts the connection into the queue: it is woken when it should try again. <paramref name="isSmall"/> says whether
     /// they come from the reserve; <see cref="Release"/> gets it back.
     /// </summary>
-    internal bool TryTake(NbdTransmission taker, int bytes, out bool isSmall)
+    internal bool TryTake(NbdClaim claim, int bytes, out bool isSmall)
     {
-        NbdClaim claim = taker.Claim;
         isSmall = false;
-        if (!claim.IsActive)
-        {
-            claim.IsActive = true;
-            _active++;
-        }
-
-        claim.Wanted = bytes;
-        if (!IsAboveShare(taker, bytes) && _used + bytes <= _limit && !MustWaitBehindOthers(taker))
+        _active += claim.TryBeginActivity() ? 1 : 0;
+        claim.Want(bytes);
+        if (!IsAboveShare(claim, bytes) && _used + bytes <= _limit && !MustWaitBehindOthers(claim))
         {
             _used += bytes;
-            claim.Held += bytes;
+            claim.Hold(bytes);
         }
         else if (FitsReserve(claim, bytes))
         {
             isSmall = true;
             _smallUsed += bytes;
-            claim.SmallHeld += bytes;
+            claim.HoldSmall(bytes);
         }
         else
         {
             if (!claim.IsQueued)
             {
-                claim.IsQueued = true;
-                _waiting.Add(taker);
+                claim.BeginWaiting();
+                _waiting.Add(claim);
             }
 
             return false;
@@ -108,7 +102,7 @@ public sealed class NbdBudget
 
         if (claim.IsQueued)
         {
-            Dequeue(taker);
+            Dequeue(claim);
             WakeNext();
         }
 
@@ -116,70 +110,69 @@ public sealed class NbdBudget
     }
 
     /// <summary>Takes the memory of a part for a connection that waits in the queue; it leaves the queue. False: there is none.</summary>
-    internal bool TryTakePart(NbdTransmission taker)
+    internal bool TryTakePart(NbdClaim claim)
     {
-        NbdClaim claim = taker.Claim;
         if (!claim.IsQueued || _parts >= PartsMax)
         {
             return false;
         }
 
         _parts++;
-        PartsBegun += IsAboveShare(taker, claim.Wanted) ? 0 : 1;
-        Leave(taker);
+        PartsBegun += IsAboveShare(claim, claim.Wanted) ? 0 : 1;
+        Leave(claim);
         return true;
     }
 
     /// <summary>Gives the memory of a part back.</summary>
-    internal void ReleasePart(NbdTransmission holder)
+    internal void ReleasePart(NbdClaim holder)
     {
         Invariant.That(_parts > 0, "A connection returns the memory of a part once");
         _parts--;
-        EndActivity(holder.Claim);
+        EndActivity(holder);
     }
 
-    internal void Release(NbdTransmission holder, int bytes, bool isSmall)
+    internal void Release(NbdClaim holder, int bytes, bool isSmall)
     {
         if (isSmall)
         {
             _smallUsed -= bytes;
-            holder.Claim.SmallHeld -= bytes;
+            holder.HoldSmall(-bytes);
         }
         else
         {
             _used -= bytes;
-            holder.Claim.Held -= bytes;
+            holder.Hold(-bytes);
         }
 
-        EndActivity(holder.Claim);
+        EndActivity(holder);
         WakeNext();
     }
 
     /// <summary>Forgets a connection that ends or pauses while it waits.</summary>
-    internal void Leave(NbdTransmission leaver)
+    internal void Leave(NbdClaim leaver)
     {
-        if (leaver.Claim.IsQueued)
+        if (leaver.IsQueued)
         {
             Dequeue(leaver);
         }
 
-        EndActivity(leaver.Claim);
+        EndActivity(leaver);
         WakeNext();
     }
 
-    private bool IsAboveShare(NbdTransmission taker, int bytes) =>
-        (taker.Claim.Held > 0 || taker.OwesReplies) && taker.Claim.Held + bytes > _limit / (_active + 1);
+    private bool IsAboveShare(NbdClaim taker, int bytes) =>
+        (taker.Held > 0 || taker.OwesReplies) && taker.Held + bytes > _limit / (_active + 1);
 
-    private bool MustWaitBehindOthers(NbdTransmission taker)
+    private bool MustWaitBehindOthers(NbdClaim taker)
     {
-        foreach (NbdTransmission waiter in _waiting)
+        foreach (NbdClaim waiter in _waiting)
         {
             if (waiter == taker)
             {
                 return false;
             }
 
-            if (!IsAboveShare(waiter, waiter.Claim.Wanted))
+            if (!IsAboveShare(waiter, waiter.Wanted))
             {
                 return true;
             }
@@ -188,30 +181,23 @@ public sealed class NbdBudget
         return false;
     }
 
-    private void Dequeue(NbdTransmission waiter)
+    private void Dequeue(NbdClaim waiter)
     {
         _waiting.Remove(waiter);
-        waiter.Claim.IsQueued = false;
+        waiter.EndWaiting();
     }
 
-    private void EndActivity(NbdClaim claim)
-    {
-        if (claim is { IsActive: true, IsQueued: false, Held: 0, SmallHeld: 0 })
-        {
-            claim.IsActive = false;
-            _active--;
-        }
-    }
+    private void EndActivity(NbdClaim claim) => _active -= claim.TryEndActivity() ? 1 : 0;
 
     /// <summary>Wakes the first waiter that can go on.</summary>
     private void WakeNext()
     {
         bool isBlocked = false;   // one before it waits for memory
-        foreach (NbdTransmission waiter in _waiting)
+        foreach (NbdClaim waiter in _waiting)
         {
-            bool isAbove = IsAboveShare(waiter, waiter.Claim.Wanted);
-            bool fits = !isAbove && !isBlocked && _used + waiter.Claim.Wanted <= _limit;
-            if (fits || FitsReserve(waiter.Claim, waiter.Claim.Wanted))
+            bool isAbove = IsAboveShare(waiter, waiter.Wanted);
+            bool fits = !isAbove && !isBlocked && _used + waiter.Wanted <= _limit;
+            if (fits || FitsReserve(waiter, waiter.Wanted))
             {
                 waiter.Wake();
                 return;
@@ -223,22 +209,4 @@ public sealed class NbdBudget
 
     private bool FitsReserve(NbdClaim claim, int bytes) =>
         bytes <= SmallMax && claim.SmallHeld + bytes <= SmallShare && _smallUsed + bytes <= _smallLimit;
-}
-
-/// <summary>What one connection has of the budget of its lane, and waits for.</summary>
-internal sealed class NbdClaim
-{
-    /// <summary>Bytes held, without those of the reserve.</summary>
-    internal long Held { get; set; }
-
-    /// <summary>Bytes of the reserve held.</summary>
-    internal long SmallHeld { get; set; }
-
-    /// <summary>Bytes that the next request needs, while it waits.</summary>
-    internal int Wanted { get; set; }
-
-    internal bool IsQueued { get; set; }
-
-    /// <summary>Whether it holds or waits, and is counted.</summary>
-    internal bool IsActive { get; set; }
 }

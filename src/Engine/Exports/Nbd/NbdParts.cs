@@ -1,3 +1,5 @@
+using TierSpaces.Engine.Primitives;
+
 namespace TierSpaces.Engine.Exports.Nbd;
 
 // The request of a connection that is served in parts. A read or write that has waited AfterNs for memory is served in parts of
@@ -13,7 +15,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 //  5. A read that has begun is carried to its end while the connection drains; a write is not, as one whose payload is incomplete.
 
 /// <summary>How far the request is that a connection is served in parts, and whether its next one is due to be.</summary>
-internal sealed class NbdParts(NbdBudget budget, NbdTransmission owner)
+internal sealed class NbdParts(NbdBudget budget, NbdClaim claim)
 {
     /// <summary>Time, in nanoseconds, that a request waits for memory before it is served in parts.</summary>
     internal const long AfterNs = 500_000_000;
@@ -29,6 +31,9 @@ internal sealed class NbdParts(NbdBudget budget, NbdTransmission owner)
 
     /// <summary>What has not begun of the request.</summary>
     internal NbdRequestHeader Rest { get; private set; }
+
+    /// <summary>Bytes of the next part.</summary>
+    internal int NextBytes => (int)Math.Min(Rest.Length, NbdBudget.PartBytes);
 
     /// <summary>Bytes of the whole request.</summary>
     internal long WholeLength { get; private set; }
@@ -52,7 +57,7 @@ internal sealed class NbdParts(NbdBudget budget, NbdTransmission owner)
     /// <summary>Begins to serve a request in parts if that is due and there is memory for a part.</summary>
     internal bool TryBegin(in NbdRequestHeader header)
     {
-        if (!_isDue || !budget.TryTakePart(owner))
+        if (!_isDue || !budget.TryTakePart(claim))
         {
             return false;
         }
@@ -63,13 +68,13 @@ internal sealed class NbdParts(NbdBudget budget, NbdTransmission owner)
         return true;
     }
 
-    /// <summary>Fills in the next part: it has begun.</summary>
-    internal void Next(NbdRequest part)
+    /// <summary>Begins the next part in a slot, with its memory of <see cref="NextBytes"/>.</summary>
+    internal void Begin(NbdRequest part, IoBuffer memory)
     {
-        uint length = Math.Min(Rest.Length, NbdBudget.PartBytes);
-        part.Take(Rest with { Length = length });
-        part.Part = (Rest.Length == WholeLength ? NbdPartKind.First : NbdPartKind.None) | (Rest.Length == length ? NbdPartKind.Last
-            : NbdPartKind.None) | NbdPartKind.Any;
+        uint length = (uint)memory.Length;
+        NbdPartKind kind = (Rest.Length == WholeLength ? NbdPartKind.First : NbdPartKind.None)
+            | (Rest.Length == length ? NbdPartKind.Last : NbdPartKind.None) | NbdPartKind.Any;
+        part.BeginPart(Rest with { Length = length }, kind, memory);
         Rest = Rest with { Offset = Rest.Offset + length, Length = Rest.Length - length };
         IsOut = true;
     }
@@ -83,7 +88,7 @@ internal sealed class NbdParts(NbdBudget budget, NbdTransmission owner)
         }
         else if (fault != NbdFault.None)
         {
-            part.Part |= NbdPartKind.Last;
+            part.EndParts();
             Rest = Rest with { Length = 0 };
         }
 
@@ -116,7 +121,7 @@ internal sealed class NbdParts(NbdBudget budget, NbdTransmission owner)
         if (IsActive)
         {
             IsActive = false;
-            budget.ReleasePart(owner);
+            budget.ReleasePart(claim);
         }
     }
 }

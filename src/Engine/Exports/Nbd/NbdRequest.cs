@@ -2,78 +2,92 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Exports.Nbd;
 
-/// <summary>
-/// The slot of one request from receipt to the end of its reply. Slots are shared by the connections of a server and
-/// used again; a suspended store call continues from the slot, so a request costs no allocation.
-/// </summary>
+// The slot of one request from receipt to the end of its reply. Slots are shared by the connections of a server and used again; a suspended store
+// call continues from the slot, so a request costs no allocation.
+//
+// Invariants
+//  1. Begin and BeginPart set everything that the slot says of its request; nothing of the request before is left.
+//  2. The slot gives its payload memory away once: TakeMemory empties it.
+//  3. A slot waits for at most one store call; the call continues once.
+
+/// <summary>The slot of one request.</summary>
 internal sealed class NbdRequest
 {
     private readonly Action _resume;
-    private NbdTransmission? _owner;
+    private NbdRequestHeader _header;   // that of a part is its own
+    private NbdPartKind _part;
+    private NbdCalls? _caller;
     private LaneTask<IoError>.Awaiter _pending;   // valid between Await and Resume
 
     internal NbdRequest() => _resume = Resume;
 
-    internal NbdRequestHeader Header;
+    internal NbdCommand Command => _header.Command;
+
+    internal ulong Cookie => _header.Cookie;
+
+    internal long Offset => (long)_header.Offset;
+
+    internal long Length => _header.Length;
 
     /// <summary>Payload memory; length 0 when the request has none.</summary>
-    internal IoBuffer Buffer;
+    internal IoBuffer Buffer { get; private set; }
 
-    /// <summary>Bytes charged to connection and budget.</summary>
-    internal int Charge;
-
-    /// <summary>Whether they come from the reserve of the budget.</summary>
-    internal bool IsSmall;
-
-    /// <summary>Which part of a request it is; the header of a part is its own.</summary>
-    internal NbdPartKind Part { get; set; }
-
-    /// <summary>Whether it is a part of a request.</summary>
-    internal bool IsPart => Part != NbdPartKind.None;
-
-    /// <summary>Whether it is the first part of a request.</summary>
-    internal bool IsFirstPart => (Part & NbdPartKind.First) != 0;
-
-    /// <summary>Whether it is the last part of a request.</summary>
-    internal bool IsLastPart => (Part & NbdPartKind.Last) != 0;
+    /// <summary>Whether the budget gave the memory from its reserve.</summary>
+    internal bool IsSmall { get; private set; }
 
     /// <summary>Bytes of <see cref="Buffer"/> that a successful reply carries.</summary>
-    internal int ReplyBytes;
+    internal int ReplyBytes { get; private set; }
+
+    /// <summary>What a successful reply carries.</summary>
+    internal IoBuffer ReplyPayload => Buffer.Slice(0, ReplyBytes);
+
+    /// <summary>Whether it is a part of a request.</summary>
+    internal bool IsPart => _part != NbdPartKind.None;
+
+    /// <summary>Whether it is the first part of a request.</summary>
+    internal bool IsFirstPart => (_part & NbdPartKind.First) != 0;
+
+    /// <summary>Whether it is the last part of a request.</summary>
+    internal bool IsLastPart => (_part & NbdPartKind.Last) != 0;
 
     /// <summary>States found by a status query.</summary>
     internal List<StoreExtent> Extents { get; } = [];
-
-    /// <summary>Gives it the header of a part.</summary>
-    internal void Take(in NbdRequestHeader header) => Header = header;
-
-    internal NbdCommand Command => Header.Command;
-
-    internal long Offset => (long)Header.Offset;
-
-    internal long Length => Header.Length;
-
-    internal bool Has(NbdCommandFlags flag) => (Header.Flags & flag) != 0;
 
     internal WriteFlags WriteFlags =>
         (Has(NbdCommandFlags.Fua) ? WriteFlags.ForceUnitAccess : WriteFlags.None)
         | (Has(NbdCommandFlags.NoHole) ? WriteFlags.NoHole : WriteFlags.None);
 
-    /// <summary>Continues in the owner when the store call has ended.</summary>
-    internal void Await(NbdTransmission owner, LaneTask<IoError>.Awaiter pending)
+    internal bool Has(NbdCommandFlags flag) => (_header.Flags & flag) != 0;
+
+    /// <summary>Begins a whole request, with its payload memory or without any.</summary>
+    internal void Begin(in NbdRequestHeader header, IoBuffer memory, bool isSmall) => Begin(header, NbdPartKind.None, memory, isSmall);
+
+    /// <summary>Begins a part of a request, which has the memory of a part.</summary>
+    internal void BeginPart(in NbdRequestHeader header, NbdPartKind part, IoBuffer memory) => Begin(header, part, memory, isSmall: false);
+
+    /// <summary>Makes a part that failed the last one of its request.</summary>
+    internal void EndParts() => _part |= NbdPartKind.Last;
+
+    /// <summary>Takes the data of a read over from where its store has left it.</summary>
+    internal void Settle(BufferPool buffers) => Buffer = buffers.Settle(Buffer);
+
+    /// <summary>A successful reply carries the first bytes of the buffer.</summary>
+    internal void ReplyWith(int bytes) => ReplyBytes = bytes;
+
+    /// <summary>Returns the payload memory, which the slot has no longer.</summary>
+    internal IoBuffer TakeMemory()
     {
-        _owner = owner;
-        _pending = pending;
-        pending.UnsafeOnCompleted(_resume);
+        IoBuffer memory = Buffer;
+        Buffer = default;
+        return memory;
     }
 
-    private void Resume()
+    /// <summary>Continues in the caller when the store call has ended.</summary>
+    internal void Await(NbdCalls caller, LaneTask<IoError>.Awaiter pending)
     {
-        NbdTransmission owner = _owner!;
-        LaneTask<IoError>.Awaiter pending = _pending;
-        _owner = null;
-        _pending = default;
-        IoError error = ResultOf(pending, out RequestException? failure);
-        owner.EndCall(this, error, failure);
+        _caller = caller;
+        _pending = pending;
+        pending.UnsafeOnCompleted(_resume);
     }
 
     /// <summary>The result of a store call; a call that changed nothing before it failed gives an I/O error and what it threw.</summary>
@@ -94,5 +108,24 @@ internal sealed class NbdRequest
         {
             throw new NbdStoreException(thrown);
         }
+    }
+
+    private void Begin(in NbdRequestHeader header, NbdPartKind part, IoBuffer memory, bool isSmall)
+    {
+        _header = header;
+        _part = part;
+        Buffer = memory;
+        IsSmall = isSmall;
+        ReplyBytes = header.Command == NbdCommand.Read ? memory.Length : 0;
+    }
+
+    private void Resume()
+    {
+        NbdCalls caller = _caller!;
+        LaneTask<IoError>.Awaiter pending = _pending;
+        _caller = null;
+        _pending = default;
+        IoError error = ResultOf(pending, out RequestException? failure);
+        caller.End(this, error, failure);
     }
 }

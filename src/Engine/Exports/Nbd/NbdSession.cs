@@ -76,7 +76,7 @@ internal sealed class NbdSession(NbdServer server, ILaneSocket socket)
         }
 
         transmission.Watch(nowNs);
-        bool isContended = server.Budget.IsContendedBeside(transmission) || server.Budget.PartsBegun != _partsBegun;
+        bool isContended = server.Budget.IsContendedBeside(transmission.Claim) || server.Budget.PartsBegun != _partsBegun;
         _partsBegun = server.Budget.PartsBegun;
         if (transmission.Progress != _lastProgress || !transmission.HoldsForClient || !isContended)
         {

@@ -78,7 +78,7 @@ internal static class NbdStoreCalls
             step = extents.Count - before > MaxExtents / 8 ? step / 2 : step;
         }
 
-        request.ReplyBytes = EncodeStatus(request, wanted);
+        request.ReplyWith(EncodeStatus(request, wanted));
         return IoError.None;
     }
 
