@@ -179,9 +179,9 @@ public sealed class CrashSimulation
         BlockOracle oracle = _oracle.Clone();
         oracle.ProcessCrash();
         Judge(again, oracle, "clean stop", depth: 3);
-        if (Violation is null && _sick < 0 && again.Spaces.Counters.RegionsResynced != 0)
+        if (Violation is null && _sick < 0 && again.Spaces.Counters.Repair.RegionsResynced != 0)
         {
-            Report("clean stop", $"{again.Spaces.Counters.RegionsResynced} regions had to be resynced");
+            Report("clean stop", $"{again.Spaces.Counters.Repair.RegionsResynced} regions had to be resynced");
         }
 
         again.Release();
@@ -480,8 +480,8 @@ public sealed class CrashSimulation
             cut.Release();
         }
 
-        Count(world.Spaces.Counters.RegionsResynced > 0, "region resynced");
-        Count(world.Spaces.Counters.BlocksRecovered > 0, "unlogged first write kept after a process crash");
+        Count(world.Spaces.Counters.Repair.RegionsResynced > 0, "region resynced");
+        Count(world.Spaces.Counters.Repair.BlocksRecovered > 0, "unlogged first write kept after a process crash");
     }
 
     /// <summary>After a crash the disks that were away come back and are made whole; on the way it may be crashed again.</summary>

@@ -72,7 +72,8 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public int CachedPagesMax { get; init; } = 3;
 
     /// <summary>Layout of a space alone, in small units so that one world has many regions, pages and rows; slabs of a pool are 1 MiB.</summary>
-    public SpaceShape Shape => IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums, Parities);
+    public SpaceShape Shape =>
+        IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums, Parities);
 
     /// <summary>Disks: one more than a row needs, at least two; in a pool as many as leave a majority when one is gone.</summary>
     public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 && CachePoolDisks == 0 ? Copies : 0);

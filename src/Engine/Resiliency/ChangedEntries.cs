@@ -26,9 +26,8 @@ internal sealed class ChangedEntries
     /// <summary>Records that entries of a page have changed.</summary>
     internal void Note(ChecksumPage page, int count)
     {
-        if (!page.IsListed)
+        if (page.TryList())
         {
-            page.IsListed = true;
             _pages.Add(page);
             _bytes += IntegrityRecord.EntriesHeaderSize;
         }
@@ -43,17 +42,16 @@ internal sealed class ChangedEntries
         {
             entry.Page.Set(entry.Block, entry.Checksum);
             Note(entry.Page, 1);
-            entry.Page.Pins--;
+            entry.Page.Unpin();
         }
     }
 
     /// <summary>Forgets a page whose row is given back.</summary>
     internal void Forget(ChecksumPage page)
     {
-        if (page.IsListed)
+        if (page.TryUnlist())
         {
             _pages.Remove(page);
-            page.IsListed = false;
         }
     }
 
@@ -62,7 +60,6 @@ internal sealed class ChangedEntries
     {
         foreach (ChecksumPage page in _pages)
         {
-            page.IsListed = false;
             page.Capture(Captured);
         }
 

@@ -36,11 +36,7 @@ internal sealed class ChecksumPageCache(ILayout layout, SpaceShape shape, int pa
     {
         ChecksumPage? found = _places.Find(row.Index, column, index);
         Invariant.That(found is null || found.Row == row, "The pages of a row are gone before the row is made again.");
-        if (found is { IsReferenced: false })
-        {
-            found.IsReferenced = true;
-        }
-
+        found?.Reference();
         return found;
     }
 
@@ -58,7 +54,7 @@ internal sealed class ChecksumPageCache(ILayout layout, SpaceShape shape, int pa
 
         ChecksumPage page = _spare.TryPop(out ChecksumPage? spare) ? spare : new ChecksumPage();
         page.Assign(row, column, index);
-        page.IsReferenced = true;
+        page.Reference();
         _places.Add(page);
         _ring.Add(page);
         return page;
@@ -96,11 +92,7 @@ internal sealed class ChecksumPageCache(ILayout layout, SpaceShape shape, int pa
             _inVain++;
             _hand = (_hand + 1) % _ring.Count;
             ChecksumPage page = _ring[_hand];
-            if (page.IsReferenced)
-            {
-                page.IsReferenced = false;
-            }
-            else if (page.IsEvictable)
+            if (!page.TakeReference() && page.IsEvictable)
             {
                 _places.Remove(page);
                 _ring[_hand] = _ring[^1];

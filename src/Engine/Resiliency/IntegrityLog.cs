@@ -101,13 +101,7 @@ internal sealed class IntegrityLog(Journal journal)
 
     private void Note(Pending pending)
     {
-        pending.Page.PendingCount++;
-        pending.Page.LatestLogged = pending.Sequence;
-        if (pending.Page.OldestUnwritten == 0)
-        {
-            pending.Page.OldestUnwritten = pending.Sequence;
-        }
-
+        pending.Page.NoteAppended(pending.Sequence);
         _pending.Enqueue(pending);
     }
 

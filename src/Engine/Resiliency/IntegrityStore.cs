@@ -123,7 +123,7 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         {
             ChecksumPage fresh = new();
             fresh.Assign(page.Row, page.Column, page.Index);
-            page.Pins++;
+            page.Pin();
             ushort before = page.Unknown;
             if (await Read(fresh))
             {
@@ -136,10 +136,10 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
                     }
                 }
 
-                page.Unknown &= fresh.Unknown;
+                page.SetUnknown((ushort)(page.Unknown & fresh.Unknown));
             }
 
-            page.Pins--;
+            page.Unpin();
         }
 
         return default;
@@ -195,7 +195,7 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
                 }
 
                 error = await _members.Write(row.Places[position].Disk, row.Places[position].OffsetOf(first), pages);
-                space.Counters.MetadataBytesWritten += pages.Length;
+                space.Counters.Io.NoteMetadata(pages.Length);
             }
         }
 
@@ -262,8 +262,7 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
             }
         }
 
-        page.OldestUnwritten = logged[0].Sequence;
-        page.LatestLogged = logged[^1].Sequence;
+        page.NoteFound(logged[0].Sequence, logged[^1].Sequence);
     }
 
     private static void Encode(Span<byte> target, in ChecksumPlace place, ulong sequence, ReadOnlySpan<uint> checksums, ReadOnlySpan<ushort> generations)
@@ -280,20 +279,24 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
     private async LaneTask<ChecksumPage?> ReadNew(SpaceRow row, int column, int index)
     {
         ChecksumPage page = _pages.Add(row, column, index);
-        page.Pins++;
+        page.Pin();
         bool read = await Read(page);
-        page.IsLoaded = read;
         if (!read)
         {
             _pages.Remove(page);
         }
-        else if (_unplaced.Remove(ChecksumPageCache.Key(row.Index, column, index), out List<LoggedEntries>? logged))
+        else
+        {
+            page.EndLoading();
+        }
+
+        if (read && _unplaced.Remove(ChecksumPageCache.Key(row.Index, column, index), out List<LoggedEntries>? logged))
         {
             Place(page, logged);
         }
 
         _pages.Loaded.NotifyAll();
-        page.Pins--;
+        page.Unpin();
         return read ? page : null;
     }
 
@@ -334,7 +337,7 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         }
 
         (s_newest ??= new()).Push(newest);
-        page.Unknown = (ushort)(regions & ~known);
+        page.SetUnknown((ushort)(regions & ~known));
         return any;
     }
 

@@ -15,7 +15,8 @@ internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
     private const int BlockSize = SpaceShape.BlockSize;
 
     private readonly SpaceMembers _members = parts.Space.Members;
-    private readonly SpaceCounters _counters = parts.Space.Counters;
+    private readonly SpaceIoCounters _traffic = parts.Space.Counters.Io;
+    private readonly SpaceDamageCounters _damage = parts.Space.Counters.Damage;
     private readonly ISpaceHost _host = parts.Space.Host;
     private readonly SpaceShape _shape = parts.Space.Shape;
     private readonly Redundancy _redundancy = parts.Space.Redundancy;
@@ -39,7 +40,7 @@ internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
     {
         (SpaceRow row, StripPiece piece) = range;
         SlabPlace place = PlaceOf(row, piece.Column, copy);
-        _counters.DataBytesWritten += source.Length;
+        _traffic.NoteWrite(source.Length);
         return row.JoiningPosition == PositionOf(piece.Column, copy)
             ? WriteBoth(row, place, piece.SlabOffset, source)
             : _members.Write(place.Disk, place.DataOffset + piece.SlabOffset, source);
@@ -107,7 +108,7 @@ internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
     {
         Invariant.That((uint)copy < (uint)_shape.Copies && IsReadable(row, piece, copy), "Nothing is read from a copy that is stale or whose disk is gone.");
         SlabPlace place = PlaceOf(row, piece.Column, copy);
-        _counters.DataBytesRead += target.Length;
+        _traffic.NoteRead(target.Length);
         return _members.Read(place.Disk, place.DataOffset + piece.SlabOffset, target);
     }
 
@@ -180,7 +181,7 @@ internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
         if (error == IoError.None && !_lost.Contains(block))
         {
             SlabPlace place = PlaceOf(row, block.Column, copy);
-            _counters.ChecksumMismatches++;
+            _damage.NoteMismatch();
             _host.Report(place.Disk, DiskFinding.ChecksumMismatch, 1, place.DataOffset + block.SlabOffset);
         }
     }
@@ -193,7 +194,7 @@ internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
             return IoError.Io;
         }
 
-        _counters.BlocksLost++;
+        _damage.NoteLost();
         _lost.Add(block);
         for (int copy = 0; copy < _shape.Copies; copy++)
         {
@@ -217,7 +218,7 @@ internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
             if ((copies >> copy & 1) != 0
                 && await _members.WriteOrEvict(place.Disk, place.DataOffset + block.SlabOffset, good, hasOtherCopy: true) == IoError.None)
             {
-                _counters.BlocksHealed++;
+                _damage.NoteHealed();
                 _host.Report(place.Disk, DiskFinding.Healed, 1, place.DataOffset + block.SlabOffset);
             }
         }

@@ -32,7 +32,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies)
             return IoError.None;
         }
 
-        page.Pins++;
+        page.Pin();
         IoError error = await parts.Log.Room(1);
         while (error == IoError.None && !_firstWrites.HasRoom(count))
         {
@@ -47,7 +47,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies)
             parts.Log.AppendZeroed(page, first, count, _shape.PageSpan / BlockSize);
         }
 
-        page.Pins--;
+        page.Unpin();
         return error;
     }
 
@@ -60,7 +60,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies)
 
         int first = _integrity.FirstBlock(piece);
         int count = piece.Length / BlockSize;
-        page.Pins++;
+        page.Pin();
         IoError error = _firstWrites.HasRoom(count) ? IoError.None : await parts.Flusher.FlushForFirstWrites(count);
         error = error == IoError.None && !copies.HasReadable(row, piece) ? IoError.Io : error;
         for (int i = 0; i < count && error == IoError.None; i++)
@@ -75,7 +75,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies)
             parts.Changes.Note(page, count);
         }
 
-        page.Pins--;
+        page.Unpin();
         return error;
     }
 

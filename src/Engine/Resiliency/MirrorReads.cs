@@ -52,7 +52,7 @@ internal sealed class MirrorReads
             return IoError.Io;
         }
 
-        page.Pins++;
+        page.Pin();
         IoError error = IoError.None;
         for (int at = 0; at < piece.Length; at += SpaceShape.BlockSize)
         {
@@ -61,7 +61,7 @@ internal sealed class MirrorReads
             error = blockError == IoError.None ? error : blockError;
         }
 
-        page.Pins--;
+        page.Unpin();
         return error;
     }
 
@@ -73,7 +73,7 @@ internal sealed class MirrorReads
             return IoError.Io;
         }
 
-        page.Pins++;
+        page.Pin();
         int first = _integrity.FirstBlock(piece);
         page.PrefetchEntry(first);
         IoError error = IoError.None;
@@ -94,7 +94,7 @@ internal sealed class MirrorReads
                 : IoError.None;
         }
 
-        page.Pins--;
+        page.Unpin();
         return error;
     }
 
@@ -140,14 +140,14 @@ internal sealed class MirrorReads
         int generation = row.Enter();   // the read itself may end meanwhile
         if (page is not null)
         {
-            page.Pins++;
+            page.Pin();
         }
 
         IoError error = await _copies.ReadCopy(row, piece, copy, answer);
         bool isGood = error == IoError.None && (page is null || MirrorCopies.Verify(page, _integrity.FirstBlock(piece), answer));
         if (page is not null)
         {
-            page.Pins--;
+            page.Unpin();
         }
 
         row.Leave(generation);

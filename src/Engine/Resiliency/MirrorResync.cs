@@ -61,14 +61,14 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     /// <summary>See <see cref="ILayoutEngine.Recover"/>.</summary>
     internal async LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> journal, List<CapturedEntry> kept)
     {
-        page.Pins++;   // until logged
+        page.Pin();   // until logged
         IoBuffer buffers = _buffers.Rent(BlockSize * copies.Count);
         int answered = await copies.ReadAllCopies(row, block, buffers);
         int choice = ChooseRecorded(journal, buffers, answered);
         IoError error = IoError.None;
         if (choice < 0)
         {
-            page.Pins--;
+            page.Unpin();
         }
         else
         {
@@ -122,7 +122,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
                 return (IoError.None, false);
             }
 
-            page.Pins++;
+            page.Pin();
         }
 
         int answered = await copies.ReadAllCopies(row, piece, buffers);
@@ -141,7 +141,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
 
         if (page is not null)
         {
-            page.Pins--;
+            page.Unpin();
         }
 
         return (error, written);
@@ -173,7 +173,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
             choice = first;
             if (page is not null)
             {
-                page.Pins++;
+                page.Pin();
                 taken.Add(new CapturedEntry(page, (ushort)entry, 0, Crc32c.Compute(MirrorCopies.BlockOf(buffers, stride, choice, index))));
             }
         }
@@ -189,7 +189,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
             return IoError.Io;
         }
 
-        page.Pins++;
+        page.Pin();
         int first = _integrity.FirstBlock(piece);
         IoError error = IoError.None;
         if (!MirrorCopies.AllNeverWritten(page, first, piece.Length / BlockSize))
@@ -200,7 +200,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
                 : await CopyBlocks(row, piece, page, target, buffer);
         }
 
-        page.Pins--;
+        page.Unpin();
         return error;
     }
 
@@ -223,7 +223,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
 
     private async LaneTask<IoError> WriteTarget(StripPiece piece, SlabPlace target, IoBuffer buffer)
     {
-        parts.Space.Counters.RepairBytesWritten += buffer.Length;
+        parts.Space.Counters.Repair.NoteWrite(buffer.Length);
         return await _members.WriteOrEvict(target.Disk, target.DataOffset + piece.SlabOffset, buffer, hasOtherCopy: true);
     }
 }

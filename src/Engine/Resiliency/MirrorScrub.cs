@@ -20,7 +20,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
     private const int BlockSize = SpaceShape.BlockSize;
 
     private readonly SpaceStatus _status = parts.Space.Status;
-    private readonly SpaceCounters _counters = parts.Space.Counters;
+    private readonly SpaceDamageCounters _counters = parts.Space.Counters.Damage;
     private readonly bool _hasChecksums = parts.Space.Shape.Checksums;
     private readonly BufferPool _buffers = parts.Space.Lane.Buffers;
     private readonly IntegrityStore _integrity = parts.Integrity;
@@ -74,7 +74,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
     {
         if (page is not null)
         {
-            page.Pins++;
+            page.Pin();
         }
 
         IoBuffer buffers = _buffers.Rent(piece.Length * copies.Count);
@@ -99,7 +99,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
         _buffers.Return(buffers);
         if (page is not null)
         {
-            page.Pins--;
+            page.Unpin();
         }
 
         findings.BlocksVerified += matches ? verified : 0;
@@ -114,7 +114,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
             return IoError.Io;
         }
 
-        page.Pins++;
+        page.Pin();
         IoBuffer buffers = _buffers.Rent(BlockSize * (copies.Count + 1));
         for (int at = 0; at < piece.Length && _status.Fault == IoError.None; at += BlockSize)
         {
@@ -126,7 +126,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
         }
 
         _buffers.Return(buffers);
-        page.Pins--;
+        page.Unpin();
         return _status.Fault;
     }
 
@@ -179,8 +179,11 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
         for (int i = 0; i < piece.Length / BlockSize && isQuiet && answered != 0; i++)
         {
             int differing = copies.Differing(buffers, piece.Length, i, answered, BitOperations.TrailingZeroCount(answered));
-            findings.BlocksDiffering += differing != 0 ? 1 : 0;
-            _counters.BlocksDiffering += differing != 0 ? 1 : 0;
+            if (differing != 0)
+            {
+                findings.BlocksDiffering++;
+                _counters.NoteDiffering();
+            }
         }
 
         findings.BlocksVerified += piece.Length / BlockSize * BitOperations.PopCount((uint)answered);

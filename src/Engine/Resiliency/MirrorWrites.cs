@@ -42,7 +42,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
             return IoError.Io;
         }
 
-        page.Pins++;
+        page.Pin();
         uint[] checksums = s_checksums.Take() ?? new uint[ChecksumPage.Blocks];
         int first = _integrity.FirstBlock(piece);
         int count = piece.Length / BlockSize;
@@ -74,7 +74,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
         }
 
         s_checksums.Return(checksums);
-        page.Pins--;
+        page.Unpin();
         return error;
     }
 

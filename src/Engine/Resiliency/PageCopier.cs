@@ -30,7 +30,7 @@ internal sealed class PageCopier(SpaceContext space, SpaceLog log, IntegrityStor
                         error = await integrity.EncodeLogged(row, column, index, image);
                         error = error == IoError.None
                             ? await space.Members.WriteOrEvict(target.Disk, target.OffsetOf(place), image, hasOtherCopy: true) : error;
-                        space.Counters.MetadataBytesWritten += image.Length;
+                        space.Counters.Io.NoteMetadata(image.Length);
                     }
                 }
             }

@@ -27,13 +27,13 @@ internal sealed class PageScrub(SpaceContext space, SpaceLog log, IntegrityStore
         int generation = row.Enter();
         if (await integrity.Load(row, column, page) is { } found)
         {
-            found.Pins++;   // in memory until the end: while a writeback is kept out nothing may wait for one
+            found.Pin();   // in memory until the end: while a writeback is kept out nothing may wait for one
             if (writeback.HasGoodCopies(found) && await CountWrongSectors(found, null) > 0 && _status.Fault == IoError.None)
             {
                 await RewritePage(found, findings);
             }
 
-            found.Pins--;
+            found.Unpin();
         }
 
         row.Leave(generation);
@@ -66,7 +66,7 @@ internal sealed class PageScrub(SpaceContext space, SpaceLog log, IntegrityStore
         int wrong = await CountWrongSectors(page, findings);
         if (wrong > 0 && page.OldestUnwritten == 0 && writeback.HasGoodCopies(page))
         {
-            page.OldestUnwritten = Math.Max(1, log.Journal.Durable);
+            page.RequireWriteback(log.Journal.Durable);
         }
 
         writeback.ReleaseWriteback();
@@ -135,7 +135,7 @@ internal sealed class PageScrub(SpaceContext space, SpaceLog log, IntegrityStore
     {
         if (sectors > 0)
         {
-            space.Counters.PageSectorsWrong += sectors;
+            space.Counters.Damage.NoteWrongSectors(sectors);
             space.Host.Report(disk, DiskFinding.ChecksumMismatch, sectors, offset);
         }
     }

@@ -156,7 +156,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
     {
         foreach (WrittenPage page in written)
         {
-            page.Page.Pins--;
+            page.Page.Unpin();
         }
 
         written.Clear();
@@ -199,7 +199,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
             log.ApplyDurable();
             IoBuffer image = _buffers.Rent(ChecksumSector.PageSize);
             integrity.Encode(page, image);
-            page.Pins++;
+            page.Pin();
             written.Add(new WrittenPage(page, log.Journal.Durable, Crc32c.Compute(image.Span)));
             yield return WritePage(page, image);
         }
@@ -221,7 +221,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
             SlabPlace slab = page.Row.Places[place.Position];
             IoError error = await _members.WriteOrEvict(
                 slab.Disk, slab.OffsetOf(place), image, _redundancy.HasOther(page.Row, place.Position), awaitsRoom: true);
-            _counters.MetadataBytesWritten += error == IoError.None ? image.Length : 0;
+            _counters.Io.NoteMetadata(error == IoError.None ? image.Length : 0);
             missing |= error == IoError.None ? 0 : 1 << copy;
         }
 
@@ -275,7 +275,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
             return IoError.None;
         }
 
-        _counters.ChecksumMismatches++;
+        _counters.Damage.NoteMismatch();
         return await _members.Evict(slab.Disk, IoError.Io, _redundancy.HasOtherCopies(slab.Disk), "a checksum page read back") ? IoError.None : IoError.Io;
     }
 
@@ -283,7 +283,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
     {
         foreach (WrittenPage page in written)
         {
-            page.Page.OldestUnwritten = page.Page.LatestLogged > page.Image ? page.Image + 1 : 0;
+            page.Page.NoteWritten(page.Image);
         }
 
         ulong end = OldestOfPages(log.Journal.Durable + 1);

@@ -93,7 +93,7 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
 
             Unresolved--;
             Dirty++;
-            space.Counters.RegionsResynced++;
+            space.Counters.Repair.NoteResynced();
             row.RegionAt(region).Touch(clock.Next, space.Lane.NowNs);
         }
 

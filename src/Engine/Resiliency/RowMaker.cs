@@ -225,7 +225,7 @@ internal sealed class RowMaker(
         {
             integrity.Drop(row, changes);
             error = await space.Host.FreeRow(_space, row.Index);
-            space.Counters.RowsFreed++;
+            space.Counters.Rows.NoteFreed();
             _ = error == IoError.None ? error : _status.Fail(error, "it is not known whether a row was given back");   // its slabs may be another owner's
         }
 

@@ -101,7 +101,7 @@ internal sealed class SlabMoves(SpaceContext space, SpaceRepair repair, PageWrit
                 await space.Lane.Delay(DrainPollNs);
             }
 
-            space.Counters.SlabsMoved++;
+            space.Counters.Rows.NoteMoved();
         }
 
         return end;

@@ -92,7 +92,7 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
 
             IsRunning = true;
             ulong round = clock.Begin();
-            space.Counters.Flushes++;
+            space.Counters.Io.NoteFlush();
             IoError error = await FlushRound();
             IsRunning = false;
             if (error == IoError.None)

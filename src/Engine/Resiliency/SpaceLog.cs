@@ -86,7 +86,7 @@ internal sealed class SpaceLog(SpaceContext space)
     internal void NoteCommitted()
     {
         _log!.ApplyDurable();
-        space.Counters.MetadataBytesWritten += _medium!.BytesWritten - _bytesCounted;
+        space.Counters.Io.NoteMetadata(_medium!.BytesWritten - _bytesCounted);
         _bytesCounted = _medium.BytesWritten;
     }
 

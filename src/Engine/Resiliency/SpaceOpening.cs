@@ -245,7 +245,7 @@ internal sealed class SpaceOpening(
             error = error == IoError.None ? await JudgeRecorded(block, journal, kept) : error;
         }
 
-        space.Counters.BlocksRecovered += kept.Count;
+        space.Counters.Repair.NoteRecovered(kept.Count);
         return error == IoError.None ? await flusher.LogTaken(kept) : error;
     }
 

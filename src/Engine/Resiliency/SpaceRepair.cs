@@ -68,7 +68,7 @@ internal sealed class SpaceRepair(
         await integrity.LearnUnknown();
         long before = space.Rings.CopiesRepaired;
         RepairEnd end = await space.Rings.Resync(bytes => stretches.Pace(pacer, bytes));
-        space.Counters.LogCopiesRepaired += space.Rings.CopiesRepaired - before;
+        space.Counters.Repair.NoteLogCopies(space.Rings.CopiesRepaired - before);
         for (int index = 0; index < _rows.Count && end != RepairEnd.Stopped; index++)
         {
             for (int position = 0; position < _layout.Positions && end != RepairEnd.Stopped; position++)

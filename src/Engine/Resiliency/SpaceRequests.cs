@@ -21,7 +21,7 @@ internal sealed class SpaceRequests(
     private const int BlockSize = SpaceShape.BlockSize;
 
     private readonly SpaceStatus _status = space.Status;
-    private readonly SpaceCounters _counters = space.Counters;
+    private readonly SpaceIoCounters _counters = space.Counters.Io;
     private readonly ILayout _layout = space.Layout;
     private readonly RowTable _rows = space.Rows;
     private readonly SpaceMembers _members = space.Members;
@@ -171,7 +171,7 @@ internal sealed class SpaceRequests(
 
     private async LaneTask<IoError> ReadPiece(StripPiece piece, IoBuffer target)
     {
-        _counters.Pieces++;
+        _counters.NotePiece();
         if (_rows[piece.Row] is not { IsInitialized: true } row)
         {
             target.Span.Clear();
@@ -230,7 +230,7 @@ internal sealed class SpaceRequests(
 
     private async LaneTask<IoError> WritePiece(StripPiece piece, IoBuffer source)
     {
-        _counters.Pieces++;
+        _counters.NotePiece();
         IoError error = changes.IsFull ? await flusher.Flush() : IoError.None;
         while (error == IoError.None)
         {

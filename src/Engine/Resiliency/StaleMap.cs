@@ -82,7 +82,7 @@ internal sealed class StaleMap(SpaceContext space)
         if (error == IoError.None)
         {
             row.Stale[position] &= (ushort)~regions;
-            space.Counters.RegionsRepaired += BitOperations.PopCount(regions);
+            space.Counters.Repair.NoteRepaired(BitOperations.PopCount(regions));
         }
         else if (await _host.MarkStale(_space, row.Index, position, regions) != IoError.None)
         {

@@ -23,7 +23,7 @@ public class WriteCacheTests
         SpaceWorld world = Open(copies == 1 ? s_simple : s_mirror, Held);
         byte[] data = Write(world, Away, 5, 1);
         Assert.Equal((1, 5 * Block), (world.Cache!.Counters.Writes(WriteReason.Cache), world.Cache.Counters.WriteBytes(WriteReason.Cache)));
-        Assert.Equal(0, world.Space.Counters.DataBytesWritten);
+        Assert.Equal(0, world.Space.Counters.Io.DataBytesWritten);
         Assert.Equal(data, Read(world, Away, 5));
         Assert.Equal(5 * Block, world.Cache.Counters.HitBytes);
 
@@ -62,9 +62,9 @@ public class WriteCacheTests
     {
         SpaceWorld world = Open(s_mirror, Held);
         Write(world, Away, 3, 1);
-        long flushes = world.Space.Counters.Flushes;
+        long flushes = world.Space.Counters.Io.Flushes;
         Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
-        Assert.Equal(flushes, world.Space.Counters.Flushes);
+        Assert.Equal(flushes, world.Space.Counters.Io.Flushes);
         Write(world, Away, 30, 2);   // past the cache, but over blocks in it: through the ring, in parts
         Assert.Equal(0, world.Cache!.Counters.Writes(WriteReason.BypassLarge));
     }

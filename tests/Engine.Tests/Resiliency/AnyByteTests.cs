@@ -43,7 +43,7 @@ public sealed class AnyByteTests
             int sectors = world.FlipChecksumSectors(random.Next(copies));
             world.AssertReads(0, (int)world.Space.Length);
             ScrubFindings found = world.Scrub();
-            Assert.Equal(blocks, world.Space.Counters.BlocksHealed);
+            Assert.Equal(blocks, world.Space.Counters.Damage.BlocksHealed);
             Assert.Equal(blocks, world.Reported(DiskFinding.Healed));
             Assert.Equal((sectors, 0L, 0L), ((int)found.MetadataHealed, found.BlocksLost, found.MetadataLost));
             Assert.True(world.Scrub().IsClean);

@@ -47,7 +47,7 @@ public sealed class ChecksumPageCacheTests
             Add(isClean: false);
         }
 
-        _cache.All.ForEach(page => page.OldestUnwritten = 0);
+        _cache.All.ForEach(static page => page.NoteWritten(ulong.MaxValue));
 
         Assert.All(Enumerable.Range(0, 2 * PagesMax), _ => Assert.True(Add(isClean: true)));
         Assert.Equal(PagesMax, _cache.Count);
@@ -75,8 +75,12 @@ public sealed class ChecksumPageCacheTests
         }
 
         ChecksumPage page = _cache.Add(_rows[row], 0, index);
-        page.IsLoaded = true;
-        page.OldestUnwritten = isClean ? 0ul : 1;
+        page.EndLoading();
+        if (!isClean)
+        {
+            page.RequireWriteback(1);
+        }
+
         return hasRoom;
     }
 }

@@ -123,9 +123,9 @@ public sealed class FirstWriteTests
             first.Put(at, 4 * Block);            // 12 each
         }
 
-        long flushes = first.Space.Counters.Flushes;
+        long flushes = first.Space.Counters.Io.Flushes;
         first.Unmap(at, 4 * Block);
-        Assert.Equal(flushes + 1, first.Space.Counters.Flushes);
+        Assert.Equal(flushes + 1, first.Space.Counters.Io.Flushes);
         first.Forget(at, 4 * Block);
         ScrubWorld second = first.Opened((SpaceWorld)first.World.Kill(2, () => false));
         second.AssertReads(at, 12 * Block);

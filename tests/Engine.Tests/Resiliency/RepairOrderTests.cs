@@ -159,7 +159,7 @@ public sealed class RepairOrderTests
     {
         ScrubWorld world = Returned(0, checksums: true);
         world.Space.Resync(new SimPacer(world.Lane)).Forget();
-        world.Lane.PumpWhile(() => world.Space.Counters.LogCopiesRepaired == 0, 1000 * Millisecond);
+        world.Lane.PumpWhile(() => world.Space.Counters.Repair.LogCopiesRepaired == 0, 1000 * Millisecond);
         SpaceWorld alone = (SpaceWorld)world.World.Cut(5, (_, _, _) => false);
         alone.Remove(1);
         world.Opened(alone).AssertReads(0, Block);

@@ -38,7 +38,7 @@ public sealed class SpaceRowTests
             Assert.True(read.IsCompleted, $"seed {seed}: the read did not come back");
             Assert.Equal(IoError.None, world.Lane.Run(read));
             Assert.Equal(-1, target.Span.IndexOfAnyExcept((byte)0));
-            Assert.Equal(1, world.Space.Counters.RowsFreed);
+            Assert.Equal(1, world.Space.Counters.Rows.RowsFreed);
             world.Lane.Buffers.Return(target);
         }
 
@@ -50,13 +50,13 @@ public sealed class SpaceRowTests
     {
         ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
         world.Write(0, 64 << 10);
-        long reads = world.Space.Counters.DataBytesRead;
+        long reads = world.Space.Counters.Io.DataBytesRead;
         foreach (long offset in new[] { 0, 1, 4096, 64 << 10, world.RowLength, world.Space.Length - 1, world.Space.Length, long.MaxValue, -1, long.MinValue })
         {
             world.Space.Prefetch(offset);
         }
 
-        Assert.Equal(reads, world.Space.Counters.DataBytesRead);
+        Assert.Equal(reads, world.Space.Counters.Io.DataBytesRead);
         world.AssertReads(0, 64 << 10);
     }
 
@@ -68,7 +68,7 @@ public sealed class SpaceRowTests
         world.Write(0, 64 << 10);
         world.Unmap(0, world.RowLength);
         world.Lane.Advance(100 * Millisecond);
-        Assert.Equal(1, world.Space.Counters.RowsFreed);
+        Assert.Equal(1, world.Space.Counters.Rows.RowsFreed);
         world.Forget(0, world.RowLength);
         List<SpaceWorld> cuts = [];
         foreach (SimDisk disk in world.Disks)

@@ -155,8 +155,8 @@ public sealed class SpaceScrubTests
         world.Lane.Advance(1_000_000_000);
 
         Assert.True(found.IsClean, found.ToString());
-        Assert.Equal(0, world.Space.Counters.ChecksumMismatches);
-        Assert.Equal(0, world.Space.Counters.PageSectorsWrong);
+        Assert.Equal(0, world.Space.Counters.Damage.ChecksumMismatches);
+        Assert.Equal(0, world.Space.Counters.Damage.PageSectorsWrong);
         Assert.Equal("", world.Space.FaultReason);
 
         async LaneTask Load()

@@ -25,12 +25,12 @@ public sealed class RemoteCacheTests
         PoolWorld world = Open();
         Assert.Equal(SpaceId.None, world.Pool!.State.Spaces.Keys.FirstOrDefault(id => world.Pool.State.Space(id)!.Description.Kind == SpaceKind.WriteCache));
         Assert.Equal(2 * Slab, Used(world.CachePool!) * Slab);
-        long owner = world.VirtualDisk!.Space.Counters.DataBytesWritten;
+        long owner = world.VirtualDisk!.Space.Counters.Io.DataBytesWritten;
         Write(world, 0, s_first);
         Assert.Equal(1, world.VirtualDisk.Cache!.Counters.Writes(WriteReason.Cache));
-        Assert.Equal(owner, world.VirtualDisk.Space.Counters.DataBytesWritten);
+        Assert.Equal(owner, world.VirtualDisk.Space.Counters.Io.DataBytesWritten);
         Flush(world);
-        Assert.Equal(owner, world.VirtualDisk.Space.Counters.DataBytesWritten);
+        Assert.Equal(owner, world.VirtualDisk.Space.Counters.Io.DataBytesWritten);
         PoolWorld after = Cut(world, 0);
         Assert.Equal("", after.Lane.Run(after.Open()));
         Assert.Equal(s_first, Read(after, 0));

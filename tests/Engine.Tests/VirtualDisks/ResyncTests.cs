@@ -47,7 +47,8 @@ public class ResyncTests
         int stale = checksums && !whileRunning ? 16 : 3;   // the clean stop wrote a page, which covers the whole slab here
         Assert.Equal(stale, space.StaleRegions);
         Assert.Equal(RepairEnd.Done, world.Lane.Run(space.Resync(new SimPacer(world.Lane))));
-        Assert.Equal((stale, stale * Region, 1), (space.Counters.RegionsRepaired, space.Counters.RepairBytesWritten, space.Counters.LogCopiesRepaired));
+        SpaceRepairCounters counters = space.Counters.Repair;
+        Assert.Equal((stale, stale * Region, 1), (counters.RegionsRepaired, counters.RepairBytesWritten, counters.LogCopiesRepaired));
         Assert.Equal((0, 0), (space.StaleRegions, space.BytesToResync));
         Assert.False(world.VirtualDisk.IsDegraded);
         Assert.Equal(before, Read(world, 0, before.Length));
@@ -122,7 +123,7 @@ public class ResyncTests
 
         Assert.True(pieces > 5);
         Assert.Equal(RepairEnd.Done, world.Lane.Run(space.Resync(new SimPacer(world.Lane))));
-        Assert.Equal(space.Counters.RegionsRepaired * Region, space.Counters.RepairBytesWritten);
+        Assert.Equal(space.Counters.Repair.RegionsRepaired * Region, space.Counters.Repair.RepairBytesWritten);
         ReadsWithoutAnyOne(world, data);
     }
 

@@ -101,7 +101,7 @@ public class SlabMoverTests
         Assert.True(moves > 3);
         uint[] used = [.. world.Pool!.State.Disks.Values.Select(disk => disk.UsedSlabs)];
         Assert.True(used.Max() - used.Min() <= 1, string.Join(',', used));
-        Assert.Equal(moves, world.VirtualDisk!.Space.Counters.SlabsMoved);
+        Assert.Equal(moves, world.VirtualDisk!.Space.Counters.Rows.SlabsMoved);
         CheckRows(world);
         ReadsAgain(world, data, without: 4);
     }

@@ -47,7 +47,7 @@ public class VirtualDiskTests
         Assert.Equal("", again.Lane.Run(again.Open()));
         Assert.Equal(expected, Read(again, 5 * Mebibyte, expected.Length));
         Assert.All(Read(again, 0, (int)Mebibyte), value => Assert.Equal(0, value));
-        Assert.Equal(0, again.VirtualDisk!.Space.Counters.RegionsResynced);
+        Assert.Equal(0, again.VirtualDisk!.Space.Counters.Repair.RegionsResynced);
     }
 
     [Fact]

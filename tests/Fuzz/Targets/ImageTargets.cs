@@ -120,11 +120,12 @@ internal static class ImageTargets
         environment.Lane.Buffers.Return(buffer);
         await environment.Lane.Delay(IdleNs);
         IoError close = await open.Close();
-        SpaceCounters counters = open.Space.Counters;
+        SpaceDamageCounters damage = open.Space.Counters.Damage;
+        SpaceRepairCounters repair = open.Space.Counters.Repair;
         uint seen = 0;
         foreach (long count in (ReadOnlySpan<long>)
-            [counters.ChecksumMismatches, counters.BlocksHealed, counters.BlocksLost, counters.BlocksDiffering, counters.PageSectorsWrong,
-            counters.RegionsResynced, counters.BlocksRecovered, open.Space.UnresolvedRegions])
+            [damage.ChecksumMismatches, damage.BlocksHealed, damage.BlocksLost, damage.BlocksDiffering, damage.PageSectorsWrong,
+            repair.RegionsResynced, repair.BlocksRecovered, open.Space.UnresolvedRegions])
         {
             seen = (seen << 2) | (count == 0 ? 0u : count == 1 ? 1u : 2u);
         }

@@ -58,7 +58,8 @@ public sealed class PoolFormat : IOfflineFormat
         return found with
         {
             FriendlyName = state.Pool!.FriendlyName,
-            Details = [.. details, .. pool is null ? Array.Empty<string>() : [$"metadata: {pool.MetadataPages.Used} of {pool.MetadataPages.Most} pages in use"]],
+            Details = [.. details, .. pool is null ? Array.Empty<string>()
+                : [$"metadata: {pool.MetadataPages.Used} of {pool.MetadataPages.Most} pages in use"]],
             VirtualDisks = [.. state.VirtualDisks.Values.Select(disk => Describe(state, disk, pool))],
         };
     }

@@ -73,7 +73,7 @@ internal sealed class ParityReads(EngineParts parts, ParityStrips strips)
             return IoError.Io;
         }
 
-        page.Pins++;
+        page.Pin();
         int first = _integrity.FirstBlock(piece);
         page.PrefetchEntry(first);
         IoError error = IoError.None;
@@ -92,12 +92,12 @@ internal sealed class ParityReads(EngineParts parts, ParityStrips strips)
         else
         {
             SlabPlace place = row.Places[piece.Column];
-            parts.Space.Counters.DataBytesRead += target.Length;
+            parts.Space.Counters.Io.NoteRead(target.Length);
             error = await _members.Read(place.Disk, place.DataOffset + piece.SlabOffset, target);
             error = error == IoError.None && MirrorCopies.Verify(page, first, target) ? IoError.None : ILayoutEngine.Doubtful;
         }
 
-        page.Pins--;
+        page.Unpin();
         return error;
     }
 

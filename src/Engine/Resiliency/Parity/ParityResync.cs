@@ -71,7 +71,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips)
         uint checksum = Crc32c.Compute(buffer.Span);
         if (isRead && (records.Exists(record => record.Checksum == checksum) || FirstWriteRecord.Explain(records, buffer.Span)))
         {
-            page.Pins++;   // until logged
+            page.Pin();   // until logged
             kept.Add(new CapturedEntry(page, (ushort)_integrity.FirstBlock(block), 0, checksum));
         }
 
@@ -232,7 +232,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips)
     private void Take(ParityStretch line, int strip, List<CapturedEntry> taken)
     {
         ChecksumPage page = line.PageOf(strip);
-        page.Pins++;   // until it is logged
+        page.Pin();   // until it is logged
         taken.Add(new CapturedEntry(page, (ushort)line.FirstBlock, 0, Crc32c.Compute(line[strip].Span)));
     }
 
@@ -269,7 +269,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips)
 
         if (isGiven && !lines.IsEmpty(strip))
         {
-            parts.Space.Counters.RepairBytesWritten += length;
+            parts.Space.Counters.Repair.NoteWrite(length);
             error = await _members.WriteOrEvict(target.Disk, target.DataOffset + slabOffset, lines[strip], hasOtherCopy: true);
         }
 

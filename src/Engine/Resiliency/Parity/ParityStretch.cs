@@ -82,7 +82,7 @@ internal sealed class ParityStretch
                 return IoError.Io;
             }
 
-            page.Pins++;
+            page.Pin();
             _pages[strip] = page;
         }
 
@@ -175,7 +175,7 @@ internal sealed class ParityStretch
         {
             if (_pages[strip] is { } page)
             {
-                page.Pins--;
+                page.Unpin();
                 _pages[strip] = null;
             }
         }

@@ -55,7 +55,7 @@ internal sealed class ParityStrips(EngineParts parts)
 
         IoBuffer target = lines[strip];
         SlabPlace place = lines.Row.Places[lines.ColumnOf(strip)];
-        _counters.DataBytesRead += target.Length;
+        _counters.Io.NoteRead(target.Length);
         return await _members.Read(place.Disk, place.DataOffset + lines.SlabOffset, target) == IoError.None && lines.Judge(strip);
     }
 
@@ -114,7 +114,7 @@ internal sealed class ParityStrips(EngineParts parts)
             SlabPlace place = lines.Row.Places[lines.ColumnOf(strip)];
             if (await _members.WriteOrEvict(place.Disk, place.DataOffset + lines.SlabOffset, lines[strip], hasOtherCopy: true) == IoError.None)
             {
-                _counters.BlocksHealed += lines.Blocks;
+                _counters.Damage.NoteHealed(lines.Blocks);
                 parts.Space.Host.Report(place.Disk, DiskFinding.Healed, lines.Blocks, place.DataOffset + lines.SlabOffset);
             }
         }
@@ -146,7 +146,7 @@ internal sealed class ParityStrips(EngineParts parts)
         if (line.IsFound(strip))
         {
             SlabPlace place = line.Row.Places[line.ColumnOf(strip)];
-            _counters.ChecksumMismatches++;
+            _counters.Damage.NoteMismatch();
             parts.Space.Host.Report(place.Disk, DiskFinding.ChecksumMismatch, 1, place.DataOffset + line.SlabOffset);
         }
     }
@@ -157,7 +157,7 @@ internal sealed class ParityStrips(EngineParts parts)
         StripPiece block = lines.PieceOf(strip);
         if (strip < lines.DataStrips && !parts.Lost.Contains(block))
         {
-            _counters.BlocksLost++;
+            _counters.Damage.NoteLost();
             parts.Lost.Add(block);
             SlabPlace place = lines.Row.Places[lines.ColumnOf(strip)];
             parts.Space.Host.Report(place.Disk, DiskFinding.Lost, 1, place.DataOffset + lines.SlabOffset);
@@ -168,7 +168,7 @@ internal sealed class ParityStrips(EngineParts parts)
     internal LaneTask<IoError> StartWrite(SpaceRow row, int column, int slabOffset, IoBuffer source)
     {
         SlabPlace place = row.Places[column];
-        _counters.DataBytesWritten += source.Length;
+        _counters.Io.NoteWrite(source.Length);
         return row.JoiningPosition == column ? WriteBoth(row, place, slabOffset, source)
             : _members.Write(place.Disk, place.DataOffset + slabOffset, source);
     }

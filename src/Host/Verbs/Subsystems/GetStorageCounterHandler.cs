@@ -37,13 +37,13 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
     private static StorageCounterInfo Describe(VirtualDiskStatus disk)
     {
         IoCounters counters = disk.Counters ?? new IoCounters();
-        long pieces = disk.SpaceCounters?.Pieces ?? 0;
+        long pieces = disk.SpaceCounters?.Io.Pieces ?? 0;
         return Describe(counters) with
         {
             ObjectType = "VirtualDisk",
             FriendlyName = disk.Description.FriendlyName,
             UniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value),
-            MetadataWriteBytes = (ulong)(disk.SpaceCounters?.MetadataBytesWritten ?? 0),
+            MetadataWriteBytes = (ulong)(disk.SpaceCounters?.Io.MetadataBytesWritten ?? 0),
             Splits = (ulong)Math.Max(0, pieces - counters.ReadOperations - counters.WriteOperations),
             ReadModifyWrites = (ulong)counters.ReadModifyWrites,
         };

@@ -244,8 +244,8 @@ public sealed class SubsystemHealingTests
         Assert.Equal(("OK", DiskUsage.AutoSelect), (_world.Physical(lost).OperationalStatus, _world.Physical(lost).Usage));
         JobStatus job = Assert.Single(_world.Jobs);
         Assert.Equal((JobState.Completed, HealthStatus.Healthy), (job.State, Health(disk)));
-        Assert.Equal(0, _world.Opened(disk).Space.Counters.SlabsMoved);
-        Assert.InRange(_world.Opened(disk).Space.Counters.RepairBytesWritten, 4096, Mebibyte);
+        Assert.Equal(0, _world.Opened(disk).Space.Counters.Rows.SlabsMoved);
+        Assert.InRange(_world.Opened(disk).Space.Counters.Repair.RepairBytesWritten, 4096, Mebibyte);
         _world.Advance(TimeSpan.FromMinutes(10));
         Assert.DoesNotContain(_world.Jobs, later => later.UniqueId != job.UniqueId);
     }
@@ -323,7 +323,7 @@ public sealed class SubsystemHealingTests
             Assert.Equal((0L, true), (_world.Opened(disk).Space.BytesToResync, IsWhole(disk)));
         }
 
-        Assert.Equal(2, _world.Opened(disk).Space.Counters.LogCopiesRepaired);
+        Assert.Equal(2, _world.Opened(disk).Space.Counters.Repair.LogCopiesRepaired);
         Assert.All(_world.Jobs, job => Assert.Equal((JobState.Completed, job.BytesTotal), (job.State, job.BytesProcessed)));
         Assert.All(_world.Jobs, job => Assert.InRange(job.BytesProcessed, 0, 40 * Mebibyte));
     }

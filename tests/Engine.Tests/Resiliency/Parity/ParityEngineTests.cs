@@ -91,7 +91,8 @@ public sealed class ParityEngineTests
         {
             bool isMissing = position % 2 == 1;
             int from = _host.Row(0)!.Places[position].Disk;
-            int to = Enumerable.Range(0, _disks.Length).Except(_host.Row(0)!.Places.Select(static place => place.Disk)).First(disk => !_map.Evicted.Contains(disk));
+            int to = Enumerable.Range(0, _disks.Length).Except(_host.Row(0)!.Places.Select(static place => place.Disk))
+                .First(disk => !_map.Evicted.Contains(disk));
             if (isMissing)
             {
                 Evict(position);
@@ -214,7 +215,8 @@ public sealed class ParityEngineTests
     private void Create(int columns, int parities, int spares = 0)
     {
         _shape = new SpaceShape(columns, 1, Interleave, 256 << 10, true, parities);
-        _disks = [.. Enumerable.Range(0, columns + spares).Select(disk => new SimDisk(_lane, new SimMedia($"disk{disk}", SimSpaceHost.Stride(_shape) * 6, Block)))];
+        _disks = [.. Enumerable.Range(0, columns + spares)
+            .Select(disk => new SimDisk(_lane, new SimMedia($"disk{disk}", SimSpaceHost.Stride(_shape) * 6, Block)))];
         _data = new byte[Rows * new ParityLayout(_shape).RowSize];
         Open(isNew: true);
     }

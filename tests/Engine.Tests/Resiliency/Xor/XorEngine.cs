@@ -289,7 +289,7 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
     private async LaneTask<Nothing> Take(SpaceRow row, StripPiece block, IoBuffer data, List<CapturedEntry> taken)
     {
         ChecksumPage page = (await parts.Integrity.Load(row, block))!;
-        page.Pins++;
+        page.Pin();
         taken.Add(new CapturedEntry(page, (ushort)parts.Integrity.FirstBlock(block), 0, Crc32c.Compute(data.Span)));
         return default;
     }

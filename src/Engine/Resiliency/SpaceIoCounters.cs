@@ -1,0 +1,44 @@
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>Traffic of a space: pieces of requests, and bytes that member disks took and gave.</summary>
+public sealed class SpaceIoCounters
+{
+    /// <summary>Pieces that requests were split into.</summary>
+    public long Pieces { get; private set; }
+
+    /// <summary>Bytes of data read from member disks.</summary>
+    public long DataBytesRead { get; private set; }
+
+    /// <summary>Bytes of data written to member disks.</summary>
+    public long DataBytesWritten { get; private set; }
+
+    /// <summary>Bytes of checksum pages and log written to member disks.</summary>
+    public long MetadataBytesWritten { get; private set; }
+
+    /// <summary>Flush rounds.</summary>
+    public long Flushes { get; private set; }
+
+    /// <summary>A piece of a request begins.</summary>
+    internal void NotePiece() => Pieces++;
+
+    /// <summary>A member disk is asked for data.</summary>
+    internal void NoteRead(int bytes) => DataBytesRead += bytes;
+
+    /// <summary>A member disk is given data.</summary>
+    internal void NoteWrite(int bytes) => DataBytesWritten += bytes;
+
+    /// <summary>A member disk was given checksum pages or log.</summary>
+    internal void NoteMetadata(long bytes) => MetadataBytesWritten += bytes;
+
+    /// <summary>A flush round begins.</summary>
+    internal void NoteFlush() => Flushes++;
+
+    internal void Add(SpaceIoCounters other)
+    {
+        Pieces += other.Pieces;
+        DataBytesRead += other.DataBytesRead;
+        DataBytesWritten += other.DataBytesWritten;
+        MetadataBytesWritten += other.MetadataBytesWritten;
+        Flushes += other.Flushes;
+    }
+}

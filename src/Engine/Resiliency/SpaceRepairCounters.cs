@@ -1,0 +1,44 @@
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>Copies of a space made equal after an unclean stop, and whole after a disk was away.</summary>
+public sealed class SpaceRepairCounters
+{
+    /// <summary>Regions made equal after an unclean stop.</summary>
+    public long RegionsResynced { get; private set; }
+
+    /// <summary>Blocks found unlogged after a crash of the process and kept.</summary>
+    public long BlocksRecovered { get; private set; }
+
+    /// <summary>Stale regions that hold their data again.</summary>
+    public long RegionsRepaired { get; private set; }
+
+    /// <summary>Bytes of data written to stale copies to make them whole.</summary>
+    public long RepairBytesWritten { get; private set; }
+
+    /// <summary>Copies of the integrity log made whole.</summary>
+    public long LogCopiesRepaired { get; private set; }
+
+    /// <summary>The copies of a region are equal.</summary>
+    internal void NoteResynced() => RegionsResynced++;
+
+    /// <summary>Blocks of first writes were kept.</summary>
+    internal void NoteRecovered(int blocks) => BlocksRecovered += blocks;
+
+    /// <summary>Regions are not stale any more.</summary>
+    internal void NoteRepaired(int regions) => RegionsRepaired += regions;
+
+    /// <summary>A stale copy is given data.</summary>
+    internal void NoteWrite(int bytes) => RepairBytesWritten += bytes;
+
+    /// <summary>Copies of the integrity log are whole.</summary>
+    internal void NoteLogCopies(long copies) => LogCopiesRepaired += copies;
+
+    internal void Add(SpaceRepairCounters other)
+    {
+        RegionsResynced += other.RegionsResynced;
+        BlocksRecovered += other.BlocksRecovered;
+        RegionsRepaired += other.RegionsRepaired;
+        RepairBytesWritten += other.RepairBytesWritten;
+        LogCopiesRepaired += other.LogCopiesRepaired;
+    }
+}

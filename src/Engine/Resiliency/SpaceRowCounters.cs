@@ -1,0 +1,23 @@
+namespace TierSpaces.Engine.Resiliency;
+
+/// <summary>Slabs and rows of a space that changed their place or owner.</summary>
+public sealed class SpaceRowCounters
+{
+    /// <summary>Slabs moved to another disk.</summary>
+    public long SlabsMoved { get; private set; }
+
+    /// <summary>Rows given back.</summary>
+    public long RowsFreed { get; private set; }
+
+    /// <summary>A slab is on another disk.</summary>
+    internal void NoteMoved() => SlabsMoved++;
+
+    /// <summary>A row was given back.</summary>
+    internal void NoteFreed() => RowsFreed++;
+
+    internal void Add(SpaceRowCounters other)
+    {
+        SlabsMoved += other.SlabsMoved;
+        RowsFreed += other.RowsFreed;
+    }
+}
