@@ -43,7 +43,7 @@ Describe 'Test-StoragePowerCut' {
 
     It 'refuses what is out of range' {
         (Get-WrittenError { Test-StoragePowerCut -Cuts 0 }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Test-StoragePowerCut'
-        "$(Get-WrittenError { Test-StoragePowerCut Mirror -NumberOfColumns 9 })" | Should -BeLike '*-NumberOfColumns 9 is outside 1 to 8*'
+        "$(Get-WrittenError { Test-StoragePowerCut Mirror -NumberOfColumns 9 })" | Should -BeLike '*-NumberOfColumns 9: out of range. Valid: 1 to 8*'
     }
 
     It 'leaves pool and disks alone' {

@@ -73,8 +73,8 @@ public interface IBlockStore
     StoreGeometry Geometry { get; }
 
     /// <summary>
-    /// A request at this place, any number, is likely to follow soon: what it will need to know may be sent for, out of slow memory. A hint,
-    /// and nothing comes of it but time.
+    /// Prefetch hint: a request at <paramref name="offset"/>, which may be any number, is likely next. The store may prefetch its metadata. The hint has no
+    /// effect but on latency.
     /// </summary>
     void Prefetch(long offset)
     {

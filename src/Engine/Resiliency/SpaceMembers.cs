@@ -212,7 +212,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// <summary>Makes every completed write to one disk durable; false when that failed. A disk out of the view needs none.</summary>
     internal LaneTask<bool> FlushDisk(int disk) => Flush(Of(disk));
 
-    /// <summary>A disk that is not used any more: nothing that misses it is acknowledged before the view without it is in force.</summary>
+    /// <summary>Waits until the view that excludes a failed disk is committed. Until then no write that the disk missed is acknowledged.</summary>
     private async LaneTask<bool> AwaitLeaving(int disk)
     {
         IoError evicted = await host.Evict(disk, "it has failed");

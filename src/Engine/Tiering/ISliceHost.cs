@@ -22,7 +22,7 @@ public enum SliceCommit
     Unknown,
 }
 
-/// <summary>What a tiered store needs of the pool that owns it.</summary>
+/// <summary>Services that a pool provides to a tiered store.</summary>
 public interface ISliceHost
 {
     /// <summary>The map in force.</summary>

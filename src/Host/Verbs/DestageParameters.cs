@@ -43,13 +43,13 @@ internal static class DestageParameters
         return stop < start ? stop : throw new StorageException(
             StorageErrors.InvalidParameter, request.DestageStop is null
                 ? $"-DestageStart {start} is not above DestageStop, which is {stop}."
-                : $"-DestageStop {stop} is outside its range, 0 to {start - 1}: below DestageStart, which is {start}.",
+                : $"-DestageStop {stop}: not below DestageStart, which is {start}. Valid: 0 to {start - 1}.",
             "Give both, -DestageStop below -DestageStart.", request.DestageStop is null ? "DestageStart" : "DestageStop");
     }
 
     private static long? InRange(long? value, long min, long max, string parameter, string unit) =>
         value is null || (value >= min && value <= max) ? value : throw new StorageException(
-            StorageErrors.InvalidParameter, $"-{parameter} {value} is outside its range, {min} to {max} {unit}.", "Give a value in the range.", parameter);
+            StorageErrors.InvalidParameter, $"-{parameter} {value}: out of range. Valid: {min} to {max} {unit}.", "Give a value in the range.", parameter);
 
     private static int Minutes(string text)
     {

@@ -194,9 +194,9 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
         Assert.Equal(["40 48 6", "0 0 24", "  "],
             disks.Select(disk => $"{disk.GetProperty("MinimumHeat")} {disk.GetProperty("DemoteColdAfter")} {disk.GetProperty("HeatHalfLife")}"));
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "d", ["DemoteColdAfter"] = 0 });
-        Assert.Contains("-MinimumHeat 1000000001 is outside its range, 0 to 1000000000 requests", await FailsAsync("MinimumHeat", 1_000_000_001));
-        Assert.Contains("-DemoteColdAfter 8761 is outside its range, 0 to 8760 hours", await FailsAsync("DemoteColdAfter", 8761));
-        Assert.Contains("-HeatHalfLife 0 is outside its range, 1 to 8760 hours", await FailsAsync("HeatHalfLife", 0));
+        Assert.Contains("-MinimumHeat 1000000001: out of range. Valid: 0 to 1000000000 requests", await FailsAsync("MinimumHeat", 1_000_000_001));
+        Assert.Contains("-DemoteColdAfter 8761: out of range. Valid: 0 to 8760 hours", await FailsAsync("DemoteColdAfter", 8761));
+        Assert.Contains("-HeatHalfLife 0: out of range. Valid: 1 to 8760 hours", await FailsAsync("HeatHalfLife", 0));
         JsonElement rejected = Error(await _host.SendAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "v", ["DemoteColdAfter"] = 1 }));
         Assert.Equal("1 -DemoteColdAfter is for virtual disks with tiers, and 'v' has none.",
             $"{rejected.GetProperty("Code")} {rejected.GetProperty("ExtendedInformation")}");

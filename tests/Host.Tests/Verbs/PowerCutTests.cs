@@ -72,8 +72,8 @@ public sealed class PowerCutTests : IDisposable
     [Fact]
     public void What_is_out_of_range_is_refused()
     {
-        Assert.Contains("-Cuts 0 is outside 1 to 100000", _scratch.Run("Test-StoragePowerCut", "-Cuts", "0").Error);
-        Assert.Contains("-TimeLimitSeconds 0 is outside", _scratch.Run("Test-StoragePowerCut", "-TimeLimitSeconds", "0").Error);
+        Assert.Contains("-Cuts 0: out of range. Valid: 1 to 100000", _scratch.Run("Test-StoragePowerCut", "-Cuts", "0").Error);
+        Assert.Contains("-TimeLimitSeconds 0: out of range", _scratch.Run("Test-StoragePowerCut", "-TimeLimitSeconds", "0").Error);
         Assert.Contains("NotFound_FriendlyName", _scratch.Run("Test-StoragePowerCut", "-FriendlyName", "absent").Error);
     }
 

@@ -68,16 +68,16 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
     [InlineData("New-StorageTier", "FriendlyName", "T", 5, "-FriendlyName 'T' is the name of another storage tier of storage pool 'p'.")]
     [InlineData("New-StorageTier", "FriendlyName", "", 5,
         "-FriendlyName '': is empty. Valid: 1 to 256 characters, at least one of them visible, no control characters.")]
-    [InlineData("New-StorageTier", "NumberOfColumns", 65, 49006, "-NumberOfColumns 65 is outside 0 to 64.")]
-    [InlineData("New-StorageTier", "NumberOfDataCopies", 4, 49003, "-NumberOfDataCopies 4 is not possible with Mirror; 2 and 3 are.")]
-    [InlineData("New-StorageTier", "PhysicalDiskRedundancy", 3, 49002, "-PhysicalDiskRedundancy 3 is not possible with Mirror; 1 and 2 are.")]
+    [InlineData("New-StorageTier", "NumberOfColumns", 65, 49006, "-NumberOfColumns 65: out of range. Valid: 0 to 64.")]
+    [InlineData("New-StorageTier", "NumberOfDataCopies", 4, 49003, "-NumberOfDataCopies 4: not possible with Mirror. Valid: 2 and 3.")]
+    [InlineData("New-StorageTier", "PhysicalDiskRedundancy", 3, 49002, "-PhysicalDiskRedundancy 3: not possible with Mirror. Valid: 1 and 2.")]
     [InlineData("New-StorageTier", "Interleave", 4096, 49005,
         "-Interleave 4096 is not a power of two from 16384 to 1048576 (the slab of this pool has 1048576 bytes).")]
     [InlineData("New-StorageTier", "Interleave", ulong.MaxValue, 49005, "-Interleave 18446744073709551615: is too large. Valid: 0 to 9223372036854775807.")]
     [InlineData("New-StorageTier", "ResiliencySettingName", "Magic", 49000, "-ResiliencySettingName 'Magic' is not one of Simple, Mirror, Parity.")]
-    [InlineData("New-StorageTier", "ProvisioningType", "Unknown", 5, "-ProvisioningType Unknown is not possible.")]
+    [InlineData("New-StorageTier", "ProvisioningType", "Unknown", 5, "-ProvisioningType Unknown: not possible. Valid: Thin and Fixed.")]
     [InlineData("Set-StorageTier", "NewFriendlyName", "other", 5, "-NewFriendlyName 'other' is the name of another storage tier of storage pool 'p'.")]
-    [InlineData("Set-StorageTier", "NumberOfDataCopies", 4, 49003, "-NumberOfDataCopies 4 is not possible with Mirror; 2 and 3 are.")]
+    [InlineData("Set-StorageTier", "NumberOfDataCopies", 4, 49003, "-NumberOfDataCopies 4: not possible with Mirror. Valid: 2 and 3.")]
     public async Task What_cannot_be_is_refused_and_changes_nothing(string verb, string parameter, object value, int code, string why)
     {
         await ObjectsAsync("New-StorageTier", New("other"));

@@ -88,7 +88,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     [InlineData(5, "-SliceSize 3145728 is not a power of two from 262144 to 1048576 (the slab of this pool has 1048576 bytes).", "SliceSize", 3 << 20)]
     [InlineData(4097, "-StorageTierSizes 0: is too small. Valid: 1 to 9223372036853727231 bytes, rounded up to a multiple of 1048576.", "StorageTierSizes",
         new[] { 8L << 20, 0L })]
-    [InlineData(49006, "-NumberOfColumns 0 is outside 1 to 64.", "NumberOfColumns", 0)]
+    [InlineData(49006, "-NumberOfColumns 0: out of range. Valid: 1 to 64.", "NumberOfColumns", 0)]
     [InlineData(49006, "Storage tier 'fast': Mirror with 2 copies and 3 columns needs 6 physical disks of medium SSD; 4 can be used.", "NumberOfColumns", 3)]
     [InlineData(1, "-ResiliencySettingName Parity is not available; Simple and Mirror are.", "ResiliencySettingName", "Parity")]
     [InlineData(5, "-StorageTiers: 'fast' and 'other' are both of medium SSD.", "StorageTiers", new[] { "fast", "other" })]

@@ -95,11 +95,11 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData("DestageStart", 0, "-DestageStart 0 is outside its range, 1 to 95 percent.")]
-    [InlineData("DestageStart", 96, "-DestageStart 96 is outside its range, 1 to 95 percent.")]
+    [InlineData("DestageStart", 0, "-DestageStart 0: out of range. Valid: 1 to 95 percent.")]
+    [InlineData("DestageStart", 96, "-DestageStart 96: out of range. Valid: 1 to 95 percent.")]
     [InlineData("DestageStart", 10, "-DestageStart 10 is not above DestageStop, which is 10.")]
-    [InlineData("DestageStop", 25, "-DestageStop 25 is outside its range, 0 to 24: below DestageStart, which is 25.")]
-    [InlineData("DestageIdle", 86401, "-DestageIdle 86401 is outside its range, 0 to 86400 seconds.")]
+    [InlineData("DestageStop", 25, "-DestageStop 25: not below DestageStart, which is 25. Valid: 0 to 24.")]
+    [InlineData("DestageIdle", 86401, "-DestageIdle 86401: out of range. Valid: 0 to 86400 seconds.")]
     [InlineData("DestageBytesPerSecond", ulong.MaxValue, "-DestageBytesPerSecond 18446744073709551615: is too large. Valid: 0 to 9223372036854775807.")]
     [InlineData("DestageHoldUntil", "24:00", "-DestageHoldUntil '24:00' is no time of day; 00:00 to 23:59 and None are possible.")]
     public async Task What_is_outside_its_range_is_refused_and_changes_nothing(string parameter, object value, string why)

@@ -1,8 +1,8 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>Makes existing image files or block devices known as physical disks; pools on them open.</summary>
+/// <summary>Registers existing image files or block devices as physical disks. Pools found on them are opened.</summary>
 [Verb(
-    "Register-PhysicalDisk", "Makes existing image files or block devices known as physical disks; pools on them open.",
+    "Register-PhysicalDisk", "Registers existing image files or block devices as physical disks. Pools found on them are opened.",
     ChangesState = true, IsOurs = true)]
 public sealed record RegisterPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>, IPhysicalDiskDeclaration
 {

@@ -31,7 +31,7 @@ public sealed record OptimizeVolumeRequest : StorageRequest<StorageTierOptimizat
         Refused = "Volume objects do not exist here.")]
     public string[]? InputObject { get; init; }
 
-    [VerbParameter("Optimizes the tiers; it is what is done also without it.")]
+    [VerbParameter("Indicates that this cmdlet optimizes storage tiers. This is the default.")]
     public bool TierOptimize { get; init; }
 
     [VerbParameter(

@@ -58,7 +58,7 @@ public sealed class EmulatedDiskService
         if (value < least || value > most)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"-{parameter} {value} is not possible; {least} to {most} is.", "Give a value in that range.");
+                ManagementError.InvalidParameter, $"-{parameter} {value}: out of range. Valid: {least} to {most}.", "Give a value in that range.");
         }
     }
 }

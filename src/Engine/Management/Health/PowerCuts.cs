@@ -68,20 +68,20 @@ public static class PowerCuts
     {
         if (request.Cuts is < 1 or > CutsMax)
         {
-            throw new ManagementException(ManagementError.InvalidParameter, $"-Cuts {request.Cuts} is outside 1 to {CutsMax}.");
+            throw new ManagementException(ManagementError.InvalidParameter, $"-Cuts {request.Cuts}: out of range. Valid: 1 to {CutsMax}.");
         }
 
         if (request.Layout.SizeBytes is < 1 or > SizeMax)
         {
             throw new ManagementException(
-                ManagementError.SizeNotSupported, $"-Size {request.Layout.SizeBytes} is outside 1 to {SizeMax} bytes; it is rounded up to whole rows.");
+                ManagementError.SizeNotSupported, $"-Size {request.Layout.SizeBytes}: out of range. Valid: 1 to {SizeMax} bytes, rounded up to whole rows.");
         }
 
         if (request.Layout.NumberOfColumns is < 1 or > ColumnsMax)
         {
             throw new ManagementException(
                 ManagementError.ColumnsRange,
-                $"-NumberOfColumns {request.Layout.NumberOfColumns} is outside 1 to {ColumnsMax}, the most that is tried in memory.");
+                $"-NumberOfColumns {request.Layout.NumberOfColumns}: out of range. Valid: 1 to {ColumnsMax}, which is the maximum in memory.");
         }
 
         if (request.Layout.LogicalSectorSize is not (null or 512 or 4096))

@@ -27,7 +27,7 @@ public sealed class ScrubService
         if (interval != TimeSpan.Zero && (interval < TimeSpan.FromMinutes(1) || interval > TimeSpan.FromDays(3650)))
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"A scrub interval of {interval} is not possible; it is zero (never) or from one minute to 3650 days.",
+                ManagementError.InvalidParameter, $"Scrub interval of {interval}: out of range. Valid: zero (never), or one minute to 3650 days.",
                 "Choose another.");
         }
 

@@ -45,12 +45,12 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
 
         if (Copies is < 2 or > 3)
         {
-            throw new ManagementException(ManagementError.CopiesRange, $"-NumberOfDataCopies {Copies} is not possible with Mirror; 2 and 3 are.");
+            throw new ManagementException(ManagementError.CopiesRange, $"-NumberOfDataCopies {Copies}: not possible with Mirror. Valid: 2 and 3.");
         }
 
         if (Redundancy is < 1 or > 2)
         {
-            throw new ManagementException(ManagementError.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy} is not possible with Mirror; 1 and 2 are.");
+            throw new ManagementException(ManagementError.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy}: not possible with Mirror. Valid: 1 and 2.");
         }
 
         if (this is { Copies: { } copies, Redundancy: { } redundancy } && copies != redundancy + 1)
@@ -75,7 +75,7 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
     {
         if (columns < min || columns > ColumnsMax)
         {
-            throw new ManagementException(ManagementError.ColumnsRange, $"-NumberOfColumns {columns} is outside {min} to {ColumnsMax}.");
+            throw new ManagementException(ManagementError.ColumnsRange, $"-NumberOfColumns {columns}: out of range. Valid: {min} to {ColumnsMax}.");
         }
     }
 
@@ -94,10 +94,10 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
         if (Copies is not (null or 1))
         {
             throw new ManagementException(
-                ManagementError.CopiesRange, $"-NumberOfDataCopies {Copies} is not possible with Simple; 1 is.", "Choose Mirror for more copies.");
+                ManagementError.CopiesRange, $"-NumberOfDataCopies {Copies}: not possible with Simple. Valid: 1.", "Choose Mirror for more copies.");
         }
 
         return Redundancy is null or 0 ? 1 : throw new ManagementException(
-            ManagementError.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy} is not possible with Simple; 0 is.", "Choose Mirror.");
+            ManagementError.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy}: not possible with Simple. Valid: 0.", "Choose Mirror.");
     }
 }

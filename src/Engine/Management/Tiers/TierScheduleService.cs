@@ -87,7 +87,7 @@ public sealed class TierScheduleService
         {
             throw new ManagementException(
                 ManagementError.InvalidParameter,
-                $"A free reserve of {schedule.FreeReservePercent} percent is not possible; 0 to {TierPlanSettings.FreeReservePercentMax} are.",
+                $"Free reserve of {schedule.FreeReservePercent} percent: out of range. Valid: 0 to {TierPlanSettings.FreeReservePercentMax} percent.",
                 "Give another one.");
         }
 

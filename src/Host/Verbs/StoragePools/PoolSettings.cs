@@ -15,7 +15,7 @@ internal static class PoolSettings
         type != Contracts.ProvisioningType.Unknown
             ? (Engine.Formats.ProvisioningType?)type
             : throw new StorageException(
-                StorageErrors.InvalidParameter, $"-{parameter} Unknown is not possible.", "Give Thin or Fixed.", parameter);
+                StorageErrors.InvalidParameter, $"-{parameter} Unknown: not possible. Valid: Thin and Fixed.", "Give Thin or Fixed.", parameter);
 
     /// <summary>The name of a resiliency setting as the pool spells it.</summary>
     /// <exception cref="StorageException">The pool has none of that name.</exception>
@@ -63,7 +63,7 @@ internal static class PoolSettings
         null => null,
         [>= 1 and <= 99 and var one] => (byte)one,
         [var one] => throw new StorageException(
-            StorageErrors.InvalidParameter, $"-ThinProvisioningAlertThresholds {one} is outside 1 to 99 percent."),
+            StorageErrors.InvalidParameter, $"-ThinProvisioningAlertThresholds {one}: out of range. Valid: 1 to 99 percent."),
         _ => throw new StorageException(
             StorageErrors.TooManyThresholds, $"-ThinProvisioningAlertThresholds has {thresholds.Length} values; a pool has one."),
     };

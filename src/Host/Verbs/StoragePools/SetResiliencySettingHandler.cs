@@ -88,7 +88,7 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
     {
         if (value < range.Min || value > range.Max)
         {
-            throw new StorageException(kind, $"-{parameter} {value} is outside {range.Min} to {range.Max}.", target: parameter);
+            throw new StorageException(kind, $"-{parameter} {value}: out of range. Valid: {range.Min} to {range.Max}.", target: parameter);
         }
     }
 

@@ -42,7 +42,7 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
         null => null,
         <= 3650 => TimeSpan.FromDays(days.Value),
         _ => throw new StorageException(
-            StorageErrors.InvalidParameter, $"-ScrubIntervalDays {days} is outside its range, 0 to 3650.", "Give 0 to end the schedule.", "ScrubIntervalDays"),
+            StorageErrors.InvalidParameter, $"-ScrubIntervalDays {days}: out of range. Valid: 0 to 3650.", "Give 0 to end the schedule.", "ScrubIntervalDays"),
     };
 
     private static PoolDescription Change(PoolDescription before, SetStoragePoolRequest request) => Attributes(

@@ -25,7 +25,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         if (request.Hottest is 0 or > HottestMax)
         {
             throw new StorageException(
-                StorageErrors.InvalidParameter, $"-Hottest {request.Hottest} is not possible; 1 to {HottestMax} are.",
+                StorageErrors.InvalidParameter, $"-Hottest {request.Hottest}: out of range. Valid: 1 to {HottestMax}.",
                 "Without it all slices are listed, and can be sorted.", nameof(request.Hottest));
         }
 

@@ -52,5 +52,5 @@ internal sealed class ShowStorageTierHeatMapHandler(HostServices services) : Ver
     }
 
     private static int InRange(int value, int min, int max, string parameter) => value >= min && value <= max ? value : throw new StorageException(
-        StorageErrors.InvalidParameter, $"-{parameter} {value} is outside its range, {min} to {max}.", "Give a value in the range.", parameter);
+        StorageErrors.InvalidParameter, $"-{parameter} {value}: out of range. Valid: {min} to {max}.", "Give a value in the range.", parameter);
 }

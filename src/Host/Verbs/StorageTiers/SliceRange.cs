@@ -35,7 +35,7 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
         if (length == 0)
         {
             throw new StorageException(
-                StorageErrors.InvalidParameter, "-Length 0 is not possible; 1 and more are.", "Leave it out, or give another.", "Length");
+                StorageErrors.InvalidParameter, "-Length 0: out of range. Valid: 1 and more.", "Leave it out, or give another.", "Length");
         }
 
         long first = Amount.Bytes(offset ?? 0, "Offset", StorageErrors.InvalidParameter);

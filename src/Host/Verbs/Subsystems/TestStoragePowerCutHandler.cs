@@ -64,7 +64,7 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
     {
         uint seconds = request.TimeLimitSeconds ?? TimeLimitDefault;
         return seconds is >= 1 and <= TimeLimitMax ? TimeSpan.FromSeconds(seconds) : throw new StorageException(
-            StorageErrors.InvalidParameter, $"-TimeLimitSeconds {seconds} is outside 1 to {TimeLimitMax}.", target: nameof(request.TimeLimitSeconds));
+            StorageErrors.InvalidParameter, $"-TimeLimitSeconds {seconds}: out of range. Valid: 1 to {TimeLimitMax}.", target: nameof(request.TimeLimitSeconds));
     }
 
     /// <summary>The layout that was described, or those of existing virtual disks with their names.</summary>

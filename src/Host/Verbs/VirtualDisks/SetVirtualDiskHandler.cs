@@ -66,6 +66,6 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
         Access.Readable => true,
         Access.ReadWrite => false,
         _ => throw new StorageException(
-            StorageErrors.InvalidParameter, $"-Access {access} is not possible.", "Give Readable or ReadWrite.", "Access"),
+            StorageErrors.InvalidParameter, $"-Access {access}: not possible. Valid: Readable and ReadWrite.", "Give Readable or ReadWrite.", "Access"),
     };
 }

@@ -36,5 +36,5 @@ internal static class TierSettingParameters
 
     private static long? InRange(long? value, long min, long max, string parameter, string unit) =>
         value is null || (value >= min && value <= max) ? value : throw new StorageException(
-        StorageErrors.InvalidParameter, $"-{parameter} {value} is outside its range, {min} to {max} {unit}.", "Give a value in the range.", parameter);
+        StorageErrors.InvalidParameter, $"-{parameter} {value}: out of range. Valid: {min} to {max} {unit}.", "Give a value in the range.", parameter);
 }
