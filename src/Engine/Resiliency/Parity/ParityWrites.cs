@@ -1,3 +1,5 @@
+using System.Buffers;
+using System.Numerics;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
@@ -140,7 +142,7 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips)
 
         if (isParity)
         {
-            Xor(source.Span, lines[strip].Span);   // the difference of old and new
+            ParityMath.Fastest.Accumulate([source], lines[strip], default);   // the difference of old and new
             ParityMath.Fastest.Update(strip, lines[strip], lines.P, lines.Q);
             source.Span.CopyTo(lines[strip].Span);
             return true;
@@ -161,14 +163,6 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips)
         return hasOthers;
     }
 
-    private static void Xor(ReadOnlySpan<byte> source, Span<byte> target)
-    {
-        for (int i = 0; i < target.Length; i++)
-        {
-            target[i] ^= source[i];
-        }
-    }
-
     /// <summary>Writes strips side by side and enters what they hold.</summary>
     private async LaneTask<IoError> WriteStrips(ParityStretch lines, ulong which)
     {
@@ -180,7 +174,7 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips)
         IoError error = await NoteFirstWrites(lines, which);
         uint noted = _firstWrites.Generation;
         int version = _members.Version;
-        LaneTask<IoError>[] writes = System.Buffers.ArrayPool<LaneTask<IoError>>.Shared.Rent(lines.Strips);
+        LaneTask<IoError>[] writes = ArrayPool<LaneTask<IoError>>.Shared.Rent(lines.Strips);
         for (int strip = 0; strip < lines.Strips && error == IoError.None; strip++)
         {
             writes[strip] = (which >> strip & 1) == 0 ? LaneTask.FromResult(IoError.None)
@@ -194,7 +188,7 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips)
             outcome = outcome == IoError.None ? ended : outcome;
         }
 
-        System.Buffers.ArrayPool<LaneTask<IoError>>.Shared.Return(writes, clearArray: true);
+        ArrayPool<LaneTask<IoError>>.Shared.Return(writes, clearArray: true);
         outcome = outcome == IoError.None && !strips.IsReadable(lines.Row, lines.SlabOffset) ? IoError.Io : outcome;
         if (outcome == IoError.None && _firstWrites.Generation != noted)
         {
@@ -248,7 +242,7 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips)
 
     private async LaneTask<IoError> NoteFirstWrites(ParityStretch lines, ulong which)
     {
-        int slots = FirstWrites.SlotsFor(lines.PieceOf(0)) * System.Numerics.BitOperations.PopCount(which);
+        int slots = FirstWrites.SlotsFor(lines.PieceOf(0)) * BitOperations.PopCount(which);
         IoError error = _firstWrites.HasRoom(slots) ? IoError.None : await parts.Flusher.FlushForFirstWrites(slots);
         for (int strip = 0; strip < lines.Strips && error == IoError.None && _firstWrites.IsKept; strip++)
         {
