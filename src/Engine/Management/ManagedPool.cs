@@ -21,16 +21,16 @@ internal sealed class ManagedPool(PoolId id)
     /// <summary>The pool while it is open.</summary>
     internal Pool? Pool { get; private set; }
 
-    /// <summary>Why it is not open.</summary>
+    /// <summary>Reason why the pool is not open.</summary>
     internal string Reason { get; private set; } = "";
 
-    /// <summary>What its members say of it while it is not open.</summary>
+    /// <summary>State of the pool as its members reported it, while the pool is not open.</summary>
     internal PoolState? LastKnownState { get; private set; }
 
     /// <summary>Whether it was closed because it lost the majority of its metadata votes; it is opened again when that is back.</summary>
     internal bool IsLost { get; private set; }
 
-    /// <summary>What is known of it.</summary>
+    /// <summary>State of the pool, or the last known state while it is not open.</summary>
     internal PoolState? State => Pool?.State ?? LastKnownState;
 
     /// <summary>Its virtual disks, while it is open.</summary>
@@ -45,7 +45,7 @@ internal sealed class ManagedPool(PoolId id)
     /// <summary>Notes that the pool was made.</summary>
     internal void SetOpen(Pool pool) => Pool = pool;
 
-    /// <summary>Notes what an attempt to open the pool led to.</summary>
+    /// <summary>Notes the result of an attempt to open the pool.</summary>
     internal void SetOpened(PoolOpenResult result)
     {
         Pool = result.Pool;
@@ -54,10 +54,10 @@ internal sealed class ManagedPool(PoolId id)
         IsLost &= Pool is null;
     }
 
-    /// <summary>Notes why the pool is not opened.</summary>
+    /// <summary>Notes the reason why the pool is not opened.</summary>
     internal void SetReason(string reason) => Reason = reason;
 
-    /// <summary>Keeps what is known of a pool that is about to be closed because it lost the majority of its votes.</summary>
+    /// <summary>Keeps the state of a pool that is about to be closed because it lost the majority of its votes.</summary>
     internal void SetLost(Pool lost)
     {
         IsLost = true;
@@ -77,7 +77,7 @@ internal sealed class ManagedPool(PoolId id)
         return default;
     }
 
-    /// <summary>Closes a pool that is about to be removed; what is known of it stays.</summary>
+    /// <summary>Closes a pool that is about to be removed; its last known state stays.</summary>
     internal async LaneTask<Nothing> CloseForRemoval()
     {
         LastKnownState = Pool!.State;
@@ -99,7 +99,9 @@ internal sealed class ManagedPool(PoolId id)
         return true;
     }
 
-    /// <summary>Returns which member a disk is. Its label says so, or, for one that has not been there since the host started, what is known of it.</summary>
+    /// <summary>
+    /// Returns the member that a disk is. Its label names the member; if the disk was not present since the host started, the pool's last known state does.
+    /// </summary>
     internal DiskDescription? MemberFor(RegisteredDisk disk) => disk.IsSplit ? null : disk.Scan is { Kind: not ScanKind.Unreadable } scan
         ? scan.Label is { } label && label.Pool == Id && State?.Disk(label.Number)?.Description is { } member && member.Id == label.Disk ? member : null
         : State?.Disks.Values.FirstOrDefault(known => known.Description.Id.Value == disk.LastMember)?.Description;
@@ -119,13 +121,13 @@ internal sealed class ManagedPool(PoolId id)
 /// <summary>A member that has left its pool; times are the lane's.</summary>
 internal sealed class Absence
 {
-    /// <summary>When it was last found to be missing.</summary>
+    /// <summary>Time at which the member was last found to be missing.</summary>
     internal long SinceNs { get; set; }
 
     /// <summary>Whether it is missing now.</summary>
     internal bool IsMissing { get; set; }
 
-    /// <summary>How often it has left, each time less than an hour after the time before.</summary>
+    /// <summary>Number of departures, each less than an hour after the one before.</summary>
     internal int Departures { get; set; }
 
     /// <summary>Whether it left together with others: that departure is not counted.</summary>
@@ -157,7 +159,7 @@ internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
     /// <summary>Whether it is to be opened again as soon as no commit that concerns it is undecided.</summary>
     internal bool AwaitsDecision { get; set; }
 
-    /// <summary>Why it is not exported although it is to be; empty otherwise.</summary>
+    /// <summary>Reason why the virtual disk is not exported although it should be; empty otherwise.</summary>
     internal string ExportProblem { get; private set; } = "";
 
     /// <summary>Whether a user stopped its repair: none is begun for stale copies without a command, or until another disk is back.</summary>
@@ -179,7 +181,7 @@ internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
     internal void SetExported(NbdServer server, NbdExport export, string socketPath) =>
         (Server, Export, SocketPath, ExportProblem) = (server, export, socketPath, "");
 
-    /// <summary>Notes why it is not exported although it is to be.</summary>
+    /// <summary>Notes the reason why the virtual disk is not exported although it should be.</summary>
     internal void SetExportProblem(string problem) => ExportProblem = problem;
 
     /// <summary>Notes that it is exported no more, and returns the server that did, which is still open.</summary>

@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Management;
 
-/// <summary>Why a verb was refused; the host maps each to its documented code. Names follow the table of return codes.</summary>
+/// <summary>Error of a verb; the host maps each to its documented code. Names follow the table of return codes.</summary>
 public enum ManagementError
 {
     /// <summary>Not supported here.</summary>
@@ -121,6 +121,6 @@ public sealed class ManagementException(ManagementError error, string message, s
     /// <summary>Kind.</summary>
     public ManagementError Error { get; } = error;
 
-    /// <summary>What to do.</summary>
+    /// <summary>Action that the user should take.</summary>
     public string Action { get; } = action;
 }

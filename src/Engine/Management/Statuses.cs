@@ -83,10 +83,10 @@ public sealed record PhysicalDiskStatus
     /// <summary>OK, Lost Communication, or what is wrong.</summary>
     public string OperationalStatus { get; init; } = "OK";
 
-    /// <summary>Why it is not OK, and what is done about it; empty when it is.</summary>
+    /// <summary>Reason why the disk is not OK, and the action that the host takes; empty when it is.</summary>
     public string StatusReason { get; init; } = "";
 
-    /// <summary>Why it may not be pooled; empty when it may.</summary>
+    /// <summary>Reason why the disk may not be pooled; null when it may.</summary>
     public ManagementError? CannotPool { get; init; }
 
     /// <summary>The same in words.</summary>
@@ -101,7 +101,7 @@ public sealed record PhysicalDiskStatus
     /// <summary>Whether it holds the pool's metadata.</summary>
     public bool HoldsMetadata { get; init; }
 
-    /// <summary>What passed through it since it was opened; null while it is not open.</summary>
+    /// <summary>I/O counters of the disk since it was opened; null while it is not open.</summary>
     public IoCounters? Counters { get; init; }
 }
 
@@ -117,10 +117,10 @@ public sealed record StoragePoolStatus
     /// <summary>Health.</summary>
     public HealthStatus Health { get; init; }
 
-    /// <summary>What it is able to do.</summary>
+    /// <summary>Operations that the pool can do.</summary>
     public PoolOperationalStatus OperationalStatus { get; init; }
 
-    /// <summary>Why it is not OK.</summary>
+    /// <summary>Reason why the pool is not OK; empty when it is.</summary>
     public string StatusReason { get; init; } = "";
 
     /// <summary>Bytes of slabs, data and redundancy.</summary>
@@ -169,16 +169,16 @@ public sealed record VirtualDiskStatus
     /// <summary>OK, Stressed, Degraded, Error, No Redundancy, Detached.</summary>
     public string OperationalStatus { get; init; } = "OK";
 
-    /// <summary>What is the matter with it, for people; empty when nothing is.</summary>
+    /// <summary>Reason why the virtual disk is not OK, for people; empty when it is.</summary>
     public string StatusReason { get; init; } = "";
 
-    /// <summary>Why it is detached; empty while it is not.</summary>
+    /// <summary>Reason why the virtual disk is detached; empty while it is not.</summary>
     public string DetachedReason { get; init; } = "";
 
     /// <summary>Socket of its export; empty while it is not connected.</summary>
     public string SocketPath { get; init; } = "";
 
-    /// <summary>What passed through it; null while it is not open.</summary>
+    /// <summary>I/O counters of the virtual disk; null while it is not open.</summary>
     public IoCounters? Counters { get; init; }
 
     /// <summary>Its write cache; null while it is not open or has none.</summary>
@@ -187,15 +187,15 @@ public sealed record VirtualDiskStatus
     /// <summary>Name of the pool that its write cache is in; empty without one.</summary>
     public string CachePoolName { get; init; } = "";
 
-    /// <summary>What a user should know about what was just decided about it; empty else.</summary>
+    /// <summary>Remarks on the decisions that the last verb made about the virtual disk, for the user; empty otherwise.</summary>
     public IReadOnlyList<string> Remarks { get; init; } = [];
 
-    /// <summary>What happened below it; null while it is not open.</summary>
+    /// <summary>Counters of the spaces of the virtual disk; null while it is not open.</summary>
     public Resiliency.SpaceCounters? SpaceCounters { get; init; }
 }
 
 /// <summary>Writes that went one way.</summary>
-/// <param name="Writes">How many.</param>
+/// <param name="Writes">Number of writes.</param>
 /// <param name="Bytes">Bytes of them.</param>
 public readonly record struct WriteCount(long Writes, long Bytes);
 
@@ -205,7 +205,7 @@ public sealed record WriteCacheStatus
     /// <summary>Name of its state.</summary>
     public required string State { get; init; }
 
-    /// <summary>Why it is in that state; empty when there is nothing to say.</summary>
+    /// <summary>Reason of the state; empty if the state needs none.</summary>
     public string StateReason { get; init; } = "";
 
     /// <summary>Bytes that are not destaged yet.</summary>
@@ -314,7 +314,7 @@ public sealed record StorageTierStatus
     /// <summary>Bytes of slices that are on it.</summary>
     public long MappedBytes { get; init; }
 
-    /// <summary>What passed through it; null for a template and while its virtual disk is not open.</summary>
+    /// <summary>Counters of the tier; null for a template and while its virtual disk is not open.</summary>
     public TierCounters? Counters { get; init; }
 
     /// <summary>Bytes of slices that can still be put on it.</summary>
@@ -341,10 +341,10 @@ public sealed record StorageTierStatus
     /// <summary>Bytes of a strip.</summary>
     public long Interleave { get; init; }
 
-    /// <summary>How far apart the copies are kept.</summary>
+    /// <summary>Level of the fault domains that hold the copies.</summary>
     public FaultDomainLevel FaultDomainAwareness { get; init; }
 
-    /// <summary>When rows get their slabs.</summary>
+    /// <summary>Time at which rows get their slabs: at creation or on first write.</summary>
     public ProvisioningType ProvisioningType { get; init; }
 
     /// <summary>Use, as Windows numbers it.</summary>

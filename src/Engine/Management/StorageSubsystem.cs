@@ -90,7 +90,7 @@ public sealed class StorageSubsystem
     /// <summary>Write caches of virtual disks.</summary>
     public WriteCacheService WriteCaches { get; }
 
-    /// <summary>Where virtual disks are or would be, and their possible sizes.</summary>
+    /// <summary>Placement of virtual disks that exist or are planned, and their possible sizes.</summary>
     public PlacementService Placements { get; }
 
     /// <summary>Storage tiers and their templates.</summary>
@@ -99,7 +99,7 @@ public sealed class StorageSubsystem
     /// <summary>Optimization of tiers.</summary>
     public TierOptimizer TierOptimizer { get; }
 
-    /// <summary>When tiers are optimized without a command.</summary>
+    /// <summary>Schedules of the optimization of tiers.</summary>
     public TierScheduleService TierSchedules { get; }
 
     /// <summary>Pins.</summary>

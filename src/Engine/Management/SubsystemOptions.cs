@@ -4,7 +4,7 @@ using TierSpaces.Engine.Lanes;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>What a subsystem is made of.</summary>
+/// <summary>Components and settings of a subsystem.</summary>
 /// <param name="Lane">Lane of pools, virtual disks and exports.</param>
 /// <param name="Network">Sockets of that lane; null: nothing is exported.</param>
 /// <param name="Factory">Opens disks.</param>
@@ -15,12 +15,12 @@ namespace TierSpaces.Engine.Management;
 public sealed record SubsystemOptions(
     ILane Lane, ILaneNetwork? Network, IDiskFactory Factory, IHostState State, string ExportFolder, Guid NodeId, Action<string> Notice)
 {
-    /// <summary>How much of the machine jobs may have.</summary>
+    /// <summary>Share of the machine that jobs may use.</summary>
     public JobPacing JobPacing { get; init; } = new();
 
-    /// <summary>How long member disks may take.</summary>
+    /// <summary>Deadlines of requests to member disks.</summary>
     public IoDeadlines Deadlines { get; init; } = IoDeadlines.Default;
 
-    /// <summary>When pools do something about their disks by themselves.</summary>
+    /// <summary>Times after which pools repair, retire or search for disks without a command.</summary>
     public HealingTimes Healing { get; init; } = HealingTimes.Default;
 }

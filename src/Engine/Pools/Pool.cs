@@ -47,7 +47,7 @@ public sealed class Pool
     /// <summary>Changes the members.</summary>
     internal PoolMembership Membership { get; }
 
-    /// <summary>What the pool lives in.</summary>
+    /// <summary>Environment of the pool.</summary>
     public PoolEnvironment Environment { get; }
 
     /// <summary>Identity.</summary>
@@ -80,7 +80,7 @@ public sealed class Pool
     /// <summary>Whether the majority is gone: nothing can be written any more.</summary>
     public bool HasLostQuorum => _store.End.LostReason.Length > 0;
 
-    /// <summary>What the pool is able to do.</summary>
+    /// <summary>Operations that the pool can do.</summary>
     public PoolOperationalStatus OperationalStatus =>
         HasLostQuorum ? PoolOperationalStatus.Incomplete
         : State.Pool!.IsReadOnly ? PoolOperationalStatus.ReadOnly
@@ -97,16 +97,16 @@ public sealed class Pool
         _ => HealthStatus.Healthy,
     };
 
-    /// <summary>What is wrong, for people; empty when nothing is.</summary>
+    /// <summary>Reason why the pool is not OK, for people; empty when it is.</summary>
     public string StatusReason => HasLostQuorum ? _store.End.LostReason : string.Join(' ', Reasons().Where(static reason => reason.Length > 0));
 
-    /// <summary>Whether a commit that was answered with a lack of room may still be applied: what is opened now would not know of it.</summary>
+    /// <summary>Whether a commit that returned NoSpace may still be applied: a virtual disk opened now would not reflect it.</summary>
     public bool HasUndecidedCommit => _store.HasUndecidedCommit;
 
     /// <summary>Pages of the metadata area that the state takes, and that it may take on the metadata disk with the smallest one; 0: none is present.</summary>
     public (long Used, long Most) MetadataPages => _store.StatePages;
 
-    /// <summary>How much room is left for thin virtual disks.</summary>
+    /// <summary>Room that is left for thin virtual disks.</summary>
     public CapacityLevel Capacity => CapacityAlert.LevelOf(State, Allocator);
 
     /// <summary>Whether a first write to a virtual disk would find no room.</summary>
@@ -124,21 +124,21 @@ public sealed class Pool
     /// <summary>Whether the metadata has a quorum without this disk.</summary>
     public bool CanSpare(DiskNumber number) => _store.Members.CanSpare(number);
 
-    /// <summary>Where everything is on a disk of the pool, present or not.</summary>
+    /// <summary>Returns the layout of a disk of the pool, present or not.</summary>
     public DiskLayout Layout(DiskNumber number) => Layout(State, number);
 
-    /// <summary>Where everything is on a disk of a pool in this state.</summary>
+    /// <summary>Returns the layout of a disk of a pool in this state.</summary>
     internal static DiskLayout Layout(PoolState state, DiskNumber number)
     {
         DiskLayout.TryCreate(state.Disks[number].Description.SizeBytes, state.Pool!.Slabs, out DiskLayout layout, out _);
         return layout;
     }
 
-    /// <summary>Why the metadata of a new pool would have no pages for these disks; empty if it has.</summary>
+    /// <summary>Returns the reason why the metadata of a new pool would have no pages for these disks; empty if it has.</summary>
     public static string WhyNoPages(PoolEnvironment environment, NewPoolSpec spec, IReadOnlyList<NewDiskSpec> disks) =>
         PoolCreator.WhyNoPages(environment, spec, disks);
 
-    /// <summary>Looks at a disk: what it holds, and whether it may join a pool. Writes nothing.</summary>
+    /// <summary>Scans a disk: its content, and whether it may join a pool. Writes nothing.</summary>
     public static LaneTask<PoolScan> Scan(PoolEnvironment environment, IDisk disk) => PoolScan.Scan(environment.Lane, disk);
 
     /// <summary>Makes a pool of blank disks and opens it; it owns the disks from then on.</summary>
@@ -188,15 +188,15 @@ public sealed class Pool
     /// <summary>Adds blank disks; the pool owns those that are members afterwards. All or none, unless one fails on the way.</summary>
     public LaneTask<CommitResult> AddDisks(IReadOnlyList<NewDiskSpec> disks) => Membership.AddDisks(disks);
 
-    /// <summary>Why disks cannot be added, as far as that is known without reading them; empty if they can.</summary>
+    /// <summary>Returns the reason why disks cannot be added, as far as it is known without reading them; empty if they can.</summary>
     public string WhyNotAdd(IReadOnlyList<NewDiskSpec> disks) => Membership.WhyNotAdd(disks);
 
     /// <summary>Removes a disk without slabs in use, present or not. A present one is blank afterwards, and closed.</summary>
     public LaneTask<CommitResult> RemoveDisk(DiskNumber disk) => Membership.RemoveDisk(disk);
 
     /// <summary>
-    /// Lets a disk of the pool that is outside the view take part again. Writes go to it from now on; what is stale on it stays
-    /// so until it is resynced. Nothing submitted to the disk before may be under way.
+    /// Lets a disk of the pool that is outside the view take part again. From now on the disk gets writes; its stale rows stay stale until they are resynced.
+    /// Nothing submitted to the disk before may be under way.
     /// </summary>
     public LaneTask<CommitResult> Rejoin(DiskNumber disk) => Membership.Rejoin(disk);
 
@@ -225,7 +225,7 @@ public sealed class Pool
         yield return MetadataAlert;
     }
 
-    /// <summary>How full the metadata area is, from <see cref="MetadataAlertPercent"/> on; else empty.</summary>
+    /// <summary>Alert with the share of the metadata area in use, from <see cref="MetadataAlertPercent"/> on; else empty.</summary>
     private string MetadataAlert
     {
         get

@@ -50,7 +50,7 @@ internal static class PoolCreator
         return store;
     }
 
-    /// <summary>Why the metadata of a new pool has no pages for its disks; empty if it has.</summary>
+    /// <summary>Returns the reason why the metadata of a new pool has no pages for its disks; empty if it has.</summary>
     internal static string WhyNoPages(PoolEnvironment environment, NewPoolSpec spec, IReadOnlyList<NewDiskSpec> disks) =>
         WhyNoPages(InitialState(environment, spec, disks));
 

@@ -3,16 +3,16 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>A disk that was not used, and why.</summary>
+/// <summary>A disk that was not used, and the reason.</summary>
 /// <param name="Disk">The disk; it stays the caller's.</param>
-/// <param name="Reason">Why, for people; names the disk.</param>
+/// <param name="Reason">Reason, for people; names the disk.</param>
 public sealed record RejectedDisk(IDisk Disk, string Reason)
 {
     /// <summary>Whether it is of another history of the pool: nothing on it is read or written.</summary>
     public bool IsOtherHistory { get; init; }
 }
 
-/// <summary>How opening a pool came out.</summary>
+/// <summary>Result of opening a pool.</summary>
 public sealed record PoolOpenResult
 {
     /// <summary>The pool asked for.</summary>
@@ -24,15 +24,15 @@ public sealed record PoolOpenResult
     /// <summary>OK or Degraded for an open pool, Incomplete or ReadOnly for one that could not be opened.</summary>
     public required PoolOperationalStatus Status { get; init; }
 
-    /// <summary>Why it could not be opened, or what is wrong with it, for people.</summary>
+    /// <summary>Reason why the pool could not be opened, or the problem of the open pool, for people.</summary>
     public string Reason { get; init; } = "";
 
     /// <summary>Disks that were not used; they stay the caller's.</summary>
     public IReadOnlyList<RejectedDisk> Refused { get; init; } = [];
 
     /// <summary>
-    /// The pool's contents, for showing only when it could not be opened: what the disks present say, which need not be the
-    /// newest. Null when they do not say anything whole.
+    /// The pool's contents, for display only when it could not be opened, as the present disks hold them. They need not be the newest. Null when the disks hold
+    /// no whole state.
     /// </summary>
     public PoolState? LastKnownState { get; init; }
 

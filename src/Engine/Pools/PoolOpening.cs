@@ -119,7 +119,7 @@ internal sealed class PoolOpening
             : Failure(PoolOperationalStatus.Incomplete, "the pool knows none of the disks that are there", recovered.State, view);
     }
 
-    /// <summary>Quorum of the one history that has it; the disks of other histories are refused. Without such a one: why.</summary>
+    /// <summary>Quorum of the one history that has it; the disks of other histories are refused. Without such a history: the reason.</summary>
     private (QuorumDecision Quorum, string Split) Decide(Witness witness)
     {
         VoterReport[] reports = [.. _disks.Values.Select(static disk => ReportOf(disk.Number, disk.Newest!))];
@@ -340,8 +340,8 @@ internal sealed class PoolOpening
     }
 
     /// <summary>
-    /// The record of this session. Before it those of sessions that took effect and were not recorded, because the host stopped; and the
-    /// removal of what is known of disks that left, where they are members.
+    /// The record of this session. Before it come the records of sessions that took effect and were not recorded, because the host stopped, and the removal of
+    /// the records of disks that left, where they are members.
     /// </summary>
     private IEnumerable<MetadataRecord> SessionRecords(MetadataStore store)
     {

@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="Lane">Every call to the pool is made on this lane, and completes on it.</param>
 /// <param name="HostState">Holds the witness file.</param>
 /// <param name="NodeId">Identity of this host, kept in session records.</param>
-/// <param name="Deadlines">How long its disks may take; null for what is usual.</param>
+/// <param name="Deadlines">Deadlines of requests to its disks; null for the defaults.</param>
 public sealed record PoolEnvironment(ILane Lane, IHostState HostState, Guid NodeId, IoDeadlines? Deadlines = null)
 {
     /// <summary>Bytes of the first-write journal of each space with checksums, at least 64 KiB. First writes that exceed half of it wait for a flush.</summary>
@@ -37,10 +37,10 @@ public sealed record NewPoolSpec
 /// <param name="FriendlyName">Name shown to users, 1 to 256 characters.</param>
 public sealed record NewDiskSpec(IDisk Disk, string FriendlyName)
 {
-    /// <summary>What the pool may use it for.</summary>
+    /// <summary>Purposes for which the pool may use the disk.</summary>
     public DiskUsage Usage { get; init; } = DiskUsage.AutoSelect;
 
-    /// <summary>Medium as the user declared it, or null for what the disk says.</summary>
+    /// <summary>Medium as the user declared it; null: as the disk reports it.</summary>
     public MediaType? MediaType { get; init; }
 
     /// <summary>See <see cref="FaultDomains.Path"/>.</summary>
@@ -79,8 +79,8 @@ public enum CommitStatus
 }
 
 /// <summary>Result of a commit or of a change of members.</summary>
-/// <param name="Status">How it ended.</param>
-/// <param name="Reason">Why, for people; empty on success.</param>
+/// <param name="Status">Status of the commit.</param>
+/// <param name="Reason">Reason, for people; empty on success.</param>
 public readonly record struct CommitResult(CommitStatus Status, string Reason)
 {
     /// <summary>Success.</summary>
@@ -90,23 +90,23 @@ public readonly record struct CommitResult(CommitStatus Status, string Reason)
     public bool Succeeded => Status == CommitStatus.Committed;
 }
 
-/// <summary>What happened to a pool's members.</summary>
+/// <summary>Kind of a change of a pool's members.</summary>
 public enum MembershipChangeKind
 {
     /// <summary>A disk left the view: it misses every write from now on.</summary>
     Left,
 
-    /// <summary>A disk joined, or joined again: writes go to it; what is stale on it stays so until resynced.</summary>
+    /// <summary>A disk joined, or joined again: it gets writes; its stale rows stay stale until they are resynced.</summary>
     Joined,
 
     /// <summary>The majority is gone: nothing may be written any more.</summary>
     QuorumLost,
 }
 
-/// <summary>A change of a pool's members, told after the new view is in force.</summary>
-/// <param name="Kind">What happened.</param>
-/// <param name="Disk">Which disk; none when quorum was lost.</param>
-/// <param name="Reason">Why, for people.</param>
+/// <summary>A change of a pool's members, reported after the new view is in force.</summary>
+/// <param name="Kind">Kind of change.</param>
+/// <param name="Disk">The disk; none when quorum was lost.</param>
+/// <param name="Reason">Reason, for people.</param>
 public sealed record MembershipChange(MembershipChangeKind Kind, DiskNumber Disk, string Reason);
 
 /// <summary>Health, numbered as in Windows.</summary>
@@ -122,7 +122,7 @@ public enum HealthStatus
     Unhealthy = 2,
 }
 
-/// <summary>What a pool is able to do.</summary>
+/// <summary>Operations that a pool can do.</summary>
 public enum PoolOperationalStatus
 {
     /// <summary>Everything.</summary>

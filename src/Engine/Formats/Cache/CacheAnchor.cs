@@ -4,8 +4,8 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Formats;
 
 /// <summary>
-/// Where the records of a write cache begin that are still needed: a block of 4 KiB in one of the slots before the ring's records, slot
-/// = number modulo <see cref="Slots"/>. The newest whole one on any copy counts.
+/// Position of the first record of a write cache that is still needed: a block of 4 KiB in one of the slots before the ring's records, slot = number modulo
+/// <see cref="Slots"/>. The newest whole one on any copy counts.
 /// </summary>
 /// <param name="Owner">Cache it belongs to.</param>
 /// <param name="Session">Random number of the opening that wrote it.</param>

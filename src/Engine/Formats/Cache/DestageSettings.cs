@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>When a write cache gives its data to the disks below, and how fast. They change while it is in use.</summary>
+/// <summary>Conditions and rate at which a write cache destages its data. They can change while the cache is in use.</summary>
 public sealed record DestageSettings
 {
     /// <summary>The default settings.</summary>
@@ -17,10 +17,10 @@ public sealed record DestageSettings
 
     private const ushort NoTime = ushort.MaxValue;
 
-    /// <summary>How full it is when destaging starts, in percent: 1 to 95.</summary>
+    /// <summary>Fill level of the cache at which destaging starts, in percent: 1 to 95.</summary>
     public int StartPercent { get; init; } = 25;
 
-    /// <summary>How full it is when destaging stops, in percent: 0 to <see cref="StartPercent"/> − 1.</summary>
+    /// <summary>Fill level of the cache at which destaging stops, in percent: 0 to <see cref="StartPercent"/> − 1.</summary>
     public int StopPercent { get; init; } = 10;
 
     /// <summary>Time without requests after which everything is destaged, in nanoseconds: 0 to a day.</summary>

@@ -11,7 +11,7 @@ public sealed class ByteWriter(int capacity = 256)
     /// <summary>Bytes written so far.</summary>
     public int Length { get; private set; }
 
-    /// <summary>What has been written; valid until the next write.</summary>
+    /// <summary>Bytes that have been written; valid until the next write.</summary>
     public ReadOnlySpan<byte> Written => _bytes.AsSpan(0, Length);
 
     /// <summary>Forgets everything written, keeps the memory.</summary>

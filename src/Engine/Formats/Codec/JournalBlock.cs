@@ -21,7 +21,7 @@ public readonly record struct JournalBlock(
     /// <summary>Size of a block in bytes.</summary>
     public const int Size = 4096;
 
-    /// <summary>Where the payload starts.</summary>
+    /// <summary>Offset of the payload.</summary>
     public const int PayloadOffset = 80;
 
     /// <summary>Largest payload in bytes.</summary>

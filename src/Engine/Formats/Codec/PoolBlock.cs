@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>What a block turned out to be.</summary>
+/// <summary>Result of reading a block.</summary>
 public enum BlockStatus
 {
     /// <summary>Whole, in its place, of a known version.</summary>
@@ -34,7 +34,7 @@ public readonly record struct PoolBlock(PoolId Pool, DiskId Disk, long Number)
     /// <summary>Bytes of a block.</summary>
     public const int Size = 4096;
 
-    /// <summary>Where the body starts.</summary>
+    /// <summary>Offset of the body.</summary>
     public const int BodyOffset = 56;
 
     /// <summary>Most bytes of body.</summary>

@@ -3,15 +3,15 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Formats;
 
 /// <summary>
-/// What makes a disk a member of a pool. Written when it joins, twice (first and last block), never changed; either copy
-/// is enough. Everything that changes is in the superblocks.
+/// Label that makes a disk a member of a pool. It is written when the disk joins, twice (first and last block), and never changed; either copy is enough.
+/// Everything that changes is in the superblocks.
 /// </summary>
 /// <param name="Pool">The pool.</param>
 /// <param name="Disk">The disk's identity.</param>
 /// <param name="Number">The disk's number in the pool.</param>
 /// <param name="DiskBytes">Size of the disk when it joined, in whole blocks: its layout follows from it.</param>
 /// <param name="Slabs">Shape of the pool's slabs.</param>
-/// <param name="CreatedUtcTicks">When it joined, in 100 ns ticks of UTC.</param>
+/// <param name="CreatedUtcTicks">Time at which the disk joined, in 100 ns ticks of UTC.</param>
 /// <param name="Features">Features the pool used then.</param>
 public sealed record DiskLabel(
     PoolId Pool, DiskId Disk, DiskNumber Number, long DiskBytes, SlabGeometry Slabs, long CreatedUtcTicks, FeatureFlags Features)

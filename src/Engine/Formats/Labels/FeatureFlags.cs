@@ -15,7 +15,7 @@ public readonly record struct FeatureFlags(uint Compatible, uint ReadOnlyCompati
     private const uint KnownReadOnlyCompatible = 0;
     private const uint KnownIncompatible = 0;
 
-    /// <summary>Why this release must not open the pool, or empty when it may.</summary>
+    /// <summary>Reason why this release must not open the pool, or empty when it may.</summary>
     public string UnsupportedReason
     {
         get

@@ -28,7 +28,7 @@ public readonly record struct ViewRank(ulong Session, ulong Epoch) : IComparable
 /// <param name="IsMetadata">Whether it holds journal and checkpoints, and votes.</param>
 public readonly record struct ViewMember(DiskNumber Disk, bool IsMetadata);
 
-/// <summary>Who votes: metadata disks, and the witness when their number is even.</summary>
+/// <summary>Voters: metadata disks, and the witness when their number is even.</summary>
 /// <param name="Disks">Metadata disks, in rising order.</param>
 /// <param name="Witness">Random id of the witness file; empty for no witness.</param>
 public sealed record VoteSet(ImmutableArray<DiskNumber> Disks, Guid Witness)
@@ -103,7 +103,7 @@ public sealed record PoolView
     /// <summary>Votes of the view before, until this one is known to be in force; else null.</summary>
     public VoteSet? Prior { get; init; }
 
-    /// <summary>Who votes.</summary>
+    /// <summary>Voters of the view.</summary>
     public VoteSet Votes => new([.. Members.Where(static member => member.IsMetadata).Select(static member => member.Disk)], Witness);
 
     /// <summary>Whether a disk is a member. Asked for every request, so it allocates nothing.</summary>

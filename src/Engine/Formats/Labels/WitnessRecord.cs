@@ -3,8 +3,8 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Formats;
 
 /// <summary>
-/// The contents of a witness file: what a superblock says of session and members. It has a vote where the metadata disks
-/// are even in number, and is always written.
+/// Contents of a witness file: the session and the members of a superblock. The witness has a vote where the metadata disks are even in number, and is always
+/// written.
 /// </summary>
 /// <param name="Pool">The pool.</param>
 /// <param name="Witness">Random id of this file; a file that no view names does not vote.</param>

@@ -2,7 +2,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>What a page of the checkpoint heap holds, in the order in which pages are applied.</summary>
+/// <summary>Content of a page of the checkpoint heap, in the order in which pages are applied.</summary>
 public enum PageKind : byte
 {
     /// <summary>Position, and the pages of the table.</summary>
@@ -45,19 +45,19 @@ public enum PageKind : byte
     Pin = 40,
 }
 
-/// <summary>Which part of the state a page holds.</summary>
+/// <summary>Part of the state that a page holds.</summary>
 /// <param name="Kind">Kind of part.</param>
 /// <param name="Id">Identity of a virtual disk, job, tier template or pin; empty on a page of several records.</param>
 /// <param name="Number">Number of a disk or space; 0 on a page of several of them.</param>
-/// <param name="Index">Which of several pages; from 2^31 on, a page whose records share it, or rows with their stale marks.</param>
+/// <param name="Index">Index of the page among several; from 2^31 on, a page whose records share it, or rows with their stale marks.</param>
 public readonly record struct PageKey(PageKind Kind, Guid Id, uint Number, uint Index);
 
 /// <summary>
-/// A page of the checkpoint heap. Pages are never changed in place: a new checkpoint writes what has changed to free
-/// pages, then a table, then a root, and becomes true when a superblock names the root. It names pages by place and checksum.
+/// A page of the checkpoint heap. Pages are never changed in place: a new checkpoint writes the changed contents to free pages, then a table, then a root. It
+/// becomes valid when a superblock names the root. It names pages by place and checksum.
 /// </summary>
 /// <param name="Generation">Generation that wrote the page.</param>
-/// <param name="Key">What it holds.</param>
+/// <param name="Key">Part of the state that the page holds.</param>
 public readonly record struct CheckpointPage(ulong Generation, PageKey Key)
 {
     /// <summary>"TSCP".</summary>

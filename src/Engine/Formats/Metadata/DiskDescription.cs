@@ -35,7 +35,7 @@ public sealed record DiskDescription
     /// <summary>Revolutions per minute; 0 for none, 4294967295 for unknown.</summary>
     public uint SpindleSpeed { get; init; }
 
-    /// <summary>What the pool may use it for.</summary>
+    /// <summary>Purposes for which the pool may use the disk.</summary>
     public DiskUsage Usage { get; init; } = DiskUsage.AutoSelect;
 
     /// <summary>Fault-domain path from the widest to the narrowest: <c>site/rack/chassis/node/enclosure</c>, parts may be empty.</summary>

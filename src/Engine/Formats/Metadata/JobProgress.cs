@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>What a job's state is about.</summary>
+/// <summary>Kind of work that a job's state describes.</summary>
 public enum JobKind : byte
 {
     /// <summary>A virtual disk is repaired: brought up to date, rebuilt, verified.</summary>
@@ -9,24 +9,24 @@ public enum JobKind : byte
     /// <summary>A virtual disk is verified.</summary>
     Scrub = 2,
 
-    /// <summary>What a pool holds is spread evenly over its disks.</summary>
+    /// <summary>The slabs of a pool are spread evenly over its disks.</summary>
     Optimize = 3,
 
     /// <summary>The slices of a tiered virtual disk are brought to the tiers that they belong on.</summary>
     OptimizeTiers = 4,
 
-    /// <summary>What is pinned on a tiered virtual disk is brought to its tiers.</summary>
+    /// <summary>The pinned slices of a tiered virtual disk are moved to their tiers.</summary>
     PlacePins = 5,
 
-    /// <summary>Not a job: when a virtual disk was last verified to its end. Its record has the virtual disk's id.</summary>
+    /// <summary>Not a job: the time at which a virtual disk was last verified to its end. Its record has the virtual disk's id.</summary>
     LastScrub = 64,
 
-    /// <summary>Not a job: how often the virtual disks of the pool are verified. Its record has the pool's id.</summary>
+    /// <summary>Not a job: the interval at which the virtual disks of the pool are verified. Its record has the pool's id.</summary>
     ScrubInterval = 65,
 
     /// <summary>
-    /// Not a job: at which times of the day (the step, in minutes), whether (cursor, bit 0) and how else (bit 1: continuously; bytes: the free
-    /// reserve in percent) the tiers of the pool's virtual disks are optimized.
+    /// Not a job: the schedule by which the tiers of the pool's virtual disks are optimized. Step: times of the day, in minutes. Cursor: enabled (bit 0),
+    /// continuous (bit 1). Bytes: the free reserve in percent.
     /// </summary>
     TierSchedule = 66,
 }
@@ -39,19 +39,19 @@ public sealed record JobProgress
 {
     private const byte Version = 1;
 
-    /// <summary>What it is about.</summary>
+    /// <summary>Kind of the work.</summary>
     public required JobKind Kind { get; init; }
 
     /// <summary>Id of the virtual disk, or of the pool for <see cref="JobKind.Optimize"/> and <see cref="JobKind.ScrubInterval"/>.</summary>
     public required Guid Subject { get; init; }
 
-    /// <summary>When it was asked for (for <see cref="JobKind.LastScrub"/>: when it ended), as ticks of UTC.</summary>
+    /// <summary>Time of the request (for <see cref="JobKind.LastScrub"/>: of the end), as ticks of UTC.</summary>
     public required long UtcTicks { get; init; }
 
     /// <summary>Name of the step under way.</summary>
     public string Step { get; init; } = "";
 
-    /// <summary>Where that step goes on; for <see cref="JobKind.ScrubInterval"/> the interval in seconds, 0 for never.</summary>
+    /// <summary>Position at which that step resumes; for <see cref="JobKind.ScrubInterval"/> the interval in seconds, 0 for never.</summary>
     public long Cursor { get; init; }
 
     /// <summary>Bytes done.</summary>

@@ -2,7 +2,7 @@ namespace TierSpaces.Engine.Formats;
 
 /// <summary>State of a long operation, so that it resumes after a restart.</summary>
 /// <param name="Job">Identity of the job.</param>
-/// <param name="State">What the job needs to go on, at most 2 KiB; empty when it has ended.</param>
+/// <param name="State">Progress from which the job resumes, at most 2 KiB; empty when it has ended.</param>
 public sealed record JobRecord(Guid Job, byte[] State) : MetadataRecord
 {
     /// <summary>Largest state, in bytes.</summary>

@@ -16,7 +16,7 @@ public readonly record struct JournalPosition(ulong Sequence, ulong Session, uin
     internal static JournalPosition Decode(ref ByteReader from) => new(from.U64(), from.U64(), from.U32());
 }
 
-/// <summary>Where a checkpoint of the state begins on one disk.</summary>
+/// <summary>Root of a checkpoint of the state on one disk.</summary>
 /// <param name="Generation">Ever-rising number on this disk; 0 for none.</param>
 /// <param name="RootPage">Page of the heap that holds the root.</param>
 /// <param name="Position">The journal up to here is in it.</param>

@@ -2,7 +2,7 @@ using System.Collections.Immutable;
 
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>What a pool is set to. Sizes are bytes.</summary>
+/// <summary>Settings of a pool. Sizes are bytes.</summary>
 public sealed record PoolDescription
 {
     /// <summary>Name shown to users, 1 to 256 characters.</summary>
@@ -11,7 +11,7 @@ public sealed record PoolDescription
     /// <summary>Shape of every slab; never changes.</summary>
     public required SlabGeometry Slabs { get; init; }
 
-    /// <summary>When the pool was made, in 100 ns ticks of UTC.</summary>
+    /// <summary>Time at which the pool was made, in 100 ns ticks of UTC.</summary>
     public long CreatedUtcTicks { get; init; }
 
     /// <summary>Layout of a virtual disk that names none.</summary>
@@ -41,10 +41,10 @@ public sealed record PoolDescription
     /// <summary>Whether copies go to distinct enclosures unless asked otherwise.</summary>
     public bool EnclosureAwareDefault { get; init; }
 
-    /// <summary>How far apart copies are kept unless asked otherwise.</summary>
+    /// <summary>Level of the fault domains that hold the copies, unless a request names another.</summary>
     public FaultDomainLevel FaultDomainAwarenessDefault { get; init; } = FaultDomainLevel.PhysicalDisk;
 
-    /// <summary>What happens to a missing disk.</summary>
+    /// <summary>Action of the pool for a missing disk.</summary>
     public RetireMissingPhysicalDisks RetireMissingPhysicalDisks { get; init; } = RetireMissingPhysicalDisks.Auto;
 
     /// <summary>Most bytes of slabs that write caches of virtual disks of other pools may take here; <see cref="ulong.MaxValue"/>: no limit.</summary>
@@ -112,7 +112,7 @@ public sealed record ResiliencyDefaults(
     ushort NumberOfDataCopiesDefault,
     ushort PhysicalDiskRedundancyDefault)
 {
-    /// <summary>What a new pool has.</summary>
+    /// <summary>Defaults of a new pool.</summary>
     public static ImmutableArray<ResiliencyDefaults> Initial { get; } =
     [
         new("Simple", 0, 256 << 10, 1, 0),

@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>What a pool may use a disk for, numbered as in Windows.</summary>
+/// <summary>Purposes for which a pool may use a disk, numbered as in Windows.</summary>
 public enum DiskUsage : byte
 {
     /// <summary>Data and journals, as the allocator sees fit.</summary>
@@ -12,14 +12,14 @@ public enum DiskUsage : byte
     /// <summary>Nothing until it replaces another disk.</summary>
     HotSpare = 3,
 
-    /// <summary>No new slabs; what is there moves away.</summary>
+    /// <summary>No new slabs; the slabs in use move away.</summary>
     Retired = 4,
 
     /// <summary>Journals and logs only.</summary>
     Journal = 5,
 }
 
-/// <summary>When rows get their slabs, numbered as in Windows.</summary>
+/// <summary>Time at which rows get their slabs, numbered as in Windows.</summary>
 public enum ProvisioningType : byte
 {
     /// <summary>On first write.</summary>
@@ -29,7 +29,7 @@ public enum ProvisioningType : byte
     Fixed = 2,
 }
 
-/// <summary>What a pool does with a missing disk, numbered as in Windows.</summary>
+/// <summary>Action of a pool for a missing disk, numbered as in Windows.</summary>
 public enum RetireMissingPhysicalDisks : byte
 {
     /// <summary>Retire it when its contents have to be written again.</summary>
@@ -42,7 +42,7 @@ public enum RetireMissingPhysicalDisks : byte
     Never = 3,
 }
 
-/// <summary>How blocks are verified.</summary>
+/// <summary>Method by which blocks are verified.</summary>
 public enum ChecksumKind : byte
 {
     /// <summary>Not at all.</summary>
@@ -52,7 +52,7 @@ public enum ChecksumKind : byte
     CRC32C = 1,
 }
 
-/// <summary>What a space stores.</summary>
+/// <summary>Content of a space.</summary>
 public enum SpaceKind : byte
 {
     /// <summary>A virtual disk's data.</summary>
@@ -65,7 +65,7 @@ public enum SpaceKind : byte
     WriteCache = 3,
 }
 
-/// <summary>How far apart the copies of a row are kept, numbered as Windows' FaultDomainAwareness.</summary>
+/// <summary>Level of the fault domains that hold the copies of a row, numbered as Windows' FaultDomainAwareness.</summary>
 public enum FaultDomainLevel : byte
 {
     /// <summary>On distinct disks.</summary>

@@ -4,7 +4,7 @@ namespace TierSpaces.Engine.Formats;
 /// <param name="Session">Number of the session, above every one before it.</param>
 /// <param name="Node">Identity of the host.</param>
 /// <param name="FencingToken">Random number of this opening.</param>
-/// <param name="UtcTicks">When, in 100 ns ticks of UTC.</param>
+/// <param name="UtcTicks">Time of the opening, in 100 ns ticks of UTC.</param>
 public sealed record SessionOpened(ulong Session, Guid Node, ulong FencingToken, long UtcTicks) : MetadataRecord
 {
     internal override RecordKind Kind => RecordKind.SessionOpened;

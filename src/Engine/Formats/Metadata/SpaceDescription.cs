@@ -2,10 +2,10 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>A space as its pool remembers it: whose it is and what shape its rows have.</summary>
+/// <summary>A space as its pool remembers it: its owner and the shape of its rows.</summary>
 /// <param name="Id">Number in the pool.</param>
 /// <param name="Owner">The virtual disk it belongs to.</param>
-/// <param name="Kind">What it stores.</param>
+/// <param name="Kind">Content of the space.</param>
 /// <param name="Columns">Columns of a row, at least 1.</param>
 /// <param name="Copies">Copies of each column, at least 1; columns × copies is at most 256.</param>
 public sealed record SpaceDescription(SpaceId Id, VirtualDiskId Owner, SpaceKind Kind, ushort Columns, ushort Copies)

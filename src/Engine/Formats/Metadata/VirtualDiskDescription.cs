@@ -4,8 +4,8 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Formats;
 
 /// <summary>
-/// A virtual disk as its pool remembers it; before it is created, what a plan has decided of it: then identity, spaces, redundancy and time of
-/// creation are not set yet. Sizes are bytes.
+/// A virtual disk in the metadata of its pool, or in a plan before it is created. In a plan, identity, spaces, redundancy and time of creation are not set yet.
+/// Sizes are bytes.
 /// </summary>
 public sealed record VirtualDiskDescription
 {
@@ -39,16 +39,16 @@ public sealed record VirtualDiskDescription
     /// <summary>Sector clients should align to: 512 or 4096.</summary>
     public ushort PhysicalSectorSize { get; init; } = 4096;
 
-    /// <summary>When rows get their slabs.</summary>
+    /// <summary>Time at which rows get their slabs: at creation or on first write.</summary>
     public ProvisioningType ProvisioningType { get; init; } = ProvisioningType.Fixed;
 
-    /// <summary>How blocks are verified.</summary>
+    /// <summary>Method by which blocks are verified.</summary>
     public ChecksumKind Checksum { get; init; } = ChecksumKind.CRC32C;
 
     /// <summary>Kind of medium asked for, as Windows numbers it; 0 for any.</summary>
     public ushort MediaTypeCode { get; init; }
 
-    /// <summary>How far apart the copies are kept.</summary>
+    /// <summary>Level of the fault domains that hold the copies.</summary>
     public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
 
     /// <summary>The only disks it may use; empty for all.</summary>
@@ -75,16 +75,16 @@ public sealed record VirtualDiskDescription
     /// <summary>Use in words of the user, or empty.</summary>
     public string OtherUsageDescription { get; init; } = "";
 
-    /// <summary>When it was made, in 100 ns ticks of UTC.</summary>
+    /// <summary>Time at which the virtual disk was made, in 100 ns ticks of UTC.</summary>
     public long CreatedUtcTicks { get; init; }
 
-    /// <summary>Where its data is.</summary>
+    /// <summary>Space of its data.</summary>
     public SpaceId DataSpace { get; init; }
 
-    /// <summary>Where its integrity log is.</summary>
+    /// <summary>Space of its integrity log.</summary>
     public SpaceId LogSpace { get; init; }
 
-    /// <summary>Where its write cache is; none without one.</summary>
+    /// <summary>Space of its write cache; none without one.</summary>
     public SpaceId CacheSpace { get; init; }
 
     /// <summary>
@@ -96,7 +96,7 @@ public sealed record VirtualDiskDescription
     /// <summary>Whether its write cache is, or would be, in another pool.</summary>
     public bool IsCacheElsewhere => CachePool != PoolId.None;
 
-    /// <summary>When its write cache is destaged.</summary>
+    /// <summary>Conditions and rate at which its write cache is destaged.</summary>
     public DestageSettings Destage { get; init; } = DestageSettings.Default;
 
     /// <summary>Its tiers, the fastest first; empty for a disk that is not tiered.</summary>
@@ -105,19 +105,19 @@ public sealed record VirtualDiskDescription
     /// <summary>Bytes of a slice of a tiered disk, a power of two.</summary>
     public uint SliceSize { get; init; } = 1 << 20;
 
-    /// <summary>What its slices have to be to move between its tiers.</summary>
+    /// <summary>Conditions for slices to move between its tiers.</summary>
     public TierSettings TierSettings { get; init; } = TierSettings.Default;
 
     /// <summary>Whether it has tiers.</summary>
     public bool IsTiered => !Tiers.IsDefaultOrEmpty;
 
-    /// <summary>How many tiers are faster than the one with a number; −1: there is no such tier.</summary>
+    /// <summary>Returns the number of tiers that are faster than the one with a number; −1: there is no such tier.</summary>
     public int RankOf(int number) => Tiers.IsDefault ? -1 : Tiers.ToList().FindIndex(tier => tier.Number == number);
 
     /// <summary>The part with a number; null: there is none.</summary>
     public TierDescription? Part(int number) => Parts.FirstOrDefault(part => part.Number == number);
 
-    /// <summary>What its data consists of: its tiers, or the one stretch that a disk without tiers is.</summary>
+    /// <summary>Parts of its data: its tiers, or the one part of a disk without tiers.</summary>
     public ImmutableArray<TierDescription> Parts => IsTiered ? Tiers : [Whole];
 
     /// <summary>Every space that it has in its own pool: data and logs of its parts, and its write cache unless that is elsewhere.</summary>

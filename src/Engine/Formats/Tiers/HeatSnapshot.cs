@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Formats;
 /// <param name="Sequence">Ever-rising, from 1; odd ones are in the second area.</param>
 /// <param name="HalfLifeNs">Half-life that the heat was counted with.</param>
 /// <param name="SliceBytes">Bytes of a slice.</param>
-/// <param name="UtcTicks">When it was taken.</param>
+/// <param name="UtcTicks">Time of the snapshot, as ticks of UTC.</param>
 public readonly record struct HeatSnapshot(Guid Owner, ulong Sequence, long HalfLifeNs, int SliceBytes, long UtcTicks)
 {
     /// <summary>Bytes of a block.</summary>

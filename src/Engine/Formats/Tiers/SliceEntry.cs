@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Formats;
 
-/// <summary>Why a slice is where it is.</summary>
+/// <summary>Reason of the last move of a slice.</summary>
 public enum SliceReason : byte
 {
     /// <summary>It was put there by its first write.</summary>
@@ -26,8 +26,8 @@ public enum SliceReason : byte
 }
 
 /// <summary>
-/// Where a slice is, in eight bytes: slot (bits 0–31), number of the tier + 1 (32–35; 0: nowhere), reason of the last move (36–39), its hour since 2020
-/// in UTC (40–63).
+/// Place of a slice, in eight bytes: slot (bits 0–31), number of the tier + 1 (32–35; 0: nowhere), reason of the last move (36–39), its hour since 2020 in UTC
+/// (40–63).
 /// </summary>
 /// <param name="Bits">The eight bytes.</param>
 public readonly record struct SliceEntry(ulong Bits)
@@ -38,11 +38,11 @@ public readonly record struct SliceEntry(ulong Bits)
     private const long TicksPerHour = 36_000_000_000;
     private const long Hour2020 = 637_134_336_000_000_000 / TicksPerHour;   // hours from year 1 to 2020-01-01
 
-    /// <summary>A slice that is somewhere.</summary>
+    /// <summary>Entry of a mapped slice.</summary>
     /// <param name="tier">Number of the tier, 0 to 14.</param>
     /// <param name="slot">Slot in it.</param>
-    /// <param name="reason">Why it is there.</param>
-    /// <param name="utcTicks">When it came there, in 100 ns ticks of UTC.</param>
+    /// <param name="reason">Reason of the move.</param>
+    /// <param name="utcTicks">Time of the move, in 100 ns ticks of UTC.</param>
     public SliceEntry(int tier, uint slot, SliceReason reason, long utcTicks)
         : this(slot | ((ulong)(tier + 1) << 32) | ((ulong)reason << 36) | ((ulong)Math.Clamp((utcTicks / TicksPerHour) - Hour2020, 0, (1 << 24) - 1) << 40))
     {
@@ -63,9 +63,9 @@ public readonly record struct SliceEntry(ulong Bits)
     /// <summary>Slot in its tier.</summary>
     public uint Slot => (uint)Bits;
 
-    /// <summary>Why it is there.</summary>
+    /// <summary>Reason of the last move.</summary>
     public SliceReason Reason => (SliceReason)(Bits >> 36 & 15);
 
-    /// <summary>When it came there, to the hour, in 100 ns ticks of UTC.</summary>
+    /// <summary>Time of the last move, to the hour, in 100 ns ticks of UTC.</summary>
     public long UtcTicks => ((long)(Bits >> 40) + Hour2020) * TicksPerHour;
 }

@@ -11,7 +11,7 @@ public sealed record SlicesMapped(VirtualDiskId Disk, int FirstSlice, SliceEntry
     /// <summary>Most slices that a map may have.</summary>
     public const int SlicesMax = 1 << 30;
 
-    /// <summary>First of the slices that are not the disk's own: what is kept about it.</summary>
+    /// <summary>First of the slices that hold metadata of the disk and not its data.</summary>
     public const int SystemSlices = SlicesMax / 2;
 
     /// <summary>Bytes of a record without its entries, frame included.</summary>

@@ -12,7 +12,8 @@ public sealed record TierDescription
     public Guid Id { get; init; }
 
     /// <summary>
-    /// What the slice map calls it, from 0: how many tiers its virtual disk had before it. Never changes; on disk it is its place in the list.
+    /// Number of the tier in the slice map, from 0: the number of tiers that its virtual disk had before it. Never changes; on disk it is the tier's place in
+    /// the list.
     /// </summary>
     public int Number { get; init; }
 
@@ -40,10 +41,10 @@ public sealed record TierDescription
     /// <summary>Bytes of a strip.</summary>
     public uint Interleave { get; init; } = 256 << 10;
 
-    /// <summary>How far apart the copies are kept.</summary>
+    /// <summary>Level of the fault domains that hold the copies.</summary>
     public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
 
-    /// <summary>What it adds to the size of its virtual disk, a multiple of the slice size.</summary>
+    /// <summary>Share of the tier in the size of its virtual disk, a multiple of the slice size.</summary>
     public required long SizeBytes { get; init; }
 
     /// <summary>
@@ -51,10 +52,10 @@ public sealed record TierDescription
     /// </summary>
     public long SpaceBytes { get; init; }
 
-    /// <summary>Where its data is.</summary>
+    /// <summary>Space of its data.</summary>
     public SpaceId DataSpace { get; init; }
 
-    /// <summary>Where its integrity log is; none without one.</summary>
+    /// <summary>Space of its integrity log; none without one.</summary>
     public SpaceId LogSpace { get; init; }
 
     internal void Encode(ByteWriter to)

@@ -1,7 +1,7 @@
 namespace TierSpaces.Engine.Formats;
 
 /// <summary>
-/// How the heat of a tiered virtual disk is counted, and what slices have to be for a move beside hotter or colder. They change while it is in use.
+/// Settings for the heat of a tiered virtual disk, and conditions for a move that depend on the slice alone. They can change while the disk is in use.
 /// </summary>
 public sealed record TierSettings
 {

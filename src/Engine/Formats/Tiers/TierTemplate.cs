@@ -3,7 +3,7 @@ using System.Numerics;
 namespace TierSpaces.Engine.Formats;
 
 /// <summary>
-/// What a tier of a virtual disk is to be, as a pool remembers it under a name. What it leaves open is decided when a virtual disk is made of it.
+/// Template of a tier, which a pool remembers under a name. Settings that the template leaves open are decided when a virtual disk is made of it.
 /// </summary>
 public sealed record TierTemplate
 {
@@ -47,7 +47,7 @@ public sealed record TierTemplate
     /// <summary>Bytes of a strip, a power of two; 0: open.</summary>
     public uint Interleave { get; init; }
 
-    /// <summary>How far apart the copies are kept.</summary>
+    /// <summary>Level of the fault domains that hold the copies.</summary>
     public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
 
     /// <summary>Use, as Windows numbers it: 1 for data.</summary>
@@ -56,7 +56,7 @@ public sealed record TierTemplate
     /// <summary>Text of the user, at most 1024 characters.</summary>
     public string Description { get; init; } = "";
 
-    /// <summary>When rows get their slabs; null: open.</summary>
+    /// <summary>Time at which rows get their slabs: at creation or on first write; null: open.</summary>
     public ProvisioningType? ProvisioningType { get; init; }
 
     /// <summary>Whether a tier could be made of it in some pool.</summary>

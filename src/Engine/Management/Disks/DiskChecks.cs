@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Management;
 
 // A verb asks here before it changes anything, and so does a caller that only wants to know what the verb would do.
 
-/// <summary>Checks of verbs of physical disks: what they refuse, and the disks that they take.</summary>
+/// <summary>Checks of verbs of physical disks: validation errors, and the disks that a verb takes.</summary>
 internal sealed class DiskChecks(SubsystemCore core)
 {
     internal List<DiskDescription> TakeRemovable(ManagedPool managed, IReadOnlyList<Guid> disks)

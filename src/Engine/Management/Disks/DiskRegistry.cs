@@ -16,13 +16,13 @@ public sealed class RegisteredDisk
     /// <summary>Position in lists.</summary>
     public required int DeviceId { get; init; }
 
-    /// <summary>How it is opened.</summary>
+    /// <summary>URI that opens the disk.</summary>
     public required string Uri { get; init; }
 
     /// <summary>Name while it is not a member.</summary>
     public required string FriendlyName { get; set; }
 
-    /// <summary>What the user says of it.</summary>
+    /// <summary>Properties that the user states for the disk.</summary>
     public DiskOverrides Overrides { get; set; } = new();
 
     /// <summary>Text of the user.</summary>
@@ -52,7 +52,7 @@ public sealed class RegisteredDisk
     [JsonIgnore]
     internal bool IsLookedFor { get; set; }
 
-    /// <summary>When it is looked for again, on the lane's clock.</summary>
+    /// <summary>Time of the next search for the disk, on the lane's clock.</summary>
     [JsonIgnore]
     internal long NextLookNs { get; set; }
 
@@ -60,19 +60,19 @@ public sealed class RegisteredDisk
     [JsonIgnore]
     public EmulatedDisk? Emulated { get; set; }
 
-    /// <summary>What an emulated disk does wrong while this host runs, however often it is opened.</summary>
+    /// <summary>Faults that an emulated disk shows while this host runs, also after it is reopened.</summary>
     [JsonIgnore]
     public EmulatedFault Fault { get; set; } = EmulatedFault.None;
 
-    /// <summary>What the system says of it, from its last opening.</summary>
+    /// <summary>Identity that the system reported when the disk was last opened.</summary>
     [JsonIgnore]
     public DiskIdentity? Identity { get; set; }
 
-    /// <summary>What it held when it was looked at.</summary>
+    /// <summary>Content that the last scan found on the disk.</summary>
     [JsonIgnore]
     public PoolScan? Scan { get; set; }
 
-    /// <summary>Why it could not be opened or used.</summary>
+    /// <summary>Reason why the disk could not be opened or used; empty if it could.</summary>
     [JsonIgnore]
     public string Problem { get; set; } = "";
 

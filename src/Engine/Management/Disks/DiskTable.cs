@@ -127,11 +127,11 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
     /// <summary>Whether a registered disk could not be opened since the host started, so that it is not known what it holds.</summary>
     internal static bool IsUnknown(RegisteredDisk disk) => disk is { Disk: null, Scan: null };
 
-    /// <summary>When a disk has left its pool; null when it has not.</summary>
+    /// <summary>Returns the absence of a disk from its pool; null if the disk has not left.</summary>
     internal Absence? AbsenceOf(RegisteredDisk disk) =>
         disk.Scan?.Label is { } label ? pools.Find(label.Pool)?.Absences.GetValueOrDefault(label.Number) : null;
 
-    /// <summary>When a missing member is looked for next, on the lane's clock.</summary>
+    /// <summary>Returns the time of the next search for a missing member, on the lane's clock.</summary>
     internal long NextLookNs(ManagedPool managed, DiskNumber number) => Math.Max(
         managed.Absences.GetValueOrDefault(number)?.NotBeforeNs ?? 0,
         registry.Disks.Find(disk => managed.MemberFor(disk)?.Number == number)?.NextLookNs ?? 0);

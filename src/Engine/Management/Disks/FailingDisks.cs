@@ -115,7 +115,7 @@ internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliab
                 .All(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.OwnerPool.Pool!, user.Disk.Open).CanAllLeave(pool, number));
     }
 
-    /// <summary>What is known of the errors of a disk since the host started.</summary>
+    /// <summary>Errors of a disk since the host started.</summary>
     private sealed class ErrorWatch
     {
         internal MeteredDisk? Device { get; set; }
@@ -129,7 +129,7 @@ internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliab
         /// <summary>Before this it is not tried again to retire it.</summary>
         internal long NotBeforeNs { get; set; }
 
-        /// <summary>Why the disk is expected to fail; empty when it is not.</summary>
+        /// <summary>Returns the reason why the disk is predicted to fail; empty if it is not.</summary>
         internal string WhyFailing(long nowNs)
         {
             int recent = Places.Count == 0 ? 0 : Places.Values.Count(foundNs => nowNs - foundNs <= BadPlacesWindowNs);

@@ -47,6 +47,6 @@ internal sealed class HeldDisks(SubsystemCore core, DiskOpener diskOpener, PoolO
         return default;
     }
 
-    /// <summary>No disk is held any more, or none is waited for: what is there has to do.</summary>
+    /// <summary>Opens the pools with the disks that are present, after all held disks are released or the wait for them has ended.</summary>
     private async LaneTask<Nothing> OpenPartly() => core.Verbs.IsStopped ? default : await opener.Open();
 }

@@ -7,7 +7,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>How a disk is registered.</summary>
+/// <summary>Specification of a disk to register.</summary>
 public sealed record RegistrationSpec
 {
     /// <summary>Absolute path of an image file or block device.</summary>
@@ -16,7 +16,7 @@ public sealed record RegistrationSpec
     /// <summary>Name, or empty for one after the path.</summary>
     public string FriendlyName { get; init; } = "";
 
-    /// <summary>What the user says of it.</summary>
+    /// <summary>Properties that the user states for the disk.</summary>
     public DiskOverrides Overrides { get; init; } = new();
 
     /// <summary>Latency profile, or empty.</summary>
@@ -173,7 +173,7 @@ public sealed class PhysicalDiskService
     /// <summary>Refuses what <see cref="ResetAsync"/> would refuse.</summary>
     public Task<bool> CheckResetAsync(Guid id) => _core.Verbs.Check(() => _diskChecks.TakeErasable(id));
 
-    /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
+    /// <summary>Returns the same statuses as <see cref="ListAsync"/>, for callers on the lane.</summary>
     internal PhysicalDiskStatus[] List() => [.. _diskStatuses.All()];
 
     private async LaneTask<PhysicalDiskStatus> Register(RegistrationSpec spec)

@@ -8,7 +8,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>What a physical disk did wrong since its counters began, over all restarts of this host.</summary>
+/// <summary>Errors and longest requests of a physical disk since its counters began, over all restarts of this host.</summary>
 public sealed record DiskReliability
 {
     /// <summary>Reads that the device failed.</summary>
@@ -179,6 +179,6 @@ internal sealed class ReliabilityLedger(IHostState state)
     }
 }
 
-/// <summary>How the counters are written.</summary>
+/// <summary>JSON format of the counters.</summary>
 [JsonSerializable(typeof(Dictionary<Guid, DiskReliability>))]
 internal sealed partial class ReliabilityJson : JsonSerializerContext;

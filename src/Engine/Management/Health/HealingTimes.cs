@@ -2,13 +2,15 @@ using System.Globalization;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>How long a pool waits before it does something about a disk by itself.</summary>
+/// <summary>Times that a pool waits before it repairs, retires or searches for a disk without a command.</summary>
 /// <param name="MissingGraceNs">
-/// How long a member may be missing before it is given up, if the pool gives up missing disks at all. One that returns earlier copies only
-/// what it missed; one that is given up is rebuilt elsewhere as a whole.
+/// Grace period of a missing member, in nanoseconds. After it the member is given up, if the pool gives up missing disks at all. If a member returns within it,
+/// only the missed writes are copied; the data of a member that is given up is rebuilt on other disks as a whole.
 /// </param>
-/// <param name="ReturnPollNs">How often a missing member is looked for. One that has come and gone within the hour is looked for later each time.</param>
-/// <param name="RetryNs">How long after a repair that left something on a retired disk it is tried again.</param>
+/// <param name="ReturnPollNs">
+/// Time between two searches for a missing member, in nanoseconds. It doubles, up to a limit, each time that a member returns and leaves again within an hour.
+/// </param>
+/// <param name="RetryNs">Time from a repair that left data on a retired disk to the next attempt, in nanoseconds.</param>
 public sealed record HealingTimes(long MissingGraceNs = 300_000_000_000, long ReturnPollNs = 5_000_000_000, long RetryNs = 60_000_000_000)
 {
     private const long Second = 1_000_000_000;

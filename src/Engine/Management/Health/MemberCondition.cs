@@ -6,10 +6,10 @@ namespace TierSpaces.Engine.Management;
 
 // Why a physical disk is not OK: what is wrong, what the host does about it by itself and when, what else helps.
 
-/// <summary>What the status of a member of a pool is made of, at one moment. The status follows from it alone.</summary>
+/// <summary>Condition of a member of a pool at one moment. The status of the member follows from it alone.</summary>
 internal sealed record MemberCondition
 {
-    /// <summary>Why its pool is not open; null while it is.</summary>
+    /// <summary>Reason why its pool is not open; null while it is.</summary>
     internal string? PoolClosedReason { get; init; }
 
     /// <summary>Whether it is there and does not take part in its pool.</summary>
@@ -27,7 +27,7 @@ internal sealed record MemberCondition
     /// <summary>Whether it is retired.</summary>
     internal bool IsRetired { get; init; }
 
-    /// <summary>When it is looked for next, on the lane's clock.</summary>
+    /// <summary>Time of the next search for the member, on the lane's clock.</summary>
     internal long NextLookNs { get; init; }
 
     /// <summary>The moment, on the lane's clock.</summary>
@@ -39,7 +39,7 @@ internal sealed record MemberCondition
     /// <summary>OK, Lost Communication or Predictive Failure.</summary>
     internal string OperationalStatus => !IsPresent ? "Lost Communication" : IsFailing ? "Predictive Failure" : "OK";
 
-    /// <summary>Why it is not OK; empty when it is.</summary>
+    /// <summary>Reason why the member is not OK; empty when it is.</summary>
     internal string Reason =>
         PoolClosedReason is { } closed ? $"Its storage pool is not open: {closed}"
         : IsOutside ? $"It is there and does not take part in its storage pool. {Upcoming.Look(NextLookNs, NowNs)}"

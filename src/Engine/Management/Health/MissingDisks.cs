@@ -25,7 +25,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
     private readonly LaneSignal _lookEnded = new();
     private int _looks;   // candidates that are being looked at
 
-    /// <summary>Completes when no disk is being looked for any more: what is looked at is open.</summary>
+    /// <summary>Completes when no look at a disk is under way. A look holds its disk open.</summary>
     internal async LaneTask<Nothing> WaitForLooks()
     {
         while (_looks > 0)
@@ -174,7 +174,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
         disk.NextLookNs = core.Lane.NowNs + core.Options.Healing.ReturnPollNs;
     }
 
-    /// <summary>When a disk that has just left, or could not come back, is looked at next.</summary>
+    /// <summary>Returns the time of the next look at a disk that has just left, or could not rejoin.</summary>
     private long NextTry(Absence absence)
     {
         absence.IsShared = false;

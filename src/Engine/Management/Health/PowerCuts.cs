@@ -4,7 +4,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>What a caller asks of a power-cut test.</summary>
+/// <summary>Request for a power-cut test.</summary>
 public sealed record PowerCutRequest
 {
     /// <summary>Layout to be proved; its size is optional here.</summary>
@@ -42,8 +42,8 @@ public static class PowerCuts
     private const long DiskBytesBeyondSize = 48L << 20;   // labels, metadata and the integrity log
 
     /// <summary>Runs a test on the calling thread.</summary>
-    /// <param name="request">What to try.</param>
-    /// <param name="mayGoOn">Asked every few milliseconds; false ends the test with what it has found.</param>
+    /// <param name="request">Layout, number of power cuts, seed and planted fault of the test.</param>
+    /// <param name="mayGoOn">Called every few milliseconds; false ends the test with the findings so far.</param>
     /// <exception cref="ManagementException">A parameter is outside its range; nothing was run.</exception>
     public static PowerCutResult Run(PowerCutRequest request, Func<bool> mayGoOn)
     {
@@ -92,7 +92,10 @@ public static class PowerCuts
         }
     }
 
-    /// <summary>As many disks as the layout needs, and a majority more when one of them is away. What cannot be is left to the plan.</summary>
+    /// <summary>
+    /// Returns the number of disks: as many as the layout needs, and so many that a majority remains when those fail that the layout tolerates. The plan
+    /// rejects impossible layouts.
+    /// </summary>
     private static int DisksFor(VirtualDiskRequest layout)
     {
         bool isSimple = string.Equals(layout.ResiliencySettingName, "Simple", StringComparison.OrdinalIgnoreCase)

@@ -14,25 +14,25 @@ namespace TierSpaces.Engine.Management;
 
 /// <summary>A missing member under a virtual disk.</summary>
 /// <param name="FriendlyName">Its name.</param>
-/// <param name="NextLookNs">When it is looked for next, on the lane's clock.</param>
+/// <param name="NextLookNs">Time of the next search for the disk, on the lane's clock.</param>
 internal readonly record struct MissingCopies(string FriendlyName, long NextLookNs);
 
-/// <summary>What the status of a virtual disk is made of, at one moment. The status follows from it alone.</summary>
+/// <summary>Condition of a virtual disk at one moment. The status of the virtual disk follows from it alone.</summary>
 internal sealed record VirtualDiskCondition
 {
-    /// <summary>Why it is not open; null while it is. Nothing else counts for one that is not open.</summary>
+    /// <summary>Reason why the virtual disk is not open; null while it is. If it is not open, no other property counts.</summary>
     internal string? ClosedReason { get; init; }
 
     /// <summary>Whether it is detached until a commit is decided.</summary>
     internal bool AwaitsDecision { get; init; }
 
-    /// <summary>Why it takes no requests.</summary>
+    /// <summary>Error for which the virtual disk takes no requests, or None.</summary>
     internal IoError Fault { get; init; }
 
-    /// <summary>The same in words.</summary>
+    /// <summary>The same error in words.</summary>
     internal string FaultReason { get; init; } = "";
 
-    /// <summary>Why parts of it cannot be read; empty when all can.</summary>
+    /// <summary>Reason why parts of the virtual disk cannot be read; empty when all can.</summary>
     internal string UnreadableReason { get; init; } = "";
 
     /// <summary>Whether no copy of its integrity log is there.</summary>
@@ -47,10 +47,10 @@ internal sealed record VirtualDiskCondition
     /// <summary>Name of a disk of it whose file system is full.</summary>
     internal string? FullDisk { get; init; }
 
-    /// <summary>Why its write cache takes no writes; null when it does.</summary>
+    /// <summary>Reason why its write cache takes no writes; null when it does.</summary>
     internal string? LostCacheReason { get; init; }
 
-    /// <summary>Why its write cache has lost data; null when it has not.</summary>
+    /// <summary>Reason why its write cache has lost data; null when it has not.</summary>
     internal string? LostBlocksReason { get; init; }
 
     /// <summary>Whether no copy has some of its data.</summary>
@@ -59,7 +59,7 @@ internal sealed record VirtualDiskCondition
     /// <summary>Data that no copy has.</summary>
     internal IReadOnlyList<(long Offset, long Length)> Lost { get; init; } = [];
 
-    /// <summary>What the pool lacks room for; null when it has room.</summary>
+    /// <summary>Reason why the pool lacks room for the virtual disk; null when it has room.</summary>
     internal string? CapacityReason { get; init; }
 
     /// <summary>Name of a disk of its pool that does not answer.</summary>
@@ -80,13 +80,13 @@ internal sealed record VirtualDiskCondition
     /// <summary>Whether a user stopped its repair.</summary>
     internal bool IsRepairStopped { get; init; }
 
-    /// <summary>When the next repair begins, on the lane's clock.</summary>
+    /// <summary>Time at which the next repair begins, on the lane's clock.</summary>
     internal long NextRepairNs { get; init; }
 
     /// <summary>Whether it is exported.</summary>
     internal bool IsExported { get; init; }
 
-    /// <summary>Why it is not exported although it is to be; empty otherwise.</summary>
+    /// <summary>Reason why the virtual disk is not exported although it should be; empty otherwise.</summary>
     internal string ExportProblem { get; init; } = "";
 
     /// <summary>The moment, on the lane's clock.</summary>
@@ -114,7 +114,7 @@ internal sealed record VirtualDiskCondition
         }
     }
 
-    /// <summary>What is the matter with it; empty when nothing is.</summary>
+    /// <summary>Reason why the virtual disk is not OK; empty when it is.</summary>
     internal string Reason =>
         ClosedReason is { } closed ? closed
         : AwaitsDecision ? "It is detached until a commit is decided that waits for room on a file system under its storage pool or that of its write cache. Free space there; it is attached by itself then."
@@ -141,7 +141,7 @@ internal sealed record VirtualDiskCondition
             + "Reads of it fail until it is written or unmapped; everything else works. Restore it from a backup.";
     }
 
-    /// <summary>Which copies are missing or out of date, and what is done about them.</summary>
+    /// <summary>Returns the copies that are missing or out of date, and the repair of them, in words.</summary>
     private string DescribeDegraded()
     {
         string[] missing = [.. Missing.Select(

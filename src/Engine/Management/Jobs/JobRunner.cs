@@ -27,8 +27,8 @@ internal sealed class JobRunner(SubsystemCore core)
 
     /// <summary>Begins a job.</summary>
     /// <param name="managed">Its pool.</param>
-    /// <param name="spec">What it does.</param>
-    /// <param name="ended">Told of it on the lane, after it has ended and what came out is saved.</param>
+    /// <param name="spec">Specification of the job.</param>
+    /// <param name="ended">Called on the lane after the job has ended and its result is saved.</param>
     internal StorageJob Run(ManagedPool managed, JobSpec spec, Action<StorageJob>? ended = null)
     {
         JobPacer pacer = new(core.Lane, core.Options.JobPacing, () => ForegroundOf(managed), () => _jobs.Running(spec.Pool).Count());
@@ -70,7 +70,7 @@ internal sealed class JobRunner(SubsystemCore core)
         Kind = JobKind.LastScrub, Subject = virtualDisk, UtcTicks = core.Lane.UtcNow.UtcTicks,
     };
 
-    /// <summary>When it has ended: says what came out, and remembers that the virtual disk has been verified.</summary>
+    /// <summary>Waits for the end of a job, reports its result, and records that the virtual disk has been verified.</summary>
     private async LaneTask Follow(ManagedPool managed, StorageJob job, Action<StorageJob>? ended)
     {
         await job.WaitForEnd();

@@ -15,7 +15,7 @@ public sealed class JobService
     /// <summary>Jobs at work, and those that ended in the last ten minutes, oldest first.</summary>
     public Task<JobStatus[]> ListAsync() => _core.Verbs.Look(List);
 
-    /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
+    /// <summary>Returns the same statuses as <see cref="ListAsync"/>, for callers on the lane.</summary>
     internal JobStatus[] List() => [.. _runner.All.Select(JobStatus.Of)];
 
     /// <summary>The jobs themselves, for callers on the lane.</summary>

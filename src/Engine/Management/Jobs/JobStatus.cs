@@ -11,7 +11,7 @@ public sealed record JobStatus
     /// <summary>Repair, Scrub …</summary>
     public required string Name { get; init; }
 
-    /// <summary>What it does, one sentence.</summary>
+    /// <summary>Description of its work, one sentence.</summary>
     public required string Description { get; init; }
 
     /// <summary>Pool it works in.</summary>
@@ -20,13 +20,13 @@ public sealed record JobStatus
     /// <summary>Virtual disk it works on.</summary>
     public required Guid VirtualDisk { get; init; }
 
-    /// <summary>Where it is in its life.</summary>
+    /// <summary>State of the job.</summary>
     public required JobState State { get; init; }
 
-    /// <summary>The step under way, or what came out in the end.</summary>
+    /// <summary>The step under way, or the result in the end.</summary>
     public string Status { get; init; } = "";
 
-    /// <summary>Why it could not go on; empty otherwise.</summary>
+    /// <summary>Error that stopped the job, in words; empty otherwise.</summary>
     public string ErrorDescription { get; init; } = "";
 
     /// <summary>Percent done, 0 to 100.</summary>
@@ -44,16 +44,16 @@ public sealed record JobStatus
     /// <summary>Time it may still take; null while nothing can be said.</summary>
     public TimeSpan? TimeLeft { get; init; }
 
-    /// <summary>When it was asked for.</summary>
+    /// <summary>Time of the request.</summary>
     public DateTimeOffset TimeSubmitted { get; init; }
 
-    /// <summary>When it began, in this process.</summary>
+    /// <summary>Time at which the job began, in this process.</summary>
     public DateTimeOffset StartTime { get; init; }
 
-    /// <summary>When <see cref="State"/> last changed.</summary>
+    /// <summary>Time of the last change of <see cref="State"/>.</summary>
     public DateTimeOffset TimeOfLastStateChange { get; init; }
 
-    /// <summary>What its steps found; null for a job that verifies nothing.</summary>
+    /// <summary>Findings of its steps; null for a job that verifies nothing.</summary>
     public ScrubCounts? Found { get; init; }
 
     /// <summary>Bytes that an optimization of tiers brought to faster ones.</summary>
@@ -91,7 +91,7 @@ public sealed record JobStatus
     };
 }
 
-/// <summary>What verifying found.</summary>
+/// <summary>Findings of a job that verifies.</summary>
 /// <param name="Verified">Copies of blocks judged.</param>
 /// <param name="Healed">Copies of blocks and sectors of metadata rewritten.</param>
 /// <param name="Lost">Blocks, and sectors of checksum pages, that no copy could give.</param>

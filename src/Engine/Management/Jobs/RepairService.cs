@@ -41,7 +41,7 @@ public sealed class RepairService
         return JobStatus.Of(job);
     });
 
-    /// <summary>What <see cref="RepairAsync"/> would do before it verifies every copy.</summary>
+    /// <summary>Returns the bytes and slabs that <see cref="RepairAsync"/> would copy before it verifies every copy.</summary>
     public Task<RepairPlacement> PlanAsync(Guid id) => _core.Verbs.Plan(() =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
@@ -149,7 +149,7 @@ public sealed class RepairService
         }
     }
 
-    /// <summary>What a repair that has ended leaves to be done, and when.</summary>
+    /// <summary>Notes the work that an ended repair has left, and the earliest time of the next repair.</summary>
     private void NoteEnded(ManagedPool managed, StorageJob job)
     {
         if (managed.Pool is { } pool && managed.VirtualDisks.TryGetValue(new VirtualDiskId(job.Spec.VirtualDisk), out ManagedVirtualDisk? disk))
@@ -167,9 +167,7 @@ public sealed class RepairService
         }
     }
 
-    /// <summary>
-    /// What repairing consists of, in order; a step's name is what a repair that was interrupted is resumed by.
-    /// </summary>
+    /// <summary>Returns the steps of a repair, in order. An interrupted repair resumes at the step with the saved name.</summary>
     private List<IJobStep> RepairSteps(ManagedPool managed, ManagedVirtualDisk disk) =>
     [
         .. disk.Open.Parts.Select(part => new ResyncStep(part.Space, TierOf(disk, part))),

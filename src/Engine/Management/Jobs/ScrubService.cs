@@ -5,7 +5,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>Verifies virtual disks: how often, and when one is due.</summary>
+/// <summary>Verifies virtual disks on command and at the interval of their pool.</summary>
 public sealed class ScrubService
 {
     private static readonly TimeSpan s_scrubIntervalDefault = TimeSpan.FromDays(14);
@@ -15,10 +15,10 @@ public sealed class ScrubService
 
     internal ScrubService(SubsystemCore core, JobRunner runner, RepairService repairs) => (_core, _runner, _repairs) = (core, runner, repairs);
 
-    /// <summary>How often the virtual disks of a pool are verified; zero for never.</summary>
+    /// <summary>Returns the interval at which the virtual disks of a pool are verified; zero: never.</summary>
     public Task<TimeSpan> IntervalAsync(Guid pool) => _core.Verbs.Look(() => IntervalOf(_core.Pools.TakeOpen(pool).Pool!));
 
-    /// <summary>Sets how often the virtual disks of a pool are verified.</summary>
+    /// <summary>Sets the interval at which the virtual disks of a pool are verified.</summary>
     /// <param name="pool">The pool.</param>
     /// <param name="interval">From one minute on, or zero for never; whole seconds count.</param>
     /// <exception cref="ManagementException">The interval is outside its range or the pool is not open; nothing was changed.</exception>

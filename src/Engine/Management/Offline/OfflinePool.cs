@@ -17,14 +17,14 @@ public sealed record OfflinePool(string Format, IReadOnlyList<OfflineDisk> Disks
     /// <summary>The virtual disks that the pool describes; those that cannot be read too.</summary>
     public IReadOnlyList<OfflineVirtualDisk> VirtualDisks { get; init; } = [];
 
-    /// <summary>Why the pool could not be opened from these disks; empty if it could.</summary>
+    /// <summary>Reason why the pool could not be opened from these disks; empty if it could.</summary>
     public string Reason { get; init; } = "";
 }
 
 /// <summary>A closed disk.</summary>
 /// <param name="Disk">The disk, open for reading as long as its pool is looked at.</param>
 /// <param name="IsMember">Whether the format recognizes it as a member of a pool.</param>
-/// <param name="Content">What it holds.</param>
+/// <param name="Content">Content of the disk, in words.</param>
 /// <param name="Details">Properties of its metadata, one a line, for people.</param>
 public sealed record OfflineDisk(IDisk Disk, bool IsMember, string Content, IReadOnlyList<string> Details);
 
@@ -38,5 +38,5 @@ public sealed record OfflineVirtualDisk(string UniqueId, string FriendlyName, lo
 
 /// <summary>The data of a virtual disk, to be read alone.</summary>
 /// <param name="Store">The data; null if it cannot be read.</param>
-/// <param name="Reason">Why it cannot be read, else empty.</param>
+/// <param name="Reason">Reason why the data cannot be read, else empty.</param>
 public readonly record struct OfflineStore(IBlockStore? Store, string Reason);

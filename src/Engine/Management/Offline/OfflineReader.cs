@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Management;
 
 // Closed images are opened for reading alone, each below an overlay that keeps writes in memory; the first format that recognizes a member describes the pool.
 
-/// <summary>Explains and extracts pools on closed images, which may be write-protected. What is read is what a host would serve.</summary>
+/// <summary>Explains and extracts pools on closed images, which may be write-protected. The data is the same as a host would serve.</summary>
 /// <param name="lane">Lane of all I/O.</param>
 /// <param name="factory">Opens the disks.</param>
 /// <param name="formats">Formats to try, in order; one at least.</param>

@@ -4,14 +4,14 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>Where a virtual disk is, or would be placed.</summary>
+/// <summary>Placement of a virtual disk that exists, or of one that a plan would create.</summary>
 /// <param name="Disk">The virtual disk; one that does not exist yet has the values it would have.</param>
 /// <param name="Data">Its data.</param>
 /// <param name="Log">Its integrity log.</param>
 /// <param name="Cache">Its write cache.</param>
 public sealed record VirtualDiskPlacement(VirtualDiskDescription Disk, PhysicalExtent[] Data, PhysicalExtent[] Log, PhysicalExtent[] Cache)
 {
-    /// <summary>What a user should know about what would be decided.</summary>
+    /// <summary>Remarks on the decisions of the plan, for the user.</summary>
     public IReadOnlyList<string> Remarks { get; init; } = [];
 }
 
@@ -26,7 +26,7 @@ public sealed record AddedTierPlacement(TierDescription Tier, VirtualDiskPlaceme
 /// <param name="Slabs">Slabs that virtual disks could have on it.</param>
 public sealed record PlannedMember(string FriendlyName, long SizeBytes, long Slabs);
 
-/// <summary>What a new pool would be.</summary>
+/// <summary>Slab size and members of a pool that a plan would create.</summary>
 /// <param name="SlabBytes">Bytes of data in a slab.</param>
 /// <param name="Members">Its disks.</param>
 public sealed record PoolPlacement(long SlabBytes, PlannedMember[] Members);
@@ -34,11 +34,11 @@ public sealed record PoolPlacement(long SlabBytes, PlannedMember[] Members);
 /// <summary>Slabs that a repair would rebuild.</summary>
 /// <param name="From">The disk that they are on.</param>
 /// <param name="To">The disk that they would be on; null where there is no room for them.</param>
-/// <param name="Slabs">How many.</param>
+/// <param name="Slabs">Number of slabs.</param>
 /// <param name="IsLog">Whether they are of the integrity log.</param>
 public sealed record PlannedMoves(string From, string? To, int Slabs, bool IsLog);
 
-/// <summary>What a repair would do.</summary>
+/// <summary>Bytes and slabs that a repair would copy.</summary>
 /// <param name="BytesToResync">Bytes of copies that are behind.</param>
 /// <param name="SlabBytes">Bytes of data in a slab.</param>
 /// <param name="Moves">Slabs that leave their disks.</param>
@@ -47,7 +47,7 @@ public sealed record RepairPlacement(long BytesToResync, long SlabBytes, Planned
 // What-if plans of verbs. The code that decides for the verb itself makes the plan, in the verb queue, with the same validation errors.
 // Slabs are reserved for a moment and released, so that a verb that follows at once takes the same ones.
 
-/// <summary>Where virtual disks are, where they would be placed, and which sizes they may have.</summary>
+/// <summary>Returns the placement of virtual disks that exist or are planned, and the sizes that they may have.</summary>
 public sealed class PlacementService
 {
     private readonly SubsystemCore _core;
@@ -59,7 +59,7 @@ public sealed class PlacementService
     public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName) => _core.Verbs.Look(() =>
         VirtualDiskPlan.SupportedSize(_core.Pools.TakeOpen(pool).Pool!, resiliencySettingName));
 
-    /// <summary>Where the bytes of virtual disks are.</summary>
+    /// <summary>Returns the physical extents of virtual disks.</summary>
     public Task<PhysicalExtent[]> ExtentsAsync(Guid? virtualDisk, Guid? physicalDisk) => _core.Verbs.Look(() => _core.Pools.All
         .Where(managed => managed.Pool is not null)
         .SelectMany(managed => managed.Pool!.State.VirtualDisks.Values
@@ -67,7 +67,7 @@ public sealed class PlacementService
             .SelectMany(disk => Extents.Of(managed.Pool!, disk)))
         .Where(extent => physicalDisk is null || extent.PhysicalDisk == physicalDisk).ToArray());
 
-    /// <summary>Where a virtual disk is.</summary>
+    /// <summary>Returns the placement of a virtual disk.</summary>
     public Task<VirtualDiskPlacement> GetAsync(Guid id) => _core.Verbs.Plan(() =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
@@ -79,7 +79,7 @@ public sealed class PlacementService
                 ? Extents.Of(at, description, description.CacheSpace) : []]);
     });
 
-    /// <summary>What <see cref="VirtualDiskService.CreateAsync"/> would make.</summary>
+    /// <summary>Returns the placement that <see cref="VirtualDiskService.CreateAsync"/> would choose.</summary>
     public Task<VirtualDiskPlacement> PlanNewAsync(Guid pool, VirtualDiskRequest request) => _core.Verbs.Plan(() =>
     {
         (ManagedPool managed, VirtualDiskDescription spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);

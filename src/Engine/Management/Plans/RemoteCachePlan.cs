@@ -22,9 +22,9 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
     internal static long RemoteBytes(PoolState cachePool) => cachePool.Spaces.Values.Where(static space => space.Description.IsRemote)
         .Sum(static space => (long)space.MappedRows * space.Description.Positions) * cachePool.Pool!.Slabs.DataBytes;
 
-    /// <summary>The size for a new virtual disk, in bytes of one copy.</summary>
+    /// <summary>Returns the size for a new virtual disk, in bytes of one copy.</summary>
     /// <param name="owner">Its pool.</param>
-    /// <param name="request">What was asked for.</param>
+    /// <param name="request">Request for the virtual disk.</param>
     /// <param name="spec">The disk; everything but sizes is decided.</param>
     internal long Decide(Pool owner, VirtualDiskRequest request, VirtualDiskDescription spec)
     {

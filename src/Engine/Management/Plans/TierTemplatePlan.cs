@@ -4,7 +4,7 @@ using TierSpaces.Engine.Pools;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>What a caller asks of a tier template; null: left open by a new one, kept as it is by one that is there.</summary>
+/// <summary>Request for a tier template. Null: a new template leaves the setting open, an existing one keeps it.</summary>
 public sealed record TierTemplateRequest
 {
     /// <summary>Name.</summary>
@@ -38,10 +38,10 @@ public sealed record TierTemplateRequest
 /// <summary>Makes a tier template of a request, or refuses what cannot be. Whether the pool has the medium is asked when a disk is made of it.</summary>
 internal static class TierTemplatePlan
 {
-    /// <summary>The template as it is to be.</summary>
+    /// <summary>Returns the changed template.</summary>
     /// <param name="state">The pool.</param>
-    /// <param name="template">What it is now; for a new one only its identity.</param>
-    /// <param name="request">What is to change.</param>
+    /// <param name="template">The template before the change; for a new one only its identity.</param>
+    /// <param name="request">The changes.</param>
     internal static TierTemplate Change(PoolState state, TierTemplate template, TierTemplateRequest request)
     {
         CheckName(state, template, request);
@@ -59,10 +59,10 @@ internal static class TierTemplatePlan
         return WithLayout(state, changed, new LayoutRequest(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy));
     }
 
-    /// <summary>A tier of a virtual disk as it is to be: only its name and its description change.</summary>
+    /// <summary>Returns the changed tier of a virtual disk: only its name and its description can change.</summary>
     /// <param name="disk">The virtual disk.</param>
     /// <param name="tier">The tier.</param>
-    /// <param name="request">What is to change.</param>
+    /// <param name="request">The changes.</param>
     internal static TierDescription Change(VirtualDiskDescription disk, TierDescription tier, TierTemplateRequest request)
     {
         if (request != new TierTemplateRequest { FriendlyName = request.FriendlyName, Description = request.Description })

@@ -7,7 +7,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>What a caller asks of a tier of a new virtual disk.</summary>
+/// <summary>Request for a tier of a new virtual disk.</summary>
 /// <param name="Template">Identity of the template that it is made of.</param>
 /// <param name="SizeBytes">Size in bytes; rounded up to whole slices.</param>
 public sealed record TierRequest(Guid Template, long SizeBytes);
@@ -16,9 +16,9 @@ public sealed record TierRequest(Guid Template, long SizeBytes);
 // A request that says otherwise than a template is refused, with both named. Automatic columns are one number for all tiers that have them: as many as
 // the one with the fewest disks for each copy allows; a tier that comes later has no more than those that are there agree on.
 
-/// <summary>Decides the tiers of a new virtual disk, or one more of a disk, or refuses what cannot be. Changes nothing.</summary>
+/// <summary>Decides the tiers of a new virtual disk, or one more tier of a disk. An impossible request is a validation error. Changes nothing.</summary>
 /// <param name="pool">The pool.</param>
-/// <param name="request">What was asked for.</param>
+/// <param name="request">Request for the virtual disk.</param>
 /// <param name="disksOf">Disks of a medium that the virtual disk may lie on.</param>
 internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func<MediaType, DiskNumber[]> disksOf)
 {
@@ -56,8 +56,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
             ManagementError.ObjectNotFound, $"-{TierParameter} names {asked.Template:B}, which is no template of storage pool '{PoolName}'.",
             "Look at Get-StorageTier."), asked.SizeBytes))];
 
-    /// <summary>The tiers, the fastest first.</summary>
-    /// <param name="templates">What they are made of, with the sizes that are asked for.</param>
+    /// <summary>Returns the tiers, the fastest first.</summary>
+    /// <param name="templates">Templates of the tiers, with the requested sizes.</param>
     internal List<TierDescription> Decide(IEnumerable<(TierTemplate Template, long SizeBytes)> templates)
     {
         if (request.MediaType is { } medium)
@@ -77,7 +77,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         return [.. parts.Select(part => SpecOf(part, part.Columns > 0 ? part.Columns : columns))];
     }
 
-    /// <summary>When rows get their slabs: as the request says, else as the templates do.</summary>
+    /// <summary>Returns the provisioning type: the one of the request, else of the templates, else of the pool.</summary>
     internal ProvisioningType Provisioning(IEnumerable<TierTemplate> templates)
     {
         TierTemplate[] saying = [.. templates.Where(static template => template.ProvisioningType is not null)];
@@ -228,7 +228,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     private static string CopiesText(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";
 
     /// <summary>A tier in the making.</summary>
-    /// <param name="Template">What it is made of.</param>
+    /// <param name="Template">Template of the tier.</param>
     /// <param name="SizeBytes">Size that was asked for.</param>
     /// <param name="Disks">Disks that it may lie on.</param>
     /// <param name="Layout">Its layout.</param>

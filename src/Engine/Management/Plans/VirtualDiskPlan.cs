@@ -6,7 +6,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>What a caller asks of a new virtual disk; null: decide.</summary>
+/// <summary>Request for a new virtual disk. If a property is null, the plan decides it.</summary>
 public sealed record VirtualDiskRequest
 {
     /// <summary>Name.</summary>
@@ -77,11 +77,11 @@ public sealed record VirtualDiskRequest
 }
 
 /// <summary>
-/// Turns a request into a specification: fills in what is left open from the pool's defaults and disks, and refuses what cannot be,
-/// naming parameter, value, range and the number of disks needed. Changes nothing.
+/// Turns a request into a specification: fills in open properties from the pool's defaults and disks. An impossible request is a validation error that names
+/// parameter, value, range and the number of disks needed. Changes nothing.
 /// </summary>
 /// <param name="pool">The pool of the disk.</param>
-/// <param name="request">What was asked for.</param>
+/// <param name="request">Request for the virtual disk.</param>
 /// <param name="cachePool">The other pool that its write cache is to be in; null: its own.</param>
 internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Pool? cachePool = null)
 {
@@ -91,7 +91,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
 
     private PoolState State => pool.State;
 
-    /// <summary>What a user should know about what was decided.</summary>
+    /// <summary>Remarks on the decisions of the plan, for the user.</summary>
     internal IReadOnlyList<string> Remarks => _remarks;
 
     internal VirtualDiskDescription Decide()
@@ -208,7 +208,9 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         return new SupportedSize(tiers.SliceSize(), RoomPlans.LargestNewTierSize(pool, spec, 0), tiers.SliceSize());
     }
 
-    /// <summary>How many disks like the smallest of the pool would make room for this many bytes more.</summary>
+    /// <summary>
+    /// Returns an action: the number of disks, like the smallest of the pool, that would make room for this many bytes more, or a smaller size.
+    /// </summary>
     internal static string DisksToAdd(Pool pool, VirtualDiskDescription disk, long bytes)
     {
         int positions = disk.NumberOfColumns * disk.NumberOfDataCopies;

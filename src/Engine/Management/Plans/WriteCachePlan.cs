@@ -15,15 +15,15 @@ namespace TierSpaces.Engine.Management;
 
 /// <summary>Decides the size of a new virtual disk's write cache. Changes nothing.</summary>
 /// <param name="pool">The pool.</param>
-/// <param name="request">What was asked for.</param>
-/// <param name="remark">Takes what a user should know about the size.</param>
+/// <param name="request">Request for the virtual disk.</param>
+/// <param name="remark">Takes remarks on the size, for the user.</param>
 internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Action<string> remark)
 {
     internal const long AutomaticBytes = 1L << 30;
     internal const int AutomaticShare = 8;   // of the capacity of the smallest disk, where that has no room for 1 GiB
     private const int ReplaySecondsPerGiB = 2;
 
-    /// <summary>What a cache asks of the disks that it lies on.</summary>
+    /// <summary>Preferences for the disks of a write cache.</summary>
     internal static AllocationPreferences OnCacheDisks { get; } = new() { Purpose = AllocationPurpose.Cache };
 
     private long Slab => pool.Slabs.DataBytes;

@@ -8,8 +8,8 @@ internal sealed class OpenedMarks(SubsystemCore core)
     private readonly HashSet<PoolId> _opened = [];   // since the machine started: each has a mark in the host's state
 
     /// <summary>
-    /// Whether a pool is open for the first time since the machine started; from now on it is not. Where the mark cannot be read or saved,
-    /// the answer is no: then no virtual disk is detached that was attached by hand.
+    /// Returns whether a pool is open for the first time since the machine started, and marks it as opened. If the mark cannot be read or saved, the result is
+    /// false: virtual disks that were attached by hand stay attached.
     /// </summary>
     internal bool IsFirstSinceBoot(PoolId pool)
     {

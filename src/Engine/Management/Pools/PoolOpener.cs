@@ -118,7 +118,7 @@ internal sealed class PoolOpener(
         return default;
     }
 
-    /// <summary>What a pool is given of this host.</summary>
+    /// <summary>Returns the environment of this host for a pool.</summary>
     internal PoolEnvironment Environment() => new(core.Lane, core.Options.State, core.Options.NodeId, core.Options.Deadlines)
     {
         FindPool = core.Pools.FindOpen,

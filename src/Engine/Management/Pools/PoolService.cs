@@ -56,7 +56,7 @@ public sealed class PoolService
         return PoolStatuses.Of(managed);
     });
 
-    /// <summary>What <see cref="CreateAsync"/> would make.</summary>
+    /// <summary>Returns the slab size and the members of the pool that <see cref="CreateAsync"/> would make.</summary>
     public Task<PoolPlacement> PlanAsync(string friendlyName, IReadOnlyList<Guid> disks) => _core.Verbs.Plan(() =>
     {
         RequireName(friendlyName);
@@ -143,7 +143,7 @@ public sealed class PoolService
     public Task<bool> CheckRemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) =>
         _core.Verbs.Check(() => _diskChecks.TakeRemovable(_core.Pools.TakeOpen(pool), disks));
 
-    /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
+    /// <summary>Returns the same statuses as <see cref="ListAsync"/>, for callers on the lane.</summary>
     internal StoragePoolStatus[] List() => [.. _core.Pools.All.Where(static pool => pool.State?.Pool is not null).Select(PoolStatuses.Of)];
 
     private (ManagedPool Pool, PoolDescription Description) Changed(Guid id, Func<PoolDescription, PoolDescription> change)

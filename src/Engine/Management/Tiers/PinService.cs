@@ -9,18 +9,18 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>What is to be pinned.</summary>
+/// <summary>Request for a pin.</summary>
 /// <param name="VirtualDisk">A virtual disk with tiers.</param>
 /// <param name="Tier">One of them.</param>
 /// <param name="Label">Path of the file, of which there is one pin on a virtual disk; empty: a range, of which there is one as well.</param>
 /// <param name="Ranges">Its pieces, in any order; bytes of the virtual disk.</param>
 public sealed record PinRequest(Guid VirtualDisk, Guid Tier, string Label, IReadOnlyList<PinnedRange> Ranges);
 
-/// <summary>A pin and where its bytes are now.</summary>
+/// <summary>A pin and the tiers that hold its bytes now.</summary>
 /// <param name="Pin">The pin.</param>
 /// <param name="VirtualDisk">The virtual disk.</param>
 /// <param name="Tier">The tier that it names.</param>
-/// <param name="BytesOn">Bytes of it on each tier, fastest first. What nothing was ever written to is on none.</param>
+/// <param name="BytesOn">Bytes of it on each tier, fastest first. Ranges that were never written are on no tier.</param>
 /// <param name="IsMoving">Whether slices of the virtual disk are being brought to their tiers.</param>
 public sealed record PinStatus(Pin Pin, VirtualDiskDescription VirtualDisk, TierDescription Tier, IReadOnlyList<long> BytesOn, bool IsMoving)
 {
@@ -56,7 +56,7 @@ public sealed class PinService
             .SelectMany(PinsOf)]);
 
     /// <summary>
-    /// Sets a pin, in place of the one that its file or exactly its range has. What is pinned moves with the next optimization, or <see cref="MoveAsync"/>.
+    /// Sets a pin, in place of the one that its file or exactly its range has. The next optimization, or <see cref="MoveAsync"/>, moves the pinned slices.
     /// </summary>
     /// <exception cref="ManagementException">More would be pinned to the tier than it has, or a parameter is outside its range; nothing was
     /// changed.</exception>
@@ -77,7 +77,7 @@ public sealed class PinService
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
     public Task<bool> CheckSetAsync(PinRequest request) => _core.Verbs.Check(() => NewPin(request));
 
-    /// <summary>Takes a pin away; what it held stays where it is until something else takes its place.</summary>
+    /// <summary>Removes a pin; its slices stay in their tier until other slices need the place.</summary>
     /// <exception cref="ManagementException">There is no such pin, or the pool takes no changes.</exception>
     public Task<bool> RemoveAsync(Guid virtualDisk, Guid pin) => _core.Verbs.Change(async LaneTask<bool> () =>
     {

@@ -7,10 +7,10 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>A stretch of a virtual disk and what is known of it.</summary>
+/// <summary>State of one slice of a tiered virtual disk.</summary>
 /// <param name="Slice">Index of the slice.</param>
 /// <param name="Heat">Its heat, in requests.</param>
-/// <param name="Entry">Where it is, its tier counted from the fastest, since when and why.</param>
+/// <param name="Entry">Its tier, counted from the fastest, its slot, and the time and reason of its last move.</param>
 /// <param name="PinnedTier">Tier that it is pinned to; −1: none.</param>
 public readonly record struct SliceStatus(int Slice, double Heat, SliceEntry Entry, int PinnedTier);
 
@@ -19,10 +19,10 @@ public readonly record struct SliceStatus(int Slice, double Heat, SliceEntry Ent
 /// <param name="Next">The first byte that was not looked at; the end of the virtual disk or of the range when all was.</param>
 public sealed record SlicePage(SliceStatus[] Slices, long Next);
 
-/// <summary>What the next optimization of a tiered virtual disk would do, and by what.</summary>
+/// <summary>Plan of the next optimization of a tiered virtual disk, with the settings that it follows from.</summary>
 /// <param name="Plan">The plan.</param>
 /// <param name="Capacities">Slices that each tier holds at most, fastest first.</param>
-/// <param name="Settings">What the plan was made by.</param>
+/// <param name="Settings">Settings that the plan follows.</param>
 public sealed record TierOutlook(TierPlan Plan, IReadOnlyList<long> Capacities, TierPlanSettings Settings);
 
 // Slices of tiered virtual disks looked at. A disk may have a billion of them, and the lane has requests to serve: each call looks at a piece.
@@ -85,7 +85,7 @@ public sealed class SliceService
         return new SlicePage(StatusOf(tiering, first, last, nowNs), Math.Min(end, (last + 1L) * tiering.Store.SliceSize));
     });
 
-    /// <summary>What the next optimization of a tiered virtual disk would do if it began now.</summary>
+    /// <summary>Returns the plan of the next optimization of a tiered virtual disk, as if it began now.</summary>
     /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
     public Task<TierOutlook> OutlookAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<TierOutlook> () =>
     {

@@ -9,10 +9,10 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>What one run over the tiers of a virtual disk came to, or would.</summary>
+/// <summary>Result of one run, or of one plan, over the tiers of a virtual disk.</summary>
 /// <param name="Job">The job; null for a plan.</param>
-/// <param name="Plan">What was to move.</param>
-/// <param name="Report">How well the sizes of the tiers fit the load, afterwards.</param>
+/// <param name="Plan">Moves of the run.</param>
+/// <param name="Report">Fit of the sizes of the tiers to the load, after the moves.</param>
 /// <param name="Tiers">The tiers that both count, fastest first.</param>
 public sealed record TierOptimization(JobStatus? Job, TierPlan Plan, TierReport Report, ImmutableArray<TierDescription> Tiers);
 
@@ -45,7 +45,7 @@ public sealed class TierOptimizer
             : (await PlanOf(virtualDisk)) with { Job = JobStatus.Of(job) };
     });
 
-    /// <summary>What <see cref="OptimizeAsync"/> would do now.</summary>
+    /// <summary>Returns the plan that <see cref="OptimizeAsync"/> would carry out now.</summary>
     public Task<TierOptimization> PlanAsync(Guid virtualDisk) => _core.Verbs.Change(async LaneTask<TierOptimization> () =>
     {
         _core.Pools.TakeTiered(virtualDisk).Pool.RequireWritable();
@@ -88,7 +88,7 @@ public sealed class TierOptimizer
     });
 
     /// <summary>
-    /// What a plan is made by. What the continuous mode keeps free stays free when an optimization runs at its time or on command.
+    /// Returns the settings of a plan. The free reserve of the continuous mode stays free when an optimization runs at its time or on command.
     /// </summary>
     internal static TierPlanSettings SettingsOf(Pool pool, DiskTiering tiering) => TierPlanSettings.Default with
     {

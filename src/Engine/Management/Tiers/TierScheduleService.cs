@@ -7,8 +7,8 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>When the tiers of a pool's virtual disks are optimized without a command.</summary>
-/// <param name="IsEnabled">Whether they are.</param>
+/// <summary>Schedule by which the tiers of a pool's virtual disks are optimized without a command.</summary>
+/// <param name="IsEnabled">Whether the schedule is in use.</param>
 /// <param name="Times">Times of the day, local, in minutes since midnight, ascending; 1 to 48 of them.</param>
 /// <param name="IsContinuous">Whether slices also move as soon as that is worth it, and the faster tiers are kept from being full.</param>
 /// <param name="FreeReservePercent">Percent of the faster tiers that are kept free then, 0 to 50.</param>
@@ -18,7 +18,7 @@ public sealed record TierSchedule(bool IsEnabled, IReadOnlyList<int> Times, bool
     public static TierSchedule Default { get; } = new(true, [60]);
 }
 
-/// <summary>When the tiers of the virtual disks of a pool are optimized: a record in the metadata of the pool.</summary>
+/// <summary>Reads and sets the optimization schedule of a pool: a record in the metadata of the pool.</summary>
 public sealed class TierScheduleService
 {
     private const int TimesMax = 48;
@@ -29,10 +29,10 @@ public sealed class TierScheduleService
 
     internal TierScheduleService(SubsystemCore core) => _core = core;
 
-    /// <summary>When the tiers of a pool's virtual disks are optimized.</summary>
+    /// <summary>Returns the schedule by which the tiers of a pool's virtual disks are optimized.</summary>
     public Task<TierSchedule> GetAsync(Guid pool) => _core.Verbs.Look(() => Of(_core.Pools.TakeOpen(pool).Pool!));
 
-    /// <summary>Sets when they are.</summary>
+    /// <summary>Sets the schedule.</summary>
     /// <exception cref="ManagementException">A time is outside its range, there are none or too many, or the pool is not open; nothing was changed.</exception>
     public Task<TierSchedule> SetAsync(Guid pool, TierSchedule schedule) => _core.Verbs.Change(async LaneTask<TierSchedule> () =>
     {

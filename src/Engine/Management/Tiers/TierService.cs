@@ -142,7 +142,7 @@ public sealed class TierService
             Extents.Place(managed.Pool!, after, rows.Log, 0, rows.Log.Count > 0 ? rows.Log[0].Sources.Length : 1), []));
     });
 
-    /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
+    /// <summary>Returns the same statuses as <see cref="ListAsync"/>, for callers on the lane.</summary>
     internal StorageTierStatus[] List() => [.. _core.Pools.All.SelectMany(TierStatuses.TemplatesOf), .. _core.Pools.All.SelectMany(TierStatuses.TiersOf)];
 
     private (ManagedPool Pool, ManagedVirtualDisk Disk, TierDescription Spec, ImmutableArray<DiskNumber> Disks) NewTierOf(Guid virtualDisk, TierRequest tier)

@@ -19,7 +19,7 @@ internal static class TierStatuses
         (managed.State?.VirtualDisks.Values ?? []).Where(static disk => disk is { IsBeingCreated: false, IsTiered: true })
             .SelectMany(disk => Enumerable.Range(0, disk.Tiers.Length).Select(index => Of(managed, disk, index)));
 
-    /// <summary>Returns the status of a template. What it leaves open is shown as it would be decided now.</summary>
+    /// <summary>Returns the status of a template. Settings that the template leaves open have the values that a new virtual disk would get now.</summary>
     internal static StorageTierStatus Of(ManagedPool managed, TierTemplate template)
     {
         PoolDescription pool = managed.State!.Pool!;

@@ -4,10 +4,10 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>What verbs of virtual disks decide before they change anything, and what they refuse.</summary>
+/// <summary>Decisions and validation errors of verbs of virtual disks, before anything is changed.</summary>
 internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remote)
 {
-    /// <summary>Decides what a new virtual disk is.</summary>
+    /// <summary>Decides the specification of a new virtual disk.</summary>
     internal (ManagedPool Pool, VirtualDiskDescription Spec, IReadOnlyList<string> Remarks) Decide(Guid pool, VirtualDiskRequest request)
     {
         ManagedPool managed = core.Pools.TakeOpen(pool);
@@ -16,7 +16,7 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remo
         return (managed, plan.Decide(), plan.Remarks);
     }
 
-    /// <summary>Decides what a virtual disk is after a change.</summary>
+    /// <summary>Decides the description of a virtual disk after a change.</summary>
     internal (ManagedPool Pool, ManagedVirtualDisk Disk, VirtualDiskDescription Description) Changed(
         Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change)
     {

@@ -192,7 +192,7 @@ public sealed class VirtualDiskService
         return true;
     });
 
-    /// <summary>What <see cref="ListAsync"/> answers, for callers on the lane.</summary>
+    /// <summary>Returns the same statuses as <see cref="ListAsync"/>, for callers on the lane.</summary>
     internal VirtualDiskStatus[] List() =>
     [
         .. _core.Pools.All.SelectMany(managed => (managed.State?.VirtualDisks.Values ?? [])

@@ -5,7 +5,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>What slabs are wanted for.</summary>
+/// <summary>Purpose of slabs.</summary>
 public enum AllocationPurpose
 {
     /// <summary>Data: never on disks of usage Journal.</summary>
@@ -18,13 +18,13 @@ public enum AllocationPurpose
     Cache,
 }
 
-/// <summary>Where slabs may be taken.</summary>
+/// <summary>Disks on which slabs may be allocated.</summary>
 public sealed record AllocationPreferences
 {
     /// <summary>Data on any disk.</summary>
     public static AllocationPreferences Default { get; } = new();
 
-    /// <summary>What the slabs are for.</summary>
+    /// <summary>Purpose of the slabs.</summary>
     public AllocationPurpose Purpose { get; init; } = AllocationPurpose.Data;
 
     /// <summary>The only kind of medium, or null for any.</summary>
@@ -36,14 +36,14 @@ public sealed record AllocationPreferences
     /// <summary>Disks to leave out: those a row lies on already.</summary>
     public ImmutableArray<DiskNumber> ExcludedDisks { get; init; } = [];
 
-    /// <summary>Whether hot spares may be taken: for what is rebuilt when nothing else is left.</summary>
+    /// <summary>Whether hot spares may be taken: for data that is rebuilt when no other disk has room.</summary>
     public bool TakesHotSpares { get; init; }
 
     /// <summary>Whether retired and missing disks may be taken: for a degraded row.</summary>
     internal bool IsDegraded { get; init; }
 
     /// <summary>
-    /// How far apart the copies of a column are kept. Above the disk itself every copy of the row lies in one domain of its own.
+    /// Level of the fault domains that hold the copies of a column. Above the disk itself, every copy of the row lies in one domain of its own.
     /// </summary>
     public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
 

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>How much room a pool has left for its thin virtual disks.</summary>
+/// <summary>Room that a pool has left for its thin virtual disks.</summary>
 public enum CapacityLevel
 {
     /// <summary>Less is allocated than the alert threshold, or no virtual disk is thin.</summary>
@@ -72,7 +72,7 @@ internal sealed class CapacityAlert
         return !isWhole;
     }
 
-    /// <summary>Returns what is wrong, what still works and what to do; empty when there is enough room.</summary>
+    /// <summary>Returns the problem, the functions that still work and the action to take; empty when there is enough room.</summary>
     internal static string Describe(PoolState state, SlabAllocator allocator) => LevelOf(state, allocator) switch
     {
         CapacityLevel.Full => string.Create(

@@ -35,7 +35,7 @@ internal static class DegradedRow
     /// <param name="candidates">The disks with free slabs.</param>
     /// <param name="columns">Columns of the row.</param>
     /// <param name="copies">Copies of each column.</param>
-    /// <param name="level">How far apart the copies of a column are kept.</param>
+    /// <param name="level">Level of the fault domains that hold the copies of a column.</param>
     internal static DiskState[] Choose(IEnumerable<Candidate> candidates, int columns, int copies, FaultDomainLevel level)
     {
         bool isByDisk = level == FaultDomainLevel.PhysicalDisk;

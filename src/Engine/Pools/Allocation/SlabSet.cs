@@ -9,7 +9,7 @@ internal sealed class SlabSet
 
     private readonly Dictionary<uint, ulong> _words = [];
 
-    /// <summary>How many there are.</summary>
+    /// <summary>Number of slabs in the set.</summary>
     internal int Count { get; private set; }
 
     /// <summary>Slabs 64 × <paramref name="index"/> and up, a bit for each.</summary>

@@ -13,7 +13,7 @@ public sealed class DiskLabels
 
     private DiskLabels(byte[] first, byte[] last) => (_first, _last) = (first, last);
 
-    /// <summary>Reads both; what one cannot be read as stays zeros, if the other can.</summary>
+    /// <summary>Reads both labels. If one cannot be read and the other can, the unreadable one stays zeros.</summary>
     public static async LaneTask<(IoError Error, DiskLabels Labels)> Read(ILane lane, IDisk disk)
     {
         DiskLabels labels = new(new byte[PoolBlock.Size], new byte[PoolBlock.Size]);

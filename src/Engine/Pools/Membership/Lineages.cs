@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Pools;
 
 /// <summary>One history of a pool.</summary>
-/// <param name="Tip">What the disk that is furthest in it says of its sessions.</param>
+/// <param name="Tip">Sessions that the disk furthest in this history records.</param>
 /// <param name="Reports">The disks that fit this history: those that took part in it, and older ones.</param>
 internal sealed record Lineage(MemberHistory Tip, IReadOnlyList<VoterReport> Reports)
 {

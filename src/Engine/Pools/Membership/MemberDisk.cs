@@ -59,7 +59,7 @@ internal sealed class MemberDisk
     /// <summary>Whether a write fails at once for lack of space, instead of waiting.</summary>
     internal bool FailsWhenFull { get; set; }
 
-    /// <summary>When the file system below ran full, or 0.</summary>
+    /// <summary>Time at which the file system below became full, or 0.</summary>
     internal long FullSinceNs { get; private set; }
 
     /// <summary>Told each time a write has to wait for space.</summary>
@@ -87,8 +87,8 @@ internal sealed class MemberDisk
     }
 
     /// <summary>
-    /// Makes every write completed before durable. One that fails, for want of space too, is not repeated: what it was to cover may be gone, and the next one
-    /// would not say so.
+    /// Makes every completed write durable. A flush that fails, also for lack of space, is not repeated: the data that it had to cover may be lost, and the
+    /// next flush would not report it.
     /// </summary>
     internal LaneTask<IoError> Flush() => SkipsFlush ? LaneTask.FromResult(IoError.None) : Disk.Flush();
 
@@ -132,7 +132,7 @@ internal sealed class MemberDisk
         return error == IoError.None ? await Flush() : error;
     }
 
-    /// <summary>How many of the two labels are not as they were written.</summary>
+    /// <summary>Returns the number of labels, 0 to 2, that differ from those that were written.</summary>
     internal async LaneTask<int> CountDamagedLabels()
     {
         int damaged = 0;

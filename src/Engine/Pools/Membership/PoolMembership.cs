@@ -36,7 +36,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
     /// <summary>Adds blank disks; the pool owns those that are members afterwards. All or none, unless one fails on the way.</summary>
     internal LaneTask<CommitResult> AddDisks(IReadOnlyList<NewDiskSpec> disks) => store.Run(() => AddDisksNow(disks));
 
-    /// <summary>Why disks cannot be added, as far as that is known without reading them; empty if they can.</summary>
+    /// <summary>Returns the reason why disks cannot be added, as far as it is known without reading them; empty if they can.</summary>
     internal string WhyNotAdd(IReadOnlyList<NewDiskSpec> disks)
     {
         try
@@ -54,8 +54,8 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
     internal LaneTask<CommitResult> RemoveDisk(DiskNumber disk) => store.Run(() => RemoveDiskNow(disk));
 
     /// <summary>
-    /// Lets a disk of the pool that is outside the view take part again. Writes go to it from now on; what is stale on it stays
-    /// so until it is resynced. Nothing submitted to the disk before may be under way.
+    /// Lets a disk of the pool that is outside the view take part again. From now on the disk gets writes; its stale rows stay stale until they are resynced.
+    /// Nothing submitted to the disk before may be under way.
     /// </summary>
     internal LaneTask<CommitResult> Rejoin(DiskNumber disk) => store.Run(() => RejoinNow(disk));
 

@@ -6,7 +6,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>What a disk turned out to hold.</summary>
+/// <summary>Kind of content that a disk holds.</summary>
 public enum ScanKind
 {
     /// <summary>Nothing known: it may join a pool.</summary>
@@ -34,10 +34,10 @@ public enum ScanKind
     Unreadable,
 }
 
-/// <summary>What a disk holds, as read from its labels and superblocks; nothing is written.</summary>
+/// <summary>Content of a disk, as read from its labels and superblocks; nothing is written.</summary>
 /// <param name="Disk">The disk.</param>
-/// <param name="Kind">What it holds.</param>
-/// <param name="Reason">For people: what was found where it is not a member; empty for a blank disk.</param>
+/// <param name="Kind">Kind of content.</param>
+/// <param name="Reason">For people: the content of a disk that is not a member; empty for a blank disk.</param>
 public sealed record PoolScan(IDisk Disk, ScanKind Kind, string Reason)
 {
     /// <summary>The label of a disk of ours.</summary>

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>What one present disk says about the pool's members.</summary>
+/// <summary>Report of one present disk about the pool's members.</summary>
 /// <param name="Disk">The disk.</param>
 /// <param name="Session">Highest session it has promised to.</param>
 /// <param name="View">The newest view it holds.</param>
@@ -21,8 +21,8 @@ internal sealed record VoterReport(DiskNumber Disk, ulong Session, PoolView View
 /// <param name="HasQuorum">Whether they may go on from it.</param>
 /// <param name="HighestSession">Highest session that any of them knows.</param>
 /// <param name="Witness">The witness, when its file is there and believed.</param>
-/// <param name="Forgetful">Disks that have lost what every member is known to have held.</param>
-/// <param name="Reason">Why they may not go on, for people.</param>
+/// <param name="Forgetful">Disks that have lost metadata which every member is known to have held.</param>
+/// <param name="Reason">Reason why the disks may not go on, for people.</param>
 internal sealed record QuorumDecision(
     PoolView? View, bool HasQuorum, ulong HighestSession, WitnessRecord? Witness, IReadOnlyList<DiskNumber> Forgetful, string Reason);
 

@@ -3,10 +3,10 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>What a disk of the pool that is outside the view turned out to hold.</summary>
+/// <summary>Content of a pool disk that is outside the view, compared with the pool's records.</summary>
 internal enum ReturnVerdict
 {
-    /// <summary>All that it held when it left: what it missed is what stale marks say.</summary>
+    /// <summary>All that the disk held when it left: the stale marks name the writes that it missed.</summary>
     AsItWas,
 
     /// <summary>Less than it held when it left: an older copy, or a disk that lost writes which it had confirmed. All of it is stale.</summary>
@@ -77,7 +77,7 @@ internal static class ReturnRules
 
     /// <summary>Whether a disk took part in a session that this history of the pool does not have.</summary>
     /// <param name="state">The pool's records.</param>
-    /// <param name="held">What the pool knows that the disk held; null if the pool does not know.</param>
+    /// <param name="held">The pool's record of the disk's content when it left; null if there is none.</param>
     /// <param name="last">The newest session of the disk.</param>
     internal static bool IsOtherHistory(PoolState state, DiskHeld? held, SessionToken last)
     {

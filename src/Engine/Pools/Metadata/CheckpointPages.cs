@@ -6,7 +6,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Pools;
 
 /// <summary>One page of a state.</summary>
-/// <param name="Key">Which part of the state it holds.</param>
+/// <param name="Key">Part of the state that the page holds.</param>
 /// <param name="Content">The immutable objects it was made from: the same objects mean the same page. None: never the same.</param>
 /// <param name="Encode">Writes its records.</param>
 internal readonly record struct StatePage(PageKey Key, object[] Content, Action<ByteWriter> Encode)
@@ -36,7 +36,7 @@ internal readonly record struct StatePage(PageKey Key, object[] Content, Action<
 //  2. CountUpTo never falls short of the pages that Enumerate gives.
 //  3. CountUpTo rises only when something is added or a description grows: not by freeing, repairing or marking, nor by a disk that leaves.
 
-/// <summary>How a state is cut into checkpoint pages.</summary>
+/// <summary>Cuts a state into checkpoint pages.</summary>
 internal static class CheckpointPages
 {
     /// <summary>Bytes of records that a page holds.</summary>

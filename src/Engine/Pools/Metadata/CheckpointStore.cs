@@ -32,7 +32,7 @@ internal sealed class CheckpointStore(MemberDisk disk)
     /// <summary>The journal must be kept from here on: either checkpoint can be recovered from.</summary>
     internal JournalPosition Oldest => Previous.Generation > 0 ? Previous.Position : Newest.Position;
 
-    /// <summary>What a superblock written now should name: the checkpoint just written, if there is one.</summary>
+    /// <summary>Roots that a superblock written now should name: the checkpoint just written, if there is one.</summary>
     internal (CheckpointRoot Newest, CheckpointRoot Previous) RootsToName =>
         _written is { } written ? (written.Root, _newest.Root) : (_newest.Root, _previous.Root);
 
@@ -130,7 +130,7 @@ internal sealed class CheckpointStore(MemberDisk disk)
     /// <summary>Pages of the heap that the newest two checkpoints consist of.</summary>
     internal IEnumerable<uint> PagesInUse => _newest.Pages.Union(_previous.Pages);
 
-    /// <summary>How many pages of the newest two checkpoints are damaged, unreadable, or not the ones that belong there.</summary>
+    /// <summary>Returns the number of pages of the newest two checkpoints that are damaged, unreadable or misplaced.</summary>
     internal async LaneTask<int> CountDamaged()
     {
         int damaged = 0;
@@ -266,7 +266,7 @@ internal sealed class CheckpointStore(MemberDisk disk)
 
     private sealed record Tree(List<PageReference> StatePages, HashSet<uint> AllPages);
 
-    /// <summary>A whole checkpoint: where it begins, what its pages were made from, and every page of the heap it uses.</summary>
+    /// <summary>A whole checkpoint: its root, the contents that its pages were made from, and every page of the heap it uses.</summary>
     private sealed record Image(CheckpointRoot Root, Dictionary<PageKey, StoredPage> Stored, HashSet<uint> Pages)
     {
         internal static Image None { get; } = new(default, [], []);
@@ -319,7 +319,7 @@ internal sealed class CheckpointStore(MemberDisk disk)
                 : null;
         }
 
-        /// <summary>What is to be written, joined where pages are neighbours.</summary>
+        /// <summary>Returns the bytes to write, joined where pages are neighbours.</summary>
         internal IEnumerable<(long Offset, byte[] Bytes)> Runs()
         {
             List<byte[]> run = [];

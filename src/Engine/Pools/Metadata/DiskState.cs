@@ -23,7 +23,7 @@ public sealed class DiskState
         UsedSlabs = usedSlabs;
     }
 
-    /// <summary>What the pool remembers of it.</summary>
+    /// <summary>Description of the disk in the pool's metadata.</summary>
     public DiskDescription Description { get; }
 
     /// <summary>Slabs in use.</summary>

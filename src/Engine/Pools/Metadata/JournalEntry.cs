@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Pools;
 
 /// <summary>One block of the journal as every disk is to have it.</summary>
-/// <param name="Header">What it says of itself.</param>
+/// <param name="Header">Header of the block.</param>
 /// <param name="Chain">Running checksum with it.</param>
 /// <param name="Payload">Its bytes of records.</param>
 internal sealed record JournalEntry(MetadataBlock Header, uint Chain, ReadOnlyMemory<byte> Payload)

@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Pools;
 /// <summary>A whole block found in the journal ring of one disk.</summary>
 internal sealed record FoundBlock(DiskNumber Disk, MetadataBlock Header, uint Chain, byte[] Payload);
 
-/// <summary>How the search for the journal's end came out.</summary>
+/// <summary>Verdict of the search for the journal's end.</summary>
 internal enum JournalVerdict
 {
     /// <summary>One end; everything known durable is there.</summary>
@@ -19,11 +19,11 @@ internal enum JournalVerdict
     Ambiguous,
 }
 
-/// <summary>What the journals of the metadata disks together say.</summary>
-/// <param name="Verdict">Whether they say one thing.</param>
+/// <summary>Decision on the journals of all metadata disks together.</summary>
+/// <param name="Verdict">Whether the journals agree.</param>
 /// <param name="Tip">The end of the journal.</param>
 /// <param name="Path">The blocks that lead to the end, oldest first, as far back as they are there without a gap.</param>
-/// <param name="Reason">What is wrong, for people.</param>
+/// <param name="Reason">The problem, for people.</param>
 internal sealed record JournalDecision(JournalVerdict Verdict, JournalPosition Tip, List<FoundBlock> Path, string Reason);
 
 // Which of the journals of several disks counts. Pure: blocks in, decision out.

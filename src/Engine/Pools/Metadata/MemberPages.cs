@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Pools;
 /// </summary>
 internal static class MemberPages
 {
-    /// <summary>Why a pool cannot have these disks; empty if it can.</summary>
+    /// <summary>Returns the reason why a pool cannot have these disks; empty if it can.</summary>
     /// <param name="state">The state with them.</param>
     /// <param name="most">Pages that the metadata may take.</param>
     /// <param name="isPresent">Whether a disk is present.</param>

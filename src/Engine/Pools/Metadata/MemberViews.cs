@@ -16,12 +16,12 @@ namespace TierSpaces.Engine.Pools;
 // Then the view is settled: written again without the votes before, so that from now on its own votes are enough.
 
 /// <summary>Brings views of a pool into force.</summary>
-/// <param name="environment">What the pool lives in.</param>
+/// <param name="environment">Environment of the pool.</param>
 /// <param name="id">Pool.</param>
 /// <param name="session">Number of this opening.</param>
-/// <param name="end">Told when the quorum is lost.</param>
+/// <param name="end">Records the loss of the quorum.</param>
 /// <param name="members">The view in force.</param>
-/// <param name="committed">What waits for the next view.</param>
+/// <param name="committed">Committed state, with the groups that wait for the next view.</param>
 /// <param name="superblocks">Writes the views to members.</param>
 internal sealed class MemberViews(
     PoolEnvironment environment, PoolId id, ulong session, StoreEnd end, PresentMembers members, CommittedState committed, SuperblockWriter superblocks)

@@ -17,7 +17,7 @@ namespace TierSpaces.Engine.Pools;
 /// <summary>Journal, checkpoints, superblocks and views of an open pool.</summary>
 internal sealed class MetadataStore
 {
-    /// <summary>How often work that no event ends is looked at.</summary>
+    /// <summary>Interval between two checks of work that no event ends, in nanoseconds.</summary>
     internal const long PollNs = 1_000_000;
 
     private readonly PoolEnvironment _environment;
@@ -55,7 +55,7 @@ internal sealed class MetadataStore
     /// <summary>Number of this opening.</summary>
     internal ulong Session { get; }
 
-    /// <summary>Why nothing is written any more.</summary>
+    /// <summary>Records whether the metadata can still be written, and the reason if it cannot.</summary>
     internal StoreEnd End { get; } = new();
 
     /// <summary>The view in force and its present members.</summary>

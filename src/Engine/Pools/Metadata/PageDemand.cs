@@ -28,11 +28,11 @@ internal readonly record struct PageDemand(long OwnPages, long SharedBytes)
     /// <summary>Pages at most, of a demand in <see cref="Bytes"/>.</summary>
     internal static long PagesOf(long bytes) => (bytes + SharedBytesMax - 1) / SharedBytesMax;
 
-    /// <summary>What rows take that follow each other from the first on.</summary>
+    /// <summary>Returns the demand of consecutive rows, beginning with the first row of a space.</summary>
     internal static PageDemand OfRows(RowPages rows, long count) =>
         new PageDemand(count / rows.PerPage * rows.PagesOfLeaf, 0) + OfLeaf(rows, (int)(count % rows.PerPage));
 
-    /// <summary>What a leaf with so many rows takes.</summary>
+    /// <summary>Returns the demand of a leaf with so many rows.</summary>
     internal static PageDemand OfLeaf(RowPages rows, int count) =>
         rows.Bytes(count) is var bytes && bytes > SharedBytesMax ? new PageDemand(rows.PagesOfLeaf, 0) : new PageDemand(0, bytes);
 }

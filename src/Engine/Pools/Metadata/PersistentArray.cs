@@ -87,7 +87,7 @@ internal sealed class PersistentArray<T>
         return array;
     }
 
-    /// <summary>The leaves that exist, in order, each with its index; what a leaf does not reach was never set.</summary>
+    /// <summary>The leaves that exist, in order, each with its index; elements outside these leaves were never set.</summary>
     internal IEnumerable<(int Index, T?[] Elements)> Leaves() => LeavesIn(_root, _height, 0);
 
     private static long Capacity(int height) => 1L << (height * BitOperations.Log2(Fanout));

@@ -46,7 +46,7 @@ public sealed record PoolState
     public ImmutableSortedDictionary<SpaceId, SpaceState> Spaces { get; internal init; } =
         ImmutableSortedDictionary<SpaceId, SpaceState>.Empty;
 
-    /// <summary>Where the slices of tiered virtual disks are; a disk of which nothing was ever mapped has none.</summary>
+    /// <summary>Slice maps of tiered virtual disks; a disk without any mapped slice has none.</summary>
     internal ImmutableSortedDictionary<VirtualDiskId, SliceMapState> SliceMaps { get; init; } =
         ImmutableSortedDictionary<VirtualDiskId, SliceMapState>.Empty;
 
@@ -85,7 +85,7 @@ public sealed record PoolState
     /// <summary>Finds a space by its number.</summary>
     public SpaceState? Space(SpaceId id) => Spaces.GetValueOrDefault(id);
 
-    /// <summary>Where the slices of a virtual disk are.</summary>
+    /// <summary>Returns the slice map of a virtual disk; empty if it has none.</summary>
     public SliceMapState SliceMap(VirtualDiskId id) => SliceMaps.GetValueOrDefault(id, SliceMapState.Empty);
 
     /// <summary>Finds a disk by its number.</summary>

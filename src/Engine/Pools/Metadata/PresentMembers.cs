@@ -43,7 +43,7 @@ internal sealed class PresentMembers
     /// <summary>Number of members that have failed, or joiners that have.</summary>
     internal int FailureCount => _failures.Count;
 
-    /// <summary>Why members have failed, for messages.</summary>
+    /// <summary>Reasons why members have failed, for messages.</summary>
     internal IEnumerable<string> FailureReasons => _failures.Values;
 
     /// <summary>Metadata disks that have not failed.</summary>

@@ -12,7 +12,7 @@ namespace TierSpaces.Engine.Pools;
 //  2. Bytes(n) never falls when n rises, and no leaf of n rows takes more.
 //  3. Only where a single row with all its marks does not fit (more than 198 positions), marks have a page for themselves.
 
-/// <summary>How rows of a space are cut into leaves, and what a leaf takes in a checkpoint.</summary>
+/// <summary>Division of the rows of a space into leaves, and the bytes and pages of a leaf in a checkpoint.</summary>
 /// <param name="Positions">Slabs of a row.</param>
 internal readonly record struct RowPages(int Positions)
 {

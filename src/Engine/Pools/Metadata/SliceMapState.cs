@@ -32,10 +32,10 @@ public sealed class SliceMapState
     /// <summary>Pages that it takes in a checkpoint, at most.</summary>
     internal int PagesMax => _entries.LeafCount;
 
-    /// <summary>Where a slice is.</summary>
+    /// <summary>Entry of a slice: its tier, slot and last move.</summary>
     public SliceEntry this[int slice] => _entries[slice];
 
-    /// <summary>Slices of the disk that are in a tier; what the store keeps there for itself is not counted.</summary>
+    /// <summary>Slices of the disk that are in a tier; slices of the store itself are not counted.</summary>
     public int Mapped(int tier) => tier < _mapped.Length ? _mapped[tier] : 0;
 
     /// <summary>Whether a slot is in use.</summary>

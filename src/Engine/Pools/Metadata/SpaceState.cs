@@ -20,16 +20,16 @@ public sealed class SpaceState
         DescriptionBytes = descriptionBytes;
     }
 
-    /// <summary>What the pool remembers of it.</summary>
+    /// <summary>Description of the space in the pool's metadata.</summary>
     public SpaceDescription Description { get; }
 
     /// <summary>Number of rows that have slabs.</summary>
     public int MappedRows { get; }
 
-    /// <summary>How rows are cut into leaves.</summary>
+    /// <summary>Division of the rows into leaves.</summary>
     internal RowPages Pages => new(Description.Positions);
 
-    /// <summary>What the rows take in a checkpoint, at most.</summary>
+    /// <summary>Demand of the rows in a checkpoint, at most.</summary>
     internal PageDemand Demand { get; }
 
     /// <summary>Bytes of the record of its description.</summary>

@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="lane">Lane of the pool.</param>
 /// <param name="end">Whether the metadata is still written.</param>
 /// <param name="members">The view in force.</param>
-/// <param name="committed">What a checkpoint holds.</param>
+/// <param name="committed">State that a checkpoint holds.</param>
 /// <param name="superblocks">Names checkpoints.</param>
 /// <param name="commits">Ended where a checkpoint finds no room.</param>
 /// <param name="written">Called when checkpoints have been written and not named yet.</param>
@@ -28,7 +28,7 @@ internal sealed class StateCheckpoints(
     /// <summary>Whether checkpoints have been written that no superblock names yet.</summary>
     internal bool IsWritten => _written is not null;
 
-    /// <summary>Why the newest checkpoint found no room, or empty.</summary>
+    /// <summary>Reason why the newest checkpoint found no room, or empty.</summary>
     internal string Problem { get; private set; } = "";
 
     /// <summary>Blocks of the smallest journal ring.</summary>

@@ -17,7 +17,7 @@ internal static class StateConsistency
     private const uint SmallestSlice = 256 << 10;
     private const uint LargestSlice = 16 << 20;
 
-    /// <summary>Which objects of a state do not fit each other; empty if all do.</summary>
+    /// <summary>Returns the objects of a state that do not fit each other, in words; empty if all do.</summary>
     internal static string WhyInconsistent(PoolState state) => state.Pool is null
         ? "The pool has no description."
         : state.VirtualDisks.Values.Select(disk => WhyImpossible(state, disk)).FirstOrDefault(static why => why.Length > 0) ?? "";

@@ -11,12 +11,12 @@ namespace TierSpaces.Engine.Pools;
 //  3. apply the records between the base and the end
 //  4. find out what each disk lacks of it
 
-/// <summary>What a pool's state was when it was last written.</summary>
+/// <summary>State of a pool when it was last written.</summary>
 /// <param name="State">The state; null when it could not be recovered.</param>
 /// <param name="Tip">End of the journal.</param>
 /// <param name="Path">Blocks up to the end, oldest first.</param>
 /// <param name="Held">Sequences on the path that each disk holds.</param>
-/// <param name="Reason">Why there is no state, for people.</param>
+/// <param name="Reason">Reason why there is no state, for people.</param>
 internal sealed record RecoveredState(
     PoolState? State,
     JournalPosition Tip,

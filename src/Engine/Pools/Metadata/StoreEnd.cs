@@ -5,16 +5,16 @@ namespace TierSpaces.Engine.Pools;
 // Invariant
 //  1. Neither a lost quorum nor a closed store ends again: every later request gets the same result.
 
-/// <summary>Why the metadata of a pool is not written any more.</summary>
+/// <summary>Records whether the metadata of a pool can still be written, and the reason if it cannot.</summary>
 internal sealed class StoreEnd
 {
-    /// <summary>Why nothing can be written any more, or empty.</summary>
+    /// <summary>Reason why the quorum is lost, or empty.</summary>
     internal string LostReason { get; private set; } = "";
 
     /// <summary>Whether the pool is closed, or about to be.</summary>
     internal bool IsClosed { get; private set; }
 
-    /// <summary>What a request gets that cannot be carried out any more; null while the metadata can be written.</summary>
+    /// <summary>Result of every further request after the end; null while the metadata can be written.</summary>
     internal CommitResult? Result =>
         LostReason.Length > 0 ? new CommitResult(CommitStatus.NoQuorum, LostReason)
         : IsClosed ? new CommitResult(CommitStatus.Closed, "The pool is closed.")

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>What the metadata of a pool starts from: a recovered state, or that of a new pool.</summary>
+/// <summary>Start of the metadata of a pool: a recovered state, or that of a new pool.</summary>
 /// <param name="Id">Pool.</param>
 /// <param name="View">View that the members hold.</param>
 /// <param name="Session">Number of this opening.</param>

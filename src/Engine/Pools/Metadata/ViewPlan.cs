@@ -2,10 +2,10 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>How the next view differs from the one in force, beside leaving out what has failed.</summary>
+/// <summary>Changes of the next view against the one in force. Members that have failed are left out in any case.</summary>
 internal sealed record ViewPlan
 {
-    /// <summary>Nothing but what has failed.</summary>
+    /// <summary>No change but to leave out the members that have failed.</summary>
     internal static ViewPlan None { get; } = new();
 
     /// <summary>Disks that become members; their metadata areas are ready.</summary>
