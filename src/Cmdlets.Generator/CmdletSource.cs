@@ -4,8 +4,8 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Cmdlets.Generator;
 
 /// <summary>
-/// The source of one cmdlet: a class that declares parameters and nothing else. What a parameter does is in the base class, which
-/// fills the request record from the properties that were bound.
+/// Source of one cmdlet: a class that only declares parameters. The base class implements them: it fills the request record from the properties that
+/// were bound.
 /// </summary>
 internal static class CmdletSource
 {

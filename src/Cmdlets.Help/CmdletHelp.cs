@@ -19,17 +19,17 @@ internal sealed class CmdletHelp(VerbDescription verb, HelpPage page, HelpPage c
     /// <summary>Its page.</summary>
     internal HelpPage Page => page;
 
-    /// <summary>What it does, one sentence.</summary>
+    /// <summary>Purpose of the cmdlet, one sentence.</summary>
     internal string Synopsis => verb.Verb.Help;
 
-    /// <summary>Its parameters.</summary>
+    /// <summary>Parameters of the cmdlet.</summary>
     internal IReadOnlyList<HelpParameter> Parameters => HelpParameter.Of(verb);
 
     /// <summary>Its parameter sets, the default one first; one without a name when there are none.</summary>
     internal IReadOnlyList<string> Sets =>
         [.. ParameterSets.Fitting(verb, []).OrderByDescending(set => set == verb.Verb.DefaultSet)];
 
-    /// <summary>What it does at length.</summary>
+    /// <summary>Full description of the cmdlet, in paragraphs.</summary>
     internal IEnumerable<string> Description =>
         page.Paragraphs("Description").Concat(verb.Verb.IsOurs ? ["This cmdlet is an extension: Windows has none of this name."] : []);
 
@@ -37,7 +37,7 @@ internal sealed class CmdletHelp(VerbDescription verb, HelpPage page, HelpPage c
     internal IEnumerable<HelpParameter> InSet(string set) => Parameters.Where(parameter => parameter.IsIn(set))
         .OrderBy(parameter => parameter.Position ?? int.MaxValue).ThenByDescending(parameter => parameter.IsRequired);
 
-    /// <summary>What there is to say of a parameter, in paragraphs.</summary>
+    /// <summary>Returns the description of a parameter, in paragraphs.</summary>
     internal IEnumerable<string> TextOf(HelpParameter parameter)
     {
         string facts = string.Join(' ', parameter.Facts());

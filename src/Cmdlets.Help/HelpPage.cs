@@ -8,7 +8,7 @@ namespace TierSpaces.Cmdlets.Help;
 internal sealed record HelpSection(string Title, IReadOnlyList<string> Lines);
 
 /// <summary>One example of a page.</summary>
-/// <param name="Title">What it shows.</param>
+/// <param name="Title">Subject of the example.</param>
 /// <param name="Code">The commands.</param>
 /// <param name="Remarks">The paragraphs around them.</param>
 internal sealed record HelpExample(string Title, string Code, IReadOnlyList<string> Remarks);

@@ -30,7 +30,7 @@ internal sealed record HelpParameter
     /// <summary>Accepted values; empty when they are not closed.</summary>
     internal string[] Values { get; init; } = [];
 
-    /// <summary>What the request record says of it; null for a parameter of every cmdlet.</summary>
+    /// <summary>Description of the parameter in the request record; null for a parameter that every cmdlet has.</summary>
     internal ParameterDescription? Record { get; init; }
 
     /// <summary>Whether it takes no value.</summary>
@@ -42,7 +42,7 @@ internal sealed record HelpParameter
     /// <summary>Its position, or null.</summary>
     internal int? Position => Record?.Attribute.Position is >= 0 and var position ? position : null;
 
-    /// <summary>How the pipeline binds it.</summary>
+    /// <summary>Binding of the parameter to the pipeline.</summary>
     internal PipelineBinding Pipeline => Record?.Attribute.Pipeline ?? PipelineBinding.None;
 
     /// <summary>Whether it belongs to a parameter set.</summary>
@@ -52,7 +52,10 @@ internal sealed record HelpParameter
     internal static IReadOnlyList<HelpParameter> Of(VerbDescription verb) =>
         [.. verb.Parameters.Select(Of), .. s_common, .. verb.Verb.ChangesState ? s_ofChanges : []];
 
-    /// <summary>What there is to say of it without the page: the record's sentence, then what follows from its attributes.</summary>
+    /// <summary>
+    /// Returns the description of the parameter without the page: the sentence of the record, then the facts that follow from its
+    /// attributes.
+    /// </summary>
     internal IEnumerable<string> Facts()
     {
         if (Record?.Attribute is not { } attribute)

@@ -3,7 +3,7 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Cmdlets.Help;
 
-/// <summary>What is printed into the pages: Markdown for readers, from the metadata.</summary>
+/// <summary>Generated parts of the pages: Markdown for readers, from the metadata.</summary>
 internal static class PageText
 {
     /// <summary>Synopsis and syntax.</summary>

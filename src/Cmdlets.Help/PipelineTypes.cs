@@ -2,7 +2,7 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Cmdlets.Help;
 
-/// <summary>What can be piped into a cmdlet and what comes out of it, from the metadata.</summary>
+/// <summary>Input and output types of a cmdlet, from the metadata.</summary>
 internal static class PipelineTypes
 {
     /// <summary>Types that the pipeline binds, with the parameter that takes them.</summary>

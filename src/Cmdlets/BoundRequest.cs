@@ -31,7 +31,7 @@ internal static class BoundRequest
     internal static void AskWhatIf(StorageRequest request) =>
         typeof(StorageRequest).GetProperty(nameof(StorageRequest.WhatIf))!.SetValue(request, true);
 
-    /// <summary>What a question or a "What if" is about: the objects named, as a person would name them.</summary>
+    /// <summary>Returns the target that a confirmation or a "What if" message names: the objects, as an administrator would name them.</summary>
     internal static string Target(PSCmdlet cmdlet)
     {
         string noun = cmdlet.MyInvocation.MyCommand.Name.Split('-')[1];

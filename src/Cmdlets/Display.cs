@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace TierSpaces.Cmdlets;
 
-/// <summary>How tables print numbers: the format file calls these.</summary>
+/// <summary>Formats numbers for tables; the format file calls these methods.</summary>
 public static class Display
 {
     private static readonly string[] s_units = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];

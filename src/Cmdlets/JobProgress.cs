@@ -3,7 +3,7 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Cmdlets;
 
-/// <summary>How far the storage jobs are that a command waits for.</summary>
+/// <summary>Progress of the storage jobs that a command waits for.</summary>
 internal static class JobProgress
 {
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(1);

@@ -2,7 +2,10 @@ using System.Management.Automation;
 
 namespace TierSpaces.Cmdlets;
 
-/// <summary>How an object given to a parameter is named: to the host by its identifier, to a person by its friendly name, or a pin by its place.</summary>
+/// <summary>
+/// Name of an object given to a parameter: for the host its identifier, for an administrator its friendly name, for a pin its
+/// place.
+/// </summary>
 internal static class ObjectName
 {
     internal static string Unique(PSObject value) =>

@@ -4,8 +4,8 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Cmdlets;
 
 /// <summary>
-/// What every cmdlet does: fill its request record with what PowerShell bound, ask the host, write what came back. The classes that
-/// derive from it are generated and hold parameters only.
+/// Base of every cmdlet: fills the request record with the parameters that PowerShell bound, sends it to the host and writes the reply. The classes
+/// that derive from it are generated and hold parameters only.
 ///
 /// Invariants
 ///  1. One pipeline record is one request, or one for each page of its answer.

@@ -4,7 +4,7 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Cmdlets;
 
 /// <summary>
-/// What -AsJob returns: the requests of one command, carried out one after the other in the background.
+/// Job that -AsJob returns: carries out the requests of one command, one after the other, in the background.
 ///
 /// Invariant: the state goes NotStarted, Running, then once to Completed, Failed (an error was written) or Stopped.
 /// </summary>
@@ -19,7 +19,7 @@ internal sealed class StorageCommandJob<TRequest, TInfo> : Job
     /// <summary>Makes a job that has not started.</summary>
     /// <param name="line">The command as it was typed.</param>
     /// <param name="commandName">Name of the cmdlet, which is the job's name until the user renames it.</param>
-    /// <param name="requests">What to do, in order.</param>
+    /// <param name="requests">Requests to carry out, in order.</param>
     internal StorageCommandJob(string line, string commandName, IReadOnlyList<TRequest> requests)
         : base(line.Trim(), commandName)
     {

@@ -16,7 +16,10 @@ public abstract record StorageRequest
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
     public bool Unconfirmed { get; init; }
 
-    /// <summary>Which page of a long answer is asked for: what the one before says in <see cref="VerbReply{TInfo}.NextPage"/>; null for the first.</summary>
+    /// <summary>
+    /// Requested page of a long answer: the value of <see cref="VerbReply{TInfo}.NextPage"/> in the reply before; null for the first
+    /// page.
+    /// </summary>
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
     public string? Page { get; init; }
 }

@@ -10,19 +10,19 @@ namespace TierSpaces.Contracts;
 public sealed record VerbReply<TInfo>
     where TInfo : class
 {
-    /// <summary>What succeeded, or was found.</summary>
+    /// <summary>Objects on which the verb succeeded, or that it found.</summary>
     public TInfo[] Objects { get; init; } = [];
 
-    /// <summary>What failed.</summary>
+    /// <summary>Errors of the objects on which the verb failed.</summary>
     public StorageErrorInfo[] Errors { get; init; } = [];
 
-    /// <summary>What succeeded and deserves a remark.</summary>
+    /// <summary>Warnings of a verb that succeeded.</summary>
     public string[] Warnings { get; init; } = [];
 
-    /// <summary>What was done or, when the request asked that, would be done: a line each.</summary>
+    /// <summary>Steps that were done or, if the request asks only for the plan, that would be done: a line each.</summary>
     public string[] Steps { get; init; } = [];
 
-    /// <summary>That there is more to the answer, and how it is asked for (<see cref="StorageRequest.Page"/>); null when this is all.</summary>
+    /// <summary>Value of <see cref="StorageRequest.Page"/> that requests the next page of the answer; null when there is none.</summary>
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
     public string? NextPage { get; init; }
 

@@ -3,9 +3,9 @@ using System.Reflection;
 namespace TierSpaces.Contracts;
 
 /// <summary>
-/// The version that module, command line and host are of. A caller names its own with each request; a host of another major or minor
-/// number refuses before it does anything, since the two may mean different things by the same request. What looks at a host or stops
-/// it goes through: it is the way out.
+/// The version that module, command line and host are of. A caller names its own with each request. A host of another major or minor number rejects
+/// the request before it does anything, since the two may mean different things by the same request. Requests that look at a host or stop it are
+/// accepted, so that an administrator can always replace it.
 /// </summary>
 public static class ContractsVersion
 {

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>Where a host keeps its state and sockets. One home, one host; different homes run side by side.</summary>
+/// <summary>Paths of the state and sockets of a host. Each home has at most one host; hosts of different homes run side by side.</summary>
 /// <param name="Home">The folder, absolute.</param>
 public sealed record HostPaths(string Home)
 {
@@ -21,7 +21,7 @@ public sealed record HostPaths(string Home)
     /// <summary>Held locked by the running supervisor.</summary>
     public string SupervisorLock => Path.Combine(Home, "supervisor.lock");
 
-    /// <summary>What the host and its supervisor have to say.</summary>
+    /// <summary>Log of the host and its supervisor.</summary>
     public string Log => Path.Combine(Home, "host.log");
 
     /// <summary>Folder of the export sockets.</summary>

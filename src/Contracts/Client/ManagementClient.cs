@@ -20,7 +20,7 @@ public sealed class ManagementClient : IDisposable
 
     /// <summary>Makes a client; nothing is connected yet.</summary>
     /// <param name="paths">Home of the host; null takes the environment's.</param>
-    /// <param name="launcher">How a missing host is started; null means that it is not.</param>
+    /// <param name="launcher">Starts a missing host; null: a missing host is not started.</param>
     public ManagementClient(HostPaths? paths = null, HostLauncher? launcher = null)
     {
         _paths = paths ?? HostPaths.FromEnvironment();

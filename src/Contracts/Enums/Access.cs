@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>How clients may use a virtual disk. Numbered as in Windows.</summary>
+/// <summary>Access of clients to a virtual disk. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<Access>))]
 public enum Access
 {

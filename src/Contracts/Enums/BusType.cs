@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>How a disk is connected. Numbered as in Windows.</summary>
+/// <summary>Bus that connects a disk. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<BusType>))]
 public enum BusType
 {

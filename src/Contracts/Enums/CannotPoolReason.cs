@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>Why a disk cannot be added to a pool. Numbered as in Windows.</summary>
+/// <summary>Reason why a disk cannot be added to a pool. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<CannotPoolReason>))]
 public enum CannotPoolReason
 {

@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>Why a virtual disk is detached. Numbered as in Windows.</summary>
+/// <summary>Reason why a virtual disk is detached. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<DetachedReason>))]
 public enum DetachedReason
 {

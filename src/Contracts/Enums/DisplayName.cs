@@ -1,8 +1,8 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>
-/// What objects show for an enumeration's value, as Windows spells it: the one table of names. A value without a row is shown
-/// as its identifier. Objects carry these texts; parameters take the identifiers.
+/// Table of the texts that objects show for values of enumerations, as Windows spells them. A value without a row is shown as its identifier. Objects
+/// carry these texts; parameters take the identifiers.
 /// </summary>
 public static class DisplayName
 {

@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>How much of a pinned file is on its tier. Numbered as in Windows.</summary>
+/// <summary>Share of a pinned file that is on its tier. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<FilePlacementStatus>))]
 public enum FilePlacementStatus
 {

@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>What is being done about a file that is pinned to a tier. Numbered as in Windows.</summary>
+/// <summary>State of the move of a pinned file to its tier. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<FileStorageTierState>))]
 public enum FileStorageTierState
 {

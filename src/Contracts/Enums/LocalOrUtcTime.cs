@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>Which clock the times of a storage job are of. Numbered as in Windows.</summary>
+/// <summary>Clock of the times of a storage job. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<LocalOrUtcTime>))]
 public enum LocalOrUtcTime
 {

@@ -1,8 +1,8 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>
-/// Which properties of objects hold a value of which enumeration: the one table. Records carry the value's text
-/// (<see cref="DisplayName"/>); a shell makes of it a value that compares with text and number.
+/// Table of the properties of objects that hold a value of an enumeration. Records carry the value's text (<see cref="DisplayName"/>); a shell makes
+/// of it a value that compares with text and number.
 /// </summary>
 public static class ObjectEnumerations
 {

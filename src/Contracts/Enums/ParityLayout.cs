@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>Where parity lies. Numbered as in Windows.</summary>
+/// <summary>Placement of parity on the columns. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<ParityLayout>))]
 public enum ParityLayout
 {

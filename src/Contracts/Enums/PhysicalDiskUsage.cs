@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>What a pool uses a physical disk for. Numbered as in Windows.</summary>
+/// <summary>Purpose of a physical disk in its pool. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<PhysicalDiskUsage>))]
 public enum PhysicalDiskUsage
 {

@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>When slabs are allocated. Numbered as in Windows.</summary>
+/// <summary>Time at which slabs are allocated. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<ProvisioningType>))]
 public enum ProvisioningType
 {

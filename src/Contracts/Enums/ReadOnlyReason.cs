@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>Why a pool is read-only. Numbered as in Windows.</summary>
+/// <summary>Reason why a pool is read-only. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<ReadOnlyReason>))]
 public enum ReadOnlyReason
 {

@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>What becomes of a storage job that was interrupted. Numbered as in Windows.</summary>
+/// <summary>Action on a storage job that was interrupted. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<RecoveryAction>))]
 public enum RecoveryAction
 {

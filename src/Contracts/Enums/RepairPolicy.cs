@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>How many virtual disks are repaired at a time. Numbered as in Windows.</summary>
+/// <summary>Number of virtual disks that are repaired at a time. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<RepairPolicy>))]
 public enum RepairPolicy
 {

@@ -3,8 +3,7 @@ using System.Text.Json.Serialization;
 namespace TierSpaces.Contracts;
 
 /// <summary>
-/// Where a storage job is in its life. Numbered as in Windows, whose name for it, JobState, means the state of a background job in a
-/// shell.
+/// State of a storage job. Numbered as in Windows, whose name for it, JobState, means the state of a background job in a shell.
 /// </summary>
 [JsonConverter(typeof(JsonStringEnumConverter<StorageJobState>))]
 public enum StorageJobState

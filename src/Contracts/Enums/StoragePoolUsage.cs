@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>What a storage pool is used for. Numbered as in Windows.</summary>
+/// <summary>Purpose of a storage pool. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<StoragePoolUsage>))]
 public enum StoragePoolUsage
 {

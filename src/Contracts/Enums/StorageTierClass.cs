@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>What part a storage tier has in its virtual disk. Numbered as in Windows.</summary>
+/// <summary>Role of a storage tier in its virtual disk. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<StorageTierClass>))]
 public enum StorageTierClass
 {

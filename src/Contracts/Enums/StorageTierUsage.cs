@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>What a storage tier is used for. Numbered as in Windows.</summary>
+/// <summary>Purpose of a storage tier. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<StorageTierUsage>))]
 public enum StorageTierUsage
 {

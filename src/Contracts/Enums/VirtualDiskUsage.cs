@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>What a virtual disk is used for. Numbered as in Windows.</summary>
+/// <summary>Purpose of a virtual disk. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<VirtualDiskUsage>))]
 public enum VirtualDiskUsage
 {

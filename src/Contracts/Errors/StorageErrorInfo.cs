@@ -26,7 +26,7 @@ public sealed record StorageErrorInfo
     /// <summary>Parameter, value, valid range and cause; empty if the message has them all.</summary>
     public string ExtendedInformation { get; init; } = "";
 
-    /// <summary>What to do; empty when nothing helps.</summary>
+    /// <summary>Action that the administrator should take; empty when no action helps.</summary>
     public string RecommendedAction { get; init; } = "";
 
     /// <summary>The object or value it is about; empty for none.</summary>

@@ -10,9 +10,9 @@ public sealed class StorageException : Exception
     /// <summary>Makes an error from a row of the table.</summary>
     /// <param name="kind">The row.</param>
     /// <param name="extended">Parameter, value, valid range and cause.</param>
-    /// <param name="action">What to do.</param>
+    /// <param name="action">Action that the administrator should take.</param>
     /// <param name="target">The object or value it is about.</param>
-    /// <param name="inner">What caused it.</param>
+    /// <param name="inner">Exception that caused the error.</param>
     public StorageException(
         StorageErrorKind kind, string extended = "", string action = "", string target = "", Exception? inner = null)
         : this(Describe(kind, extended, action, target), inner)

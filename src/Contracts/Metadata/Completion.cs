@@ -1,6 +1,6 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>What may be offered for the value of a parameter while it is typed, in PowerShell and in other shells.</summary>
+/// <summary>Completions of the value of a parameter while it is typed, in PowerShell and in other shells.</summary>
 public static class Completion
 {
     private const string FriendlyName = "FriendlyName";

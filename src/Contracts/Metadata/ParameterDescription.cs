@@ -11,10 +11,10 @@ public sealed class ParameterDescription(PropertyInfo property, VerbParameterAtt
     /// <summary>The property of the request record.</summary>
     public PropertyInfo Property => property;
 
-    /// <summary>What the record says of it.</summary>
+    /// <summary>Attribute of the parameter in the request record.</summary>
     public VerbParameterAttribute Attribute => attribute;
 
-    /// <summary>Other names.</summary>
+    /// <summary>Aliases of the parameter.</summary>
     public string[] Aliases { get; } = Split(attribute.Aliases);
 
     /// <summary>Words that are offered while a value is typed; others may be accepted too.</summary>

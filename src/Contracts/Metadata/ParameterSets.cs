@@ -16,11 +16,11 @@ public static class ParameterSets
         return (sets.Length == 0 ? [""] : sets).Where(set => given.All(parameter => parameter.IsIn(set))).ToArray();
     }
 
-    /// <summary>The set of the call, or the reason why there is none.</summary>
+    /// <summary>Returns the parameter set of the call, or the reason why there is none.</summary>
     /// <param name="verb">The verb.</param>
     /// <param name="given">Parameters that were given.</param>
-    /// <param name="problem">What is wrong, for a person; empty when nothing is.</param>
-    /// <returns>Name of the set; null when <paramref name="problem"/> says why.</returns>
+    /// <param name="problem">Reason why no set fits, in words; empty when one does.</param>
+    /// <returns>Name of the set; null when <paramref name="problem"/> gives the reason.</returns>
     public static string? Choose(VerbDescription verb, IReadOnlyCollection<ParameterDescription> given, out string problem)
     {
         problem = "";

@@ -5,14 +5,14 @@ namespace TierSpaces.Contracts;
 /// attribute and is named after its verb (<c>New-VirtualDisk</c> is <c>NewVirtualDiskRequest</c>) has all three faces.
 /// </summary>
 /// <param name="name">Verb and noun as Windows spells them.</param>
-/// <param name="help">What it does, one sentence.</param>
+/// <param name="help">Purpose of the verb, one sentence.</param>
 [AttributeUsage(AttributeTargets.Class, Inherited = false)]
 public sealed class VerbAttribute(string name, string help) : Attribute
 {
     /// <summary>Verb and noun, for example <c>New-VirtualDisk</c>.</summary>
     public string Name { get; } = name;
 
-    /// <summary>What it does, one sentence.</summary>
+    /// <summary>Purpose of the verb, one sentence.</summary>
     public string Help { get; } = help;
 
     /// <summary>The parameter set taken when several fit; empty when there is only one set.</summary>

@@ -24,7 +24,7 @@ public sealed class VerbDescription
     /// <summary>Verb and noun.</summary>
     public string Name => Verb.Name;
 
-    /// <summary>What the record says of the verb.</summary>
+    /// <summary>Attribute of the verb in the request record.</summary>
     public VerbAttribute Verb { get; }
 
     /// <summary>Type of the request record.</summary>

@@ -1,6 +1,6 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>How a parameter's text is read.</summary>
+/// <summary>Interpretation of a parameter's text.</summary>
 public enum ParameterKind
 {
     /// <summary>As the type of the property says.</summary>
@@ -30,11 +30,11 @@ public enum PipelineBinding
 /// Describes one parameter of a verb. Invariants: the property's name is the documented name; a <c>bool</c> property is a
 /// switch, <c>bool?</c> takes a value; an array takes a list; a property that is null (false for a switch) was not given.
 /// </summary>
-/// <param name="help">What it means, with unit and range.</param>
+/// <param name="help">Meaning of the parameter, with unit and range.</param>
 [AttributeUsage(AttributeTargets.Property)]
 public sealed class VerbParameterAttribute(string help) : Attribute
 {
-    /// <summary>What it means, with unit and range.</summary>
+    /// <summary>Meaning of the parameter, with unit and range.</summary>
     public string Help { get; } = help;
 
     /// <summary>Names of the parameter sets it belongs to, separated by commas; empty means every set.</summary>
@@ -49,10 +49,10 @@ public sealed class VerbParameterAttribute(string help) : Attribute
     /// <summary>Other names, separated by commas.</summary>
     public string Aliases { get; init; } = "";
 
-    /// <summary>How PowerShell's pipeline binds it.</summary>
+    /// <summary>Binding of the parameter to PowerShell's pipeline.</summary>
     public PipelineBinding Pipeline { get; init; }
 
-    /// <summary>How its text is read.</summary>
+    /// <summary>Interpretation of its text.</summary>
     public ParameterKind Kind { get; init; }
 
     /// <summary>
@@ -77,11 +77,11 @@ public sealed class VerbParameterAttribute(string help) : Attribute
     public string Default { get; init; } = "";
 
     /// <summary>
-    /// Why the parameter is refused with code 1 unless it says nothing (absent, false or <see cref="Default"/>); empty accepts.
+    /// Reason why the parameter is refused with code 1 unless it is absent, false or <see cref="Default"/>; empty: it is accepted.
     /// </summary>
     public string Refused { get; init; } = "";
 
-    /// <summary>Why the parameter is accepted and changes nothing (a warning says so); empty when it has an effect.</summary>
+    /// <summary>Reason why the parameter is accepted and changes nothing (a warning states the reason); empty when it has an effect.</summary>
     public string WithoutEffect { get; init; } = "";
 
     /// <summary>Whether Windows has no such parameter.</summary>

@@ -1,6 +1,6 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>A file, or a range of a virtual disk, that is pinned to a storage tier. What Get-FileStorageTier returns.</summary>
+/// <summary>A file, or a range of a virtual disk, that is pinned to a storage tier. Returned by Get-FileStorageTier.</summary>
 [WindowsClass("MSFT_FileStorageTier", "FilePath=Place", "DesiredStorageTierName", "PlacementStatus", "State")]
 public sealed record FileStorageTierInfo
 {
@@ -42,6 +42,6 @@ public sealed record FileStorageTierInfo
     /// <summary>Ours. Bytes of a range, whole slices; null for a file.</summary>
     public ulong? Length { get; init; }
 
-    /// <summary>Ours. What is pinned, as the table shows it: the path, or the range in words.</summary>
+    /// <summary>Ours. Pinned file or range, as the table shows it: the path, or the range in words.</summary>
     public string Place { get; init; } = "";
 }

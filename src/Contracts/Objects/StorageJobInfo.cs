@@ -14,24 +14,24 @@ public sealed record StorageJobInfo
     /// <summary>Identifier of the object on this machine.</summary>
     public string ObjectId { get; init; } = "";
 
-    /// <summary>What it does, one sentence.</summary>
+    /// <summary>Purpose of the job, one sentence.</summary>
     public string Description { get; init; } = "";
 
     /// <summary>Time spent on it, days.hours:minutes:seconds; restarts of the host are bridged.</summary>
     public string ElapsedTime { get; init; } = "";
 
-    /// <summary>0, or why it could not go on.</summary>
+    /// <summary>0, or the code of the error that stopped the job.</summary>
     public ushort ErrorCode { get; init; }
 
-    /// <summary>That in words; null when there is nothing to say.</summary>
+    /// <summary>Description of the error, in words; null without an error.</summary>
     public string? ErrorDescription { get; init; }
 
     public string JobState { get; init; } = "";
 
-    /// <summary>The step under way, or what came out in the end.</summary>
+    /// <summary>The step under way, or the outcome of the job at its end.</summary>
     public string? JobStatus { get; init; }
 
-    /// <summary>What the times are in: always "UTC Time".</summary>
+    /// <summary>Clock of the times: always "UTC Time".</summary>
     public string LocalOrUtcTime { get; init; } = "";
 
     public string[] OperationalStatus { get; init; } = [];
@@ -41,10 +41,10 @@ public sealed record StorageJobInfo
     /// <summary>0 to 100.</summary>
     public ushort PercentComplete { get; init; }
 
-    /// <summary>When the job began, or was taken up again by the present host.</summary>
+    /// <summary>Time at which the job began, or at which the present host resumed it.</summary>
     public DateTime? StartTime { get; init; }
 
-    /// <summary>How long it stays listed after its end.</summary>
+    /// <summary>Time for which the job stays listed after its end.</summary>
     public string TimeBeforeRemoval { get; init; } = "";
 
     public DateTime? TimeOfLastStateChange { get; init; }

@@ -1,6 +1,6 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>What power cuts did to a layout: what Test-StoragePowerCut returns.</summary>
+/// <summary>Result of power cuts on a layout. Returned by Test-StoragePowerCut.</summary>
 [WindowsClass(
     "TierSpaces_StoragePowerCut",
     "ResiliencySettingName", "Columns=NumberOfColumns", "Copies=NumberOfDataCopies", "Checksum", "Size:bytes", "Cuts", "CrashStates",
@@ -61,6 +61,6 @@ public sealed record StoragePowerCutInfo
     /// <summary>Seed that makes the same cuts again.</summary>
     public uint Seed { get; init; }
 
-    /// <summary>How long it took, as hours:minutes:seconds.</summary>
+    /// <summary>Duration of the test, as hours:minutes:seconds.</summary>
     public string ElapsedTime { get; init; } = "";
 }

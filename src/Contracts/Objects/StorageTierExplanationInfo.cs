@@ -1,6 +1,6 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>Why a slice of a virtual disk is where it is: what Get-StorageTierExplanation returns.</summary>
+/// <summary>Placement of a slice of a virtual disk and the reason for it. Returned by Get-StorageTierExplanation.</summary>
 [WindowsClass("TierSpaces_StorageTierExplanation", "VirtualDisk=VirtualDiskFriendlyName", "Offset", "Tier", "Explanation")]
 public sealed record StorageTierExplanationInfo
 {
@@ -23,10 +23,10 @@ public sealed record StorageTierExplanationInfo
     /// <summary>Friendly name of the tier it is on; null while nothing was written to it.</summary>
     public string? Tier { get; init; }
 
-    /// <summary>Why it is where it is, as in the heat map; null while it is nowhere.</summary>
+    /// <summary>Reason for its place, as in the heat map; null while the slice has no place.</summary>
     public string? Reason { get; init; }
 
-    /// <summary>When it came there, to the hour, UTC; null while it is nowhere.</summary>
+    /// <summary>Time at which the slice came to its place, to the hour, UTC; null while it has none.</summary>
     public DateTime? Since { get; init; }
 
     /// <summary>In requests, each of which counts half after a half-life.</summary>
@@ -35,7 +35,10 @@ public sealed record StorageTierExplanationInfo
     /// <summary>Its place among the slices that are on a tier, 1 for the hottest; null while it is nowhere.</summary>
     public uint? Rank { get; init; }
 
-    /// <summary>How many slices the tiers take that are faster than its own; on the fastest, how many that one takes. Without what is kept free.</summary>
+    /// <summary>
+    /// Number of slices that the tiers faster than its own can hold; on the fastest, the number that this tier can hold. Without the part
+    /// that is kept free.
+    /// </summary>
     public ulong Fitting { get; init; }
 
     /// <summary>Heat above which a slice comes to the next faster tier; null on the fastest and of one that is nowhere.</summary>

@@ -34,9 +34,9 @@ public sealed record StorageTierHeatInfo
     /// <summary>Friendly name of the tier it is pinned to; null for none.</summary>
     public string? PinnedTier { get; init; }
 
-    /// <summary>Why it is where it is: FirstWrite, Promoted, MadeRoom, Pinned, Cold, Reserve or Demoted; null while it is nowhere.</summary>
+    /// <summary>Reason for its place: FirstWrite, Promoted, MadeRoom, Pinned, Cold, Reserve or Demoted; null while the slice has no place.</summary>
     public string? Reason { get; init; }
 
-    /// <summary>When it came there, to the hour, UTC; null while it is nowhere.</summary>
+    /// <summary>Time at which the slice came to its place, to the hour, UTC; null while it has none.</summary>
     public DateTime? Since { get; init; }
 }

@@ -1,6 +1,6 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>A storage tier: a template of a pool, or a tier of a virtual disk. What Get-StorageTier returns.</summary>
+/// <summary>A storage tier: a template of a pool, or a tier of a virtual disk. Returned by Get-StorageTier.</summary>
 [WindowsClass(
     "MSFT_StorageTier", "FriendlyName", "TierClass", "MediaType", "ResiliencySettingName",
     "FaultDomainRedundancy=PhysicalDiskRedundancy", "Size:bytes", "FootprintOnPool:bytes", "StorageEfficiency=Size/FootprintOnPool")]

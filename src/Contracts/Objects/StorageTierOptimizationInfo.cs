@@ -1,8 +1,8 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>
-/// What an optimization of tiers came to, and how well the sizes of the tiers fit the load: what Optimize-StorageTier returns. Sizes are bytes; I/O is
-/// that of the last days, recent requests counting more.
+/// Result of an optimization of tiers, and the fit of the tier sizes to the load. Returned by Optimize-StorageTier. Sizes are in bytes. I/O is that
+/// of the last days; recent requests count more.
 /// </summary>
 [WindowsClass(
     "TierSpaces_StorageTierOptimization", "VirtualDisk=VirtualDiskFriendlyName", "State", "Promoted=BytesPromoted:bytes", "Demoted=BytesDemoted:bytes",
@@ -16,7 +16,7 @@ public sealed record StorageTierOptimizationInfo
     /// <summary>The storage job that did it.</summary>
     public string StorageJobUniqueId { get; init; } = "";
 
-    /// <summary>How it ended: Completed, Terminated, Suspended or Exception.</summary>
+    /// <summary>State in which it ended: Completed, Terminated, Suspended or Exception.</summary>
     public string State { get; init; } = "";
 
     /// <summary>Slices that were to move.</summary>
@@ -40,14 +40,14 @@ public sealed record StorageTierOptimizationInfo
     /// <summary>The tiers, fastest first.</summary>
     public StorageTierShareInfo[] Tiers { get; init; } = [];
 
-    /// <summary>How large the fastest tier would have to be, for 100, 95, … 5 percent of the I/O.</summary>
+    /// <summary>Sizes that the fastest tier needs for 100, 95, … 5 percent of the I/O.</summary>
     public PerformanceTierSizeInfo[] SizesRequired { get; init; } = [];
 
     /// <summary>All of it as the text that Windows prints.</summary>
     public string Report { get; init; } = "";
 }
 
-/// <summary>What a tier has of the I/O of its virtual disk.</summary>
+/// <summary>Share of a tier in the I/O of its virtual disk.</summary>
 public sealed record StorageTierShareInfo
 {
     public string FriendlyName { get; init; } = "";

@@ -1,6 +1,6 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>When the tiers of a pool's virtual disks are optimized without a command: what Get-StorageTierSchedule returns.</summary>
+/// <summary>Schedule of the automatic optimization of the tiers of a pool's virtual disks. Returned by Get-StorageTierSchedule.</summary>
 [WindowsClass(
     "TierSpaces_StorageTierSchedule", "StoragePool=StoragePoolFriendlyName", "TaskName", "Enabled", "Time", "Continuous", "FreeReservePercent")]
 public sealed record StorageTierScheduleInfo

@@ -16,7 +16,7 @@ public sealed record TierSpacesHostInfo
     /// <summary>Version of .NET it runs on.</summary>
     public string Runtime { get; init; } = "";
 
-    /// <summary>When it started, in UTC.</summary>
+    /// <summary>Time at which the host started, in UTC.</summary>
     public DateTime StartTime { get; init; }
 
     /// <summary>Folder of its state and sockets.</summary>
@@ -28,7 +28,7 @@ public sealed record TierSpacesHostInfo
     /// <summary>io_uring or ThreadPool.</summary>
     public string IOBackend { get; init; } = "";
 
-    /// <summary>Why this back end runs.</summary>
+    /// <summary>Reason for the choice of the back end.</summary>
     public string IOBackendReason { get; init; } = "";
 
     /// <summary>Friendly names of the open pools.</summary>

@@ -129,7 +129,7 @@ public sealed record VirtualDiskInfo
     /// <summary>Ours. Hours after which a request counts half as heat; null without tiers.</summary>
     public uint? HeatHalfLife { get; init; }
 
-    /// <summary>Ours. Where the virtual disk is served; null while detached.</summary>
+    /// <summary>Ours. URI of the export of the virtual disk; null while detached.</summary>
     public string? NbdUri { get; init; }
 
     /// <summary>Ours. Block device; null while detached, and where only the URI is served.</summary>
@@ -138,7 +138,7 @@ public sealed record VirtualDiskInfo
     /// <summary>Ours. KernelNbd, NbdFuse or NbdUri; null while detached.</summary>
     public string? AttachMethod { get; init; }
 
-    /// <summary>Ours. Why there is no block device; null when there is one.</summary>
+    /// <summary>Ours. Reason why there is no block device; null when there is one.</summary>
     public string? AttachReason { get; init; }
 
     /// <summary>Ours. Writes smaller than a sector that had to read first.</summary>

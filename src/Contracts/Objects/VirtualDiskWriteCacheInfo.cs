@@ -87,7 +87,7 @@ public sealed record VirtualDiskWriteCacheInfo
     /// <summary>None, Active, Retiring, WriteThrough, Lost, Absent while its pool is not open, or Closed while the virtual disk is not open.</summary>
     public string State { get; init; } = "";
 
-    /// <summary>Why it is in that state; null when there is nothing to say.</summary>
+    /// <summary>Reason for the state; null when there is none to report.</summary>
     public string? StateReason { get; init; }
 
     /// <summary>Percent full at which destaging starts.</summary>

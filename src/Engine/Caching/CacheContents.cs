@@ -12,7 +12,7 @@ internal sealed class CacheContents(IBackingStore backing, HeldRows rows, CacheS
 {
     private const int BlockSize = CacheRecord.BlockSize;
 
-    /// <summary>Where the newest version of each block is.</summary>
+    /// <summary>Index of the newest version of each block.</summary>
     internal CacheIndex Index { get; } = new(ringBlocks);
 
     /// <summary>The records.</summary>

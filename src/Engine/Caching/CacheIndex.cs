@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Caching;
 /// <param name="Place">See <see cref="CachePlace"/>.</param>
 internal readonly record struct CachedBlock(long Block, CachePlace Place);
 
-/// <summary>Where the newest version of a cached block is: the position of its payload, or of the record that says it is zero.</summary>
+/// <summary>Place of the newest version of a cached block: the position of its payload, or of the record that zeroes it.</summary>
 internal readonly record struct CachePlace
 {
     private readonly long _value;
@@ -59,7 +59,7 @@ internal sealed class CacheIndex
     /// <summary>Whether so many more blocks can be held without growing.</summary>
     internal bool HasRoom(int blocks) => Count + blocks <= _keys.Length / 8 * 7;
 
-    /// <summary>Where a block is, or none.</summary>
+    /// <summary>Returns the place of a block, or none.</summary>
     internal CachePlace Find(long block)
     {
         for (int slot = SlotOf(block); _keys[slot] != 0; slot = (slot + 1) & _mask)

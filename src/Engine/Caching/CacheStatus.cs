@@ -3,7 +3,7 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-/// <summary>How a write cache treats writes.</summary>
+/// <summary>State of a write cache: its treatment of writes.</summary>
 public enum WriteCacheState
 {
     /// <summary>It takes them.</summary>
@@ -34,10 +34,10 @@ internal sealed class CacheStatus(IBackingStore backing)
 {
     private readonly LaneSignal _freed = new();   // space was given free, or the state has changed
 
-    /// <summary>How the cache treats writes.</summary>
+    /// <summary>State of the cache.</summary>
     internal WriteCacheState State { get; private set; }
 
-    /// <summary>Why it is not active, or why it cannot empty itself; else empty.</summary>
+    /// <summary>Reason why the cache is not active, or why it cannot empty itself; else empty.</summary>
     internal string Reason { get; private set; } = "";
 
     /// <summary>Whether it is lost because none of its disks is there: it may be opened again when one is back.</summary>

@@ -61,7 +61,7 @@ public sealed class WriteCache : IBlockStore
         _zeroes = new CacheZeroes(lane, backing, locks, _rows, contents.Index, _ring, retirement, _writes, backingWrites, _flusher, _status, Counters);
     }
 
-    /// <summary>How it treats writes.</summary>
+    /// <summary>State of the cache: its treatment of writes.</summary>
     public WriteCacheState State => _status.State;
 
     /// <summary>Whether its virtual disk cannot be used because of it.</summary>
@@ -70,7 +70,7 @@ public sealed class WriteCache : IBlockStore
     /// <summary>Whether it is lost because none of its disks is there: it may be opened again when one is back.</summary>
     public bool AwaitsDisks => _status.AwaitsDisks;
 
-    /// <summary>Why it is not active, why it cannot empty itself, or what of it was lost and has not been written since; else empty.</summary>
+    /// <summary>Reason why the cache is not active or cannot empty itself, or its blocks that were lost and not written since; else empty.</summary>
     public string StateReason => _status.Reason.Length > 0 ? _status.Reason : _losses.Describe();
 
     /// <summary>Whether something of it was lost since it was opened and has not been written since.</summary>
@@ -79,7 +79,7 @@ public sealed class WriteCache : IBlockStore
     /// <summary>Counts of events since it was opened.</summary>
     public WriteCacheCounters Counters { get; } = new();
 
-    /// <summary>When and how fast it destages; takes effect at once.</summary>
+    /// <summary>Settings that control when and how fast the cache destages. Changes take effect at once.</summary>
     public DestageSettings Settings
     {
         get => _goal.Settings;

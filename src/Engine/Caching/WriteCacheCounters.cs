@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Caching;
 
-/// <summary>Why a write went where it went.</summary>
+/// <summary>Reason for the destination of a write.</summary>
 public enum WriteReason
 {
     /// <summary>To the cache.</summary>

@@ -19,7 +19,7 @@ public sealed record WriteCacheOptions
     /// <summary>Length of the ring in bytes, anchors included; a multiple of 4096, at least 64 KiB.</summary>
     public required long Length { get; init; }
 
-    /// <summary>When and how fast data is destaged.</summary>
+    /// <summary>Settings that control when and how fast data is destaged.</summary>
     public required DestageSettings Destage { get; init; }
 
     /// <summary>Records durably that a copy misses records.</summary>

@@ -49,7 +49,7 @@ public static unsafe class DiskImage
         _ = Libc.SyncFolder(Path.GetDirectoryName(path)!);
     }
 
-    /// <summary>Why <see cref="Create"/> could not begin: something is at the path, or its folder is not there. Null where it could.</summary>
+    /// <summary>Returns the reason why <see cref="Create"/> could not begin: the path exists, or its directory does not. Null if it could.</summary>
     public static IOException? WhyNotCreated(string path, long size) =>
         Path.Exists(path) ? Failure(path, size, Errno.EEXIST)
         : !Directory.Exists(Path.GetDirectoryName(path)) ? Failure(path, size, Errno.ENOENT)

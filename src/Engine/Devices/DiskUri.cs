@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Devices;
 
-/// <summary>How the disks of the engine are named.</summary>
+/// <summary>Kind of a disk, named by the scheme of its URI.</summary>
 public enum DiskKind
 {
     /// <summary>An image file: <c>file:/path</c>.</summary>

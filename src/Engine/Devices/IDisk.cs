@@ -18,7 +18,7 @@ public enum MediaType
     SCM = 5,
 }
 
-/// <summary>How a disk is connected, numbered as in Windows.</summary>
+/// <summary>Bus that connects a disk, numbered as in Windows.</summary>
 public enum BusType
 {
     /// <summary>Not known.</summary>
@@ -79,21 +79,21 @@ public enum BusType
     SCM = 18,
 }
 
-/// <summary>What a disk is, as the system or the user describes it. Never what identifies it in a pool: that is its label.</summary>
-/// <param name="Uri">How it was opened: <c>file:</c>, <c>block:</c> or <c>emulated:</c> and a path.</param>
+/// <summary>Properties of a disk, as the system or the user describes them. They never identify the disk in a pool: its label does.</summary>
+/// <param name="Uri">URI by which it was opened: <c>file:</c>, <c>block:</c> or <c>emulated:</c> and a path.</param>
 /// <param name="DeviceKey">Identity of the device itself (device and inode, or major:minor), to tell a clone from a second path.</param>
 /// <param name="SizeBytes">Capacity in bytes.</param>
 /// <param name="LogicalSectorSize">512 or 4096.</param>
 /// <param name="PhysicalSectorSize">512 or 4096, at least the logical size.</param>
 /// <param name="MediaType">Kind of medium.</param>
-/// <param name="BusType">How it is connected.</param>
+/// <param name="BusType">Bus that connects it.</param>
 /// <param name="SpindleSpeed">Revolutions per minute, 0 for none, 4294967295 for unknown (as Windows).</param>
 /// <param name="IsWriteCacheEnabled">Whether completed writes may be volatile.</param>
 /// <param name="SerialNumber">Serial number, or empty.</param>
 /// <param name="Model">Model, or empty.</param>
 /// <param name="Manufacturer">Manufacturer, or empty.</param>
 /// <param name="FirmwareVersion">Firmware, or empty.</param>
-/// <param name="CannotPoolReason">Why the disk may not be pooled, or empty when it may (checked from the system, not from its contents).</param>
+/// <param name="CannotPoolReason">Reason why the disk may not be pooled, from the system and not from its contents; empty when it may.</param>
 public sealed record DiskIdentity(
     string Uri,
     string DeviceKey,
@@ -113,7 +113,7 @@ public sealed record DiskIdentity(
 /// <summary>A member disk as the pool sees it: a store whose unit is its logical sector, opened exclusively.</summary>
 public interface IDisk : IBlockStore
 {
-    /// <summary>What the disk is.</summary>
+    /// <summary>Properties of the disk.</summary>
     DiskIdentity Identity { get; }
 
     /// <summary>

@@ -59,8 +59,8 @@ public interface IDiskFactory
     /// <c>emulated:/path?profile=HDD10K</c>.
     /// </summary>
     /// <param name="lane">Lane that will use the disk.</param>
-    /// <param name="uri">Where the disk is.</param>
-    /// <param name="overrides">What is known of the disk instead of what the system says.</param>
+    /// <param name="uri">URI of the disk.</param>
+    /// <param name="overrides">Properties that replace those the system reports.</param>
     /// <param name="use">Opened for writing, a disk has no other opener; opened for reading, none that writes.</param>
     /// <exception cref="DiskOpenException">It could not be opened; nothing was changed.</exception>
     IDisk Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite);

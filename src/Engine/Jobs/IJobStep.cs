@@ -20,13 +20,16 @@ public interface IJobStep
     /// </summary>
     LaneTask<JobAdvance> Advance(long cursor);
 
-    /// <summary>Where a step with long pieces lets itself be held back; null for a step whose pieces are short.</summary>
+    /// <summary>Points at which a step with long pieces can be held back; null for a step whose pieces are short.</summary>
     JobBreaks? Breaks => null;
 
-    /// <summary>What came out of it, for people; empty when there is nothing to say.</summary>
+    /// <summary>Outcome of the step, in words; empty when there is none to report.</summary>
     string Outcome => "";
 
-    /// <summary>The job begins again: what could not be done before may be possible now. What has been done still counts for the outcome.</summary>
+    /// <summary>
+    /// Called when the job begins again: work that failed before may succeed now. Work that has been done still counts for the
+    /// outcome.
+    /// </summary>
     void Reset()
     {
     }
@@ -35,10 +38,10 @@ public interface IJobStep
     LaneTask<Nothing> Ended() => LaneTask.FromResult<Nothing>(default);
 }
 
-/// <summary>What one piece came to.</summary>
-/// <param name="Cursor">Where the next piece begins.</param>
+/// <summary>Result of one piece.</summary>
+/// <param name="Cursor">Position at which the next piece begins.</param>
 /// <param name="Bytes">Bytes this piece went through, of those in <see cref="IJobStep.BytesTotal"/>.</param>
 /// <param name="IsDone">Whether the step has ended.</param>
-/// <param name="Error">Why the job cannot go on; <see cref="IoError.None"/> while it can.</param>
-/// <param name="Reason">That in words.</param>
+/// <param name="Error">Error because of which the job cannot go on; <see cref="IoError.None"/> while it can.</param>
+/// <param name="Reason">Reason of the error, in words.</param>
 public readonly record struct JobAdvance(long Cursor, long Bytes, bool IsDone, IoError Error = IoError.None, string Reason = "");

@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Jobs;
 /// <summary>The jobs of a host: those at work and, for ten minutes, those that have ended.</summary>
 public sealed class JobList(ILane lane)
 {
-    /// <summary>How long a job that has ended stays listed, in nanoseconds.</summary>
+    /// <summary>Time for which a job that has ended stays listed, in nanoseconds.</summary>
     public const long RemovalNs = 600_000_000_000;
 
     private readonly List<StorageJob> _jobs = [];
@@ -34,8 +34,8 @@ public sealed class JobList(ILane lane)
         return job;
     }
 
-    /// <summary>Ends the jobs that are meant, each after its piece under way, and completes when they have ended.</summary>
-    /// <param name="isMeant">Which.</param>
+    /// <summary>Ends the selected jobs, each after its piece under way, and completes when they have ended.</summary>
+    /// <param name="isMeant">Selects the jobs.</param>
     /// <param name="end">Terminated: for good. Suspended: they go on when their pool is open again.</param>
     public async LaneTask<Nothing> Stop(Predicate<StorageJob> isMeant, JobState end)
     {

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Jobs;
 
-/// <summary>How much of the machine jobs may have.</summary>
+/// <summary>Limits on the share of the machine that jobs may use.</summary>
 public sealed record JobPacing
 {
     /// <summary>Percent of the time that all jobs of a pool together spend on its disks while clients use them, 1 to 100.</summary>
@@ -32,7 +32,7 @@ public sealed class JobPacer(ILane lane, JobPacing pacing, Func<(long Completed,
 
     /// <summary>Completes when the next piece may begin.</summary>
     /// <param name="bytes">Bytes the last piece went through.</param>
-    /// <param name="elapsedNs">How long it took.</param>
+    /// <param name="elapsedNs">Duration of the last piece.</param>
     public LaneTask Pause(long bytes, long elapsedNs)
     {
         (long completed, int underWay) = foreground();

@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Jobs;
 
-/// <summary>Where a job is in its life. Numbered as Windows numbers them.</summary>
+/// <summary>State of a job. Numbered as Windows numbers them.</summary>
 public enum JobState
 {
     /// <summary>Asked for, not begun.</summary>

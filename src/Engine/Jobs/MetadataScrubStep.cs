@@ -7,8 +7,8 @@ namespace TierSpaces.Engine.Jobs;
 
 /// <summary>Verifies the pool's own records on every disk and heals what is wrong. A piece is one disk; the cursor is its number.</summary>
 /// <param name="pool">The pool.</param>
-/// <param name="findings">What was healed is added to it.</param>
-/// <param name="note">Told of every finding, for the reliability counters of the disk.</param>
+/// <param name="findings">Receives the number of repairs.</param>
+/// <param name="note">Called for every finding, for the reliability counters of the disk.</param>
 public sealed class MetadataScrubStep(Pool pool, ScrubFindings findings, Action<DiskDescription, DiskFinding, int> note) : IJobStep
 {
     /// <inheritdoc/>

@@ -8,8 +8,8 @@ using TierSpaces.Engine.VirtualDisks;
 namespace TierSpaces.Engine.Jobs;
 
 /// <summary>
-/// Brings the slices of a tiered disk to the tiers that they belong on, by a plan made when it begins. A piece is a few moves. What has moved
-/// the metadata says; taken up again it makes a new plan.
+/// Moves the slices of a tiered disk to the tiers that they belong on, by a plan made when it begins. A piece is a few moves. The metadata records
+/// which slices have moved; a resumed step makes a new plan.
 /// </summary>
 public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings settings) : IJobStep
 {
@@ -26,13 +26,13 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
     /// <inheritdoc/>
     public JobBreaks Breaks { get; } = new();
 
-    /// <summary>What it does; null before it began.</summary>
+    /// <summary>Plan that the step carries out; null before it began.</summary>
     public TierPlan? Plan => _plan;
 
     /// <summary>The tiers that the plan counts, fastest first.</summary>
     public ImmutableArray<TierDescription> Tiers { get; private set; } = [];
 
-    /// <summary>How well the sizes of the tiers fit the load, when it ended; null before that.</summary>
+    /// <summary>Report on the fit of the tier sizes to the load at the end of the step; null before that.</summary>
     public TierReport? Report { get; private set; }
 
     /// <summary>Whether it may leave something undone, for its plan may have only so many bytes.</summary>

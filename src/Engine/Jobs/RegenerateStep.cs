@@ -5,8 +5,8 @@ using TierSpaces.Engine.VirtualDisks;
 namespace TierSpaces.Engine.Jobs;
 
 /// <summary>
-/// Moves the slabs of a virtual disk off disks that are to be left: from the disk itself while it is there, else from the other copies. A
-/// piece is one slab. What has moved the metadata says; its cursor only counts.
+/// Moves the slabs of a virtual disk off disks that are to be left: from the disk itself while it is there, else from the other copies. A piece is
+/// one slab. The metadata records which slabs have moved; the cursor of the step only counts.
 /// </summary>
 public sealed class RegenerateStep(SlabMover mover, OpenVirtualDisk disk, long slabBytes) : IJobStep
 {

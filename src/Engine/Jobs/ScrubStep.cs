@@ -12,7 +12,7 @@ public sealed class ScrubStep(Space space, string tier = "") : IJobStep
     /// <inheritdoc/>
     public long BytesTotal => space.ScrubBytes;
 
-    /// <summary>What was found since this process took the step up.</summary>
+    /// <summary>Findings since this process began or resumed the step.</summary>
     public ScrubFindings Findings { get; } = new();
 
     /// <inheritdoc/>

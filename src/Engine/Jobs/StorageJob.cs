@@ -10,13 +10,13 @@ public sealed record JobSpec
     /// <summary>Identity; that of the record it is resumed from.</summary>
     public required Guid Id { get; init; }
 
-    /// <summary>What it is.</summary>
+    /// <summary>Kind of the job.</summary>
     public required JobKind Kind { get; init; }
 
     /// <summary>Name users see: Repair, Scrub …</summary>
     public required string Name { get; init; }
 
-    /// <summary>What it does, one sentence.</summary>
+    /// <summary>Purpose of the job, one sentence.</summary>
     public string Description { get; init; } = "";
 
     /// <summary>Pool it works in.</summary>
@@ -28,10 +28,10 @@ public sealed record JobSpec
     /// <summary>Its stages, in order.</summary>
     public required IReadOnlyList<IJobStep> Steps { get; init; }
 
-    /// <summary>Where a former process left it; null for a new one.</summary>
+    /// <summary>Progress at which an earlier process left the job; null for a new job.</summary>
     public JobProgress? Resumed { get; init; }
 
-    /// <summary>Makes the state durable; null says that the job has ended. A failure costs what would be done twice, no more.</summary>
+    /// <summary>Makes the progress durable; null: the job has ended. If it fails, some work is repeated, with no other effect.</summary>
     public required Func<JobProgress?, LaneTask<Nothing>> Save { get; init; }
 }
 
@@ -95,25 +95,25 @@ public sealed class StorageJob
     /// <summary>Identity, name, target.</summary>
     public JobSpec Spec => _spec;
 
-    /// <summary>Where it is in its life.</summary>
+    /// <summary>State of the job.</summary>
     public JobState State { get; private set; } = JobState.New;
 
-    /// <summary>The step under way, or what came out in the end.</summary>
+    /// <summary>The step under way, or the outcome of the job at its end.</summary>
     public string Status { get; private set; } = "";
 
-    /// <summary>Why it could not go on; <see cref="IoError.None"/> otherwise.</summary>
+    /// <summary>Error that stopped the job; <see cref="IoError.None"/> otherwise.</summary>
     public IoError Error { get; private set; }
 
-    /// <summary>That in words.</summary>
+    /// <summary>Reason of the error, in words.</summary>
     public string ErrorDescription { get; private set; } = "";
 
-    /// <summary>When it was asked for.</summary>
+    /// <summary>Time at which the job was requested.</summary>
     public DateTimeOffset TimeSubmitted { get; }
 
-    /// <summary>When it began in this process.</summary>
+    /// <summary>Time at which the job began in this process.</summary>
     public DateTimeOffset StartTime { get; private set; }
 
-    /// <summary>When <see cref="State"/> last changed.</summary>
+    /// <summary>Time of the last change of <see cref="State"/>.</summary>
     public DateTimeOffset TimeOfLastStateChange { get; private set; }
 
     /// <summary>Bytes gone through.</summary>
@@ -139,7 +139,7 @@ public sealed class StorageJob
     /// <summary>The step under way; null when the last one has ended.</summary>
     internal IJobStep? Step => _step < _spec.Steps.Count ? _spec.Steps[_step] : null;
 
-    /// <summary>When it ended, on the lane's clock.</summary>
+    /// <summary>Time at which the job ended, on the lane's clock.</summary>
     internal long EndNs => _endNs;
 
     /// <summary>Completes when the job has ended.</summary>

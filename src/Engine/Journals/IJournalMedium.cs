@@ -3,8 +3,8 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Journals;
 
 /// <summary>
-/// Where a journal's ring lives: equal copies on distinct disks. The medium decides what becomes of a copy that fails; an error
-/// it returns means that no copy is left.
+/// Medium of a journal's ring: equal copies on distinct disks. The medium decides how to treat a copy that fails; an error it returns means that no
+/// copy is left.
 /// </summary>
 public interface IJournalMedium
 {

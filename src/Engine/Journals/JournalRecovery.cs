@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Journals;
 
-/// <summary>What came of opening a journal.</summary>
+/// <summary>Result of opening a journal.</summary>
 public enum JournalState
 {
     /// <summary>The chain is whole on every live copy, durably.</summary>

@@ -71,7 +71,7 @@ internal static unsafe class FileCalls
         };
     }
 
-    /// <summary>Whatever close answers, the descriptor is gone: repeating it might close another's.</summary>
+    /// <summary>Closes a descriptor. The result is ignored: the descriptor is closed in any case, and a second close might close another's.</summary>
     private static int Close(int descriptor)
     {
         _ = Libc.Close(descriptor);

@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Lanes;
 
-/// <summary>What a lane can do to a file.</summary>
+/// <summary>Operation of a lane on a file.</summary>
 internal enum FileOpcode : byte
 {
     /// <summary>pread into the buffer.</summary>
@@ -28,8 +28,8 @@ internal enum FileOpcode : byte
 }
 
 /// <summary>One request on one file. Buffers belong to it until it completes.</summary>
-/// <param name="Opcode">What to do.</param>
-/// <param name="File">On what.</param>
+/// <param name="Opcode">Operation.</param>
+/// <param name="File">File that the operation is on.</param>
 /// <param name="Buffer">Address of the data, for reads and writes.</param>
 /// <param name="Offset">First byte.</param>
 /// <param name="Length">Bytes; at most 2 GiB − 4 KiB for reads and writes.</param>

@@ -5,7 +5,7 @@ namespace TierSpaces.Engine.Lanes;
 /// <summary>A connected stream socket served by a lane. At most one receive and one send are pending at a time.</summary>
 public interface ILaneSocket
 {
-    /// <summary>Who is at the other end, for messages.</summary>
+    /// <summary>Name of the peer, for messages.</summary>
     string Peer { get; }
 
     /// <summary>Bytes that the other end, or the system for it, has taken so far.</summary>

@@ -58,10 +58,10 @@ public abstract class Lane : ILane, IDisposable
     /// <inheritdoc/>
     public string Name { get; }
 
-    /// <summary>How this lane does its I/O.</summary>
+    /// <summary>I/O backend of this lane.</summary>
     public abstract LaneBackend Backend { get; }
 
-    /// <summary>The backend and why it was taken, for people.</summary>
+    /// <summary>The backend and the reason for its choice, in words.</summary>
     public string BackendReason { get; internal set; } = string.Empty;
 
     /// <inheritdoc/>
@@ -158,8 +158,8 @@ public abstract class Lane : ILane, IDisposable
     }
 
     /// <summary>
-    /// Ends the lane after the file operations in flight and waits for its thread; called from another thread. What still
-    /// waits on a timer or a socket never completes: its owner ends it first.
+    /// Ends the lane after the file operations in flight and waits for its thread; called from another thread. Operations that still wait on a timer
+    /// or a socket never complete: their owner ends them first.
     /// </summary>
     public void Dispose()
     {

@@ -2,7 +2,7 @@ using TierSpaces.Engine.Lanes.Uring;
 
 namespace TierSpaces.Engine.Lanes;
 
-/// <summary>How a lane does its I/O.</summary>
+/// <summary>I/O backend of a lane.</summary>
 public enum LaneBackend
 {
     /// <summary>One io_uring.</summary>

@@ -15,7 +15,7 @@ internal sealed class TimerHeap
 
     internal int Count { get; private set; }
 
-    /// <summary>When the earliest fires; valid while <see cref="Count"/> &gt; 0.</summary>
+    /// <summary>Time at which the earliest timer fires; valid while <see cref="Count"/> &gt; 0.</summary>
     internal long EarliestNs => _timers[0].DueNs;
 
     internal void Add(long dueNs, LaneCompletion<Nothing> completion)

@@ -101,8 +101,8 @@ public sealed unsafe class BufferPool : IDisposable
     }
 
     /// <summary>
-    /// Where the data of a read into <paramref name="target"/> is: there, or in a buffer that takes its place. The caller owns the
-    /// result instead of <paramref name="target"/>, the whole of what it rented.
+    /// Returns the buffer that holds the data of a read into <paramref name="target"/>: this buffer itself, or one that replaces it. The caller owns
+    /// the result instead of <paramref name="target"/>, the whole of what it rented.
     /// </summary>
     public IoBuffer Settle(IoBuffer target) => _kept.Settle(target);
 

@@ -12,8 +12,8 @@ namespace TierSpaces.Engine.Primitives;
 /// CRC-32C (Castagnoli, reflected polynomial 0x82F63B78, initial and final inversion), the checksum of every record and
 /// every block. The processor has two units that can sum: its CRC instruction (a latency of three cycles, one result a cycle) and
 /// carry-less multiplication, which folds 16 bytes into the next. A block of 4 KiB keeps both busy: its first part is folded in four
-/// strands while three streams of the instruction take the rest, and all are joined at the end. How much each unit is given depends on
-/// the processor, since some multiply at half the rate of others: two mixes race once.
+/// strands while three streams of the instruction take the rest, and all are joined at the end. The share of each unit depends on the processor,
+/// since some multiply at half the rate of others: two mixes race once.
 /// </summary>
 public static class Crc32c
 {
@@ -24,7 +24,7 @@ public static class Crc32c
     private static readonly Vector128<ulong> s_overStrands = FoldBy(512);   // strand to strand's next
     private static readonly Vector128<ulong> s_overOne = FoldBy(128);       // strand to neighbour
 
-    /// <summary>How much of a stretch the streams take.</summary>
+    /// <summary>Share of a stretch that the streams take.</summary>
     private interface IMix
     {
         /// <summary>Rounds of 64 folded bytes.</summary>
@@ -235,7 +235,8 @@ public static class Crc32c
     }
 
     /// <summary>
-    /// Which mix is the faster one here: some microseconds, once, beside the time to compile both. Both give the same sum, so nothing else depends on it.
+    /// Measures which mix is the faster one on this processor. This takes some microseconds, once, besides the time to compile both. Both give the
+    /// same sum, so nothing else depends on the result.
     /// </summary>
     private static class Race
     {

@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Primitives;
 
-/// <summary>How a write is to be done.</summary>
+/// <summary>Options of a write.</summary>
 [Flags]
 public enum WriteFlags
 {
@@ -24,7 +24,7 @@ public enum WriteFlags
 /// <param name="MaxTransfer">Largest single read or write, in bytes.</param>
 public readonly record struct StoreGeometry(long Length, int BlockSize, int AtomicSize, int MaxTransfer);
 
-/// <summary>What a range of a store holds.</summary>
+/// <summary>State of a range of a store.</summary>
 [Flags]
 public enum ExtentState
 {

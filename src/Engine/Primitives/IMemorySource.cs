@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace TierSpaces.Engine.Primitives;
 
-/// <summary>Where a <see cref="BufferPool"/> gets the memory that its buffers are made of, a stretch at a time.</summary>
+/// <summary>Source of the memory that the buffers of a <see cref="BufferPool"/> are made of, a stretch at a time.</summary>
 internal unsafe interface IMemorySource
 {
     /// <summary>

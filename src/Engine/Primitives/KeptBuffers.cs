@@ -50,8 +50,8 @@ internal sealed unsafe class KeptBuffers(BufferPool pool)
     internal void Displace(IoBuffer asked, IoBuffer answer) => _displaced.Add((asked, answer));
 
     /// <summary>
-    /// Where the data of a read into <paramref name="target"/> is: there, or in a buffer that takes its place. The caller owns the
-    /// result instead of <paramref name="target"/>, the whole of what it rented.
+    /// Returns the buffer that holds the data of a read into <paramref name="target"/>: this buffer itself, or one that replaces it. The caller owns
+    /// the result instead of <paramref name="target"/>, the whole of what it rented.
     /// </summary>
     internal IoBuffer Settle(IoBuffer target) => _displaced.Count == 0 ? target : SettleDisplaced(target);
 

@@ -118,7 +118,7 @@ internal sealed class ChecksumPage
         NoteChanged(block);
     }
 
-    /// <summary>What the block held is lost: an error from now on, until it is written or zeroed.</summary>
+    /// <summary>Marks the data of a block as lost: reads return an error from now on, until the block is written or zeroed.</summary>
     internal void Poison(int block)
     {
         _logged.Retain(in _entries);

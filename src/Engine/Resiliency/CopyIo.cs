@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>Equal copies, each on a disk of its own: the copies of a column of a mirror, or those of a ring.</summary>
-/// <typeparam name="TRange">What says which bytes of the copies a request is about.</typeparam>
+/// <typeparam name="TRange">Type of the range of a request in the copies.</typeparam>
 internal interface ICopies<TRange>
 {
     /// <summary>Copies, one to three.</summary>
@@ -22,7 +22,7 @@ internal interface ICopies<TRange>
     LaneTask<IoError> WriteCopy(TRange range, int copy, IoBuffer source);
 }
 
-/// <summary>How a request to every copy ended.</summary>
+/// <summary>Result of a request to every copy.</summary>
 /// <param name="Copies">Copies there are.</param>
 /// <param name="Version">Version of the members when the request began.</param>
 /// <param name="Error0">Outcome of the first copy.</param>
@@ -67,8 +67,8 @@ internal static class CopyIo
 {
     /// <summary>Writes every copy side by side.</summary>
     /// <param name="copies">The copies.</param>
-    /// <param name="range">Which bytes.</param>
-    /// <param name="source">What is written.</param>
+    /// <param name="range">Range to write.</param>
+    /// <param name="source">Data to write.</param>
     /// <param name="version">Version of the members.</param>
     internal static async LaneTask<CopyOutcome> WriteAll<TRange>(ICopies<TRange> copies, TRange range, IoBuffer source, int version)
     {
@@ -101,9 +101,9 @@ internal static class CopyIo
 
     /// <summary>Reads from one copy after the other until one answers.</summary>
     /// <param name="copies">The copies.</param>
-    /// <param name="range">Which bytes.</param>
+    /// <param name="range">Range to read.</param>
     /// <param name="except">A copy that is not asked; −1: none.</param>
-    /// <param name="target">Where to.</param>
+    /// <param name="target">Buffer for the data.</param>
     internal static async LaneTask<IoError> ReadAny<TRange>(ICopies<TRange> copies, TRange range, int except, IoBuffer target)
     {
         IoError error = IoError.Io;

@@ -9,10 +9,10 @@ namespace TierSpaces.Engine.Resiliency;
 /// </summary>
 internal interface IBackingStore : IBlockStore, IRingStorage
 {
-    /// <summary>Why it takes no more requests; <see cref="IoError.None"/> while it does.</summary>
+    /// <summary>Error because of which the store takes no more requests; <see cref="IoError.None"/> while it serves.</summary>
     IoError Fault { get; }
 
-    /// <summary>Why, in words.</summary>
+    /// <summary>Reason of the fault, in words.</summary>
     string FaultReason { get; }
 
     /// <summary>Length in bytes.</summary>

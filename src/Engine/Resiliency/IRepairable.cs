@@ -5,10 +5,10 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>Something with copies that may have missed writes while their disks were away.</summary>
 public interface IRepairable
 {
-    /// <summary>Why it takes no more requests; <see cref="IoError.None"/> while it does.</summary>
+    /// <summary>Error because of which the object takes no more requests; <see cref="IoError.None"/> while it serves.</summary>
     IoError Fault { get; }
 
-    /// <summary>Why, in words.</summary>
+    /// <summary>Reason of the fault, in words.</summary>
     string FaultReason { get; }
 
     /// <summary>Bytes that <see cref="Resync"/> would look at now: stale copies on disks that are there.</summary>

@@ -5,10 +5,10 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>Where one slab of a row is.</summary>
+/// <summary>Place of one slab of a row.</summary>
 /// <param name="Disk">Number of the member disk in its pool.</param>
-/// <param name="PagesOffset">Where its checksum pages start, in bytes on the disk.</param>
-/// <param name="DataOffset">Where its data starts.</param>
+/// <param name="PagesOffset">Offset of its checksum pages on the disk, in bytes.</param>
+/// <param name="DataOffset">Offset of its data on the disk, in bytes.</param>
 public readonly record struct SlabPlace(int Disk, long PagesOffset, long DataOffset)
 {
     /// <summary>Returns the offset of a checksum page on the disk, in bytes.</summary>
@@ -86,7 +86,7 @@ public interface ISpaceHost : IMemberHost
     LaneTask<IoError> ClearLogStale(uint space, int copy);
 }
 
-/// <summary>What a space finds out about a member disk.</summary>
+/// <summary>Finding of a space about a member disk.</summary>
 public enum DiskFinding
 {
     /// <summary>A block or sector was not what its checksum says.</summary>

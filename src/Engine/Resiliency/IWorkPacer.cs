@@ -12,7 +12,7 @@ public interface IWorkPacer
     LaneTask<bool> Done(long bytes);
 }
 
-/// <summary>How repair or a move ended.</summary>
+/// <summary>Result of a repair or a move.</summary>
 public enum RepairEnd
 {
     /// <summary>All of it is done.</summary>

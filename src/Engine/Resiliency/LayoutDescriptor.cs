@@ -17,15 +17,15 @@ internal sealed record LayoutDescriptor(string Name, Func<SpaceShape, ILayout> L
     internal static LayoutDescriptor Parity { get; } = new("Parity", static shape => new ParityLayout(shape), static parts => new ParityEngine(parts));
 }
 
-/// <summary>What an engine is made of.</summary>
-/// <param name="Space">What all parts of the space use.</param>
+/// <summary>Parts that an engine is made of.</summary>
+/// <param name="Space">Context that all parts of the space share.</param>
 /// <param name="Integrity">Checksum entries.</param>
 /// <param name="Changes">Entries that the log does not hold yet.</param>
 /// <param name="FirstWrites">First-write journal.</param>
 /// <param name="Log">Integrity log.</param>
 /// <param name="Stale">Stale marks.</param>
 /// <param name="Flusher">Flushes of the space and of its disks.</param>
-/// <param name="Lost">Blocks that no position could give.</param>
+/// <param name="Lost">Blocks that no position could return.</param>
 internal sealed record EngineParts(
     SpaceContext Space, IntegrityStore Integrity, ChangedEntries Changes, FirstWrites FirstWrites, SpaceLog Log, StaleMap Stale, SpaceFlusher Flusher,
     LostBlocks Lost);

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. A block is marked as changed from its change until it is captured, and as flushing from its capture until it is appended or taken back.
 //  2. The counts are those of the marks; the count of pending entries is that of the records which are appended and not durable.
 
-/// <summary>Which entries of a page the log lacks.</summary>
+/// <summary>Entries of a page that the log lacks.</summary>
 internal struct PageChanges
 {
     private const int Words = ChecksumPage.Blocks / 64;
@@ -57,7 +57,7 @@ internal struct PageChanges
         RequireCounts();
     }
 
-    /// <summary>What was to be logged of a block is not.</summary>
+    /// <summary>Drops the pending change of a block: it is not logged.</summary>
     internal void Forget(int block)
     {
         _changedCount -= ClearBit(ref _changed, block);

@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. A request that uses a page holds a pin of it, and releases it once.
 //  2. Until a page is loaded only its loader uses it.
 
-/// <summary>Who uses a page: requests by pins, and the cache, which looks whether it was touched.</summary>
+/// <summary>Users of a page: requests, which pin it, and the cache, which checks whether the page was referenced.</summary>
 internal struct PageUse
 {
     private int _pins;

@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. A copy that was dropped takes no part until all of it has been copied again, whether it is marked or not.
 //  2. The last good copy is never marked.
 
-/// <summary>Which copies of a ring take part, reading and writing one of them, and their stale marks. A range is an offset in the ring.</summary>
+/// <summary>Copies of a ring: those that take part, reads and writes of one of them, and their stale marks. A range is an offset in the ring.</summary>
 internal sealed class RingCopies : ICopies<long>
 {
     private readonly SpaceMembers _members;

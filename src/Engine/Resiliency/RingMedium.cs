@@ -36,7 +36,7 @@ internal sealed class RingMedium : IJournalMedium
     /// <inheritdoc/>
     public int Blocks => _options.Blocks;
 
-    /// <summary>What it is, for messages.</summary>
+    /// <summary>Name of the ring, for messages.</summary>
     internal string Name => _options.Name;
 
     /// <summary>Bytes written, for the counters.</summary>

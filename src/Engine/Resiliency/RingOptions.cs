@@ -5,7 +5,7 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>Everything a ring over slabs of a pool is made with.</summary>
 internal sealed record RingOptions
 {
-    /// <summary>What it is, for messages.</summary>
+    /// <summary>Name of the ring, for messages.</summary>
     internal required string Name { get; init; }
 
     /// <summary>Per copy, the slabs that follow each other in the ring; each copy on a disk of its own.</summary>

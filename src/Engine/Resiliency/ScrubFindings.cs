@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>What verifying a space found. A copy of a block counts as one block.</summary>
+/// <summary>Findings of the verification of a space. A copy of a block counts as one block.</summary>
 public sealed class ScrubFindings
 {
     /// <summary>Copies of written blocks that were read and judged.</summary>
@@ -51,9 +51,9 @@ public sealed class ScrubFindings
     }
 }
 
-/// <summary>What one stride of verifying came to.</summary>
-/// <param name="Cursor">Where the next one begins.</param>
+/// <summary>Result of one stride of a verification.</summary>
+/// <param name="Cursor">Position at which the next stride begins.</param>
 /// <param name="Bytes">Bytes of <see cref="Space.ScrubBytes"/> it went over.</param>
 /// <param name="IsDone">Whether the end is reached.</param>
-/// <param name="Error">Why it cannot go on; a lost block is a finding and no such error.</param>
+/// <param name="Error">Error because of which it cannot go on; a lost block is a finding and no such error.</param>
 public readonly record struct ScrubStride(long Cursor, long Bytes, bool IsDone, IoError Error);

@@ -71,10 +71,10 @@ public sealed class Space : IBackingStore, IRepairable
     /// <summary>Shape.</summary>
     public SpaceShape Shape => _context.Shape;
 
-    /// <summary>Why the space takes no more requests; <see cref="IoError.None"/> while it does.</summary>
+    /// <summary>Error because of which the space takes no more requests; <see cref="IoError.None"/> while it serves.</summary>
     public IoError Fault => _status.Fault;
 
-    /// <summary>Why, in words.</summary>
+    /// <summary>Reason of the fault, in words.</summary>
     public string FaultReason => _status.FaultReason;
 
     /// <summary>Number of a disk whose host file system is full, so that writes wait; −1: none.</summary>
@@ -248,10 +248,10 @@ public sealed class Space : IBackingStore, IRepairable
         _moves.MoveRing(_log.Medium, copy, places, commit, pacer);
 
     /// <summary>
-    /// Verifies the stride at <paramref name="cursor"/> on every position, checksum pages included, and heals what is wrong.
+    /// Verifies the stride at <paramref name="cursor"/> on every position, checksum pages included, and repairs blocks that fail.
     /// </summary>
-    /// <param name="cursor">0, or what the last stride gave; of another opening of the space too.</param>
-    /// <param name="findings">What was found is added to it.</param>
+    /// <param name="cursor">0, or the cursor of the last stride's result; of another opening of the space too.</param>
+    /// <param name="findings">Receives the findings.</param>
     public LaneTask<ScrubStride> Scrub(long cursor, ScrubFindings findings) => _scrub.Verify(cursor, findings);
 
     /// <inheritdoc/>

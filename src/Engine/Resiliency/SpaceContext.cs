@@ -4,7 +4,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>What every part of one space uses: its pool, its layout, its members, its rows, its locks and its state.</summary>
+/// <summary>Context that the parts of one space share: its pool, its layout, its members, its rows, its locks and its state.</summary>
 internal sealed class SpaceContext
 {
     internal SpaceContext(ISpaceHost host, SpaceOptions options, Func<int, LaneTask<IoError>> afterEviction)

@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>What happened in a space since it was opened, by topic.</summary>
+/// <summary>Counters of a space since it was opened, by topic.</summary>
 public sealed class SpaceCounters
 {
     /// <summary>Traffic of requests and member disks.</summary>

@@ -44,7 +44,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// <summary>A disk that requests wait for because the file system below it is full; −1: none.</summary>
     internal int Full => _members.Find(static member => member.AwaitingRoom > 0)?.Disk ?? -1;
 
-    /// <summary>How busy a disk is, for the choice among copies; one with overdue reads comes last.</summary>
+    /// <summary>Returns the load of a disk, for the choice among copies. A disk with overdue reads comes last.</summary>
     internal int Load(int disk)
     {
         int load = host.Members.Disk(disk)?.InFlight ?? int.MaxValue;
@@ -67,7 +67,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// <summary>Writes to a disk.</summary>
     /// <param name="disk">Number of the disk.</param>
     /// <param name="offset">First byte.</param>
-    /// <param name="source">What is written; it stays the request's until it ends.</param>
+    /// <param name="source">Data to write. The buffer belongs to the request until it ends.</param>
     /// <param name="isOwn">Whether the space writes it for itself: then the write waits for room as invariant 3 says.</param>
     internal LaneTask<IoError> Write(int disk, long offset, IoBuffer source, bool isOwn = false)
     {

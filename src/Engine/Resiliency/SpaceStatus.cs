@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>State of a space: opening, serving, closing or failed.</summary>
 internal sealed class SpaceStatus
 {
-    /// <summary>Why the space refuses requests; <see cref="IoError.None"/> while it serves.</summary>
+    /// <summary>Error because of which the space refuses requests; <see cref="IoError.None"/> while it serves.</summary>
     internal IoError Fault { get; private set; }
 
     /// <summary>Reason of the fault, in words.</summary>

@@ -26,7 +26,7 @@ public sealed class HeatFileReader(HeatSettings settings, long slices, long utcT
     /// <summary>Whether every block has been read.</summary>
     public bool IsWhole { get; private set; }
 
-    /// <summary>When it was written, as ticks of UTC.</summary>
+    /// <summary>Time at which it was written, as ticks of UTC.</summary>
     public long UtcTicks => _snapshot.UtcTicks;
 
     /// <summary>Virtual disk that it was written of.</summary>

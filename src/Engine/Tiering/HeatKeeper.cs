@@ -19,7 +19,7 @@ internal sealed class HeatKeeper(ILane lane, TieredStore store, Guid owner)
 
     private long AreaBytes => HeatSnapshot.BlocksFor(store.Slices) * HeatSnapshot.BlockSize;
 
-    /// <summary>What was saved last; an empty map when there is nothing whole.</summary>
+    /// <summary>Returns the heat map that was saved last; an empty map if no saved one is whole.</summary>
     internal async LaneTask<HeatMap> Load(HeatSettings settings)
     {
         HeatMap? newest = null;

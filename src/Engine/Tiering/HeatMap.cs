@@ -77,7 +77,7 @@ public sealed class HeatMap
         _pages = new byte[]?[PagesFor(slices)];
     }
 
-    /// <summary>What it counts by.</summary>
+    /// <summary>Settings by which the map counts.</summary>
     public HeatSettings Settings { get; private set; }
 
     /// <summary>Slices of the virtual disk.</summary>
@@ -86,10 +86,10 @@ public sealed class HeatMap
     /// <summary>Pages that exist.</summary>
     public long TouchedPages { get; private set; }
 
-    /// <summary>How often another map has taken its place.</summary>
+    /// <summary>Number of times that another map has replaced its contents.</summary>
     internal int Generation { get; private set; }
 
-    /// <summary>What a request that continues no stream counts.</summary>
+    /// <summary>Returns the weight of a request that continues no stream.</summary>
     /// <param name="length">Its bytes.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static double WeightOf(int length) => length switch
@@ -160,10 +160,10 @@ public sealed class HeatMap
     }
 
     /// <summary>
-    /// Copies the heats of slices from a first one on, so that they can be looked at elsewhere than on the lane. Fast, but a lane has better to do
-    /// for long: take a large disk piece by piece.
+    /// Copies the heats of slices from a first one on, so that code off the lane can read them. Fast, but a lane should not be kept busy for long:
+    /// copy a large disk piece by piece.
     /// </summary>
-    /// <param name="heats">Where to; those of slices that are not there are 0.</param>
+    /// <param name="heats">Buffer for the heats; those of slices that are not there are 0.</param>
     /// <param name="first">The first slice, 0 or more.</param>
     /// <param name="nowNs">Time of the lane.</param>
     public void CopyTo(Span<float> heats, long first, long nowNs)
@@ -245,7 +245,7 @@ public sealed class HeatMap
         return Slices;
     }
 
-    /// <summary>Adds heat that was saved. What was equally hot is so again: this is not rounded at random.</summary>
+    /// <summary>Adds heat that was saved. Slices that were equally hot are so again: this sum is not rounded at random.</summary>
     internal void Restore(long slice, double heat, long nowNs)
     {
         Advance(nowNs);

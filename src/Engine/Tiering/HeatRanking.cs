@@ -14,10 +14,10 @@ public sealed class HeatRanking(long nowNs, float[] heats)
         return heats;
     });
 
-    /// <summary>When they were looked at: heat of this time is comparable with them.</summary>
+    /// <summary>Time of the lane at which the heats were copied: heat of this time is comparable with them.</summary>
     public long NowNs => nowNs;
 
-    /// <summary>How many slices are hotter.</summary>
+    /// <summary>Returns the number of slices that are hotter.</summary>
     public int Hotter(double heat)
     {
         float[] ascending = _ascending.Value;

@@ -2,7 +2,7 @@ using System.Numerics;
 
 namespace TierSpaces.Engine.Tiering;
 
-/// <summary>How heat is counted on a virtual disk.</summary>
+/// <summary>Settings by which heat is counted on a virtual disk.</summary>
 public sealed record HeatSettings
 {
     /// <summary>The default settings.</summary>

@@ -3,8 +3,8 @@ using TierSpaces.Engine.Formats;
 namespace TierSpaces.Engine.Tiering;
 
 /// <summary>
-/// Reads a snapshot of heat block by block, from the first of an area on. The heat is what is left of it now, as requests counted with
-/// the map's half-life. Whatever is not exactly as it was written makes it torn; nothing throws.
+/// Reads a snapshot of heat block by block, from the first of an area on. The heat is the one that remains now, as requests counted with the map's
+/// half-life. Any difference from the blocks as they were written makes the snapshot torn; no method throws.
 /// </summary>
 /// <param name="owner">Virtual disk it must belong to.</param>
 /// <param name="settings">Settings of the map; a snapshot of slices of another size is as none.</param>

@@ -3,14 +3,14 @@ using TierSpaces.Engine.Formats;
 namespace TierSpaces.Engine.Tiering;
 
 /// <summary>
-/// Makes the blocks of a snapshot of a heat map, one at a time, while requests go on being recorded: what is hot for the first time behind
-/// the block that was made last is missing. Allocates nothing once made.
+/// Makes the blocks of a snapshot of a heat map, one at a time, while requests go on being recorded: slices that become hot for the first time behind
+/// the block made last are missing. Allocates no memory once made.
 /// </summary>
 /// <param name="map">The map.</param>
 /// <param name="owner">Virtual disk it belongs to.</param>
 /// <param name="sequence">Number of the snapshot, above those before; says the area (<see cref="HeatSnapshot.Area"/>).</param>
-/// <param name="utcTicks">When it is taken, as ticks of UTC.</param>
-/// <param name="nowNs">When it is taken, as the lane's time.</param>
+/// <param name="utcTicks">Time of the snapshot, as ticks of UTC.</param>
+/// <param name="nowNs">Time of the snapshot, as the lane's time.</param>
 public sealed class HeatSnapshotWriter(HeatMap map, Guid owner, ulong sequence, long utcTicks, long nowNs)
 {
     private readonly HeatSnapshot _snapshot = new(owner, sequence, map.Settings.HalfLifeNs, map.Settings.SliceBytes, utcTicks);

@@ -4,12 +4,12 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
-/// <summary>Where a slice is to be from now on.</summary>
+/// <summary>New place of a slice.</summary>
 /// <param name="Slice">The slice.</param>
 /// <param name="Entry">Its place, or <see cref="SliceEntry.None"/>.</param>
 public readonly record struct SliceChange(int Slice, SliceEntry Entry);
 
-/// <summary>How a change of the slice map ended.</summary>
+/// <summary>Result of a change of the slice map.</summary>
 public enum SliceCommit
 {
     /// <summary>It is durable.</summary>

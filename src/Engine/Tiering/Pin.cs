@@ -47,6 +47,6 @@ public sealed record Pin(Guid Id, int Tier, string Label, ImmutableArray<PinnedR
 }
 
 /// <summary>A pin was refused; nothing has changed.</summary>
-/// <param name="Reason">Why, and what to do.</param>
-/// <param name="FittingBytes">How many bytes more could be pinned to the tier.</param>
+/// <param name="Reason">Reason, and the action to take.</param>
+/// <param name="FittingBytes">Bytes that could still be pinned to the tier.</param>
 public sealed record PinError(string Reason, long FittingBytes);

@@ -81,8 +81,8 @@ public sealed class PinTable
     public long PinnedBytes(int tier) => _runs.Slices[tier] << _shift;
 
     /// <summary>
-    /// Whether a pin could be set in place of one with its identity: there is no more pinned to a tier afterwards than it has. What is given up
-    /// for it counts as free.
+    /// Whether a pin could be set in place of one with its identity: no more is pinned to a tier afterwards than it has. The space of the replaced
+    /// pin counts as free.
     /// </summary>
     public bool CanSet(Pin pin, [NotNullWhen(false)] out PinError? problem) => TryMake(pin, out _, out problem);
 

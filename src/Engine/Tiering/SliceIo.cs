@@ -16,10 +16,10 @@ internal sealed class SliceIo(TierSet tiers)
     private readonly RangeLock _locks = new();   // ranges of slices that move
 
     /// <summary>Writes into a slice.</summary>
-    /// <param name="entry">Where it is.</param>
+    /// <param name="entry">Place of the slice.</param>
     /// <param name="move">Its move; null: it does not move.</param>
     /// <param name="offset">Address in the disk.</param>
-    /// <param name="source">What is written.</param>
+    /// <param name="source">Data to write.</param>
     /// <param name="flags">Flags of the request.</param>
     internal LaneTask<IoError> Write(SliceEntry entry, SliceMove? move, long offset, IoBuffer source, WriteFlags flags) =>
         move is null ? WriteAt(entry, offset, source, flags) : WriteBoth(move, offset, source, flags);

@@ -5,7 +5,7 @@ namespace TierSpaces.Engine.Tiering;
 /// <summary>An order to bring a slice to another tier.</summary>
 /// <param name="Slice">The slice.</param>
 /// <param name="Tier">Number of the tier.</param>
-/// <param name="Reason">Why.</param>
+/// <param name="Reason">Reason of the move.</param>
 public readonly record struct SliceOrder(int Slice, int Tier, SliceReason Reason);
 
 // Invariants
@@ -20,10 +20,10 @@ internal sealed class SliceMove(int slice, SliceEntry source, SliceEntry target)
 
     internal int Slice => slice;
 
-    /// <summary>Where the slice is as long as the map says so.</summary>
+    /// <summary>Source place of the slice, valid as long as the map says so.</summary>
     internal SliceEntry Source => source;
 
-    /// <summary>Where the slice will be.</summary>
+    /// <summary>Target place of the slice.</summary>
     internal SliceEntry Target => target;
 
     internal bool IsGoing => !target.IsMapped;

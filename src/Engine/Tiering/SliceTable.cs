@@ -23,7 +23,7 @@ internal sealed class SliceTable(ILane lane, ISliceHost host, TieredStatus statu
     /// <summary>The map in force.</summary>
     internal SliceMapState Map => _map;
 
-    /// <summary>Where a slice is.</summary>
+    /// <summary>Place of a slice.</summary>
     internal SliceEntry this[int slice] => _map[slice];
 
     /// <summary>Whether it is unknown if a slice has got its place, or has left it.</summary>

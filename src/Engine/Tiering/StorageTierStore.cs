@@ -4,7 +4,7 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Tiering;
 
-/// <summary>What passed through one tier of a virtual disk since it was opened; what the store keeps for itself is not counted.</summary>
+/// <summary>Traffic of one tier of a virtual disk since it was opened, without the data that the store keeps for itself.</summary>
 public sealed class TierCounters
 {
     /// <summary>Reads.</summary>

@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Tiering;
 /// <param name="Heat">Its heat when the plan was made.</param>
 /// <param name="From">Tier that holds it.</param>
 /// <param name="To">Tier that is to hold it.</param>
-/// <param name="Reason">Why.</param>
+/// <param name="Reason">Reason of the move.</param>
 public readonly record struct TierMove(long Slice, float Heat, byte From, byte To, SliceReason Reason)
 {
     /// <summary>Whether it goes to a faster tier.</summary>
@@ -34,19 +34,19 @@ public sealed record TierPlanSettings
     public double ColdBelow { get; init; }
 
     /// <summary>
-    /// What one move costs, in heat: a promotion must gain more, an exchange more than two of them. By default what reading or writing a
-    /// slice of 1 MiB counts in <see cref="HeatMap"/>; <see cref="HeatMap.WeightOf"/> says it for other slices.
+    /// Cost of one move, in heat: a promotion must gain more, an exchange more than two of them. The default is the weight of reading or writing a
+    /// slice of 1 MiB in <see cref="HeatMap"/>; <see cref="HeatMap.WeightOf"/> returns it for other slices.
     /// </summary>
     public double MoveCost { get; init; } = 1.5;
 
     /// <summary>
-    /// How many times as hot as the slice that it replaces another must be, besides the cost: 1 or more. 1.25 keeps two loads that take turns
-    /// from replacing each other as long as a turn is shorter than a quarter of a half-life.
+    /// Factor by which a slice must be hotter than the slice that it replaces, besides the cost: 1 or more. 1.25 keeps two loads that take turns from
+    /// replacing each other as long as a turn is shorter than a quarter of a half-life.
     /// </summary>
     public double Hysteresis { get; init; } = 1.25;
 
     /// <summary>
-    /// How many standard deviations of its own heat it must be hotter besides, 0 or more: of two slices that are used equally one has had
+    /// Number of standard deviations of its own heat by which it must be hotter besides, 0 or more. Of two slices that are used equally, one has had
     /// 90 requests and the other 110, by chance, and next time it is the other way round.
     /// </summary>
     public double Deviations { get; init; } = 3;
@@ -90,7 +90,7 @@ public sealed record TierPlanRequest
     /// <summary>Tier that a slice is pinned to, negative for none; null: nothing is pinned.</summary>
     public Func<long, int>? PinOf { get; init; }
 
-    /// <summary>What the plan is made by.</summary>
+    /// <summary>Settings that the plan is made by.</summary>
     public TierPlanSettings Settings { get; init; } = TierPlanSettings.Default;
 }
 

@@ -2,22 +2,22 @@ using System.Collections.Immutable;
 
 namespace TierSpaces.Engine.Tiering;
 
-/// <summary>How large the performance tier would have to be.</summary>
+/// <summary>Size that the performance tier needs for a part of the I/O.</summary>
 /// <param name="Percent">Part of the I/O that it would serve: 100, 95, … 5.</param>
 /// <param name="Bytes">Its size: that of the hottest slices that have so much of the heat.</param>
 public readonly record struct TierReportRow(int Percent, long Bytes);
 
-/// <summary>What the report says of a tier.</summary>
+/// <summary>Row of the report for a tier.</summary>
 /// <param name="Name">Performance, Capacity, or the name of a tier between them.</param>
 /// <param name="SizeBytes">Its size.</param>
-/// <param name="MappedBytes">What slices on it take.</param>
+/// <param name="MappedBytes">Bytes of the slices on it.</param>
 /// <param name="PercentOfIo">Part of the heat on it, 0 to 100.</param>
-/// <param name="PinnedBytes">What slices take that are pinned to it, wherever they are.</param>
+/// <param name="PinnedBytes">Bytes of the slices that are pinned to it, on any tier.</param>
 /// <param name="PinnedPercentOfIo">Part of the heat that these have.</param>
 public sealed record TierReportTier(string Name, long SizeBytes, long MappedBytes, double PercentOfIo, long PinnedBytes, double PinnedPercentOfIo);
 
 /// <summary>
-/// How well the sizes of tiers fit the load, as Windows reports it after an optimization. I/O is heat: requests of the last days, recent ones
+/// Report on the fit of the tier sizes to the load, as Windows makes it after an optimization. I/O is heat: requests of the last days, recent ones
 /// counting more (<see cref="HeatMap"/>). The performance tier is the fastest, the capacity tier the slowest.
 /// </summary>
 public sealed record TierReport

@@ -25,7 +25,7 @@ internal sealed class TierSet
         Grid = grid;
     }
 
-    /// <summary>How the disk is cut into slices.</summary>
+    /// <summary>Division of the disk into slices.</summary>
     internal SliceGrid Grid { get; }
 
     internal int Count => _tiers.Length;
@@ -62,7 +62,7 @@ internal sealed class TierSet
 
     /// <summary>Adds a tier behind the others.</summary>
     /// <param name="tier">The tier.</param>
-    /// <param name="rank">How many of the others are faster.</param>
+    /// <param name="rank">Number of the other tiers that are faster.</param>
     internal void Add(StorageTierStore tier, int rank)
     {
         _tiers = [.. _tiers, tier];

@@ -43,7 +43,7 @@ public sealed class TierSurvey
         Settings = settings,
     });
 
-    /// <summary>How well the sizes of the tiers fit the load.</summary>
+    /// <summary>Returns a report on the fit of the tier sizes to the load.</summary>
     public TierReport Report() => TierReport.Make(
         Slices, SliceBytes, [.. Tiers.Select((tier, i) => (i > 0 && i < Tiers.Length - 1 ? tier.FriendlyName : null, tier.SizeBytes))],
         TierOf, slice => Heat[slice], slice => Pins.TierOf(slice));

@@ -14,7 +14,7 @@ internal sealed class TieredStatus(TierSet tiers)
     private IoError _fault;
     private string _faultReason = "";
 
-    /// <summary>Why the store refuses requests: its own fault, else that of a space; <see cref="IoError.None"/> while it serves.</summary>
+    /// <summary>Error because of which the store refuses requests: its own fault, else that of a space; <see cref="IoError.None"/> while it serves.</summary>
     internal IoError Fault => _fault != IoError.None ? _fault : tiers.Fault;
 
     /// <summary>Reason of the fault, in words.</summary>

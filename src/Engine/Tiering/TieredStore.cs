@@ -188,7 +188,7 @@ public sealed class TieredStore : IBackingStore
 
     /// <summary>Adds a tier that the pool knows already. Its number is the next.</summary>
     /// <param name="tier">The tier.</param>
-    /// <param name="rank">How many of the others are faster.</param>
+    /// <param name="rank">Number of the other tiers that are faster.</param>
     internal void AddTier(StorageTierStore tier, int rank)
     {
         _tiers.Add(tier, rank);

@@ -3,9 +3,9 @@ using System.Runtime.InteropServices;
 namespace TierSpaces.Engine.Verification;
 
 /// <summary>
-/// What a store may answer. Every 512-byte sector carries the number of the write that produced it; per sector the oracle keeps the
-/// value that is durable and every later one that was issued. After a power cut a sector holds one of them, after a crash of the
-/// process the last acknowledged one or one that was in flight; what is read first then stays.
+/// Model of the answers that a store may give. Every 512-byte sector carries the number of the write that produced it. Per sector the oracle keeps
+/// the value that is durable and every later one that was issued. After a power cut a sector holds one of them, after a crash of the process the last
+/// acknowledged one or one that was in flight. The value that is read first then stays.
 /// </summary>
 public sealed class BlockOracle
 {
@@ -45,8 +45,8 @@ public sealed class BlockOracle
     }
 
     /// <summary>
-    /// One disk rots, loses writes or lies about flushes. What was flushed, and what is read while serving, stays right all the same; only
-    /// a write that no flush covers may then be lost in a crash, of the process too, or come back as other bytes.
+    /// Whether one disk corrupts data, loses writes or lies about flushes. Flushed data, and data read while serving, must be right all the same.
+    /// Only a write that no flush covers may then be lost in a crash, of the process too, or come back as other bytes.
     /// </summary>
     public bool HasSickDisk { get; set; }
 
@@ -114,10 +114,13 @@ public sealed class BlockOracle
         }
     }
 
-    /// <summary>What a flush that is submitted now will make durable.</summary>
+    /// <summary>Returns the values that a flush submitted now will make durable.</summary>
     public (uint[] Values, long Issues) BeginFlush() => ((uint[])_acknowledged.Clone(), _issues);
 
-    /// <summary>That flush was acknowledged: of what was issued before it, the last acknowledged value remains; later ones stay possible.</summary>
+    /// <summary>
+    /// Records that the flush was acknowledged: of the values issued before it, the last acknowledged one remains; later ones stay
+    /// possible.
+    /// </summary>
     public void EndFlush((uint[] Values, long Issues) begun, List<(long First, int Count, uint Value)> inFlightAtBegin)
     {
         List<Issued> kept = [];

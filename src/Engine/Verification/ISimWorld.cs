@@ -15,19 +15,19 @@ public interface ISimWorld
     /// <summary>Disks.</summary>
     SimDisk[] Disks { get; }
 
-    /// <summary>What clients talk to, once open.</summary>
+    /// <summary>Store that clients use, once open.</summary>
     IBlockStore Store { get; }
 
     /// <summary>The spaces below it.</summary>
     SpaceSet Spaces { get; }
 
-    /// <summary>Why it takes no more requests; empty while it does.</summary>
+    /// <summary>Reason why the store takes no more requests, in words; empty while it serves.</summary>
     string FaultReason { get; }
 
-    /// <summary>What is being done now that a crash should be tried in, in words; empty: nothing special.</summary>
+    /// <summary>Current operation in which a crash should be tried, in words; empty: no special one.</summary>
     string Doing => "";
 
-    /// <summary>Makes everything new on blank disks, or opens what is there; the reason when that is refused, else empty.</summary>
+    /// <summary>Creates the world on blank disks, or opens the existing one; returns the reason if that is refused, else an empty text.</summary>
     LaneTask<string> Open(bool isNew);
 
     /// <summary>Stops cleanly.</summary>

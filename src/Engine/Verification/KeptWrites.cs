@@ -1,8 +1,8 @@
 namespace TierSpaces.Engine.Verification;
 
 /// <summary>
-/// Which of the writes that no flush covered survive a power cut: rules that answer for disk, pending write of that disk, and sector of
-/// that write. Pending writes are numbered over all disks, one disk after the other.
+/// Selections of the writes without a flush that survive a power cut: rules that answer for disk, pending write of that disk, and sector of that
+/// write. Pending writes are numbered over all disks, one disk after the other.
 /// </summary>
 public static class KeptWrites
 {

@@ -47,7 +47,7 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>Host state.</summary>
     public SimHostState State { get; }
 
-    /// <summary>What the pool lives in.</summary>
+    /// <summary>Environment of the pool.</summary>
     public PoolEnvironment Environment { get; }
 
     /// <summary>The pool, once open.</summary>

@@ -4,7 +4,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Verification;
 
-/// <summary>What a power-cut test does.</summary>
+/// <summary>Plan of a power-cut test.</summary>
 public sealed record PowerCutPlan
 {
     /// <summary>Emulated disks of its pool.</summary>
@@ -29,7 +29,7 @@ public sealed record PowerCutPlan
     public bool FlushLies { get; init; }
 }
 
-/// <summary>What a power-cut test came to.</summary>
+/// <summary>Result of a power-cut test.</summary>
 public sealed record PowerCutResult
 {
     /// <summary>The virtual disk as it was made.</summary>

@@ -45,9 +45,9 @@ public sealed class PowerCutTest
         _judge = new CrashJudge(_random, plan.FlushLies, Report);
     }
 
-    /// <summary>Runs it.</summary>
-    /// <param name="plan">What to do.</param>
-    /// <param name="mayGoOn">Asked between two crash states; once it answers false, what was found so far is the result.</param>
+    /// <summary>Runs a power-cut test.</summary>
+    /// <param name="plan">Plan of the test.</param>
+    /// <param name="mayGoOn">Called between two crash states; once it returns false, the findings so far are the result.</param>
     /// <exception cref="InvalidOperationException">The virtual disk cannot be made.</exception>
     public static PowerCutResult Run(PowerCutPlan plan, Func<bool> mayGoOn)
     {

@@ -32,7 +32,7 @@ internal sealed class SectorMap
         Array.Fill(_isShared, true);
     }
 
-    /// <summary>What was written to a sector; null: nothing yet. Setting it leaves every copy as it is.</summary>
+    /// <summary>Data that was written to a sector; null: none yet. Setting it leaves every copy as it is.</summary>
     internal byte[]? this[long sector]
     {
         get

@@ -30,7 +30,7 @@ public sealed class SimDisk : IDisk
     /// <inheritdoc/>
     public DiskIdentity Identity { get; private init; }
 
-    /// <summary>Why the system would not have it pooled, or empty.</summary>
+    /// <summary>Reason for which the system excludes the disk from pools; empty for none.</summary>
     public string CannotPoolReason
     {
         get => Identity.CannotPoolReason;

@@ -1,8 +1,8 @@
 namespace TierSpaces.Engine.Verification;
 
 /// <summary>
-/// What a simulated disk holds: a durable image and the ordered writes that are still only in its volatile cache. Sectors
-/// are immutable arrays, so a snapshot is a shallow copy and one run can be cut at thousands of points.
+/// Content of a simulated disk: a durable image and the ordered writes that are still only in its volatile cache. Sectors are immutable arrays, so a
+/// snapshot is a shallow copy and one run can be cut at thousands of points.
 /// </summary>
 public sealed class SimMedia
 {

@@ -10,7 +10,7 @@ public sealed class SpaceSet(IReadOnlyList<Space> spaces, IRepairable? ring = nu
 {
     private readonly IRepairable[] _all = [.. spaces, .. new[] { ring }.OfType<IRepairable>()];
 
-    /// <summary>How many there are.</summary>
+    /// <summary>Number of spaces.</summary>
     public int Count => spaces.Count;
 
     /// <summary>Bytes that a resync would look at now.</summary>
@@ -22,7 +22,7 @@ public sealed class SpaceSet(IReadOnlyList<Space> spaces, IRepairable? ring = nu
     /// <summary>Reads answered by another copy than the one asked first.</summary>
     public long HedgesWon => spaces.Sum(static space => space.HedgesWon);
 
-    /// <summary>What happened in them.</summary>
+    /// <summary>Counters of the spaces, summed.</summary>
     public SpaceCounters Counters
     {
         get

@@ -7,11 +7,11 @@ namespace TierSpaces.Engine.Verification;
 
 /// <summary>The random load that the crash tests stop: writes, FUA, flushes, zeroing, unmaps and reads, half of them on few blocks.</summary>
 /// <param name="world">World whose store is loaded; its lane makes every choice.</param>
-/// <param name="oracle">What the store may answer.</param>
+/// <param name="oracle">Model of the store's answers.</param>
 /// <param name="length">Length of the store in bytes.</param>
 /// <param name="rowBytes">Length of a row: the most that is unmapped at once.</param>
 /// <param name="unit">Unit of offsets and lengths in bytes, 512 or 4096.</param>
-/// <param name="report">Takes what went wrong: the request, and how.</param>
+/// <param name="report">Called for each violation: the request, and its description.</param>
 public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long length, long rowBytes, int unit, Action<string, string> report)
 {
     private const int Block = 4096;

@@ -85,7 +85,7 @@ internal static class CacheStack
 
     private static int RankIn(Pool pool, int number) => pool.State.Disk(new DiskNumber((ushort)number)) is { } member ? RankOf(member.Description) : 0;
 
-    /// <summary>How fast a medium is, compared with others; a disk that is there for journals is not slower than flash.</summary>
+    /// <summary>Returns the rank of a medium by speed: a higher one is faster. A disk that is there for journals is not slower than flash.</summary>
     private static int RankOf(DiskDescription disk) =>
         disk.Media() == MediaType.SCM ? 2 : disk.Media() == MediaType.SSD || disk.Usage == DiskUsage.Journal ? 1 : 0;
 }

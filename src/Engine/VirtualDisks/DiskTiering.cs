@@ -10,7 +10,10 @@ namespace TierSpaces.Engine.VirtualDisks;
 
 // Plans, reports and pins count tiers from the fastest, 0; the store and its map know them by numbers. This is where one becomes the other.
 
-/// <summary>What decides where the slices of an open tiered disk belong: their heat, pins, the sizes of its tiers. Plans moves and makes them.</summary>
+/// <summary>
+/// Decides where the slices of an open tiered disk belong, by their heat, pins and the sizes of its tiers. Plans moves and makes
+/// them.
+/// </summary>
 public sealed class DiskTiering
 {
     private readonly Pool _pool;
@@ -41,10 +44,10 @@ public sealed class DiskTiering
     /// <summary>Its pins.</summary>
     public PinTable Pins { get; private set; } = null!;
 
-    /// <summary>How heat is counted and what slices have to be to move, as its user says.</summary>
+    /// <summary>Settings of the user: the counting of heat, and the conditions under which slices move.</summary>
     public TierSettings Settings => Disk.TierSettings;
 
-    /// <summary>Time that heat is looked at by, in nanoseconds.</summary>
+    /// <summary>Current time for reading heat, in nanoseconds.</summary>
     public long Now => Lane.NowNs;
 
     private ILane Lane => _pool.Environment.Lane;
@@ -116,7 +119,7 @@ public sealed class DiskTiering
     /// <summary>Its tiers, fastest first.</summary>
     public ImmutableArray<TierDescription> Tiers => [.. Store.Order.Select(number => Disk.Part(number)!)];
 
-    /// <summary>Where a slice is, its tier counted from the fastest.</summary>
+    /// <summary>Returns the place of a slice, its tier counted from the fastest.</summary>
     public SliceEntry PlaceOf(int slice)
     {
         SliceEntry entry = Store.Map[slice];
@@ -147,7 +150,7 @@ public sealed class DiskTiering
         return await Lane.Compute(() => survey.Plan(settings));
     }
 
-    /// <summary>How well the sizes of the tiers fit the load. Takes a while, beside the lane.</summary>
+    /// <summary>Returns a report on the fit of the tier sizes to the load. Takes a while, off the lane.</summary>
     public async LaneTask<TierReport> Report()
     {
         TierSurvey survey = await Survey();

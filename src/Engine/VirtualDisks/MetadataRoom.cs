@@ -23,11 +23,11 @@ internal sealed class MetadataRoom(Pool pool)
     /// <summary>Whether a virtual disk as it would be after a change can be described in full.</summary>
     internal bool Holds(VirtualDiskDescription after) => _pages.Most == 0 || PagesWith(after) <= _pages.Most;
 
-    /// <summary>Why a virtual disk cannot be as described; empty if it can.</summary>
+    /// <summary>Returns the reason why a virtual disk cannot be as described; empty if it can.</summary>
     internal string WhyNot(VirtualDiskDescription after) => Holds(after) ? "" :
         $"{Describe()} With every row of it mapped, {PagesWith(after)} pages would be taken. Give a smaller size, or remove virtual disks.";
 
-    /// <summary>How full the metadata area is, in words.</summary>
+    /// <summary>Describes the use of the metadata area, in words.</summary>
     internal string Describe() =>
         $"The metadata area of storage pool '{_state.Pool!.FriendlyName}' has {_pages.Most} pages, of which {_pages.Used} are in use and {PagesWith(null) - _pages.Used} kept for first writes of thin virtual disks.";
 
@@ -80,7 +80,7 @@ internal sealed class MetadataRoom(Pool pool)
     private int DescriptionPages(VirtualDiskDescription after) =>
         _state.VirtualDisk(after.Id) is { } before && before.Parts.Length == after.Parts.Length ? 0 : 2;
 
-    /// <summary>What logs and a write cache take that are not there yet.</summary>
+    /// <summary>Returns the pages of logs and of a write cache that do not exist yet.</summary>
     private PageDemand RingsOf(VirtualDiskDescription after)
     {
         PageDemand rings = default;
@@ -94,7 +94,7 @@ internal sealed class MetadataRoom(Pool pool)
         return hasNewCache ? rings + PageDemand.OfRows(new RowPages(after.CacheCopies), after.WriteCacheSize / pool.Slabs.DataBytes) : rings;
     }
 
-    /// <summary>What virtual disks may still map, as far as there are free slabs.</summary>
+    /// <summary>Metadata of the rows and slices that virtual disks may still map, as far as there are free slabs.</summary>
     private sealed class Promise(PoolState state, long freeSlabs)
     {
         private readonly long _slabBytes = state.Pool!.Slabs.DataBytes;

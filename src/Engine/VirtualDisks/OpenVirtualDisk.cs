@@ -49,10 +49,10 @@ public sealed class OpenVirtualDisk
     /// <summary>The only space of a disk without tiers; else that of the first tier that it had.</summary>
     public Space Space => Parts[0].Space;
 
-    /// <summary>Why it takes no more requests; <see cref="IoError.None"/> while it does.</summary>
+    /// <summary>Error because of which the disk takes no more requests; <see cref="IoError.None"/> while it serves.</summary>
     public IoError Fault => _backing.Fault;
 
-    /// <summary>Why, in words.</summary>
+    /// <summary>Reason of the fault, in words.</summary>
     public string FaultReason => _backing.FaultReason;
 
     /// <summary>Number of a disk whose host file system is full, so that writes wait; −1: none.</summary>

@@ -63,7 +63,7 @@ internal abstract class PoolMemberHost(Pool pool) : IMemberHost
     internal async LaneTask<IoError> ClearRingStale(SpaceId ring, int copy) => pool.State.Space(ring) is null ? IoError.Io
         : ErrorOf(await pool.Commit(new StaleCleared(ring, StaleEntriesOf(ring, copy))));
 
-    /// <summary>Where a slab of the pool is.</summary>
+    /// <summary>Returns the place of a slab of the pool.</summary>
     internal static SlabPlace PlaceOf(Pool pool, SlabRef slab)
     {
         long start = pool.Layout(slab.Disk).SlabOffset(slab.Slab);
@@ -91,7 +91,7 @@ internal abstract class PoolMemberHost(Pool pool) : IMemberHost
         _ => IoError.Io,
     };
 
-    /// <summary>Why its user takes no more requests.</summary>
+    /// <summary>Error because of which its user takes no more requests.</summary>
     private protected abstract IoError Fault { get; }
 
     /// <summary>Tells its user that a disk has left the view.</summary>

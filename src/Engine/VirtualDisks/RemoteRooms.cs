@@ -84,7 +84,7 @@ internal static class RemoteRooms
         return result;
     }
 
-    /// <summary>Why the cache pool does not provide the ring that a virtual disk names; empty when it does.</summary>
+    /// <summary>Returns the reason why the cache pool does not provide the ring that a virtual disk names; empty when it does.</summary>
     internal static string WhyOutOfReach(Pool pool, VirtualDiskDescription disk)
     {
         string name = pool.Environment.NameOfPool(disk.CachePool);

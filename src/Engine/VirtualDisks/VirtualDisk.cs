@@ -52,7 +52,7 @@ public sealed class VirtualDisk : IBlockStore
     /// <summary>Whether writes are refused.</summary>
     public bool IsReadOnly { get; set; }
 
-    /// <summary>What passed through.</summary>
+    /// <summary>Counters of the traffic.</summary>
     public IoCounters Counters { get; } = new();
 
     /// <summary>Heat of its slices, recorded here only, so that destaging and moves heat nothing; null for a disk without tiers.</summary>

@@ -5,10 +5,10 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-/// <summary>A virtual disk with its layers, or why there is none.</summary>
+/// <summary>A virtual disk with its layers, or the reason why there is none.</summary>
 /// <param name="Disk">The open disk, or null.</param>
-/// <param name="Status">What stopped it.</param>
-/// <param name="Reason">Why, for people; empty on success.</param>
+/// <param name="Status">Status that stopped it; Committed on success.</param>
+/// <param name="Reason">Reason of the failure, in words; empty on success.</param>
 public readonly record struct VirtualDiskResult(OpenVirtualDisk? Disk, CommitStatus Status, string Reason);
 
 /// <summary>Makes, opens, grows and removes virtual disks.</summary>

@@ -42,7 +42,7 @@ public static class VirtualDiskLayout
         return (bytes + rowSize - 1) / rowSize * rowSize;
     }
 
-    /// <summary>What the space of a tier has beyond its size, at least; bytes.</summary>
+    /// <summary>Returns the least number of bytes that the space of a tier has beyond its size.</summary>
     public static long TierReserveBytes(int sliceSize, long diskBytes)
     {
         long heat = diskBytes / sliceSize * HeatBytesPerSlice;

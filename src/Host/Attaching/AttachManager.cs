@@ -14,7 +14,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     private readonly DeviceLinks _links = new(paths.Devices);
     private readonly ConcurrentDictionary<string, AttachOutcome> _outcomes = [];
 
-    /// <summary>How a disk is attached; null while it is not.</summary>
+    /// <summary>Returns the method and device by which a disk is attached; null while it is not.</summary>
     public AttachOutcome? OutcomeOf(string uniqueId) => _outcomes.GetValueOrDefault(uniqueId);
 
     /// <summary>Unique identifier of the attached disk that a block device shows; null when it shows none.</summary>

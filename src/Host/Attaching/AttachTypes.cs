@@ -1,6 +1,6 @@
 namespace TierSpaces.Host.Attaching;
 
-/// <summary>What is to be attached: one export of a server that answers already.</summary>
+/// <summary>Export to attach: one of a server that answers already.</summary>
 /// <param name="UniqueId">Identifier of the virtual disk; names its folder and record.</param>
 /// <param name="FriendlyName">Name of the virtual disk; names its device link.</param>
 /// <param name="Socket">Unix socket of the server.</param>
@@ -11,10 +11,10 @@ internal sealed record AttachTarget(
 
 /// <summary>A process, told apart from a later one that was given the same number.</summary>
 /// <param name="Id">Its number.</param>
-/// <param name="StartTime">When it started, in the kernel's ticks since boot.</param>
+/// <param name="StartTime">Time at which it started, in the kernel's ticks since boot.</param>
 internal sealed record ProcessMark(int Id, long StartTime);
 
-/// <summary>What was made for an attached disk: enough to find it again and to undo it, in any later process.</summary>
+/// <summary>Record of the attachment of a disk: enough to find it again and to undo it, in any later process.</summary>
 internal sealed record AttachRecord
 {
     /// <summary>Identifier of the virtual disk.</summary>
@@ -39,8 +39,8 @@ internal sealed record AttachRecord
     public ProcessMark[] Processes { get; init; } = [];
 }
 
-/// <summary>How a disk is attached now.</summary>
+/// <summary>Method and device by which a disk is attached now.</summary>
 /// <param name="Method">KernelNbd, NbdFuse or NbdUri.</param>
 /// <param name="DevicePath">Stable link to the block device; null where only the URI is served.</param>
-/// <param name="Reason">Why there is no block device; null when there is one.</param>
+/// <param name="Reason">Reason why there is no block device; null when there is one.</param>
 internal sealed record AttachOutcome(string Method, string? DevicePath, string? Reason);

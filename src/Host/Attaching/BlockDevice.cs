@@ -27,7 +27,7 @@ internal static class BlockDevice
         return device.Length > 0 && File.Exists(path) ? File.ReadAllText(path).Trim() : "";
     }
 
-    /// <summary>Where it is mounted; empty when nowhere.</summary>
+    /// <summary>Returns the mount points of a block device; empty when it is not mounted.</summary>
     public static string[] MountPoints(string device) =>
         File.ReadLines("/proc/self/mounts").Select(line => line.Split(' ')).Where(fields => fields[0] == device)
             .Select(fields => fields[1]).ToArray();

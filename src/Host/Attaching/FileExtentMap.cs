@@ -23,7 +23,10 @@ internal static class FileExtentMap
     private const uint Inline = 0x200;
     private const uint Tail = 0x400;
 
-    /// <summary>Where the data of an open file lies, in the order of the file; bytes of the device that its file system is on.</summary>
+    /// <summary>
+    /// Returns the ranges that hold the data of an open file, in the order of the file; bytes of the device that its file system is
+    /// on.
+    /// </summary>
     public static List<PinnedRange> Of(SafeFileHandle file, string path)
     {
         List<PinnedRange> pieces = [];

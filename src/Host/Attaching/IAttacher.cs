@@ -9,13 +9,13 @@ internal interface IAttacher
     /// <summary>Name in records and objects.</summary>
     string Method { get; }
 
-    /// <summary>Why it cannot be used on this machine, with what would help; null when it can.</summary>
+    /// <summary>Returns the reason why the method cannot be used on this machine, with the remedy; null when it can.</summary>
     string? Obstacle();
 
     /// <summary>Makes the device.</summary>
-    /// <param name="target">What to attach.</param>
+    /// <param name="target">Export to attach.</param>
     /// <param name="folder">A folder of its own, empty, that stays until it is detached.</param>
-    /// <exception cref="AttachException">It did not work; nothing is left behind.</exception>
+    /// <exception cref="AttachException">The attachment failed; nothing is left behind.</exception>
     AttachRecord Attach(AttachTarget target, string folder);
 
     /// <summary>Whether everything the record lists is still there.</summary>

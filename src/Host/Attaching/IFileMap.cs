@@ -15,11 +15,12 @@ internal sealed record VolumePlace(string VirtualDisk, PinnedRange Range);
 /// <summary>Tells where files lie on connected virtual disks.</summary>
 internal interface IFileMap
 {
-    /// <summary>Where the file that -FilePath names lies now.</summary>
-    /// <exception cref="Contracts.StorageException">It is not there, not on a connected virtual disk, or its file system does not tell.</exception>
+    /// <summary>Returns the current place of the file that -FilePath names.</summary>
+    /// <exception cref="Contracts.StorageException">The file does not exist, is not on a connected virtual disk, or its file system does not report
+    /// places.</exception>
     FilePlace Find(string path);
 
-    /// <summary>Where the file system of a path lies; the path may be that of a block device.</summary>
+    /// <summary>Returns the place of the file system of a path; the path may be that of a block device.</summary>
     /// <param name="path">The path.</param>
     /// <param name="parameter">Parameter that gave it, for errors.</param>
     /// <exception cref="Contracts.StorageException">The path is not there, or not on a connected virtual disk.</exception>

@@ -11,10 +11,10 @@ internal static class RequestText
 {
     /// <summary>The body as UTF-8 JSON.</summary>
     /// <param name="verb">The verb.</param>
-    /// <param name="arguments">What was typed.</param>
+    /// <param name="arguments">Arguments of the command line.</param>
     /// <param name="isWhatIf">Whether the host is only to say what it would do.</param>
     /// <param name="isUnconfirmed">Whether no person could be asked before something is destroyed.</param>
-    /// <param name="page">Which page of the answer; null for the first.</param>
+    /// <param name="page">Page of the answer; null for the first.</param>
     /// <exception cref="UsageException">A value does not fit its parameter.</exception>
     public static byte[] Write(VerbDescription verb, VerbArguments arguments, bool isWhatIf = false, bool isUnconfirmed = false, string? page = null)
     {

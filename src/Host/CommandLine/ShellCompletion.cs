@@ -3,8 +3,8 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Host.CommandLine;
 
 /// <summary>
-/// What may come next on a command line: commands and verbs, parameter names, accepted values. Names of objects come from a
-/// running host; none is started for a completion.
+/// Completions of a command line: commands and verbs, parameter names, accepted values. Names of objects come from a running host; none is started
+/// for a completion.
 /// </summary>
 internal static class ShellCompletion
 {

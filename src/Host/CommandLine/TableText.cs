@@ -11,7 +11,7 @@ namespace TierSpaces.Host.CommandLine;
 /// one needs more.
 /// </summary>
 /// <param name="type">Type of the objects; carries the columns.</param>
-/// <param name="output">Where to.</param>
+/// <param name="output">Writer of the output.</param>
 internal sealed class TableText(Type type, TextWriter output)
 {
     private readonly Column[] _columns = [.. type.GetCustomAttribute<WindowsClassAttribute>()!.Columns.Select(Column.Read)];
@@ -21,7 +21,7 @@ internal sealed class TableText(Type type, TextWriter output)
     /// <summary>Prints a table of one page, with an empty line after it.</summary>
     /// <param name="type">Type of the objects; carries the columns.</param>
     /// <param name="objects">An array of objects.</param>
-    /// <param name="output">Where to.</param>
+    /// <param name="output">Writer of the output.</param>
     public static void Print(Type type, JsonElement objects, TextWriter output)
     {
         TableText table = new TableText(type, output);

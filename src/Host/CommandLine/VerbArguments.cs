@@ -3,9 +3,8 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Host.CommandLine;
 
 /// <summary>
-/// What was typed after a verb, with PowerShell's rules: <c>-Name value</c>, <c>-Name:value</c>, switches, lists with commas
-/// (also split over tokens at a comma), and values without a name by position. Invariant: every key is a full parameter name,
-/// given once.
+/// Arguments of a verb on the command line, with PowerShell's rules: <c>-Name value</c>, <c>-Name:value</c>, switches, lists with commas (also split
+/// over tokens at a comma), and values without a name by position. Invariant: every key is a full parameter name, given once.
 /// </summary>
 internal sealed class VerbArguments
 {
@@ -83,8 +82,8 @@ internal sealed class VerbArguments
     }
 
     /// <summary>
-    /// What follows <c>-Name:</c> of a switch. A POSIX shell takes the <c>$false</c> of <c>-Name:$false</c> for a variable of its own and leaves
-    /// nothing of it: no value is false.
+    /// Reads the value that follows <c>-Name:</c> of a switch. A POSIX shell takes the <c>$false</c> of <c>-Name:$false</c> for a variable of its own
+    /// and removes it: no value is false.
     /// </summary>
     private static string ReadSwitch(IReadOnlyList<string> tokens, ref int at) =>
         at < tokens.Count && ValueText.IsBoolean(tokens[at]) ? tokens[at++] : "$false";

@@ -10,7 +10,7 @@ namespace TierSpaces.Host.CommandLine;
 internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWriter output, TextWriter error)
 {
     /// <summary>Runs the verb.</summary>
-    /// <param name="tokens">What was typed after the verb.</param>
+    /// <param name="tokens">Words after the verb.</param>
     /// <returns>Exit code: 0, or 1 after an error on standard error.</returns>
     public async Task<int> RunAsync(IReadOnlyList<string> tokens)
     {
@@ -58,7 +58,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
         return JsonDocument.Parse(await client.SendAsync(verb.Name, body).ConfigureAwait(false));
     }
 
-    /// <summary>What the host would do; of itself it is not asked.</summary>
+    /// <summary>Prints the steps that the host would take. A verb about the host itself is not sent to it.</summary>
     private async Task<int> PlanAsync(byte[] body, VerbArguments arguments)
     {
         if (verb.Verb.IsAboutHost)

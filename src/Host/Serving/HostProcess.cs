@@ -154,8 +154,8 @@ internal static class HostProcess
     }
 
     /// <summary>
-    /// Takes the home's lock. Where another host has it, a detached start waits until that one answers (null) or has ended; a
-    /// start in the foreground is refused.
+    /// Takes the home's lock. If another host has it, a detached start waits until that host answers (null) or has ended; a start in the foreground
+    /// is refused.
     /// </summary>
     private static async Task<LockFile?> TakeLockAsync(HostPaths paths, ServeOptions options)
     {

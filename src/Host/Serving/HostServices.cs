@@ -10,7 +10,7 @@ using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Serving;
 
-/// <summary>What the handlers of one host share: the engine, attached devices, and the host's own life.</summary>
+/// <summary>Services that the handlers of one host share: the engine, attached devices, and the host's own life.</summary>
 internal sealed class HostServices : IAsyncDisposable
 {
     private const string NodeFile = "node";
@@ -26,7 +26,7 @@ internal sealed class HostServices : IAsyncDisposable
         Files = new FileMap(Attachments);
     }
 
-    /// <summary>Where state and sockets are.</summary>
+    /// <summary>Paths of the state and sockets.</summary>
     public HostPaths Paths { get; }
 
     /// <summary>The engine.</summary>
@@ -35,16 +35,16 @@ internal sealed class HostServices : IAsyncDisposable
     /// <summary>Devices of connected virtual disks.</summary>
     public AttachManager Attachments { get; }
 
-    /// <summary>Where files lie on those devices.</summary>
+    /// <summary>Map of the places of files on those devices.</summary>
     public IFileMap Files { get; set; }
 
-    /// <summary>Held by whatever changes state: one at a time.</summary>
+    /// <summary>Lock of the requests that change state: one at a time.</summary>
     public SemaphoreSlim Changes { get; } = new(1, 1);
 
-    /// <summary>When the host started, in UTC.</summary>
+    /// <summary>Time at which the host started, in UTC.</summary>
     public DateTime StartTime { get; } = DateTime.UtcNow;
 
-    /// <summary>How the engine does its I/O, and why.</summary>
+    /// <summary>I/O backend of the engine, and the reason for its choice.</summary>
     public (string Backend, string Reason) IO => (_lane.Backend == LaneBackend.Uring ? "io_uring" : "ThreadPool", _lane.BackendReason);
 
     /// <summary>Completes when a request asks the host to stop.</summary>

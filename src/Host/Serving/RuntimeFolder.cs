@@ -23,7 +23,7 @@ internal static class RuntimeFolder
 
     /// <summary>Returns the folder of a home; it exists.</summary>
     /// <param name="paths">The home.</param>
-    /// <param name="parents">Where a new one may be made, the best first; those that cannot be used are passed over.</param>
+    /// <param name="parents">Parents in which a new one may be made, the best first; those that cannot be used are skipped.</param>
     /// <exception cref="IOException">No folder can be made.</exception>
     public static string Take(HostPaths paths, IEnumerable<string> parents)
     {

@@ -1,6 +1,6 @@
 namespace TierSpaces.Host.Serving;
 
-/// <summary>Who starts the host again when it dies.</summary>
+/// <summary>Process that starts the host again when it dies.</summary>
 internal enum SupervisorKind
 {
     /// <summary>A small process of our own.</summary>
@@ -13,9 +13,9 @@ internal enum SupervisorKind
     None,
 }
 
-/// <summary>How the host runs.</summary>
+/// <summary>Options of the host process.</summary>
 /// <param name="Detach">
 /// Print <c>ready</c> on standard output, then detach from the caller. If a host already runs, print it for that host.
 /// </param>
-/// <param name="Supervisor">Who starts it again.</param>
+/// <param name="Supervisor">Process that starts the host again.</param>
 internal sealed record ServeOptions(bool Detach, SupervisorKind Supervisor);

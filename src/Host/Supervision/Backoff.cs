@@ -1,9 +1,9 @@
 namespace TierSpaces.Host.Supervision;
 
 /// <summary>
-/// How long to wait before the next start. Nothing after one that has served for 2 s: it did not die of its own start, and a mounted file
-/// system waits for it. Nothing either the first four times in a row that one dies sooner after it was ready: it may have been killed from
-/// outside. Else 0.5 s doubling to 30 s.
+/// Delay before the next start. There is none after a host that has served for 2 s: it did not die of its own start, and a mounted file system waits
+/// for it. There is none either the first four times in a row that a host dies sooner after it was ready: it may have been killed from outside.
+/// Otherwise 0.5 s, doubling to 30 s.
 /// </summary>
 internal sealed class Backoff
 {
@@ -14,8 +14,8 @@ internal sealed class Backoff
     private TimeSpan _next = s_first;
     private int _soon;   // starts in a row that were ready and died too early
 
-    /// <summary>The wait before the next start.</summary>
-    /// <param name="served">How long the last start served, from when it was ready; zero when it never was; null for the first.</param>
+    /// <summary>Returns the delay before the next start.</summary>
+    /// <param name="served">Time for which the last start served, from when it was ready; zero when it never was; null for the first.</param>
     public TimeSpan Next(TimeSpan? served)
     {
         if (served is null || served > s_healthy)

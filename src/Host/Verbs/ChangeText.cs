@@ -4,12 +4,12 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Verbs;
 
-/// <summary>What a request changes, in words.</summary>
+/// <summary>Describes the changes that a request makes.</summary>
 internal static class ChangeText
 {
     /// <summary>The parameters that choose no object, with their values: <c>NewFriendlyName to 'Pool2', IsReadOnly to True</c>.</summary>
     /// <param name="request">The request.</param>
-    /// <param name="nothing">What to say when there are none.</param>
+    /// <param name="nothing">Text when there are none.</param>
     public static string Changes(this StorageRequest request, string nothing = "nothing")
     {
         IEnumerable<(string Name, bool IsSwitch, object? Value)> given = VerbDescription.Of(request.GetType()).Parameters

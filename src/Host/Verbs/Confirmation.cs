@@ -3,8 +3,8 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Host.Verbs;
 
 /// <summary>
-/// What a verb that destroys may do when no person could be asked: one object, named exactly. A wildcard that a person meant for something else,
-/// or a name that two pools have, would otherwise destroy unseen.
+/// Limits a verb that destroys, when no person could be asked, to one object that is named exactly. A wildcard that a person meant for something
+/// else, or a name that two pools have, would otherwise destroy unseen.
 /// </summary>
 internal static class Confirmation
 {

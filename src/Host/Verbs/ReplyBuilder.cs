@@ -17,13 +17,16 @@ internal sealed class ReplyBuilder<TInfo>
     /// <summary>Whether the verb changes nothing: the reply only lists the steps that it would carry out.</summary>
     public bool IsWhatIf { get; set; }
 
-    /// <summary>How the page after this is asked for; null when there is none.</summary>
+    /// <summary>Token that requests the next page; null when there is none.</summary>
     public string? NextPage { get; set; }
 
-    /// <summary>Does a piece of work that changes something, unless the request only asks what would be done, and tells it.</summary>
-    /// <param name="step">What it does, in words.</param>
+    /// <summary>
+    /// Carries out a change and records its step in the reply. If the request only asks for the plan, runs <paramref name="check"/>
+    /// instead.
+    /// </summary>
+    /// <param name="step">Description of the step, in words.</param>
     /// <param name="work">The work.</param>
-    /// <param name="check">Refuses what the work would refuse; done in its place where it is only asked about.</param>
+    /// <param name="check">Fails where the work would fail; replaces the work if the request only asks for the plan.</param>
     public async Task DoAsync(string step, Func<Task> work, Func<Task>? check = null)
     {
         if (!IsWhatIf)

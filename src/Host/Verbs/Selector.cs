@@ -3,9 +3,9 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Host.Verbs;
 
 /// <summary>
-/// How objects are named, in one place for every verb: by a property (exact text or wildcards, case does not count), or as an
-/// object reference (unique identifier first, else friendly name). A text that is the whole value of an object means that object, even if
-/// the text has wildcards (only stars are always a wildcard). An exact text that fits nothing is an error; a wildcard that fits nothing is not.
+/// Selects objects by their names, in one place for every verb: by a property (exact text or wildcards, case does not count), or as an object
+/// reference (unique identifier first, else friendly name). A text that is the whole value of an object means that object, even if the text has
+/// wildcards (only stars are always a wildcard). An exact text that fits nothing is an error; a wildcard that fits nothing is not.
 /// </summary>
 /// <typeparam name="T">Kind of the objects.</typeparam>
 /// <param name="windowsClass">Their class, for the message.</param>

@@ -5,7 +5,7 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Host.Verbs;
 
 /// <summary>
-/// What every handler shares: JSON in and out, the checks that follow from the request record alone, errors as data.
+/// Base of every handler: JSON in and out, the checks that follow from the request record alone, errors as data.
 /// </summary>
 /// <typeparam name="TRequest">The request record.</typeparam>
 /// <typeparam name="TInfo">Kind of the objects it answers with.</typeparam>
@@ -55,7 +55,7 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
         }
     }
 
-    /// <summary>What is wrong with a body that cannot be read: where it is the value of a number parameter, that value and its range.</summary>
+    /// <summary>Describes the error in a body that cannot be read: if it is the value of a number parameter, that value and its range.</summary>
     private (string Problem, string Parameter) Describe(byte[] body, JsonException problem)
     {
         string name = problem.Path is { Length: > 2 } path && path.StartsWith("$.", StringComparison.Ordinal) ? path[2..].Split('[', '.')[0] : "";

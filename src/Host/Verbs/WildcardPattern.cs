@@ -3,9 +3,9 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Host.Verbs;
 
 /// <summary>
-/// PowerShell's wildcards: <c>*</c> any text, <c>?</c> one character, <c>[a-z]</c> one of a set, a back-tick takes the next
-/// character literally. Case does not count. Whatever the pattern, a text is judged in at most (length of the pattern) × (length of
-/// the text) steps: after a mismatch only the last <c>*</c> takes more, never one before it.
+/// PowerShell's wildcards: <c>*</c> any text, <c>?</c> one character, <c>[a-z]</c> one of a set, a back-tick takes the next character literally. Case
+/// does not count. With any pattern, a text is judged in at most (length of the pattern) × (length of the text) steps: after a mismatch only the last
+/// <c>*</c> takes more, never one before it.
 /// </summary>
 internal sealed class WildcardPattern
 {

@@ -1,6 +1,6 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>What New- and Register-PhysicalDisk say of disks; null leaves it to the system.</summary>
+/// <summary>Properties of disks that New-PhysicalDisk and Register-PhysicalDisk declare; null leaves a property to the system.</summary>
 public interface IPhysicalDiskDeclaration
 {
     /// <summary>Absolute paths.</summary>

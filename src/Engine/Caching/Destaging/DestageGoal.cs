@@ -16,7 +16,7 @@ internal sealed class DestageGoal(ILane lane, CacheStatus status, Func<int> minu
     private int _heldMinute = -1;    // minute of the day that was looked at last
     private bool _isHoldTime;        // the time up to which writes are held has come
 
-    /// <summary>When destaging runs, and how fast; takes effect at once.</summary>
+    /// <summary>Settings that control when destaging runs, and how fast. Changes take effect at once.</summary>
     internal DestageSettings Settings { get; set; } = settings;
 
     /// <summary>Returns how many blocks of the ring may stay in use for now.</summary>

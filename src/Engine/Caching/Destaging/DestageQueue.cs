@@ -10,7 +10,7 @@ internal readonly record struct QueuedRecord(long End, uint Checksum, int Extent
 
 /// <summary>An extent of such a record.</summary>
 /// <param name="Extent">Blocks.</param>
-/// <param name="Position">Where its payload starts; of an extent of zeros, its record.</param>
+/// <param name="Position">Position at which its payload starts; of an extent of zeros, the position of its record.</param>
 internal readonly record struct QueuedExtent(CacheExtent Extent, long Position)
 {
     /// <summary>Returns the place of a block of the extent.</summary>

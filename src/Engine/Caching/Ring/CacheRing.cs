@@ -76,10 +76,10 @@ internal sealed class CacheRing
     /// <summary>Blocks in use by complete records.</summary>
     internal long Used => Head - Tail;
 
-    /// <summary>Why nothing is appended any more; <see cref="IoError.None"/> while it is.</summary>
+    /// <summary>Error after which the ring appends nothing more; <see cref="IoError.None"/> while it appends.</summary>
     internal IoError Fault { get; private set; }
 
-    /// <summary>Why nothing of it can be made durable any more; <see cref="IoError.None"/> while it can.</summary>
+    /// <summary>Error after which the ring can make nothing durable; <see cref="IoError.None"/> while it can.</summary>
     internal IoError FlushFault { get; private set; }
 
     /// <summary>Raised when a new group is begun.</summary>
@@ -274,7 +274,7 @@ internal sealed class CacheRing
         return true;
     }
 
-    /// <summary>Where a record of this size goes when the ones before it end at a position: it does not wrap.</summary>
+    /// <summary>Returns the position of a record of this size after the records that end at <paramref name="end"/>: a record does not wrap.</summary>
     private long PlaceFor(long end, int blocks)
     {
         long left = Length - (end % Length);

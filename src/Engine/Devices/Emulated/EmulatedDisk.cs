@@ -23,7 +23,10 @@ public sealed class EmulatedDisk : IDisk
     private const long LagMaxNs = 20_000_000;
     private const int DeliveriesMax = 64;
 
-    /// <summary>The medium's time while a disk of this thread's lane delivers a completion. What that sets off runs within the delivery.</summary>
+    /// <summary>
+    /// The medium's time while a disk of this thread's lane delivers a completion. Requests that the completion triggers are made within the
+    /// delivery.
+    /// </summary>
     [ThreadStatic]
     private static long? s_deliveringNs;
 
@@ -54,7 +57,7 @@ public sealed class EmulatedDisk : IDisk
     /// <summary>The class of disk.</summary>
     public LatencyProfile Profile { get; }
 
-    /// <summary>What the disk does wrong, from the next request on; requests that hang are let go when it no longer hangs.</summary>
+    /// <summary>Faults that the disk shows, from the next request on. Requests that hang complete when it no longer hangs.</summary>
     public EmulatedFault Fault
     {
         get => _faults.Fault;
@@ -119,8 +122,8 @@ public sealed class EmulatedDisk : IDisk
     }
 
     /// <summary>
-    /// When a request arrives that is made now, in the medium's time. Asked before the disk below is: what that does at once, such as
-    /// copying into memory, takes its time beside the medium's and not before it.
+    /// Arrival time of a request that is made now, in the medium's time. It is read before the disk below is asked: the time that the disk below
+    /// takes at once, such as for copying into memory, then passes beside the medium's and not before it.
     /// </summary>
     private long ArrivalNs => Math.Max(_deliveredNs, s_deliveringNs ?? _lane.NowNs);
 
@@ -265,7 +268,7 @@ public sealed class EmulatedDisk : IDisk
         }
     }
 
-    /// <summary>When a request that was due counts as ended: at that time, or at the earliest that is made up for.</summary>
+    /// <summary>Returns the time at which a request that was due counts as ended: the due time, or the earliest time that is made up for.</summary>
     private long MediumTime(long endNs, long earliestNs)
     {
         if (endNs >= earliestNs)

@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Devices.Emulated;
 
-/// <summary>What an emulated disk does wrong. The default is nothing.</summary>
+/// <summary>Faults that an emulated disk shows. The default is none.</summary>
 public sealed record EmulatedFault
 {
     /// <summary>Unit of the shares below.</summary>
@@ -27,7 +27,7 @@ public sealed record EmulatedFault
     /// <summary>Length of that range in bytes; 0 for none.</summary>
     public long ErrorLength { get; init; }
 
-    /// <summary>How many times as long every request takes, 1 to a million.</summary>
+    /// <summary>Factor by which every request takes longer, 1 to a million.</summary>
     public int SlowFactor { get; init; } = 1;
 
     /// <summary>Requests are taken and not answered; they are done when this ends.</summary>

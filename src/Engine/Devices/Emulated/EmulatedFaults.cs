@@ -10,13 +10,13 @@ namespace TierSpaces.Engine.Devices.Emulated;
 //  1. A request that hangs counts as in flight, and the disk below stays open for it.
 //  2. Without a fault, a request does not come here.
 
-/// <summary>What an emulated disk does wrong.</summary>
+/// <summary>Applies the faults of an emulated disk to its requests.</summary>
 internal sealed class EmulatedFaults(ILane lane)
 {
     private readonly LaneSignal _changed = new();
     private EmulatedFault _fault = EmulatedFault.None;
 
-    /// <summary>The fault in force, from the next request on; requests that hang are let go when it no longer hangs.</summary>
+    /// <summary>The fault in force, from the next request on. Requests that hang complete when it no longer hangs.</summary>
     internal EmulatedFault Fault
     {
         get => _fault;

@@ -16,7 +16,7 @@ internal sealed class EmulatedRequest(EmulatedDisk disk) : LaneTaskSource<IoErro
 
     internal long Length { get; private set; }
 
-    /// <summary>When it began to wait, in the medium's time; kept by models that need it.</summary>
+    /// <summary>Time at which the request began to wait, in the medium's time; kept by models that need it.</summary>
     internal long ArrivedNs { get; set; }
 
     internal void Begin(MediumOperation operation, long offset, long length)

@@ -1,8 +1,8 @@
 namespace TierSpaces.Engine.Devices.Emulated;
 
 /// <summary>
-/// How long a medium takes: told of arrivals and completions in the medium's time, it says what begins when and ends
-/// when. No I/O and no clock of its own.
+/// Model of the time that a medium takes. It gets arrivals and completions in the medium's time, and says which request begins when and ends when. It
+/// does no I/O and has no clock of its own.
 /// </summary>
 internal interface IMediumModel
 {
@@ -16,7 +16,7 @@ internal interface IMediumModel
     void End(EmulatedRequest request);
 }
 
-/// <summary>What a request asks of the medium.</summary>
+/// <summary>Operation that a request performs on the medium.</summary>
 internal enum MediumOperation : byte
 {
     Read,

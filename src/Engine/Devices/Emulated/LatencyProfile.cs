@@ -44,7 +44,7 @@ public sealed record LatencyProfile
     public static LatencyProfile? Find(string name) =>
         All.FirstOrDefault(profile => profile.Name.Equals(name, StringComparison.OrdinalIgnoreCase));
 
-    /// <summary>What the user says, and where he says nothing, what the profile says.</summary>
+    /// <summary>Returns the properties that the user gives, completed with those of the profile.</summary>
     internal DiskOverrides Complete(DiskOverrides overrides) => overrides with
     {
         MediaType = overrides.MediaType ?? MediaType,

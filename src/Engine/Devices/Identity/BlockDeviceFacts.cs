@@ -1,18 +1,18 @@
 namespace TierSpaces.Engine.Devices.Identity;
 
-/// <summary>What the system says of a block device.</summary>
+/// <summary>Properties of a block device, as the system reports them.</summary>
 /// <param name="Name">Kernel name, such as <c>sdb</c>.</param>
 /// <param name="LogicalSectorSize">Smallest addressable unit in bytes.</param>
 /// <param name="PhysicalSectorSize">Unit the device writes, in bytes.</param>
 /// <param name="MediaType">Kind of medium.</param>
-/// <param name="BusType">How it is connected.</param>
+/// <param name="BusType">Bus that connects it.</param>
 /// <param name="SpindleSpeed">Revolutions per minute; 0 for none, <see cref="UnknownSpindleSpeed"/> for unknown.</param>
 /// <param name="IsWriteCacheEnabled">Whether completed writes may be volatile.</param>
 /// <param name="SerialNumber">Serial number, or empty.</param>
 /// <param name="Model">Model, or empty.</param>
 /// <param name="Manufacturer">Manufacturer, or empty.</param>
 /// <param name="FirmwareVersion">Firmware, or empty.</param>
-/// <param name="CannotPoolReason">Why it may not be pooled, or empty.</param>
+/// <param name="CannotPoolReason">Reason why it may not be pooled, or empty.</param>
 internal sealed record BlockDeviceFacts(
     string Name,
     int LogicalSectorSize,

@@ -8,7 +8,7 @@ internal sealed class BlockDevices(string sysRoot = "/sys", string procRoot = "/
 {
     private const int SectorMax = 4096;
 
-    /// <summary>What is known of a device; of one that sysfs does not know, that it cannot be pooled.</summary>
+    /// <summary>Returns the properties of a device. A device that sysfs does not know cannot be pooled.</summary>
     internal BlockDeviceFacts Describe(uint major, uint minor)
     {
         if (SysfsNode.Find(sysRoot, major, minor) is not { } node)

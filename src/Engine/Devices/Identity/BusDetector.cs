@@ -2,7 +2,7 @@ using System.Text.RegularExpressions;
 
 namespace TierSpaces.Engine.Devices.Identity;
 
-/// <summary>How a disk is connected, from the chain of devices in its sysfs path.</summary>
+/// <summary>Detects the bus of a disk from the chain of devices in its sysfs path.</summary>
 internal static partial class BusDetector
 {
     /// <summary>Rules in order: the first whose pattern is on the path decides.</summary>

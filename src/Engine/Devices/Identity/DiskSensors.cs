@@ -1,9 +1,9 @@
 namespace TierSpaces.Engine.Devices.Identity;
 
-/// <summary>What the kernel's hardware monitor says of a block device. An image file has no sensors.</summary>
+/// <summary>Reads the sensors of a block device from the kernel's hardware monitor. An image file has no sensors.</summary>
 public static class DiskSensors
 {
-    /// <summary>Temperature now and the highest that the device allows, in degrees Celsius; null where nothing tells.</summary>
+    /// <summary>Returns the current temperature and the highest that the device allows, in degrees Celsius; null for a value without a sensor.</summary>
     /// <param name="devicePath">Path of the device, for example /dev/nvme0n1.</param>
     /// <param name="sysfs">Root of sysfs.</param>
     public static (byte? Celsius, byte? CelsiusMax) Temperature(string devicePath, string sysfs = "/sys")

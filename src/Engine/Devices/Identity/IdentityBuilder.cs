@@ -5,7 +5,7 @@ namespace TierSpaces.Engine.Devices.Identity;
 /// <summary>Joins what a disk is by nature with what the user says it is.</summary>
 internal static class IdentityBuilder
 {
-    /// <summary>What an image file is unless the user says otherwise: a 512e disk of unspecified medium.</summary>
+    /// <summary>Returns the properties of an image file: a 512e disk of unspecified medium, unless the user overrides them.</summary>
     internal static DiskIdentity ForFile(string uri, OpenedDevice device, DiskOverrides overrides) => Apply(
         new DiskIdentity(
             uri, device.Key, device.SizeBytes, 512, 4096, MediaType.Unspecified, BusType.FileBackedVirtual,
@@ -13,7 +13,7 @@ internal static class IdentityBuilder
         overrides,
         sectorMin: 512);
 
-    /// <summary>What a block device is.</summary>
+    /// <summary>Returns the properties of a block device.</summary>
     internal static DiskIdentity ForBlock(string uri, OpenedDevice device, BlockDeviceFacts facts, DiskOverrides overrides) => Apply(
         new DiskIdentity(
             uri, device.Key, device.SizeBytes, facts.LogicalSectorSize, facts.PhysicalSectorSize, facts.MediaType, facts.BusType,

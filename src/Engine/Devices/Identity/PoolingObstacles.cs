@@ -1,9 +1,9 @@
 namespace TierSpaces.Engine.Devices.Identity;
 
-/// <summary>Why a block device may not be pooled, from what the system knows of it. The most telling reason comes first.</summary>
+/// <summary>Finds the reason why a block device may not be pooled, from the system's data about it. The most telling reason comes first.</summary>
 internal sealed class PoolingObstacles(string procRoot)
 {
-    /// <summary>The reason, or empty when there is none.</summary>
+    /// <summary>Returns the reason, or empty when there is none.</summary>
     internal string Find(SysfsNode node, BusType bus) =>
         Stacked(node) ?? Remote(node, bus) ?? Unfit(node) ?? Used(node) ?? string.Empty;
 

@@ -3,8 +3,8 @@ using System.Numerics;
 namespace TierSpaces.Engine.Devices;
 
 /// <summary>
-/// What passed through a virtual disk since it was opened. Written on its lane only; readers on other threads see each number
-/// whole and may see them at slightly different instants.
+/// Traffic of a virtual disk since it was opened. The counters are written on its lane only. Readers on other threads see each number whole, and may
+/// see the numbers at slightly different instants.
 /// </summary>
 public sealed class IoCounters
 {

@@ -2,8 +2,8 @@ using System.Globalization;
 
 namespace TierSpaces.Engine.Devices;
 
-/// <summary>How long requests to member disks may take.</summary>
-/// <param name="HedgeNs">After this a read is asked of another copy too; the first good answer wins.</param>
+/// <summary>Time limits of requests to member disks, in nanoseconds.</summary>
+/// <param name="HedgeNs">After this a read is sent to another copy too; the first good answer wins.</param>
 /// <param name="PatienceNs">After this a request fails, provided another disk of the lane answers meanwhile.</param>
 /// <param name="StallNs">After this it fails in any case. It is longer, because a disk is not to blame while no other disk answers either.</param>
 public sealed record IoDeadlines(long HedgeNs = 250_000_000, long PatienceNs = 10_000_000_000, long StallNs = 60_000_000_000)

@@ -63,12 +63,12 @@ public sealed class MeteredDisk : IDisk
 
     internal ILane Lane { get; }
 
-    /// <summary>When the device last answered, in ticks of the watch.</summary>
+    /// <summary>Time of the device's last answer, in ticks of the watch.</summary>
     internal int AnsweredTick { get; private set; }
 
     internal bool HasLive => _inFlight.Oldest is not null;
 
-    /// <summary>When the oldest request in flight was submitted; null while there is none.</summary>
+    /// <summary>Time at which the oldest request in flight was submitted, in ticks of the watch; null while there is none.</summary>
     internal int? OldestTick => _inFlight.Oldest?.StartTick;
 
     /// <inheritdoc/>

@@ -139,7 +139,7 @@ internal static unsafe class DeviceOpener
         _ = Libc.FileControl(descriptor, Libc.SetFlags, flags & ~Libc.OpenDirect);
     }
 
-    /// <summary>What direct access needs: from statx (Linux 6.1), else from the device, else a page.</summary>
+    /// <summary>Returns the alignments that direct access needs: from statx (Linux 6.1), else from the device, else a page.</summary>
     private static (int Memory, int Offset) Alignments(int descriptor, bool isBlockDevice, in FileStatus status)
     {
         if ((status.Mask & FileStatus.DirectIoMask) != 0 && status.DirectIoOffsetAlignment != 0)

@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Devices.Raw;
 
-/// <summary>How requests reach a file or device.</summary>
+/// <summary>Path of requests to a file or device.</summary>
 public enum DiskAccess
 {
     /// <summary>Past the page cache (O_DIRECT), through the lane's backend.</summary>
@@ -13,13 +13,13 @@ public enum DiskAccess
     Memory,
 }
 
-/// <summary>An open, locked file or device and how to use it.</summary>
+/// <summary>An open, locked file or device and its properties.</summary>
 /// <param name="Descriptor">The open descriptor.</param>
 /// <param name="IsBlockDevice">A block device, else a regular file.</param>
 /// <param name="SizeBytes">Size when it was opened.</param>
 /// <param name="Key">Identity of the device: inode or major:minor.</param>
-/// <param name="Access">How requests reach it.</param>
-/// <param name="AccessReason">Why, for people.</param>
+/// <param name="Access">Path of requests to it.</param>
+/// <param name="AccessReason">Reason for that path, in words.</param>
 /// <param name="MemoryAlignment">Alignment that direct access needs of buffers, a power of two.</param>
 /// <param name="OffsetAlignment">Alignment that direct access needs of offsets and lengths, a power of two.</param>
 /// <param name="HonoursSyncFlag">RWF_DSYNC makes a write durable; else a flush follows it.</param>

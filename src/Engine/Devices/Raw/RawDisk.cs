@@ -49,10 +49,10 @@ public sealed class RawDisk : IDisk
     /// <inheritdoc/>
     public StoreGeometry Geometry { get; }
 
-    /// <summary>How requests reach the medium.</summary>
+    /// <summary>Path of requests to the medium.</summary>
     public DiskAccess Access => _device.Access;
 
-    /// <summary>Why they reach it so, for people.</summary>
+    /// <summary>Reason for that path, in words.</summary>
     public string AccessReason => _device.AccessReason;
 
     /// <inheritdoc/>

@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Devices.Raw;
 
 /// <summary>Unmaps, zeroes and describes ranges of a raw disk.</summary>
 /// <param name="disk">The disk; it has checked the range.</param>
-/// <param name="device">What it is opened on.</param>
+/// <param name="device">The open file or device.</param>
 /// <param name="file">The device at its lane.</param>
 /// <param name="unaligned">Unaligned writes, which a request on a range must not meet; null without direct access.</param>
 internal sealed class RawRanges(RawDisk disk, OpenedDevice device, LaneFile file, UnalignedAccess? unaligned)

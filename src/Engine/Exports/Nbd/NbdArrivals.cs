@@ -19,10 +19,10 @@ internal sealed class NbdArrivals(
     /// <summary>Whether there is something to take: a header has arrived, or a request is in parts.</summary>
     internal bool Any => parts.IsActive || receiver.Available >= NbdRequestHeader.Size;
 
-    /// <summary>How much to receive at once.</summary>
+    /// <summary>Most bytes to receive at once.</summary>
     internal int FillMax => _afterLargeWrite ? NbdReceiver.ShortFill : int.MaxValue;
 
-    /// <summary>Takes the next request, or says what it waits for.</summary>
+    /// <summary>Takes the next request, or returns the reason to wait.</summary>
     internal NbdPause Take() => parts.IsActive ? TakePart() : Take(NbdRequestHeader.Decode(receiver.Peek(NbdRequestHeader.Size)));
 
     private NbdPause Take(in NbdRequestHeader header)

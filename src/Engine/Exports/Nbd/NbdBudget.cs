@@ -50,7 +50,10 @@ public sealed class NbdBudget
     /// <summary>Bytes taken now.</summary>
     public long Used => _used + _smallUsed + ((long)_parts * PartBytes);
 
-    /// <summary>How often a connection within its share has waited so long for bytes that others hold that it was served in parts.</summary>
+    /// <summary>
+    /// Number of times that a connection within its share was served in parts, since it had waited too long for bytes that others
+    /// hold.
+    /// </summary>
     internal long PartsBegun { get; private set; }
 
     private long PartsMax => _limit / 8 / PartBytes;

@@ -79,7 +79,7 @@ internal sealed class NbdCalls(
         }
     }
 
-    /// <summary>What the request behind this one needs from memory comes while this one is done.</summary>
+    /// <summary>Prefetches the data structures that the next request needs, while this one is carried out.</summary>
     private void PrefetchNext()
     {
         if (receiver.Available >= NbdRequestHeader.Size)

@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 //  1. Requests counts the slots of the connection between receipt and the end of their reply.
 //  2. A connection that holds or waits is active.
 
-/// <summary>What one connection has of the budget of its lane, what it waits for, and how many replies it owes.</summary>
+/// <summary>Share of one connection in the budget of its lane, the bytes it waits for, and the number of replies it owes.</summary>
 internal sealed class NbdClaim(NbdSignal changed)
 {
     private bool _isActive;

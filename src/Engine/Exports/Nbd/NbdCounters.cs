@@ -1,8 +1,8 @@
 namespace TierSpaces.Engine.Exports.Nbd;
 
 /// <summary>
-/// What clients of one export have done. Written by the lane alone; any thread may read a field at any time and sees
-/// a value that was true at some moment. An operation is counted when it completes, its bytes only when it succeeds.
+/// Counters of the requests of the clients of one export. The lane alone writes them; any thread may read a field at any time and sees a value that
+/// was true at some moment. An operation is counted when it completes, its bytes only when it succeeds.
 /// </summary>
 public sealed class NbdCounters
 {

@@ -18,7 +18,7 @@ public sealed class NbdExport
     /// <param name="uniqueId">Identity that outlives renaming.</param>
     /// <param name="name">Name clients ask for: 1 to 4096 bytes of UTF-8.</param>
     /// <param name="description">Text shown by listing clients: at most 4096 bytes of UTF-8.</param>
-    /// <param name="store">What is served.</param>
+    /// <param name="store">Store that is served.</param>
     /// <param name="isReadOnly">Whether writing, trimming and zeroing are refused.</param>
     /// <exception cref="ArgumentException">Name or description outside its range.</exception>
     public NbdExport(Guid uniqueId, string name, string description, IBlockStore store, bool isReadOnly)
@@ -41,13 +41,13 @@ public sealed class NbdExport
     /// <summary>Text shown by listing clients.</summary>
     public string Description { get; }
 
-    /// <summary>What is served.</summary>
+    /// <summary>Store that is served.</summary>
     public IBlockStore Store { get; }
 
     /// <summary>Whether writing, trimming and zeroing are refused.</summary>
     public bool IsReadOnly { get; }
 
-    /// <summary>What clients have done so far.</summary>
+    /// <summary>Counters of the clients' requests.</summary>
     public NbdCounters Counters { get; } = new();
 
     /// <summary>Whether requests wait until <see cref="Resume"/>.</summary>

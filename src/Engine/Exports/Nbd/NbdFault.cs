@@ -2,7 +2,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Exports.Nbd;
 
-/// <summary>Why a request is refused, or what became of it in the store.</summary>
+/// <summary>Reason why a request is refused, or its error in the store.</summary>
 internal enum NbdFault : byte
 {
     None,

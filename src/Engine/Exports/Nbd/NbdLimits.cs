@@ -1,6 +1,9 @@
 namespace TierSpaces.Engine.Exports.Nbd;
 
-/// <summary>What one server lets its clients hold. Everything a client can make the server keep is bounded here.</summary>
+/// <summary>
+/// Limits on the resources that clients of one server may hold. Every resource that a client can make the server keep has a limit
+/// here.
+/// </summary>
 public sealed record NbdLimits
 {
     /// <summary>Largest payload of one request, in bytes; also the announced maximum block size.</summary>

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Exports.Nbd;
 
-/// <summary>What the server says during the handshake, collected and sent before the next option is looked at.</summary>
+/// <summary>Replies of the server during the handshake, collected and sent before the next option is read.</summary>
 internal sealed class NbdOptionReplies(ILaneSocket socket, BufferPool buffers) : IDisposable
 {
     private const int Size = 16 << 10;

@@ -14,7 +14,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 //  4. A write is answered once: after its last part, or after the rest of its payload was discarded behind a part that failed.
 //  5. A read that has begun is carried to its end while the connection drains; a write is not, as one whose payload is incomplete.
 
-/// <summary>How far the request is that a connection is served in parts, and whether its next one is due to be.</summary>
+/// <summary>Progress of the request that a connection is served in parts, and whether its next request is due to be.</summary>
 internal sealed class NbdParts(NbdBudget budget, NbdClaim claim)
 {
     /// <summary>Time, in nanoseconds, that a request waits for memory before it is served in parts.</summary>
@@ -29,7 +29,7 @@ internal sealed class NbdParts(NbdBudget budget, NbdClaim claim)
     /// <summary>Whether a part has begun and its memory has not come back.</summary>
     internal bool IsOut { get; private set; }
 
-    /// <summary>What has not begun of the request.</summary>
+    /// <summary>Rest of the request that has not begun.</summary>
     internal NbdRequestHeader Rest { get; private set; }
 
     /// <summary>Bytes of the next part.</summary>
@@ -38,7 +38,7 @@ internal sealed class NbdParts(NbdBudget budget, NbdClaim claim)
     /// <summary>Bytes of the whole request.</summary>
     internal long WholeLength { get; private set; }
 
-    /// <summary>What a part of a write has failed with.</summary>
+    /// <summary>Fault of a part of a write that failed.</summary>
     internal NbdFault Fault { get; private set; }
 
     /// <summary>Whether it is a read, which has to be carried to its end.</summary>
@@ -126,7 +126,7 @@ internal sealed class NbdParts(NbdBudget budget, NbdClaim claim)
     }
 }
 
-/// <summary>Which part of its request a slot is.</summary>
+/// <summary>Part of a request that a slot is: all of it, the first part, the last part or another one.</summary>
 [Flags]
 internal enum NbdPartKind
 {

@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Exports.Nbd;
 
-/// <summary>What a connection waits for before it takes its next request.</summary>
+/// <summary>Event that a connection waits for before it takes its next request.</summary>
 internal enum NbdPause
 {
     /// <summary>Nothing: the next request may be taken.</summary>

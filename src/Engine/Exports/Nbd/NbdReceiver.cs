@@ -19,7 +19,7 @@ internal sealed class NbdReceiver(ILaneSocket socket, BufferPool buffers) : IDis
     /// <summary>Largest write that is assembled in the receive buffer; larger ones are received in place.</summary>
     internal const int LargestAssembled = 64 << 10;
 
-    /// <summary>How much to receive at once in a run of large writes: little, since it has to be copied.</summary>
+    /// <summary>Most bytes to receive at once in a run of large writes: few, since they have to be copied.</summary>
     internal const int ShortFill = 16 << 10;
 
     private IoBuffer _buffer = buffers.Rent(HandshakeBuffer);

@@ -38,7 +38,7 @@ internal sealed class NbdRequest
     /// <summary>Bytes of <see cref="Buffer"/> that a successful reply carries.</summary>
     internal int ReplyBytes { get; private set; }
 
-    /// <summary>What a successful reply carries.</summary>
+    /// <summary>Payload of a successful reply.</summary>
     internal IoBuffer ReplyPayload => Buffer.Slice(0, ReplyBytes);
 
     /// <summary>Whether it is a part of a request.</summary>

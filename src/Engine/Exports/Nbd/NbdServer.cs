@@ -25,9 +25,9 @@ public sealed class NbdServer
 
     /// <summary>A server without exports.</summary>
     /// <param name="lane">Lane of the stores it will serve.</param>
-    /// <param name="limits">What clients may hold; the defaults when null.</param>
+    /// <param name="limits">Limits on the resources that clients may hold; the defaults when null.</param>
     /// <param name="budget">Payload bytes shared with the other servers of the lane; one of its own when null.</param>
-    /// <param name="notice">Told, with a sentence, when a connection is refused or dropped for what its client did.</param>
+    /// <param name="notice">Called with a sentence when a connection is refused or dropped because of its client.</param>
     /// <exception cref="ArgumentOutOfRangeException">A limit is outside its range.</exception>
     public NbdServer(ILane lane, NbdLimits? limits = null, NbdBudget? budget = null, Action<string>? notice = null)
     {
@@ -179,7 +179,7 @@ public sealed class NbdServer
         return listener;
     }
 
-    /// <summary>When all places are taken, the oldest client that has not even chosen an export gives way.</summary>
+    /// <summary>Closes the oldest connection that has not chosen an export, if all places are taken.</summary>
     private bool MakeRoom()
     {
         if (_sessions.Count < Limits.MaxConnections)

@@ -10,7 +10,7 @@ internal sealed class NbdSignal
 {
     private readonly Queue<LaneCompletion<Nothing>> _waiting = new();
 
-    /// <summary>How often it was set: unchanged means that nothing was missed since.</summary>
+    /// <summary>Number of times that the signal was set. If it is unchanged, no set was missed.</summary>
     internal long Count { get; private set; }
 
     internal LaneTask<Nothing> Next()

@@ -50,7 +50,7 @@ internal sealed class NbdTransmission
 
     internal NbdExport Export { get; }
 
-    /// <summary>What this connection has of the budget.</summary>
+    /// <summary>Share of this connection in the budget.</summary>
     internal NbdClaim Claim { get; }
 
     /// <summary>Grows with every reply that is sent, and with every 64 KiB that are received or sent.</summary>

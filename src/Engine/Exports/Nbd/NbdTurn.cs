@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Exports.Nbd;
 
-/// <summary>What a connection may start before the other connections of its lane have their turn.</summary>
+/// <summary>Requests and bytes that a connection may start before the other connections of its lane are served.</summary>
 internal sealed class NbdTurn
 {
     private const int RequestsMax = 128;

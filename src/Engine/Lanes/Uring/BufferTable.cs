@@ -3,9 +3,9 @@ using TierSpaces.Engine.Lanes.Native;
 namespace TierSpaces.Engine.Lanes.Uring;
 
 /// <summary>
-/// The ring's table of registered buffers: the memory of the lane's pool, stretch by stretch as the pool takes it from the system, so
-/// that the kernel pins its pages once and not for each request. Where the kernel has no table, or when a stretch is refused (the table
-/// is full, the user may lock no more memory), requests on that memory go by address.
+/// The ring's table of registered buffers: the memory of the lane's pool, stretch by stretch as the pool takes it from the system, so that the kernel
+/// pins its pages once and not for each request. If the kernel has no table, or if it refuses a stretch (the table is full, the user may lock no more
+/// memory), requests on that memory use addresses.
 ///
 /// Invariant: a stretch begins and ends on a huge page and stays until the ring is closed, so the huge page that an address lies in
 /// names its entry.

@@ -1,8 +1,8 @@
 namespace TierSpaces.Engine.Lanes.Uring;
 
 /// <summary>
-/// Who waits for which completion. The number of a place goes to the kernel with the request and comes back with its
-/// completion; its upper half counts the uses, so that a stray completion is noticed instead of reaching a stranger.
+/// Table of the targets that wait for completions. The number of a place goes to the kernel with the request and comes back with its completion. Its
+/// upper half counts the uses of the place, so that a stray completion is detected and reaches no other target.
 /// </summary>
 internal sealed class CompletionTable
 {

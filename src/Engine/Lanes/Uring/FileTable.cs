@@ -3,8 +3,8 @@ using TierSpaces.Engine.Lanes.Native;
 namespace TierSpaces.Engine.Lanes.Uring;
 
 /// <summary>
-/// The ring's table of registered files: a sparse table filled as disks open. Where the kernel has none, or when it is
-/// full, files are used by descriptor, which costs a reference count per request and nothing else.
+/// The ring's table of registered files: a sparse table filled as disks open. If the kernel has no table, or if it is full, files are used by
+/// descriptor, which costs a reference count per request and has no other effect.
 /// </summary>
 internal sealed unsafe class FileTable
 {

@@ -56,10 +56,10 @@ internal sealed unsafe class Ring : IDisposable
         FillSubmissionArray((uint*)(_rings + parameters.SubmissionArray));
     }
 
-    /// <summary>What the kernel says it can do.</summary>
+    /// <summary>Features that the kernel reports.</summary>
     internal RingFeatures Features { get; }
 
-    /// <summary>What the ring was set up with.</summary>
+    /// <summary>Parameters with which the ring was set up.</summary>
     internal RingSetup Setup { get; }
 
     /// <summary>Entries written and not yet taken by the kernel.</summary>

@@ -15,7 +15,7 @@ public static class GaloisField
     /// <summary>Order of the generator: how many powers of it are different, and the largest number of columns that Q can tell apart.</summary>
     public const int Order = 255;
 
-    /// <summary>What is added to a doubled value whose highest bit was set: the polynomial 0x11D without its highest bit.</summary>
+    /// <summary>Value added to a doubled value whose highest bit was set: the polynomial 0x11D without its highest bit.</summary>
     internal const byte Reduction = 0x1D;
 
     /// <summary>Bytes of the product table for one factor.</summary>

@@ -59,7 +59,7 @@ public interface ILayout
     PagePlace PageAt(int column, int page, int copy);
 }
 
-/// <summary>Where a checksum page is.</summary>
+/// <summary>Place of a checksum page.</summary>
 /// <param name="Position">Position whose slab holds it.</param>
 /// <param name="Offset">Offset in bytes in the page area of that slab, or in its data.</param>
 /// <param name="IsInData">Whether it is in the data of the slab.</param>

@@ -1,12 +1,12 @@
 namespace TierSpaces.Engine.Resiliency.Layouts;
 
-/// <summary>What the slab of a position holds, as <c>Get-PhysicalExtent</c> shows it.</summary>
+/// <summary>Content of the slab of a position, as <c>Get-PhysicalExtent</c> shows it.</summary>
 /// <param name="Column">Column of its data.</param>
 /// <param name="Copy">Number among the positions that hold this column.</param>
 /// <param name="Offset">First byte of its row in the address space.</param>
 public readonly record struct PositionPlace(int Column, int Copy, long Offset)
 {
-    /// <summary>Returns what a position of a row holds.</summary>
+    /// <summary>Returns the content of the slab of a position of a row.</summary>
     public static PositionPlace Of(ILayout layout, int row, int position)
     {
         int column = layout.ColumnOf(position);

@@ -5,7 +5,7 @@ namespace TierSpaces.Host.Attaching.Kernel;
 /// </summary>
 internal interface IKernelNbd
 {
-    /// <summary>Why it cannot be used, with what would help; null when it can.</summary>
+    /// <summary>Returns the reason why the driver cannot be used, with the remedy; null when it can.</summary>
     string? Obstacle();
 
     /// <summary>Makes a device of an export and gives the connection to the kernel.</summary>
@@ -25,7 +25,7 @@ internal interface IKernelNbd
     /// <summary>Takes a device away; what waits for it fails. A device that is not there is none.</summary>
     void Disconnect(int device);
 
-    /// <summary>What tells one use of a device from the next; empty when it is not in use.</summary>
+    /// <summary>Returns a mark that distinguishes one use of a device from the next; empty when it is not in use.</summary>
     string UseOf(int device);
 
     /// <summary>

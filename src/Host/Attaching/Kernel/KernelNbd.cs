@@ -6,22 +6,25 @@ using TierSpaces.Engine.Lanes.Native;
 namespace TierSpaces.Host.Attaching.Kernel;
 
 /// <summary>
-/// The driver, told what to do through its netlink family. How it treats a connection that dies is chosen here:
+/// The kernel's NBD driver, configured through its netlink family. The configuration sets how the driver treats a connection that dies:
 /// <list type="number">
-/// <item>One connection per device. With more, the driver asks a request again that takes long, on another connection, while the
-/// first is still being worked on: the older write could land last.</item>
-/// <item>No time limit for a request, for the same reason: a slow disk is not a dead host. What was asked on a connection that
-/// died is asked again on the next one, when the driver next looks at it: every <see cref="LookMilliseconds"/>.</item>
-/// <item>New requests wait <see cref="PatienceSeconds"/> for another connection and fail then. What was under way waits
-/// until there is one or the device is disconnected.</item>
+/// <item>One connection per device. With more, the driver repeats a request that takes long on another connection, while the server still works on
+/// the first: the older write could land last.</item>
+/// <item>No time limit for a request, for the same reason: a slow disk is not a dead host. The driver repeats the requests of a dead connection on
+/// the next one, when it next looks at them: every <see cref="LookMilliseconds"/>.</item>
+/// <item>New requests wait <see cref="PatienceSeconds"/> for another connection and fail then. Requests that were under way wait until there is one
+/// or the device is disconnected.</item>
 /// </list>
 /// </summary>
 internal sealed class KernelNbd : IKernelNbd
 {
-    /// <summary>How long a file system waits for a host that is away, in seconds.</summary>
+    /// <summary>Time for which a file system waits for a host that is away, in seconds.</summary>
     internal const int PatienceSeconds = 60;
 
-    /// <summary>How often the driver looks whether a request was lost with its connection; as late it calls one slow.</summary>
+    /// <summary>
+    /// Period, in milliseconds, at which the driver looks for requests that were lost with their connection; as late it calls a request
+    /// slow.
+    /// </summary>
     internal const int LookMilliseconds = 3000;
 
     private const string Family = "nbd";

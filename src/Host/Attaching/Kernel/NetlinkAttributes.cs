@@ -14,7 +14,7 @@ internal sealed class NetlinkAttributes
     private const ushort TypeMask = 0x3fff;
     private readonly List<byte> _bytes = [];
 
-    /// <summary>What has been added, as it goes into a message.</summary>
+    /// <summary>Attributes that have been added, as they go into a message.</summary>
     public ReadOnlySpan<byte> Bytes => CollectionsMarshal.AsSpan(_bytes);
 
     /// <summary>Adds a number of four bytes.</summary>

@@ -58,8 +58,8 @@ internal sealed class NetlinkSocket : IDisposable
     }
 
     /// <summary>
-    /// What has been told to the groups that were joined; empty when nothing was in that time; null when it could not be read:
-    /// then anything may have been told.
+    /// Returns the messages to the groups that were joined; empty: none arrived within <paramref name="patience"/>; null: they could not be read, so
+    /// any message may have been missed.
     /// </summary>
     public IReadOnlyList<NetlinkMessage>? News(TimeSpan patience)
     {

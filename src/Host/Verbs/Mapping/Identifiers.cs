@@ -1,6 +1,6 @@
 namespace TierSpaces.Host.Verbs.Mapping;
 
-/// <summary>How identifiers are written. Pools and disks as Windows writes them, virtual disks as their sockets are named.</summary>
+/// <summary>Formats identifiers: of pools and disks as Windows writes them, of virtual disks as their sockets are named.</summary>
 internal static class Identifiers
 {
     /// <summary>Unique identifier of a pool or a physical disk: {0f5c…}.</summary>

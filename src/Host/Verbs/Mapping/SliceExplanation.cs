@@ -6,10 +6,10 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Host.Verbs.Mapping;
 
-/// <summary>Says of slices of a virtual disk where they are, since when and why, and what becomes of them: in properties and in sentences.</summary>
+/// <summary>Explains slices of a virtual disk, in properties and in sentences: their place, its time and reason, and their next move.</summary>
 /// <param name="disk">The virtual disk.</param>
 /// <param name="ranking">Heats of all its slices.</param>
-/// <param name="outlook">What the next optimization would do.</param>
+/// <param name="outlook">Plan of the next optimization.</param>
 internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking ranking, TierOutlook outlook)
 {
     private readonly Dictionary<long, TierMove> _moves = outlook.Plan.Moves.GroupBy(move => move.Slice).ToDictionary(group => group.Key, group => group.Last());
@@ -45,7 +45,7 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
     /// <summary>Heat that a slice must have to be promoted, room or not.</summary>
     private double Floor => Math.Max(outlook.Settings.MoveCost, Math.Max(outlook.Settings.MinimumHeat, outlook.Settings.ColdBelow));
 
-    /// <summary>What of the tiers is not to be filled, as part of a sentence.</summary>
+    /// <summary>Share of the tiers that is kept free, as part of a sentence.</summary>
     private string Reserve => outlook.Settings.FreeReservePercent > 0
         ? Text($" ({outlook.Settings.FreeReservePercent} percent are kept free: Set-StorageTierSchedule -FreeReservePercent)") : "";
 
@@ -54,7 +54,7 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
         .Select((capacity, tier) =>
             Math.Max(0, capacity - (((capacity * outlook.Settings.FreeReservePercent) + 99) / 100) - outlook.Plan.Pinned.ElementAtOrDefault(tier))).Sum();
 
-    /// <summary>What takes places there from those that fit, as part of a sentence.</summary>
+    /// <summary>Pinned slices and the share kept free, which take places from those that fit; as part of a sentence.</summary>
     private string Beside(SliceStatus slice) => outlook.Plan.Pinned.Take(Math.Max(1, slice.Entry.Tier)).Sum() is > 0 and var pinned
         ? Text($" beside {pinned} that {(pinned == 1 ? "is" : "are")} pinned there{Reserve}") : Reserve;
 

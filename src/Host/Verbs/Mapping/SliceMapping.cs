@@ -35,6 +35,6 @@ internal static class SliceMapping
     /// <summary>Heat as it is shown.</summary>
     public static double Shown(double heat) => Math.Round(heat, HeatDigits);
 
-    /// <summary>When a slice came where it is.</summary>
+    /// <summary>Returns the time at which a slice came to its place.</summary>
     public static DateTime SinceOf(SliceStatus slice) => new(slice.Entry.UtcTicks, DateTimeKind.Utc);
 }

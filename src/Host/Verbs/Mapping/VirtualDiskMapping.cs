@@ -13,7 +13,7 @@ internal static class VirtualDiskMapping
     /// <summary>Maps one.</summary>
     /// <param name="disk">The virtual disk.</param>
     /// <param name="slabBytes">Slab size of its pool.</param>
-    /// <param name="attached">How it is attached; null while it is not.</param>
+    /// <param name="attached">Method and device by which it is attached; null while it is not.</param>
     public static VirtualDiskInfo ToInfo(this VirtualDiskStatus disk, long slabBytes, AttachOutcome? attached)
     {
         VirtualDiskDescription description = disk.Description;
@@ -75,7 +75,7 @@ internal static class VirtualDiskMapping
         where T : struct =>
         disk.Parts.Select(value).Distinct().ToArray() is [var one] ? one : null;
 
-    /// <summary>Where NBD clients find the export.</summary>
+    /// <summary>Returns the URI at which NBD clients find the export.</summary>
     public static string NbdUri(string exportName, string socket) =>
         $"nbd+unix:///{Uri.EscapeDataString(exportName)}?socket={Uri.EscapeDataString(socket).Replace("%2F", "/")}";
 }

@@ -21,7 +21,7 @@ internal static class PoolMembers
             "Get-PhysicalDisk lists them.");
     }
 
-    /// <summary>What a person calls them.</summary>
+    /// <summary>Returns the friendly names of the disks, for messages.</summary>
     public static string Names(Catalogue all, Guid[] disks) => "physical disk " + string.Join(
         ", ", disks.Select(id => $"'{all.Disks.All.First(disk => disk.UniqueId == id).FriendlyName}'"));
 }

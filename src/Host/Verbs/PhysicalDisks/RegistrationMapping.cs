@@ -5,7 +5,7 @@ using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.PhysicalDisks;
 
-/// <summary>What users say of disks, as the engine takes it: one specification per path.</summary>
+/// <summary>Converts the declarations of disks to the engine's specifications: one per path.</summary>
 internal static class RegistrationMapping
 {
     /// <summary>The specifications of a declaration.</summary>

@@ -9,8 +9,8 @@ using TierSpaces.Host.Verbs.Mapping;
 namespace TierSpaces.Host.Verbs.StorageTiers;
 
 /// <summary>
-/// Get-StorageTierExplanation: each slice of a range or a file, explained; in pages. Where a file lies is asked of the kernel for each page, what the next
-/// optimization would do once for a list.
+/// Get-StorageTierExplanation: each slice of a range or a file, explained; in pages. The kernel is asked for the place of a file once for each page;
+/// the next optimization is planned once for a list.
 /// </summary>
 internal sealed class GetStorageTierExplanationHandler(HostServices services) : VerbHandler<GetStorageTierExplanationRequest, StorageTierExplanationInfo>
 {

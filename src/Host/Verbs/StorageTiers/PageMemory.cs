@@ -1,11 +1,11 @@
 namespace TierSpaces.Host.Verbs.StorageTiers;
 
 /// <summary>
-/// What was worked out for the first page of a list, kept for the pages that follow: under a token that travels in the name of the next page, so that
-/// lists do not disturb each other. A list that is given up is forgotten a minute later, and the one longest unused when there are too many; a page
-/// that comes after that works it out again.
+/// Results that were computed for the first page of a list, kept for the pages that follow: under a token that travels in the name of the next page,
+/// so that lists do not disturb each other. A list that is abandoned is forgotten a minute later, and the one longest unused when there are too many.
+/// A page that comes after that computes them again.
 /// </summary>
-/// <typeparam name="T">What is kept; read only.</typeparam>
+/// <typeparam name="T">Type of the results; read only.</typeparam>
 /// <param name="time">The clock.</param>
 internal sealed class PageMemory<T>(TimeProvider time)
     where T : class
@@ -13,7 +13,7 @@ internal sealed class PageMemory<T>(TimeProvider time)
     /// <summary>Most lists that are remembered.</summary>
     internal const int Most = 4;
 
-    /// <summary>How long one is remembered after it was last used.</summary>
+    /// <summary>Time for which a list is remembered after its last use.</summary>
     internal static readonly TimeSpan Lifetime = TimeSpan.FromMinutes(1);
 
     private readonly Dictionary<string, Entry> _entries = [];   // guarded by itself
@@ -32,7 +32,7 @@ internal sealed class PageMemory<T>(TimeProvider time)
     }
 
     /// <summary>Begins a page.</summary>
-    /// <param name="page">Which one; null for the first.</param>
+    /// <param name="page">Name of the page; null for the first.</param>
     public Listing Begin(string? page) => new(this, page?.Split(':') is [_, _, var token] ? token : null);
 
     private (Guid Disk, T Value)? Find(string token)
@@ -99,14 +99,14 @@ internal sealed class PageMemory<T>(TimeProvider time)
     private sealed record Entry(Guid Disk, T Value, long LastUse);
 
     /// <summary>One page of a list.</summary>
-    /// <param name="memory">Where it is remembered.</param>
+    /// <param name="memory">Memory of the lists.</param>
     /// <param name="known">The token of the list; null for one that begins, or whose page names none.</param>
     internal sealed class Listing(PageMemory<T> memory, string? known)
     {
         private readonly string _token = known ?? Guid.NewGuid().ToString("N");
         private (Guid Disk, T Value)? _current = known is null ? null : memory.Find(known);
 
-        /// <summary>What is known of a virtual disk of the list; worked out unless the page before left it.</summary>
+        /// <summary>Returns the result for a virtual disk of the list; computed unless the page before left it.</summary>
         public async Task<T> OfAsync(Guid disk, Func<Task<T>> work)
         {
             if (_current is not { } there || there.Disk != disk)
@@ -117,8 +117,8 @@ internal sealed class PageMemory<T>(TimeProvider time)
             return there.Value;
         }
 
-        /// <summary>Ends the page: keeps what is known when there is another one, and names that.</summary>
-        /// <param name="page">Where the next page begins; null when this is the last.</param>
+        /// <summary>Ends the page: if there is another one, keeps the results for it and returns its name.</summary>
+        /// <param name="page">Position at which the next page begins; null when this is the last.</param>
         public string? End(string? page)
         {
             if (page is null || _current is not { } kept)

@@ -21,14 +21,14 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
     /// <summary>Bytes that are to be listed.</summary>
     public long Left => End - Next;
 
-    /// <summary>How this range is asked for as the first of a page; a third part, behind another colon, is left to <see cref="PageMemory{T}"/>.</summary>
+    /// <summary>Name of the page that begins with this range; a third part, behind another colon, is left to <see cref="PageMemory{T}"/>.</summary>
     public string Page => string.Create(CultureInfo.InvariantCulture, $"{Identifiers.OfVirtualDisk(Id)}:{Next}");
 
     /// <summary>The same range of each of several virtual disks.</summary>
     /// <param name="disks">The virtual disks, in their order.</param>
     /// <param name="offset">First byte; null for 0.</param>
     /// <param name="length">Bytes; null for all there are.</param>
-    /// <param name="page">What <see cref="Page"/> said; null for the first page.</param>
+    /// <param name="page">Value of <see cref="Page"/>; null for the first page.</param>
     /// <exception cref="StorageException">A number is outside its range, or there is no such page.</exception>
     public static List<SliceRange> Of(IEnumerable<VirtualDiskStatus> disks, ulong? offset, ulong? length, string? page)
     {

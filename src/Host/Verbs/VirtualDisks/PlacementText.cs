@@ -5,7 +5,7 @@ using TierSpaces.Engine.Pools;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
 
-/// <summary>Where a virtual disk lies or would lie, in words: what it is, and a line for each physical disk.</summary>
+/// <summary>Placement of a virtual disk, existing or planned, in words: a line for the disk, and a line for each physical disk.</summary>
 internal static class PlacementText
 {
     /// <summary>A virtual disk that is made.</summary>

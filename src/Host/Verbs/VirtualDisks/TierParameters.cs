@@ -4,10 +4,10 @@ using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
 
-/// <summary>How large a new virtual disk is to be: -Size, -UseMaximumSize, or -StorageTiers with -StorageTierSizes.</summary>
+/// <summary>Size parameters of a new virtual disk: -Size, -UseMaximumSize, or -StorageTiers with -StorageTierSizes.</summary>
 internal static class TierParameters
 {
-    /// <summary>Refuses any but one of them.</summary>
+    /// <summary>Requires exactly one of them.</summary>
     public static void RequireOneSize(NewVirtualDiskRequest request)
     {
         bool hasSize = request.Size is not null || request.UseMaximumSize;
