@@ -59,8 +59,7 @@ public sealed class ReturnedDisksTests : IDisposable
         using (NbdClient client = Client("v"))
         {
             WriteAll(client, 1);
-            _scratch.Succeed("Set-EmulatedDiskFault", "a*", "-Pull");
-            Assert.Equal(EIO, UntilError(client));
+            Assert.Equal(EIO, ErrorWhenPulled(client, "a*"));
         }
 
         Scratch.Eventually("the pool is incomplete", () => Text("OperationalStatus", "Get-StoragePool", "P") == "Incomplete");
@@ -86,8 +85,7 @@ public sealed class ReturnedDisksTests : IDisposable
             _scratch.Succeed("Set-EmulatedDiskFault", "c1", "-Pull");
             WriteAll(client, 2);
             Write(client, 0, 2);
-            _scratch.Succeed("Set-EmulatedDiskFault", "c2", "-Pull");
-            Assert.Equal(EIO, UntilError(client));
+            Assert.Equal(EIO, ErrorWhenPulled(client, "c2"));
         }
 
         Clear("c1");
@@ -112,8 +110,7 @@ public sealed class ReturnedDisksTests : IDisposable
             using (NbdClient client = Client("v"))
             {
                 WriteAll(client, round);
-                _scratch.Succeed("Set-EmulatedDiskFault", "*dd*", "-Pull");
-                Assert.Equal(EIO, UntilError(client));
+                Assert.Equal(EIO, ErrorWhenPulled(client, "*dd*"));
             }
 
             Thread.Sleep(500);
@@ -179,25 +176,26 @@ public sealed class ReturnedDisksTests : IDisposable
         return client.NextAnswer().Error;
     }
 
-    // What the blocks hold is written again, so that any subset of it may reach the disks. The host may end the connection between two requests, when it opens
-    // the virtual disk again: then the next one cannot be sent. A request that was sent is answered.
-    private static uint UntilError(NbdClient client)
+    // A client writes all the while the disks are pulled, so that a request of it is under way then. A host that finds them gone between two requests ends
+    // the connection, to open the virtual disk again. The blocks are written with what they hold, so that any subset of it may reach the disks.
+    private uint ErrorWhenPulled(NbdClient client, string disks)
     {
-        uint error = 0;
-        for (int i = 0; error == 0; i++)
+        using ManualResetEventSlim pulled = new();
+        Task<uint> writer = Task.Run(() =>
         {
-            Assert.True(i < 100_000, "No error.");
-            try
+            uint error = 0;
+            for (int i = 0, since = 0; error == 0; i++)
             {
+                since += pulled.IsSet ? 1 : 0;
+                Assert.True(since < 100_000, "No error.");
                 error = i % 8 == 7 ? Flush(client) : Write(client, Blocks + (i % Blocks), 0);
             }
-            catch (SocketException closed) when (closed.SocketErrorCode == SocketError.Shutdown)
-            {
-                error = EIO;
-            }
-        }
 
-        return error;
+            return error;
+        });
+        _scratch.Succeed("Set-EmulatedDiskFault", disks, "-Pull");
+        pulled.Set();
+        return writer.GetAwaiter().GetResult();
     }
 
     /// <summary>Within ten seconds the virtual disk serves a new connection; then everything is there, and soon it is healthy.</summary>
