@@ -47,10 +47,10 @@ public sealed class CrashSimulation
         _seed = seed;
         _forkChance = scenario.TierSlices.Length > 0 ? forkChance * RareForks : forkChance;
         _world = scenario.NewWorld(seed);
-        _oracle = new BlockOracle(scenario.Length);
+        _oracle = new BlockOracle(scenario.Length) { StripeBytes = scenario.Parities > 0 ? scenario.Shape.DataColumns * scenario.Shape.Interleave : 0 };
         _load = new VerifiedLoad(_world, _oracle, scenario.Length, scenario.Shape.RowSize, scenario.LogicalSectorSize, Report)
         {
-            MayBeShort = () => _scenario.Copies == 1 && _pulled > 0,   // no copy of a new row is on a disk that is there
+            MayBeShort = () => _scenario.Redundancy == 0 && _pulled > 0,   // no copy of a new row is on a disk that is there
         };
         _illness = new Random((int)seed);
         if (scenario is { Checksums: true, Copies: > 1, LogicalSectorSize: BlockBytes } && seed % 3 == 0)
@@ -229,7 +229,7 @@ public sealed class CrashSimulation
             case 18 when lane.Next(2) == 0 && Returnable() is >= 0 and var back:
                 await ReturnAndRepair(back);
                 break;
-            case 18 when lane.Next(4) == 0 && _pulled < _scenario.Copies - 1:
+            case 18 when lane.Next(4) == 0 && _pulled < _scenario.Redundancy:
                 _pulled++;
                 LoseDisk(_world.Disks[_sick >= 0 ? _sick : lane.Next(_world.Disks.Length)]);   // what is lost stays within the redundancy
                 break;
@@ -381,7 +381,7 @@ public sealed class CrashSimulation
             Carry(world, crashed);
             bool wasWhole = _isWhole;
             _isWhole = depth == 0
-                ? _sick < 0 && _scenario.Copies > 1 && world.MissingDisks == 0 && world.Spaces is { StaleRegions: 0, BytesToResync: 0 }
+                ? _sick < 0 && _scenario.Redundancy > 0 && world.MissingDisks == 0 && world.Spaces is { StaleRegions: 0, BytesToResync: 0 }
                     && !Array.Exists(world.Disks, static disk => disk.Pulled || disk.Hung)   // also one whose absence is not detected yet
                 : wasWhole;
             LoseOneToo(crashed, new Random((int)seed + plan));
@@ -423,6 +423,7 @@ public sealed class CrashSimulation
     private void Judge(ISimWorld world, BlockOracle oracle, string where, int depth)
     {
         Random random = new((int)world.Lane.Seed);
+        oracle.MissesDisk |= world.MissingDisks > 0;
         if (depth < 2 && random.Next(3) == 0)
         {
             int at = 1 + random.Next(40);
@@ -475,6 +476,7 @@ public sealed class CrashSimulation
                 return;
             }
 
+            oracle.MissesDisk |= cut.MissingDisks > 0;
             ReadAll(cut, oracle, where + ", cut again after serving", observe: true);
             JudgeEachCopy(cut, oracle, where + ", cut again after serving");
             cut.Release();
@@ -581,16 +583,35 @@ public sealed class CrashSimulation
     {
         for (long at = 0; at < _scenario.Length && Violation is null; at += ChunkBytes)
         {
-            IoBuffer buffer = world.Lane.Buffers.Rent((int)Math.Min(ChunkBytes, _scenario.Length - at));
-            IoError error = world.Lane.Run(world.Store.Read(at, buffer));
-            string? wrong = error != IoError.None ? $"read at {at}: {error}"
-                : observe ? oracle.Observe(at, buffer.Span) : oracle.CheckServing(at, buffer.Span);
-            world.Lane.Buffers.Return(buffer);
+            int length = (int)Math.Min(ChunkBytes, _scenario.Length - at);
+            string? wrong = ReadSome(world, oracle, at, length, observe);
+            if (wrong is not null && _scenario.Parities > 0)
+            {
+                wrong = null;   // block by block: some of them may be lost
+                for (long block = at; block < at + length && wrong is null; block += BlockBytes)
+                {
+                    string? found = ReadSome(world, oracle, block, BlockBytes, observe);
+                    bool isLost = found is not null && found.StartsWith("read at", StringComparison.Ordinal) && oracle.TryLose(block, BlockBytes);
+                    Count(isLost, "block of a whole stripe lost with a disk");
+                    wrong = isLost ? null : found;
+                }
+            }
+
             if (wrong is not null)
             {
                 Report(where, wrong);
             }
         }
+    }
+
+    private static string? ReadSome(ISimWorld world, BlockOracle oracle, long at, int length, bool observe)
+    {
+        IoBuffer buffer = world.Lane.Buffers.Rent(length);
+        IoError error = world.Lane.Run(world.Store.Read(at, buffer));
+        string? wrong = error != IoError.None ? $"read at {at}: {error}"
+            : observe ? oracle.Observe(at, buffer.Span) : oracle.CheckServing(at, buffer.Span);
+        world.Lane.Buffers.Return(buffer);
+        return wrong;
     }
 
     private void Report(string where, string what) =>

@@ -125,7 +125,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
 
         List<int> order = [.. Enumerable.Range(0, disks.Length).Where(disk => Free(disk) > 0)];
         order.Sort((a, b) => (map.Evicted.Contains(a), -Free(a)).CompareTo((map.Evicted.Contains(b), -Free(b))));   // those that are away last
-        if (order.Count < shape.Positions || map.Evicted.Contains(order[shape.Columns - 1]))
+        if (order.Count < shape.Positions || map.Evicted.Contains(order[(shape.Parities > 0 ? shape.DataColumns : shape.Columns) - 1]))
         {
             return new RowGrant(IoError.NoSpace, []);
         }

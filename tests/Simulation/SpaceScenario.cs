@@ -41,8 +41,11 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(3, 1, true, 512, 2) { Parities = 1 }, new(5, 1, true, 4096, 1) { Parities = 2 },
     ];
 
-    /// <summary>Columns of parity among its columns. Its disks are all there when the world is stopped.</summary>
+    /// <summary>Columns of parity among its columns.</summary>
     public int Parities { get; init; }
+
+    /// <summary>Copies of the write cache.</summary>
+    public int CacheCopies => Math.Max(Copies, Parities + 1);
 
     /// <summary>Disks that a space which was recovered can do without.</summary>
     public int Redundancy => Copies - 1 + Parities;

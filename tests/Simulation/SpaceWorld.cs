@@ -15,6 +15,7 @@ namespace TierSpaces.Simulation;
 public sealed class SpaceWorld : ISimWorld
 {
     private const int LogBlocks = 56;   // its reserve takes three openings cut short one after another
+    private const int ParityJournalBlocks = 64;
 
     private readonly SpaceScenario _scenario;
     private readonly SimMedia[] _media;
@@ -74,7 +75,7 @@ public sealed class SpaceWorld : ISimWorld
         long stride = SimSpaceHost.Stride(scenario.Shape);
         for (int disk = 0; disk < media.Length; disk++)
         {
-            media[disk] = new SimMedia($"disk{disk}", stride * (scenario.Rows + (scenario.CacheBlocks > 0 ? 4 : 3)), scenario.SectorSize);
+            media[disk] = new SimMedia($"disk{disk}", stride * (scenario.Rows + (scenario.CacheBlocks > 0 ? 3 : 2) + LogSlabs(scenario)), scenario.SectorSize);
             FillForeign(media[disk], (uint)disk);
         }
 
@@ -156,10 +157,12 @@ public sealed class SpaceWorld : ISimWorld
         Lane.Buffers.Dispose();
     }
 
-    /// <summary>The log is on slab 0 of the first disks, the cache on slab 1.</summary>
+    /// <summary>The log is on slab 0 of the first disks, with parity on slabs 0 and 1; the cache is on the next one.</summary>
     private static IEnumerable<(int Disk, int Slab)> SlabsOfRings(SpaceScenario scenario) =>
-        Enumerable.Range(0, LogCopies(scenario)).Select(copy => (copy, 0))
-            .Concat(Enumerable.Range(0, scenario.CacheBlocks > 0 ? scenario.Copies : 0).Select(copy => (copy, 1)));
+        Enumerable.Range(0, LogCopies(scenario)).SelectMany(copy => Enumerable.Range(0, LogSlabs(scenario)).Select(slab => (copy, slab)))
+            .Concat(Enumerable.Range(0, scenario.CacheBlocks > 0 ? scenario.CacheCopies : 0).Select(copy => (copy, LogSlabs(scenario))));
+
+    private static int LogSlabs(SpaceScenario scenario) => scenario.Parities > 0 ? 2 : 1;
 
     private static int LogCopies(SpaceScenario scenario) => scenario.Shape.HasLog ? Math.Max(2, scenario.Redundancy + 1) : 0;
 
@@ -197,10 +200,12 @@ public sealed class SpaceWorld : ISimWorld
             Length = _scenario.Length,
             IsThin = true,
             Rows = [.. _map.Rows.Values.Select(row => row with { Stale = (ushort[])row.Stale.Clone() })],
-            LogCopies = [.. Enumerable.Range(0, LogCopies(_scenario)).Select(copy => (IReadOnlyList<SlabPlace>)[SimSpaceHost.Place(shape, copy, 0)])],
+            LogCopies = [.. Enumerable.Range(0, LogCopies(_scenario))
+                .Select(copy => (IReadOnlyList<SlabPlace>)[.. Enumerable.Range(0, LogSlabs(_scenario)).Select(slab => SimSpaceHost.Place(shape, copy, slab))])],
             StaleLogCopies = _map.StaleLogCopies,
             LogOwner = new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
             LogBlocksMax = LogBlocks,
+            ParityJournalBlocks = shape.Parities > 0 ? ParityJournalBlocks : 0,
             FirstWriteJournal = shape.Checksums ? _state.MapMemory("notes", 64 + (2 * 16 * _scenario.JournalSlots)) : null,
             CachedPagesMax = _scenario.CachedPagesMax,
             CleanAfterNs = 2_000_000_000,
@@ -219,13 +224,14 @@ public sealed class SpaceWorld : ISimWorld
     private WriteCacheOptions CacheOptions() => new()
     {
         Owner = new Guid(11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1),
-        Copies = [.. Enumerable.Range(0, _scenario.Copies).Select(copy => (IReadOnlyList<SlabPlace>)[SimSpaceHost.Place(_scenario.Shape, copy, 1)])],
+        Copies = [.. Enumerable.Range(0, _scenario.CacheCopies)
+            .Select(copy => (IReadOnlyList<SlabPlace>)[SimSpaceHost.Place(_scenario.Shape, copy, LogSlabs(_scenario))])],
         StaleCopies = _map.StaleCacheCopies,
         Length = _scenario.CacheBlocks * 4096L,
         Destage = new DestageSettings { StartPercent = 40, StopPercent = 15, IdleNs = 20_000_000 },
         MarkStale = copy => MarkCache(copy, isStale: true),
         ClearStale = copy => MarkCache(copy, isStale: false),
-        RankOf = disk => disk < _scenario.Copies ? 1 : 0,
+        RankOf = disk => disk < _scenario.CacheCopies ? 1 : 0,
         MinuteOfDay = () => 0,
     };
 

@@ -106,6 +106,36 @@ internal sealed class ChecksumPage
     internal bool IsUnlogged(int block) =>
         LoggedGenerations[block] is ChecksumSector.NeverWritten or ChecksumSector.Poisoned || _logged.IsZeroPending(block);
 
+    /// <summary>Whether none of these blocks was ever written.</summary>
+    internal bool IsNeverWritten(int block, int count) =>
+        Generations[block] == ChecksumSector.NeverWritten && !Generations.Slice(block, count).ContainsAnyExcept(ChecksumSector.NeverWritten);
+
+    /// <summary>Judges data that was read by the entries from a block on. Never-written blocks become zeros; a poisoned block matches nothing.</summary>
+    internal bool Verify(int block, IoBuffer data)
+    {
+        for (int i = 0; i < data.Length / SpaceShape.BlockSize; i++)
+        {
+            Span<byte> bytes = data.Span.Slice(i * SpaceShape.BlockSize, SpaceShape.BlockSize);
+            switch (Generations[block + i])
+            {
+                case ChecksumSector.NeverWritten:
+                    bytes.Clear();
+                    break;
+                case ChecksumSector.Poisoned:
+                    return false;
+                default:
+                    if (Crc32c.Compute(bytes) != Checksums[block + i])
+                    {
+                        return false;
+                    }
+
+                    break;
+            }
+        }
+
+        return true;
+    }
+
     internal bool IsChanged(int block) => _changes.IsChanged(block);
 
     internal bool IsFlushing(int block) => _changes.IsFlushing(block);

@@ -25,6 +25,15 @@ internal interface ILayoutEngine
     /// <summary>Reads that the other position answered.</summary>
     long HedgesWon { get; }
 
+    /// <summary>Makes what the engine keeps beside the log, for a new space.</summary>
+    LaneTask<IoError> Create() => default;
+
+    /// <summary>
+    /// Completes, durably, the changes that were under way at an unclean stop. The log is replayed; regions that were dirty are unresolved, and nothing is
+    /// served yet. An error, or a fault of the space, ends the opening.
+    /// </summary>
+    LaneTask<IoError> Open() => default;
+
     /// <summary>Reads a piece without its lock.</summary>
     LaneTask<IoError> Read(SpaceRow row, StripPiece piece, IoBuffer target);
 

@@ -93,6 +93,22 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         return null;
     }
 
+    /// <summary>Appends the states of the blocks of a piece in one column, as their entries have them.</summary>
+    internal async LaneTask<IoError> AppendStates(SpaceRow row, StripPiece piece, List<StoreExtent> extents)
+    {
+        if ((Find(row, piece) ?? await Load(row, piece)) is not { } page)
+        {
+            return IoError.Io;
+        }
+
+        foreach (ushort generation in page.Generations.Slice(FirstBlock(piece), piece.Length / BlockSize))
+        {
+            StoreExtent.Append(extents, BlockSize, generation == ChecksumSector.NeverWritten ? ExtentState.Zero : ExtentState.Data);
+        }
+
+        return IoError.None;
+    }
+
     /// <summary>Records what the log says of blocks of a page that is not read yet.</summary>
     internal void NoteLogged(int row, int column, int index, in LoggedEntries entries)
     {

@@ -39,44 +39,12 @@ internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
     public LaneTask<IoError> WriteCopy(RowPiece range, int copy, IoBuffer source)
     {
         (SpaceRow row, StripPiece piece) = range;
-        SlabPlace place = PlaceOf(row, piece.Column, copy);
         _traffic.NoteWrite(source.Length);
-        return row.JoiningPosition == PositionOf(piece.Column, copy)
-            ? WriteBoth(row, place, piece.SlabOffset, source)
-            : _members.Write(place.Disk, place.DataOffset + piece.SlabOffset, source);
+        return _members.Write(row, PositionOf(piece.Column, copy), piece.SlabOffset, source);
     }
 
     internal static ushort RegionBit(SpaceRow row, in StripPiece piece) =>
         (ushort)(1 << (row.RegionOf(piece.Column, piece.SlabOffset) % SpaceShape.RegionsPerSlab));
-
-    internal static bool AllNeverWritten(ChecksumPage page, int first, int count) =>
-        page.Generations[first] == ChecksumSector.NeverWritten && !page.Generations.Slice(first, count).ContainsAnyExcept(ChecksumSector.NeverWritten);
-
-    /// <summary>Judges what was read by the entries; never-written blocks become zeros.</summary>
-    internal static bool Verify(ChecksumPage page, int first, IoBuffer data)
-    {
-        for (int i = 0; i < data.Length / BlockSize; i++)
-        {
-            Span<byte> block = data.Span.Slice(i * BlockSize, BlockSize);
-            switch (page.Generations[first + i])
-            {
-                case ChecksumSector.NeverWritten:
-                    block.Clear();
-                    break;
-                case ChecksumSector.Poisoned:
-                    return false;
-                default:
-                    if (Crc32c.Compute(block) != page.Checksums[first + i])
-                    {
-                        return false;
-                    }
-
-                    break;
-            }
-        }
-
-        return true;
-    }
 
     /// <summary>Returns a block of one copy, of buffers that hold a stretch of every copy.</summary>
     internal static ReadOnlySpan<byte> BlockOf(IoBuffer buffers, int stride, int copy, int index) =>
@@ -161,7 +129,7 @@ internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
 
             IoBuffer data = isFound ? other : target;
             IoError error = await ReadCopy(row, block, copy, data);
-            if (error == IoError.None && Verify(page, index, data))
+            if (error == IoError.None && page.Verify(index, data))
             {
                 isFound = true;
                 continue;
@@ -250,18 +218,5 @@ internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
         }
 
         return IoError.None;
-    }
-
-    private async LaneTask<IoError> WriteBoth(SpaceRow row, SlabPlace place, int slabOffset, IoBuffer source)
-    {
-        LaneTask<IoError> here = _members.Write(place.Disk, place.DataOffset + slabOffset, source);
-        LaneTask<IoError> there = _members.Write(row.Joining.Disk, row.Joining.DataOffset + slabOffset, source);
-        IoError error = await here;
-        if (await there != IoError.None)
-        {
-            row.FailJoining();
-        }
-
-        return error;
     }
 }

@@ -27,7 +27,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies)
 
         int first = _integrity.FirstBlock(piece);
         int count = piece.Length / BlockSize;
-        if (MirrorCopies.AllNeverWritten(page, first, count))
+        if (page.IsNeverWritten(first, count))
         {
             return IoError.None;
         }
@@ -87,20 +87,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies)
             return IoError.None;
         }
 
-        ChecksumPage? page = _integrity.Find(row, piece) ?? await _integrity.Load(row, piece);
-        if (page is null)
-        {
-            return IoError.Io;
-        }
-
-        int first = _integrity.FirstBlock(piece);
-        for (int i = 0; i < piece.Length / BlockSize; i++)
-        {
-            bool isZero = page.Generations[first + i] == ChecksumSector.NeverWritten;
-            StoreExtent.Append(extents, BlockSize, isZero ? ExtentState.Zero : ExtentState.Data);
-        }
-
-        return IoError.None;
+        return await _integrity.AppendStates(row, piece, extents);
     }
 
     internal async LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece)

@@ -82,7 +82,7 @@ internal sealed class MirrorReads
         {
             error = IoError.Io;   // what the page says may be from before
         }
-        else if (MirrorCopies.AllNeverWritten(page, first, piece.Length / SpaceShape.BlockSize))
+        else if (page.IsNeverWritten(first, piece.Length / SpaceShape.BlockSize))
         {
             target.Span.Clear();
         }
@@ -90,7 +90,7 @@ internal sealed class MirrorReads
         {
             error = await ReadHedged(row, piece, page, copy, target);
             error = error == SpaceHedges.Displaced ? IoError.None
-                : error != IoError.None || !MirrorCopies.Verify(page, first, target) ? ILayoutEngine.Doubtful
+                : error != IoError.None || !page.Verify(first, target) ? ILayoutEngine.Doubtful
                 : IoError.None;
         }
 
@@ -144,7 +144,7 @@ internal sealed class MirrorReads
         }
 
         IoError error = await _copies.ReadCopy(row, piece, copy, answer);
-        bool isGood = error == IoError.None && (page is null || MirrorCopies.Verify(page, _integrity.FirstBlock(piece), answer));
+        bool isGood = error == IoError.None && (page is null || page.Verify(_integrity.FirstBlock(piece), answer));
         if (page is not null)
         {
             page.Unpin();

@@ -117,7 +117,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
                 return (IoError.Io, false);
             }
 
-            if (MirrorCopies.AllNeverWritten(page, _integrity.FirstBlock(piece), piece.Length / BlockSize))
+            if (page.IsNeverWritten(_integrity.FirstBlock(piece), piece.Length / BlockSize))
             {
                 return (IoError.None, false);
             }
@@ -192,10 +192,10 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         page.Pin();
         int first = _integrity.FirstBlock(piece);
         IoError error = IoError.None;
-        if (!MirrorCopies.AllNeverWritten(page, first, piece.Length / BlockSize))
+        if (!page.IsNeverWritten(first, piece.Length / BlockSize))
         {
             error = await copies.ReadCopy(row, piece, copies.ChooseCopy(row, piece), buffer);
-            error = error == IoError.None && MirrorCopies.Verify(page, first, buffer)
+            error = error == IoError.None && page.Verify(first, buffer)
                 ? await WriteTarget(piece, target, buffer)
                 : await CopyBlocks(row, piece, page, target, buffer);
         }

@@ -42,7 +42,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
                 return false;
             }
 
-            isEmpty = MirrorCopies.AllNeverWritten(page, _integrity.FirstBlock(piece), piece.Length / BlockSize);
+            isEmpty = page.IsNeverWritten(_integrity.FirstBlock(piece), piece.Length / BlockSize);
         }
 
         return isEmpty || await CopiesMatch(row, piece, page, findings);

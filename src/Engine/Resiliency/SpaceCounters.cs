@@ -15,6 +15,9 @@ public sealed class SpaceCounters
     /// <summary>Slabs and rows that changed their place or owner.</summary>
     public SpaceRowCounters Rows { get; } = new();
 
+    /// <summary>Work of parity.</summary>
+    public SpaceParityCounters Parity { get; } = new();
+
     /// <summary>Adds what happened in another space.</summary>
     internal void Add(SpaceCounters other)
     {
@@ -22,5 +25,6 @@ public sealed class SpaceCounters
         Damage.Add(other.Damage);
         Repair.Add(other.Repair);
         Rows.Add(other.Rows);
+        Parity.Add(other.Parity);
     }
 }

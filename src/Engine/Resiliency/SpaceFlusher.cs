@@ -17,9 +17,16 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
     private readonly SpaceStatus _status = space.Status;
     private readonly SpaceMembers _members = space.Members;
     private readonly LaneSignal _flushed = new();
+    private IFlushFollower? _follower;
 
     /// <summary>Whether a round is running.</summary>
     internal bool IsRunning { get; private set; }
+
+    /// <summary>Number of the next round: it covers what has ended before it begins.</summary>
+    internal ulong NextRound => clock.Next;
+
+    /// <summary>Lets one part of the space follow the rounds.</summary>
+    internal void FollowBy(IFlushFollower follower) => _follower = follower;
 
     /// <summary>
     /// Makes every completed write durable. A round that waits for room on a full host file system goes on; its callers get NoSpace after
@@ -123,6 +130,7 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
         }
 
         bool anyFirst = changes.Capture();
+        _follower?.OnRoundBegun();
         firstWrites.Switch();
         IoError error = anyFirst ? await FlushDisks() : IoError.None;
         error = error == IoError.None ? await log.Room(changes.CapturedBlocks) : error;
@@ -140,6 +148,7 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
             log.Journal.NoteDurable(written);
             log.NoteCommitted();
             firstWrites.ClearOlder();
+            _follower?.OnRoundEnded();
         }
 
         return error;

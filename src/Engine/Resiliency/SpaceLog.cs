@@ -26,6 +26,15 @@ internal sealed class SpaceLog(SpaceContext space)
 
     internal Journal Journal => _log!.Journal;
 
+    /// <summary>Blocks of the ring that the log does not use: those of the parity journal.</summary>
+    internal int ParityBlocks => space.Options.ParityJournalBlocks;
+
+    /// <summary>Part of the ring that the log uses.</summary>
+    internal RingPart Part => new(_medium!, 0, _medium!.Blocks - ParityBlocks);
+
+    /// <summary>Part of the ring that the parity journal uses.</summary>
+    internal RingPart ParityPart => new(_medium!, _medium!.Blocks - ParityBlocks, ParityBlocks);
+
     /// <summary>Whether the next writeback has something to do.</summary>
     internal bool IsHalfFull => _log is { Journal: var journal } && journal.FreeBlocks < journal.Blocks / 2;
 
@@ -40,7 +49,8 @@ internal sealed class SpaceLog(SpaceContext space)
         {
             Name = "the integrity log",
             Copies = options.LogCopies,
-            Blocks = (int)Math.Min(options.LogBlocksMax, (long)options.LogCopies[0].Count * options.Shape.SlabSize / JournalBlock.Size),
+            Blocks = (int)Math.Min(
+                options.LogBlocksMax + options.ParityJournalBlocks, (long)options.LogCopies[0].Count * options.Shape.SlabSize / JournalBlock.Size),
             StaleCopies = options.StaleLogCopies,
             MarkStale = copy => space.Host.MarkLogStale(options.Space, copy),
             ClearStale = copy => space.Host.ClearLogStale(options.Space, copy),

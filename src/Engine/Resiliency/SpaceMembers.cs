@@ -80,6 +80,13 @@ internal sealed class SpaceMembers(IMemberHost host)
         return write.IsCompleted ? AfterWrite(write.GetAwaiter().GetResult(), disk, offset, source, isOwn) : WriteSlow(write, disk, offset, source, isOwn);
     }
 
+    /// <summary>Writes to the slab of a position. If the slab moves, its target is written too, and only the answer of the source counts.</summary>
+    internal LaneTask<IoError> Write(SpaceRow row, int position, int slabOffset, IoBuffer source)
+    {
+        SlabPlace place = row.Places[position];
+        return row.JoiningPosition == position ? WriteBoth(row, place, slabOffset, source) : Write(place.Disk, place.DataOffset + slabOffset, source);
+    }
+
     /// <summary>Writes what is not a client's: healing, checksum pages. A disk that fails it leaves the view when it can.</summary>
     internal async LaneTask<IoError> WriteOrEvict(int disk, long offset, IoBuffer source, bool hasOtherCopy, bool awaitsRoom = false)
     {
@@ -112,6 +119,19 @@ internal sealed class SpaceMembers(IMemberHost host)
         for (long at = 0; at < length && error == IoError.None; at += ZeroStep)
         {
             error = await ZeroOnce(disk, offset + at, Math.Min(ZeroStep, length - at), WriteFlags.None);
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> WriteBoth(SpaceRow row, SlabPlace place, int slabOffset, IoBuffer source)
+    {
+        LaneTask<IoError> here = Write(place.Disk, place.DataOffset + slabOffset, source);
+        LaneTask<IoError> there = Write(row.Joining.Disk, row.Joining.DataOffset + slabOffset, source);
+        IoError error = await here;
+        if (await there != IoError.None)
+        {
+            row.FailJoining();
         }
 
         return error;

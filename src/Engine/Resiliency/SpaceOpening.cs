@@ -10,8 +10,9 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. Flush every member before its first read: what is read from here on does not change by itself.
 //  2. Recover the log; its tail is made whole on all copies.
 //  3. Replay it: regions left dirty are unresolved, entries override the pages. What is dirty on a disk that is out is marked stale there.
-//  4. Judge first writes that a crash of the process left unlogged.
-//  5. A block of this session in the log, then serve; unresolved regions are resynced on demand and in the background.
+//  4. Let the engine complete what was under way: with parity, changes that its journal holds.
+//  5. Judge first writes that a crash of the process left unlogged.
+//  6. A block of this session in the log, then serve; unresolved regions are resynced on demand and in the background.
 
 /// <summary>Opens a space. One that cannot be trusted has its fault set.</summary>
 internal sealed class SpaceOpening(
@@ -34,7 +35,12 @@ internal sealed class SpaceOpening(
         }
 
         log.UseMedium();
-        Start(await Journal.Format(space.Lane.Buffers, log.Medium!, _options.LogOwner, space.Lane.NextRandom()));
+        Start(await Journal.Format(space.Lane.Buffers, log.Part, _options.LogOwner, space.Lane.NextRandom()));
+        if (_status.Fault == IoError.None && await engine.Create() != IoError.None)
+        {
+            _status.Fail(IoError.Io, "the parity journal could not be written");
+        }
+
         return default;
     }
 
@@ -59,7 +65,7 @@ internal sealed class SpaceOpening(
             return default;
         }
 
-        JournalRecovery recovery = await JournalRecovery.Recover(space.Lane.Buffers, log.Medium!, _options.LogOwner, 0);
+        JournalRecovery recovery = await JournalRecovery.Recover(space.Lane.Buffers, log.Part, _options.LogOwner, 0);
         if (recovery.State != JournalState.Recovered)
         {
             _status.Fail(IoError.Io, recovery.State == JournalState.Corrupt
@@ -84,6 +90,12 @@ internal sealed class SpaceOpening(
         catch (InvalidDataException damage)
         {
             _status.Fail(IoError.Io, $"the integrity log cannot be understood: {damage.Message}");
+            return default;
+        }
+
+        error = error == IoError.None ? await engine.Open() : error;
+        if (_status.Fault != IoError.None)
+        {
             return default;
         }
 

@@ -46,6 +46,9 @@ public sealed record SpaceOptions
     /// <summary>Largest ring of the integrity log, in blocks of 4 KiB.</summary>
     public int LogBlocksMax { get; init; } = 4096;
 
+    /// <summary>Blocks of 4 KiB at the end of the ring of the integrity log that are the parity journal; 0 without parity.</summary>
+    public int ParityJournalBlocks { get; init; }
+
     /// <summary>Memory that outlives the process, for first writes not yet logged; null when the host has none.</summary>
     public IoBuffer? FirstWriteJournal { get; init; }
 

@@ -41,6 +41,8 @@ public sealed class BlockOracle
         _afterKill = (Issued[]?[]?)other._afterKill?.Clone();
         _issues = other._issues;
         _lost = [.. other._lost];
+        StripeBytes = other.StripeBytes;
+        MissesDisk = other.MissesDisk;
         HasSickDisk = other.HasSickDisk;
     }
 
@@ -49,6 +51,15 @@ public sealed class BlockOracle
     /// Only a write that no flush covers may then be lost in a crash, of the process too, or come back as other bytes.
     /// </summary>
     public bool HasSickDisk { get; set; }
+
+    /// <summary>
+    /// Bytes of data of a stripe of parity; 0 without parity. A block of a stripe that was written whole and not flushed may be lost in a crash together with
+    /// a disk: it reads as old, new or an error then.
+    /// </summary>
+    public int StripeBytes { get; init; }
+
+    /// <summary>Whether a disk was missing at one of the openings since the crash.</summary>
+    public bool MissesDisk { get; set; }
 
     /// <summary>Sectors in the store.</summary>
     public int Sectors => _allowed.Length;
@@ -87,7 +98,7 @@ public sealed class BlockOracle
         _issues++;
         for (long i = offset / Sector; i < (offset + length) / Sector; i++)
         {
-            _allowed[i] = [.. _allowed[i], new Issued(value, _issues)];
+            _allowed[i] = [.. _allowed[i], new Issued(value, _issues, value != 0 && IsInWholeStripe(i, offset, length))];
         }
     }
 
@@ -206,8 +217,8 @@ public sealed class BlockOracle
         {
             long index = (offset + at) / Sector;
             bool found = false;
-            Issued[] allowed = _afterKill?[index] ?? _allowed[index];
-            foreach ((uint value, long _) in allowed)
+            Issued[] allowed = MissesDisk && IsWholeStripeUnflushed(index) ? _allowed[index] : _afterKill?[index] ?? _allowed[index];
+            foreach ((uint value, _, _) in allowed)
             {
                 Fill(expected, value, index);
                 if (data.Slice(at, Sector).SequenceEqual(expected))
@@ -247,6 +258,28 @@ public sealed class BlockOracle
         return null;
     }
 
+    /// <summary>After a crash a block gives an error. Returns whether it may; then it may be anything from now on.</summary>
+    public bool TryLose(long offset, int length)
+    {
+        bool mayBeLost = true;
+        for (long i = offset / Sector; i < (offset + length) / Sector && mayBeLost; i++)
+        {
+            mayBeLost = _lost.Contains(i) || (MissesDisk && IsWholeStripeUnflushed(i));
+        }
+
+        for (long i = offset / Sector; i < (offset + length) / Sector && mayBeLost; i++)
+        {
+            _lost.Add(i);
+        }
+
+        return mayBeLost;
+    }
+
+    private bool IsWholeStripeUnflushed(long sector) => Array.Exists(_allowed[sector][1..], static issued => issued.IsWholeStripe);
+
+    private bool IsInWholeStripe(long sector, long offset, long length) =>
+        StripeBytes > 0 && sector * Sector / StripeBytes * StripeBytes is var stripe && stripe >= offset && stripe + StripeBytes <= offset + length;
+
     private void Pin(long index, uint value)
     {
         _allowed[index] = [new Issued(value, 0)];
@@ -284,5 +317,5 @@ public sealed class BlockOracle
     private static bool WasInFlight(List<(long First, int Count, uint Value)> requests, int sector, uint value) =>
         requests.Exists(request => request.Value == value && sector >= request.First && sector < request.First + request.Count);
 
-    private readonly record struct Issued(uint Value, long Issue);
+    private readonly record struct Issued(uint Value, long Issue, bool IsWholeStripe = false);
 }

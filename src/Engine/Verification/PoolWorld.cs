@@ -79,7 +79,8 @@ public sealed class PoolWorld : ISimWorld
     public LaneTask<string> Open(bool isNew) => isNew ? Create(_spec!) : Open();
 
     /// <inheritdoc/>
-    public int MissingDisks => Disks.Length - Present(Pool!) - (CachePool is null ? 0 : Present(CachePool));
+    public int MissingDisks =>
+        Pool is null ? Disks.Count(static disk => disk.Pulled) : Disks.Length - Present(Pool) - (CachePool is null ? 0 : Present(CachePool));
 
     /// <inheritdoc/>
     public void Remove(int disk) => Disks[disk].Pulled = true;

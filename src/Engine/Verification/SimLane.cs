@@ -19,8 +19,12 @@ public sealed class SimLane : ILane
     public SimLane(ulong seed)
     {
         Seed = seed;
+        Created?.Invoke(this);
         _random = (seed * 0x9E3779B97F4A7C15) ^ 0xD1B54A32D192ED03;
     }
+
+    /// <summary>Raised on the thread that makes a lane: a process that makes many worlds gives their memory back.</summary>
+    internal static event Action<SimLane>? Created;
 
     /// <summary>The seed.</summary>
     public ulong Seed { get; }

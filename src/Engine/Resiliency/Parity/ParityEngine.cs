@@ -7,22 +7,28 @@ namespace TierSpaces.Engine.Resiliency;
 internal sealed class ParityEngine : ILayoutEngine
 {
     private readonly ParityLayout _layout;
+    private readonly IntegrityStore _integrity;
     private readonly SpaceMembers _members;
     private readonly ParityReads _reads;
     private readonly ParityWrites _writes;
     private readonly ParityEntries _entries;
     private readonly ParityResync _resync;
     private readonly ParityScrub _scrub;
+    private readonly ParityOpening _opening;
 
     internal ParityEngine(EngineParts parts)
     {
         ParityStrips strips = new(parts);
+        ParityJournal journal = new(parts.Space, parts.Log, parts.Flusher);
+        ParityCommits commits = new(parts, strips, journal);
         _layout = (ParityLayout)parts.Space.Layout;
+        _integrity = parts.Integrity;
         _members = parts.Space.Members;
         _reads = new ParityReads(parts, strips);
-        _writes = new ParityWrites(parts, strips);
-        _entries = new ParityEntries(parts, strips, _writes);
-        _resync = new ParityResync(parts, strips);
+        _writes = new ParityWrites(parts, strips, commits);
+        _entries = new ParityEntries(parts, strips, _writes, commits);
+        _resync = new ParityResync(parts, strips, journal);
+        _opening = new ParityOpening(parts, strips, journal, commits);
         _scrub = new ParityScrub(parts, strips);
     }
 
@@ -36,6 +42,12 @@ internal sealed class ParityEngine : ILayoutEngine
     public long HedgesWon => 0;
 
     /// <inheritdoc/>
+    public LaneTask<IoError> Create() => _opening.Create();
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Open() => _opening.Open();
+
+    /// <inheritdoc/>
     public LaneTask<IoError> Read(SpaceRow row, StripPiece piece, IoBuffer target) => _reads.Read(row, piece, target);
 
     /// <inheritdoc/>
@@ -45,10 +57,10 @@ internal sealed class ParityEngine : ILayoutEngine
     public LaneTask<IoError> Write(SpaceRow row, StripPiece piece, IoBuffer source) => _writes.Write(row, piece, source);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Zero(SpaceRow row, StripPiece piece) => _entries.Zero(row, piece, _layout.DepthOf(piece));
+    public LaneTask<IoError> Zero(SpaceRow row, StripPiece piece) => _entries.Zero(row, piece);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Poison(SpaceRow row, StripPiece piece) => _entries.Poison(row, piece, _layout.DepthOf(piece));
+    public LaneTask<IoError> Poison(SpaceRow row, StripPiece piece) => _entries.Poison(row, piece);
 
     /// <inheritdoc/>
     public async LaneTask<IoError> Status(SpaceRow row, StripPiece piece, List<StoreExtent> extents)
@@ -56,7 +68,7 @@ internal sealed class ParityEngine : ILayoutEngine
         IoError error = IoError.None;
         foreach ((StripPiece strip, _) in _reads.StripsOf(piece))
         {
-            error = error == IoError.None ? await _entries.Status(row, strip, extents) : error;
+            error = error == IoError.None ? await _integrity.AppendStates(row, strip, extents) : error;
         }
 
         return error;
@@ -93,5 +105,5 @@ internal sealed class ParityEngine : ILayoutEngine
 
     /// <inheritdoc/>
     public LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> records, List<CapturedEntry> kept) =>
-        _resync.Recover(row, block, page, records, kept);
+        _opening.HasReplayed(block) ? default : _resync.Recover(row, block, page, records, kept);
 }

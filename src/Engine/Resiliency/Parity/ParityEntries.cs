@@ -7,121 +7,130 @@ namespace TierSpaces.Engine.Resiliency;
 // Blocks that become never-written or poisoned count as zeros in the parity of their line from then on. Lines whose data are then all never-written have no
 // parity: their entries alone change. In the others the parity is written as if zeros were written to the block.
 
-/// <summary>Unmaps and poisons blocks of a space with parity, and tells which blocks were never written.</summary>
-internal sealed class ParityEntries(EngineParts parts, ParityStrips strips, ParityWrites writes)
+/// <summary>Unmaps and poisons blocks of a space with parity.</summary>
+internal sealed class ParityEntries(EngineParts parts, ParityStrips strips, ParityWrites writes, ParityCommits commits)
 {
     private const int BlockSize = SpaceShape.BlockSize;
 
-    private readonly SpaceShape _shape = parts.Space.Shape;
+    private readonly ParityLayout _layout = (ParityLayout)parts.Space.Layout;
     private readonly IntegrityStore _integrity = parts.Integrity;
-    private readonly FirstWrites _firstWrites = parts.FirstWrites;
 
-    internal LaneTask<IoError> Zero(SpaceRow row, StripPiece piece, int depth) => ForEachLine(row, piece, depth, isPoison: false);
+    internal LaneTask<IoError> Zero(SpaceRow row, StripPiece piece) => ForEachStretch(row, piece, isPoison: false);
 
-    internal LaneTask<IoError> Poison(SpaceRow row, StripPiece piece, int depth) => ForEachLine(row, piece, depth, isPoison: true);
+    internal LaneTask<IoError> Poison(SpaceRow row, StripPiece piece) => ForEachStretch(row, piece, isPoison: true);
 
-    /// <summary>Appends the states of a part of a strip.</summary>
-    internal async LaneTask<IoError> Status(SpaceRow row, StripPiece piece, List<StoreExtent> extents)
+    private async LaneTask<IoError> ForEachStretch(SpaceRow row, StripPiece piece, bool isPoison)
     {
-        if ((_integrity.Find(row, piece) ?? await _integrity.Load(row, piece)) is not { } page)
-        {
-            return IoError.Io;
-        }
-
-        int first = _integrity.FirstBlock(piece);
-        for (int i = 0; i < piece.Length / BlockSize; i++)
-        {
-            bool isZero = page.Generations[first + i] == ChecksumSector.NeverWritten;
-            StoreExtent.Append(extents, BlockSize, isZero ? ExtentState.Zero : ExtentState.Data);
-        }
-
-        return IoError.None;
-    }
-
-    // Line by line: which of them lose their last data differs from line to line.
-    private async LaneTask<IoError> ForEachLine(SpaceRow row, StripPiece piece, int depth, bool isPoison)
-    {
-        bool isWhole = piece.Length > depth;
+        bool isWhole = _layout.IsStripes(piece);
+        int end = piece.SlabOffset + _layout.DepthOf(piece);
+        int interleave = parts.Space.Shape.Interleave;
         IoError error = IoError.None;
-        for (int at = 0; at < depth && error == IoError.None; at += BlockSize)
+        for (int at = piece.SlabOffset; at < end && error == IoError.None;)
         {
-            ParityStretch lines = strips.Rent();
-            error = await lines.Begin(row, piece.SlabOffset + at, BlockSize, _integrity);
-            if (error != IoError.None)
-            {
-                return error;
-            }
-
-            ulong which = isWhole ? (1UL << lines.DataStrips) - 1 : 1UL << lines.StripOf(piece.Column);
-            error = await EndLine(lines, which, isPoison);
-            strips.Return(lines);
+            int length = Math.Min(Math.Min(writes.RecordedMax, end - at), interleave - (at % interleave));
+            error = await Change(row, at, length, isWhole ? -1 : piece.Column, isPoison);
+            at += length;
         }
 
         return error;
     }
 
-    private async LaneTask<IoError> EndLine(ParityStretch line, ulong which, bool isPoison)
+    /// <summary>Changes one column, or the data of all (−1), of lines of one stripe; line by line where the lines differ.</summary>
+    private async LaneTask<IoError> Change(SpaceRow row, int slabOffset, int length, int column, bool isPoison)
+    {
+        ParityStretch lines = strips.Rent();
+        IoError error = await lines.Begin(row, slabOffset, length, _integrity);
+        if (error != IoError.None)
+        {
+            return error;
+        }
+
+        error = await commits.Settle(lines);
+        ulong which = column < 0 ? lines.DataMask : 1UL << lines.StripOf(column);
+        Kind kind = KindOf(lines, which, 0, isPoison);
+        for (int block = 1; block < lines.Blocks && kind != Kind.Mixed; block++)
+        {
+            kind = KindOf(lines, which, block, isPoison) == kind ? kind : Kind.Mixed;
+        }
+
+        bool hasParity = true;
+        if (error == IoError.None && kind == Kind.Parity)
+        {
+            hasParity = await TakeZeros(lines, column);
+        }
+
+        if (error == IoError.None && length > BlockSize && (kind == Kind.Mixed || !hasParity))
+        {
+            strips.Return(lines);
+            for (int at = 0; at < length && error == IoError.None; at += BlockSize)
+            {
+                error = await Change(row, slabOffset + at, BlockSize, column, isPoison);
+            }
+
+            return error;
+        }
+
+        if (error != IoError.None || kind == Kind.Nothing)
+        {
+            strips.Return(lines);
+            return error;
+        }
+
+        ulong zeroed = isPoison ? 0 : which;
+        ulong poisoned = isPoison ? which : 0;
+        parts.Space.Counters.Parity.NotePartial();
+        return await commits.Commit(
+            lines,
+            kind == Kind.Entries ? new ParityChange(0, zeroed | lines.ParityStrips, poisoned)
+            : hasParity ? new ParityChange(lines.ParityStrips, zeroed, poisoned)
+            : new ParityChange(0, zeroed, poisoned | lines.ParityStrips));
+    }
+
+    /// <summary>Computes the parity as if one column, or the data of all, were zeros; false where nothing gives it.</summary>
+    private async LaneTask<bool> TakeZeros(ParityStretch lines, int column)
+    {
+        if (column < 0)
+        {
+            foreach (IoBuffer strip in lines.Data)
+            {
+                strip.Span.Clear();
+            }
+
+            ParityMath.Fastest.Compute(lines.Data, lines.P, lines.Q);
+            return true;
+        }
+
+        IoBuffer zeros = parts.Space.Lane.Buffers.Rent(lines.Length);
+        zeros.Span.Clear();
+        bool hasParity = await writes.TakeNew(lines, lines.StripOf(column), zeros);
+        parts.Space.Lane.Buffers.Return(zeros);
+        return hasParity;
+    }
+
+    private static Kind KindOf(ParityStretch lines, ulong which, int block, bool isPoison)
     {
         ulong written = 0;
-        for (int strip = 0; strip < line.DataStrips; strip++)
+        for (int strip = 0; strip < lines.DataStrips; strip++)
         {
-            written |= line.Entry(strip, 0) != ChecksumSector.NeverWritten ? 1UL << strip : 0;
+            written |= lines.Entry(strip, block) != ChecksumSector.NeverWritten ? 1UL << strip : 0;
         }
 
-        if (!isPoison && (written & which) == 0)
-        {
-            return IoError.None;
-        }
-
-        bool hasParity = isPoison || (written & ~which) != 0;
-        IoError error = IoError.None;
-        for (int strip = 0; strip < line.DataStrips && error == IoError.None && hasParity; strip++)
-        {
-            if ((written & which & (1UL << strip)) != 0 && line.Entry(strip, 0) != ChecksumSector.Poisoned)
-            {
-                error = await writes.WriteParityWithout(line, strip);
-            }
-        }
-
-        int slots = line.Strips * FirstWriteJournal.SlotsPerRecord;
-        error = error == IoError.None ? await parts.Log.Room(line.Strips) : error;
-        while (error == IoError.None && !_firstWrites.HasRoom(slots))
-        {
-            error = await parts.Flusher.FlushForFirstWrites(slots);
-            error = error == IoError.None ? await parts.Log.Room(line.Strips) : error;
-        }
-
-        error = error == IoError.None && !strips.IsReadable(line.Row, line.SlabOffset) ? IoError.Io : error;
-        for (int strip = 0; strip < line.Strips && error == IoError.None; strip++)
-        {
-            if (strip < line.DataStrips ? (which >> strip & 1) != 0 : !hasParity)
-            {
-                Change(line, strip, isPoison);
-            }
-        }
-
-        return error;
+        return isPoison || ((written & ~which) != 0 && (written & which) != 0) ? Kind.Parity : (written & which) != 0 ? Kind.Entries : Kind.Nothing;
     }
 
-    private void Change(ParityStretch line, int strip, bool isPoison)
+    /// <summary>What changes in a line.</summary>
+    private enum Kind
     {
-        ChecksumPage page = line.PageOf(strip);
-        int block = line.FirstBlock;
-        StripPiece piece = line.PieceOf(strip);
-        bool wasWritten = page.Generations[block] != ChecksumSector.NeverWritten;
-        _firstWrites.TakeBack(piece, page, 0, parts.Flusher.IsRunning);
-        if (isPoison)
-        {
-            line.Row.NoteWritten(line.Row.WrittenBlocks >= 0 && !wasWritten ? 1 : 0);
-            page.Poison(block);
-            parts.Changes.Note(page, 1);
-        }
-        else if (wasWritten)
-        {
-            parts.Lost.Remove(piece);
-            line.Row.NoteWritten(line.Row.WrittenBlocks > 0 ? -1 : 0);
-            page.Reset(block);
-            parts.Log.AppendZeroed(page, block, 1, _shape.PageSpan / BlockSize);
-        }
+        /// <summary>Nothing: the blocks are never-written already.</summary>
+        Nothing,
+
+        /// <summary>Entries alone: no data is left in the line.</summary>
+        Entries,
+
+        /// <summary>Entries, and the parity on the disks.</summary>
+        Parity,
+
+        /// <summary>Not the same in all lines.</summary>
+        Mixed,
     }
 }

@@ -81,7 +81,7 @@ internal sealed class ParityReads(EngineParts parts, ParityStrips strips)
         {
             error = ILayoutEngine.Doubtful;
         }
-        else if (MirrorCopies.AllNeverWritten(page, first, piece.Length / BlockSize))
+        else if (page.IsNeverWritten(first, piece.Length / BlockSize))
         {
             target.Span.Clear();
         }
@@ -94,7 +94,7 @@ internal sealed class ParityReads(EngineParts parts, ParityStrips strips)
             SlabPlace place = row.Places[piece.Column];
             parts.Space.Counters.Io.NoteRead(target.Length);
             error = await _members.Read(place.Disk, place.DataOffset + piece.SlabOffset, target);
-            error = error == IoError.None && MirrorCopies.Verify(page, first, target) ? IoError.None : ILayoutEngine.Doubtful;
+            error = error == IoError.None && page.Verify(first, target) ? IoError.None : ILayoutEngine.Doubtful;
         }
 
         page.Unpin();

@@ -11,12 +11,12 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. Data that matches its entries stays.
 //  2. If no more blocks of data than there are parities do not match or are out, and the parity found there gives all of them as their entries say, they are
 //     rebuilt. Else what is present is taken as an unflushed write.
-//  3. Parity is computed from all data of the line, never from what is present alone: if a block that is out could not be rebuilt, its entry stays and the
-//     parity is poisoned instead.
+//  3. Parity is computed from all data of the line, never from what is present alone. Blocks that are out and could not be rebuilt: if another parity
+//     remains beside them, they are poisoned, so that the line has redundancy again; else their entries stay, and the parity is poisoned.
 // Order: write, flush, log all entries, flush, serve.
 
 /// <summary>Resyncs and rebuilds a space with parity.</summary>
-internal sealed class ParityResync(EngineParts parts, ParityStrips strips)
+internal sealed class ParityResync(EngineParts parts, ParityStrips strips, ParityJournal journal)
 {
     private const int BlockSize = SpaceShape.BlockSize;
     private const int ChunkMax = 64 << 10;
@@ -25,6 +25,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips)
     private readonly IntegrityStore _integrity = parts.Integrity;
     private readonly SpaceFlusher _flusher = parts.Flusher;
     private readonly SpaceMembers _members = parts.Space.Members;
+    private long _mended;   // lines whose entries a rebuild has changed
 
     internal async LaneTask<IoError> ResyncRegion(SpaceRow row, int region)
     {
@@ -49,18 +50,20 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips)
         int end = Math.Min(stretch.SlabOffset + stretch.Length, _shape.UsableSize);
         int chunk = Math.Min(ChunkMax, _shape.Interleave);
         IoError error = IoError.None;
+        long mended = _mended;
         for (int at = stretch.SlabOffset; at < end && error == IoError.None; at += chunk)
         {
             error = await RebuildLines(row, position, at, Math.Min(chunk, end - at), target);
         }
 
-        return error;
+        return error == IoError.None && _mended != mended ? await _flusher.Flush() : error;   // before the position counts as whole
     }
 
     /// <summary>See <see cref="ILayoutEngine.Recover"/>.</summary>
     internal async LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> records, List<CapturedEntry> kept)
     {
         if (!strips.IsIn(row, block.Column, block.SlabOffset))
+
         {
             return IoError.None;
         }
@@ -177,11 +180,34 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips)
 
         if (error == IoError.None)
         {
-            (error, bool parity) = unknown == 0 ? await RenewParity(line, taken) : (IoError.None, PoisonParity(line));
-            written |= parity;
+            if (BitOperations.PopCount(unknown) < _shape.Parities)
+            {
+                PoisonData(line, unknown);
+                (error, bool isRenewed) = await RenewParity(line, taken);
+                written |= isRenewed;
+            }
+            else
+            {
+                strips.PoisonParity(line);
+                written = true;
+            }
         }
 
         return (error, written);
+    }
+
+    private void PoisonData(ParityStretch line, ulong which)
+    {
+        for (int strip = 0; strip < line.DataStrips; strip++)
+        {
+            if ((which >> strip & 1) != 0)
+            {
+                strips.NoteLost(line, strip);
+                line.PageOf(strip).Poison(line.FirstBlock);
+                parts.Changes.Note(line.PageOf(strip), 1);
+                line.Judge(strip);   // its zeros are what the parity counts now
+            }
+        }
     }
 
     /// <summary>Computes the parity of a line from its data, and writes it where it is not that.</summary>
@@ -215,20 +241,6 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips)
         return (error, true);
     }
 
-    private bool PoisonParity(ParityStretch line)
-    {
-        for (int strip = line.DataStrips; strip < line.Strips; strip++)
-        {
-            ChecksumPage page = line.PageOf(strip);
-            bool isFirst = page.Generations[line.FirstBlock] == ChecksumSector.NeverWritten;
-            line.Row.NoteWritten(line.Row.WrittenBlocks >= 0 && isFirst ? 1 : 0);
-            page.Poison(line.FirstBlock);
-            parts.Changes.Note(page, 1);
-        }
-
-        return true;
-    }
-
     private void Take(ParityStretch line, int strip, List<CapturedEntry> taken)
     {
         ChecksumPage page = line.PageOf(strip);
@@ -255,8 +267,10 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips)
         }
 
         int strip = lines.StripOf(position);
-        bool isGiven = lines.IsEmpty(strip) || (strip < lines.DataStrips ? await strips.Give(lines, strip) : await GiveParity(lines, strip));
-        if (!isGiven && length > BlockSize)
+        bool isData = strip < lines.DataStrips;
+        bool isGiven = lines.IsEmpty(strip) || (isData ? await strips.Give(lines, strip) : await GiveParity(lines, strip));
+        bool isSound = isGiven && !(isData && lines.HasPoisonedParity);
+        if (!isSound && length > BlockSize)
         {
             strips.Return(lines);
             for (int at = 0; at < length && error == IoError.None; at += BlockSize)
@@ -267,14 +281,56 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips)
             return error;
         }
 
-        if (isGiven && !lines.IsEmpty(strip))
+        if (!isSound && isData)
+        {
+            isGiven = isGiven || await strips.ReadStale(lines, strip);
+            error = await Mend(lines, strip, isGiven);
+        }
+
+        if (isGiven && !lines.IsEmpty(strip) && error == IoError.None)
         {
             parts.Space.Counters.Repair.NoteWrite(length);
             error = await _members.WriteOrEvict(target.Disk, target.DataOffset + slabOffset, lines[strip], hasOtherCopy: true);
         }
 
         strips.Return(lines);
-        return error;   // a block that nothing gives keeps what the target has, which its entry rejects
+        return error;   // parity that nothing gives keeps what the target has, which its entry rejects
+    }
+
+    /// <summary>
+    /// Gives a line its redundancy back whose parity is poisoned, or one block of which nothing gives: that block is poisoned, and parity is that of the rest.
+    /// Where more blocks are missing nothing changes: their disks may come back. It is not recorded, because until it is durable the line has no
+    /// redundancy anyway.
+    /// </summary>
+    private async LaneTask<IoError> Mend(ParityStretch line, int strip, bool isGiven)
+    {
+        for (int other = 0; other < line.DataStrips; other++)
+        {
+            if (other != strip && !await strips.Give(line, other))
+            {
+                return IoError.None;
+            }
+        }
+
+        IoError error = await journal.Retire(line.Row.Index, line.SlabOffset);
+        if (error != IoError.None)
+        {
+            return error;
+        }
+
+        _mended++;
+        PoisonData(line, isGiven ? 0 : 1UL << strip);
+
+        ParityMath.Fastest.Compute(line.Data, line.P, line.Q);
+        for (int parity = line.DataStrips; parity < line.Strips && error == IoError.None; parity++)
+        {
+            ChecksumPage page = line.PageOf(parity);
+            page.Set(line.FirstBlock, line.ComputeChecksums(parity)[0]);
+            parts.Changes.Note(page, 1);
+            error = await Overwrite(line, parity);
+        }
+
+        return error;
     }
 
     /// <summary>Gives parity from its position, else from all data; poisoned parity becomes good with that.</summary>
@@ -294,6 +350,13 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips)
         }
 
         ParityMath.Fastest.Reconstruct(lines.Data, lines.P, lines.Q, strip);
+        if (await journal.Retire(lines.Row.Index, lines.SlabOffset) != IoError.None)
+        {
+            return false;   // a replay would poison it again
+        }
+
+        _mended++;
+
         ChecksumPage page = lines.PageOf(strip);
         uint[] checksums = lines.ComputeChecksums(strip);
         for (int i = 0; i < lines.Blocks; i++)

@@ -58,6 +58,15 @@ internal sealed class ParityStretch
 
     internal int DataStrips => _shape.DataColumns;
 
+    /// <summary>All strips, bit per strip.</summary>
+    internal ulong AllStrips => Strips == 64 ? ulong.MaxValue : (1UL << Strips) - 1;
+
+    /// <summary>Strips of data, bit per strip.</summary>
+    internal ulong DataMask => (1UL << DataStrips) - 1;
+
+    /// <summary>Strips of parity, bit per strip.</summary>
+    internal ulong ParityStrips => AllStrips & ~DataMask;
+
     internal ReadOnlySpan<IoBuffer> Data => _strips.AsSpan(0, DataStrips);
 
     internal IoBuffer P => _strips[DataStrips];
@@ -120,6 +129,8 @@ internal sealed class ParityStretch
     internal bool IsEmpty(int strip) => !PageOf(strip).Generations.Slice(FirstBlock, Blocks).ContainsAnyExcept(ChecksumSector.NeverWritten);
 
     internal bool HasPoison(int strip) => PageOf(strip).Generations.Slice(FirstBlock, Blocks).Contains(ChecksumSector.Poisoned);
+
+    internal bool HasPoisonedParity => HasPoison(DataStrips) || HasPoison(Strips - 1);
 
     internal bool IsHeld(int strip) => (Held >> strip & 1) != 0;
 

@@ -33,6 +33,18 @@ internal sealed class ParityStrips(EngineParts parts)
     /// <summary>Whether the position of a column holds a region, and its disk is in the view.</summary>
     internal bool IsIn(SpaceRow row, int column, int slabOffset) => parts.Space.Redundancy.IsGood(row, column, row.RegionOf(column, slabOffset));
 
+    /// <summary>Whether all positions hold a region, and their disks are in the view.</summary>
+    internal bool AreAllIn(SpaceRow row, int slabOffset)
+    {
+        bool areIn = true;
+        for (int column = 0; column < _layout.Columns && areIn; column++)
+        {
+            areIn = IsIn(row, column, slabOffset);
+        }
+
+        return areIn;
+    }
+
     internal bool IsIn(ParityStretch lines, int strip) => IsIn(lines.Row, lines.ColumnOf(strip), lines.SlabOffset);
 
     /// <summary>Reads a strip from its position and judges it. Returns whether it matches its entries.</summary>
@@ -48,11 +60,15 @@ internal sealed class ParityStrips(EngineParts parts)
             return lines.Judge(strip);
         }
 
-        if (!IsIn(lines, strip))
-        {
-            return false;
-        }
+        return IsIn(lines, strip) && await ReadPlace(lines, strip);
+    }
 
+    /// <summary>Reads a strip from a position that misses writes, if its disk is there. Returns whether it matches its entries all the same.</summary>
+    internal async LaneTask<bool> ReadStale(ParityStretch lines, int strip) =>
+        _members.IsLive(lines.Row.Places[lines.ColumnOf(strip)].Disk) && await ReadPlace(lines, strip);
+
+    private async LaneTask<bool> ReadPlace(ParityStretch lines, int strip)
+    {
         IoBuffer target = lines[strip];
         SlabPlace place = lines.Row.Places[lines.ColumnOf(strip)];
         _counters.Io.NoteRead(target.Length);
@@ -87,6 +103,7 @@ internal sealed class ParityStrips(EngineParts parts)
             ParityMath.Fastest.Reconstruct(lines.Data, lines.P, default, strip);
             if (lines.Judge(strip))
             {
+                _counters.Parity.NoteRebuilt(lines.Blocks);
                 return true;
             }
         }
@@ -99,11 +116,15 @@ internal sealed class ParityStrips(EngineParts parts)
         if (other >= 0)
         {
             ParityMath.Fastest.Reconstruct(lines.Data, lines.P, lines.Q, strip, other);
-            return lines.Judge(strip) & lines.Judge(other);
+        }
+        else
+        {
+            ParityMath.Fastest.Reconstruct(lines.Data, default, lines.Q, strip, lines.DataStrips);
         }
 
-        ParityMath.Fastest.Reconstruct(lines.Data, default, lines.Q, strip, lines.DataStrips);
-        return lines.Judge(strip);
+        bool isGiven = lines.Judge(strip) & (other < 0 || lines.Judge(other));
+        _counters.Parity.NoteRebuilt(isGiven ? lines.Blocks : 0);
+        return isGiven;
     }
 
     /// <summary>Writes a block that matches its entry over a position that gave something else.</summary>
@@ -167,10 +188,8 @@ internal sealed class ParityStrips(EngineParts parts)
     /// <summary>Begins a write of a column, and of the target of its move.</summary>
     internal LaneTask<IoError> StartWrite(SpaceRow row, int column, int slabOffset, IoBuffer source)
     {
-        SlabPlace place = row.Places[column];
         _counters.Io.NoteWrite(source.Length);
-        return row.JoiningPosition == column ? WriteBoth(row, place, slabOffset, source)
-            : _members.Write(place.Disk, place.DataOffset + slabOffset, source);
+        return _members.Write(row, column, slabOffset, source);
     }
 
     /// <summary>Deals with a write of a column that failed: its disk leaves the view, and its position is durably stale.</summary>
@@ -184,6 +203,23 @@ internal sealed class ParityStrips(EngineParts parts)
         await _members.EvictSince(version, row.Places[column].Disk, error, parts.Space.Redundancy.HasOther(row, column), "a write");
         IoError marked = await parts.Stale.MarkStale(row, column, (ushort)(1 << (slabOffset / _shape.RegionSize)));
         return marked == IoError.None ? IoError.None : parts.Space.Status.Fail(marked, "a missing position could not be recorded as stale");
+    }
+
+    /// <summary>Poisons the parity of lines: nothing is rebuilt from it until it is computed from all data.</summary>
+    internal void PoisonParity(ParityStretch lines)
+    {
+        for (int strip = lines.DataStrips; strip < lines.Strips; strip++)
+        {
+            ChecksumPage page = lines.PageOf(strip);
+            for (int i = 0; i < lines.Blocks; i++)
+            {
+                bool isFirst = page.Generations[lines.FirstBlock + i] == ChecksumSector.NeverWritten;
+                lines.Row.NoteWritten(lines.Row.WrittenBlocks >= 0 && isFirst ? 1 : 0);
+                page.Poison(lines.FirstBlock + i);
+            }
+
+            parts.Changes.Note(page, lines.Blocks);
+        }
     }
 
     /// <summary>Whether no more positions are out in a region than there are parities.</summary>
@@ -200,18 +236,5 @@ internal sealed class ParityStrips(EngineParts parts)
 
         await ReadOwn(lines, strip);
         return lines.IsFound(strip);
-    }
-
-    private async LaneTask<IoError> WriteBoth(SpaceRow row, SlabPlace place, int slabOffset, IoBuffer source)
-    {
-        LaneTask<IoError> here = _members.Write(place.Disk, place.DataOffset + slabOffset, source);
-        LaneTask<IoError> there = _members.Write(row.Joining.Disk, row.Joining.DataOffset + slabOffset, source);
-        IoError error = await here;
-        if (await there != IoError.None)
-        {
-            row.FailJoining();
-        }
-
-        return error;
     }
 }

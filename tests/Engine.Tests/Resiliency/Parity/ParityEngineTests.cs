@@ -216,7 +216,7 @@ public sealed class ParityEngineTests
     {
         _shape = new SpaceShape(columns, 1, Interleave, 256 << 10, true, parities);
         _disks = [.. Enumerable.Range(0, columns + spares)
-            .Select(disk => new SimDisk(_lane, new SimMedia($"disk{disk}", SimSpaceHost.Stride(_shape) * 6, Block)))];
+            .Select(disk => new SimDisk(_lane, new SimMedia($"disk{disk}", SimSpaceHost.Stride(_shape) * 7, Block)))];
         _data = new byte[Rows * new ParityLayout(_shape).RowSize];
         Open(isNew: true);
     }
@@ -234,14 +234,17 @@ public sealed class ParityEngineTests
             Length = _data.Length,
             IsThin = true,
             Rows = [.. _map.Rows.Values.Select(static row => row with { Stale = (ushort[])row.Stale.Clone() })],
-            LogCopies = [.. Enumerable.Range(0, logCopies).Select(copy => (IReadOnlyList<SlabPlace>)[SimSpaceHost.Place(_shape, copy, 0)])],
+            LogCopies = [.. Enumerable.Range(0, logCopies).Select(copy => (IReadOnlyList<SlabPlace>)
+                [SimSpaceHost.Place(_shape, copy, 0), SimSpaceHost.Place(_shape, copy, 1)])],
             StaleLogCopies = _map.StaleLogCopies,
             LogOwner = new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
             LogBlocksMax = 56,
+            ParityJournalBlocks = 72,
         };
         for (int copy = 0; copy < logCopies; copy++)
         {
             _map.Used.Add((copy, 0));
+            _map.Used.Add((copy, 1));
         }
 
         _space = _lane.Run(isNew ? Space.Create(_host, options) : Space.Open(_host, options));

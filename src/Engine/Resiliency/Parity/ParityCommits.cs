@@ -1,0 +1,306 @@
+using System.Buffers;
+using System.Numerics;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// Carries out changes of lines: recorded, in place, entered.
+//
+// A change that fails half way, for want of room in a host's file system, keeps its record and its memory: it is done again before anything else changes its
+// lines, and every second until it succeeds or the space closes. Its record is replayed at the next opening then.
+//
+// Invariants
+//  1. Whole stripes to positions that are all in are not recorded; all records of their stripe are durably void before. Everything else is recorded first.
+//  2. Entries of data and parity change together, those of positions that are out included.
+//  3. A first write is noted before it is submitted, and again if a flush meanwhile may have cleared the note.
+
+/// <summary>Carries out changes of lines of a space with parity.</summary>
+internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, ParityJournal journal)
+{
+    private const long RetryNs = 1_000_000_000;
+
+    private readonly SpaceShape _shape = parts.Space.Shape;
+    private readonly FirstWrites _firstWrites = parts.FirstWrites;
+    private readonly SpaceMembers _members = parts.Space.Members;
+    private readonly List<Failed> _failed = [];
+
+    /// <summary>Most bytes of a strip that a recorded change covers.</summary>
+    internal int StripMax => journal.StripMax;
+
+    /// <summary>Carries out a change and gives the lines back.</summary>
+    internal async LaneTask<IoError> Commit(ParityStretch lines, ParityChange change)
+    {
+        IoError error = await Settle(lines);
+        for (int strip = 0; strip < lines.Strips; strip++)
+        {
+            _ = (change.Written >> strip & 1) != 0 ? lines.ComputeChecksums(strip) : null;
+        }
+
+        ulong number = 0;
+        if (error == IoError.None)
+        {
+            if (change.Written == lines.AllStrips && strips.AreAllIn(lines.Row, lines.SlabOffset))
+            {
+                error = await journal.Retire(lines.Row.Index, lines.SlabOffset);
+            }
+            else
+            {
+                (error, number) = await journal.Record(lines, change);
+            }
+        }
+
+        if (error != IoError.None)
+        {
+            strips.Return(lines);
+            return error;
+        }
+
+        error = await DoInPlace(lines, change);
+        if (number != 0)
+        {
+            journal.End(number, isDone: error == IoError.None);
+        }
+
+        if (error != IoError.None && parts.Space.Status.Fault == IoError.None)
+        {
+            Keep(new Failed(lines, change, number));
+        }
+        else
+        {
+            strips.Return(lines);
+        }
+
+        return error;
+    }
+
+    /// <summary>Does a change again whose record was found at open. Its lines are in memory.</summary>
+    internal async LaneTask<IoError> Replay(ParityStretch lines, ParityChange change)
+    {
+        for (int strip = 0; strip < lines.Strips; strip++)
+        {
+            _ = (change.Written >> strip & 1) != 0 ? lines.ComputeChecksums(strip) : null;
+        }
+
+        return await DoInPlace(lines, change);
+    }
+
+    /// <summary>Does changes of these lines again that have failed. The caller holds their lock.</summary>
+    internal async LaneTask<IoError> Settle(ParityStretch lines)
+    {
+        IoError error = IoError.None;
+        for (int i = 0; i < _failed.Count && error == IoError.None; i++)
+        {
+            Failed failed = _failed[i];
+            if (failed.Lines.Row == lines.Row && failed.Lines.SlabOffset < lines.SlabOffset + lines.Length
+                && lines.SlabOffset < failed.Lines.SlabOffset + failed.Lines.Length)
+            {
+                error = await Redo(failed);
+                i = error == IoError.None ? -1 : i;
+            }
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> Redo(Failed failed)
+    {
+        IoError error = await DoInPlace(failed.Lines, failed.Change);
+        if (error == IoError.None && _failed.Remove(failed))
+        {
+            if (failed.Number != 0)
+            {
+                journal.End(failed.Number, isDone: true);
+            }
+
+            RegionOf(failed.Lines).End(parts.Flusher.NextRound, parts.Space.Lane.NowNs);
+            strips.Return(failed.Lines);
+        }
+
+        return error;
+    }
+
+    private void Keep(Failed failed)
+    {
+        RegionOf(failed.Lines).Admit();   // it stays dirty as long as the change is not done
+        _failed.Add(failed);
+        if (_failed.Count == 1)
+        {
+            RedoAll().Forget();
+        }
+    }
+
+    private async LaneTask RedoAll()
+    {
+        while (_failed.Count > 0 && !parts.Space.Status.IsStopping)
+        {
+            await parts.Space.Lane.Delay(RetryNs);
+            if (_failed.Count == 0 || parts.Space.Status.IsStopping)
+            {
+                return;
+            }
+
+            Failed failed = _failed[0];
+            ILayout layout = parts.Space.Layout;
+            long key = layout.LockKey(failed.Lines.Row.Index, 0, failed.Lines.SlabOffset);
+            long end = key + failed.Lines.Length;
+            await parts.Space.Locks.Acquire(key, end);
+            _ = _failed.Contains(failed) ? await Redo(failed) : IoError.None;
+            parts.Space.Locks.Release(key, end);
+        }
+    }
+
+    /// <summary>Writes strips side by side and enters what the change did.</summary>
+    private async LaneTask<IoError> DoInPlace(ParityStretch lines, ParityChange change)
+    {
+        // While the space opens nothing is noted: the records of this journal are there until all of it is durable.
+        int slots = parts.Space.Status.IsOpening ? 0 : lines.Blocks * FirstWriteJournal.SlotsPerRecord;
+        int slotsWritten = slots * BitOperations.PopCount(change.Written);
+        IoError error = await parts.Flusher.FlushForFirstWrites(slotsWritten);
+        uint noted = Note(lines, change.Written);
+        error = error == IoError.None ? await WriteStrips(lines, change.Written) : error;
+
+        int slotsMax = slotsWritten + (slots * BitOperations.PopCount(change.Zeroed | change.Poisoned));
+        do
+        {
+            error = error == IoError.None && change.Zeroed != 0 ? await parts.Log.Room(lines.Strips) : error;
+            error = error == IoError.None && !_firstWrites.HasRoom(slotsMax) ? await parts.Flusher.FlushForFirstWrites(slotsMax) : error;
+        }
+        while (error == IoError.None && !(_firstWrites.HasRoom(slotsMax) && (change.Zeroed == 0 || parts.Log.HasRoom(lines.Strips))));
+
+        error = error == IoError.None && !strips.IsReadable(lines.Row, lines.SlabOffset) ? IoError.Io : error;
+        if (error == IoError.None)
+        {
+            if (_firstWrites.Generation != noted)
+            {
+                Note(lines, change.Written);   // a flush meanwhile may have cleared the notes
+            }
+
+            Enter(lines, change);
+        }
+
+        return error;
+    }
+
+    private async LaneTask<IoError> WriteStrips(ParityStretch lines, ulong written)
+    {
+        int version = _members.Version;
+        LaneTask<IoError>[] writes = ArrayPool<LaneTask<IoError>>.Shared.Rent(lines.Strips);
+        for (int strip = 0; strip < lines.Strips; strip++)
+        {
+            writes[strip] = (written >> strip & 1) == 0 ? LaneTask.FromResult(IoError.None)
+                : strips.StartWrite(lines.Row, lines.ColumnOf(strip), lines.SlabOffset, lines[strip]);
+        }
+
+        IoError error = IoError.None;
+        for (int strip = 0; strip < lines.Strips; strip++)
+        {
+            IoError ended = await strips.EndWrite(lines.Row, lines.ColumnOf(strip), lines.SlabOffset, await writes[strip], version);
+            error = error == IoError.None ? ended : error;
+        }
+
+        ArrayPool<LaneTask<IoError>>.Shared.Return(writes, clearArray: true);
+        return error;
+    }
+
+    /// <summary>Notes first writes; the caller has made room. Returns the number of the half that they are in.</summary>
+    private uint Note(ParityStretch lines, ulong written)
+    {
+        for (int strip = 0; strip < lines.Strips && _firstWrites.IsKept && !parts.Space.Status.IsOpening; strip++)
+        {
+            if ((written >> strip & 1) != 0)
+            {
+                _firstWrites.Note(lines.PageOf(strip), lines.PieceOf(strip), lines[strip], lines.ChecksumsOf(strip));
+            }
+        }
+
+        return _firstWrites.Generation;
+    }
+
+    private void Enter(ParityStretch lines, in ParityChange change)
+    {
+        for (int strip = 0; strip < lines.Strips; strip++)
+        {
+            if ((change.Written >> strip & 1) != 0)
+            {
+                EnterWritten(lines, strip);
+            }
+            else if ((change.Zeroed >> strip & 1) != 0)
+            {
+                EnterZeroed(lines, strip);
+            }
+            else if ((change.Poisoned >> strip & 1) != 0)
+            {
+                EnterPoisoned(lines, strip);
+            }
+        }
+    }
+
+    private void EnterWritten(ParityStretch lines, int strip)
+    {
+        ChecksumPage page = lines.PageOf(strip);
+        for (int i = 0; i < lines.Blocks; i++)
+        {
+            NoteFirst(lines, strip, i);
+            page.Set(lines.FirstBlock + i, lines.ChecksumsOf(strip)[i]);
+        }
+
+        parts.Changes.Note(page, lines.Blocks);
+    }
+
+    private void EnterPoisoned(ParityStretch lines, int strip)
+    {
+        ChecksumPage page = lines.PageOf(strip);
+        for (int i = 0; i < lines.Blocks; i++)
+        {
+            TakeBack(lines, strip, i);
+            NoteFirst(lines, strip, i);
+            page.Poison(lines.FirstBlock + i);
+        }
+
+        parts.Changes.Note(page, lines.Blocks);
+    }
+
+    private void EnterZeroed(ParityStretch lines, int strip)
+    {
+        ChecksumPage page = lines.PageOf(strip);
+        StripPiece piece = lines.PieceOf(strip);
+        int run = 0;   // blocks before this one that were written
+        for (int i = 0; i <= lines.Blocks; i++)
+        {
+            int block = lines.FirstBlock + i;
+            if (i < lines.Blocks && page.Generations[block] != ChecksumSector.NeverWritten)
+            {
+                TakeBack(lines, strip, i);
+                parts.Lost.Remove(piece with { SlabOffset = piece.SlabOffset + (i * SpaceShape.BlockSize), Length = SpaceShape.BlockSize });
+                lines.Row.NoteWritten(lines.Row.WrittenBlocks > 0 ? -1 : 0);
+                page.Reset(block);
+                run++;
+            }
+            else if (run > 0)
+            {
+                parts.Log.AppendZeroed(page, block - run, run, _shape.PageSpan / SpaceShape.BlockSize);
+                run = 0;
+            }
+        }
+    }
+
+    private void TakeBack(ParityStretch lines, int strip, int block)
+    {
+        if (!parts.Space.Status.IsOpening)
+        {
+            _firstWrites.TakeBack(lines.PieceOf(strip), lines.PageOf(strip), block, parts.Flusher.IsRunning);
+        }
+    }
+
+    private static ref Region RegionOf(ParityStretch lines) => ref lines.Row.RegionAt(lines.Row.RegionOf(0, lines.SlabOffset));
+
+    private static void NoteFirst(ParityStretch lines, int strip, int block)
+    {
+        bool isFirst = lines.Entry(strip, block) == ChecksumSector.NeverWritten;
+        lines.Row.NoteWritten(lines.Row.WrittenBlocks >= 0 && isFirst ? 1 : 0);
+    }
+
+    private sealed record Failed(ParityStretch Lines, ParityChange Change, ulong Number);
+}

@@ -1,0 +1,162 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Journals;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// After any stop the records of the parity journal that are not void are done again in their order, before anything is resynced or served: blocks, then
+// entries, durably; then all of them are void.
+//
+// A record whose region was not dirty is skipped: what it changed was durable when the region was marked clean. So is one whose last blocks are missing: it
+// was never durable, so nothing of its change is in place.
+
+/// <summary>Makes and opens the parity journal of a space.</summary>
+internal sealed class ParityOpening(EngineParts parts, ParityStrips strips, ParityJournal journal, ParityCommits commits)
+{
+    private readonly SpaceContext _space = parts.Space;
+    private readonly HashSet<StripPiece> _replayed = [];   // blocks
+
+    private Guid Owner
+    {
+        get
+        {
+            Span<byte> bytes = stackalloc byte[16];
+            _space.Options.LogOwner.TryWriteBytes(bytes);
+            bytes[15] ^= 0xFF;   // the blocks of the two journals of a ring are not taken for each other
+            return new Guid(bytes);
+        }
+    }
+
+    /// <summary>Whether the journal has decided what a block holds: then no first-write record does.</summary>
+    internal bool HasReplayed(StripPiece block) => _replayed.Contains(block);
+
+    internal async LaneTask<IoError> Create()
+    {
+        if (await Journal.Format(_space.Lane.Buffers, parts.Log.ParityPart, Owner, _space.Lane.NextRandom()) is not { } made)
+        {
+            return IoError.Io;
+        }
+
+        journal.Use(made, 1);
+        return IoError.None;
+    }
+
+    internal async LaneTask<IoError> Open()
+    {
+        JournalRecovery recovery = await JournalRecovery.Recover(_space.Lane.Buffers, parts.Log.ParityPart, Owner, _space.Lane.NextRandom());
+        if (recovery.State != JournalState.Recovered)
+        {
+            return _space.Status.Fail(IoError.Io, recovery.State == JournalState.Corrupt
+                ? "the parity journal is damaged on every copy" : "no copy of the parity journal could be read");
+        }
+
+        List<FoundRecord> records;
+        ulong next;
+        try
+        {
+            (records, next) = Parse(recovery.Records);
+        }
+        catch (InvalidDataException damage)
+        {
+            return _space.Status.Fail(IoError.Io, $"the parity journal cannot be understood: {damage.Message}");
+        }
+
+        IoError error = IoError.None;
+        foreach (FoundRecord record in records)
+        {
+            error = error == IoError.None ? await Replay(record) : error;
+        }
+
+        error = error == IoError.None && records.Count > 0 ? await parts.Flusher.Flush() : error;
+        if (error != IoError.None)
+        {
+            return _space.Status.Fail(error, "a change of parity that was under way could not be completed: more disks are out than there are parities");
+        }
+
+        journal.Use(recovery.Journal!, next);
+        return await journal.MarkAllVoid();
+    }
+
+    private static (List<FoundRecord> Records, ulong Next) Parse(IReadOnlyList<(ulong Sequence, byte[] Payload)> blocks)
+    {
+        List<FoundRecord> records = [];
+        ulong voidBefore = 0;
+        ulong next = 1;
+        foreach ((_, byte[] payload) in blocks)
+        {
+            int offset = 0;
+            while (ParityRecord.TryTake(payload, ref offset, out ParityPart part))
+            {
+                switch (part.Kind)
+                {
+                    case ParityPartKind.Begin:
+                        records.Add(new FoundRecord(part.Head));
+                        next = Math.Max(next, part.Head.Number + 1);
+                        voidBefore = Math.Max(voidBefore, part.Head.VoidBefore);
+                        break;
+                    case ParityPartKind.Data when records.Count > 0:
+                        records[^1].Data.AddRange(payload.AsSpan(part.Start, part.Count));
+                        break;
+                    case ParityPartKind.Void:
+                        voidBefore = Math.Max(voidBefore, part.Head.VoidBefore);
+                        break;
+                    default:
+                        break;   // data of a record that began before the tail: that record is void
+                }
+            }
+        }
+
+        records.RemoveAll(record => record.Head.Number < voidBefore || !record.IsWhole);
+        return (records, Math.Max(next, voidBefore));
+    }
+
+    private async LaneTask<IoError> Replay(FoundRecord record)
+    {
+        ParityRecordHead head = record.Head;
+        if (_space.Rows[head.Row] is not { IsInitialized: true } row || !row.Regions[row.RegionOf(0, head.SlabOffset)].IsUnresolved)
+        {
+            return IoError.None;
+        }
+
+        ParityStretch lines = strips.Rent();
+        IoError error = await lines.Begin(row, head.SlabOffset, head.Length, parts.Integrity);
+        if (error != IoError.None)
+        {
+            return error;
+        }
+
+        int at = 0;
+        for (int strip = 0; strip < lines.Strips; strip++)
+        {
+            if ((head.Written >> strip & 1) != 0)
+            {
+                System.Runtime.InteropServices.CollectionsMarshal.AsSpan(record.Data).Slice(at, head.Length).CopyTo(lines[strip].Span);
+                at += head.Length;
+            }
+        }
+
+        ulong changed = head.Written | head.Zeroed | head.Poisoned;
+        for (int strip = 0; strip < lines.Strips; strip++)
+        {
+            for (int block = 0; block < head.Length && (changed >> strip & 1) != 0; block += SpaceShape.BlockSize)
+            {
+                _replayed.Add(new StripPiece(head.Row, lines.ColumnOf(strip), head.SlabOffset + block, SpaceShape.BlockSize));
+            }
+        }
+
+        error = await commits.Replay(lines, new ParityChange(head.Written, head.Zeroed, head.Poisoned));
+        strips.Return(lines);
+        _space.Counters.Parity.NoteReplayed();
+        return error;
+    }
+
+    private sealed class FoundRecord(ParityRecordHead head)
+    {
+        internal ParityRecordHead Head { get; } = head;
+
+        internal List<byte> Data { get; } = [];
+
+        internal bool IsWhole => Data.Count == System.Numerics.BitOperations.PopCount(Head.Written) * Head.Length;
+    }
+}
