@@ -119,7 +119,7 @@ public sealed class PlacementService
     private static NewRows RemoteRows(Pool cachePool, VirtualDiskDescription disk)
     {
         NewRows rows = new();
-        bool fits = rows.TryReserveCache(cachePool, disk.CacheCopies, disk.WriteCacheSize, out string reason);
+        bool fits = rows.TryReserveCache(cachePool, disk, disk.WriteCacheSize, out string reason);
         rows.Release(cachePool);
         return fits ? rows : throw new ManagementException(
             ManagementError.NotEnoughCapacity, $"-CachePool '{cachePool.State.Pool!.FriendlyName}' of virtual disk '{disk.FriendlyName}': {reason}",
