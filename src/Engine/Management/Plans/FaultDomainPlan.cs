@@ -14,8 +14,8 @@ internal readonly record struct DomainLevels(FaultDomainLevel Awareness, FaultDo
     internal bool IsByDisk => Awareness == FaultDomainLevel.PhysicalDisk && Isolation == FaultDomainLevel.PhysicalDisk;
 }
 
-// Fault domains of a new virtual disk. What a request says holds; what it leaves open is as the template of a tier says, else as the pool has it. A layout without
-// redundancy has nothing to keep apart: a request for that is a validation error, a default is passed over.
+// Fault domains of a new virtual disk. What a request says holds; what it leaves open is as the template of a tier says, else as the pool has it. A layout
+// without redundancy has nothing to keep apart: a request for that is a validation error, a default is passed over.
 
 /// <summary>Decides which fault domains a virtual disk keeps to, and refuses what the domains of its disks do not allow. Changes nothing.</summary>
 /// <param name="pool">The pool.</param>
@@ -31,7 +31,8 @@ internal sealed class FaultDomainPlan(Pool pool, VirtualDiskRequest request)
     internal DomainLevels Decide(string layout, bool isRedundant, TierTemplate? template)
     {
         FaultDomainLevel isolation = request.ColumnIsolation ?? template?.ColumnIsolation ?? FaultDomainLevel.PhysicalDisk;
-        FaultDomainLevel? asked = request.FaultDomainAwareness ?? (template?.FaultDomainAwareness is > FaultDomainLevel.PhysicalDisk and var own ? own : null);
+        FaultDomainLevel? asked = request.FaultDomainAwareness
+            ?? (template?.FaultDomainAwareness is > FaultDomainLevel.PhysicalDisk and var own ? own : null);
         if (!isRedundant && asked > FaultDomainLevel.PhysicalDisk)
         {
             throw new ManagementException(
@@ -109,8 +110,8 @@ internal sealed class FaultDomainPlan(Pool pool, VirtualDiskRequest request)
             ? $"Virtual disk '{name}' keeps its copies in different fault domains ({level}), but storage pool '{poolName}' does not survive the loss of "
                 + $"{string.Join(" or ", fatal)}: half of its {votes.Total} metadata votes or more are on disks there. Add disks in other fault domains."
             : restsOnWitness
-                ? $"Virtual disk '{name}' survives the loss of one of its two fault domains ({level}) as long as the witness of this host is there: the metadata "
-                    + $"disks of storage pool '{poolName}' are half in each, and another host cannot open one half. Disks in a third need no witness."
+                ? $"Virtual disk '{name}' survives the loss of one fault domain ({level}) as long as the witness of this host is there: half of the metadata disks "
+                    + $"of storage pool '{poolName}' are in one, and another host cannot open the other half. Disks in a third fault domain need no witness."
                 : "";
 
         string DomainOf(DiskNumber disk) => FaultDomains.DomainOf(pool.State.Disks[disk].Description, level);

@@ -56,8 +56,8 @@ public sealed class PlacementService
     internal PlacementService(SubsystemCore core, VirtualDiskDecisions decisions) => (_core, _decisions) = (core, decisions);
 
     /// <summary>Sizes that a new virtual disk of a layout may have.</summary>
-    public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName) => _core.Verbs.Look(() =>
-        VirtualDiskPlan.SupportedSize(_core.Pools.TakeOpen(pool).Pool!, resiliencySettingName));
+    public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName, FaultDomainLevel? awareness = null) => _core.Verbs.Look(() =>
+        VirtualDiskPlan.SupportedSize(_core.Pools.TakeOpen(pool).Pool!, resiliencySettingName, awareness));
 
     /// <summary>Returns the physical extents of virtual disks.</summary>
     public Task<PhysicalExtent[]> ExtentsAsync(Guid? virtualDisk, Guid? physicalDisk) => _core.Verbs.Look(() => _core.Pools.All

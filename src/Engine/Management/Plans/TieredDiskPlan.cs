@@ -27,6 +27,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     private const long SliceSizeMax = 16 << 20;
     private const int DisksOfThreeWayMirror = 5;   // a majority stays when two of them fail
 
+    private readonly FaultDomainPlan _domains = new(pool, request);
+
     /// <summary>The parameter that names the templates, for validation errors.</summary>
     internal string TierParameter { get; init; } = "StorageTiers";
 
@@ -35,8 +37,6 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
 
     /// <summary>Tiers that the virtual disk has already.</summary>
     internal IReadOnlyList<TierDescription> Existing { get; init; } = [];
-
-    private readonly FaultDomainPlan _domains = new(pool, request);
 
     private PoolState State => pool.State;
 
@@ -183,7 +183,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
                 $"Add {needed - part.Disks.Length} such disks, or ask for fewer columns or copies.");
         }
 
-        _domains.Require(part.Levels, $"Storage tier '{part.Template.FriendlyName}': {part.Layout}", part.Columns > 0 ? part.Columns : null, part.Copies, part.Disks);
+        int? columns = part.Columns > 0 ? part.Columns : null;
+        _domains.Require(part.Levels, $"Storage tier '{part.Template.FriendlyName}': {part.Layout}", columns, part.Copies, part.Disks);
     }
 
     private void RequireMajority(List<Part> parts)

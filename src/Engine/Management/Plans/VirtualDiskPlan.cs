@@ -202,10 +202,13 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         return (size + row - 1) / row * row;
     }
 
-    internal static SupportedSize SupportedSize(Pool pool, string layout)
+    internal static SupportedSize SupportedSize(Pool pool, string layout, FaultDomainLevel? awareness)
     {
         ResiliencyDefaults setting = LayoutRequest.SettingOf(pool.State, layout);
-        VirtualDiskPlan plan = new(pool, new VirtualDiskRequest { FriendlyName = "size", ResiliencySettingName = setting.Name, UseMaximumSize = true });
+        VirtualDiskPlan plan = new(pool, new VirtualDiskRequest
+        {
+            FriendlyName = "size", ResiliencySettingName = setting.Name, UseMaximumSize = true, FaultDomainAwareness = awareness,
+        });
         VirtualDiskDescription spec = plan.DecideWhole();   // whatever disks there are of that name
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
         return new SupportedSize(row, spec.SizeBytes, row);

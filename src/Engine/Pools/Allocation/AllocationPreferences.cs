@@ -43,7 +43,8 @@ public sealed record AllocationPreferences
     internal bool IsDegraded { get; init; }
 
     /// <summary>
-    /// Level of the fault domains that hold the positions of a row. Above the disk itself, only disks whose domain is known are used, and a domain holds at most
+    /// Level of the fault domains that hold the positions of a row. Above the disk itself, only disks whose domain is known are used, and a domain holds at
+    /// most
     /// <see cref="PositionsPerDomain"/> of them, copies of one column never.
     /// </summary>
     public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;

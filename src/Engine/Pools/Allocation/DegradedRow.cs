@@ -40,19 +40,20 @@ internal static class DegradedRow
     {
         RowRule rule = new(columns, copies, preferences);
         List<Candidate> chosen = [];
-        foreach (Candidate candidate in candidates.OrderBy(static disk => disk.Rank).ThenByDescending(static disk => disk.Free).ThenBy(static disk => disk.Number))
+        foreach (Candidate candidate in candidates
+            .OrderBy(static disk => disk.Rank).ThenByDescending(static disk => disk.Free).ThenBy(static disk => disk.Number))
         {
-            bool fits = chosen.Count < rule.Positions && !chosen.Exists(other => DomainOf(other, preferences.ColumnIsolation) == DomainOf(candidate,
-                preferences.ColumnIsolation)) && chosen.Count(other => DomainOf(other, preferences.FaultDomainAwareness) == DomainOf(candidate,
-                    preferences.FaultDomainAwareness)) < rule.Share;
-            if (fits)
+            int isolated = chosen.Count(other => DomainOf(other, preferences.ColumnIsolation) == DomainOf(candidate, preferences.ColumnIsolation));
+            int beside = chosen.Count(other => DomainOf(other, preferences.FaultDomainAwareness) == DomainOf(candidate, preferences.FaultDomainAwareness));
+            if (chosen.Count < rule.Positions && isolated == 0 && beside < rule.Share)
             {
                 chosen.Add(candidate);
             }
         }
 
+        IEnumerable<IGrouping<string, Candidate>> domains = chosen.GroupBy(disk => DomainOf(disk, preferences.FaultDomainAwareness));
         Candidate[] row = chosen.Count < rule.Positions ? [] : rule.IsByDisk ? Deal(chosen, columns, copies)
-            : DealDomains([.. chosen.GroupBy(disk => DomainOf(disk, preferences.FaultDomainAwareness)).Select(static domain => domain.ToList())], columns, copies);
+            : DealDomains([.. domains.Select(static domain => domain.ToList())], columns, copies);
         return row.Chunk(copies).All(static column => Array.Exists(column, static disk => disk.Stays)) ? Array.ConvertAll(row, static disk => disk.Disk) : [];
     }
 
@@ -71,8 +72,8 @@ internal static class DegradedRow
     }
 
     /// <summary>
-    /// Deals the disks of domains to columns, none of which gets two of one domain. A domain that has a disk for each column that is left gives one; a column takes
-    /// no more disks that stay than it must while others are left.
+    /// Deals the disks of domains to columns, none of which gets two of one domain. A domain that has a disk for each column that is left gives one; a column
+    /// takes no more disks that stay than it must while others are left.
     /// </summary>
     private static Candidate[] DealDomains(List<List<Candidate>> domains, int columns, int copies)
     {

@@ -11,9 +11,9 @@ namespace TierSpaces.Engine.Pools;
 //  - A mirror of c columns has a share of c: a row's disks, dealt to columns domain by domain, never give two copies of a column to one domain.
 //  - Parity has a share of the columns that it can lose.
 //
-// With free slabs f of the units of a domain, R rows take at most min(share × R, sum(min(f, R))) slabs there. The most rows that there can be is the largest R for
-// which these add up to n × R. A domain's k-th unit must be taken by each of R rows if it has R slabs or the domain reaches share × R. So the units that are
-// taken first are those for which that is true of the largest R; a property test holds that choice against the formula.
+// With free slabs f of the units of a domain, R rows take at most min(share × R, sum(min(f, R))) slabs there. The most rows that there can be is the largest
+// R for which these add up to n × R. A domain's k-th unit must be taken by each of R rows if it has R slabs or the domain reaches share × R. So the units
+// that are taken first are those for which that is true of the largest R; a property test holds that choice against the formula.
 //
 // Invariants
 //  1. A domain gives a row at most its share, and a unit gives it at most one slab.
@@ -96,7 +96,9 @@ internal sealed class RowRule
     /// <summary>The most rows of so many units each, from units with these free slabs.</summary>
     internal static long LargestCount(List<long> free, int each) => Largest(free.Sum() / each, rows => free.Sum(f => Math.Min(f, rows)) >= each * rows);
 
-    /// <summary>Deals disks to columns one after another, domain by domain: a domain has at most one for each column, so its disks come to different ones.</summary>
+    /// <summary>
+    /// Deals disks to columns one after another, domain by domain: a domain has at most one for each column, so its disks come to different ones.
+    /// </summary>
     private DiskState[] Deal(List<(DiskState Disk, string Domain)> chosen)
     {
         DiskState[] row = new DiskState[Positions];

@@ -77,8 +77,8 @@ public sealed class SlabAllocator
         LargestRowCount(columns, copies, preferences) > 0 || ChooseDegraded(columns, copies, preferences).Length > 0;
 
     /// <summary>
-    /// Reserves <paramref name="count"/> rows of one column, each copy on one disk of its own and in a fault domain of its own, the same for all rows; position =
-    /// copy. Ends as <see cref="TryReserveRow"/> does.
+    /// Reserves <paramref name="count"/> rows of one column, each copy on one disk of its own and in a fault domain of its own, the same for all rows;
+    /// position = copy. Ends as <see cref="TryReserveRow"/> does.
     /// </summary>
     public bool TryReserveRun(int copies, int count, AllocationPreferences preferences, out SlabRef[][] rows, out string reason)
     {
@@ -98,7 +98,8 @@ public sealed class SlabAllocator
         }
 
         rows = [];
-        string apart = preferences.FaultDomainAwareness == FaultDomainLevel.PhysicalDisk ? "" : $" in different fault domains ({preferences.FaultDomainAwareness})";
+        FaultDomainLevel level = preferences.FaultDomainAwareness;
+        string apart = level == FaultDomainLevel.PhysicalDisk ? "" : $" in different fault domains ({level})";
         reason = $"It needs {copies} disks with {count} free slabs each{KindsFor(preferences.Purpose)}{apart}; {disks.Count} are there.";
         return false;
     }

@@ -3,8 +3,8 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-// The votes of a pool are those of its metadata disks; the witness has one where their number is even. If the disks of a pool are in two enclosures or more, the
-// loss of one enclosure must leave a majority: fewer than half of the metadata disks are in one enclosure, or, with two enclosures, half of them.
+// The votes of a pool are those of its metadata disks; the witness has one where their number is even. If the disks of a pool are in two enclosures or more,
+// the loss of one enclosure must leave a majority: fewer than half of the metadata disks are in one enclosure, or, with two enclosures, half of them.
 //
 // Invariants
 //  1. An enclosure gets a further metadata disk only if no enclosure then has more than half of them.
@@ -29,7 +29,8 @@ internal static class MetadataElection
         List<string> domains = [.. known.Where(disk => current.Contains(disk.Number)).Select(Enclosure)];
         int before = domains.Count;
         List<DiskNumber> order = Order([.. fitting.Where(disk => !current.Contains(disk.Number))], domains, current.Count);
-        bool isSpread = known.Where(static disk => disk.Usage != DiskUsage.Retired).Select(Enclosure).Where(static name => name.Length > 0).Distinct().Count() > 1;
+        IEnumerable<string> enclosures = known.Where(static disk => disk.Usage != DiskUsage.Retired).Select(Enclosure);
+        bool isSpread = enclosures.Where(static name => name.Length > 0).Distinct().Count() > 1;
         return isSpread ? [.. order.Take(Balanced(domains, before, order.Count))] : order;
     }
 
@@ -58,17 +59,18 @@ internal static class MetadataElection
     }
 
     /// <summary>
-    /// Returns how many of the disks in order are taken: the most of those numbers for which the loss of any enclosure leaves a majority without the witness; if
-    /// there is none, with the witness.
+    /// Returns how many of the disks in order are taken: at least as many as make two, and of those numbers the one with which the most metadata disks are
+    /// outside the enclosure that has most; once they are a majority by themselves, the largest number.
     /// </summary>
     private static int Balanced(List<string> domains, int before, int count)
     {
-        (int best, int bestRank) = (Math.Clamp(WhileOthersAreAway - before, before == 0 ? 1 : 0, count), 0);
-        for (int taken = before > 0 ? 0 : 1; taken <= count; taken++)
+        int least = Math.Clamp(WhileOthersAreAway - before, before == 0 ? 1 : 0, count);
+        (int best, int bestRank) = (least, int.MinValue);
+        for (int taken = least; taken <= count; taken++)
         {
             int largest = domains.Take(before + taken).GroupBy(static name => name).Max(static domain => domain.Count());
-            int rank = Math.Clamp(before + taken - (2 * largest) + 1, 0, 2);
-            (best, bestRank) = rank > 0 && rank >= bestRank ? (taken, rank) : (best, bestRank);
+            int rank = Math.Min(before + taken - (2 * largest), 1);
+            (best, bestRank) = rank >= bestRank ? (taken, rank) : (best, bestRank);
         }
 
         return best;

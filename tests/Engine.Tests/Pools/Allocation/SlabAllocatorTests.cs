@@ -325,7 +325,8 @@ public sealed class SlabAllocatorTests
         }
 
         Assert.Equal(row.Length, row.Select(slab => FaultDomains.DomainOf(state.Disks[slab.Disk].Description, preferences.ColumnIsolation)).Distinct().Count());
-        int most = row.GroupBy(slab => FaultDomains.DomainOf(state.Disks[slab.Disk].Description, preferences.FaultDomainAwareness)).Max(static domain => domain.Count());
+        int most = row.GroupBy(slab => FaultDomains.DomainOf(state.Disks[slab.Disk].Description, preferences.FaultDomainAwareness))
+            .Max(static domain => domain.Count());
         Assert.True(preferences.PositionsPerDomain == 0 || most <= preferences.PositionsPerDomain);
         for (int column = 0; column < columns; column++)
         {
