@@ -50,4 +50,12 @@ public sealed record StorageEnclosureInfo
     public string[]? CurrentSensorOperationalStatus { get; init; }
 
     public string[]? IOControllerOperationalStatus { get; init; }
+
+    public string? PassThroughIds { get; init; }
+
+    public string? PassThroughServer { get; init; }
+
+    public string? PassThroughNamespace { get; init; }
+
+    public string? PassThroughClass { get; init; }
 }

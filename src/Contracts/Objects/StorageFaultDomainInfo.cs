@@ -34,6 +34,14 @@ public sealed record StorageFaultDomainInfo
 
     public string SerialNumber { get; init; } = "";
 
+    public string? PassThroughIds { get; init; }
+
+    public string? PassThroughServer { get; init; }
+
+    public string? PassThroughNamespace { get; init; }
+
+    public string? PassThroughClass { get; init; }
+
     /// <summary>Ours. The disk, where the domain is one.</summary>
     public PhysicalDiskInfo? PhysicalDisk { get; init; }
 

@@ -27,4 +27,12 @@ public sealed record StorageNodeInfo
     public string? SerialNumber { get; init; }
 
     public string? FirmwareVersion { get; init; }
+
+    public string? PassThroughIds { get; init; }
+
+    public string? PassThroughServer { get; init; }
+
+    public string? PassThroughNamespace { get; init; }
+
+    public string? PassThroughClass { get; init; }
 }
