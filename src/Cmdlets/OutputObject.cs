@@ -15,6 +15,15 @@ internal static class OutputObject
     private static readonly string[] s_unrolled = ["OperationalStatus", "OperationalDetails", "CannotPoolReason"];
 
     internal static PSObject From<TInfo>(TInfo info)
+        where TInfo : class => info is StorageFaultDomainInfo domain ? OfDomain(domain) : From(info, Shape<TInfo>.Names);
+
+    /// <summary>A disk or an enclosure among fault domains is the object that it is; the others have the class of their type.</summary>
+    private static PSObject OfDomain(StorageFaultDomainInfo domain) =>
+        domain.PhysicalDisk is { } disk ? From(disk)
+        : domain.StorageEnclosure is { } enclosure ? From(enclosure)
+        : From(domain, TypeNames.OfClass("MSFT_" + domain.Type));
+
+    private static PSObject From<TInfo>(TInfo info, string[] names)
         where TInfo : class
     {
         PSObject output = new();
@@ -24,9 +33,9 @@ internal static class OutputObject
             output.Properties.Add(new PSNoteProperty(property.Name, Shown(value, shown)), preValidated: true);
         }
 
-        for (int i = 0; i < Shape<TInfo>.Names.Length; i++)
+        for (int i = 0; i < names.Length; i++)
         {
-            output.TypeNames.Insert(i, Shape<TInfo>.Names[i]);
+            output.TypeNames.Insert(i, names[i]);
         }
 
         return output;

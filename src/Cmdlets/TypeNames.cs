@@ -29,11 +29,12 @@ internal static class TypeNames
     internal static string[] Of(Type info)
     {
         string name = ClassOf(info);
-        if (!name.StartsWith("MSFT_", StringComparison.Ordinal))
-        {
-            return ["TierSpaces." + name.Split('_')[^1]];
-        }
+        return name.StartsWith("MSFT_", StringComparison.Ordinal) ? OfClass(name) : ["TierSpaces." + name.Split('_')[^1]];
+    }
 
+    /// <summary>Names of the objects of a Windows class, the most specific first.</summary>
+    internal static string[] OfClass(string name)
+    {
         string[] chain = [name, .. BaseClasses(name)];
         return [.. chain.Select(one => CimInstance + Namespace + one), .. chain.Select(Short)];
     }
@@ -42,7 +43,8 @@ internal static class TypeNames
 
     private static string[] BaseClasses(string windowsClass) => windowsClass switch
     {
-        "MSFT_PhysicalDisk" => ["MSFT_StorageFaultDomain", "MSFT_StorageObject"],
+        "MSFT_PhysicalDisk" or "MSFT_StorageEnclosure" or "MSFT_StorageScaleUnit" or "MSFT_StorageChassis" or "MSFT_StorageRack"
+            => ["MSFT_StorageFaultDomain", "MSFT_StorageObject"],
         "MSFT_PhysicalExtent" => [],
         _ => ["MSFT_StorageObject"],
     };

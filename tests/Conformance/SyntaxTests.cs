@@ -15,6 +15,7 @@ public sealed class SyntaxTests
         ["Get-FileStorageTier"] = s_range,
         ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum", "SliceSize", "CachePool"],
         ["Set-FileStorageTier"] = ["Now", .. s_range],
+        ["Set-PhysicalDisk"] = ["EnclosureNumber", "SlotNumber", "StorageChassisId", "StorageRackId"],
         ["Set-StoragePool"] = ["WitnessPath", "ScrubIntervalDays", "LentWriteCacheSizeMax"],
         ["Set-VirtualDisk"] =
             ["WriteCacheSize", "DestageStart", "DestageStop", "DestageIdle", "DestageBytesPerSecond", "DestageHold", "DestageHoldUntil",
@@ -40,7 +41,8 @@ public sealed class SyntaxTests
 
         Assert.Equal(documented.DefaultSet, compiled.DefaultSet);
         Assert.Equal(AllSets(name), compiled.Sets.Except(OurSets(name)).Union(EmptySet(documented)).Order());
-        Assert.Equal(documented.Outputs.Where(o => o != "None").Select(o => Output(name, o)), documented.Outputs is [] or ["None"] ? [] : compiled.Outputs);
+        IEnumerable<string> outputs = documented.Outputs.Where(o => o != "None").Select(o => Output(name, o)).Distinct();
+        Assert.Equal(outputs, documented.Outputs is [] or ["None"] ? [] : compiled.Outputs);
         Assert.All(documented.Common.Except(["WhatIf", "Confirm"]), common => Assert.Contains(compiled.Parameters, p => p.Name == common));
         Assert.True(compiled.ShouldProcess || !documented.ShouldProcess, "-WhatIf and -Confirm are missing.");
     }
@@ -84,7 +86,7 @@ public sealed class SyntaxTests
     {
         string[] documented = [.. Documented.Cmdlets[name].Parameters.SelectMany(p => (string[])[p.Key, .. p.Value.Aliases])];
         string[] declared = [.. CompiledCmdlets.All[name].Parameters.SelectMany(p => (string[])[p.Name, .. p.Aliases])];
-        string[] added = [.. declared.Except(documented).Except(Documented.Cmdlets[name].Common)];
+        string[] added = [.. declared.Except(documented).Except(Documented.Cmdlets[name].Common).Except(["Session"])];   // of CimSession
 
         IEnumerable<string> broken = documented
             .SelectMany(p => Enumerable.Range(2, p.Length - 2).Select(length => p[..length]))
@@ -104,6 +106,8 @@ public sealed class SyntaxTests
             : "TierSpaces.SupportedSize",
         "MSFT_FileStorageTier" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_FileStorageTier",
         "MSFT_StorageTier" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_StorageTier",
+        _ when cmdlet == "Get-StorageFaultDomain" => "Microsoft.Management.Infrastructure.CimInstance#MSFT_StorageFaultDomain",   // the base of all of them
+        "MSFT_StorageEnclosure[]" or "MSFT_StorageNode[]" => $"Microsoft.Management.Infrastructure.CimInstance#{documented[..^2]}",
         _ => documented.Replace("ROOT/Microsoft/Windows/Storage/", "", StringComparison.OrdinalIgnoreCase),
     };
 
@@ -116,10 +120,10 @@ public sealed class SyntaxTests
         .Where(parameter => s_ours.GetValueOrDefault(cmdlet, []).Contains(parameter.Name))
         .SelectMany(parameter => parameter.Bindings.Where(binding => binding.Value.Required).Select(binding => binding.Key)).Distinct();
 
-    // A default set without a documented parameter: a cmdlet need not mention it, and may put parameters of several sets into it, which
+    // A default set without a documented parameter of its own: a cmdlet need not mention it, and may put parameters of several sets into it, which
     // a shell could not tell apart by them alone.
     private static IEnumerable<string> EmptySet(DocumentedCmdlet cmdlet) => cmdlet.Sets.Where(set =>
-        set == cmdlet.DefaultSet && cmdlet.Parameters.Values.All(p => p.Sets.Length > 0 && !p.Sets.Contains(set)));
+        set == cmdlet.DefaultSet && cmdlet.Parameters.Values.All(p => !p.Sets.Contains(set)));
 
     private static IEnumerable<string> UndocumentedSets(DocumentedCmdlet cmdlet) =>
         cmdlet.Parameters.Values.Where(p => p.Undocumented).SelectMany(p => p.Sets).Distinct();

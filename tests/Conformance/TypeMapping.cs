@@ -28,7 +28,9 @@ internal static class TypeMapping
     {
         string list = documented.EndsWith("[]", StringComparison.Ordinal) ? "[]" : "";
         string element = documented[..^list.Length];
-        return (element == "Usage" ? Contracts + Usage(cmdlet) : s_types.GetValueOrDefault(element, Contracts + element)) + list;
+        return (element == "Usage" ? Contracts + Usage(cmdlet)
+            : element == "OperationalStatus" && cmdlet == "Get-StorageNode" ? Contracts + "StorageNodeOperationalStatus"
+            : s_types.GetValueOrDefault(element, Contracts + element)) + list;
     }
 
     private static string Usage(string cmdlet) => cmdlet.Split('-')[1] + "Usage";

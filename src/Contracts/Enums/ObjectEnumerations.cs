@@ -39,11 +39,16 @@ public static class ObjectEnumerations
     /// <summary>The enumerations that objects show, each once.</summary>
     public static IEnumerable<Type> All =>
         s_enumerations.Values.Concat(
-            [typeof(PhysicalDiskUsage), typeof(StoragePoolUsage), typeof(StorageTierUsage), typeof(VirtualDiskUsage), typeof(FileStorageTierState)]).Distinct();
+        [
+            typeof(PhysicalDiskUsage), typeof(StoragePoolUsage), typeof(StorageTierUsage), typeof(VirtualDiskUsage), typeof(FileStorageTierState),
+            typeof(StorageNodeOperationalStatus), typeof(StorageFaultDomainType),
+        ]).Distinct();
 
     /// <summary>The enumeration of a record's property; null where it holds something else.</summary>
     public static Type? Of(Type record, string property) =>
         property == "Usage" ? Usage(record)
+        : property == "OperationalStatus" && record == typeof(StorageNodeInfo) ? typeof(StorageNodeOperationalStatus)
+        : property == "Type" && record == typeof(StorageFaultDomainInfo) ? typeof(StorageFaultDomainType)
         : property == "State" ? (record == typeof(FileStorageTierInfo) ? typeof(FileStorageTierState) : null)
         : s_enumerations.GetValueOrDefault(property);
 

@@ -14,7 +14,7 @@ public static class Completion
     {
         if (parameter.Attribute.ObjectClass.Length > 0)
         {
-            return parameter.Attribute.ObjectClass == "MSFT_StorageFaultDomain" ? "MSFT_PhysicalDisk" : parameter.Attribute.ObjectClass;
+            return parameter.Attribute.ObjectClass;
         }
 
         if (parameter.Attribute.NamedClass.Length > 0)

@@ -8,11 +8,13 @@ namespace TierSpaces.Contracts;
 public static class ParameterSets
 {
     /// <summary>
-    /// Sets of the verb that contain all given parameters; a verb without sets has one, named by the empty text.
+    /// Sets of the verb that contain all given parameters; a verb without sets has one, named by the empty text. The default set of a verb
+    /// that only reads counts even if no parameter mentions it.
     /// </summary>
     public static string[] Fitting(VerbDescription verb, IReadOnlyCollection<ParameterDescription> given)
     {
-        string[] sets = verb.Parameters.SelectMany(parameter => parameter.Sets).Distinct().ToArray();
+        bool countsDefault = !verb.Verb.ChangesState && verb.Verb.DefaultSet.Length > 0;
+        string[] sets = verb.Parameters.SelectMany(parameter => parameter.Sets).Union(countsDefault ? [verb.Verb.DefaultSet] : []).ToArray();
         return (sets.Length == 0 ? [""] : sets).Where(set => given.All(parameter => parameter.IsIn(set))).ToArray();
     }
 

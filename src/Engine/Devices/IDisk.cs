@@ -108,7 +108,11 @@ public sealed record DiskIdentity(
     string Model,
     string Manufacturer,
     string FirmwareVersion,
-    string CannotPoolReason);
+    string CannotPoolReason)
+{
+    /// <summary>The slot of an enclosure that it is in, or null if none is reported.</summary>
+    public EnclosureSlot? Slot { get; init; }
+}
 
 /// <summary>A member disk as the pool sees it: a store whose unit is its logical sector, opened exclusively.</summary>
 public interface IDisk : IBlockStore

@@ -65,11 +65,8 @@ public sealed record PhysicalDiskStatus
     /// <summary>Text of the user.</summary>
     public string Description { get; init; } = "";
 
-    /// <summary>Enclosure, or −1.</summary>
-    public int EnclosureNumber { get; init; } = -1;
-
-    /// <summary>Slot, or −1.</summary>
-    public int SlotNumber { get; init; } = -1;
+    /// <summary>Where it is: as its pool remembers, else as the user or its enclosure says.</summary>
+    public DiskPlace Place { get; init; } = DiskPlace.Unknown;
 
     /// <summary>Latency profile of an emulated disk.</summary>
     public string LatencyProfile { get; init; } = "";
@@ -343,6 +340,9 @@ public sealed record StorageTierStatus
 
     /// <summary>Level of the fault domains that hold the copies.</summary>
     public FaultDomainLevel FaultDomainAwareness { get; init; }
+
+    /// <summary>Level of the fault domains that no two columns share.</summary>
+    public FaultDomainLevel ColumnIsolation { get; init; }
 
     /// <summary>Time at which rows get their slabs: at creation or on first write.</summary>
     public ProvisioningType ProvisioningType { get; init; }

@@ -132,16 +132,18 @@ internal static class PoolCreator
 
     private static string WhyNoPages(PoolState state)
     {
-        List<DiskNumber> metadata = MetadataElection.Choose(state.Disks.Values.Select(static disk => disk.Description), []);
+        List<DiskNumber> metadata = MetadataElection.Choose(Descriptions(state), Descriptions(state), []);
         return MemberPages.WhyNot(state, metadata.Min(disk => CheckpointStore.MostStatePages(Pool.Layout(state, disk))), static _ => true);
     }
+
+    private static IEnumerable<DiskDescription> Descriptions(PoolState state) => state.Disks.Values.Select(static disk => disk.Description);
 
     private static PoolState Apply(PoolState state, MetadataRecord record) =>
         state.TryApply(record, out PoolState? next, out string reason) ? next : throw new PoolException(reason);
 
     private static MetadataStore NewStore(PoolEnvironment environment, PoolId id, PoolState state)
     {
-        List<DiskNumber> metadata = MetadataElection.Choose(state.Disks.Values.Select(static disk => disk.Description), []);
+        List<DiskNumber> metadata = MetadataElection.Choose(Descriptions(state), Descriptions(state), []);
         ImmutableArray<ViewMember> members = [.. state.Disks.Keys.Select(disk => new ViewMember(disk, metadata.Contains(disk)))];
         PoolView view = new()
         {

@@ -27,7 +27,7 @@ public static class CacheExchange
     {
         Pool at = cachePool ?? pool;
         NewRows rows = new();
-        if (!rows.TryReserveCache(at, open.Description.CacheCopies, bytes, out string reason))
+        if (!rows.TryReserveCache(at, open.Description, bytes, out string reason))
         {
             rows.Release(at);
             return new CommitResult(CommitStatus.NoSpace, reason);

@@ -44,7 +44,7 @@ internal sealed class NewRows
     {
         TierDescription tier = disk.Tiers[index];
         return RoomPlans.HasPages(pool, disk, out reason)
-            && (tier.LogSpace == SpaceId.None || TryReserveLog(pool, index, tier.NumberOfDataCopies, out reason))
+            && (tier.LogSpace == SpaceId.None || TryReserveLog(pool, index, tier.NumberOfDataCopies, AllocationPreferences.ForLog(tier), out reason))
             && TryReserveData(pool, disk, index, RowsAtOnce(pool, disk, tier), out reason);
     }
 
@@ -54,29 +54,30 @@ internal sealed class NewRows
         reason = "";
         for (int i = 0; i < disk.Parts.Length; i++)
         {
-            if (disk.Parts[i].LogSpace != SpaceId.None && !TryReserveLog(pool, i, disk.Parts[i].NumberOfDataCopies, out reason))
+            TierDescription part = disk.Parts[i];
+            if (part.LogSpace != SpaceId.None && !TryReserveLog(pool, i, part.NumberOfDataCopies, AllocationPreferences.ForLog(part), out reason))
             {
                 return false;
             }
         }
 
-        return disk.IsCacheElsewhere || TryReserveCache(pool, disk.CacheCopies, disk.WriteCacheSize, out reason);
+        return disk.IsCacheElsewhere || TryReserveCache(pool, disk, disk.WriteCacheSize, out reason);
     }
 
     /// <summary>The log of a part with so many copies of its data.</summary>
-    internal bool TryReserveLog(Pool pool, int part, int copies, out string reason)
+    internal bool TryReserveLog(Pool pool, int part, int copies, AllocationPreferences preferences, out string reason)
     {
         int present = pool.State.Disks.Keys.Count(number => pool.Disk(number) is not null);
         return TryReserveRun(
-            pool, AllocationPurpose.Log, VirtualDiskLayout.LogCopies(copies, present), VirtualDiskLayout.LogRows(pool.Slabs), Part(part).Log, out reason);
+            pool, preferences, VirtualDiskLayout.LogCopies(copies, present), VirtualDiskLayout.LogRows(pool.Slabs), Part(part).Log, out reason);
     }
 
     /// <summary>A write cache of so many bytes a copy, whole slabs.</summary>
-    internal bool TryReserveCache(Pool pool, int copies, long bytes, out string reason)
+    internal bool TryReserveCache(Pool pool, VirtualDiskDescription disk, long bytes, out string reason)
     {
         reason = "";
         int count = (int)(bytes / pool.Slabs.DataBytes);
-        return count == 0 || TryReserveRun(pool, AllocationPurpose.Cache, copies, count, Cache, out reason);
+        return count == 0 || TryReserveRun(pool, AllocationPreferences.ForCache(disk), disk.CacheCopies, count, Cache, out reason);
     }
 
     /// <summary>Rows of data of a part.</summary>
@@ -123,9 +124,9 @@ internal sealed class NewRows
     private static int RowsAtOnce(Pool pool, VirtualDiskDescription disk, TierDescription part) =>
         disk.ProvisioningType == ProvisioningType.Fixed ? (int)(part.SpaceBytes / VirtualDiskLayout.ShapeOf(pool, disk, part).RowSize) : 0;
 
-    private bool TryReserveRun(Pool pool, AllocationPurpose purpose, int copies, int count, List<RowMapping> rows, out string reason)
+    private bool TryReserveRun(Pool pool, AllocationPreferences preferences, int copies, int count, List<RowMapping> rows, out string reason)
     {
-        bool fits = pool.Allocator.TryReserveRun(copies, count, new AllocationPreferences { Purpose = purpose }, out SlabRef[][] slabs, out reason);
+        bool fits = pool.Allocator.TryReserveRun(copies, count, preferences, out SlabRef[][] slabs, out reason);
         _reserved.AddRange(slabs.SelectMany(row => row));
         rows.AddRange(slabs.Select(row => new RowMapping(row)));
         return fits;

@@ -31,6 +31,9 @@ public sealed class OpenVirtualDisk
     /// <summary>The disk as its pool remembers it.</summary>
     public VirtualDiskDescription Description { get; set; }
 
+    /// <summary>Its pool.</summary>
+    internal Pool Pool => _pool;
+
     /// <summary>The top layer.</summary>
     public VirtualDisk Disk { get; }
 

@@ -68,7 +68,7 @@ public static class RebalancePlanner
         AllocationPreferences preferences = AllocationPreferences.For(disk.Description, description);
         DiskDescription target = pool.State.Disks[to].Description;
         if ((preferences.Media is { } media && target.Media() != media)
-            || (!preferences.AllowedDisks.IsDefaultOrEmpty && !preferences.AllowedDisks.Contains(to)))
+            || (!preferences.AllowedDisks.IsDefaultOrEmpty && !preferences.AllowedDisks.Contains(to)) || !RowRule.IsKnown(target, preferences))
         {
             return null;
         }

@@ -141,7 +141,7 @@ internal static class RoomPlans
         VirtualDiskDescription after = NewDescriptions.WithTier(disk, tier, disks);
         int rank = after.RankOf(tier.Number);
         NewRows log = new();
-        bool hasLog = tier.LogSpace == SpaceId.None || log.TryReserveLog(pool, rank, tier.NumberOfDataCopies, out _);
+        bool hasLog = tier.LogSpace == SpaceId.None || log.TryReserveLog(pool, rank, tier.NumberOfDataCopies, AllocationPreferences.ForLog(tier), out _);
         long rows = !hasLog ? -1 : disk.ProvisioningType == ProvisioningType.Fixed ? RowsFor(pool, after, rank) : long.MaxValue;
         log.Release(pool);
         return LargestSize(pool, after, rank, rows, hasHeat: true);

@@ -24,7 +24,7 @@ public readonly record struct SlabMove(int Row, int Position, DiskNumber From, i
 //
 // Its write cache may be in another pool: then its moves are between disks of that pool, and disk numbers in them are that pool's.
 //
-// A target is never on a disk that the row is on already, nor in a fault domain that holds another copy of it. Hot spares are
+// A target is never on a disk that the row is on already, nor in a fault domain that may hold no more of the row (RowRule). Hot spares are
 // taken only where nothing else is left. The former slab is held until no request uses it, punched, and only then free.
 
 /// <summary>Moves slabs of one open virtual disk.</summary>
@@ -142,8 +142,8 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     public LaneTask<RepairEnd> Move(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer) =>
         move.IsRing ? MoveRing(move, targets, pacer) : MoveData(move, targets, pacer);
 
-    /// <summary>Whether a disk may take a slab: none of the row is on it, and no other copy is in its fault domain.</summary>
-    public bool Fits(SlabMove move, DiskNumber target) => !Excluded(move).Contains(target);
+    /// <summary>Whether a disk may take a slab: none of the row is on it, and its fault domain may hold one more.</summary>
+    public bool Fits(SlabMove move, DiskNumber target) => RuleOf(move).Fits(RowOf(move), move.Position, PoolOf(move).State.Disks[target].Description);
 
     private SpaceState Data(SlabMove move) => pool.State.Space(open.Description.Part(move.Part)!.DataSpace)!;
 
@@ -243,9 +243,8 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     private SlabRef[] ReserveRing(SlabMove move, ImmutableArray<DiskNumber> targets, IEnumerable<DiskNumber>? taken = null)
     {
         int count = RingOf(move)!.EnumerateRows().Count();
-        AllocationPurpose purpose = move.Row == SlabMove.Log ? AllocationPurpose.Log : AllocationPurpose.Cache;
         List<SlabRef> reserved = [];
-        AllocationPreferences preferences = new() { Purpose = purpose, ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
+        AllocationPreferences preferences = RingPreferences(move) with { ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
         while (reserved.Count < count && Reserve(PoolOf(move), preferences, reserved.Count == 0 ? targets : [reserved[0].Disk]) is [var slab])
         {
             reserved.Add(slab);
@@ -269,21 +268,26 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
     private ImmutableArray<DiskNumber> Excluded(SlabMove move)
     {
-        SlabRef[] sources = [.. move.IsRing ? RingOf(move)!.Row(0)!.Mapping.Sources : Data(move).Row(move.Row)!.Mapping.Sources];
-        TierDescription part = open.Description.Part(move.Part)!;
-        FaultDomainLevel level = move.IsRing ? FaultDomainLevel.PhysicalDisk : part.FaultDomainAwareness;
-        int copies = move.IsRing ? sources.Length : part.NumberOfDataCopies;
-        HashSet<string> domains = [];
-        for (int position = 0; position < sources.Length && level != FaultDomainLevel.PhysicalDisk; position++)
-        {
-            if (position % copies != move.Position % copies)
-            {
-                domains.Add(FaultDomains.DomainOf(pool.State.Disks[sources[position].Disk].Description, level));
-            }
-        }
-
-        return [.. PoolOf(move).State.Disks.Values.Select(disk => disk.Description).Where(disk =>
-            Array.Exists(sources, slab => slab.Disk == disk.Number)
-            || (domains.Count > 0 && domains.Contains(FaultDomains.DomainOf(disk, level)))).Select(disk => disk.Number)];
+        RowRule rule = RuleOf(move);
+        IEnumerable<DiskDescription> disks = PoolOf(move).State.Disks.Values.Select(static disk => disk.Description);
+        DiskDescription[] row = RowOf(move);
+        return [.. disks.Where(disk => !rule.Fits(row, move.Position, disk)).Select(static disk => disk.Number)];
     }
+
+    private DiskDescription[] RowOf(SlabMove move)
+    {
+        PoolState state = PoolOf(move).State;
+        SlabRef[] sources = [.. move.IsRing ? RingOf(move)!.Row(0)!.Mapping.Sources : Data(move).Row(move.Row)!.Mapping.Sources];
+        return Array.ConvertAll(sources, slab => state.Disks[slab.Disk].Description);
+    }
+
+    private RowRule RuleOf(SlabMove move)
+    {
+        TierDescription part = open.Description.Part(move.Part)!;
+        return move.IsRing ? new RowRule(1, RowOf(move).Length, RingPreferences(move))
+            : new RowRule(part.NumberOfColumns, part.NumberOfDataCopies, AllocationPreferences.For(open.Description, part));
+    }
+
+    private AllocationPreferences RingPreferences(SlabMove move) => move.Row == SlabMove.Log
+        ? AllocationPreferences.ForLog(open.Description.Part(move.Part)!) : AllocationPreferences.ForCache(open.Description);
 }

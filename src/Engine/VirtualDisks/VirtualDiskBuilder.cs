@@ -22,7 +22,7 @@ public static class VirtualDiskBuilder
         NewRows remote = new();
         Pool? cachePool = disk.IsCacheElsewhere ? RemoteRooms.CachePoolOf(pool, disk) : null;
         if (!rows.TryReserve(pool, disk, out string reason)
-            || (cachePool is not null && !remote.TryReserveCache(cachePool, disk.CacheCopies, disk.WriteCacheSize, out reason)))
+            || (cachePool is not null && !remote.TryReserveCache(cachePool, disk, disk.WriteCacheSize, out reason)))
         {
             rows.Release(pool);
             remote.Release(cachePool ?? pool);

@@ -1,6 +1,8 @@
+using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
+using TierSpaces.Host.Verbs.StorageFaultDomains;
 
 namespace TierSpaces.Host.Verbs;
 
@@ -10,6 +12,9 @@ internal sealed class Catalogue
     private Catalogue(SubsystemSnapshot now)
     {
         Disks = new("MSFT_PhysicalDisk", now.PhysicalDisks, disk => Identifiers.OfPoolOrDisk(disk.UniqueId), disk => disk.FriendlyName);
+        FaultDomain[] domains = FaultDomain.Of(now.PhysicalDisks);
+        FaultDomains = Domains("MSFT_StorageFaultDomain", domains);
+        Enclosures = Domains("MSFT_StorageEnclosure", [.. domains.Where(static domain => domain.Type == StorageFaultDomainType.StorageEnclosure)]);
         StoragePoolTarget[] targets = [.. now.Pools.Select(pool => new StoragePoolTarget(pool)), new(null)];
         Pools = new("MSFT_StoragePool", targets, pool => Identifiers.OfPoolOrDisk(pool.Id), pool => pool.FriendlyName);
         VirtualDisks = new(
@@ -25,6 +30,12 @@ internal sealed class Catalogue
 
     /// <summary>Physical disks.</summary>
     public Selector<PhysicalDiskStatus> Disks { get; }
+
+    /// <summary>Fault domains, the widest first, disks last; the name of one may be that of others too.</summary>
+    public Selector<FaultDomain> FaultDomains { get; }
+
+    /// <summary>Enclosures.</summary>
+    public Selector<FaultDomain> Enclosures { get; }
 
     /// <summary>Pools, the primordial one last.</summary>
     public Selector<StoragePoolTarget> Pools { get; }
@@ -43,6 +54,9 @@ internal sealed class Catalogue
 
     /// <summary>Reads it.</summary>
     public static async Task<Catalogue> ReadAsync(HostServices services) => new(await services.Subsystem.SnapshotAsync().ConfigureAwait(false));
+
+    private static Selector<FaultDomain> Domains(string windowsClass, FaultDomain[] domains) =>
+        new(windowsClass, domains, static domain => domain.UniqueId, static domain => domain.FriendlyName);
 
     /// <summary>Slab size of a pool, in bytes.</summary>
     public long SlabBytesOf(Guid pool) => Pools.All.First(target => target.Id == pool).Concrete.Description.Slabs.DataBytes;

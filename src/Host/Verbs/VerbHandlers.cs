@@ -1,4 +1,5 @@
 using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.StorageFaultDomains;
 using TierSpaces.Host.Verbs.Hosts;
 using TierSpaces.Host.Verbs.PhysicalDisks;
 using TierSpaces.Host.Verbs.StorageJobs;
@@ -29,6 +30,9 @@ internal static class VerbHandlers
         new AddPhysicalDiskHandler(services),
         new RemovePhysicalDiskHandler(services),
         new ResetPhysicalDiskHandler(services),
+        new GetStorageEnclosureHandler(services),
+        new GetStorageFaultDomainHandler(services),
+        new GetStorageNodeHandler(services),
         new GetStorageReliabilityCounterHandler(services),
         new ResetStorageReliabilityCounterHandler(services),
         new SetEmulatedDiskFaultHandler(services),

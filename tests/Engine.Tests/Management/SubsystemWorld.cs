@@ -102,26 +102,29 @@ internal sealed class SubsystemWorld : IDiskFactory
     internal void NewPool(int disks, long bytes = 64 << 20) => NewPool([.. Enumerable.Repeat((bytes, MediaType.SSD), disks)]);
 
     /// <summary>A pool over new disks of these sizes and media.</summary>
-    internal void NewPool(IReadOnlyList<(long Bytes, MediaType Media)> disks, string name = "p")
+    internal void NewPool(IReadOnlyList<(long Bytes, MediaType Media)> disks, string name = "p", Func<int, PlaceChange>? places = null)
     {
-        List<Guid> ids = [.. disks.Select(disk => NewDisk(disk.Bytes, disk.Media))];
+        List<Guid> ids = [.. disks.Select((disk, i) => NewDisk(disk.Bytes, disk.Media, places?.Invoke(i)))];
         Pool = Run(Subsystem.Pools.CreateAsync(
             new PoolDescription { FriendlyName = name, Slabs = new SlabGeometry(SlabSize) }, ids, DiskUsage.AutoSelect)).UniqueId;
     }
 
     /// <summary>A new disk that is in no pool.</summary>
-    internal Guid NewDisk(long bytes = 64 << 20, MediaType? media = null)
+    internal Guid NewDisk(long bytes = 64 << 20, MediaType? media = null, PlaceChange? place = null)
     {
         int number = _media.Count;
         _media.Add(new SimMedia($"disk{number}", bytes, 4096));
         Disks = [.. Disks, null!];
-        return Run(Subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = $"/sim/{number}", Overrides = new DiskOverrides(media) })).UniqueId;
+        return Run(Subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec
+        {
+            Path = $"/sim/{number}", Overrides = new DiskOverrides(media), Place = place ?? new PlaceChange(),
+        })).UniqueId;
     }
 
     /// <summary>A further member of the pool.</summary>
-    internal Guid AddDisk(DiskUsage usage)
+    internal Guid AddDisk(DiskUsage usage, PlaceChange? place = null)
     {
-        Assert.True(Run(Subsystem.Pools.AddDisksAsync(Pool, [NewDisk()], usage)));
+        Assert.True(Run(Subsystem.Pools.AddDisksAsync(Pool, [NewDisk(place: place)], usage)));
         return Physical(_media.Count - 1).UniqueId;
     }
 

@@ -127,9 +127,37 @@ public sealed class PropertyTableTests : IAsyncLifetime
             ["StorageTierSizes"] = new[] { 4 << 20, 8 << 20 }, ["WriteCacheSize"] = 0,
         });
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "tiered", ["MinimumHeat"] = 7, ["DemoteColdAfter"] = 24, ["HeatHalfLife"] = 12 });
+        await PrepareFaultDomainsAsync();
         await OkAsync("Repair-VirtualDisk", new() { ["FriendlyName"] = new[] { "v" } });
         await OkAsync("Optimize-StoragePool", new() { ["FriendlyName"] = new[] { "q" } });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "q", ["IsReadOnly"] = true });
+    }
+
+    private async Task PrepareFaultDomainsAsync()
+    {
+        foreach (int number in (int[])[7, 8])
+        {
+            await OkAsync("New-PhysicalDisk", new()
+            {
+                ["Path"] = new[] { _host.Image($"apart{number}") }, ["Size"] = 128 << 20, ["BusType"] = number == 7 ? "SAS" : "SATA",
+                ["EnclosureNumber"] = number, ["StorageRackId"] = $"rack{number}",
+            });
+        }
+
+        await OkAsync("New-StoragePool", new()
+        {
+            ["FriendlyName"] = "apart", ["PhysicalDisks"] = new[] { "apart?" }, ["EnclosureAwareDefault"] = true,
+        });
+        await OkAsync("New-VirtualDisk", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "apart" }, ["FriendlyName"] = "apart", ["Size"] = 8 << 20, ["WriteCacheSize"] = 0,
+            ["ColumnIsolation"] = "StorageRack",
+        });
+        await OkAsync("New-StorageTier", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "apart" }, ["FriendlyName"] = "wide", ["MediaType"] = "SSD", ["FaultDomainAwareness"] = "StorageRack",
+            ["ColumnIsolation"] = "StorageEnclosure",
+        });
     }
 
     /// <summary>The host finds a disk of p gone when it starts again.</summary>
@@ -137,6 +165,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
     {
         await _host.CloseAsync();
         File.Delete(_host.Image("b"));
+        File.Delete(_host.Image("apart8"));
         await _host.OpenAsync();
     }
 
@@ -146,7 +175,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
     private async Task LookAsync()
     {
         foreach (string verb in (string[])["Get-PhysicalDisk", "Get-StoragePool", "Get-VirtualDisk", "Get-StorageSubSystem", "Get-ResiliencySetting",
-            "Get-StorageJob", "Get-StorageTier"])
+            "Get-StorageJob", "Get-StorageTier", "Get-StorageEnclosure", "Get-StorageFaultDomain", "Get-StorageNode"])
         {
             Note(verb, await _host.SendAsync(verb, []));
         }

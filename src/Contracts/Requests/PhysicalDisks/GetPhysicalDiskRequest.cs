@@ -30,15 +30,13 @@ public sealed record GetPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
     public string? StorageSubsystem { get; init; }
 
     [VerbParameter(
-        "Only objects associated with this StorageEnclosure.", Sets = "ByStorageEnclosure", Required = true,
-        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageEnclosure",
-        Refused = "StorageEnclosure objects do not exist here.")]
+        "Only disks in this fault domain, by friendly name or unique identifier.", Sets = "ByStorageEnclosure", Required = true,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageEnclosure")]
     public string? StorageEnclosure { get; init; }
 
     [VerbParameter(
-        "Only objects associated with this StorageNode.", Sets = "ByStorageNode", Required = true,
-        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageNode",
-        Refused = "StorageNode objects do not exist here.")]
+        "Only disks that are connected to this node, as all of them are.", Sets = "ByStorageNode", Required = true,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageNode")]
     public string? StorageNode { get; init; }
 
     [VerbParameter(
@@ -52,21 +50,18 @@ public sealed record GetPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
     public string? VirtualDisk { get; init; }
 
     [VerbParameter(
-        "Only objects associated with this StorageChassis.", Sets = "ByStorageChassis", Required = true,
-        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageChassis",
-        Refused = "StorageChassis objects do not exist here.", IsUndocumented = true)]
+        "Only disks in this fault domain, by friendly name or unique identifier.", Sets = "ByStorageChassis", Required = true,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageChassis", IsUndocumented = true)]
     public string? StorageChassis { get; init; }
 
     [VerbParameter(
-        "Only objects associated with this StorageRack.", Sets = "ByStorageRack", Required = true,
-        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageRack",
-        Refused = "StorageRack objects do not exist here.", IsUndocumented = true)]
+        "Only disks in this fault domain, by friendly name or unique identifier.", Sets = "ByStorageRack", Required = true,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageRack", IsUndocumented = true)]
     public string? StorageRack { get; init; }
 
     [VerbParameter(
-        "Only objects associated with this StorageScaleUnit.", Sets = "ByStorageScaleUnit", Required = true,
-        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageScaleUnit",
-        Refused = "StorageScaleUnit objects do not exist here.", IsUndocumented = true)]
+        "Only disks in this fault domain, by friendly name or unique identifier.", Sets = "ByStorageScaleUnit", Required = true,
+        Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StorageScaleUnit", IsUndocumented = true)]
     public string? StorageScaleUnit { get; init; }
 
     [VerbParameter(
@@ -112,8 +107,7 @@ public sealed record GetPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
     public HealthStatus? HealthStatus { get; init; }
 
     [VerbParameter(
-        "Only disks physically connected to the node.", Sets = "ByStorageNode",
-        Refused = "Storage nodes have no counterpart.")]
+        "Only disks that are connected to the node, as all of them are.", Sets = "ByStorageNode")]
     public bool PhysicallyConnected { get; init; }
 
     [VerbParameter("Start of the range in the virtual disk in bytes.", Sets = "ByVirtualDisk", Kind = ParameterKind.Size)]

@@ -35,4 +35,13 @@ public interface IPhysicalDiskDeclaration
 
     /// <summary>Slot in the enclosure.</summary>
     ushort? SlotNumber { get; }
+
+    /// <summary>Name of the scale unit.</summary>
+    string? StorageScaleUnitId { get; }
+
+    /// <summary>Name of the chassis.</summary>
+    string? StorageChassisId { get; }
+
+    /// <summary>Name of the rack.</summary>
+    string? StorageRackId { get; }
 }

@@ -48,4 +48,13 @@ public sealed record NewPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>, 
 
     [VerbParameter("Slot of the disk in its enclosure.")]
     public ushort? SlotNumber { get; init; }
+
+    [VerbParameter("Name of the scale unit (node) the disk is in.")]
+    public string? StorageScaleUnitId { get; init; }
+
+    [VerbParameter("Name of the chassis the disk is in.")]
+    public string? StorageChassisId { get; init; }
+
+    [VerbParameter("Name of the rack the disk is in.")]
+    public string? StorageRackId { get; init; }
 }

@@ -34,9 +34,23 @@ public sealed record SetPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
     [VerbParameter("Hides the disk from listings.", Refused = "Disks cannot be hidden.", IsUndocumented = true)]
     public bool? IsHidden { get; init; }
 
-    [VerbParameter("Enclosure the disk is in.", Refused = "Enclosures are not available.", IsUndocumented = true)]
+    [VerbParameter(
+        "Enclosure that the disk is in, by unique identifier, friendly name or number; empty: not known.", NamedClass = "MSFT_StorageEnclosure",
+        IsUndocumented = true)]
     public string? StorageEnclosureId { get; init; }
 
-    [VerbParameter("Scale unit the disk is in.", Refused = "Scale units are not available.", IsUndocumented = true)]
+    [VerbParameter("Name of the scale unit (node) that the disk is in; empty: not known.", IsUndocumented = true)]
     public string? StorageScaleUnitId { get; init; }
+
+    [VerbParameter("Name of the chassis that the disk is in; empty: not known.", IsOurs = true)]
+    public string? StorageChassisId { get; init; }
+
+    [VerbParameter("Name of the rack that the disk is in; empty: not known.", IsOurs = true)]
+    public string? StorageRackId { get; init; }
+
+    [VerbParameter("Number of the enclosure that the disk is in.", IsOurs = true)]
+    public ushort? EnclosureNumber { get; init; }
+
+    [VerbParameter("Slot of the disk in its enclosure.", IsOurs = true)]
+    public ushort? SlotNumber { get; init; }
 }

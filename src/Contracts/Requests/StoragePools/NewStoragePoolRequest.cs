@@ -51,12 +51,11 @@ public sealed record NewStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public MediaType? MediaTypeDefault { get; init; }
 
     [VerbParameter(
-        "Whether copies are spread over enclosures unless said otherwise.", Refused = "Enclosures are not available.")]
+        "Whether the copies of a block are in different enclosures, unless said otherwise.")]
     public bool? EnclosureAwareDefault { get; init; }
 
     [VerbParameter(
-        "Level at which copies are kept apart unless said otherwise.",
-        Refused = "Only physical disks are fault domains here.", Default = "PhysicalDisk")]
+        "Type of the fault domains that hold at most one copy of a block, unless said otherwise.")]
     public FaultDomainType? FaultDomainAwarenessDefault { get; init; }
 
     [VerbParameter("Resiliency of new virtual disks unless said otherwise.", Default = "Mirror", Suggestions = "Simple, Mirror")]

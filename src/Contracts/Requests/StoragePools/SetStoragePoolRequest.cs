@@ -92,15 +92,13 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public string? ResiliencySettingNameDefault { get; init; }
 
     [VerbParameter(
-        "Whether copies are spread over enclosures unless said otherwise.",
-        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults",
-        Refused = "Enclosures are not available.")]
+        "Whether the copies of a block are in different enclosures, unless said otherwise.",
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults")]
     public bool? EnclosureAwareDefault { get; init; }
 
     [VerbParameter(
-        "Level at which copies are kept apart unless said otherwise.",
-        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults",
-        Refused = "Only physical disks are fault domains here.", Default = "PhysicalDisk")]
+        "Type of the fault domains that hold at most one copy of a block, unless said otherwise.",
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults")]
     public FaultDomainType? FaultDomainAwarenessDefault { get; init; }
 
     [VerbParameter(

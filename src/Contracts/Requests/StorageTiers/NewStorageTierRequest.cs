@@ -53,13 +53,11 @@ public sealed record NewStorageTierRequest : StorageRequest<StorageTierInfo>
     public string? Description { get; init; }
 
     [VerbParameter(
-        "Level at which copies are kept apart.", Refused = "Only physical disks are fault domains here.",
-        Default = "PhysicalDisk")]
+        "Type of the fault domains that hold at most one copy of a block; PhysicalDisk leaves it to the virtual disk.")]
     public FaultDomainType? FaultDomainAwareness { get; init; }
 
     [VerbParameter(
-        "Fault domain that no two columns share.", Refused = "Only physical disks are fault domains here.",
-        Default = "PhysicalDisk")]
+        "Type of the fault domains that hold at most one disk of a row.")]
     public FaultDomainType? ColumnIsolation { get; init; }
 
     [VerbParameter("Fixed (all slabs at creation) or Thin (slabs on first write); open unless said.", IsUndocumented = true)]

@@ -53,13 +53,11 @@ public sealed record SetStorageTierRequest : StorageRequest<StorageTierInfo>
     public string? Description { get; init; }
 
     [VerbParameter(
-        "Level at which copies are kept apart.", Sets = Attributes, Refused = "Only physical disks are fault domains here.",
-        Default = "PhysicalDisk")]
+        "Type of the fault domains that hold at most one copy of a block; PhysicalDisk leaves it to the virtual disk.", Sets = Attributes)]
     public FaultDomainType? FaultDomainAwareness { get; init; }
 
     [VerbParameter(
-        "Fault domain that no two columns share.", Sets = Attributes, Refused = "Only physical disks are fault domains here.",
-        Default = "PhysicalDisk")]
+        "Type of the fault domains that hold at most one disk of a row.", Sets = Attributes)]
     public FaultDomainType? ColumnIsolation { get; init; }
 
     [VerbParameter("Fixed (all slabs at creation) or Thin (slabs on first write).", Sets = Attributes, Except = "Unknown", IsUndocumented = true)]

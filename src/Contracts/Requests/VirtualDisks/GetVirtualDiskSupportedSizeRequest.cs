@@ -28,7 +28,6 @@ public sealed record GetVirtualDiskSupportedSizeRequest : StorageRequest<Support
     public string[]? InputObject { get; init; }
 
     [VerbParameter(
-        "Level at which copies are kept apart.", Refused = "Only physical disks are fault domains here.",
-        Default = "PhysicalDisk")]
+        "Type of the fault domains that hold at most one copy of a block; default is that of the pool.")]
     public FaultDomainType? FaultDomainAwareness { get; init; }
 }

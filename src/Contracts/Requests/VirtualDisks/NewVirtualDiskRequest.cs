@@ -53,17 +53,15 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     [VerbParameter("Kind of medium.", Except = "Unspecified")]
     public MediaType? MediaType { get; init; }
 
-    [VerbParameter("Whether copies are spread over enclosures.", Refused = "Enclosures are not available.")]
+    [VerbParameter("Whether the copies of a block are in different enclosures: the same as -FaultDomainAwareness StorageEnclosure.")]
     public bool? IsEnclosureAware { get; init; }
 
     [VerbParameter(
-        "Level at which copies are kept apart.", Refused = "Only physical disks are fault domains here.",
-        Default = "PhysicalDisk")]
+        "Type of the fault domains that hold at most one copy of a block; default is that of the pool.")]
     public FaultDomainType? FaultDomainAwareness { get; init; }
 
     [VerbParameter(
-        "Fault domain that no two columns share.", Refused = "Only physical disks are fault domains here.",
-        Default = "PhysicalDisk")]
+        "Type of the fault domains that hold at most one disk of a row.")]
     public FaultDomainType? ColumnIsolation { get; init; }
 
     [VerbParameter("Allocates on these physical disks only.", ObjectClass = "MSFT_PhysicalDisk")]

@@ -27,6 +27,9 @@ internal sealed record BlockDeviceFacts(
     string FirmwareVersion,
     string CannotPoolReason)
 {
+    /// <summary>The slot that it is in, or null.</summary>
+    internal EnclosureSlot? Slot { get; init; }
+
     /// <summary>SpindleSpeed of a disk that rotates at an unreported rate, as in Windows.</summary>
     internal const uint UnknownSpindleSpeed = uint.MaxValue;
 }

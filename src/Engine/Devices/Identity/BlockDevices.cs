@@ -30,7 +30,7 @@ internal sealed class BlockDevices(string sysRoot = "/sys", string procRoot = "/
             node.Read("device/model"),
             node.Read("device/vendor") is { } vendor && !vendor.StartsWith("0x", StringComparison.Ordinal) ? vendor : string.Empty,
             FirstOf(node, "device/rev", "device/firmware_rev", "device/fwrev"),
-            new PoolingObstacles(procRoot).Find(node, bus));
+            new PoolingObstacles(procRoot).Find(node, bus)) { Slot = EnclosureFinder.Find(node, sysRoot) };
     }
 
     /// <summary>Unit that the disk below a file writes at once, 512 or 4096; 0 when unknown.</summary>

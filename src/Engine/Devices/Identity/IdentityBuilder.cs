@@ -18,7 +18,7 @@ internal static class IdentityBuilder
         new DiskIdentity(
             uri, device.Key, device.SizeBytes, facts.LogicalSectorSize, facts.PhysicalSectorSize, facts.MediaType, facts.BusType,
             facts.SpindleSpeed, facts.IsWriteCacheEnabled, facts.SerialNumber, facts.Model, facts.Manufacturer, facts.FirmwareVersion,
-            facts.CannotPoolReason),
+            facts.CannotPoolReason) { Slot = facts.Slot },
         overrides,
         sectorMin: facts.LogicalSectorSize);
 

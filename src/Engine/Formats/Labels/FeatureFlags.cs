@@ -12,8 +12,14 @@ public readonly record struct FeatureFlags(uint Compatible, uint ReadOnlyCompati
     /// </summary>
     public const uint MemberHistoryFeature = 1;
 
+    /// <summary>
+    /// Incompatible: a virtual disk, a template or a default of the pool keeps copies apart by fault domains wider than a disk. A release that does not know it
+    /// could place them in one domain.
+    /// </summary>
+    public const uint FaultDomainsFeature = 1;
+
     private const uint KnownReadOnlyCompatible = 0;
-    private const uint KnownIncompatible = 0;
+    private const uint KnownIncompatible = FaultDomainsFeature;
 
     /// <summary>Reason why this release must not open the pool, or empty when it may.</summary>
     public string UnsupportedReason
@@ -30,6 +36,10 @@ public readonly record struct FeatureFlags(uint Compatible, uint ReadOnlyCompati
             };
         }
     }
+
+    /// <summary>The features of both.</summary>
+    internal FeatureFlags With(FeatureFlags other) =>
+        new(Compatible | other.Compatible, ReadOnlyCompatible | other.ReadOnlyCompatible, Incompatible | other.Incompatible);
 
     internal void Encode(ByteWriter to)
     {

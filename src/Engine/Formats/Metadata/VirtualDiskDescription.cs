@@ -51,6 +51,9 @@ public sealed record VirtualDiskDescription
     /// <summary>Level of the fault domains that hold the copies.</summary>
     public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
 
+    /// <summary>Level of the fault domains that no two columns share.</summary>
+    public FaultDomainLevel ColumnIsolation { get; init; } = FaultDomainLevel.PhysicalDisk;
+
     /// <summary>The only disks it may use; empty for all.</summary>
     public ImmutableArray<DiskNumber> AllowedDisks { get; init; } = [];
 
@@ -138,6 +141,7 @@ public sealed record VirtualDiskDescription
         PhysicalDiskRedundancy = PhysicalDiskRedundancy,
         Interleave = Interleave,
         FaultDomainAwareness = FaultDomainAwareness,
+        ColumnIsolation = ColumnIsolation,
         SizeBytes = SizeBytes,
         SpaceBytes = SizeBytes,
         DataSpace = DataSpace,
@@ -159,7 +163,7 @@ public sealed record VirtualDiskDescription
         to.U8((byte)ProvisioningType);
         to.U8((byte)Checksum);
         to.U16(MediaTypeCode);
-        to.U8((byte)FaultDomainAwareness);
+        to.U8(FaultDomainByte.Of(FaultDomainAwareness, ColumnIsolation));
         to.U32((uint)AllowedDisks.Length);
         foreach (DiskNumber disk in AllowedDisks)
         {
@@ -192,7 +196,7 @@ public sealed record VirtualDiskDescription
         }
     }
 
-    internal static VirtualDiskDescription Decode(ref ByteReader from) => new()
+    internal static VirtualDiskDescription Decode(ref ByteReader from) => new VirtualDiskDescription
     {
         Id = new VirtualDiskId(from.Guid()),
         FriendlyName = from.Text(),
@@ -207,7 +211,7 @@ public sealed record VirtualDiskDescription
         ProvisioningType = (ProvisioningType)from.U8(),
         Checksum = (ChecksumKind)from.U8(),
         MediaTypeCode = from.U16(),
-        FaultDomainAwareness = (FaultDomainLevel)from.U8(),
+        FaultDomainAwareness = (FaultDomainLevel)from.U8(),   // both levels, until Split
         AllowedDisks = DecodeDisks(ref from),
         WriteCacheSize = from.I64(),
         IsManualAttach = from.Bool(),
@@ -225,7 +229,13 @@ public sealed record VirtualDiskDescription
         Tiers = from.Remaining > 0 ? DecodeTiers(ref from) : [],
         TierSettings = from.Remaining > 0 ? TierSettings.Decode(ref from) : TierSettings.Default,
         CachePool = from.Remaining > 0 ? new PoolId(from.Guid()) : PoolId.None,
-    };
+    }.Split();
+
+    private VirtualDiskDescription Split()
+    {
+        byte both = (byte)FaultDomainAwareness;
+        return this with { FaultDomainAwareness = FaultDomainByte.Awareness(both), ColumnIsolation = FaultDomainByte.Isolation(both) };
+    }
 
     private static ImmutableArray<TierDescription> DecodeTiers(ref ByteReader from)
     {

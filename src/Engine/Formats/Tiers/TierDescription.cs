@@ -44,6 +44,9 @@ public sealed record TierDescription
     /// <summary>Level of the fault domains that hold the copies.</summary>
     public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
 
+    /// <summary>Level of the fault domains that no two columns share.</summary>
+    public FaultDomainLevel ColumnIsolation { get; init; } = FaultDomainLevel.PhysicalDisk;
+
     /// <summary>Share of the tier in the size of its virtual disk, a multiple of the slice size.</summary>
     public required long SizeBytes { get; init; }
 
@@ -69,14 +72,14 @@ public sealed record TierDescription
         to.U16(NumberOfDataCopies);
         to.U16(PhysicalDiskRedundancy);
         to.U32(Interleave);
-        to.U8((byte)FaultDomainAwareness);
+        to.U8(FaultDomainByte.Of(FaultDomainAwareness, ColumnIsolation));
         to.I64(SizeBytes);
         to.I64(SpaceBytes);
         to.U32(DataSpace.Value);
         to.U32(LogSpace.Value);
     }
 
-    internal static TierDescription Decode(ref ByteReader from, int number) => new()
+    internal static TierDescription Decode(ref ByteReader from, int number) => new TierDescription
     {
         Number = number,
         Id = from.Guid(),
@@ -88,10 +91,16 @@ public sealed record TierDescription
         NumberOfDataCopies = from.U16(),
         PhysicalDiskRedundancy = from.U16(),
         Interleave = from.U32(),
-        FaultDomainAwareness = (FaultDomainLevel)from.U8(),
+        FaultDomainAwareness = (FaultDomainLevel)from.U8(),   // both levels, until Split
         SizeBytes = from.I64(),
         SpaceBytes = from.I64(),
         DataSpace = new SpaceId(from.U32()),
         LogSpace = new SpaceId(from.U32()),
-    };
+    }.Split();
+
+    private TierDescription Split()
+    {
+        byte both = (byte)FaultDomainAwareness;
+        return this with { FaultDomainAwareness = FaultDomainByte.Awareness(both), ColumnIsolation = FaultDomainByte.Isolation(both) };
+    }
 }

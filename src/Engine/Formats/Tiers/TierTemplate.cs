@@ -50,6 +50,9 @@ public sealed record TierTemplate
     /// <summary>Level of the fault domains that hold the copies.</summary>
     public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
 
+    /// <summary>Level of the fault domains that no two columns share.</summary>
+    public FaultDomainLevel ColumnIsolation { get; init; } = FaultDomainLevel.PhysicalDisk;
+
     /// <summary>Use, as Windows numbers it: 1 for data.</summary>
     public ushort Usage { get; init; } = UsageData;
 
@@ -64,7 +67,8 @@ public sealed record TierTemplate
         FriendlyName.Length is >= 1 and <= MaxNameLength && Description.Length <= MaxDescriptionLength
         && NumberOfColumns <= MaxColumns && NumberOfDataCopies <= MaxCopies && (ResiliencySettingName.Length > 0) == (NumberOfDataCopies > 0)
         && (Interleave == 0 || (BitOperations.IsPow2(Interleave) && Interleave is >= SmallestInterleave and <= LargestInterleave))
-        && Enum.IsDefined(FaultDomainAwareness) && (ProvisioningType is null || Enum.IsDefined(ProvisioningType.Value));
+        && Enum.IsDefined(FaultDomainAwareness) && Enum.IsDefined(ColumnIsolation)
+        && (ProvisioningType is null || Enum.IsDefined(ProvisioningType.Value));
 
     internal void Encode(ByteWriter to)
     {
@@ -76,13 +80,13 @@ public sealed record TierTemplate
         to.U16(NumberOfDataCopies);
         to.U16(PhysicalDiskRedundancy);
         to.U32(Interleave);
-        to.U8((byte)FaultDomainAwareness);
+        to.U8(FaultDomainByte.Of(FaultDomainAwareness, ColumnIsolation));
         to.U16(Usage);
         to.Text(Description);
         to.U8((byte)(ProvisioningType ?? 0));
     }
 
-    internal static TierTemplate Decode(ref ByteReader from) => new()
+    internal static TierTemplate Decode(ref ByteReader from) => new TierTemplate
     {
         Id = from.Guid(),
         FriendlyName = from.Text(),
@@ -92,9 +96,15 @@ public sealed record TierTemplate
         NumberOfDataCopies = from.U16(),
         PhysicalDiskRedundancy = from.U16(),
         Interleave = from.U32(),
-        FaultDomainAwareness = (FaultDomainLevel)from.U8(),
+        FaultDomainAwareness = (FaultDomainLevel)from.U8(),   // both levels, until Split
         Usage = from.U16(),
         Description = from.Text(),
         ProvisioningType = from.U8() is > 0 and var type ? (ProvisioningType)type : null,
-    };
+    }.Split();
+
+    private TierTemplate Split()
+    {
+        byte both = (byte)FaultDomainAwareness;
+        return this with { FaultDomainAwareness = FaultDomainByte.Awareness(both), ColumnIsolation = FaultDomainByte.Isolation(both) };
+    }
 }

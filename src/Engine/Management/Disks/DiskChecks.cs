@@ -13,6 +13,8 @@ namespace TierSpaces.Engine.Management;
 /// <summary>Checks of verbs of physical disks: validation errors, and the disks that a verb takes.</summary>
 internal sealed class DiskChecks(SubsystemCore core)
 {
+    private const int DomainNameMax = 64;
+
     internal List<DiskDescription> TakeRemovable(ManagedPool managed, IReadOnlyList<Guid> disks)
     {
         Pool pool = managed.Pool!;
@@ -58,12 +60,14 @@ internal sealed class DiskChecks(SubsystemCore core)
     }
 
     /// <summary>The member that a disk is, or null for a registered one, which has no usage.</summary>
-    internal (ManagedPool Pool, DiskDescription Disk)? TakeChangeable(Guid id, string? name, DiskUsage? usage)
+    internal (ManagedPool Pool, DiskDescription Disk)? TakeChangeable(Guid id, string? name, DiskUsage? usage, PlaceChange? place)
     {
         if (name is not null)
         {
             FriendlyNames.Require(name, "NewFriendlyName");
         }
+
+        RequirePlace(place ?? new PlaceChange());
 
         if (core.Pools.FindMember(id) is { } member)
         {
@@ -74,6 +78,19 @@ internal sealed class DiskChecks(SubsystemCore core)
         return usage is null or DiskUsage.AutoSelect ? null : throw new ManagementException(
             ManagementError.InvalidParameter, $"-Usage {usage}: physical disk '{disk.FriendlyName}' is in no storage pool.",
             "Give the usage when it is added to a pool.");
+    }
+
+    private static void RequirePlace(PlaceChange place)
+    {
+        foreach ((string parameter, string? name) in place.Names)
+        {
+            if (name is not null && (name.Length > DomainNameMax || name.Contains('/', StringComparison.Ordinal)))
+            {
+                throw new ManagementException(
+                    ManagementError.InvalidParameter,
+                    $"-{parameter} '{name}': is no name of a fault domain. Valid: up to {DomainNameMax} characters without '/'.", "Give another name.");
+            }
+        }
     }
 
     internal static void CheckImageSize(long size)
@@ -111,6 +128,7 @@ internal sealed class DiskChecks(SubsystemCore core)
             }
         }
 
+        RequirePlace(spec.Place);
         FriendlyNames.Require(NameOf(spec), "FriendlyName");
 
         if (core.Disks.All.FirstOrDefault(disk => DiskUri.Parse(disk.Uri).Path == Path.GetFullPath(spec.Path)) is { } known)
@@ -184,8 +202,9 @@ internal sealed class DiskChecks(SubsystemCore core)
     {
         Usage = usage,
         MediaType = disk.Overrides.MediaType,
-        EnclosureNumber = disk.EnclosureNumber,
-        SlotNumber = disk.SlotNumber,
+        FaultDomainPath = disk.KnownPlace.Path,
+        EnclosureNumber = disk.KnownPlace.EnclosureNumber,
+        SlotNumber = disk.KnownPlace.SlotNumber,
         Description = disk.Description,
     };
 }

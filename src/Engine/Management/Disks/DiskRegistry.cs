@@ -29,10 +29,25 @@ public sealed class RegisteredDisk
     public string Description { get; set; } = "";
 
     /// <summary>Enclosure, or −1.</summary>
-    public int EnclosureNumber { get; init; } = -1;
+    public int EnclosureNumber { get; set; } = -1;
 
     /// <summary>Slot, or −1.</summary>
-    public int SlotNumber { get; init; } = -1;
+    public int SlotNumber { get; set; } = -1;
+
+    /// <summary>Names of its fault domains; see <see cref="FaultDomains.Path"/>.</summary>
+    public string FaultDomainPath { get; set; } = "";
+
+    /// <summary>Where it is, as the user says.</summary>
+    [JsonIgnore]
+    public DiskPlace Place
+    {
+        get => new(FaultDomainPath, EnclosureNumber, SlotNumber);
+        set => (FaultDomainPath, EnclosureNumber, SlotNumber) = (value.Path, value.EnclosureNumber, value.SlotNumber);
+    }
+
+    /// <summary>Where it is, as the user says, or else as its enclosure reports.</summary>
+    [JsonIgnore]
+    public DiskPlace KnownPlace => Place.Or(Identity?.Slot);
 
     /// <summary>Profile of an emulated disk, or empty.</summary>
     public string LatencyProfile { get; set; } = "";
@@ -126,6 +141,7 @@ internal sealed class DiskRegistry(IHostState state)
 
         disk.Description ??= "";
         disk.LatencyProfile ??= "";
+        disk.FaultDomainPath ??= "";
         disk.Overrides ??= new DiskOverrides();
         return true;
     }

@@ -60,19 +60,20 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
 
     /// <summary>Changes what the user says of a disk that is not a member; null: as before.</summary>
     /// <exception cref="ManagementException">The list cannot be written; nothing was changed.</exception>
-    internal void Set(RegisteredDisk disk, string? name, string? description, MediaType? mediaType)
+    internal void Set(RegisteredDisk disk, string? name, string? description, MediaType? mediaType, PlaceChange place)
     {
-        (string, string, DiskOverrides) before = (disk.FriendlyName, disk.Description, disk.Overrides);
+        (string, string, DiskOverrides, DiskPlace) before = (disk.FriendlyName, disk.Description, disk.Overrides, disk.Place);
         disk.FriendlyName = name ?? disk.FriendlyName;
         disk.Description = description ?? disk.Description;
         disk.Overrides = mediaType is { } media ? disk.Overrides with { MediaType = media } : disk.Overrides;
+        disk.Place = place == new PlaceChange() ? disk.Place : disk.KnownPlace.With(place);
         try
         {
             registry.Save();
         }
         catch (IOException full)
         {
-            (disk.FriendlyName, disk.Description, disk.Overrides) = before;
+            (disk.FriendlyName, disk.Description, disk.Overrides, disk.Place) = before;
             throw NotKept(full, $"Physical disk '{disk.FriendlyName}' stays as it is");
         }
     }

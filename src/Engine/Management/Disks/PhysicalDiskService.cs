@@ -25,11 +25,8 @@ public sealed record RegistrationSpec
     /// <summary>Text of the user.</summary>
     public string Description { get; init; } = "";
 
-    /// <summary>Enclosure, or −1.</summary>
-    public int EnclosureNumber { get; init; } = -1;
-
-    /// <summary>Slot, or −1.</summary>
-    public int SlotNumber { get; init; } = -1;
+    /// <summary>Where it is.</summary>
+    public PlaceChange Place { get; init; } = new();
 }
 
 /// <summary>Verbs of physical disks: make and register, forget, change, clear.</summary>
@@ -124,19 +121,24 @@ public sealed class PhysicalDiskService
     /// <summary>Refuses what <see cref="UnregisterAsync"/> would refuse.</summary>
     public Task<bool> CheckUnregisterAsync(Guid id) => _core.Verbs.Check(() => _diskChecks.TakeUnpooled(id));
 
-    /// <summary>Changes name, text, medium or usage of a disk.</summary>
-    public Task<PhysicalDiskStatus> SetAsync(Guid id, string? name, string? description, MediaType? mediaType, DiskUsage? usage) =>
+    /// <summary>Changes name, text, medium, usage or place of a disk.</summary>
+    public Task<PhysicalDiskStatus> SetAsync(
+        Guid id, string? name, string? description, MediaType? mediaType, DiskUsage? usage, PlaceChange? place = null) =>
         _core.Verbs.Change(async LaneTask<PhysicalDiskStatus> () =>
         {
-            if (_diskChecks.TakeChangeable(id, name, usage) is not var (managed, member))
+            if (_diskChecks.TakeChangeable(id, name, usage, place) is not var (managed, member))
             {
                 RegisteredDisk disk = _core.Disks.Take(id);
-                _core.Disks.Set(disk, name, description, mediaType);
+                _core.Disks.Set(disk, name, description, mediaType, place ?? new PlaceChange());
                 return _diskStatuses.Of(disk);
             }
 
+            DiskPlace moved = DiskPlace.Of(member).With(place ?? new PlaceChange());
             DiskDescription changed = member with
             {
+                FaultDomainPath = moved.Path,
+                EnclosureNumber = moved.EnclosureNumber,
+                SlotNumber = moved.SlotNumber,
                 FriendlyName = name ?? member.FriendlyName,
                 Description = description ?? member.Description,
                 MediaTypeCode = mediaType is { } media ? (ushort)media : member.MediaTypeCode,
@@ -153,7 +155,8 @@ public sealed class PhysicalDiskService
         });
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
-    public Task<bool> CheckSetAsync(Guid id, string? name, DiskUsage? usage) => _core.Verbs.Check(() => _diskChecks.TakeChangeable(id, name, usage));
+    public Task<bool> CheckSetAsync(Guid id, string? name, DiskUsage? usage, PlaceChange? place = null) =>
+        _core.Verbs.Check(() => _diskChecks.TakeChangeable(id, name, usage, place));
 
     /// <summary>Clears what an unpooled disk holds, so that it can be pooled.</summary>
     public Task<PhysicalDiskStatus> ResetAsync(Guid id) => _core.Verbs.Change(async LaneTask<PhysicalDiskStatus> () =>
@@ -208,8 +211,7 @@ public sealed class PhysicalDiskService
             FriendlyName = DiskChecks.NameOf(spec),
             Overrides = spec.Overrides,
             Description = spec.Description,
-            EnclosureNumber = spec.EnclosureNumber,
-            SlotNumber = spec.SlotNumber,
+            Place = DiskPlace.Unknown.With(spec.Place),
             LatencyProfile = spec.LatencyProfile,
         };
     }

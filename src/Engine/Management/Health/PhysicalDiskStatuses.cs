@@ -72,8 +72,7 @@ internal sealed class PhysicalDiskStatuses(SubsystemCore core, DiskChecks diskCh
         Manufacturer = disk.Identity?.Manufacturer ?? "",
         FirmwareVersion = disk.Identity?.FirmwareVersion ?? "",
         Description = disk.Description,
-        EnclosureNumber = disk.EnclosureNumber,
-        SlotNumber = disk.SlotNumber,
+        Place = disk.KnownPlace,
         LatencyProfile = disk.LatencyProfile,
     };
 
@@ -93,6 +92,7 @@ internal sealed class PhysicalDiskStatuses(SubsystemCore core, DiskChecks diskCh
             BusType = member.Bus(),
             Usage = member.Usage,
             Description = member.Description,
+            Place = DiskPlace.Of(member),
             PoolId = managed.Id.Value,
             Member = member.Number,
             HoldsMetadata = managed.Pool?.View.IsMetadata(member.Number) == true,

@@ -56,8 +56,8 @@ public sealed class PlacementService
     internal PlacementService(SubsystemCore core, VirtualDiskDecisions decisions) => (_core, _decisions) = (core, decisions);
 
     /// <summary>Sizes that a new virtual disk of a layout may have.</summary>
-    public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName) => _core.Verbs.Look(() =>
-        VirtualDiskPlan.SupportedSize(_core.Pools.TakeOpen(pool).Pool!, resiliencySettingName));
+    public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName, FaultDomainLevel? awareness = null) => _core.Verbs.Look(() =>
+        VirtualDiskPlan.SupportedSize(_core.Pools.TakeOpen(pool).Pool!, resiliencySettingName, awareness));
 
     /// <summary>Returns the physical extents of virtual disks.</summary>
     public Task<PhysicalExtent[]> ExtentsAsync(Guid? virtualDisk, Guid? physicalDisk) => _core.Verbs.Look(() => _core.Pools.All
@@ -119,7 +119,7 @@ public sealed class PlacementService
     private static NewRows RemoteRows(Pool cachePool, VirtualDiskDescription disk)
     {
         NewRows rows = new();
-        bool fits = rows.TryReserveCache(cachePool, disk.CacheCopies, disk.WriteCacheSize, out string reason);
+        bool fits = rows.TryReserveCache(cachePool, disk, disk.WriteCacheSize, out string reason);
         rows.Release(cachePool);
         return fits ? rows : throw new ManagementException(
             ManagementError.NotEnoughCapacity, $"-CachePool '{cachePool.State.Pool!.FriendlyName}' of virtual disk '{disk.FriendlyName}': {reason}",

@@ -46,7 +46,7 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
                 "Give a -WriteCacheSize above 0, or no -CachePool.");
         }
 
-        return Checked(spec.FriendlyName, spec.ResiliencySettingName, spec.NumberOfDataCopies, size, what, former: 0);
+        return Checked(spec, size, what, former: 0);
     }
 
     /// <summary>The size for a disk that is in use: its new cache is made beside the one that it has.</summary>
@@ -54,15 +54,16 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
     {
         long count = Slabs(size);
         return count == 0 || count * Slab == disk.WriteCacheSize ? count * Slab
-            : Checked(disk.FriendlyName, disk.ResiliencySettingName, disk.CacheCopies, size, $"-WriteCacheSize {size}", disk.WriteCacheSize);
+            : Checked(disk, size, $"-WriteCacheSize {size}", disk.WriteCacheSize);
     }
 
     private long Slabs(long size) => (size / Slab) + (size % Slab > 0 ? 1 : 0);
 
-    private long Checked(string disk, string layout, int copies, long size, string what, long former)
+    private long Checked(VirtualDiskDescription spec, long size, string what, long former)
     {
+        (string disk, int copies) = (spec.FriendlyName, spec.CacheCopies);
         long count = Slabs(size);
-        WriteCachePlan.RequireDisks(cachePool, layout, copies, what);
+        WriteCachePlan.RequireDisks(cachePool, spec, what);
         long remote = RemoteBytes(cachePool.State);
         ulong limit = cachePool.State.Pool!.LentWriteCacheSizeMax;
         decimal wanted = (decimal)count * copies * Slab;   // the new one takes the place of the former
@@ -75,7 +76,7 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
                 "Give a smaller size, or raise the limit (Set-StoragePool -LentWriteCacheSizeMax).");
         }
 
-        long largest = cachePool.Allocator.LargestRunCount(copies, WriteCachePlan.OnCacheDisks);
+        long largest = cachePool.Allocator.LargestRunCount(copies, AllocationPreferences.ForCache(spec));
         if (count > Math.Min(largest, SpaceDescription.MaxRows))
         {
             throw new ManagementException(
@@ -92,18 +93,18 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
     {
         int copies = spec.NumberOfDataCopies;
         string what = $"-CachePool '{Name}'";
-        WriteCachePlan.RequireDisks(cachePool, spec.ResiliencySettingName, copies, what);
-        long room = cachePool.Allocator.LargestRunCount(copies, WriteCachePlan.OnCacheDisks);
+        WriteCachePlan.RequireDisks(cachePool, spec, what);
+        long room = cachePool.Allocator.LargestRunCount(copies, AllocationPreferences.ForCache(spec));
         ulong limit = cachePool.State.Pool!.LentWriteCacheSizeMax;
         ulong left = limit - Math.Min(limit, (ulong)RemoteBytes(cachePool.State));
         room = Math.Min(room, (long)Math.Min(left / (ulong)(copies * Slab), long.MaxValue));
         long wanted = WriteCachePlan.AutomaticBytes / Slab;
-        long share = WriteCachePlan.CacheDisks(cachePool).OrderByDescending(disk => cachePool.Allocator.FreeSlabs(disk.Number)).Take(copies)
+        long share = WriteCachePlan.BestCacheDisks(cachePool, spec).Take(copies)
             .Min(static disk => disk.SlabCount) / WriteCachePlan.AutomaticShare;
         long rows = room >= wanted ? wanted : Math.Min(share, room);
         if (rows == 0)
         {
-            return Checked(spec.FriendlyName, spec.ResiliencySettingName, copies, Slab, what, former: 0);   // refused: not even a slab fits
+            return Checked(spec, Slab, what, former: 0);   // refused: not even a slab fits
         }
 
         if (rows < wanted)

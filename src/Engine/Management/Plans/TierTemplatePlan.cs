@@ -33,6 +33,12 @@ public sealed record TierTemplateRequest
 
     /// <summary>Text of the user.</summary>
     public string? Description { get; init; }
+
+    /// <summary>Level of the fault domains that hold the copies.</summary>
+    public FaultDomainLevel? FaultDomainAwareness { get; init; }
+
+    /// <summary>Level of the fault domains that no two columns share.</summary>
+    public FaultDomainLevel? ColumnIsolation { get; init; }
 }
 
 /// <summary>Makes a tier template of a request, or refuses what cannot be. Whether the pool has the medium is asked when a disk is made of it.</summary>
@@ -55,6 +61,8 @@ internal static class TierTemplatePlan
             Interleave = request.Interleave is { } strip ? LayoutRequest.CheckedInterleave(state, strip) : template.Interleave,
             ProvisioningType = request.ProvisioningType ?? template.ProvisioningType,
             Description = request.Description ?? template.Description,
+            FaultDomainAwareness = request.FaultDomainAwareness ?? template.FaultDomainAwareness,
+            ColumnIsolation = request.ColumnIsolation ?? template.ColumnIsolation,
         };
         return WithLayout(state, changed, new LayoutRequest(request.ResiliencySettingName, request.NumberOfDataCopies, request.PhysicalDiskRedundancy));
     }

@@ -27,6 +27,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     private const long SliceSizeMax = 16 << 20;
     private const int DisksOfThreeWayMirror = 5;   // a majority stays when two of them fail
 
+    private readonly FaultDomainPlan _domains = new(pool, request);
+
     /// <summary>The parameter that names the templates, for validation errors.</summary>
     internal string TierParameter { get; init; } = "StorageTiers";
 
@@ -124,8 +126,9 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         int copies = layoutRequest.DecideCopies(State, layout);
         long interleave = Agreed(template, "Interleave", template.Interleave, request.Interleave) ?? LayoutRequest.SettingOf(State, layout).InterleaveDefault;
         long columns = Agreed(template, "NumberOfColumns", template.NumberOfColumns, request.NumberOfColumns) ?? 0;
+        DomainLevels levels = _domains.Decide(layout, copies > 1, template);
         return new Part(
-            template, asked.SizeBytes, disksOf(template.Media()), layout, copies, LayoutRequest.CheckedInterleave(State, interleave), (int)columns);
+            template, asked.SizeBytes, disksOf(template.Media()), layout, copies, LayoutRequest.CheckedInterleave(State, interleave), (int)columns, levels);
     }
 
     private LayoutRequest LayoutRequestOf(TierTemplate template)
@@ -179,6 +182,9 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
                 $"Storage tier '{part.Template.FriendlyName}': {part.Layout} with {CopiesText(part.Copies)} and {Math.Max(1, part.Columns)} columns needs {needed} physical disks of medium {part.Medium}; {part.Disks.Length} can be used.",
                 $"Add {needed - part.Disks.Length} such disks, or ask for fewer columns or copies.");
         }
+
+        int? columns = part.Columns > 0 ? part.Columns : null;
+        _domains.Require(part.Levels, $"Storage tier '{part.Template.FriendlyName}': {part.Layout}", columns, part.Copies, part.Disks);
     }
 
     private void RequireMajority(List<Part> parts)
@@ -195,9 +201,9 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
 
     private int AutomaticColumns(Part part)
     {
-        int most = Math.Min(VirtualDiskPlan.AutoColumnsMax, part.Disks.Length / part.Copies);
         int setting = request.AutoNumberOfColumns ? 0 : LayoutRequest.SettingOf(State, part.Layout).NumberOfColumnsDefault;
-        return setting > 0 ? Math.Min(setting, part.Disks.Length / part.Copies) : most;
+        int most = Math.Min(setting > 0 ? setting : VirtualDiskPlan.AutoColumnsMax, part.Disks.Length / part.Copies);
+        return _domains.MostColumns(part.Levels, part.Copies, part.Disks, most);
     }
 
     private int ColumnsOfExisting() =>
@@ -216,7 +222,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
                 NumberOfColumns = (ushort)columns,
                 NumberOfDataCopies = (ushort)part.Copies,
                 Interleave = part.Interleave,
-                FaultDomainAwareness = part.Template.FaultDomainAwareness,
+                FaultDomainAwareness = part.Levels.Awareness,
+                ColumnIsolation = part.Levels.Isolation,
                 SizeBytes = VirtualDiskPlan.RoundUp(part.SizeBytes, SliceSize(), SizeParameter),
             }
             : throw new ManagementException(
@@ -235,7 +242,9 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     /// <param name="Copies">Its copies.</param>
     /// <param name="Interleave">Bytes of a strip.</param>
     /// <param name="Columns">Columns that were asked for; 0: automatic.</param>
-    private sealed record Part(TierTemplate Template, long SizeBytes, DiskNumber[] Disks, string Layout, int Copies, uint Interleave, int Columns)
+    /// <param name="Levels">Its fault domains.</param>
+    private sealed record Part(
+        TierTemplate Template, long SizeBytes, DiskNumber[] Disks, string Layout, int Copies, uint Interleave, int Columns, DomainLevels Levels)
     {
         internal MediaType Medium => Template.Media();
     }

@@ -48,6 +48,12 @@ public sealed record VirtualDiskRequest
     /// <summary>Medium, or null for any.</summary>
     public MediaType? MediaType { get; init; }
 
+    /// <summary>Level of the fault domains that hold the copies.</summary>
+    public FaultDomainLevel? FaultDomainAwareness { get; init; }
+
+    /// <summary>Level of the fault domains that no two columns share.</summary>
+    public FaultDomainLevel? ColumnIsolation { get; init; }
+
     /// <summary>Its tiers, of different media; empty for a disk without. Their sizes are its size.</summary>
     public IReadOnlyList<TierRequest> Tiers { get; init; } = [];
 
@@ -88,6 +94,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     internal const int AutoColumnsMax = 8;
 
     private readonly List<string> _remarks = [];
+    private readonly FaultDomainPlan _domains = new(pool, request);
 
     private PoolState State => pool.State;
 
@@ -106,14 +113,18 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         string layout = layoutRequest.DecideName(State);
         int copies = layoutRequest.DecideCopies(State, layout);
         DiskNumber[] disks = UsableDisks(request.MediaType);
-        int columns = Columns(layout, copies, disks.Length);
+        DomainLevels levels = _domains.Decide(layout, copies > 1);
+        int columns = Columns(layout, copies, disks, levels);
         long interleave = request.Interleave ?? LayoutRequest.SettingOf(State, layout).InterleaveDefault;
         VirtualDiskDescription spec = Specify(layout, columns, copies, LayoutRequest.CheckedInterleave(State, interleave)) with
         {
             MediaTypeCode = (ushort)(request.MediaType ?? MediaType.Unspecified),
+            FaultDomainAwareness = levels.Awareness,
+            ColumnIsolation = levels.Isolation,
             AllowedDisks = request.PhysicalDisks.Count > 0 ? [.. disks] : [],
         };
         spec = spec with { WriteCacheSize = CacheSize(spec, RowsWanted(spec), disks) };
+        RemarkOnVotes(spec);
         return spec with { SizeBytes = Size(spec) };
     }
 
@@ -125,7 +136,14 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         long rows = spec.ProvisioningType == ProvisioningType.Fixed ? 1 : 0;
         spec = spec with { WriteCacheSize = CacheSize(spec, rows, disks) };
         plan.RequireRoom(spec);
+        RemarkOnVotes(spec);
         return spec;
+    }
+
+    private void RemarkOnVotes(VirtualDiskDescription spec)
+    {
+        string warning = _domains.WarningOfVotes(spec.FriendlyName, spec.Parts.Max(static part => part.FaultDomainAwareness));
+        _remarks.AddRange(warning.Length > 0 ? [warning] : []);
     }
 
     private long CacheSize(VirtualDiskDescription spec, long rows, DiskNumber[] disks) => cachePool is not null
@@ -143,6 +161,8 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
             isOneStrip ? tiers[0].Interleave : 0) with
         {
             Tiers = [.. tiers],
+            FaultDomainAwareness = tiers.Max(static tier => tier.FaultDomainAwareness),
+            ColumnIsolation = tiers.Max(static tier => tier.ColumnIsolation),
             SliceSize = (uint)plan.SliceSize(),
             SizeBytes = tiers.Sum(static tier => tier.SizeBytes),
             ProvisioningType = plan.Provisioning(templates.Select(static named => named.Template)),
@@ -182,10 +202,13 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         return (size + row - 1) / row * row;
     }
 
-    internal static SupportedSize SupportedSize(Pool pool, string layout)
+    internal static SupportedSize SupportedSize(Pool pool, string layout, FaultDomainLevel? awareness)
     {
         ResiliencyDefaults setting = LayoutRequest.SettingOf(pool.State, layout);
-        VirtualDiskPlan plan = new(pool, new VirtualDiskRequest { FriendlyName = "size", ResiliencySettingName = setting.Name, UseMaximumSize = true });
+        VirtualDiskPlan plan = new(pool, new VirtualDiskRequest
+        {
+            FriendlyName = "size", ResiliencySettingName = setting.Name, UseMaximumSize = true, FaultDomainAwareness = awareness,
+        });
         VirtualDiskDescription spec = plan.DecideWhole();   // whatever disks there are of that name
         long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
         return new SupportedSize(row, spec.SizeBytes, row);
@@ -251,8 +274,9 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
             && (medium is null || disk.Media() == medium)).Select(disk => disk.Number)];
     }
 
-    private int Columns(string layout, int copies, int disks)
+    private int Columns(string layout, int copies, DiskNumber[] usable, DomainLevels levels)
     {
+        int disks = usable.Length;
         int needed = (request.NumberOfColumns ?? 1) * copies;
         needed = copies == 3 && request.NumberOfColumns is null ? 5 : needed;   // a majority stays when two disks fail
         if (request is { AutoNumberOfColumns: true, NumberOfColumns: not null })
@@ -271,9 +295,10 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
                 columnsGiven ? $"Give at most {Math.Max(1, disks / copies)} columns, or add {needed - disks} disks." : $"Add {needed - disks} disks.");
         }
 
+        _domains.Require(levels, layout, request.NumberOfColumns, copies, usable);
         int setting = request.AutoNumberOfColumns ? 0 : LayoutRequest.SettingOf(State, layout).NumberOfColumnsDefault;
-        int auto = Math.Min(AutoColumnsMax, disks / copies);
-        return request.NumberOfColumns ?? (setting > 0 ? Math.Min(setting, disks / copies) : auto);
+        int most = Math.Min(setting > 0 ? setting : AutoColumnsMax, disks / copies);
+        return request.NumberOfColumns ?? _domains.MostColumns(levels, copies, usable, most);
     }
 
     private ushort LogicalSector()

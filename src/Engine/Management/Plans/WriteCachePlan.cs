@@ -23,8 +23,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     internal const int AutomaticShare = 8;   // of the capacity of the smallest disk, where that has no room for 1 GiB
     private const int ReplaySecondsPerGiB = 2;
 
-    /// <summary>Preferences for the disks of a write cache.</summary>
-    internal static AllocationPreferences OnCacheDisks { get; } = new() { Purpose = AllocationPurpose.Cache };
+    private static readonly AllocationPreferences s_ofSimple = new() { Purpose = AllocationPurpose.Cache };
 
     private long Slab => pool.Slabs.DataBytes;
 
@@ -58,9 +57,9 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     {
         NewRows log = new();
         long largest = 0;
-        if (log.TryReserveLog(pool, part: 0, copies: 1, out _))
+        if (log.TryReserveLog(pool, part: 0, copies: 1, s_ofSimple with { Purpose = AllocationPurpose.Log }, out _))
         {
-            long run = pool.Allocator.LargestRunCount(1, OnCacheDisks);
+            long run = pool.Allocator.LargestRunCount(1, s_ofSimple);
             bool onJournal = MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal).Any(disk => pool.Allocator.FreeSlabs(disk.Number) >= run);
             long data = pool.Allocator.LargestRowCount(1, 1, AllocationPreferences.Default) - (onJournal ? 0 : run);
             largest = data > 0 ? run : onJournal ? 0 : run - 1;   // the row of data is on the same disk when there is no other
@@ -81,8 +80,8 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         }
 
         int copies = disk.NumberOfDataCopies;
-        RequireDisks(pool, disk.ResiliencySettingName, copies, $"-WriteCacheSize {size}");
-        long largest = pool.Allocator.LargestRunCount(copies, OnCacheDisks);
+        RequireDisks(pool, disk, $"-WriteCacheSize {size}");
+        long largest = pool.Allocator.LargestRunCount(copies, AllocationPreferences.ForCache(disk));
         if (count > largest)
         {
             throw new ManagementException(
@@ -108,7 +107,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
             return 0;   // or there is no room for data at all, which is refused as such
         }
 
-        RequireDisks(pool, spec.ResiliencySettingName, spec.NumberOfDataCopies, what);
+        RequireDisks(pool, spec, what);
         if (RowsBeside(spec, count) < least)
         {
             long largest = Largest(spec, RowsBeside(spec, 0) >= rows ? rows : least) * Slab;
@@ -126,7 +125,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     {
         int copies = spec.NumberOfDataCopies;
         bool hasJournals = MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal).Count() >= copies;
-        DiskDescription[] disks = [.. CacheDisks(pool).OrderByDescending(disk => pool.Allocator.FreeSlabs(disk.Number)).Take(copies)];
+        DiskDescription[] disks = [.. BestCacheDisks(pool, spec).Take(copies)];
         if (disks.Length < copies || (!hasJournals && dataDisks.All(number => pool.State.Disk(number)!.Description.IsFlash())))
         {
             return 0;
@@ -147,8 +146,14 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     internal static DiskDescription[] CacheDisks(Pool pool) =>
         [.. MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal || (disk.Usage == DiskUsage.AutoSelect && disk.IsFlash()))];
 
-    internal static void RequireDisks(Pool pool, string layout, int copies, string what)
+    /// <summary>The disks that could have a copy of a cache, the one with most free slabs of each fault domain, in that order.</summary>
+    internal static IEnumerable<DiskDescription> BestCacheDisks(Pool pool, VirtualDiskDescription spec) => CacheDisks(pool)
+        .Where(disk => RowRule.IsKnown(disk, AllocationPreferences.ForCache(spec))).OrderByDescending(disk => pool.Allocator.FreeSlabs(disk.Number))
+        .DistinctBy(disk => FaultDomains.DomainOf(disk, AllocationPreferences.ForCache(spec).FaultDomainAwareness));
+
+    internal static void RequireDisks(Pool pool, VirtualDiskDescription spec, string what)
     {
+        (string layout, int copies) = (spec.ResiliencySettingName, spec.CacheCopies);
         DiskDescription[] disks = CacheDisks(pool);
         int missing = copies - disks.Length;
         if (missing > 0)
@@ -159,6 +164,16 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
                 $"{what}: the write cache of {layout} with {Copies(copies)} needs {copies} disks of usage Journal or flash (SSD, SCM); "
                 + $"storage pool '{pool.State.Pool!.FriendlyName}' has {journals} of usage Journal and {disks.Length - journals} others that are flash.",
                 $"Add {missing} such disks, say what the disks are (Set-PhysicalDisk -MediaType SSD or -Usage Journal), or give -WriteCacheSize 0.");
+        }
+
+        int domains = BestCacheDisks(pool, spec).Count();
+        if (domains < copies)
+        {
+            throw new ManagementException(
+                ManagementError.NotEnoughPhysicalDisks,
+                $"{what}: the write cache of {layout} with {Copies(copies)} needs disks of usage Journal or flash (SSD, SCM) in {copies} fault domains "
+                + $"({AllocationPreferences.ForCache(spec).FaultDomainAwareness}); such disks of storage pool '{pool.State.Pool!.FriendlyName}' are in {domains}.",
+                $"Add such disks in {copies - domains} more, or give -WriteCacheSize 0.");
         }
     }
 
@@ -175,7 +190,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     private long Largest(VirtualDiskDescription spec, long rows)
     {
         long low = 0;
-        long high = pool.Allocator.LargestRunCount(spec.NumberOfDataCopies, OnCacheDisks);
+        long high = pool.Allocator.LargestRunCount(spec.NumberOfDataCopies, AllocationPreferences.ForCache(spec));
         while (low < high)
         {
             long middle = low + ((high - low + 1) / 2);

@@ -43,9 +43,17 @@ public sealed record AllocationPreferences
     internal bool IsDegraded { get; init; }
 
     /// <summary>
-    /// Level of the fault domains that hold the copies of a column. Above the disk itself, every copy of the row lies in one domain of its own.
+    /// Level of the fault domains that hold the positions of a row. Above the disk itself, only disks whose domain is known are used, and a domain holds at
+    /// most
+    /// <see cref="PositionsPerDomain"/> of them, copies of one column never.
     /// </summary>
     public FaultDomainLevel FaultDomainAwareness { get; init; } = FaultDomainLevel.PhysicalDisk;
+
+    /// <summary>Level of the fault domains that hold at most one position of a row.</summary>
+    public FaultDomainLevel ColumnIsolation { get; init; } = FaultDomainLevel.PhysicalDisk;
+
+    /// <summary>Most positions of a row in one domain: those that parity can lose; 0: one copy of each column.</summary>
+    public int PositionsPerDomain { get; init; }
 
     /// <summary>The preferences of the data of a virtual disk without tiers.</summary>
     public static AllocationPreferences For(VirtualDiskDescription disk) => For(disk, disk.Parts[0]);
@@ -56,5 +64,15 @@ public sealed record AllocationPreferences
         Media = part.MediaTypeCode == 0 ? null : part.Media(),
         AllowedDisks = disk.AllowedDisks,
         FaultDomainAwareness = part.FaultDomainAwareness,
+        ColumnIsolation = part.ColumnIsolation,
+        PositionsPerDomain = part.NumberOfDataCopies > 1 ? 0 : part.PhysicalDiskRedundancy,
     };
+
+    /// <summary>The preferences of the integrity log of a part: as many fault domains as it has copies.</summary>
+    public static AllocationPreferences ForLog(TierDescription part) =>
+        new() { Purpose = AllocationPurpose.Log, FaultDomainAwareness = part.FaultDomainAwareness };
+
+    /// <summary>The preferences of the write cache of a virtual disk: the widest fault domains of its parts.</summary>
+    public static AllocationPreferences ForCache(VirtualDiskDescription disk) =>
+        new() { Purpose = AllocationPurpose.Cache, FaultDomainAwareness = disk.Parts.Max(static part => part.FaultDomainAwareness) };
 }

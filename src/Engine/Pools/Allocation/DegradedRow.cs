@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Pools;
 //
 // Invariants
 //  1. Every column has a copy on a disk that is present and not retired, so the retired and missing disks can go without a loss.
-//  2. A disk is chosen only while no better one of the same domain is left: present, then present and retired, then away, then away and retired.
+//  2. A disk is chosen only while no better one that the row may take is left: present, then present and retired, then away, then away and retired.
 
 /// <summary>Chooses the disks of a degraded row.</summary>
 internal static class DegradedRow
@@ -35,38 +35,68 @@ internal static class DegradedRow
     /// <param name="candidates">The disks with free slabs.</param>
     /// <param name="columns">Columns of the row.</param>
     /// <param name="copies">Copies of each column.</param>
-    /// <param name="level">Level of the fault domains that hold the copies of a column.</param>
-    internal static DiskState[] Choose(IEnumerable<Candidate> candidates, int columns, int copies, FaultDomainLevel level)
+    /// <param name="preferences">Fault domains of the row.</param>
+    internal static DiskState[] Choose(IEnumerable<Candidate> candidates, int columns, int copies, AllocationPreferences preferences)
     {
-        bool isByDisk = level == FaultDomainLevel.PhysicalDisk;
-        int groups = isByDisk ? columns * copies : copies;
-        int disksEach = isByDisk ? 1 : columns;
-        List<List<Candidate>> domains = candidates
-            .GroupBy(disk => FaultDomains.DomainOf(disk.Disk.Description, level))
-            .Select(domain => domain.OrderBy(static disk => disk.Rank).ThenByDescending(static disk => disk.Free).ThenBy(static disk => disk.Number).ToList())
-            .Where(domain => domain.Count >= disksEach)
-            .OrderByDescending(domain => domain.Take(disksEach).Count(static disk => disk.Stays))
-            .ThenBy(domain => domain.Take(disksEach).Sum(static disk => disk.Rank))
-            .ThenByDescending(domain => domain.Sum(static disk => disk.Free)).ThenBy(domain => domain[0].Number)
-            .Take(groups).ToList();
-        Candidate[] row = domains.Count == groups ? Deal(domains, columns, copies, disksEach) : [];
-        bool hasAll = row.Length > 0 && Enumerable.Range(0, columns).All(column => row.Skip(column * copies).Take(copies).Any(static disk => disk.Stays));
-        return hasAll ? Array.ConvertAll(row, static disk => disk.Disk) : [];
-    }
-
-    /// <summary>Deals disks to positions so that the best ones, which come first in each domain, come to different columns.</summary>
-    private static Candidate[] Deal(List<List<Candidate>> domains, int columns, int copies, int disksEach)
-    {
-        Candidate[] row = new Candidate[columns * copies];
-        for (int copy = 0; copy < copies; copy++)
+        RowRule rule = new(columns, copies, preferences);
+        List<Candidate> chosen = [];
+        foreach (Candidate candidate in candidates
+            .OrderBy(static disk => disk.Rank).ThenByDescending(static disk => disk.Free).ThenBy(static disk => disk.Number))
         {
-            for (int column = 0; column < columns; column++)
+            int isolated = chosen.Count(other => DomainOf(other, preferences.ColumnIsolation) == DomainOf(candidate, preferences.ColumnIsolation));
+            int beside = chosen.Count(other => DomainOf(other, preferences.FaultDomainAwareness) == DomainOf(candidate, preferences.FaultDomainAwareness));
+            if (chosen.Count < rule.Positions && isolated == 0 && beside < rule.Share)
             {
-                int other = copy % 2 == 0 ? column : columns - 1 - column;   // the worst disk of a domain and the best of the next one share a column
-                row[(column * copies) + copy] = disksEach == 1 ? domains[(copy * columns) + column][0] : domains[copy][other];
+                chosen.Add(candidate);
             }
         }
 
+        IEnumerable<IGrouping<string, Candidate>> domains = chosen.GroupBy(disk => DomainOf(disk, preferences.FaultDomainAwareness));
+        Candidate[] row = chosen.Count < rule.Positions ? [] : rule.IsByDisk ? Deal(chosen, columns, copies)
+            : DealDomains([.. domains.Select(static domain => domain.ToList())], columns, copies);
+        return row.Chunk(copies).All(static column => Array.Exists(column, static disk => disk.Stays)) ? Array.ConvertAll(row, static disk => disk.Disk) : [];
+    }
+
+    private static string DomainOf(Candidate disk, FaultDomainLevel level) => FaultDomains.DomainOf(disk.Disk.Description, level);
+
+    /// <summary>Deals disks to columns one after another, the best ones first.</summary>
+    private static Candidate[] Deal(List<Candidate> disks, int columns, int copies)
+    {
+        Candidate[] row = new Candidate[columns * copies];
+        for (int i = 0; i < row.Length; i++)
+        {
+            row[(i % columns * copies) + (i / columns)] = disks[i];
+        }
+
         return row;
+    }
+
+    /// <summary>
+    /// Deals the disks of domains to columns, none of which gets two of one domain. A domain that has a disk for each column that is left gives one; a column
+    /// takes no more disks that stay than it must while others are left.
+    /// </summary>
+    private static Candidate[] DealDomains(List<List<Candidate>> domains, int columns, int copies)
+    {
+        List<Candidate> row = [];
+        for (int column = 0; column < columns; column++)
+        {
+            List<List<Candidate>> giving = [.. domains.OrderByDescending(static domain => domain.Count)
+                .ThenByDescending(static domain => domain.Count(static disk => disk.Stays)).Take(copies)];
+            List<Candidate> taken = giving.ConvertAll(static domain => domain[^1]);   // the worst
+            int sparing = taken.Exists(static disk => disk.Stays) ? -1 : giving.FindIndex(static domain => domain[0].Stays);
+            if (sparing >= 0)
+            {
+                taken[sparing] = giving[sparing][0];
+            }
+
+            for (int i = 0; i < taken.Count; i++)
+            {
+                giving[i].Remove(taken[i]);
+            }
+
+            row.AddRange(taken);
+        }
+
+        return [.. row];
     }
 }

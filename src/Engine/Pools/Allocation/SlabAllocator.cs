@@ -7,22 +7,18 @@ namespace TierSpaces.Engine.Pools;
 // Finds slabs for rows. It owns nothing but reservations and holds: the pool's state has the slabs in use. A reservation is of one row to come
 // and ends when the row is in the map. A caller holds a slab that it is about to take out of the map and to punch; one slab may have several holds.
 //
-// A row takes one slab each from distinct disks. With fault-domain awareness above the disk it takes `copies` domains and
-// from each of them `columns` disks, so that a domain holds one whole copy; at the level of the disk every disk is a
-// domain of its own and all columns × copies of them are equal.
-//
-// Within a domain, and over the domains, the ones with most left come first. For slabs per disk f and n disks per row
-// that greedy order reaches the most rows there can be: the largest R with sum(min(f, R)) ≥ n × R. LargestRowCount is
-// that formula, and a property test holds the two against each other. Logs and caches prefer some disks over others, so for them it
+// Which disks a row takes, and how many rows there can be, is the task of RowRule. Logs and caches prefer some disks over others, so for them it
 // reserves rows until there are none and gives them back.
 //
 // A run is what a log or a cache lies on: rows of one column whose copies keep to one disk each. It takes the first choice of disks that
-// has room for the whole of it; the longest one is as long as the n-th largest number of free slabs of the widest choice.
+// has room for the whole of it; the longest one is as long as the n-th largest number of free slabs of the widest choice. Above the level of the disk each
+// copy is in another fault domain, of which only the disk with most free slabs counts.
 //
 // Invariants
 //  1. A slab is given out once until it is released or the state says that it is in use. A held slab is never given out, whatever the state says.
 //  2. Disks that are missing or retired give slabs to degraded rows only (DegradedRow), hot spares only to what is rebuilt; ManualSelect disks only when named;
 //     Journal disks only to logs and caches; to caches no disk but these and flash.
+//  3. Rows and runs keep to RowRule: a fault domain holds as many positions as may be lost, and no more.
 
 /// <summary>Reserves slabs on the disks of one pool, spread evenly.</summary>
 public sealed class SlabAllocator
@@ -47,20 +43,19 @@ public sealed class SlabAllocator
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(columns);
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(copies);
         reason = "";
+        RowRule rule = new(columns, copies, preferences);
         foreach (Func<DiskState, bool> choice in Choices(preferences.Purpose))
         {
-            List<Domain> domains = DomainsOf(preferences, choice);
-            (int groups, int disksEach) = ShapeOf(columns, copies, preferences);
-            List<Domain> chosen = domains.Where(domain => domain.Rows(disksEach) > 0)
-                .OrderByDescending(domain => domain.Rows(disksEach)).ThenBy(domain => domain.First).Take(groups).ToList();
-            if (chosen.Count == groups)
+            List<(DiskState Disk, long Free)> disks = FreeDisks(preferences, choice);
+            DiskState[] chosen = rule.Choose(disks, out int found);
+            if (chosen.Length > 0)
             {
-                row = Reserve(chosen, groups, disksEach);
+                row = Array.ConvertAll(chosen, disk => ReserveOn(disk, 1)[0]);
                 reason = "";
                 return true;
             }
 
-            reason = WhyNot(groups, disksEach, chosen.Count, preferences, domains);
+            reason = WhyNot(rule, found, preferences, disks.Count);
         }
 
         row = [];
@@ -82,8 +77,8 @@ public sealed class SlabAllocator
         LargestRowCount(columns, copies, preferences) > 0 || ChooseDegraded(columns, copies, preferences).Length > 0;
 
     /// <summary>
-    /// Reserves <paramref name="count"/> rows of one column, each copy on one disk of its own, the same for all rows; position = copy. Fault
-    /// domains are not looked at. Ends as <see cref="TryReserveRow"/> does.
+    /// Reserves <paramref name="count"/> rows of one column, each copy on one disk of its own and in a fault domain of its own, the same for all rows;
+    /// position = copy. Ends as <see cref="TryReserveRow"/> does.
     /// </summary>
     public bool TryReserveRun(int copies, int count, AllocationPreferences preferences, out SlabRef[][] rows, out string reason)
     {
@@ -92,8 +87,7 @@ public sealed class SlabAllocator
         List<DiskState> disks = [];
         foreach (Func<DiskState, bool> choice in Choices(preferences.Purpose))
         {
-            disks = EligibleDisks(preferences, choice).Where(disk => FreeOn(disk) >= count)
-                .OrderByDescending(FreeOn).ThenBy(disk => disk.Description.Number).Take(copies).ToList();
+            disks = BestOfDomains(preferences, choice).Where(disk => FreeOn(disk) >= count).Take(copies).ToList();
             if (disks.Count == copies)
             {
                 List<SlabRef[]> runs = disks.ConvertAll(disk => ReserveOn(disk, count));
@@ -104,13 +98,15 @@ public sealed class SlabAllocator
         }
 
         rows = [];
-        reason = $"It needs {copies} disks with {count} free slabs each{KindsFor(preferences.Purpose)}; {disks.Count} are there.";
+        FaultDomainLevel level = preferences.FaultDomainAwareness;
+        string apart = level == FaultDomainLevel.PhysicalDisk ? "" : $" in different fault domains ({level})";
+        reason = $"It needs {copies} disks with {count} free slabs each{KindsFor(preferences.Purpose)}{apart}; {disks.Count} are there.";
         return false;
     }
 
     /// <summary>The most rows that <see cref="TryReserveRun"/> could reserve now.</summary>
     public long LargestRunCount(int copies, AllocationPreferences preferences) =>
-        EligibleDisks(preferences, Choices(preferences.Purpose).Last()).Select(FreeOn).OrderDescending().ElementAtOrDefault(copies - 1);
+        BestOfDomains(preferences, Choices(preferences.Purpose).Last()).Select(FreeOn).ElementAtOrDefault(copies - 1);
 
     /// <summary>Keeps slabs that are about to leave the map from being given out until <see cref="LetGo"/>, by everyone who holds them.</summary>
     public void Hold(ReadOnlySpan<SlabRef> slabs)
@@ -164,9 +160,7 @@ public sealed class SlabAllocator
             return CountByTrying(columns, copies, preferences);
         }
 
-        (int groups, int disksEach) = ShapeOf(columns, copies, preferences);
-        List<Domain> domains = DomainsOf(preferences, Choices(preferences.Purpose).Single());
-        return LargestCount(domains.ConvertAll(domain => domain.Rows(disksEach)), groups);
+        return new RowRule(columns, copies, preferences).LargestRowCount(FreeDisks(preferences, Choices(preferences.Purpose).Single()));
     }
 
     /// <summary>Slabs on a disk that are neither in use, nor reserved or held; 0 for a disk that is not there.</summary>
@@ -184,30 +178,6 @@ public sealed class SlabAllocator
             }
         }
     }
-
-    /// <summary>The largest R with sum(min(free, R)) ≥ each × R.</summary>
-    internal static long LargestCount(List<long> free, int each)
-    {
-        long low = 0;
-        long high = free.Sum() / each;
-        while (low < high)
-        {
-            long middle = low + ((high - low + 1) / 2);
-            if (free.Sum(f => Math.Min(f, middle)) >= each * middle)
-            {
-                low = middle;
-            }
-            else
-            {
-                high = middle - 1;
-            }
-        }
-
-        return low;
-    }
-
-    private static (int Groups, int DisksEach) ShapeOf(int columns, int copies, AllocationPreferences preferences) =>
-        preferences.FaultDomainAwareness == FaultDomainLevel.PhysicalDisk ? (columns * copies, 1) : (copies, columns);
 
     // Which disks to look at, best first: a later choice contains the earlier ones.
     private static IEnumerable<Func<DiskState, bool>> Choices(AllocationPurpose purpose)
@@ -229,12 +199,15 @@ public sealed class SlabAllocator
     private DiskState[] ChooseDegraded(int columns, int copies, AllocationPreferences preferences) => DegradedRow.Choose(
         EligibleDisks(preferences with { IsDegraded = true }, Choices(AllocationPurpose.Data).Single()).Where(disk => FreeOn(disk) > 0)
             .Select(disk => new DegradedRow.Candidate(disk, FreeOn(disk), _isPresent(disk.Description.Number))),
-        columns, copies, preferences.FaultDomainAwareness);
+        columns, copies, preferences);
 
-    private List<Domain> DomainsOf(AllocationPreferences preferences, Func<DiskState, bool> choice) =>
-        EligibleDisks(preferences, choice)
-            .GroupBy(disk => FaultDomains.DomainOf(disk.Description, preferences.FaultDomainAwareness))
-            .Select(group => new Domain(group.Select(disk => (disk, FreeOn(disk))))).ToList();
+    private List<(DiskState Disk, long Free)> FreeDisks(AllocationPreferences preferences, Func<DiskState, bool> choice) =>
+        [.. EligibleDisks(preferences, choice).Select(disk => (disk, FreeOn(disk)))];
+
+    /// <summary>The disk with most free slabs of each fault domain, in that order.</summary>
+    private IEnumerable<DiskState> BestOfDomains(AllocationPreferences preferences, Func<DiskState, bool> choice) => EligibleDisks(preferences, choice)
+        .OrderByDescending(FreeOn).ThenBy(static disk => disk.Description.Number)
+        .DistinctBy(disk => FaultDomains.DomainOf(disk.Description, preferences.FaultDomainAwareness));
 
     private IEnumerable<DiskState> EligibleDisks(AllocationPreferences preferences, Func<DiskState, bool> choice) =>
         _state().Disks.Values.Where(disk => choice(disk) && IsEligible(disk.Description, preferences));
@@ -259,7 +232,7 @@ public sealed class SlabAllocator
             && (disk.Usage != DiskUsage.ManualSelect || isNamed)
             && (preferences.AllowedDisks.IsDefaultOrEmpty || isNamed)
             && (preferences.Media is not { } media || disk.Media() == media)
-            && !preferences.ExcludedDisks.Contains(disk.Number)
+            && !preferences.ExcludedDisks.Contains(disk.Number) && RowRule.IsKnown(disk, preferences)
             && (preferences.IsDegraded || _isPresent(disk.Number));
     }
 
@@ -268,21 +241,6 @@ public sealed class SlabAllocator
         SlabSet? reserved = _reserved.GetValueOrDefault(disk.Description.Number);
         int held = _held.GetValueOrDefault(disk.Description.Number)?.Keys.Count(slab => !disk.IsUsed(slab) && reserved?.Contains(slab) != true) ?? 0;
         return disk.FreeSlabs - (reserved?.Count ?? 0) - held;
-    }
-
-    private SlabRef[] Reserve(List<Domain> chosen, int groups, int disksEach)
-    {
-        SlabRef[] row = new SlabRef[groups * disksEach];
-        for (int group = 0; group < groups; group++)
-        {
-            int column = 0;
-            foreach (DiskState disk in chosen[group].MostFree(disksEach))
-            {
-                row[(column++ * groups) + group] = ReserveOn(disk, 1)[0];
-            }
-        }
-
-        return row;
     }
 
     private SlabRef[] ReserveOn(DiskState disk, int count)
@@ -312,32 +270,14 @@ public sealed class SlabAllocator
         return slabs;
     }
 
-    private static string WhyNot(int groups, int disksEach, int found, AllocationPreferences preferences, List<Domain> domains)
+    private static string WhyNot(RowRule rule, int found, AllocationPreferences preferences, int disks)
     {
-        string unit = preferences.FaultDomainAwareness == FaultDomainLevel.PhysicalDisk
-            ? "disks with a free slab"
-            : $"fault domains ({preferences.FaultDomainAwareness}) with {disksEach} disks with a free slab each";
         string media = preferences.Media is { } kind ? $" of media type {kind}" : "";
-        int disks = domains.Sum(domain => domain.Disks);
-        return $"A row needs {groups} {unit}{media}; {found} are there, of {disks} disks that may be used.";
+        string apart = (preferences.ColumnIsolation != FaultDomainLevel.PhysicalDisk ? $", one in each fault domain ({preferences.ColumnIsolation})" : "")
+            + (preferences.FaultDomainAwareness != FaultDomainLevel.PhysicalDisk
+                ? $", at most {rule.Share} in each fault domain ({preferences.FaultDomainAwareness})" : "");
+        return $"A row needs {rule.Positions} disks with a free slab{media}{apart}; {found} are there, of {disks} disks that may be used.";
     }
 
     private static string KindsFor(AllocationPurpose purpose) => purpose == AllocationPurpose.Cache ? ", flash or of usage Journal" : "";
-
-    /// <summary>Disks that count as one place, with what is free on them.</summary>
-    private sealed class Domain(IEnumerable<(DiskState Disk, long Free)> disks)
-    {
-        private readonly List<(DiskState Disk, long Free)> _disks =
-            disks.OrderByDescending(disk => disk.Free).ThenBy(disk => disk.Disk.Description.Number).ToList();
-
-        internal int Disks => _disks.Count;
-
-        internal DiskNumber First => _disks[0].Disk.Description.Number;
-
-        /// <summary>Rows that this domain can still give <paramref name="disksEach"/> disks to.</summary>
-        internal long Rows(int disksEach) =>
-            disksEach == 1 ? _disks.Sum(disk => disk.Free) : LargestCount(_disks.ConvertAll(disk => disk.Free), disksEach);
-
-        internal IEnumerable<DiskState> MostFree(int count) => _disks.Take(count).Select(disk => disk.Disk);
-    }
 }

@@ -152,7 +152,8 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
             state = state.Apply(joining[^1].Record);
         }
 
-        List<DiskNumber> elected = MetadataElection.Choose(state.Disks.Values.Select(static disk => disk.Description), View.Votes.Disks);
+        List<DiskNumber> elected = MetadataElection.Choose(
+            state.Disks.Values.Select(static disk => disk.Description), state.Disks.Values.Select(static disk => disk.Description), View.Votes.Disks);
         long most = joining.Where(joiner => elected.Contains(joiner.Member.Number))
             .Select(static joiner => CheckpointStore.MostStatePages(joiner.Member.Layout))
             .Append(store.StatePages.Most).Min();

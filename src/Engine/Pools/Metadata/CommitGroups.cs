@@ -21,9 +21,10 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="commits">Commits that wait.</param>
 /// <param name="views">Changes the view when a disk fails under a group.</param>
 /// <param name="checkpoints">Make room in the journal.</param>
+/// <param name="superblocks">Name the features of the state.</param>
 internal sealed class CommitGroups(
     ILane lane, ulong session, StoreEnd end, PresentMembers members, CommittedState committed, CommitQueue commits, MemberViews views,
-    StateCheckpoints checkpoints)
+    StateCheckpoints checkpoints, SuperblockWriter superblocks)
 {
     /// <summary>Most journal blocks of one group.</summary>
     internal const int BlocksMax = 16;
@@ -86,6 +87,7 @@ internal sealed class CommitGroups(
             return;
         }
 
+        await superblocks.Announce(next);
         byte[] bytes = [.. accepted.SelectMany(static commit => commit.Bytes)];
         List<JournalEntry> entries = JournalEntry.Cut(bytes, committed.Head, session, committed.Head.Sequence);
         Invariant.That(entries.Count <= BlocksMax, "A group fits in the blocks that are kept for one.");

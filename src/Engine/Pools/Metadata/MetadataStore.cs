@@ -38,7 +38,7 @@ internal sealed class MetadataStore
         Superblocks = new SuperblockWriter(start, _committed, Members);
         Views = new MemberViews(environment, start.Id, start.Session, End, Members, _committed, Superblocks);
         Checkpoints = new StateCheckpoints(environment.Lane, End, Members, _committed, Superblocks, _commits, Kick);
-        _groups = new CommitGroups(environment.Lane, start.Session, End, Members, _committed, _commits, Views, Checkpoints);
+        _groups = new CommitGroups(environment.Lane, start.Session, End, Members, _committed, _commits, Views, Checkpoints, Superblocks);
         _voters = new MetadataVoters(Members, _committed, Checkpoints, Views);
         _scrub = new MetadataScrub(End, Members, _committed, Superblocks, Checkpoints);
         Views.Adopted = _voters.Request;

@@ -21,7 +21,8 @@ internal sealed class MetadataVoters(PresentMembers members, CommittedState comm
             .Where(member => !members.IsFailed(member.Number) && CheckpointStore.MostStatePages(member.Layout) >= pages)
             .Select(member => committed.State.Disk(member.Number)!.Description);
         List<DiskNumber> promoted = [];
-        foreach (DiskNumber disk in MetadataElection.Choose(fitting, members.View.Votes.Disks))
+        IEnumerable<DiskDescription> all = committed.State.Disks.Values.Select(static disk => disk.Description);
+        foreach (DiskNumber disk in MetadataElection.Choose(fitting, all, members.View.Votes.Disks))
         {
             IoError error = await checkpoints.WriteFullCheckpoint(members.All[disk]);
             if (error == IoError.None)

@@ -8,6 +8,7 @@ namespace TierSpaces.Engine.Pools;
 // Invariants
 //  1. Epochs rise over all disks, and no superblock is written over the slot of a target's newest one.
 //  2. History.HeldByAll is an epoch that every member of a view has held.
+//  3. Before a record that needs a feature is written, every member that has not failed has a superblock that names the feature.
 
 /// <summary>Writes superblocks to members.</summary>
 internal sealed class SuperblockWriter
@@ -16,6 +17,7 @@ internal sealed class SuperblockWriter
     private readonly PresentMembers _members;
     private readonly ulong _session;
     private ulong _epoch;   // of the superblocks written last, or higher
+    private FeatureFlags _announced;   // of records that are about to be written
 
     internal SuperblockWriter(StoreStart start, CommittedState committed, PresentMembers members)
     {
@@ -34,6 +36,17 @@ internal sealed class SuperblockWriter
 
     /// <summary>The session that opens has taken effect.</summary>
     internal void TakeEffect() => History = History.Effective;
+
+    /// <summary>Writes superblocks that name the features of the next state, if the committed state does not need them yet.</summary>
+    internal async LaneTask Announce(PoolState next)
+    {
+        FeatureFlags needed = FeatureRules.Of(next);
+        if (Features.With(needed) != Features)
+        {
+            _announced = _announced.With(needed);
+            await WriteSuperblocks(_members.View, [.. _members.All.Values], clean: false);
+        }
+    }
 
     /// <summary>Writes a superblock with this view to disks; gives those that hold it. The others are noted as failed.</summary>
     internal async LaneTask<HashSet<DiskNumber>> WriteSuperblocks(PoolView view, IReadOnlyCollection<MemberDisk> disks, bool clean)
@@ -78,12 +91,14 @@ internal sealed class SuperblockWriter
         return _epoch;
     }
 
+    private FeatureFlags Features => FeatureRules.Of(_committed.State).With(_announced);
+
     private Superblock SuperblockOf(MemberDisk disk, PoolView view, ulong epoch, bool clean)
     {
         (CheckpointRoot newest, CheckpointRoot previous) = disk.Checkpoints.RootsToName;
         return new Superblock
         {
-            Features = new FeatureFlags(FeatureFlags.MemberHistoryFeature, 0, 0),
+            Features = Features,
             History = History,
             Epoch = epoch,
             Session = _session,

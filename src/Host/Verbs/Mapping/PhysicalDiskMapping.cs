@@ -40,10 +40,9 @@ internal static class PhysicalDiskMapping
             IsWriteCacheEnabled = disk.IsWriteCacheEnabled,
             LogicalSectorSize = (ulong)disk.LogicalSectorSize,
             PhysicalSectorSize = (ulong)disk.PhysicalSectorSize,
-            EnclosureNumber = disk.EnclosureNumber < 0 ? null : (ushort)disk.EnclosureNumber,
-            PhysicalLocation =
-                disk.EnclosureNumber < 0 ? null : $"Enclosure {disk.EnclosureNumber} : Slot {Math.Max(0, disk.SlotNumber)}",
-            SlotNumber = disk.SlotNumber < 0 ? null : (ushort)disk.SlotNumber,
+            EnclosureNumber = disk.Place.EnclosureNumber < 0 ? null : (ushort)disk.Place.EnclosureNumber,
+            PhysicalLocation = FaultDomainNames.Location(disk.Place),
+            SlotNumber = disk.Place.SlotNumber < 0 ? null : (ushort)disk.Place.SlotNumber,
             CanPool = disk.CannotPool is null,
             CannotPoolReason = disk.CannotPool is { } why ? [DisplayName.Of(EngineErrors.ToCannotPoolReason(why))] : [],
             OtherCannotPoolReasonDescription = disk.CannotPool is null ? null : disk.CannotPoolReason,

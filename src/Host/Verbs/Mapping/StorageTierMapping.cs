@@ -30,6 +30,7 @@ internal static class StorageTierMapping
             ProvisioningType = DisplayName.Of((ProvisioningType)tier.ProvisioningType),
             AllocationUnitSize = (ulong)tier.SlabBytes,
             FaultDomainAwareness = DisplayName.Of((FaultDomainType)tier.FaultDomainAwareness),
+            ColumnIsolation = DisplayName.Of((FaultDomainType)tier.ColumnIsolation),
             Usage = DisplayName.Of((StorageTierUsage)tier.Usage),
             Description = tier.Description,
             StoragePoolUniqueId = Identifiers.OfPoolOrDisk(tier.PoolId),

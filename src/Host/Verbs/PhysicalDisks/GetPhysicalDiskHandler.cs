@@ -4,6 +4,7 @@ using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.StorageFaultDomains;
 using TierSpaces.Host.Verbs.Mapping;
 using TierSpaces.Host.Verbs.Subsystems;
 
@@ -22,7 +23,14 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
             LocalSubsystem.Selector.One(subsystem);
         }
 
-        IEnumerable<PhysicalDiskStatus> disks = request.StoragePool is { } pool ? InPool(all, all.Pools.One(pool))
+        if (request.StorageNode is { } node)
+        {
+            LocalNode.Selector.One(node);
+        }
+
+        string? domain = request.StorageEnclosure ?? request.StorageScaleUnit ?? request.StorageChassis ?? request.StorageRack;
+        IEnumerable<PhysicalDiskStatus> disks = domain is not null ? all.FaultDomains.One(domain).Disks
+            : request.StoragePool is { } pool ? InPool(all, all.Pools.One(pool))
             : request.VirtualDisk is { } disk ? await UnderAsync(all, all.VirtualDisks.One(disk), request).ConfigureAwait(false)
             : Named(all, request, reply.Fail);
         reply.Add(disks.Where(disk => !request.HasMetadata || disk.HoldsMetadata).OrderBy(disk => (uint)disk.DeviceId).Select(disk => disk.ToInfo())

@@ -1,5 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
+using TierSpaces.Host.Verbs.StorageFaultDomains;
 
 namespace TierSpaces.Host.Verbs.PhysicalDisks;
 
@@ -20,6 +21,15 @@ internal static class PoolMembers
             StorageErrors.TooFewPhysicalDisks, $"-PhysicalDisks '{string.Join(", ", references)}' fits no disk.",
             "Get-PhysicalDisk lists them.");
     }
+
+    /// <summary>Identities of the disks in the named fault domains, each once.</summary>
+    /// <exception cref="StorageException">A name fits no fault domain.</exception>
+    public static Guid[] In(Catalogue all, string[] references) => [.. references.SelectMany(reference =>
+    {
+        StorageErrorInfo? error = null;
+        List<FaultDomain> found = all.FaultDomains.ByReference([reference], e => error = e);
+        return error is null ? found.SelectMany(static domain => domain.Disks) : throw new StorageException(error);
+    }).Select(static disk => disk.UniqueId).Distinct()];
 
     /// <summary>Returns the friendly names of the disks, for messages.</summary>
     public static string Names(Catalogue all, Guid[] disks) => "physical disk " + string.Join(

@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.PhysicalDisks;
@@ -34,8 +35,14 @@ internal static class RegistrationMapping
         Path = path,
         FriendlyName = declaration.FriendlyName ?? "",
         LatencyProfile = declaration.LatencyProfile ?? "",
-        EnclosureNumber = declaration.EnclosureNumber ?? -1,
-        SlotNumber = declaration.SlotNumber ?? -1,
+        Place = new PlaceChange
+        {
+            EnclosureNumber = declaration.EnclosureNumber,
+            SlotNumber = declaration.SlotNumber,
+            ScaleUnit = declaration.StorageScaleUnitId,
+            Chassis = declaration.StorageChassisId,
+            Rack = declaration.StorageRackId,
+        },
         Overrides = new DiskOverrides(
             declaration.MediaType?.ToEngine(),
             declaration.BusType?.ToEngine(),

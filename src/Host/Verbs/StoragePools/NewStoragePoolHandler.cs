@@ -46,6 +46,7 @@ internal sealed class NewStoragePoolHandler(HostServices services) : VerbHandler
         {
             FriendlyName = request.FriendlyName!, Slabs = new SlabGeometry(SlabGeometry.SmallestSlab),
         };
+        settings = FaultDomainParameters.WithDefaults(settings, request.FaultDomainAwarenessDefault, request.EnclosureAwareDefault);
         return PoolSettings.WithWriteCache(settings, request.WriteCacheSizeDefault, request.AutoWriteCacheSize) with
         {
             ProvisioningTypeDefault = PoolSettings.Provisioning(request.ProvisioningTypeDefault) ?? settings.ProvisioningTypeDefault,

@@ -46,7 +46,9 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
     };
 
     private static PoolDescription Change(PoolDescription before, SetStoragePoolRequest request) => Attributes(
-        PoolSettings.WithWriteCache(before, request.WriteCacheSizeDefault, request.AutoWriteCacheSize), request);
+        PoolSettings.WithWriteCache(
+            FaultDomainParameters.WithDefaults(before, request.FaultDomainAwarenessDefault, request.EnclosureAwareDefault), request.WriteCacheSizeDefault,
+            request.AutoWriteCacheSize), request);
 
     private static PoolDescription Attributes(PoolDescription settings, SetStoragePoolRequest request) => settings with
     {

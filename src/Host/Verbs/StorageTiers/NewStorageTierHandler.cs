@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
@@ -40,5 +41,7 @@ internal sealed class NewStorageTierHandler(HostServices services) : VerbHandler
         Interleave = request.Interleave is { } strip ? Amount.Bytes(strip, nameof(request.Interleave), StorageErrors.InterleaveRange) : null,
         ProvisioningType = PoolSettings.Provisioning(request.ProvisioningType, nameof(request.ProvisioningType)),
         Description = request.Description,
+        FaultDomainAwareness = (FaultDomainLevel?)request.FaultDomainAwareness,
+        ColumnIsolation = (FaultDomainLevel?)request.ColumnIsolation,
     };
 }

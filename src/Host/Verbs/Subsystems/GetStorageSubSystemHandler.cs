@@ -12,7 +12,7 @@ internal sealed class GetStorageSubSystemHandler(HostServices services)
         GetStorageSubSystemRequest request, ReplyBuilder<StorageSubSystemInfo> reply, CancellationToken cancellation)
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        bool isMeant = request.StorageFaultDomain is { } disk ? all.Disks.One(disk) is not null
+        bool isMeant = request.StorageFaultDomain is { } domain ? all.FaultDomains.One(domain) is not null
             : request.StoragePool is { } pool ? all.Pools.One(pool) is not null
             : request.VirtualDisk is { } virtualDisk ? all.VirtualDisks.One(virtualDisk) is not null
             : LocalSubsystem.Selector.Select(request.FriendlyName, request.UniqueId, request.Name, null, reply.Fail).Count > 0;

@@ -19,7 +19,8 @@ internal sealed class GetVirtualDiskSupportedSizeHandler(HostServices services)
             await reply.TryAsync(async () =>
             {
                 string layout = Named(request, pool) ?? pool.Concrete.Description.ResiliencySettingNameDefault;
-                SupportedSize size = await services.Subsystem.Placements.SupportedSizeAsync(pool.Id, layout).ConfigureAwait(false);
+                SupportedSize size = await services.Subsystem.Placements.SupportedSizeAsync(
+                    pool.Id, layout, (Engine.Formats.FaultDomainLevel?)request.FaultDomainAwareness).ConfigureAwait(false);
                 reply.Add(new SupportedSizeInfo
                 {
                     VirtualDiskSizeMin = (ulong)size.Min, VirtualDiskSizeMax = (ulong)size.Max, VirtualDiskSizeDivisor = (ulong)size.Divisor,

@@ -61,6 +61,9 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         AutoWriteCacheSize = request.AutoWriteCacheSize,
         CachePool = request.CachePool is { } name ? CachePool(all, name) : null,
         MediaType = request.MediaType?.ToEngine(),
+        FaultDomainAwareness = FaultDomainParameters.Level(
+            request.FaultDomainAwareness, request.IsEnclosureAware, nameof(request.FaultDomainAwareness), nameof(request.IsEnclosureAware)),
+        ColumnIsolation = (Engine.Formats.FaultDomainLevel?)request.ColumnIsolation,
         Tiers = TierParameters.Read(all, pool, request),
         SliceSize = request.SliceSize is { } slice ? Amount.Bytes(slice, nameof(request.SliceSize), StorageErrors.InvalidParameter) : null,
         PhysicalDisks = Disks(all, request),
@@ -83,7 +86,7 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
     private static Guid[] Disks(Catalogue all, NewVirtualDiskRequest request)
     {
         Guid[]? named = request.PhysicalDisksToUse is { } disks ? PoolMembers.Read(all, disks) : null;
-        Guid[]? domains = request.StorageFaultDomainsToUse is { } others ? PoolMembers.Read(all, others) : null;
+        Guid[]? domains = request.StorageFaultDomainsToUse is { } others ? PoolMembers.In(all, others) : null;
         if (named is null || domains is null)
         {
             return named ?? domains ?? [];

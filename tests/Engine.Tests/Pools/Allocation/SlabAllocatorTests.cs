@@ -59,6 +59,84 @@ public sealed class SlabAllocatorTests
         Assert.True(rows > 1000);
     }
 
+    // On random pools with enclosures: a degraded row keeps copies of a column in different ones, a copy of each column stays, and where disks that stay
+    // suffice for a row, it has no other.
+    [Fact]
+    public void A_degraded_row_keeps_to_fault_domains()
+    {
+        Random random = new(4);
+        int rows = 0;
+        for (int i = 0; i < Cases / 10; i++)
+        {
+            PoolState state = StateOf([.. Enumerable.Range(0, 2 + random.Next(10)).Select(_ => random.Next(4))]);
+            foreach (DiskNumber number in state.Disks.Keys.ToArray())
+            {
+                (DiskUsage usage, int enclosure) = (random.Next(4) == 0 ? DiskUsage.Retired : DiskUsage.AutoSelect, random.Next(-1, 4));
+                state = Change(state, number.Value, disk => disk with { Usage = usage, EnclosureNumber = enclosure });
+            }
+
+            HashSet<DiskNumber> away = [.. state.Disks.Keys.Where(_ => random.Next(3) == 0)];
+            SlabAllocator allocator = new(() => state, number => !away.Contains(number));
+            (int columns, int copies) = (1 + random.Next(3), 2 + random.Next(2));
+            AllocationPreferences preferences = new() { FaultDomainAwareness = FaultDomainLevel.StorageEnclosure };
+            bool isWhole = allocator.LargestRowCount(columns, copies, preferences) > 0;
+            bool found = allocator.TryReserveDegradedRow(columns, copies, preferences, out SlabRef[] row);
+            Assert.True(found || !isWhole);
+            if (found)
+            {
+                rows++;
+                CheckDomains(state, row, columns, copies, preferences);
+                Assert.All(row.Chunk(copies), column => Assert.Contains(column, Stays));
+                Assert.True(!isWhole || Array.TrueForAll(row, Stays));
+            }
+
+            bool Stays(SlabRef slab) => !away.Contains(slab.Disk) && state.Disk(slab.Disk)!.Description.Usage != DiskUsage.Retired;
+        }
+
+        Assert.True(rows > 1000);
+    }
+
+    // What a degraded row leaves out is left out for a reason: as many columns as have a disk that stays could be dealt, in every way that is tried.
+    [Theory]
+    [InlineData(2, "S S|a a", true)]
+    [InlineData(2, "S a|S a", true)]
+    [InlineData(2, "S S|S a", true)]
+    [InlineData(3, "S S a|a a S", true)]
+    [InlineData(3, "S S a|S a|a", true)]
+    [InlineData(2, "S a|a a", false)]
+    public void A_degraded_row_is_found_where_there_is_one(int columns, string enclosures, bool isFound)
+    {
+        string[] domains = enclosures.Split('|');
+        (string Kind, int Enclosure)[] disks = [.. domains.SelectMany(static (domain, i) => domain.Split(' ').Select(kind => (kind, i)))];
+        PoolState state = StateOf([.. disks.Select(static _ => 1)]);
+        for (int i = 0; i < disks.Length; i++)
+        {
+            int enclosure = disks[i].Enclosure;
+            state = Change(state, i + 1, disk => disk with { EnclosureNumber = enclosure });
+        }
+
+        SlabAllocator allocator = new(() => state, number => disks[number.Value - 1].Kind == "S");
+        AllocationPreferences preferences = new() { FaultDomainAwareness = FaultDomainLevel.StorageEnclosure };
+        Assert.Equal(isFound, allocator.TryReserveDegradedRow(columns, 2, preferences, out _));
+    }
+
+    [Fact]
+    public void A_run_keeps_its_copies_in_different_enclosures()
+    {
+        PoolState state = StateOf([9, 8, 7, 2]);
+        state = Change(Change(Change(state, 1, In(1)), 2, In(1)), 3, In(1));
+        state = Change(state, 4, In(2));
+        SlabAllocator allocator = new(() => state, static _ => true);
+        AllocationPreferences log = new() { Purpose = AllocationPurpose.Log, FaultDomainAwareness = FaultDomainLevel.StorageEnclosure };
+        Assert.Equal(2, allocator.LargestRunCount(2, log));
+        Assert.True(allocator.TryReserveRun(2, 2, log, out SlabRef[][] rows, out _));
+        Assert.All(rows, static row => Assert.Equal([1, 4], row.Select(static slab => (int)slab.Disk.Value)));
+        Assert.False(allocator.TryReserveRun(2, 1, log, out _, out string reason));
+        Assert.Equal("It needs 2 disks with 1 free slabs each in different fault domains (StorageEnclosure); 1 are there.", reason);
+
+        static Func<DiskDescription, DiskDescription> In(int enclosure) => disk => disk with { EnclosureNumber = enclosure };
+    }
+
     [Fact]
     public void Rows_spread_over_all_disks()
     {
@@ -174,13 +252,12 @@ public sealed class SlabAllocatorTests
             Media = random.Next(4) == 0 ? MediaType.SSD : null,
             AllowedDisks = random.Next(6) == 0 ? [new DiskNumber(1), new DiskNumber(2), new DiskNumber(3)] : [],
             ExcludedDisks = random.Next(6) == 0 ? [new DiskNumber((ushort)random.Next(1, 4))] : [],
-            FaultDomainAwareness = random.Next(3) switch
-            {
-                0 => FaultDomainLevel.StorageEnclosure, 1 => FaultDomainLevel.StorageRack, _ => FaultDomainLevel.PhysicalDisk,
-            },
+            FaultDomainAwareness = RandomLevel(random),
+            ColumnIsolation = random.Next(3) == 0 ? RandomLevel(random) : FaultDomainLevel.PhysicalDisk,
         };
         int columns = random.Next(1, 4);
         int copies = random.Next(1, 4);
+        preferences = preferences with { PositionsPerDomain = copies == 1 && random.Next(2) == 0 ? random.Next(1, 3) : 0 };
         long foretold = allocator.LargestRowCount(columns, copies, preferences);
         List<SlabRef[]> rows = [];
         while (allocator.TryReserveRow(columns, copies, preferences, out SlabRef[] row, out string reason))
@@ -196,9 +273,14 @@ public sealed class SlabAllocatorTests
         Assert.Equal(foretold, allocator.LargestRowCount(columns, copies, preferences));
     }
 
+    private static FaultDomainLevel RandomLevel(Random random) => random.Next(3) switch
+    {
+        0 => FaultDomainLevel.StorageEnclosure, 1 => FaultDomainLevel.StorageRack, _ => FaultDomainLevel.PhysicalDisk,
+    };
+
     private static PoolState RandomState(Random random, out DiskNumber missing)
     {
-        int disks = random.Next(1, 7);
+        int disks = random.Next(1, 10);
         PoolState state = StateOf([.. Enumerable.Range(0, disks).Select(_ => random.Next(6))]);
         for (int disk = 1; disk <= disks; disk++)
         {
@@ -207,6 +289,7 @@ public sealed class SlabAllocatorTests
                 Usage = random.Next(3) == 0 ? (DiskUsage)random.Next(1, 6) : DiskUsage.AutoSelect,
                 MediaTypeCode = (ushort)(random.Next(4) == 0 ? MediaType.HDD : MediaType.SSD),
                 FaultDomainPath = random.Next(8) == 0 ? "" : FaultDomains.Path(rack: $"r{random.Next(2)}", enclosure: $"e{random.Next(3)}"),
+                EnclosureNumber = random.Next(-1, 2),
             });
         }
 
@@ -231,6 +314,20 @@ public sealed class SlabAllocatorTests
             Assert.DoesNotContain(slab.Disk, preferences.ExcludedDisks);
         }
 
+        CheckDomains(state, row, columns, copies, preferences);
+    }
+
+    private static void CheckDomains(PoolState state, SlabRef[] row, int columns, int copies, AllocationPreferences preferences)
+    {
+        foreach (FaultDomainLevel level in (FaultDomainLevel[])[preferences.FaultDomainAwareness, preferences.ColumnIsolation])
+        {
+            Assert.All(row, slab => Assert.NotEqual("", FaultDomains.DomainOf(state.Disks[slab.Disk].Description, level)));
+        }
+
+        Assert.Equal(row.Length, row.Select(slab => FaultDomains.DomainOf(state.Disks[slab.Disk].Description, preferences.ColumnIsolation)).Distinct().Count());
+        int most = row.GroupBy(slab => FaultDomains.DomainOf(state.Disks[slab.Disk].Description, preferences.FaultDomainAwareness))
+            .Max(static domain => domain.Count());
+        Assert.True(preferences.PositionsPerDomain == 0 || most <= preferences.PositionsPerDomain);
         for (int column = 0; column < columns; column++)
         {
             IEnumerable<string> domains = Enumerable.Range(0, copies)
