@@ -27,6 +27,9 @@ internal sealed class FirstWrites
 
     internal bool IsKept => _journal is not null;
 
+    /// <summary>Most blocks that one write may record.</summary>
+    internal int BlocksMax => _journal is { } journal ? journal.Capacity / FirstWriteJournal.SlotsPerRecord : int.MaxValue;
+
     /// <summary>Number of the active half; 0 without a journal. While it stays the same, no flush has cleared a record.</summary>
     internal uint Generation => _journal?.Generation ?? 0;
 
@@ -96,7 +99,7 @@ internal sealed class FirstWrites
     {
         FirstWriteJournal journal = new(memory);
         int needed = shape.Parities == 0 ? Math.Min(shape.PageSpan, shape.Interleave) / BlockSize * FirstWriteJournal.SlotsPerRecord
-            : shape.Columns * Math.Min(ParityWrites.StripMax, shape.Interleave) / BlockSize * FirstWriteJournal.SlotsPerRecord;
+            : shape.Columns * FirstWriteJournal.SlotsPerRecord;
         return journal.Capacity >= needed ? journal
             : throw new ArgumentException($"A first-write journal of {journal.Capacity} slots a half: a write takes up to {needed}.", nameof(memory));
     }

@@ -173,7 +173,7 @@ public sealed class PoolWorld : ISimWorld
     /// </summary>
     public async LaneTask<Pool> CreatePool()
     {
-        int journals = HasCache && _ownerDisks == Disks.Length ? _spec!.NumberOfDataCopies : 0;
+        int journals = HasCache && _ownerDisks == Disks.Length ? _spec!.CacheCopies : 0;
         if (_ownerDisks < Disks.Length)
         {
             CachePool = await Pool.Create(

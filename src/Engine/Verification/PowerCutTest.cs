@@ -93,7 +93,7 @@ public sealed class PowerCutTest
         }
 
         _judge.Prepare(_world);
-        _oracle = new BlockOracle(_layout.SizeBytes);
+        _oracle = new BlockOracle(_layout.SizeBytes) { StripeBytes = _layout.Parts[0].Parities > 0 ? _layout.Parts[0].DataColumns * (int)_layout.Interleave : 0 };
         _lastValue = 0;
     }
 
@@ -125,7 +125,7 @@ public sealed class PowerCutTest
     {
         PoolWorld world = _world!;
         VerifiedLoad load = new(
-            world, _oracle, _layout.SizeBytes, _layout.NumberOfColumns * world.Pool!.Slabs.DataBytes, _layout.LogicalSectorSize, Report)
+            world, _oracle, _layout.SizeBytes, VirtualDiskLayout.ShapeOf(world.Pool!, _layout).RowSize, _layout.LogicalSectorSize, Report)
         {
             LastValue = _lastValue,
         };

@@ -86,8 +86,8 @@ internal sealed class MetadataRoom(Pool pool)
         PageDemand rings = default;
         foreach (TierDescription part in after.Parts.Where(part => part.LogSpace != SpaceId.None && _state.Space(part.LogSpace) is null))
         {
-            int copies = VirtualDiskLayout.LogCopies(part.NumberOfDataCopies, _state.Disks.Count);
-            rings += PageDemand.OfRows(new RowPages(copies), VirtualDiskLayout.LogRows(pool.Slabs));
+            int copies = VirtualDiskLayout.LogCopies(part.RingCopies, _state.Disks.Count);
+            rings += PageDemand.OfRows(new RowPages(copies), VirtualDiskLayout.LogRows(pool.Slabs, part));
         }
 
         bool hasNewCache = after is { WriteCacheSize: > 0, IsCacheElsewhere: false } && _state.Space(after.CacheSpace) is null;
@@ -113,7 +113,7 @@ internal sealed class MetadataRoom(Pool pool)
             {
                 int positions = part.NumberOfColumns * part.NumberOfDataCopies;
                 RowPages pages = new(positions);
-                long rowSize = part.NumberOfColumns * _slabBytes;
+                long rowSize = VirtualDiskLayout.ShapeOf(state.Pool!.Slabs, disk, part).RowSize;
                 PageDemand full = PageDemand.OfRows(pages, (part.SpaceBytes + rowSize - 1) / rowSize);
                 _rowBytes += Math.Max(0, full.Bytes - (state.Space(part.DataSpace)?.Demand.Bytes ?? 0));
                 _bytesPerSlab = Math.Max(_bytesPerSlab, (double)pages.Bytes(1) / positions);

@@ -19,7 +19,7 @@ internal static class NewDescriptions
         VirtualDiskDescription disk = decided with
         {
             Id = new VirtualDiskId(pool.Environment.Lane.NewGuid()),
-            PhysicalDiskRedundancy = (ushort)(decided.NumberOfDataCopies - 1),
+            PhysicalDiskRedundancy = RedundancyOf(decided.ResiliencySettingName, decided.NumberOfDataCopies, decided.PhysicalDiskRedundancy),
             IsBeingCreated = true,
             CreatedUtcTicks = pool.Environment.Lane.UtcNow.UtcTicks,
         };
@@ -39,6 +39,10 @@ internal static class NewDescriptions
         };
     }
 
+    /// <summary>Disks that may fail: of parity those that it was made for, else one fewer than there are copies.</summary>
+    private static ushort RedundancyOf(string layout, ushort copies, ushort redundancy) =>
+        layout == TierDescription.ParityName ? redundancy : (ushort)(copies - 1);
+
     private static TierDescription DescribeNew(Pool pool, VirtualDiskDescription decided, int index)
     {
         TierDescription tier = decided.Tiers[index];
@@ -50,7 +54,7 @@ internal static class NewDescriptions
     private static TierDescription DescribeNew(Pool pool, TierDescription decided, long spaceBytes) => decided with
     {
         Id = pool.Environment.Lane.NewGuid(),
-        PhysicalDiskRedundancy = (ushort)(decided.NumberOfDataCopies - 1),
+        PhysicalDiskRedundancy = RedundancyOf(decided.ResiliencySettingName, decided.NumberOfDataCopies, decided.PhysicalDiskRedundancy),
         SpaceBytes = spaceBytes,
     };
 

@@ -44,7 +44,7 @@ internal sealed class NewRows
     {
         TierDescription tier = disk.Tiers[index];
         return RoomPlans.HasPages(pool, disk, out reason)
-            && (tier.LogSpace == SpaceId.None || TryReserveLog(pool, index, tier.NumberOfDataCopies, AllocationPreferences.ForLog(tier), out reason))
+            && (tier.LogSpace == SpaceId.None || TryReserveLog(pool, index, tier, out reason))
             && TryReserveData(pool, disk, index, RowsAtOnce(pool, disk, tier), out reason);
     }
 
@@ -55,7 +55,7 @@ internal sealed class NewRows
         for (int i = 0; i < disk.Parts.Length; i++)
         {
             TierDescription part = disk.Parts[i];
-            if (part.LogSpace != SpaceId.None && !TryReserveLog(pool, i, part.NumberOfDataCopies, AllocationPreferences.ForLog(part), out reason))
+            if (part.LogSpace != SpaceId.None && !TryReserveLog(pool, i, part, out reason))
             {
                 return false;
             }
@@ -64,12 +64,13 @@ internal sealed class NewRows
         return disk.IsCacheElsewhere || TryReserveCache(pool, disk, disk.WriteCacheSize, out reason);
     }
 
-    /// <summary>The log of a part with so many copies of its data.</summary>
-    internal bool TryReserveLog(Pool pool, int part, int copies, AllocationPreferences preferences, out string reason)
+    /// <summary>The log of a part of a virtual disk.</summary>
+    internal bool TryReserveLog(Pool pool, int index, TierDescription part, out string reason)
     {
         int present = pool.State.Disks.Keys.Count(number => pool.Disk(number) is not null);
         return TryReserveRun(
-            pool, preferences, VirtualDiskLayout.LogCopies(copies, present), VirtualDiskLayout.LogRows(pool.Slabs), Part(part).Log, out reason);
+            pool, AllocationPreferences.ForLog(part), VirtualDiskLayout.LogCopies(part.RingCopies, present), VirtualDiskLayout.LogRows(pool.Slabs, part),
+            Part(index).Log, out reason);
     }
 
     /// <summary>A write cache of so many bytes a copy, whole slabs.</summary>

@@ -41,7 +41,7 @@ internal static class RoomPlans
     internal static long LargestRowCountOfMetadata(Pool pool, VirtualDiskDescription decided, long most)
     {
         VirtualDiskDescription disk = NewDescriptions.Describe(pool, decided);
-        long rowSize = disk.NumberOfColumns * pool.Slabs.DataBytes;
+        long rowSize = VirtualDiskLayout.ShapeOf(pool, disk).RowSize;
         return new MetadataRoom(pool).Largest(most, rows => disk with { SizeBytes = rows * rowSize });
     }
 
@@ -141,7 +141,7 @@ internal static class RoomPlans
         VirtualDiskDescription after = NewDescriptions.WithTier(disk, tier, disks);
         int rank = after.RankOf(tier.Number);
         NewRows log = new();
-        bool hasLog = tier.LogSpace == SpaceId.None || log.TryReserveLog(pool, rank, tier.NumberOfDataCopies, AllocationPreferences.ForLog(tier), out _);
+        bool hasLog = tier.LogSpace == SpaceId.None || log.TryReserveLog(pool, rank, tier, out _);
         long rows = !hasLog ? -1 : disk.ProvisioningType == ProvisioningType.Fixed ? RowsFor(pool, after, rank) : long.MaxValue;
         log.Release(pool);
         return LargestSize(pool, after, rank, rows, hasHeat: true);

@@ -13,13 +13,23 @@ namespace TierSpaces.Engine.VirtualDisks;
 public static class VirtualDiskLayout
 {
     private const long LogBytes = 4 << 20;
+    private const int LogBlocksMax = 4096;
+    private const int ParityJournalBlocksMax = 16384;
     private const int SpareSlots = 4;
     private const int HeatBytesPerSlice = 9;   // 4 bytes, in two areas, and what goes round them
 
-    /// <summary>Slabs on each log copy that a disk with this slab size needs.</summary>
-    public static int LogRows(SlabGeometry slabs) => (int)Math.Max(1, LogBytes / slabs.DataBytes);
+    /// <summary>Slabs on each log copy that a part of a virtual disk with this slab size needs. With parity its journal is behind the log.</summary>
+    public static int LogRows(SlabGeometry slabs, TierDescription part) => (int)Math.Max(1, (part.Parities > 0 ? 2 : 1) * LogBytes / slabs.DataBytes);
 
-    /// <summary>Copies of the integrity log: as the space has, and at least two where the pool has two disks.</summary>
+    /// <summary>Blocks of 4 KiB of a ring with so many slabs that are the integrity log, and those that are the parity journal.</summary>
+    internal static (int Log, int Parity) RingBlocks(int slabs, in SpaceShape shape)
+    {
+        long blocks = (long)slabs * shape.SlabSize / SpaceShape.BlockSize;
+        int log = (int)Math.Min(LogBlocksMax, shape.Parities > 0 ? blocks / 2 : blocks);
+        return (log, shape.Parities > 0 ? (int)Math.Min(ParityJournalBlocksMax, blocks - log) : 0);
+    }
+
+    /// <summary>Copies of the integrity log: one more than disks may fail, and at least two where the pool has two disks.</summary>
     public static int LogCopies(int copies, int disks) => Math.Max(copies, Math.Min(2, disks));
 
     internal static bool HasLog(ChecksumKind checksum, int copies) => checksum == ChecksumKind.CRC32C || copies > 1;
@@ -28,8 +38,12 @@ public static class VirtualDiskLayout
     public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk) => ShapeOf(pool, disk, disk.Parts[0]);
 
     /// <summary>The layout of a part of a virtual disk.</summary>
-    public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk, TierDescription part) => new(
-        part.NumberOfColumns, part.NumberOfDataCopies, (int)part.Interleave, (int)pool.Slabs.DataBytes, disk.Checksum == ChecksumKind.CRC32C);
+    public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk, TierDescription part) => ShapeOf(pool.Slabs, disk, part);
+
+    /// <summary>The layout of a part of a virtual disk on slabs of a size.</summary>
+    internal static SpaceShape ShapeOf(in SlabGeometry slabs, VirtualDiskDescription disk, TierDescription part) => new(
+        part.NumberOfColumns, part.NumberOfDataCopies, (int)part.Interleave, (int)slabs.DataBytes, disk.Checksum == ChecksumKind.CRC32C,
+        part.Parities);
 
     /// <summary>Length of the space of a tier: its size, its reserve, and the rest of its last row; bytes.</summary>
     /// <param name="rowSize">Bytes of a row of its space.</param>

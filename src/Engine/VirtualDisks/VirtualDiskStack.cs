@@ -14,8 +14,6 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// <summary>Opens virtual disks over an open pool.</summary>
 public static class VirtualDiskStack
 {
-    private const int LogBlocksMax = 4096;
-
     /// <summary>Opens a virtual disk of the pool; its space says in Fault whether it can be used.</summary>
     public static async LaneTask<OpenVirtualDisk> Open(Pool pool, VirtualDiskId id)
     {
@@ -60,18 +58,22 @@ public static class VirtualDiskStack
     {
         SpaceShape shape = VirtualDiskLayout.ShapeOf(pool, disk, part);
         PoolSpaceHost host = new(pool, disk.Id, part);
+        IReadOnlyList<IReadOnlyList<SlabPlace>> logCopies = shape.HasLog ? CacheStack.CopiesOf(pool, pool.State.Space(part.LogSpace)!) : [];
+        (int logBlocks, int parityBlocks) = VirtualDiskLayout.RingBlocks(logCopies.Count > 0 ? logCopies[0].Count : 0, shape);
         SpaceOptions options = new()
         {
             Space = part.DataSpace.Value,
             PoolTag = BitConverter.ToUInt64(pool.Id.Value.ToByteArray()),
             Shape = shape,
+            Resiliency = part.Parities > 0 ? LayoutDescriptor.Parity : LayoutDescriptor.Mirror,
             Length = part.SpaceBytes,
             IsThin = disk.ProvisioningType == ProvisioningType.Thin,
             Rows = [.. pool.State.Space(part.DataSpace)!.EnumerateRows().Select(row => RowOf(pool, row.Index, row.Row))],
-            LogCopies = shape.HasLog ? CacheStack.CopiesOf(pool, pool.State.Space(part.LogSpace)!) : [],
+            LogCopies = logCopies,
             StaleLogCopies = shape.HasLog ? CacheStack.StaleCopiesOf(pool.State.Space(part.LogSpace)!) : 0,
             LogOwner = OwnerOf(pool, part.LogSpace),
-            LogBlocksMax = LogBlocksMax,
+            LogBlocksMax = logBlocks,
+            ParityJournalBlocks = parityBlocks,
             HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
             FirstWriteJournal = shape.Checksums
                 ? pool.Environment.HostState.MapMemory(JournalName(pool, part.DataSpace), pool.Environment.FirstWriteJournalBytes) : null,

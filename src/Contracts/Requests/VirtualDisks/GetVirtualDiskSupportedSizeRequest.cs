@@ -9,7 +9,7 @@ public sealed record GetVirtualDiskSupportedSizeRequest : StorageRequest<Support
         Pipeline = PipelineBinding.ByPropertyName, Aliases = "FriendlyName")]
     public string[]? StoragePoolFriendlyName { get; init; }
 
-    [VerbParameter("Simple, Mirror or Parity.", Pipeline = PipelineBinding.ByPropertyName, Aliases = "Name", Suggestions = "Simple, Mirror")]
+    [VerbParameter("Simple, Mirror or Parity.", Pipeline = PipelineBinding.ByPropertyName, Aliases = "Name", Suggestions = "Simple, Mirror, Parity")]
     public string? ResiliencySettingName { get; init; }
 
     [VerbParameter(

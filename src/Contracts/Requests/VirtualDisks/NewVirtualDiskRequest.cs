@@ -33,7 +33,7 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     [VerbParameter("Describes the usage when it is Other.", Aliases = "VirtualDiskOtherUsageDescription")]
     public string? OtherUsageDescription { get; init; }
 
-    [VerbParameter("Simple, Mirror or Parity.", Suggestions = "Simple, Mirror")]
+    [VerbParameter("Simple, Mirror or Parity.", Suggestions = "Simple, Mirror, Parity")]
     public string? ResiliencySettingName { get; init; }
 
     [VerbParameter("Size in bytes; KB, MB, GB, TB and PB are accepted. Rounded up to whole rows.", Kind = ParameterKind.Size)]
@@ -76,7 +76,7 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     [VerbParameter("Columns that data is striped over.")]
     public ushort? NumberOfColumns { get; init; }
 
-    [VerbParameter("Chooses the number of columns from the disks that are there, at most 8.")]
+    [VerbParameter("Chooses the number of columns from the disks that are there, at most 8; 17 with Parity that survives two disks.")]
     public bool AutoNumberOfColumns { get; init; }
 
     [VerbParameter(

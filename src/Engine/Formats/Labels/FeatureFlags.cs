@@ -18,8 +18,11 @@ public readonly record struct FeatureFlags(uint Compatible, uint ReadOnlyCompati
     /// </summary>
     public const uint FaultDomainsFeature = 1;
 
+    /// <summary>Incompatible: a virtual disk has parity. A release that does not know it would read its columns of parity as data.</summary>
+    public const uint ParityFeature = 2;
+
     private const uint KnownReadOnlyCompatible = 0;
-    private const uint KnownIncompatible = FaultDomainsFeature;
+    private const uint KnownIncompatible = FaultDomainsFeature | ParityFeature;
 
     /// <summary>Reason why this release must not open the pool, or empty when it may.</summary>
     public string UnsupportedReason

@@ -127,8 +127,8 @@ public sealed record VirtualDiskDescription
     public IEnumerable<SpaceId> Spaces => Parts.SelectMany(static part => new[] { part.DataSpace, part.LogSpace })
         .Append(IsCacheElsewhere ? SpaceId.None : CacheSpace).Where(static space => space != SpaceId.None);
 
-    /// <summary>Copies of its write cache: as many as the part that is copied most has.</summary>
-    public ushort CacheCopies => Parts.Max(static part => part.NumberOfDataCopies);
+    /// <summary>Copies of its write cache: as many as the part with the most redundancy needs.</summary>
+    public ushort CacheCopies => Parts.Max(static part => part.RingCopies);
 
     private TierDescription Whole => new()
     {

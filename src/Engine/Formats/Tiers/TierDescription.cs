@@ -61,6 +61,18 @@ public sealed record TierDescription
     /// <summary>Space of its integrity log; none without one.</summary>
     public SpaceId LogSpace { get; init; }
 
+    /// <summary>Name of the layout with parity.</summary>
+    public const string ParityName = "Parity";
+
+    /// <summary>Columns of parity among its columns; 0: simple or mirror.</summary>
+    public int Parities => ResiliencySettingName == ParityName ? PhysicalDiskRedundancy : 0;
+
+    /// <summary>Columns of data.</summary>
+    public int DataColumns => NumberOfColumns - Parities;
+
+    /// <summary>Copies of its integrity log and of a write cache in front of it: as many as disks may fail, and one more.</summary>
+    public ushort RingCopies => (ushort)(NumberOfDataCopies + Parities);
+
     internal void Encode(ByteWriter to)
     {
         to.Guid(Id);

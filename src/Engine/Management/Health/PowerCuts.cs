@@ -98,6 +98,12 @@ public static class PowerCuts
     /// </summary>
     private static int DisksFor(VirtualDiskRequest layout)
     {
+        if (string.Equals(layout.ResiliencySettingName, TierDescription.ParityName, StringComparison.OrdinalIgnoreCase))
+        {
+            int parities = Math.Clamp(layout.PhysicalDiskRedundancy ?? 1, 1, 2);
+            return Math.Max(layout.NumberOfColumns ?? (parities == 1 ? 3 : 7), (2 * parities) + 1);
+        }
+
         bool isSimple = string.Equals(layout.ResiliencySettingName, "Simple", StringComparison.OrdinalIgnoreCase)
             || (layout.ResiliencySettingName is null && (layout.NumberOfDataCopies == 1 || layout.PhysicalDiskRedundancy == 0));
         int copies = isSimple ? 1 : Math.Clamp(layout.NumberOfDataCopies ?? ((layout.PhysicalDiskRedundancy ?? 1) + 1), 2, 3);

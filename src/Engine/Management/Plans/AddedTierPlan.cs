@@ -70,7 +70,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
     // A write cache has as many copies as the tier that is copied most, and keeps them as long as it is there.
     private void RequireCopiesOfCache(TierDescription spec)
     {
-        if (disk.CacheSpace != SpaceId.None && spec.NumberOfDataCopies > disk.CacheCopies)
+        if (disk.CacheSpace != SpaceId.None && spec.RingCopies > disk.CacheCopies)
         {
             throw new ManagementException(
                 ManagementError.InvalidParameter,

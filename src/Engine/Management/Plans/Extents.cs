@@ -3,6 +3,7 @@ using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.Resiliency.Layouts;
+using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
@@ -11,17 +12,19 @@ internal static class Extents
 {
     /// <summary>Returns the extents of the data of a virtual disk.</summary>
     internal static IEnumerable<PhysicalExtent> Of(Pool pool, VirtualDiskDescription disk) => disk.Parts.SelectMany(part =>
-        Of(pool, disk, part.DataSpace).Select(extent => extent with { Tier = disk.IsTiered ? part.Id : null }));
+        Of(pool, disk, part.DataSpace, LayoutOf(pool, disk, part)).Select(extent => extent with { Tier = disk.IsTiered ? part.Id : null }));
 
-    /// <summary>Returns the extents of one space of a virtual disk.</summary>
-    internal static IEnumerable<PhysicalExtent> Of(Pool pool, VirtualDiskDescription disk, SpaceId id)
+    /// <summary>Returns the extents of a ring of a virtual disk.</summary>
+    internal static IEnumerable<PhysicalExtent> Of(Pool pool, VirtualDiskDescription disk, SpaceId ring) =>
+        pool.State.Space(ring) is { } space ? Of(pool, disk, ring, RingOf(pool, space.Description.Copies)) : [];
+
+    private static IEnumerable<PhysicalExtent> Of(Pool pool, VirtualDiskDescription disk, SpaceId id, ILayout layout)
     {
         if (pool.State.Space(id) is not { } space)
         {
             yield break;
         }
 
-        ILayout layout = LayoutOf(pool, space.Description.Columns, space.Description.Copies);
         foreach ((int index, RowState row) in space.EnumerateRows())
         {
             for (int position = 0; position < space.Description.Positions; position++)
@@ -36,18 +39,21 @@ internal static class Extents
 
     /// <summary>Returns the extents of rows that a part of a virtual disk would be given.</summary>
     internal static PhysicalExtent[] PlaceIn(Pool pool, VirtualDiskDescription disk, TierDescription part, List<RowMapping> rows, int first) =>
-        Array.ConvertAll(Place(pool, disk, rows, first, part.NumberOfDataCopies), extent => extent with { Tier = disk.IsTiered ? part.Id : null });
+        Array.ConvertAll(Place(pool, disk, rows, first, LayoutOf(pool, disk, part)), extent => extent with { Tier = disk.IsTiered ? part.Id : null });
 
-    /// <summary>Returns the extents of rows that a virtual disk would be given.</summary>
-    internal static PhysicalExtent[] Place(Pool pool, VirtualDiskDescription disk, List<RowMapping> rows, int first, int copies)
-    {
-        ILayout? layout = rows.Count == 0 ? null : LayoutOf(pool, rows[0].Sources.Length / copies, copies);
-        return [.. rows.SelectMany((row, index) => Enumerable.Range(0, row.Sources.Length).Select(position =>
-            One(pool, disk.Id, row.Sources[position], PositionPlace.Of(layout!, first + index, position))))];
-    }
+    /// <summary>Returns the extents of rows that a ring of a virtual disk would be given.</summary>
+    internal static PhysicalExtent[] PlaceRing(Pool pool, VirtualDiskDescription disk, List<RowMapping> rows) =>
+        rows.Count == 0 ? [] : Place(pool, disk, rows, 0, RingOf(pool, rows[0].Sources.Length));
 
-    private static ILayout LayoutOf(Pool pool, int columns, int copies) =>
-        LayoutDescriptor.Mirror.Layout(new SpaceShape(columns, copies, (int)pool.Slabs.DataBytes, (int)pool.Slabs.DataBytes, Checksums: true));
+    private static PhysicalExtent[] Place(Pool pool, VirtualDiskDescription disk, List<RowMapping> rows, int first, ILayout layout) =>
+        [.. rows.SelectMany((row, index) => Enumerable.Range(0, row.Sources.Length).Select(position =>
+            One(pool, disk.Id, row.Sources[position], PositionPlace.Of(layout, first + index, position))))];
+
+    private static ILayout LayoutOf(Pool pool, VirtualDiskDescription disk, TierDescription part) =>
+        (part.Parities > 0 ? LayoutDescriptor.Parity : LayoutDescriptor.Mirror).Layout(VirtualDiskLayout.ShapeOf(pool, disk, part));
+
+    private static ILayout RingOf(Pool pool, int copies) =>
+        LayoutDescriptor.Mirror.Layout(new SpaceShape(1, copies, (int)pool.Slabs.DataBytes, (int)pool.Slabs.DataBytes, Checksums: true));
 
     private static PhysicalExtent One(Pool pool, VirtualDiskId disk, SlabRef slab, PositionPlace place) => new(
         disk.Value,

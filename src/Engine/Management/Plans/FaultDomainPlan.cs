@@ -53,28 +53,31 @@ internal sealed class FaultDomainPlan(Pool pool, VirtualDiskRequest request)
         pool.EnclosureAwareDefault && pool.FaultDomainAwarenessDefault == FaultDomainLevel.PhysicalDisk
             ? FaultDomainLevel.StorageEnclosure : pool.FaultDomainAwarenessDefault;
 
-    /// <summary>Returns the most columns, up to <paramref name="most"/>, that a mirror on these disks can have; 0: it cannot be.</summary>
-    internal int MostColumns(DomainLevels levels, int copies, DiskNumber[] disks, int most) =>
-        levels.IsByDisk ? most : (int)RowRule.Largest(most, columns => Fits(levels, (int)columns, copies, disks, positionsPerDomain: 0));
+    /// <summary>Returns the most columns, up to <paramref name="most"/>, that a layout on these disks can have; 0: it cannot be.</summary>
+    internal int MostColumns(DomainLevels levels, int copies, DiskNumber[] disks, int most, int parities = 0) =>
+        levels.IsByDisk ? most : (int)RowRule.Largest(most, columns => Fits(levels, (int)columns, copies, disks, parities));
 
-    /// <summary>Refuses a mirror whose rows these disks cannot hold.</summary>
+    /// <summary>Refuses a layout whose rows these disks cannot hold.</summary>
     /// <param name="levels">Its fault domains.</param>
     /// <param name="layout">Its layout.</param>
     /// <param name="columns">Columns that are asked for; null: automatic.</param>
     /// <param name="copies">Copies of the data.</param>
     /// <param name="disks">Disks that it may lie on.</param>
-    internal void Require(DomainLevels levels, string layout, int? columns, int copies, DiskNumber[] disks)
+    /// <param name="parities">Columns of parity; then a domain holds at most so many columns.</param>
+    internal void Require(DomainLevels levels, string layout, int? columns, int copies, DiskNumber[] disks, int parities = 0)
     {
-        if (levels.IsByDisk || Fits(levels, columns ?? 1, copies, disks, positionsPerDomain: 0))
+        if (levels.IsByDisk || Fits(levels, columns ?? 1, copies, disks, parities))
         {
             return;
         }
 
         bool isMoreThanOneColumn = columns > 1;
-        int needed = levels.Isolation > levels.Awareness ? (columns ?? 1) * copies : copies;
+        int needed = levels.Isolation > levels.Awareness ? (columns ?? 1) * copies
+            : parities > 0 ? ((columns ?? 1) + parities - 1) / parities : copies;
         FaultDomainLevel level = levels.Isolation > levels.Awareness ? levels.Isolation : levels.Awareness;
         int found = DomainsOf(disks, level).Length;
-        string shape = $"{layout} with {(copies == 1 ? "1 copy" : $"{copies} copies")}{(isMoreThanOneColumn ? $" and {columns} columns" : "")}";
+        string shape = parities > 0 ? $"{layout} with {columns} columns that survives {(parities == 1 ? "1 disk" : $"{parities} disks")}"
+            : $"{layout} with {(copies == 1 ? "1 copy" : $"{copies} copies")}{(isMoreThanOneColumn ? $" and {columns} columns" : "")}";
         if (found < needed)
         {
             throw new ManagementException(
@@ -83,10 +86,10 @@ internal sealed class FaultDomainPlan(Pool pool, VirtualDiskRequest request)
                 $"Add disks in {needed - found} more, or say where the disks are ({ParameterOf(level)}).");
         }
 
-        int most = MostColumns(levels, copies, disks, LayoutRequest.ColumnsMax);
+        int most = MostColumns(levels, copies, disks, LayoutRequest.ColumnsMax, parities);
         throw new ManagementException(
             isMoreThanOneColumn ? ManagementError.ColumnsRange : ManagementError.NotEnoughPhysicalDisks,
-            $"{levels.Cause}: {shape} needs {(columns ?? 1) * copies} physical disks of which no fault domain holds two copies of a column; "
+            $"{levels.Cause}: {shape} needs {(columns ?? 1) * copies} physical disks of which no fault domain holds {(parities > 0 ? $"more than {parities}" : "two copies of a column")}; "
             + $"the disks that can be used are in {found} fault domains of type {level}, which allow {most} columns.",
             most > 0 ? $"Give at most {most} columns, or add disks where the fewest are." : "Add disks where the fewest are.");
     }

@@ -1,13 +1,14 @@
 using System.Numerics;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Management;
 
 /// <summary>
 /// Layout requested for a virtual disk, a tier or a template; null: decide. Validation errors name parameter, value and range.
 /// </summary>
-/// <param name="Name">Simple or Mirror.</param>
+/// <param name="Name">Simple, Mirror or Parity.</param>
 /// <param name="Copies">Copies of the data.</param>
 /// <param name="Redundancy">Disks that may fail.</param>
 internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Redundancy)
@@ -30,10 +31,23 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
     internal string DecideName(PoolState state)
     {
         string? named = Name ?? (Copies == 1 || Redundancy == 0 ? "Simple" : null);
-        string name = SettingOf(state, named ?? state.Pool!.ResiliencySettingNameDefault).Name;
-        return name != "Parity" ? name : throw new ManagementException(
-            ManagementError.NotSupported, "-ResiliencySettingName Parity is not available; Simple and Mirror are.", "Choose Simple or Mirror.");
+        return SettingOf(state, named ?? state.Pool!.ResiliencySettingNameDefault).Name;
     }
+
+    /// <summary>The name of the layout of a tier.</summary>
+    internal string DecideTierName(PoolState state)
+    {
+        string name = DecideName(state);
+        return name != TierDescription.ParityName ? name : throw new ManagementException(
+            ManagementError.NotSupported, "-ResiliencySettingName Parity is not available for storage tiers; Simple and Mirror are.",
+            "Choose Simple or Mirror, or make a virtual disk without tiers.");
+    }
+
+    /// <summary>Columns of parity of a layout that <see cref="DecideName"/> has decided.</summary>
+    internal int DecideParities(PoolState state, string layout) => layout != TierDescription.ParityName ? 0
+        : Redundancy is null or 1 or 2 ? Redundancy ?? SettingOf(state, layout).PhysicalDiskRedundancyDefault
+        : throw new ManagementException(
+            ManagementError.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy}: not possible with Parity. Valid: 1 and 2.");
 
     /// <summary>Copies of a layout that <see cref="DecideName"/> has decided.</summary>
     internal int DecideCopies(PoolState state, string layout)
@@ -41,6 +55,13 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
         if (layout == "Simple")
         {
             return OfSimple();
+        }
+
+        if (layout == TierDescription.ParityName)
+        {
+            return Copies is null or 1 ? 1 : throw new ManagementException(
+                ManagementError.CopiesRange, $"-NumberOfDataCopies {Copies}: not possible with Parity. Valid: 1.",
+                "Choose Mirror for more copies, or -PhysicalDiskRedundancy 2 for parity that survives two disks.");
         }
 
         if (Copies is < 2 or > 3)
@@ -80,13 +101,14 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
     }
 
     /// <summary>A strip in bytes, unless it is outside its range in this pool.</summary>
-    internal static uint CheckedInterleave(PoolState state, long interleave)
+    internal static uint CheckedInterleave(PoolState state, long interleave, int parities = 0)
     {
         long slab = state.Pool!.Slabs.DataBytes;
-        long max = Math.Min(InterleaveMax, slab);
+        long stripeMax = Math.Min(slab / SpaceShape.RegionsPerSlab, SpaceShape.BlocksPerPage * SpaceShape.BlockSize);   // a stripe is locked and resynced as a whole
+        long max = Math.Min(InterleaveMax, parities > 0 ? stripeMax : slab);
         return interleave >= InterleaveMin && interleave <= max && BitOperations.IsPow2(interleave) ? (uint)interleave : throw new ManagementException(
             ManagementError.InterleaveRange,
-            $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max} (the slab of this pool has {slab} bytes).");
+            $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max}{(parities > 0 ? " with Parity" : "")} (the slab of this pool has {slab} bytes).");
     }
 
     private int OfSimple()

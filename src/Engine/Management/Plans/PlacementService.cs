@@ -94,8 +94,8 @@ public sealed class PlacementService
         NewRows ring = at == managed.Pool ? rows : RemoteRows(at, disk);
         return new VirtualDiskPlacement(
             disk, [.. disk.Parts.SelectMany((part, i) => Extents.PlaceIn(managed.Pool!, disk, part, rows.Part(i).Data, 0))],
-            [.. rows.Parts.SelectMany(part => Extents.Place(managed.Pool!, disk, part.Log, 0, part.Log.Count > 0 ? part.Log[0].Sources.Length : 1))],
-            Extents.Place(at, disk, ring.Cache, 0, disk.CacheCopies)) { Remarks = remarks };
+            [.. rows.Parts.SelectMany(part => Extents.PlaceRing(managed.Pool!, disk, part.Log))],
+            Extents.PlaceRing(at, disk, ring.Cache)) { Remarks = remarks };
     });
 
     /// <summary>The rows that <see cref="VirtualDiskService.ResizeAsync"/> would add.</summary>
@@ -113,7 +113,7 @@ public sealed class PlacementService
 
         int first = (int)(description.SizeBytes / VirtualDiskLayout.ShapeOf(managed.Pool!, description).RowSize);
         return new VirtualDiskPlacement(
-            description with { SizeBytes = size }, Extents.Place(managed.Pool!, description, rows, first, description.NumberOfDataCopies), [], []);
+            description with { SizeBytes = size }, Extents.PlaceIn(managed.Pool!, description, description.Parts[0], rows, first), [], []);
     });
 
     private static NewRows RemoteRows(Pool cachePool, VirtualDiskDescription disk)

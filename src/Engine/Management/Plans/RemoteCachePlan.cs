@@ -91,7 +91,7 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
 
     private long Automatic(VirtualDiskDescription spec)
     {
-        int copies = spec.NumberOfDataCopies;
+        int copies = spec.CacheCopies;
         string what = $"-CachePool '{Name}'";
         WriteCachePlan.RequireDisks(cachePool, spec, what);
         long room = cachePool.Allocator.LargestRunCount(copies, AllocationPreferences.ForCache(spec));

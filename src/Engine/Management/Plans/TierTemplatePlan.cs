@@ -101,7 +101,7 @@ internal static class TierTemplatePlan
 
         bool hasLayout = template.NumberOfDataCopies > 0;
         layoutRequest = hasLayout && layoutRequest.Name is null ? layoutRequest with { Name = template.ResiliencySettingName } : layoutRequest;
-        string layout = layoutRequest.DecideName(state);
+        string layout = layoutRequest.DecideTierName(state);
         bool keepsCopies = hasLayout && layout == template.ResiliencySettingName && layoutRequest is { Copies: null, Redundancy: null };
         int copies = keepsCopies ? template.NumberOfDataCopies : layoutRequest.DecideCopies(state, layout);
         return template with { ResiliencySettingName = layout, NumberOfDataCopies = (ushort)copies, PhysicalDiskRedundancy = (ushort)(copies - 1) };

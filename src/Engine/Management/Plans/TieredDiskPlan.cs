@@ -122,7 +122,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         }
 
         LayoutRequest layoutRequest = LayoutRequestOf(template);
-        string layout = layoutRequest.DecideName(State);
+        string layout = layoutRequest.DecideTierName(State);
         int copies = layoutRequest.DecideCopies(State, layout);
         long interleave = Agreed(template, "Interleave", template.Interleave, request.Interleave) ?? LayoutRequest.SettingOf(State, layout).InterleaveDefault;
         long columns = Agreed(template, "NumberOfColumns", template.NumberOfColumns, request.NumberOfColumns) ?? 0;

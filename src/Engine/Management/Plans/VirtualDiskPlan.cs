@@ -1,7 +1,9 @@
+using System.Numerics;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
@@ -12,7 +14,7 @@ public sealed record VirtualDiskRequest
     /// <summary>Name.</summary>
     public required string FriendlyName { get; init; }
 
-    /// <summary>Simple or Mirror.</summary>
+    /// <summary>Simple, Mirror or Parity.</summary>
     public string? ResiliencySettingName { get; init; }
 
     /// <summary>Size in bytes; null with <see cref="UseMaximumSize"/>.</summary>
@@ -92,6 +94,8 @@ public sealed record VirtualDiskRequest
 internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Pool? cachePool = null)
 {
     internal const int AutoColumnsMax = 8;
+    private const int AutoDualColumnsMin = 7;
+    private const int AutoDualColumnsMax = 17;
 
     private readonly List<string> _remarks = [];
     private readonly FaultDomainPlan _domains = new(pool, request);
@@ -113,11 +117,14 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         string layout = layoutRequest.DecideName(State);
         int copies = layoutRequest.DecideCopies(State, layout);
         DiskNumber[] disks = UsableDisks(request.MediaType);
-        DomainLevels levels = _domains.Decide(layout, copies > 1);
-        int columns = Columns(layout, copies, disks, levels);
-        long interleave = request.Interleave ?? LayoutRequest.SettingOf(State, layout).InterleaveDefault;
-        VirtualDiskDescription spec = Specify(layout, columns, copies, LayoutRequest.CheckedInterleave(State, interleave)) with
+        int parities = layoutRequest.DecideParities(State, layout);
+        RequireChecksums(layout);
+        DomainLevels levels = _domains.Decide(layout, copies > 1 || parities > 0);
+        int columns = parities > 0 ? ParityColumns(parities, disks, levels) : Columns(layout, copies, disks, levels);
+        uint interleave = Interleave(layout, parities);
+        VirtualDiskDescription spec = Specify(layout, columns, copies, interleave) with
         {
+            PhysicalDiskRedundancy = (ushort)(copies - 1 + parities),
             MediaTypeCode = (ushort)(request.MediaType ?? MediaType.Unspecified),
             FaultDomainAwareness = levels.Awareness,
             ColumnIsolation = levels.Isolation,
@@ -210,7 +217,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
             FriendlyName = "size", ResiliencySettingName = setting.Name, UseMaximumSize = true, FaultDomainAwareness = awareness,
         });
         VirtualDiskDescription spec = plan.DecideWhole();   // whatever disks there are of that name
-        long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
+        long row = VirtualDiskLayout.ShapeOf(pool, spec).RowSize;
         return new SupportedSize(row, spec.SizeBytes, row);
     }
 
@@ -237,7 +244,8 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     internal static string DisksToAdd(Pool pool, VirtualDiskDescription disk, long bytes)
     {
         int positions = disk.NumberOfColumns * disk.NumberOfDataCopies;
-        long rows = (bytes + (disk.NumberOfColumns * pool.Slabs.DataBytes) - 1) / (disk.NumberOfColumns * pool.Slabs.DataBytes);
+        long rowSize = VirtualDiskLayout.ShapeOf(pool, disk).RowSize;
+        long rows = (bytes + rowSize - 1) / rowSize;
         long available = pool.Allocator.LargestRowCount(disk.NumberOfColumns, disk.NumberOfDataCopies, AllocationPreferences.For(disk));
         uint slabsEach = Math.Max(1, pool.State.Disks.Values.Min(member => member.Description.SlabCount));
         long missing = Math.Max(1, rows - available) * positions;
@@ -301,6 +309,72 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         return request.NumberOfColumns ?? _domains.MostColumns(levels, copies, usable, most);
     }
 
+    private static string LayoutText(VirtualDiskDescription spec) =>
+        spec.Parts[0].Parities is var parities and > 0 ? $"{parities} of them parity" : $"{spec.NumberOfDataCopies} copies";
+
+    private void RequireChecksums(string layout)
+    {
+        if (layout == TierDescription.ParityName && request.Checksum == ChecksumKind.None)
+        {
+            throw new ManagementException(
+                ManagementError.InvalidParameter,
+                "-Checksum None: not possible with Parity, which decides by checksums what is right after a crash with a physical disk missing. Valid: CRC32C.",
+                "Leave the parameter out.");
+        }
+    }
+
+    /// <summary>The strip. One that only the pool asks for is as large as slabs of the pool allow.</summary>
+    private uint Interleave(string layout, int parities)
+    {
+        long asked = request.Interleave ?? LayoutRequest.SettingOf(State, layout).InterleaveDefault;
+        long most = request.Interleave is null && parities > 0 ? pool.Slabs.DataBytes / SpaceShape.RegionsPerSlab : asked;
+        return LayoutRequest.CheckedInterleave(State, Math.Min(asked, most), parities);
+    }
+
+    // One parity: 3 to 8 columns by itself; two: 7 to 17, as in Windows. On request as few as two columns of data.
+    private int ParityColumns(int parities, DiskNumber[] usable, DomainLevels levels)
+    {
+        int auto = parities == 1 ? 3 : AutoDualColumnsMin;
+        LayoutRequest.CheckColumns(request.NumberOfColumns, min: parities + 2);
+        if (request is { AutoNumberOfColumns: true, NumberOfColumns: not null })
+        {
+            throw new ManagementException(
+                ManagementError.ColumnsRange, $"-NumberOfColumns {request.NumberOfColumns} contradicts -AutoNumberOfColumns.", "Give one of them.");
+        }
+
+        int needed = request.NumberOfColumns ?? auto;
+        string shape = $"Parity that survives {(parities == 1 ? "1 disk" : $"{parities} disks")}";
+        if (usable.Length < needed)
+        {
+            bool hasFewer = request.NumberOfColumns is not null || usable.Length >= parities + 2;
+            throw new ManagementException(
+                request.NumberOfColumns is null ? ManagementError.NotEnoughPhysicalDisks : ManagementError.ColumnsRange,
+                $"{(request.NumberOfColumns is { } given ? $"-NumberOfColumns {given} of {shape}" : shape)} needs {needed} physical disks; {usable.Length} can be used.",
+                $"Add {needed - usable.Length} disks{(hasFewer && usable.Length >= parities + 2 ? $", or give -NumberOfColumns {parities + 2} to {usable.Length}" : "")}.");
+        }
+
+        _domains.Require(levels, shape, needed, 1, usable, parities);
+        int setting = request.AutoNumberOfColumns ? 0 : LayoutRequest.SettingOf(State, TierDescription.ParityName).NumberOfColumnsDefault;
+        int most = Math.Min(usable.Length, setting >= parities + 2 ? setting : parities == 1 ? AutoColumnsMax : AutoDualColumnsMax);
+        int columns = request.NumberOfColumns ?? _domains.MostColumns(levels, 1, usable, most, parities);
+        RemarkOnStripe(columns, parities);
+        return columns;
+    }
+
+    /// <summary>Requests of programs are powers of two long: only stripes that are so are written whole by them.</summary>
+    private void RemarkOnStripe(int columns, int parities)
+    {
+        int data = columns - parities;
+        if (!BitOperations.IsPow2(data))
+        {
+            int lower = 1 << BitOperations.Log2((uint)data);
+            int nearest = data - lower <= (2 * lower) - data && lower >= 2 ? lower : 2 * lower;
+            _remarks.Add(
+                $"Virtual disk '{request.FriendlyName}' has {data} columns of data: programs write powers of two, which do not fill such stripes whole. "
+                + $"-NumberOfColumns {nearest + parities} has {nearest}.");
+        }
+    }
+
     private ushort LogicalSector()
     {
         int greatest = State.Disks.Values.Max(disk => (int)disk.Description.PhysicalSectorSize);
@@ -311,7 +385,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
 
     private long RowsWanted(VirtualDiskDescription spec)
     {
-        long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
+        long row = VirtualDiskLayout.ShapeOf(pool, spec).RowSize;
         return request.UseMaximumSize ? 1
             : spec.ProvisioningType == ProvisioningType.Fixed ? RoundUp(request.SizeBytes ?? 0, row, "Size") / row
             : 0;
@@ -319,7 +393,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
 
     private long Size(VirtualDiskDescription spec)
     {
-        long row = spec.NumberOfColumns * pool.Slabs.DataBytes;
+        long row = VirtualDiskLayout.ShapeOf(pool, spec).RowSize;
         long max = Math.Max(0, RoomPlans.LargestRowCount(pool, spec)) * row;
         long described = RoomPlans.LargestRowCountOfMetadata(pool, spec, SpaceDescription.MaxRows) * row;
         string cache = spec.WriteCacheSize > 0 && cachePool is null ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
@@ -339,7 +413,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         {
             throw new ManagementException(
                 ManagementError.NotEnoughCapacity,
-                $"-Size {request.SizeBytes} is more than storage pool '{State.Pool!.FriendlyName}' has room for: at most {most} bytes with {spec.NumberOfColumns} columns and {spec.NumberOfDataCopies} copies{cache}.{pages}",
+                $"-Size {request.SizeBytes} is more than storage pool '{State.Pool!.FriendlyName}' has room for: at most {most} bytes with {spec.NumberOfColumns} columns and {LayoutText(spec)}{cache}.{pages}",
                 isFixed ? $"Give a smaller size, -UseMaximumSize, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks."
                     : "Give a smaller size, or remove virtual disks.");
         }

@@ -24,6 +24,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     private const int ReplaySecondsPerGiB = 2;
 
     private static readonly AllocationPreferences s_ofSimple = new() { Purpose = AllocationPurpose.Cache };
+    private static readonly TierDescription s_simple = new() { FriendlyName = "", ResiliencySettingName = "Simple", SizeBytes = 1 };
 
     private long Slab => pool.Slabs.DataBytes;
 
@@ -57,7 +58,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     {
         NewRows log = new();
         long largest = 0;
-        if (log.TryReserveLog(pool, part: 0, copies: 1, s_ofSimple with { Purpose = AllocationPurpose.Log }, out _))
+        if (log.TryReserveLog(pool, 0, s_simple, out _))
         {
             long run = pool.Allocator.LargestRunCount(1, s_ofSimple);
             bool onJournal = MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal).Any(disk => pool.Allocator.FreeSlabs(disk.Number) >= run);
@@ -79,7 +80,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
             return count * slab;
         }
 
-        int copies = disk.NumberOfDataCopies;
+        int copies = disk.CacheCopies;
         RequireDisks(pool, disk, $"-WriteCacheSize {size}");
         long largest = pool.Allocator.LargestRunCount(copies, AllocationPreferences.ForCache(disk));
         if (count > largest)
@@ -113,7 +114,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
             long largest = Largest(spec, RowsBeside(spec, 0) >= rows ? rows : least) * Slab;
             throw new ManagementException(
                 ManagementError.WriteCacheSizeRange,
-                $"{what} is more than there is room for: at most {largest} bytes, with {Copies(spec.NumberOfDataCopies)} on as many disks of usage Journal or flash of storage pool '{PoolName}'.",
+                $"{what} is more than there is room for: at most {largest} bytes, with {Copies(spec.CacheCopies)} on as many disks of usage Journal or flash of storage pool '{PoolName}'.",
                 largest > 0 ? $"Give at most {largest} (0: none), or add such disks." : "Give 0 for none, or add such disks.");
         }
 
@@ -123,7 +124,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
 
     private long Automatic(VirtualDiskDescription spec, IReadOnlyCollection<DiskNumber> dataDisks)
     {
-        int copies = spec.NumberOfDataCopies;
+        int copies = spec.CacheCopies;
         bool hasJournals = MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal).Count() >= copies;
         DiskDescription[] disks = [.. BestCacheDisks(pool, spec).Take(copies)];
         if (disks.Length < copies || (!hasJournals && dataDisks.All(number => pool.State.Disk(number)!.Description.IsFlash())))
@@ -190,7 +191,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     private long Largest(VirtualDiskDescription spec, long rows)
     {
         long low = 0;
-        long high = pool.Allocator.LargestRunCount(spec.NumberOfDataCopies, AllocationPreferences.ForCache(spec));
+        long high = pool.Allocator.LargestRunCount(spec.CacheCopies, AllocationPreferences.ForCache(spec));
         while (low < high)
         {
             long middle = low + ((high - low + 1) / 2);

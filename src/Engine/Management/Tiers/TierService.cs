@@ -139,7 +139,7 @@ public sealed class TierService
 
         return new AddedTierPlacement(added, new VirtualDiskPlacement(
             after, Extents.PlaceIn(managed.Pool!, after, added, rows.Data, 0),
-            Extents.Place(managed.Pool!, after, rows.Log, 0, rows.Log.Count > 0 ? rows.Log[0].Sources.Length : 1), []));
+            Extents.PlaceRing(managed.Pool!, after, rows.Log), []));
     });
 
     /// <summary>Returns the same statuses as <see cref="ListAsync"/>, for callers on the lane.</summary>

@@ -57,7 +57,7 @@ internal sealed class CapacityAlert
         bool isWhole = true;
         foreach (TierDescription part in disk.Parts)
         {
-            long rowBytes = part.NumberOfColumns * state.Pool!.Slabs.DataBytes;
+            long rowBytes = part.DataColumns * state.Pool!.Slabs.DataBytes;
             long rows = (part.SpaceBytes + rowBytes - 1) / rowBytes;
             if (state.Space(part.DataSpace) is { } space && space.MappedRows < rows)
             {

@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Pools;
 // are reserved and stale, and are made whole when the disk is back or has been replaced.
 //
 // Invariants
-//  1. Every column has a copy on a disk that is present and not retired, so the retired and missing disks can go without a loss.
+//  1. Every column has a copy on a disk that is present and not retired, with parity all columns but those that it can lose, so the retired and missing disks can go without a loss.
 //  2. A disk is chosen only while no better one that the row may take is left: present, then present and retired, then away, then away and retired.
 
 /// <summary>Chooses the disks of a degraded row.</summary>
@@ -54,7 +54,9 @@ internal static class DegradedRow
         IEnumerable<IGrouping<string, Candidate>> domains = chosen.GroupBy(disk => DomainOf(disk, preferences.FaultDomainAwareness));
         Candidate[] row = chosen.Count < rule.Positions ? [] : rule.IsByDisk ? Deal(chosen, columns, copies)
             : DealDomains([.. domains.Select(static domain => domain.ToList())], columns, copies);
-        return row.Chunk(copies).All(static column => Array.Exists(column, static disk => disk.Stays)) ? Array.ConvertAll(row, static disk => disk.Disk) : [];
+        bool isReadable = preferences.PositionsPerDomain > 0 ? row.Count(static disk => !disk.Stays) <= preferences.PositionsPerDomain
+            : row.Chunk(copies).All(static column => Array.Exists(column, static disk => disk.Stays));
+        return isReadable ? Array.ConvertAll(row, static disk => disk.Disk) : [];
     }
 
     private static string DomainOf(Candidate disk, FaultDomainLevel level) => FaultDomains.DomainOf(disk.Disk.Description, level);

@@ -68,9 +68,11 @@ internal static class StateConsistency
     private static string WhyShapeless(PoolState state, TierDescription part)
     {
         long slab = state.Pool!.Slabs.DataBytes;
-        if (part.NumberOfColumns is < 1 or > MaxColumns || part.NumberOfDataCopies is < 1 or > MaxCopies)
+        bool isParity = part.ResiliencySettingName == TierDescription.ParityName;
+        if (part.NumberOfColumns is < 1 or > MaxColumns || part.NumberOfDataCopies is < 1 or > MaxCopies
+            || (isParity && (part.NumberOfDataCopies > 1 || part.Parities is not (1 or 2) || part.DataColumns < 2)))
         {
-            return $"{part.NumberOfColumns} columns and {part.NumberOfDataCopies} copies";
+            return $"{part.NumberOfColumns} columns and {part.NumberOfDataCopies} copies{(isParity ? $" with {part.PhysicalDiskRedundancy} parities" : "")}";
         }
 
         if (!BitOperations.IsPow2(part.Interleave) || part.Interleave is < SmallestInterleave or > LargestInterleave || part.Interleave > slab)
@@ -78,7 +80,7 @@ internal static class StateConsistency
             return $"an interleave of {part.Interleave} bytes in slabs of {slab}";
         }
 
-        return part.SizeBytes < 1 || part.SpaceBytes < part.SizeBytes || (part.SpaceBytes - 1) / (part.NumberOfColumns * slab) >= SpaceDescription.MaxRows
+        return part.SizeBytes < 1 || part.SpaceBytes < part.SizeBytes || (part.SpaceBytes - 1) / (part.DataColumns * slab) >= SpaceDescription.MaxRows
             ? $"a size of {part.SizeBytes} bytes in {part.SpaceBytes}" : "";
     }
 
@@ -120,7 +122,7 @@ internal static class StateConsistency
 
     private static string WhyLogUnfit(PoolState state, ChecksumKind checksum, TierDescription part)
     {
-        if (checksum == ChecksumKind.None && part.NumberOfDataCopies == 1)
+        if (checksum == ChecksumKind.None && part.RingCopies == 1)
         {
             return "";   // needs no log
         }

@@ -21,14 +21,17 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips, Parit
     private const int LinesMax = 64 << 10;   // bytes of a strip that one read-modify-write covers
 
     /// <summary>Most bytes of a strip that are written at once: all strips of these lines are in memory, and in the first-write journal.</summary>
-    internal const int StripMax = 256 << 10;
+    private const int StripMax = 256 << 10;
 
     private readonly SpaceShape _shape = parts.Space.Shape;
     private readonly ParityLayout _layout = (ParityLayout)parts.Space.Layout;
     private readonly IntegrityStore _integrity = parts.Integrity;
 
     /// <summary>Most bytes of a strip that a recorded change covers.</summary>
-    internal int RecordedMax => Math.Min(LinesMax, commits.StripMax);
+    internal int RecordedMax => Math.Min(Math.Min(LinesMax, commits.StripMax), NotedMax);
+
+    /// <summary>Most bytes of a strip of which all first writes can be noted at once.</summary>
+    private int NotedMax => (int)Math.Min(StripMax, (long)parts.FirstWrites.BlocksMax / _shape.Columns * BlockSize);
 
     internal async LaneTask<IoError> Write(SpaceRow row, StripPiece piece, IoBuffer source)
     {
@@ -93,7 +96,7 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips, Parit
         for (int within = 0; within < _shape.Interleave && error == IoError.None;)
         {
             // Where a position is out the lines are recorded, so fewer of them are written at once.
-            int length = Math.Min(strips.AreAllIn(row, slabOffset) ? StripMax : RecordedMax, _shape.Interleave - within);
+            int length = Math.Min(strips.AreAllIn(row, slabOffset) ? NotedMax : RecordedMax, _shape.Interleave - within);
             error = await WriteStripeLines(row, slabOffset + within, source, within, length);
             within += length;
         }

@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
+using TierDescription = TierSpaces.Engine.Formats.TierDescription;
 
 namespace TierSpaces.Host.Verbs.Mapping;
 
@@ -14,6 +15,9 @@ internal sealed record ResiliencyTarget(StoragePoolStatus Pool, ResiliencyDefaul
 
     /// <summary>Most columns.</summary>
     public const ushort ColumnsMax = 64;
+
+    /// <summary>Fewest columns: with parity two of data beside it.</summary>
+    public ushort ColumnsMin => (ushort)(Setting.Name == TierDescription.ParityName ? 3 : 1);
 
     /// <summary>Unique identifier: the pool's and the name.</summary>
     public string UniqueId => $"{Identifiers.OfPoolOrDisk(Pool.UniqueId)}:{Setting.Name}";
@@ -37,12 +41,13 @@ internal sealed record ResiliencyTarget(StoragePoolStatus Pool, ResiliencyDefaul
         PhysicalDiskRedundancyMin = Redundancy.Min,
         PhysicalDiskRedundancyMax = Redundancy.Max,
         PhysicalDiskRedundancyDefault = Setting.PhysicalDiskRedundancyDefault,
-        NumberOfColumnsMin = 1,
+        NumberOfColumnsMin = ColumnsMin,
         NumberOfColumnsMax = ColumnsMax,
         NumberOfColumnsDefault = Setting.NumberOfColumnsDefault == 0 ? null : Setting.NumberOfColumnsDefault,
         InterleaveMin = InterleaveMin,
         InterleaveMax = InterleaveMax,
         InterleaveDefault = Setting.InterleaveDefault,
+        ParityLayout = Setting.Name == TierDescription.ParityName ? DisplayName.Of(ParityLayout.RotatedParity) : null,
         RequestNoSinglePointOfFailure = Setting.Name != "Simple",
         NumberOfGroupsDefault = 1,
         NumberOfGroupsMin = 1,

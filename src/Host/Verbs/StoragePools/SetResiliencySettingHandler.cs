@@ -47,7 +47,7 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
             request.PhysicalDiskRedundancyDefault, target.Redundancy, StorageErrors.RedundancyRange,
             nameof(request.PhysicalDiskRedundancyDefault));
         Check(
-            request.NumberOfColumnsDefault, (1, ResiliencyTarget.ColumnsMax), StorageErrors.ColumnsRange,
+            request.NumberOfColumnsDefault, (target.ColumnsMin, ResiliencyTarget.ColumnsMax), StorageErrors.ColumnsRange,
             nameof(request.NumberOfColumnsDefault));
         RefuseContradictions(request);
         bool isMirror = setting.Name == "Mirror";
