@@ -28,6 +28,6 @@ Describe 'Get-VirtualDiskSupportedSize' {
     It 'prints a table, and refuses what is not there' {
         Get-VirtualDiskSupportedSize Small | Out-String -Width 200 | Should -Match 'VirtualDiskSizeMin\s+VirtualDiskSizeMax\s+VirtualDiskSizeDivisor'
         (Get-WrittenError { Get-VirtualDiskSupportedSize Nobody }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_FriendlyName,Get-VirtualDiskSupportedSize'
-        (Get-WrittenError { Get-VirtualDiskSupportedSize Small -ResiliencySettingName Parity }).FullyQualifiedErrorId | Should -Be 'StorageWMI 1,Get-VirtualDiskSupportedSize'
+        (Get-WrittenError { Get-VirtualDiskSupportedSize Small -ResiliencySettingName Parity }).FullyQualifiedErrorId | Should -Be 'StorageWMI 48004,Get-VirtualDiskSupportedSize'
     }
 }

@@ -39,6 +39,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 2, true, 4096, 1, IsWholePool: true, CacheBlocks: 256) { LogicalSectorSize = 512 },
         new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [2, 3], LogicalSectorSize = 512 },
         new(3, 1, true, 512, 2) { Parities = 1 }, new(5, 1, true, 4096, 1) { Parities = 2 },
+        new(3, 1, true, 512, 2, IsWholePool: true) { Parities = 1 }, new(4, 1, true, 4096, 1, IsWholePool: true, CacheBlocks: 256) { Parities = 2 },
     ];
 
     /// <summary>Columns of parity among its columns.</summary>
@@ -76,10 +77,10 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 
     /// <summary>Layout of a space alone, in small units so that one world has many regions, pages and rows; slabs of a pool are 1 MiB.</summary>
     public SpaceShape Shape =>
-        IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums, Parities);
+        IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums, Parities) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums, Parities);
 
     /// <summary>Disks: one more than a row needs, at least two; in a pool as many as leave a majority when one is gone.</summary>
-    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 && CachePoolDisks == 0 ? Copies : 0);
+    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 && CachePoolDisks == 0 ? CacheCopies : 0);
 
     /// <summary>Length of the space in bytes.</summary>
     public long Length => TierSlices.Length > 0 ? TierSlices.Sum() * (long)SliceBytes : Rows * Shape.RowSize;
@@ -92,10 +93,11 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public VirtualDiskDescription Spec(ulong seed) => new()
     {
         FriendlyName = "d",
-        ResiliencySettingName = Copies == 1 ? "Simple" : "Mirror",
+        ResiliencySettingName = Parities > 0 ? "Parity" : Copies == 1 ? "Simple" : "Mirror",
         SizeBytes = Length,
         NumberOfColumns = (ushort)Columns,
         NumberOfDataCopies = (ushort)Copies,
+        PhysicalDiskRedundancy = (ushort)Redundancy,
         Interleave = (uint)Shape.Interleave,
         LogicalSectorSize = (ushort)LogicalSectorSize,
         ProvisioningType = seed % 3 == 0 ? ProvisioningType.Fixed : ProvisioningType.Thin,

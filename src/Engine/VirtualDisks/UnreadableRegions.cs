@@ -6,7 +6,8 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-// A region can be read if one of its copies is on a disk that is there and is not stale. A row that was never written reads as zeros without its disks.
+// A region can be read if one of its copies is on a disk that is there and is not stale; with parity, if no more columns than there are parities lack that. A
+// row that was never written reads as zeros without its disks. Copies of a column, or all columns of parity, are a group.
 
 /// <summary>Finds the regions of a virtual disk that no copy can give.</summary>
 internal static class UnreadableRegions
@@ -16,7 +17,7 @@ internal static class UnreadableRegions
     /// <summary>Whether there is any.</summary>
     internal static bool Any(Pool pool, VirtualDiskDescription disk) => disk.Parts.Any(part =>
         pool.State.Space(part.DataSpace) is not { } space || space.EnumerateRows()
-            .Any(row => Enumerable.Range(0, space.Description.Columns).Any(column => Mask(pool, space.Description, row.Row, column) != 0)));
+            .Any(row => Enumerable.Range(0, GroupsOf(part)).Any(group => Mask(pool, part, row.Row, group) != 0)));
 
     /// <summary>Says how many bytes cannot be read, where they lie, and what brings them back; empty if all can be read.</summary>
     internal static string Describe(Pool pool, VirtualDiskDescription disk)
@@ -33,12 +34,12 @@ internal static class UnreadableRegions
                 foreach ((int index, RowState row) in space.EnumerateRows())
                 {
                     int all = 0;
-                    for (int column = 0; column < space.Description.Columns; column++)
+                    for (int group = 0; group < GroupsOf(part); group++)
                     {
-                        ushort mask = Mask(pool, space.Description, row, column);
+                        ushort mask = Mask(pool, part, row, group);
                         all |= mask;
-                        bytes += (long)BitOperations.PopCount(mask) * shape.RegionSize;
-                        isWaiting |= IsAway(pool, space.Description, row, column, mask);
+                        bytes += (long)BitOperations.PopCount(mask) * shape.RegionSize * (part.DataColumns / GroupsOf(part));
+                        isWaiting |= IsAway(pool, part, row, group, mask);
                     }
 
                     AddRanges(ranges, shape, index, all, where);
@@ -54,7 +55,7 @@ internal static class UnreadableRegions
 
     private static void AddRanges(List<(long Start, long End, string Where)> ranges, SpaceShape shape, int row, int mask, string where)
     {
-        long region = (long)shape.RegionSize * shape.Columns;
+        long region = (long)shape.RegionSize * shape.DataColumns;
         for (int first = 0; first < SpaceShape.RegionsPerSlab; first++)
         {
             int end = first;
@@ -81,22 +82,38 @@ internal static class UnreadableRegions
         }
     }
 
-    private static ushort Mask(Pool pool, SpaceDescription space, RowState row, int column)
+    private static int GroupsOf(TierDescription part) => part.Parities > 0 ? 1 : part.NumberOfColumns;
+
+    private static int PositionsOf(TierDescription part) => part.Parities > 0 ? part.NumberOfColumns : part.NumberOfDataCopies;
+
+    private static ushort Mask(Pool pool, TierDescription part, RowState row, int group)
     {
-        int good = row.Mapping.IsInitialized ? 0 : ushort.MaxValue;
-        for (int position = column * space.Copies; position < (column + 1) * space.Copies; position++)
+        if (!row.Mapping.IsInitialized)
         {
-            good |= pool.Disk(row.Mapping.Sources[position].Disk) is not null ? ~row.MissingAt(position) : 0;
+            return 0;
         }
 
-        return (ushort)~good;
+        int unreadable = 0;
+        int lossesMax = PositionsOf(part) - (part.Parities > 0 ? part.DataColumns : 1);
+        for (int region = 0; region < SpaceShape.RegionsPerSlab; region++)
+        {
+            int outs = 0;
+            for (int position = group * PositionsOf(part); position < (group + 1) * PositionsOf(part); position++)
+            {
+                outs += pool.Disk(row.Mapping.Sources[position].Disk) is null || (row.MissingAt(position) >> region & 1) != 0 ? 1 : 0;
+            }
+
+            unreadable |= outs > lossesMax ? 1 << region : 0;
+        }
+
+        return (ushort)unreadable;
     }
 
-    /// <summary>Whether a copy of such regions is good on a disk that is away.</summary>
-    private static bool IsAway(Pool pool, SpaceDescription space, RowState row, int column, ushort mask)
+    /// <summary>Whether such regions are good on a disk that is away.</summary>
+    private static bool IsAway(Pool pool, TierDescription part, RowState row, int group, ushort mask)
     {
         bool isAway = false;
-        for (int position = column * space.Copies; position < (column + 1) * space.Copies; position++)
+        for (int position = group * PositionsOf(part); position < (group + 1) * PositionsOf(part); position++)
         {
             isAway |= (mask & ~row.MissingAt(position)) != 0 && pool.Disk(row.Mapping.Sources[position].Disk) is null;
         }

@@ -90,7 +90,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         new[] { 8L << 20, 0L })]
     [InlineData(49006, "-NumberOfColumns 0: out of range. Valid: 1 to 64.", "NumberOfColumns", 0)]
     [InlineData(49006, "Storage tier 'fast': Mirror with 2 copies and 3 columns needs 6 physical disks of medium SSD; 4 can be used.", "NumberOfColumns", 3)]
-    [InlineData(1, "-ResiliencySettingName Parity is not available; Simple and Mirror are.", "ResiliencySettingName", "Parity")]
+    [InlineData(1, "-ResiliencySettingName Parity is not available for storage tiers; Simple and Mirror are.", "ResiliencySettingName", "Parity")]
     [InlineData(5, "-StorageTiers: 'fast' and 'other' are both of medium SSD.", "StorageTiers", new[] { "fast", "other" })]
     [InlineData(5, "-StorageTiers: storage tier 'blank' does not say its medium.", "StorageTiers", new[] { "fast", "blank" })]
     [InlineData(48004, "Storage tier 'memory' needs physical disks of medium SCM; storage pool 'm' has none that can be used.", "StorageTiers",

@@ -357,18 +357,19 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         int setting = request.AutoNumberOfColumns ? 0 : LayoutRequest.SettingOf(State, TierDescription.ParityName).NumberOfColumnsDefault;
         int most = Math.Min(usable.Length, setting >= parities + 2 ? setting : parities == 1 ? AutoColumnsMax : AutoDualColumnsMax);
         int columns = request.NumberOfColumns ?? _domains.MostColumns(levels, 1, usable, most, parities);
-        RemarkOnStripe(columns, parities);
+        RemarkOnStripe(columns, parities, usable.Length);
         return columns;
     }
 
     /// <summary>Requests of programs are powers of two long: only stripes that are so are written whole by them.</summary>
-    private void RemarkOnStripe(int columns, int parities)
+    private void RemarkOnStripe(int columns, int parities, int usable)
     {
         int data = columns - parities;
         if (!BitOperations.IsPow2(data))
         {
             int lower = 1 << BitOperations.Log2((uint)data);
-            int nearest = data - lower <= (2 * lower) - data && lower >= 2 ? lower : 2 * lower;
+            bool canBeMore = (2 * lower) + parities <= usable && 2 * lower - data <= data - lower;
+            int nearest = canBeMore || lower < 2 ? 2 * lower : lower;
             _remarks.Add(
                 $"Virtual disk '{request.FriendlyName}' has {data} columns of data: programs write powers of two, which do not fill such stripes whole. "
                 + $"-NumberOfColumns {nearest + parities} has {nearest}.");

@@ -63,7 +63,8 @@ public sealed class PowerCutsTests
     }
 
     [Theory]
-    [InlineData("Parity", null, null, 1, 100L, "NotSupported", "Parity")]
+    [InlineData("Parity", 2, null, 1, 100L, "ColumnsRange", "-NumberOfColumns 2")]
+    [InlineData("Parity", null, 2, 1, 100L, "CopiesRange", "-NumberOfDataCopies 2")]
     [InlineData("Mirror", 9, null, 1, 100L, "ColumnsRange", "-NumberOfColumns 9")]
     [InlineData("Simple", null, 2, 1, 100L, "CopiesRange", "-NumberOfDataCopies 2")]
     [InlineData("Mirror", null, 4, 1, 100L, "CopiesRange", "-NumberOfDataCopies 4")]
