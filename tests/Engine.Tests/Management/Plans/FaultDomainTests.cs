@@ -108,6 +108,18 @@ public sealed class FaultDomainTests
         Assert.Contains("does not survive the loss of '1'", warning, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void A_disk_that_moves_into_the_wrong_enclosure_is_told()
+    {
+        NewPool(2, 2);
+        Guid id = Create(Aware(2) with { WriteCacheSize = 0 }).Description.Id.Value;
+        Assert.Empty(Move(0, new PlaceChange { SlotNumber = 3 }));
+        string remark = Assert.Single(Move(0, new PlaceChange { EnclosureNumber = 1 }));
+        Assert.Contains("of virtual disk 'v' do not keep to its fault domains", remark, StringComparison.Ordinal);
+        Assert.Empty(Move(0, new PlaceChange { EnclosureNumber = 0 }));
+        CheckPlacement(id);
+    }
+
     // Data, logs and caches are where they may be after a disk is drained, a lost one is replaced, disks are added and the pool is evened out.
     [Fact]
     public void Repair_and_rebalancing_keep_to_enclosures()
@@ -250,8 +262,8 @@ public sealed class FaultDomainTests
 
     private void Change(Func<PoolDescription, PoolDescription> change) => _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, change));
 
-    private void Move(int disk, PlaceChange place) =>
-        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(disk).UniqueId, null, null, null, null, place));
+    private IReadOnlyList<string> Move(int disk, PlaceChange place) =>
+        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(disk).UniqueId, null, null, null, null, place)).Remarks;
 
     private void Fill(Guid id)
     {
