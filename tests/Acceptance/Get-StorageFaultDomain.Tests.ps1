@@ -35,7 +35,9 @@ Describe 'Get-StorageFaultDomain' {
     }
 
     It 'says what is not there' {
-        Get-StorageFaultDomain -StorageFaultDomain nothing -ErrorVariable failure -ErrorAction SilentlyContinue
+        $gone = Get-StorageFaultDomain -Type StorageRack | Where-Object FriendlyName -EQ South
+        Get-PhysicalDisk Pool1[24] | Set-PhysicalDisk -StorageRackId '' -WarningAction Ignore
+        $gone | Get-StorageFaultDomain -ErrorVariable failure -ErrorAction SilentlyContinue
         $failure.FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_FriendlyName,Get-StorageFaultDomain'
     }
 }
