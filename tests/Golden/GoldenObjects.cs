@@ -30,6 +30,7 @@ internal static class GoldenObjects
         ["OperationalDetails"] = "words for people",
         ["Description"] = "words for people",
         ["OtherRecoveryAction"] = "words for people",
+        ["ColumnIsolation"] = "was not shown before a virtual disk could have another than PhysicalDisk",
         ["MetadataPagesUsed"] = "depends on how the present version cuts pages",
         ["StartTime"] = "when the present host took the job up",
         ["TimeOfLastStateChange"] = "when the present host took the job up",

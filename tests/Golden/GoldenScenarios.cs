@@ -2,6 +2,7 @@ using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Golden;
@@ -34,6 +35,7 @@ internal static class GoldenScenarios
         ["disk-missing-of-two"] = static world => DiskMissing(world, 2),   // the witness file makes it open
         ["disk-retired"] = DiskRetired,
         ["scrub-half-done"] = ScrubHalfDone,
+        ["fault-domains"] = FaultDomainsOfThree,
     };
 
     private static void Plain(GoldenWorld world, int disks, string resiliency, int copies)
@@ -56,6 +58,25 @@ internal static class GoldenScenarios
         world.Run(world.Subsystem.Scrubs.SetIntervalAsync(world.Pool, TimeSpan.FromHours(100)));
         world.Restart();
         world.Write("fixed", 40 * Block, 2 * Block, 7);
+        world.Stop();
+    }
+
+    private static void FaultDomainsOfThree(GoldenWorld world)
+    {
+        world.NewPool("pool", DiskBytes, [.. Enumerable.Repeat(MediaType.SSD, 6)]);
+        foreach ((PhysicalDiskStatus disk, int number) in world.Run(world.Subsystem.PhysicalDisks.ListAsync()).OrderBy(static disk => disk.DeviceId)
+            .Select(static (disk, number) => (disk, number)))
+        {
+            PlaceChange place = new() { EnclosureNumber = number % 3, SlotNumber = number, Rack = "rack" };
+            world.Run(world.Subsystem.PhysicalDisks.SetAsync(disk.UniqueId, null, null, null, null, place));
+        }
+
+        world.Run(world.Subsystem.Pools.SetAsync(
+            world.Pool, static pool => pool with { EnclosureAwareDefault = true, FaultDomainAwarenessDefault = FaultDomainLevel.StorageEnclosure }));
+        world.NewDisk(Mirror("apart", 6 * Mebibyte) with { NumberOfColumns = 2 });
+        world.NewDisk(Mirror("isolated", 4 * Mebibyte) with { NumberOfColumns = 1, ColumnIsolation = FaultDomainLevel.StorageEnclosure });
+        Scatter(world, "apart", 6 * Mebibyte, 1);
+        Scatter(world, "isolated", 4 * Mebibyte, 2);
         world.Stop();
     }
 

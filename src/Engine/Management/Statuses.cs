@@ -68,6 +68,9 @@ public sealed record PhysicalDiskStatus
     /// <summary>Where it is: as its pool remembers, else as the user or its enclosure says.</summary>
     public DiskPlace Place { get; init; } = DiskPlace.Unknown;
 
+    /// <summary>Remarks on a change of it, for the user.</summary>
+    public IReadOnlyList<string> Remarks { get; init; } = [];
+
     /// <summary>Latency profile of an emulated disk.</summary>
     public string LatencyProfile { get; init; } = "";
 

@@ -40,6 +40,19 @@ public sealed class BlockDevicesTests : IDisposable
             _system.Describe(259, 0));
     }
 
+    [Fact]
+    public void AnEnclosureTellsTheSlotsOfItsDisks()
+    {
+        const string enclosure = "pci0000:00/0000:03:00.0/host1/target1:0:9/1:0:9:0/enclosure/1:0:9:0";
+        _system.Set("../class/enclosure/0:0:8:0", "of=another");
+        _system.Set("../class/enclosure/1:0:9:0", "of=this");
+        _system.Disk("8:32", SasPath, $"device/enclosure_device:Slot 05=@devices/{enclosure}/Slot 05");
+        _system.Set(enclosure, "id=0x500304801f3a", "Slot 05/slot=5");
+        Assert.Equal(new EnclosureSlot("0x500304801f3a", 1, 5), _system.Describe(8, 32).Slot);
+        _system.Disk("8:48", SasPath.Replace("sdb", "sdx", StringComparison.Ordinal).Replace("1:0:0:0", "1:0:1:0", StringComparison.Ordinal), "device/model=X");
+        Assert.Null(_system.Describe(8, 48).Slot);
+    }
+
     [Theory]
     [InlineData("pci0000:00/0000:00:02.0/virtio1/block/vda", BusType.Virtual)]
     [InlineData("pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host4/target4:0:0/4:0:0:0/block/sdc", BusType.USB)]

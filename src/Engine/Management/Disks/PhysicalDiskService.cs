@@ -4,6 +4,7 @@ using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
@@ -151,8 +152,15 @@ public sealed class PhysicalDiskService
                 _failing.Forget(id);
             }
 
-            return _core.Disks.Find(id) is { } known ? _diskStatuses.Of(known) : _diskStatuses.OfMissing(managed).First(view => view.UniqueId == id);
+            PhysicalDiskStatus now = _core.Disks.Find(id) is { } known ? _diskStatuses.Of(known)
+                : _diskStatuses.OfMissing(managed).First(view => view.UniqueId == id);
+            return place is null || place == new PlaceChange() ? now : now with { Remarks = [.. MisplacedBy(managed)] };
         });
+
+    private static IEnumerable<string> MisplacedBy(ManagedPool managed) => managed.Pool!.State.VirtualDisks.Values
+        .Select(disk => (disk.FriendlyName, Rows: DomainSurvey.Misplaced(managed.Pool.State, disk))).Where(static found => found.Rows > 0)
+        .Select(static found => $"{found.Rows} rows of virtual disk '{found.FriendlyName}' do not keep to its fault domains where the disks are now. "
+            + "Retire a disk of them to move its slabs (Set-PhysicalDisk -Usage Retired), or copy the data to a new virtual disk.");
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
     public Task<bool> CheckSetAsync(Guid id, string? name, DiskUsage? usage, PlaceChange? place = null) =>

@@ -21,6 +21,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         VirtualDiskRequest request = new()
         {
             FriendlyName = disk.FriendlyName, SliceSize = disk.SliceSize, ProvisioningType = disk.ProvisioningType, Tiers = [asked],
+            ColumnIsolation = disk.ColumnIsolation > FaultDomainLevel.PhysicalDisk ? disk.ColumnIsolation : null,
         };
         TieredDiskPlan plan = new(pool, request, UsableDisks) { TierParameter = "StorageTier", SizeParameter = "Size", Existing = disk.Tiers };
         List<(TierTemplate Template, long SizeBytes)> named = plan.Named();

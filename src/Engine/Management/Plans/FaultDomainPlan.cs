@@ -25,10 +25,14 @@ internal sealed class FaultDomainPlan(Pool pool, VirtualDiskRequest request)
     /// <summary>Returns the levels for a virtual disk without tiers.</summary>
     /// <param name="layout">Its layout.</param>
     /// <param name="isRedundant">Whether it survives the loss of a disk.</param>
-    internal DomainLevels Decide(string layout, bool isRedundant) => Decide(layout, isRedundant, null);
+    internal DomainLevels Decide(string layout, bool isRedundant) => Decide(layout, isRedundant, null, FaultDomainLevel.PhysicalDisk);
 
     /// <summary>Returns the levels for a tier that is made of a template.</summary>
-    internal DomainLevels Decide(string layout, bool isRedundant, TierTemplate? template)
+    /// <param name="layout">Its layout.</param>
+    /// <param name="isRedundant">Whether it survives the loss of a disk.</param>
+    /// <param name="template">The template.</param>
+    /// <param name="others">Level that the tiers beside it keep to; that of the disk leaves it to the pool.</param>
+    internal DomainLevels Decide(string layout, bool isRedundant, TierTemplate? template, FaultDomainLevel others)
     {
         FaultDomainLevel isolation = request.ColumnIsolation ?? template?.ColumnIsolation ?? FaultDomainLevel.PhysicalDisk;
         FaultDomainLevel? asked = request.FaultDomainAwareness
@@ -41,8 +45,9 @@ internal sealed class FaultDomainPlan(Pool pool, VirtualDiskRequest request)
                 "Choose Mirror, or leave the parameter out.");
         }
 
-        FaultDomainLevel awareness = asked ?? (isRedundant ? Default(pool.State.Pool!) : FaultDomainLevel.PhysicalDisk);
-        string cause = asked is not null || awareness == FaultDomainLevel.PhysicalDisk
+        FaultDomainLevel open = others > FaultDomainLevel.PhysicalDisk ? others : Default(pool.State.Pool!);
+        FaultDomainLevel awareness = asked ?? (isRedundant ? open : FaultDomainLevel.PhysicalDisk);
+        string cause = asked is not null || awareness == others
             ? $"-FaultDomainAwareness {awareness}" : $"-FaultDomainAwarenessDefault {awareness} of storage pool '{pool.State.Pool!.FriendlyName}'";
         return new DomainLevels(
             awareness, isolation, awareness > FaultDomainLevel.PhysicalDisk ? cause : $"-ColumnIsolation {isolation}");

@@ -126,7 +126,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         int copies = layoutRequest.DecideCopies(State, layout);
         long interleave = Agreed(template, "Interleave", template.Interleave, request.Interleave) ?? LayoutRequest.SettingOf(State, layout).InterleaveDefault;
         long columns = Agreed(template, "NumberOfColumns", template.NumberOfColumns, request.NumberOfColumns) ?? 0;
-        DomainLevels levels = _domains.Decide(layout, copies > 1, template);
+        DomainLevels levels = _domains.Decide(
+            layout, copies > 1, template, Existing.Select(static tier => tier.FaultDomainAwareness).DefaultIfEmpty(FaultDomainLevel.PhysicalDisk).Max());
         return new Part(
             template, asked.SizeBytes, disksOf(template.Media()), layout, copies, LayoutRequest.CheckedInterleave(State, interleave), (int)columns, levels);
     }

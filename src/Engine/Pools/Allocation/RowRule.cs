@@ -49,13 +49,15 @@ internal sealed class RowRule
     /// <param name="row">Disks of the row, by position.</param>
     /// <param name="position">The position.</param>
     /// <param name="target">The disk.</param>
-    internal bool Fits(IReadOnlyList<DiskDescription> row, int position, DiskDescription target)
-    {
-        if (row.Any(disk => disk.Number == target.Number))
-        {
-            return false;
-        }
+    internal bool Fits(IReadOnlyList<DiskDescription> row, int position, DiskDescription target) =>
+        row.All(disk => disk.Number != target.Number) && FitsBeside(row, position, target);
 
+    /// <summary>Whether the disks of a row are in the domains that they should be in.</summary>
+    internal bool IsKept(IReadOnlyList<DiskDescription> row) =>
+        Enumerable.Range(0, row.Count).All(position => IsKnown(row[position], _preferences) && FitsBeside(row, position, row[position]));
+
+    private bool FitsBeside(IReadOnlyList<DiskDescription> row, int position, DiskDescription target)
+    {
         bool isShared = _preferences.PositionsPerDomain > 0;
         return IsByDisk || (
             CountBeside(row, position, target, _preferences.ColumnIsolation, static _ => true) == 0

@@ -21,8 +21,13 @@ internal sealed class SetPhysicalDiskHandler(HostServices services) : VerbHandle
         {
             await reply.TryDoAsync(
                 $"Set {request.Changes()} of physical disk '{disk.FriendlyName}'",
-                () => services.Subsystem.PhysicalDisks.SetAsync(
-                    disk.UniqueId, request.NewFriendlyName, request.Description, request.MediaType?.ToEngine(), (DiskUsage?)request.Usage, place),
+                async () =>
+                {
+                    PhysicalDiskStatus changed = await services.Subsystem.PhysicalDisks.SetAsync(
+                        disk.UniqueId, request.NewFriendlyName, request.Description, request.MediaType?.ToEngine(), (DiskUsage?)request.Usage, place)
+                        .ConfigureAwait(false);
+                    changed.Remarks.ToList().ForEach(reply.Warn);
+                },
                 () => services.Subsystem.PhysicalDisks.CheckSetAsync(
                     disk.UniqueId, request.NewFriendlyName, (DiskUsage?)request.Usage, place)).ConfigureAwait(false);
         }

@@ -108,6 +108,18 @@ public sealed class FaultDomainTests
         Assert.Contains("does not survive the loss of '1'", warning, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void A_disk_that_moves_into_the_wrong_enclosure_is_told()
+    {
+        NewPool(2, 2);
+        Guid id = Create(Aware(2) with { WriteCacheSize = 0 }).Description.Id.Value;
+        Assert.Empty(Move(0, new PlaceChange { SlotNumber = 3 }));
+        string remark = Assert.Single(Move(0, new PlaceChange { EnclosureNumber = 1 }));
+        Assert.Contains("of virtual disk 'v' do not keep to its fault domains", remark, StringComparison.Ordinal);
+        Assert.Empty(Move(0, new PlaceChange { EnclosureNumber = 0 }));
+        CheckPlacement(id);
+    }
+
     // Data, logs and caches are where they may be after a disk is drained, a lost one is replaced, disks are added and the pool is evened out.
     [Fact]
     public void Repair_and_rebalancing_keep_to_enclosures()
@@ -186,7 +198,42 @@ public sealed class FaultDomainTests
         Assert.Contains("-StorageRackId 'a/b'", refused.Message, StringComparison.Ordinal);
     }
 
-    // Tiers keep apart what their template, the request or the pool says; a tier that comes later as well.
+    // Tiers keep apart what their template, the request or the pool says; a tier that comes later what the others do.
+    [Fact]
+    public void Each_tier_keeps_its_copies_apart()
+    {
+        _world.NewPool(
+            [.. ((MediaType[])[MediaType.SSD, MediaType.HDD, MediaType.SCM]).SelectMany(static media => Enumerable.Repeat((64L << 20, media), 3))],
+            "p", static disk => new PlaceChange { EnclosureNumber = disk % 3, Rack = "r" });
+        Guid fast = NewTemplate(new TierTemplateRequest
+        {
+            FriendlyName = "fast", MediaType = MediaType.SSD, FaultDomainAwareness = FaultDomainLevel.StorageEnclosure,
+        });
+        Guid slow = NewTemplate(new TierTemplateRequest { FriendlyName = "slow", MediaType = MediaType.HDD });
+        Guid racks = NewTemplate(new TierTemplateRequest
+        {
+            FriendlyName = "racks", MediaType = MediaType.HDD, FaultDomainAwareness = FaultDomainLevel.StorageRack,
+        });
+        Guid added = NewTemplate(new TierTemplateRequest { FriendlyName = "added", MediaType = MediaType.SCM });
+        VirtualDiskRequest tiered = new()
+        {
+            FriendlyName = "v", Tiers = [new TierRequest(fast, 8 * Mebibyte), new TierRequest(slow, 8 * Mebibyte)], WriteCacheSize = 0,
+        };
+        VirtualDiskDescription disk = Create(tiered).Description;
+        Assert.Equal([FaultDomainLevel.StorageEnclosure, FaultDomainLevel.PhysicalDisk], disk.Tiers.Select(static tier => tier.FaultDomainAwareness));
+        ManagementException refused = Assert.Throws<ManagementException>(
+            () => Create(tiered with { FriendlyName = "w", Tiers = [new TierRequest(racks, 8 * Mebibyte)] }));
+        Assert.Contains("'racks': Mirror with 2 copies needs physical disks in 2 fault domains of type StorageRack", refused.Message, StringComparison.Ordinal);
+        _world.Run(_world.Subsystem.Tiers.AddAsync(disk.Id.Value, new TierRequest(added, 8 * Mebibyte)));
+        OpenVirtualDisk open = _world.Opened(disk.Id.Value);
+        Assert.Equal(FaultDomainLevel.StorageEnclosure, open.Description.Tiers[0].FaultDomainAwareness);
+        foreach (TierDescription tier in open.Description.Tiers.Where(static tier => tier.FaultDomainAwareness == FaultDomainLevel.StorageEnclosure))
+        {
+            Assert.All(open.Pool.State.Space(tier.DataSpace)!.EnumerateRows(), row => Assert.All(
+                row.Row.Mapping.Sources.ToArray().Chunk(2), column => Assert.NotEqual(EnclosureOf(open, column[0]), EnclosureOf(open, column[1]))));
+        }
+    }
+
     [Fact]
     public void Defaults_of_the_pool_hold_where_nothing_is_said()
     {
@@ -209,12 +256,14 @@ public sealed class FaultDomainTests
         FriendlyName = "v", SizeBytes = 8 * Mebibyte, NumberOfDataCopies = copies, FaultDomainAwareness = FaultDomainLevel.StorageEnclosure,
     };
 
+    private Guid NewTemplate(TierTemplateRequest request) => _world.Run(_world.Subsystem.Tiers.CreateTemplateAsync(_world.Pool, request)).UniqueId;
+
     private VirtualDiskStatus Create(VirtualDiskRequest request) => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, request));
 
     private void Change(Func<PoolDescription, PoolDescription> change) => _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, change));
 
-    private void Move(int disk, PlaceChange place) =>
-        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(disk).UniqueId, null, null, null, null, place));
+    private IReadOnlyList<string> Move(int disk, PlaceChange place) =>
+        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(disk).UniqueId, null, null, null, null, place)).Remarks;
 
     private void Fill(Guid id)
     {
