@@ -93,7 +93,8 @@ public sealed class PowerCutTest
         }
 
         _judge.Prepare(_world);
-        _oracle = new BlockOracle(_layout.SizeBytes) { StripeBytes = _layout.Parts[0].Parities > 0 ? _layout.Parts[0].DataColumns * (int)_layout.Interleave : 0 };
+        TierDescription part = _layout.Parts[0];
+        _oracle = new BlockOracle(_layout.SizeBytes) { StripeBytes = part.Parities > 0 ? part.DataColumns * (int)part.Interleave : 0 };
         _lastValue = 0;
     }
 

@@ -104,7 +104,8 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
     internal static uint CheckedInterleave(PoolState state, long interleave, int parities = 0)
     {
         long slab = state.Pool!.Slabs.DataBytes;
-        long stripeMax = Math.Min(slab / SpaceShape.RegionsPerSlab, SpaceShape.BlocksPerPage * SpaceShape.BlockSize);   // a stripe is locked and resynced as a whole
+        // A stripe of parity is locked and resynced as a whole.
+        long stripeMax = Math.Min(slab / SpaceShape.RegionsPerSlab, SpaceShape.BlocksPerPage * SpaceShape.BlockSize);
         long max = Math.Min(InterleaveMax, parities > 0 ? stripeMax : slab);
         return interleave >= InterleaveMin && interleave <= max && BitOperations.IsPow2(interleave) ? (uint)interleave : throw new ManagementException(
             ManagementError.InterleaveRange,

@@ -8,7 +8,8 @@ namespace TierSpaces.Engine.Pools;
 // are reserved and stale, and are made whole when the disk is back or has been replaced.
 //
 // Invariants
-//  1. Every column has a copy on a disk that is present and not retired, with parity all columns but those that it can lose, so the retired and missing disks can go without a loss.
+//  1. Every column has a copy on a disk that is present and not retired, with parity all columns but those that it can lose, so the retired and missing disks
+//     can go without a loss.
 //  2. A disk is chosen only while no better one that the row may take is left: present, then present and retired, then away, then away and retired.
 
 /// <summary>Chooses the disks of a degraded row.</summary>
