@@ -107,6 +107,7 @@ public sealed class ParityDiskTests
             _world.Write(id, at, Length);
         }
 
+        _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, static pool => pool with { RetireMissingPhysicalDisks = RetireMissingPhysicalDisks.Always }));
         _world.Pull(1);
         _world.Advance(TimeSpan.FromMinutes(20));   // it is given up, and its slabs are made again elsewhere
         _world.Until(() => _world.Opened(id).BytesToResync == 0 && !_world.Run(_world.Subsystem.Placements.GetAsync(id)).Data
