@@ -14,6 +14,7 @@ Describe 'Get-ResiliencySetting' {
         @(Get-ResiliencySetting -Name Simple).Count | Should -Be 2
         (Get-StoragePool Pool1 | Get-ResiliencySetting).Name | Should -Be 'Simple', 'Mirror', 'Parity'
         (Get-ResiliencySetting -StoragePool (Get-StoragePool Pool2) -Name m*).Name | Should -Be 'Mirror'
+        Get-StoragePool Pool1 | Get-ResiliencySetting | Out-String -Width 200 | Should -Match 'Parity\s+1\s+1\s+Auto\s+256 KB'
     }
 
     It 'finds one by its identifier, and leads back to its pool' {

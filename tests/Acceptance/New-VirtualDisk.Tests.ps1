@@ -26,6 +26,25 @@ Describe 'New-VirtualDisk' {
         $disk.NumberOfColumns, $disk.Interleave, $disk.ProvisioningType | Should -Be 4, 64KB, 'Thin'
     }
 
+    It 'makes parity that survives one disk or two' {
+        $disk = New-VirtualDisk Pool1 -FriendlyName Single -ResiliencySettingName Parity -NumberOfColumns 3 -Size 8MB -ProvisioningType Fixed
+        $disk.ResiliencySettingName, $disk.NumberOfDataCopies, $disk.PhysicalDiskRedundancy, $disk.NumberOfColumns | Should -Be 'Parity', 1, 1, 3
+        $disk.ParityLayout, $disk.Interleave | Should -Be 'Rotated Parity', 64KB
+        $row = $disk | Get-PhysicalExtent | Where-Object VirtualDiskOffset -eq 0
+        $row.ColumnNumber | Sort-Object -Unique | Should -Be 0, 1, 2
+        @($row.PhysicalDiskUniqueId | Sort-Object -Unique).Count | Should -Be 3
+
+        $double = New-VirtualDisk Pool1 -FriendlyName Double -ResiliencySettingName Parity -PhysicalDiskRedundancy 2 -NumberOfColumns 4 -Size 8MB
+        $double.PhysicalDiskRedundancy, $double.NumberOfColumns | Should -Be 2, 4
+        $disk, $double | Remove-VirtualDisk -Confirm:$false
+    }
+
+    It 'says which number of columns programs fill whole' {
+        $null = New-VirtualDisk Pool1 -FriendlyName Three -ResiliencySettingName Parity -NumberOfColumns 4 -Size 8MB -ProvisioningType Thin -WarningVariable warned -WarningAction SilentlyContinue
+        "$warned" | Should -BeLike '*3 columns of data*-NumberOfColumns 3 has 2*'
+        Remove-VirtualDisk Three -Confirm:$false
+    }
+
     It 'takes the pool from the pipeline, a size as text and abbreviated parameters' {
         (Get-StoragePool Pool1 | New-VirtualDisk -FriendlyName Short -ResiliencySetting Simple -Size '32MB').FriendlyName | Should -Be 'Short'
     }

@@ -2,8 +2,8 @@ namespace TierSpaces.Contracts;
 
 /// <summary>
 /// Names the Windows class whose properties a record carries, and the columns of its default table. A column is a property;
-/// <c>Heading=Property</c> renames it, <c>Heading=A/B</c> is the quotient of two in percent, and <c>:bytes</c> at the end prints
-/// it with a unit (1 GB).
+/// <c>Heading=Property</c> renames it, <c>Heading=A/B</c> is the quotient of two in percent, <c>:bytes</c> at the end prints
+/// it with a unit (1 GB), and <c>:auto</c> prints Auto where it is empty.
 /// </summary>
 /// <param name="name">Class name, for example <c>MSFT_VirtualDisk</c>.</param>
 /// <param name="columns">Columns of the default table, in order.</param>

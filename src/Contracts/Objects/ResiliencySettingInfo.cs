@@ -3,7 +3,7 @@ namespace TierSpaces.Contracts;
 /// <summary>A resiliency setting of a pool: what Get-ResiliencySetting returns.</summary>
 [WindowsClass(
     "MSFT_ResiliencySetting", "Name", "NumberOfDataCopies=NumberOfDataCopiesDefault",
-    "FaultDomainRedundancy=PhysicalDiskRedundancyDefault", "NumberOfColumns=NumberOfColumnsDefault",
+    "FaultDomainRedundancy=PhysicalDiskRedundancyDefault", "NumberOfColumns=NumberOfColumnsDefault:auto",
     "Interleave=InterleaveDefault", "NumberOfGroups=NumberOfGroupsDefault")]
 public sealed record ResiliencySettingInfo
 {

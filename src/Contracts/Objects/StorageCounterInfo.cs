@@ -51,6 +51,18 @@ public sealed record StorageCounterInfo
     /// <summary>Bytes of metadata written.</summary>
     public ulong MetadataWriteBytes { get; init; }
 
+    /// <summary>Stripes of a virtual disk with parity that were written whole, without reading anything.</summary>
+    public ulong WholeStripeWrites { get; init; }
+
+    /// <summary>Changes of a part of a stripe.</summary>
+    public ulong PartialStripeWrites { get; init; }
+
+    /// <summary>Changes that were recorded in the parity journal.</summary>
+    public ulong ParityJournalWrites { get; init; }
+
+    /// <summary>Blocks of 4 KiB that were computed from the other columns of their stripe.</summary>
+    public ulong RebuiltBlocks { get; init; }
+
     /// <summary>Requests that failed.</summary>
     public ulong Errors { get; init; }
 

@@ -46,7 +46,7 @@ public sealed class WriteCache : IBlockStore
         CacheContents contents = new(backing, _rows, _status, Counters, (int)(options.Length / BlockSize));
         BackingWrites backingWrites = new(backing, _losses, Counters);
         _goal = new DestageGoal(lane, _status, options.MinuteOfDay, options.Destage);
-        DestagePlan plan = new(contents);
+        DestagePlan plan = new(contents, backing.StripeSize);
         LostRuns lostRuns = new(lane, backing, plan, _losses, _ring, _status, Counters);
         DestageRuns runs = new(lane, backing, plan, new DestagePace(lane, _status, _goal), lostRuns, _losses, backingWrites, _status, Counters);
         _destager = new Destager(lane, backing, _ring, contents, _readers, _goal, plan, runs, _losses, backingWrites, _status, Counters);

@@ -18,6 +18,11 @@ internal interface IBackingStore : IBlockStore, IRingStorage
     /// <summary>Length in bytes.</summary>
     long Length { get; }
 
+    /// <summary>
+    /// Bytes of a stripe, if writes of whole stripes, aligned to them, cost much less than others; 0: there is no such size.
+    /// </summary>
+    int StripeSize => 0;
+
     /// <summary>Bytes of a unit of room.</summary>
     long UnitSize { get; }
 

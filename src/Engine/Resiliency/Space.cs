@@ -121,6 +121,9 @@ public sealed class Space : IBackingStore, IRepairable
     }
 
     /// <inheritdoc/>
+    public int StripeSize => Shape.Parities > 0 ? Shape.DataColumns * Shape.Interleave : 0;
+
+    /// <inheritdoc/>
     public long UnitSize => _layout.RowSize;
 
     /// <inheritdoc/>

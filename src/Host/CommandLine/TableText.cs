@@ -71,18 +71,19 @@ internal sealed class TableText(Type type, TextWriter output)
     private readonly record struct Cell(string Text, bool IsNumber);
 
     /// <summary>A column as <see cref="WindowsClassAttribute"/> writes it.</summary>
-    private sealed record Column(string Heading, string Property, string Divisor, bool InBytes)
+    private sealed record Column(string Heading, string Property, string Divisor, bool InBytes, bool IsAuto)
     {
         public static Column Read(string text)
         {
             bool inBytes = text.EndsWith(":bytes", StringComparison.Ordinal);
-            string spec = inBytes ? text[..^":bytes".Length] : text;
+            bool isAuto = text.EndsWith(":auto", StringComparison.Ordinal);
+            string spec = inBytes ? text[..^":bytes".Length] : isAuto ? text[..^":auto".Length] : text;
             int equals = spec.IndexOf('=');
             string source = spec[(equals + 1)..];
             int slash = source.IndexOf('/');
             return slash < 0
-                ? new Column(equals < 0 ? source : spec[..equals], source, "", inBytes)
-                : new Column(spec[..equals], source[..slash], source[(slash + 1)..], inBytes);
+                ? new Column(equals < 0 ? source : spec[..equals], source, "", inBytes, isAuto)
+                : new Column(spec[..equals], source[..slash], source[(slash + 1)..], inBytes, isAuto);
         }
 
         public Cell Cell(JsonElement item)
@@ -90,6 +91,11 @@ internal sealed class TableText(Type type, TextWriter output)
             if (!item.TryGetProperty(Property, out JsonElement value))
             {
                 return new Cell("", false);
+            }
+
+            if (IsAuto && value.ValueKind == JsonValueKind.Null)
+            {
+                return new Cell("Auto", true);   // stands where numbers stand
             }
 
             return Divisor.Length > 0 ? Percent(value, item.GetProperty(Divisor))

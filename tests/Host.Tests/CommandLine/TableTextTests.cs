@@ -52,7 +52,7 @@ public class TableTextTests
         {
             string[] columns = type.GetCustomAttributes(typeof(WindowsClassAttribute), false).Cast<WindowsClassAttribute>().Single().Columns;
             Assert.NotEmpty(columns);
-            foreach (string? property in columns.SelectMany(column => column.Split('=')[^1].Replace(":bytes", "").Split('/')))
+            foreach (string? property in columns.SelectMany(column => column.Split('=')[^1].Replace(":bytes", "").Replace(":auto", "").Split('/')))
             {
                 Assert.True(type.GetProperty(property) is not null, $"{type.Name} has no property {property}.");
             }

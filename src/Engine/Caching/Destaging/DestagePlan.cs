@@ -7,13 +7,15 @@ namespace TierSpaces.Engine.Caching;
 //  2. A version is left out when a later durable record in the ring has a newer one of the same block.
 
 /// <summary>The blocks that one round of destaging writes to the backing store: versions of blocks, sorted by address, cut into runs.</summary>
-internal sealed class DestagePlan(CacheContents contents)
+internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
 {
     internal const int BlocksMax = 8192;    // of a round: 32 MiB
 
     private const int RunBlocksMax = 256;   // 1 MiB
+    private const int StripeBlocksMax = 1024;   // of larger stripes a run is a part
 
     private readonly List<CachedBlock> _blocks = [];
+    private readonly int _stripe = stripeSize / CacheRing.BlockSize is var blocks and <= StripeBlocksMax ? blocks : 0;
 
     /// <summary>Versions planned.</summary>
     internal int Count => _blocks.Count;
@@ -64,11 +66,21 @@ internal sealed class DestagePlan(CacheContents contents)
         return at;
     }
 
-    /// <summary>Returns where a run that begins here ends: blocks that follow each other, all data or all zeros, each with one version.</summary>
+    /// <summary>
+    /// Returns where a run that begins here ends: blocks that follow each other, all data or all zeros, each with one version. A long run ends with a stripe
+    /// of the backing store.
+    /// </summary>
     internal int RunEnd(int at)
     {
         int end = at + 1;
-        while (end < _blocks.Count && end - at < RunBlocksMax && _blocks[end].Block == _blocks[end - 1].Block + 1
+        int most = RunBlocksMax;
+        if (_stripe > 0)
+        {
+            long first = _blocks[at].Block;
+            most = (int)(((first + Math.Max(RunBlocksMax, _stripe)) / _stripe * _stripe) - first);
+        }
+
+        while (end < _blocks.Count && end - at < most && _blocks[end].Block == _blocks[end - 1].Block + 1
             && _blocks[end].Place.IsZero == _blocks[at].Place.IsZero && LastVersion(end) == end)
         {
             end++;

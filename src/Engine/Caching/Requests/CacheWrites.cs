@@ -5,6 +5,9 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
+// A write over more than one stripe of the backing store is cut at the first and the last boundary of a stripe: whole stripes may pass the ring by, and the rest
+// waits in the ring for what comes beside it.
+//
 // Invariants
 //  1. A write holds the lock of its range until it is in the ring or on the backing store.
 //  2. A write into the ring is acknowledged when its record is on every live copy.
@@ -18,7 +21,38 @@ internal sealed class CacheWrites(
 {
     private const int BlockSize = CacheRecord.BlockSize;
 
-    internal async LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
+    private readonly int _stripe = backing.StripeSize;
+
+    internal LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
+    {
+        if (_stripe == 0 || source.Length <= _stripe)
+        {
+            return WriteOne(offset, source, flags);
+        }
+
+        int head = (int)((_stripe - (offset % _stripe)) % _stripe);
+        int body = (source.Length - head) / _stripe * _stripe;
+        return body == 0 || body == source.Length ? WriteOne(offset, source, flags) : WriteParts(offset, source, head, body, flags);
+    }
+
+    private async LaneTask<IoError> WriteParts(long offset, IoBuffer source, int head, int body, WriteFlags flags)
+    {
+        WaitGroup parts = WaitGroup.Rent();
+        if (head > 0)
+        {
+            parts.Add(WriteOne(offset, source.Slice(0, head), flags));
+        }
+
+        parts.Add(WriteOne(offset + head, source.Slice(head, body), flags));
+        if (head + body < source.Length)
+        {
+            parts.Add(WriteOne(offset + head + body, source.Slice(head + body, source.Length - head - body), flags));
+        }
+
+        return await parts.Wait();
+    }
+
+    private async LaneTask<IoError> WriteOne(long offset, IoBuffer source, WriteFlags flags)
     {
         status.NoteWrite(lane.RecentNs);
         long end = offset + source.Length;

@@ -67,7 +67,7 @@ public sealed class PoolFormat : IOfflineFormat
     private static OfflineVirtualDisk Describe(PoolState state, VirtualDiskDescription disk, Pool? pool)
     {
         int rows = disk.Parts.Sum(part => state.Space(part.DataSpace)?.MappedRows ?? 0);
-        string layout = $"{disk.ResiliencySettingName}, {disk.NumberOfColumns} columns, {disk.NumberOfDataCopies} copies, interleave {disk.Interleave}";
+        string layout = $"{disk.ResiliencySettingName}, {disk.NumberOfColumns} columns{(disk.Parts[0].Parities is var parities and > 0 ? $", {parities} of them parity" : $", {disk.NumberOfDataCopies} copies")}, interleave {disk.Interleave}";
         return new OfflineVirtualDisk(
             disk.Id.Value.ToString(), disk.FriendlyName, disk.SizeBytes, $"{layout}, {disk.ProvisioningType}, checksums {disk.Checksum}, {rows} rows",
             () => Open(pool, disk));

@@ -46,6 +46,10 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
             MetadataWriteBytes = (ulong)(disk.SpaceCounters?.Io.MetadataBytesWritten ?? 0),
             Splits = (ulong)Math.Max(0, pieces - counters.ReadOperations - counters.WriteOperations),
             ReadModifyWrites = (ulong)counters.ReadModifyWrites,
+            WholeStripeWrites = (ulong)(disk.SpaceCounters?.Parity.WholeStripes ?? 0),
+            PartialStripeWrites = (ulong)(disk.SpaceCounters?.Parity.PartialWrites ?? 0),
+            ParityJournalWrites = (ulong)(disk.SpaceCounters?.Parity.JournalRecords ?? 0),
+            RebuiltBlocks = (ulong)(disk.SpaceCounters?.Parity.BlocksRebuilt ?? 0),
         };
     }
 

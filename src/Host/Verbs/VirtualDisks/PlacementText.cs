@@ -42,7 +42,7 @@ internal static class PlacementText
             $"Remove virtual disk '{placement.Disk.FriendlyName}' with all its data ({placement.Disk.SizeBytes} bytes)");
 
     private static string Layout(TierDescription part) =>
-        $"{part.ResiliencySettingName}, {part.NumberOfColumns} columns, {part.NumberOfDataCopies} copies, interleave {part.Interleave}";
+        $"{part.ResiliencySettingName}, {part.NumberOfColumns} columns{(part.Parities > 0 ? $", {part.Parities} of them parity" : $", {part.NumberOfDataCopies} copies")}, interleave {part.Interleave}";
 
     private static IEnumerable<string> Lines(string doing, VirtualDiskPlacement placement, Catalogue all)
     {
