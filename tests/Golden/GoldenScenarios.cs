@@ -36,6 +36,9 @@ internal static class GoldenScenarios
         ["disk-retired"] = DiskRetired,
         ["scrub-half-done"] = ScrubHalfDone,
         ["fault-domains"] = FaultDomainsOfThree,
+        ["parity"] = ParityStopped,
+        ["parity-killed"] = static world => ParityKilled(world, isMissing: false),
+        ["parity-missing-killed"] = static world => ParityKilled(world, isMissing: true),
     };
 
     private static void Plain(GoldenWorld world, int disks, string resiliency, int copies)
@@ -79,6 +82,48 @@ internal static class GoldenScenarios
         Scatter(world, "isolated", 4 * Mebibyte, 2);
         world.Stop();
     }
+
+    private static void ParityStopped(GoldenWorld world)
+    {
+        world.NewPool("pool", DiskBytes, [.. Enumerable.Repeat(MediaType.SSD, 5)]);
+        world.NewDisk(Parity("single", 6 * Mebibyte, 3, 1));
+        world.NewDisk(Parity("double", 6 * Mebibyte, 5, 2) with { ProvisioningType = ProvisioningType.Thin });
+        Scatter(world, "single", 5 * Mebibyte, 1);
+        Scatter(world, "double", 5 * Mebibyte, 2);
+        world.Unmap("single", Mebibyte, Mebibyte);
+        world.Unmap("double", 40 * Block, 3 * Block);
+        world.Stop();
+    }
+
+    // Changes that no flush covers are in the parity journal; with the disks missing nothing else says what their stripes hold.
+    private static void ParityKilled(GoldenWorld world, bool isMissing)
+    {
+        world.NewPool("pool", DiskBytes, [.. Enumerable.Repeat(MediaType.SSD, 6)]);
+        world.NewDisk(Parity("single", 6 * Mebibyte, 4, 1));
+        world.NewDisk(Parity("double", 6 * Mebibyte, 5, 2));
+        Scatter(world, "single", 6 * Mebibyte, 1);
+        Scatter(world, "double", 6 * Mebibyte, 2);
+        world.Flush("single");
+        world.Flush("double");
+        if (isMissing)
+        {
+            world.Pull(1);
+            world.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        for (int i = 0; i < 16; i++)
+        {
+            world.Write("single", (37L * i % 1500) * Block, 2 * Block, 3);
+            world.Write("double", (41L * i % 1500) * Block, Block, 4);
+        }
+
+        world.Unmap("single", 100 * Block, 4 * Block);
+    }
+
+    private static VirtualDiskRequest Parity(string name, long size, int columns, int redundancy) => new()
+    {
+        FriendlyName = name, ResiliencySettingName = "Parity", SizeBytes = size, NumberOfColumns = columns, PhysicalDiskRedundancy = redundancy,
+    };
 
     private static void MirrorKilled(GoldenWorld world)
     {
