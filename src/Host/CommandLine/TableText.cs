@@ -95,7 +95,7 @@ internal sealed class TableText(Type type, TextWriter output)
 
             if (IsAuto && value.ValueKind == JsonValueKind.Null)
             {
-                return new Cell("Auto", true);   // stands where numbers stand
+                return new Cell("Auto", true);   // a column of numbers is to the right
             }
 
             return Divisor.Length > 0 ? Percent(value, item.GetProperty(Divisor))

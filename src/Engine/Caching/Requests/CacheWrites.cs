@@ -5,8 +5,8 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// A write over more than one stripe of the backing store is cut at the first and the last boundary of a stripe: whole stripes may pass the ring by, and the rest
-// waits in the ring for what comes beside it.
+// A write over more than one stripe of the backing store is cut at the first and the last boundary of a stripe: whole stripes may pass the ring by, and the
+// rest waits in the ring for what comes beside it.
 //
 // Invariants
 //  1. A write holds the lock of its range until it is in the ring or on the backing store.
