@@ -51,13 +51,13 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
             }
         }
 
-        if (error != IoError.None)
+        if (error != IoError.None && number == 0)
         {
             strips.Return(lines);
             return error;
         }
 
-        error = await DoInPlace(lines, change);
+        error = error == IoError.None ? await DoInPlace(lines, change) : error;
         if (number != 0)
         {
             journal.End(number, isDone: error == IoError.None);
@@ -106,6 +106,11 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
 
     private async LaneTask<IoError> Redo(Failed failed)
     {
+        if (failed.Number != 0 && !journal.IsDurable(failed.Number))
+        {
+            return IoError.NoSpace;   // its record waits for room still
+        }
+
         IoError error = await DoInPlace(failed.Lines, failed.Change);
         if (error == IoError.None && _failed.Remove(failed))
         {

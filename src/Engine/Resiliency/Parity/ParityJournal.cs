@@ -26,7 +26,7 @@ internal sealed class ParityJournal : IFlushFollower
     private readonly SpaceContext _space;
     private readonly SpaceLog _log;
     private readonly SpaceFlusher _flusher;
-    private readonly ushort[] _keys = new ushort[4096];   // records of stripes, by a hash
+    private readonly int[] _keys = new int[4096];   // records of stripes, by a hash
     private readonly LaneSignal _changed = new();
     private OpenRecord[] _records = new OpenRecord[256];   // by number; the length is a power of two
     private Journal? _journal;
@@ -55,7 +55,10 @@ internal sealed class ParityJournal : IFlushFollower
         (_oldest, _durableVoid, _void, _next, _covered) = (next, next, next, next, next);
     }
 
-    /// <summary>Records a change durably. Returns the number of its record, for <see cref="End"/>.</summary>
+    /// <summary>
+    /// Records a change durably. Returns the number of its record, for <see cref="End"/>; with NoSpace the record may become durable yet
+    /// (<see cref="IsDurable"/>), and 0 means that there is none.
+    /// </summary>
     internal async LaneTask<(IoError Error, ulong Number)> Record(ParityStretch lines, ParityChange change)
     {
         int bytes = System.Numerics.BitOperations.PopCount(change.Written) * lines.Length;
@@ -68,7 +71,13 @@ internal sealed class ParityJournal : IFlushFollower
         ulong number = _next;
         ulong voidBefore = _void;
         ulong last = Append(lines, change, voidBefore);
-        error = await _journal!.Commit(last);
+        At(number).Last = last;
+        error = await _space.Members.OrNoSpace(_journal!.Commit(last));
+        if (error == IoError.NoSpace && _space.Status.Fault == IoError.None)
+        {
+            return (error, number);
+        }
+
         if (error != IoError.None)
         {
             error = _space.Status.Fail(error, "the parity journal could not be written");
@@ -81,10 +90,13 @@ internal sealed class ParityJournal : IFlushFollower
         return (IoError.None, number);
     }
 
+    /// <summary>Whether a record is durable by now.</summary>
+    internal bool IsDurable(ulong number) => _journal!.Durable >= At(number).Last;
+
     /// <summary>The change of a record is in place and entered; or it has failed, and its record stays open.</summary>
     internal void End(ulong number, bool isDone)
     {
-        At(number).IsDone = isDone;
+        (At(number).IsDone, At(number).HasFailed) = (isDone, !isDone);
         _changed.NotifyAll();
     }
 
@@ -133,9 +145,17 @@ internal sealed class ParityJournal : IFlushFollower
         return error;
     }
 
-    /// <summary>Makes the records that are done void, durably. Where the oldest one is open, it waits until that one is done.</summary>
+    /// <summary>
+    /// Makes the records that are done void, durably. Where the oldest one is open, it waits until that one is done; NoSpace if its change has failed for want
+    /// of room.
+    /// </summary>
     private async LaneTask<IoError> VoidSome()
     {
+        if (_void < _next && At(_void).HasFailed)
+        {
+            return IoError.NoSpace;
+        }
+
         if (_isMarking || (_void < _next && !At(_void).IsDone))
         {
             await _changed.Wait();
@@ -154,7 +174,12 @@ internal sealed class ParityJournal : IFlushFollower
     {
         ulong voidBefore = _void;
         ParityRecord.WriteVoid(_journal!.Reserve(ParityRecord.VoidSize, out ulong sequence), voidBefore);
-        IoError error = await _journal.Commit(sequence);
+        IoError error = await _space.Members.OrNoSpace(_journal.Commit(sequence));
+        if (error == IoError.NoSpace && _space.Status.Fault == IoError.None)
+        {
+            return error;
+        }
+
         if (error != IoError.None)
         {
             return _space.Status.Fail(error, "the parity journal could not be written");
@@ -226,7 +251,13 @@ internal sealed class ParityJournal : IFlushFollower
 
         internal readonly int Key = key;
 
+        /// <summary>Sequence of the block in which it ends.</summary>
+        internal ulong Last = ulong.MaxValue;
+
         /// <summary>Whether its change is in place and entered.</summary>
         internal bool IsDone;
+
+        /// <summary>Whether its change has failed half way and is to be done again.</summary>
+        internal bool HasFailed;
     }
 }

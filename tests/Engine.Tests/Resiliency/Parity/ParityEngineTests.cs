@@ -212,6 +212,45 @@ public sealed class ParityEngineTests
         }
     }
 
+    [Theory]
+    [InlineData(4, 1, false)]
+    [InlineData(5, 2, false)]
+    [InlineData(4, 1, true)]
+    public void A_change_that_finds_no_room_half_way_is_done_again(int columns, int parities, bool isJournalFull)
+    {
+        Create(columns, parities);
+        Write(0, _data.Length);
+        Flush();
+        ParityLayout layout = new(_shape);
+        int stripe = 0;   // one whose parity is on a disk without a copy of the journal, or with one
+        while (_host.Row(0)!.Places[layout.ParityColumn(stripe, 0)].Disk <= parities != isJournalFull)
+        {
+            stripe++;
+        }
+
+        SimDisk full = _disks[_host.Row(0)!.Places[layout.ParityColumn(stripe, 0)].Disk];
+        full.Full = true;
+        int offset = stripe * _shape.DataColumns * Interleave;
+        _random.NextBytes(_data.AsSpan(offset, Block));
+        IoBuffer buffer = _lane.Buffers.Rent(Block);
+        _data.AsSpan(offset, Block).CopyTo(buffer.Span);
+        Assert.Equal(IoError.NoSpace, _lane.Run(_space.Write(offset, buffer, WriteFlags.None)));   // the block is written, its parity is not
+        _lane.Buffers.Return(buffer);
+        full.Full = false;
+        _lane.Advance(5_000_000_000);
+
+        Flush();
+        AssertReads();
+        foreach (int[] missing in Combinations(columns, parities))
+        {
+            Evict(missing);
+            AssertReads();
+            Return();
+        }
+
+        AssertIsWhole();
+    }
+
     private void Create(int columns, int parities, int spares = 0)
     {
         _shape = new SpaceShape(columns, 1, Interleave, 256 << 10, true, parities);
