@@ -90,7 +90,7 @@ run_xunit() {
     add "$name" "$ok" "$bad" "$none"
 }
 
-# Whatever does its I/O through the engine runs once on each backend. The engine's tests run in two processes: their simulated worlds keep
+# Whatever does its I/O through the engine runs once on each backend. The engine's tests run in three processes: their simulated worlds keep
 # memory until the process ends.
 run_project() {
     local project=$1 name assembly backend
@@ -100,7 +100,8 @@ run_project() {
         *Engine.Tests)
             for backend in uring threads; do
                 TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend.management" "$assembly" -namespace '*.Management*'
-                TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend" "$assembly" -namespace- '*.Management*'
+                TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend.storage" "$assembly" -namespace '*.Tests.Resiliency*' -namespace '*.Tests.Pools*' -namespace '*.Tests.VirtualDisks*'
+                TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend" "$assembly" -namespace- '*.Management*' -namespace- '*.Tests.Resiliency*' -namespace- '*.Tests.Pools*' -namespace- '*.Tests.VirtualDisks*'
             done
             ;;
         *Interop*)
