@@ -61,9 +61,12 @@ public class ParityKillCycleTests
 
     private static void Take(Home home, string disk)
     {
+        home.Run("stop");
         File.Move(home.PathOf($"{disk}.img"), home.PathOf($"{disk}.away"));
-        home.Eventually($"disk {disk} is found missing", () => home.Objects("Get-PhysicalDisk", "-FriendlyName", disk)
-            .Single().GetProperty("OperationalStatus").EnumerateArray().Any(static word => word.GetString() == "Lost Communication"));
+        home.Run("start");
+        Assert.Contains(
+            home.Objects("Get-PhysicalDisk", "-FriendlyName", disk).Single().GetProperty("OperationalStatus").EnumerateArray(),
+            static word => word.GetString() == "Lost Communication");
     }
 
     private static void GiveBack(Home home, string disk)

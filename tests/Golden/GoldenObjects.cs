@@ -31,6 +31,8 @@ internal static class GoldenObjects
         ["Description"] = "words for people",
         ["OtherRecoveryAction"] = "words for people",
         ["ColumnIsolation"] = "was not shown before a virtual disk could have another than PhysicalDisk",
+        ["ParityLayout"] = "was not shown before virtual disks could have parity",
+        ["NumberOfColumnsMin"] = "of Parity it was that of Simple before virtual disks could have parity",
         ["MetadataPagesUsed"] = "depends on how the present version cuts pages",
         ["StartTime"] = "when the present host took the job up",
         ["TimeOfLastStateChange"] = "when the present host took the job up",

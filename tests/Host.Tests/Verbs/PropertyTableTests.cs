@@ -104,6 +104,11 @@ public sealed class PropertyTableTests : IAsyncLifetime
         await OkAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "w", ["Access"] = "Readable" });
         await OkAsync("New-VirtualDisk",
             new() { ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "x", ["Size"] = 8 << 20, ["ProvisioningType"] = "Fixed" });
+        await OkAsync("New-VirtualDisk", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "parity", ["Size"] = 2 << 20, ["ResiliencySettingName"] = "Parity",
+            ["NumberOfColumns"] = 3, ["ProvisioningType"] = "Thin", ["WriteCacheSize"] = 0,
+        });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "p", ["WriteCacheSizeDefault"] = 4 << 20 });
         await OkAsync("New-VirtualDisk", new() { ["StoragePoolFriendlyName"] = new[] { "p" }, ["FriendlyName"] = "c", ["Size"] = 8 << 20 });
         await OkAsync("Set-StoragePool", new() { ["FriendlyName"] = "p", ["LentWriteCacheSizeMax"] = 64 << 20 });

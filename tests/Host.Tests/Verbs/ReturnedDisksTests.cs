@@ -59,7 +59,8 @@ public sealed class ReturnedDisksTests : IDisposable
         using (NbdClient client = Client("v"))
         {
             WriteAll(client, 1);
-            Assert.Equal(EIO, ErrorWhenPulled(client, "a*"));
+            _scratch.Succeed("Set-EmulatedDiskFault", "a*", "-Pull");
+            Assert.Equal(EIO, UntilError(client));
         }
 
         Scratch.Eventually("the pool is incomplete", () => Text("OperationalStatus", "Get-StoragePool", "P") == "Incomplete");
@@ -85,7 +86,8 @@ public sealed class ReturnedDisksTests : IDisposable
             _scratch.Succeed("Set-EmulatedDiskFault", "c1", "-Pull");
             WriteAll(client, 2);
             Write(client, 0, 2);
-            Assert.Equal(EIO, ErrorWhenPulled(client, "c2"));
+            _scratch.Succeed("Set-EmulatedDiskFault", "c2", "-Pull");
+            Assert.Equal(EIO, UntilError(client));
         }
 
         Clear("c1");
@@ -110,7 +112,8 @@ public sealed class ReturnedDisksTests : IDisposable
             using (NbdClient client = Client("v"))
             {
                 WriteAll(client, round);
-                Assert.Equal(EIO, ErrorWhenPulled(client, "*dd*"));
+                _scratch.Succeed("Set-EmulatedDiskFault", "*dd*", "-Pull");
+                Assert.Equal(EIO, UntilError(client));
             }
 
             Thread.Sleep(500);
@@ -176,26 +179,25 @@ public sealed class ReturnedDisksTests : IDisposable
         return client.NextAnswer().Error;
     }
 
-    // A client writes all the while the disks are pulled, so that a request of it is under way then. A host that finds them gone between two requests ends
-    // the connection, to open the virtual disk again. The blocks are written with what they hold, so that any subset of it may reach the disks.
-    private uint ErrorWhenPulled(NbdClient client, string disks)
+    // What the blocks hold is written again, so that any subset of it may reach the disks. The host may end the connection between two requests, when it opens
+    // the virtual disk again: then the next one cannot be sent. A request that was sent is answered.
+    private static uint UntilError(NbdClient client)
     {
-        using ManualResetEventSlim pulled = new();
-        Task<uint> writer = Task.Run(() =>
+        uint error = 0;
+        for (int i = 0; error == 0; i++)
         {
-            uint error = 0;
-            for (int i = 0, since = 0; error == 0; i++)
+            Assert.True(i < 100_000, "No error.");
+            try
             {
-                since += pulled.IsSet ? 1 : 0;
-                Assert.True(since < 100_000, "No error.");
                 error = i % 8 == 7 ? Flush(client) : Write(client, Blocks + (i % Blocks), 0);
             }
+            catch (SocketException closed) when (closed.SocketErrorCode == SocketError.Shutdown)
+            {
+                error = EIO;
+            }
+        }
 
-            return error;
-        });
-        _scratch.Succeed("Set-EmulatedDiskFault", disks, "-Pull");
-        pulled.Set();
-        return writer.GetAwaiter().GetResult();
+        return error;
     }
 
     /// <summary>Within ten seconds the virtual disk serves a new connection; then everything is there, and soon it is healthy.</summary>
