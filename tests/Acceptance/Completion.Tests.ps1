@@ -32,8 +32,9 @@ Describe 'Completion' {
         @{ Line = 'New-VirtualDisk -StoragePoolFriendlyName Po'; Expected = 'Pool1' }
         @{ Line = 'New-VirtualDisk Po'; Expected = 'Pool1' }
         @{ Line = 'Add-PhysicalDisk -StoragePoolFriendlyName Po'; Expected = 'Pool1' }
-        @{ Line = 'New-VirtualDisk Pool1 -ResiliencySettingName '; Expected = 'Simple Mirror' }
+        @{ Line = 'New-VirtualDisk Pool1 -ResiliencySettingName '; Expected = 'Simple Mirror Parity' }
         @{ Line = 'New-VirtualDisk Pool1 -ResiliencySetting M'; Expected = 'Mirror' }
+        @{ Line = 'New-VirtualDisk Pool1 -ResiliencySetting P'; Expected = 'Parity' }
         @{ Line = 'Set-StoragePool Pool1 -ResiliencySettingNameDefault S'; Expected = 'Simple' }
         @{ Line = 'New-PhysicalDisk -LatencyProfile NV'; Expected = 'NVMe' }
         @{ Line = 'Register-PhysicalDisk x.img -LatencyProfile hdd1'; Expected = 'HDD10K HDD15K' }
