@@ -445,6 +445,7 @@ public sealed class CrashSimulation
             return;
         }
 
+        oracle.MissesDisk |= MissesWrites(world);
         ReadAll(world, oracle, where, observe: true);
         foreach (SimDisk disk in world.Disks)
         {
@@ -476,7 +477,7 @@ public sealed class CrashSimulation
                 return;
             }
 
-            oracle.MissesDisk |= cut.MissingDisks > 0;
+            oracle.MissesDisk |= MissesWrites(cut);
             ReadAll(cut, oracle, where + ", cut again after serving", observe: true);
             JudgeEachCopy(cut, oracle, where + ", cut again after serving");
             cut.Release();
@@ -485,6 +486,9 @@ public sealed class CrashSimulation
         Count(world.Spaces.Counters.Repair.RegionsResynced > 0, "region resynced");
         Count(world.Spaces.Counters.Repair.BlocksRecovered > 0, "unlogged first write kept after a process crash");
     }
+
+    /// <summary>Whether a disk is away, or was and has not been made whole since: either is out for the lines that it misses.</summary>
+    private static bool MissesWrites(ISimWorld world) => world.MissingDisks > 0 || world.Spaces.StaleRegions > 0;
 
     /// <summary>After a crash the disks that were away come back and are made whole; on the way it may be crashed again.</summary>
     private void ReturnAll(ISimWorld world, BlockOracle oracle, string where, int depth, Random random)

@@ -26,6 +26,9 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
 
     internal static bool HasUnresolved(SpaceRow row) => Array.Exists(row.Regions, static region => region.IsUnresolved);
 
+    /// <summary>Whether a row has a change that is not in place: under its lock, one that waits for room to be done again.</summary>
+    internal static bool HasUnsettled(SpaceRow row) => Array.Exists(row.Regions, static region => region.InFlight > 0);
+
     /// <summary>Ends a write. One whose region could not be marked has written nothing.</summary>
     internal void Leave(ref Region region, bool isMarked)
     {

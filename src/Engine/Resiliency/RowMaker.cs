@@ -192,7 +192,7 @@ internal sealed class RowMaker(
             error = await integrity.CountWritten(row);
         }
 
-        if (error == IoError.None && row.WrittenBlocks == 0 && _rows[row.Index] == row && !RegionMap.HasUnresolved(row)
+        if (error == IoError.None && row.WrittenBlocks == 0 && _rows[row.Index] == row && !RegionMap.HasUnresolved(row) && !RegionMap.HasUnsettled(row)
             && !_status.IsClosing && IsHeld?.Invoke(row.Index) != true && _rows.TryBeginChange(row.Index))
         {
             error = await FreeRow(row);

@@ -58,7 +58,7 @@ public sealed class BlockOracle
     /// </summary>
     public int StripeBytes { get; init; }
 
-    /// <summary>Whether a disk was missing at one of the openings since the crash.</summary>
+    /// <summary>Whether a disk was missing, or missed writes, at one of the openings since the crash.</summary>
     public bool MissesDisk { get; set; }
 
     /// <summary>Sectors in the store.</summary>

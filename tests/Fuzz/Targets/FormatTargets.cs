@@ -1,6 +1,7 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Resiliency.Layouts;
 using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Fuzz.Targets;
@@ -12,6 +13,7 @@ internal static class FormatTargets
     private const int JournalBytes = 64 + (32 * 16);
 
     private static readonly PoolBlock s_place = new(Samples.Pool, Samples.Disk, Slot / PoolBlock.Size);
+    private static readonly SpaceShape s_parity = new(3, 1, 65536, 1 << 20, true, 1);
     private static readonly ChecksumPlace s_checksums = new(0x1122334455667788, 7, 3, 1, 2);
 
     internal static IReadOnlyList<FuzzTarget> All { get; } =
@@ -29,6 +31,7 @@ internal static class FormatTargets
         new("heat-file", [HeatSnapshotOf(20, 400), HeatSnapshotOf(900, 1800)], HeatFile) { IsFixedLength = true,
         Reseal = static blocks => Sealing.HeatSnapshot(blocks) },
         new("integrity-log", [IntegrityPayload()], Integrity) { MaxLength = Engine.Formats.JournalBlock.PayloadCapacity },
+        new("parity-journal", [ParityPayload()], ParityJournal) { MaxLength = Engine.Formats.JournalBlock.PayloadCapacity, AllocationPerByte = 512 },
         new("crash-notes", [FirstWriteJournalOf(3, 2), FirstWriteJournalOf(0, 16)], Notes) { IsFixedLength = true },
         new("foreign-signature", [new byte[8192], Signatures()], Signature) { MaxLength = 300 << 10, Weight = 20 },
     ];
@@ -217,6 +220,42 @@ internal static class FormatTargets
         return total is >= 0 and < 1e30
             ? $"{(reader is null ? "none" : "whole")} {total > 0}"
             : throw new WrongAnswerException($"a heat of {total}");
+    }
+
+    private static byte[] ParityPayload()
+    {
+        byte[] strips = new byte[2 * SpaceShape.BlockSize];
+        byte[] payload = new byte[Engine.Formats.JournalBlock.PayloadCapacity];
+        Span<byte> to = payload;
+        ParityRecord.WriteHead(to, new ParityRecordHead(7, 6, 1, 4096, 4096, 0, 0b1, 0b100));
+        ParityRecord.WriteVoid(to[ParityRecord.HeadSize..], 6);
+        to = to[(ParityRecord.HeadSize + ParityRecord.VoidSize)..];
+        ParityRecord.WriteHead(to, new ParityRecordHead(8, 6, 0, 0, 4096, 0b110, 0b1, 0));
+        to = to[ParityRecord.HeadSize..];
+        ParityRecord.WriteData(to, strips.AsSpan(0, to.Length - ParityRecord.DataHeadSize));
+        return payload;
+    }
+
+    // The payload twice: a record whose bytes do not fit in one block goes on in the next.
+    private static string ParityJournal(byte[] payload)
+    {
+        try
+        {
+            (List<FoundParityRecord> records, _) = FoundParityRecords.Parse([(1, payload), (2, payload)], s_parity, rows: 4);
+            foreach (FoundParityRecord record in records)
+            {
+                if (record.Head.Row > 3 || record.Head.SlabOffset > s_parity.UsableSize - record.Head.Length || (record.Head.Written >> 3) != 0)
+                {
+                    throw new WrongAnswerException("a record outside its space");
+                }
+            }
+
+            return string.Concat(records.Select(static record => $"{Letters.Of((uint)record.Head.Written)} {Letters.Of((uint)record.Head.Poisoned)},"));
+        }
+        catch (InvalidDataException damage)
+        {
+            return damage.Message;
+        }
     }
 
     private static byte[] IntegrityPayload()

@@ -8,6 +8,9 @@ public sealed record TierDescription
     /// <summary>Fewest bytes of a tier on disk.</summary>
     internal const int BytesMin = 16 + 2 + 2 + 2 + 2 + 6 + 4 + 1 + 16 + 8;
 
+    private const int RegionsPerSlab = 16;
+    private const long PageSpanMax = 2 << 20;
+
     /// <summary>Identity; none before it is created.</summary>
     public Guid Id { get; init; }
 
@@ -72,6 +75,9 @@ public sealed record TierDescription
 
     /// <summary>Copies of its integrity log and of a write cache in front of it: as many as disks may fail, and one more.</summary>
     public ushort RingCopies => (ushort)(NumberOfDataCopies + Parities);
+
+    /// <summary>Largest strip with parity in bytes, from the bytes of a slab: a stripe is locked, and its entries are in one page and one region.</summary>
+    internal static long ParityInterleaveMax(long slab) => Math.Min(slab / RegionsPerSlab, PageSpanMax);
 
     internal void Encode(ByteWriter to)
     {

@@ -104,9 +104,7 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
     internal static uint CheckedInterleave(PoolState state, long interleave, int parities = 0)
     {
         long slab = state.Pool!.Slabs.DataBytes;
-        // A stripe of parity is locked and resynced as a whole.
-        long stripeMax = Math.Min(slab / SpaceShape.RegionsPerSlab, SpaceShape.BlocksPerPage * SpaceShape.BlockSize);
-        long max = Math.Min(InterleaveMax, parities > 0 ? stripeMax : slab);
+        long max = Math.Min(InterleaveMax, parities > 0 ? TierDescription.ParityInterleaveMax(slab) : slab);
         return interleave >= InterleaveMin && interleave <= max && BitOperations.IsPow2(interleave) ? (uint)interleave : throw new ManagementException(
             ManagementError.InterleaveRange,
             $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max}{(parities > 0 ? " with Parity" : "")} (the slab of this pool has {slab} bytes).");

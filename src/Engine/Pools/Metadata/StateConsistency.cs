@@ -80,6 +80,11 @@ internal static class StateConsistency
             return $"an interleave of {part.Interleave} bytes in slabs of {slab}";
         }
 
+        if (isParity && part.Interleave > TierDescription.ParityInterleaveMax(slab))
+        {
+            return $"an interleave of {part.Interleave} bytes with parity in slabs of {slab}";
+        }
+
         return part.SizeBytes < 1 || part.SpaceBytes < part.SizeBytes || (part.SpaceBytes - 1) / (part.DataColumns * slab) >= SpaceDescription.MaxRows
             ? $"a size of {part.SizeBytes} bytes in {part.SpaceBytes}" : "";
     }
@@ -122,6 +127,11 @@ internal static class StateConsistency
 
     private static string WhyLogUnfit(PoolState state, ChecksumKind checksum, TierDescription part)
     {
+        if (checksum == ChecksumKind.None && part.Parities > 0)
+        {
+            return "parity without checksums";
+        }
+
         if (checksum == ChecksumKind.None && part.RingCopies == 1)
         {
             return "";   // needs no log

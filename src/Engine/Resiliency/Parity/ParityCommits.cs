@@ -151,7 +151,14 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
             long key = layout.LockKey(failed.Lines.Row.Index, 0, failed.Lines.SlabOffset);
             long end = key + failed.Lines.Length;
             await parts.Space.Locks.Acquire(key, end);
-            _ = _failed.Contains(failed) ? await Redo(failed) : IoError.None;
+            if (_failed.Contains(failed))
+            {
+                SpaceRow row = failed.Lines.Row;
+                int generation = row.Enter();   // a slab that moves away meanwhile is another owner's only when this has ended
+                await Redo(failed);
+                row.Leave(generation);
+            }
+
             parts.Space.Locks.Release(key, end);
         }
     }

@@ -8,8 +8,7 @@ namespace TierSpaces.Engine.Resiliency;
 // After any stop the records of the parity journal that are not void are done again in their order, before anything is resynced or served: blocks, then
 // entries, durably; then all of them are void.
 //
-// A record whose region was not dirty is skipped: what it changed was durable when the region was marked clean. So is one whose last blocks are missing: it
-// was never durable, so nothing of its change is in place.
+// A record whose region was not dirty is skipped: what it changed was durable when the region was marked clean.
 
 /// <summary>Makes and opens the parity journal of a space.</summary>
 internal sealed class ParityOpening(EngineParts parts, ParityStrips strips, ParityJournal journal, ParityCommits commits)
@@ -51,11 +50,11 @@ internal sealed class ParityOpening(EngineParts parts, ParityStrips strips, Pari
                 ? "the parity journal is damaged on every copy" : "no copy of the parity journal could be read");
         }
 
-        List<FoundRecord> records;
+        List<FoundParityRecord> records;
         ulong next;
         try
         {
-            (records, next) = Parse(recovery.Records);
+            (records, next) = FoundParityRecords.Parse(recovery.Records, _space.Shape, _space.Rows.Count);
         }
         catch (InvalidDataException damage)
         {
@@ -63,7 +62,7 @@ internal sealed class ParityOpening(EngineParts parts, ParityStrips strips, Pari
         }
 
         IoError error = IoError.None;
-        foreach (FoundRecord record in records)
+        foreach (FoundParityRecord record in records)
         {
             error = error == IoError.None ? await Replay(record) : error;
         }
@@ -78,40 +77,7 @@ internal sealed class ParityOpening(EngineParts parts, ParityStrips strips, Pari
         return await journal.MarkAllVoid();
     }
 
-    private static (List<FoundRecord> Records, ulong Next) Parse(IReadOnlyList<(ulong Sequence, byte[] Payload)> blocks)
-    {
-        List<FoundRecord> records = [];
-        ulong voidBefore = 0;
-        ulong next = 1;
-        foreach ((_, byte[] payload) in blocks)
-        {
-            int offset = 0;
-            while (ParityRecord.TryTake(payload, ref offset, out ParityPart part))
-            {
-                switch (part.Kind)
-                {
-                    case ParityPartKind.Begin:
-                        records.Add(new FoundRecord(part.Head));
-                        next = Math.Max(next, part.Head.Number + 1);
-                        voidBefore = Math.Max(voidBefore, part.Head.VoidBefore);
-                        break;
-                    case ParityPartKind.Data when records.Count > 0:
-                        records[^1].Data.AddRange(payload.AsSpan(part.Start, part.Count));
-                        break;
-                    case ParityPartKind.Void:
-                        voidBefore = Math.Max(voidBefore, part.Head.VoidBefore);
-                        break;
-                    default:
-                        break;   // data of a record that began before the tail: that record is void
-                }
-            }
-        }
-
-        records.RemoveAll(record => record.Head.Number < voidBefore || !record.IsWhole);
-        return (records, Math.Max(next, voidBefore));
-    }
-
-    private async LaneTask<IoError> Replay(FoundRecord record)
+    private async LaneTask<IoError> Replay(FoundParityRecord record)
     {
         ParityRecordHead head = record.Head;
         if (_space.Rows[head.Row] is not { IsInitialized: true } row || !row.Regions[row.RegionOf(0, head.SlabOffset)].IsUnresolved)
@@ -149,14 +115,5 @@ internal sealed class ParityOpening(EngineParts parts, ParityStrips strips, Pari
         strips.Return(lines);
         _space.Counters.Parity.NoteReplayed();
         return error;
-    }
-
-    private sealed class FoundRecord(ParityRecordHead head)
-    {
-        internal ParityRecordHead Head { get; } = head;
-
-        internal List<byte> Data { get; } = [];
-
-        internal bool IsWhole => Data.Count == System.Numerics.BitOperations.PopCount(Head.Written) * Head.Length;
     }
 }

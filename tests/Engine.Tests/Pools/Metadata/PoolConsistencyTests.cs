@@ -1,6 +1,7 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
 using TierSpaces.Engine.Tests.Formats;
 
 namespace TierSpaces.Engine.Tests.Pools;
@@ -47,6 +48,40 @@ public sealed class PoolConsistencyTests
         { "tier settings of", static disk => disk with { TierSettings = new() { HalfLifeNs = 0 } } },
         { "tier settings of", static disk => disk with { TierSettings = new() { DemoteColdAfterNs = TierSettings.DemoteColdAfterNsMax + 1 } } },
     };
+
+    public static TheoryData<string, Func<VirtualDiskDescription, VirtualDiskDescription>> ImpossibleParity => new()
+    {
+        { "2 columns and 1 copies with 1 parities", static disk => disk with { NumberOfColumns = 2 } },
+        { "3 columns and 2 copies with 1 parities", static disk => disk with { NumberOfDataCopies = 2 } },
+        { "3 columns and 1 copies with 2 parities", static disk => disk with { PhysicalDiskRedundancy = 2 } },
+        { "4 columns and 1 copies with 3 parities", static disk => disk with { NumberOfColumns = 4, PhysicalDiskRedundancy = 3 } },
+        { "4 columns and 1 copies with 0 parities", static disk => disk with { NumberOfColumns = 4, PhysicalDiskRedundancy = 0 } },
+        { "an interleave of 131072 bytes with parity in slabs of 1048576", static disk => disk with { Interleave = 128 << 10 } },
+        { "parity without checksums", static disk => disk with { Checksum = ChecksumKind.None } },
+    };
+
+    [Theory]
+    [MemberData(nameof(ImpossibleParity))]
+    public void Parity_that_cannot_be_is_refused(string why, Func<VirtualDiskDescription, VirtualDiskDescription> change)
+    {
+        VirtualDiskDescription good = s_good with
+        {
+            ResiliencySettingName = TierDescription.ParityName, NumberOfColumns = 3, NumberOfDataCopies = 1, PhysicalDiskRedundancy = 1, Interleave = 64 << 10,
+        };
+        Assert.True(StateOf(good).IsConsistent(out string reason), reason);
+        Assert.False(StateOf(change(good)).IsConsistent(out reason));
+        Assert.Contains(why, reason);
+    }
+
+    [Fact]
+    public void The_largest_strip_of_parity_is_in_one_page_and_one_region()
+    {
+        foreach (int slab in new[] { 1 << 20, 32 << 20, 64 << 20, 256 << 20 })
+        {
+            SpaceShape shape = new(3, 1, (int)TierDescription.ParityInterleaveMax(slab), slab, true, 1);
+            Assert.Equal(Math.Min(shape.RegionSize, SpaceShape.BlocksPerPage * SpaceShape.BlockSize), shape.Interleave);
+        }
+    }
 
     [Fact]
     public void A_state_whose_objects_fit_is_consistent()
@@ -100,9 +135,10 @@ public sealed class PoolConsistencyTests
 
     private static PoolState StateOf(VirtualDiskDescription disk, int firstLogRow = 0, int firstCacheRow = 0)
     {
+        bool isParity = disk.ResiliencySettingName == TierDescription.ParityName;
         PoolState state = PoolState.Empty.Apply(new PoolCreated(RecordSamples.Pool)).Apply(new DiskAdded(RecordSamples.MakeDisk(1, 16 << 20)))
             .Apply(new DiskAdded(RecordSamples.MakeDisk(2, 16 << 20))).Apply(new VirtualDiskCreated(disk))
-            .Apply(new SpaceCreated(new SpaceDescription(new SpaceId(1), disk.Id, SpaceKind.Data, 1, 2)))
+            .Apply(new SpaceCreated(new SpaceDescription(new SpaceId(1), disk.Id, SpaceKind.Data, (ushort)(isParity ? 3 : 1), (ushort)(isParity ? 1 : 2))))
             .Apply(new SpaceCreated(new SpaceDescription(new SpaceId(2), disk.Id, SpaceKind.IntegrityLog, 1, 2)))
             .Apply(new SpaceCreated(new SpaceDescription(new SpaceId(3), disk.Id, SpaceKind.WriteCache, 1, 2)));
         state = firstLogRow < 0 ? state : state.Apply(new RowsMapped(new SpaceId(2), firstLogRow, 2, [Row(0)]));

@@ -251,6 +251,31 @@ public sealed class ParityEngineTests
         AssertIsWhole();
     }
 
+    [Fact]
+    public void A_row_with_a_change_that_waits_for_room_is_not_given_back()
+    {
+        Create(4, 1);
+        ParityLayout layout = new(_shape);
+        Write(_shape.DataColumns * Interleave, Block);   // makes the row; in another stripe
+        Unmap(_shape.DataColumns * Interleave, Block);
+        Write(_shape.DataColumns * Interleave, Block);
+        SimDisk full = _disks[_host.Row(0)!.Places[layout.DataColumn(0, 0)].Disk];
+        full.Full = true;
+        IoBuffer buffer = _lane.Buffers.Rent(Block);
+        _random.NextBytes(_data.AsSpan(0, Block));
+        _data.AsSpan(0, Block).CopyTo(buffer.Span);
+        Assert.Equal(IoError.NoSpace, _lane.Run(_space.Write(0, buffer, WriteFlags.None)));
+        _lane.Buffers.Return(buffer);
+
+        Unmap(_shape.DataColumns * Interleave, Block);   // the row holds no block that is entered
+        Assert.NotNull(_host.Row(0));
+        full.Full = false;
+        _lane.Advance(5_000_000_000);
+        Flush();
+        AssertReads();
+        AssertIsWhole();
+    }
+
     private void Create(int columns, int parities, int spares = 0)
     {
         _shape = new SpaceShape(columns, 1, Interleave, 256 << 10, true, parities);
