@@ -6,6 +6,7 @@ namespace TierSpaces.Bench.Tables;
 internal static class TableCommand
 {
     private const string Peers = "peers";
+    private const string TestedMoves = "Background moves";   // of simulated time: a test measures it, and the section stays as it is
     private const long DiskSize = 512 << 20;
 
     internal static void Run(Arguments arguments)
@@ -43,6 +44,8 @@ internal static class TableCommand
             text = section.Length == 0 ? text : PerformanceDocument.With(text, title, section);
         }
 
+        string moves = PerformanceDocument.SectionOf(former, TestedMoves);
+        text = moves.Length == 0 ? text : PerformanceDocument.With(text, TestedMoves, moves);
         File.WriteAllText(output, text);
         Console.WriteLine($"written: {output}");
 

@@ -14,6 +14,9 @@ public sealed class SimPacer(SimLane lane, int stopAfter = 0) : IWorkPacer
     public long Bytes { get; private set; }
 
     /// <inheritdoc/>
+    public bool IsYielding => lane.Next(4) == 0;
+
+    /// <inheritdoc/>
     public async LaneTask<bool> Done(long bytes)
     {
         Bytes += bytes;

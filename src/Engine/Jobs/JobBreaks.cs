@@ -12,6 +12,12 @@ public sealed class JobBreaks : IWorkPacer
     /// <summary>Holds the job back after so many bytes of a piece; false when it is to stop.</summary>
     internal Func<long, LaneTask<bool>> OnBytes { get; set; } = static _ => LaneTask.FromResult(true);
 
+    /// <summary>Whether the job yields to clients now.</summary>
+    internal Func<bool> Yields { get; set; } = static () => false;
+
+    /// <inheritdoc/>
+    public bool IsYielding => Yields();
+
     /// <inheritdoc/>
     public LaneTask<bool> Done(long bytes) => OnBytes(bytes);
 }

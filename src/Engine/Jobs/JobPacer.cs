@@ -26,9 +26,13 @@ public sealed class JobPacer(ILane lane, JobPacing pacing, Func<(long Completed,
     private const long PauseNsMax = 10_000_000_000;   // a piece that a hung disk held up does not stop the job for hours
 
     private long _completed = -1;
+    private bool _wasBusy;   // at the last pause
 
     /// <summary>Pauses due to clients so far, in nanoseconds.</summary>
     public long YieldedNs { get; private set; }
+
+    /// <summary>Whether clients were at work at the last pause, or are now.</summary>
+    public bool IsYielding => _wasBusy || foreground().UnderWay > 0;
 
     /// <summary>Completes when the next piece may begin.</summary>
     /// <param name="bytes">Bytes the last piece went through.</param>
@@ -38,6 +42,7 @@ public sealed class JobPacer(ILane lane, JobPacing pacing, Func<(long Completed,
         (long completed, int underWay) = foreground();
         bool isBusy = underWay > 0 || (_completed >= 0 && completed != _completed);
         _completed = completed;
+        _wasBusy = isBusy;
         long share = Math.Clamp(pacing.SharePercent / Math.Max(1, running()), 1, 100);
         long yielded = isBusy ? Math.Min(PauseNsMax, elapsedNs * (100 - share) / share) : 0;
         YieldedNs += yielded;

@@ -8,12 +8,13 @@ using TierSpaces.Engine.VirtualDisks;
 namespace TierSpaces.Engine.Jobs;
 
 /// <summary>
-/// Moves the slices of a tiered disk to the tiers that they belong on, by a plan made when it begins. A piece is a few moves. The metadata records
+/// Moves the slices of a tiered disk to the tiers that they belong on, by a plan made when it begins. A piece is as many moves as are made durable
+/// together while no client is at work; the mover has breaks within it. The metadata records
 /// which slices have moved; a resumed step makes a new plan.
 /// </summary>
 public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings settings) : IJobStep
 {
-    private const int MovesAtOnce = 8;
+    private const int MovesAtOnce = SliceMover.BatchMax;
 
     private TierPlan? _plan;
     private ImmutableArray<int> _order;   // of the tiers that the plan counts

@@ -52,6 +52,8 @@ public sealed class ResyncStep(IRepairable space, string part = "") : IJobStep
     {
         internal long Bytes { get; private set; }
 
+        public bool IsYielding => breaks.IsYielding;
+
         public LaneTask<bool> Done(long bytes)
         {
             Bytes += bytes;

@@ -78,6 +78,7 @@ public sealed class StorageJob
             if (step.Breaks is { } breaks)
             {
                 breaks.OnBytes = Break;
+                breaks.Yields = () => _pacer.IsYielding;
             }
         }
 

@@ -59,7 +59,7 @@ internal interface ILayoutEngine
     LaneTask<IoError> Resync(SpaceRow row, int region);
 
     /// <summary>Rebuilds a stretch of the slab of a position at a place that takes its writes already.</summary>
-    LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target, IoBuffer buffer);
+    LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target);
 
     /// <summary>Verifies a stretch of a group on every position, without its lock. False: something does not match, or a write was in the way.</summary>
     LaneTask<bool> Verify(SpaceRow row, StripPiece stretch, ScrubFindings findings);

@@ -2,12 +2,17 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>Paces long work over a space: repair, moves. Called on the space's lane, between two pieces, with no lock held.</summary>
+/// <summary>Paces long work over a space: repair, moves. Used on the space's lane.</summary>
 public interface IWorkPacer
 {
     /// <summary>
-    /// Told of bytes that are done with; completes when the next piece may begin. False: the work stops after what it has begun, and can be
-    /// taken up again at any time.
+    /// Whether clients are at work: then one piece of the work is in flight at a time and batches are small. Otherwise several pieces may be in flight.
+    /// </summary>
+    bool IsYielding { get; }
+
+    /// <summary>
+    /// Told of bytes that are done with; completes when the next piece may begin. Called with no lock held, one call at a time. False: the work stops after
+    /// what it has begun, and can be taken up again at any time.
     /// </summary>
     LaneTask<bool> Done(long bytes);
 }

@@ -93,6 +93,29 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         return null;
     }
 
+    /// <summary>
+    /// Reads pages of a group side by side that work is about to need, so that a rotating disk goes to them once. What cannot be read is left to the work.
+    /// The caller is counted as a user of the row.
+    /// </summary>
+    internal async LaneTask<Nothing> LoadAhead(SpaceRow row, int group, int first, int count)
+    {
+        List<LaneTask<ChecksumPage?>> loads = [];
+        for (int column = 0; column < _layout.Columns; column++)
+        {
+            for (int index = first; index < first + count && _layout.GroupOf(column) == group; index++)
+            {
+                loads.Add(Load(row, column, index));
+            }
+        }
+
+        foreach (LaneTask<ChecksumPage?> load in loads)
+        {
+            await load;
+        }
+
+        return default;
+    }
+
     /// <summary>Appends the states of the blocks of a piece in one column, as their entries have them.</summary>
     internal async LaneTask<IoError> AppendStates(SpaceRow row, StripPiece piece, List<StoreExtent> extents)
     {

@@ -53,8 +53,7 @@ internal sealed class MirrorEngine : ILayoutEngine
     public LaneTask<IoError> Resync(SpaceRow row, int region) => _resync.ResyncRegion(row, region);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target, IoBuffer buffer) =>
-        _resync.Rebuild(row, stretch, target, buffer);
+    public LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target) => _resync.Rebuild(row, stretch, target);
 
     /// <inheritdoc/>
     public LaneTask<bool> Verify(SpaceRow row, StripPiece stretch, ScrubFindings findings) => _scrub.Verify(row, stretch, findings);

@@ -52,10 +52,13 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     }
 
     /// <summary>Copies a stretch from good copies to a place that takes its writes already.</summary>
-    internal async LaneTask<IoError> Rebuild(SpaceRow row, StripPiece piece, SlabPlace target, IoBuffer buffer)
+    internal async LaneTask<IoError> Rebuild(SpaceRow row, StripPiece piece, SlabPlace target)
     {
+        IoBuffer buffer = _buffers.Rent(piece.Length);
         IoError error = _shape.Checksums ? await CopyVerified(row, piece, target, buffer) : await reads.ReadUnverified(row, piece, buffer);
-        return error == IoError.None && !_shape.Checksums ? await WriteTarget(piece, target, buffer) : error;
+        error = error == IoError.None && !_shape.Checksums ? await WriteTarget(piece, target, buffer) : error;
+        _buffers.Return(buffer);
+        return error;
     }
 
     /// <summary>See <see cref="ILayoutEngine.Recover"/>.</summary>

@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Resiliency;
 //
 //  1. The target joins: every write goes to source and target; nothing is read from the target.
 //  2. Region by region, chunk by chunk under its range lock, the data is copied from good positions: the source, or where that
-//     is missing or stale, the others.
+//     is missing or stale, the others. Several chunks are in flight while no client is at work.
 //  3. With the group locked and no writeback running: its pages, as logged, to the target; flush; read back; the map is
 //     committed; the target is the slab from here on.
 //  4. When every request that may have seen the source has ended, the source is the caller's to free.
@@ -85,12 +85,7 @@ internal sealed class SlabMoves(SpaceContext space, SpaceRepair repair, PageWrit
         }
 
         row.BeginJoining(position, target);
-        RepairEnd end = RepairEnd.Done;
-        for (int region = 0; region < SpaceShape.RegionsPerSlab && end == RepairEnd.Done && !row.JoiningFailed; region++)
-        {
-            (end, _) = await stretches.CopyRegion(row, position, region, target, 0, pacer);
-        }
-
+        (RepairEnd end, _) = await stretches.Copy(row, position, ushort.MaxValue, target, 0, pacer);
         end = end == RepairEnd.Done ? await TakeOver(row, position, target, commit) : end;
         row.EndJoining();
         if (end == RepairEnd.Done)

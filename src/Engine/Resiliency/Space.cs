@@ -55,7 +55,7 @@ public sealed class Space : IBackingStore, IRepairable
         _log.EmptyBy(_writeback);
         _integrity.MakeRoomBy(_writeback.MakeRoomForPages);
         _rowMaker = new RowMaker(_context, _log, _integrity, _changes, _stale, _regions, _writeback, _flusher, _lost);
-        StretchCopier stretches = new(_context, _regions, _engine);
+        StretchCopier stretches = new(_context, _regions, _integrity, _engine);
         PageCopier pages = new(_context, _log, _integrity, _flusher);
         _repair = new SpaceRepair(_context, _stale, _integrity, _writeback, _flusher, stretches, pages);
         _moves = new SlabMoves(_context, _repair, _writeback, _flusher, stretches, pages);

@@ -7,10 +7,11 @@ namespace TierSpaces.Engine.Resiliency;
 // Online resync of stale positions, while reads and writes go on.
 //
 // A stale position whose disk is back in the view takes every new write; it is not read. The unit of repair is a region, or as many
-// regions as share a checksum page:
+// regions as share a checksum page; while no client is at work, more of them, so that the commit at its end is paid for fewer times:
 //
 //  1. Missed is cleared: from here on a write that the position misses begins the unit again.
-//  2. Per chunk, under its range lock: read from good positions, verify by the entries, write to the stale one.
+//  2. Per chunk, under its range lock: read from good positions, verify by the entries, write to the stale one. Several chunks are in flight
+//     while no client is at work.
 //  3. With no writeback running: the unit's pages, as logged, to the position; flush; read back; the mark is taken off, durably.
 //
 // A crash anywhere leaves the mark, and the unit is done again.
@@ -19,6 +20,8 @@ namespace TierSpaces.Engine.Resiliency;
 internal sealed class SpaceRepair(
     SpaceContext space, StaleMap stale, IntegrityStore integrity, PageWriteback writeback, SpaceFlusher flusher, StretchCopier stretches, PageCopier pages)
 {
+    private const int UnitBytesMax = 64 << 20;   // a crash has so much of it done again
+
     private readonly ILayout _layout = space.Layout;
     private readonly SpaceShape _shape = space.Shape;
     private readonly SpaceMembers _members = space.Members;
@@ -85,11 +88,11 @@ internal sealed class SpaceRepair(
 
     private async LaneTask<RepairEnd> ResyncPosition(SpaceRow row, int position, IWorkPacer pacer)
     {
-        int perUnit = Math.Max(1, _shape.PageSpan / _shape.RegionSize);
         RepairEnd end = RepairEnd.Done;
-        for (int first = 0; first < SpaceShape.RegionsPerSlab && end != RepairEnd.Stopped; first += perUnit)
+        for (int first = 0, count; first < SpaceShape.RegionsPerSlab && end != RepairEnd.Stopped; first += count)
         {
-            ushort unit = (ushort)(((1 << perUnit) - 1) << first);
+            count = RegionsOfUnit(first, pacer.IsYielding);
+            ushort unit = (ushort)(((1 << count) - 1) << first);
             while ((row.Stale[position] & unit) != 0 && _rows[row.Index] == row)
             {
                 RepairEnd tried = await ResyncUnit(row, position, unit, pacer);
@@ -102,6 +105,14 @@ internal sealed class SpaceRepair(
         }
 
         return end;
+    }
+
+    /// <summary>Returns how many regions from one on are a unit. Units of either size begin and end between checksum pages.</summary>
+    private int RegionsOfUnit(int first, bool isSmall)
+    {
+        int perPage = Math.Max(1, _shape.PageSpan / _shape.RegionSize);
+        int most = Math.Max(perPage, UnitBytesMax / _shape.RegionSize / perPage * perPage);
+        return Math.Min(SpaceShape.RegionsPerSlab - first, isSmall ? perPage : most);
     }
 
     /// <summary>One attempt at a unit; Done also when it has to begin again because the position missed something meanwhile.</summary>
@@ -117,23 +128,11 @@ internal sealed class SpaceRepair(
         bool goesOn = _progress with { Bytes = 0 } == here && (row.Missed[position] & unit) == 0;
         int skip = goesOn ? _progress.Bytes : 0;
         row.Missed[position] &= (ushort)~unit;
-        int before = 0;   // bytes of the unit's regions so far
-        for (int region = 0; region < SpaceShape.RegionsPerSlab; region++)
+        (RepairEnd end, int copied) = await stretches.Copy(row, position, regions, row.Places[position], skip, pacer);
+        if (end != RepairEnd.Done)
         {
-            if ((regions >> region & 1) == 0)
-            {
-                continue;
-            }
-
-            int from = Math.Clamp(skip - before, 0, _shape.RegionSize);
-            (RepairEnd copied, int reached) = await stretches.CopyRegion(row, position, region, row.Places[position], from, pacer);
-            if (copied != RepairEnd.Done)
-            {
-                _progress = here with { Bytes = before + reached };
-                return copied;
-            }
-
-            before += _shape.RegionSize;
+            _progress = here with { Bytes = copied };
+            return end;
         }
 
         return await FinishUnit(row, position, unit, regions);

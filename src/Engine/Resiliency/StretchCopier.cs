@@ -1,12 +1,23 @@
+using System.Numerics;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>Copies the data of a region of a position to a slab, chunk by chunk under its range lock, while reads and writes go on.</summary>
-internal sealed class StretchCopier(SpaceContext space, RegionMap regions, ILayoutEngine engine)
+// Regions of a position are copied as one stream of chunks, each under its range lock, while reads and writes go on. While no client is at work several
+// chunks are in flight (WorkWindow); their order does not matter, because each is copied under its own lock to a place that takes every write already.
+//
+// Invariants
+//  1. A region is resolved before a chunk of it is copied.
+//  2. The copy is whole only if every chunk was copied after the target had begun to take writes.
+
+/// <summary>Copies the data of regions of a position to a slab, chunk by chunk.</summary>
+internal sealed class StretchCopier(SpaceContext space, RegionMap regions, IntegrityStore integrity, ILayoutEngine engine)
 {
     private const int ChunkMax = 256 << 10;
+    private const int MemoryMax = 32 << 20;   // of the chunks in flight; a chunk of parity takes memory for all columns
+
+    private const int PagesAhead = 32;   // checksum pages of each column
 
     private readonly ILayout _layout = space.Layout;
     private readonly SpaceShape _shape = space.Shape;
@@ -14,46 +25,95 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, ILayo
     internal async LaneTask<bool> Pace(IWorkPacer pacer, long bytes) => await pacer.Done(bytes) && !space.Status.IsStopping;
 
     /// <summary>
-    /// Copies a region of a group, from an offset on, to a place that takes every write of it already. Returns the offset that it reached.
+    /// Copies regions of a position to a place that takes every write of them already. Returns the bytes copied of them, in their order, those that are
+    /// skipped included; 0 when something could not be copied.
     /// </summary>
-    internal async LaneTask<(RepairEnd End, int Reached)> CopyRegion(SpaceRow row, int position, int region, SlabPlace target, int from, IWorkPacer pacer)
+    /// <param name="row">The row.</param>
+    /// <param name="position">The position.</param>
+    /// <param name="mask">The regions, bit per region of the slab.</param>
+    /// <param name="target">The place.</param>
+    /// <param name="skip">Bytes of the regions that were copied before.</param>
+    /// <param name="pacer">Paces the chunks.</param>
+    internal async LaneTask<(RepairEnd End, int Copied)> Copy(SpaceRow row, int position, ushort mask, SlabPlace target, int skip, IWorkPacer pacer)
     {
-        int group = position / _layout.GroupSize;
-        int number = (group * SpaceShape.RegionsPerSlab) + region;
-        if (row.Regions[number].IsUnresolved && await regions.Resolve(row, number) != IoError.None)
-        {
-            return (RepairEnd.Incomplete, from);
-        }
-
-        int start = region * _shape.RegionSize;
         int chunk = Math.Min(ChunkMax, Math.Min(_shape.RegionSize, _shape.PageSpan));
-        IoBuffer buffer = space.Lane.Buffers.Rent(chunk);
-        RepairEnd end = RepairEnd.Done;
-        int at = from;
-        for (; at < _shape.RegionSize && end == RepairEnd.Done; at += chunk)
+        int memory = _shape.Parities > 0 ? chunk * _shape.Columns : chunk;
+        WorkWindow window = new(pacer, () => space.Status.IsStopping, Math.Clamp(MemoryMax / memory, 1, WorkWindow.DepthMax));
+        int end = BitOperations.PopCount(mask) * _shape.RegionSize;
+        IoError error = IoError.None;
+        int loaded = 0;   // checksum pages of the slab that were read ahead, or need not be
+        for (int at = skip; at < end && error == IoError.None && await window.Room(); at += chunk)
         {
-            IoError error = await CopyChunk(row, position, start + at, target, buffer);
-            end = error is not IoError.None and not IoError.Cancelled ? RepairEnd.Incomplete : await Pace(pacer, chunk) ? RepairEnd.Done : RepairEnd.Stopped;
+            int region = RegionAt(mask, at / _shape.RegionSize);
+            int slabOffset = (region * _shape.RegionSize) + (at % _shape.RegionSize);
+            error = await Resolve(row, position, region);
+            if (slabOffset / _shape.PageSpan >= loaded && !pacer.IsYielding)
+            {
+                loaded = await LoadAhead(row, position, slabOffset / _shape.PageSpan);
+            }
+
+            if (error == IoError.None)
+            {
+                window.Add(CopyChunk(row, position, slabOffset, chunk, target), chunk);
+            }
         }
 
-        space.Lane.Buffers.Return(buffer);
-        return (end, end == RepairEnd.Incomplete ? 0 : at);
+        await window.Drain();
+        bool isIncomplete = error != IoError.None || window.Error != IoError.None;
+        return isIncomplete ? (RepairEnd.Incomplete, 0) : (window.IsStopped ? RepairEnd.Stopped : RepairEnd.Done, skip + (int)window.Bytes);
     }
 
-    private async LaneTask<IoError> CopyChunk(SpaceRow row, int position, int slabOffset, SlabPlace target, IoBuffer buffer)
+    /// <summary>Returns the region of a set that has so many others of the set before it.</summary>
+    private static int RegionAt(ushort mask, int index)
     {
-        int group = position / _layout.GroupSize;
-        long key = _layout.LockKey(row.Index, group, slabOffset);
-        await space.Locks.Acquire(key, key + buffer.Length);
-        IoError error = IoError.Cancelled;   // the row was given back meanwhile: nothing is left to copy
-        if (space.Rows[row.Index] == row)
+        int left = mask;
+        for (; index > 0; index--)
+        {
+            left &= left - 1;
+        }
+
+        return BitOperations.TrailingZeroCount(left);
+    }
+
+    private LaneTask<IoError> Resolve(SpaceRow row, int position, int region)
+    {
+        int number = (position / _layout.GroupSize * SpaceShape.RegionsPerSlab) + region;
+        return row.Regions[number].IsUnresolved ? regions.Resolve(row, number) : LaneTask.FromResult(IoError.None);
+    }
+
+    /// <summary>Reads the next checksum pages from one on, as many as memory takes well. Returns the first page behind them.</summary>
+    private async LaneTask<int> LoadAhead(SpaceRow row, int position, int first)
+    {
+        int most = Math.Clamp(space.Options.CachedPagesMax / 4 / _layout.Columns, 1, PagesAhead);
+        int count = Math.Min(most, _shape.PagesPerSlab - first);
+        if (_shape.Checksums && space.Rows[row.Index] == row)
         {
             int generation = row.Enter();
-            error = await engine.Rebuild(row, position, new StripPiece(row.Index, _layout.ColumnOf(position), slabOffset, buffer.Length), target, buffer);
+            await integrity.LoadAhead(row, position / _layout.GroupSize, first, count);
             row.Leave(generation);
         }
 
-        space.Locks.Release(key, key + buffer.Length);
+        return first + count;
+    }
+
+    private async LaneTask<IoError> CopyChunk(SpaceRow row, int position, int slabOffset, int length, SlabPlace target)
+    {
+        int group = position / _layout.GroupSize;
+        long key = _layout.LockKey(row.Index, group, slabOffset);
+        await space.Locks.Acquire(key, key + length);
+        IoError error = IoError.None;   // the row may have been given back meanwhile: then nothing is left to copy
+        if (row.JoiningPosition == position && row.JoiningFailed)
+        {
+            error = IoError.Io;
+        }
+        else if (space.Rows[row.Index] == row)
+        {
+            int generation = row.Enter();
+            error = await engine.Rebuild(row, position, new StripPiece(row.Index, _layout.ColumnOf(position), slabOffset, length), target);
+            row.Leave(generation);
+        }
+
+        space.Locks.Release(key, key + length);
         return error;
     }
 }

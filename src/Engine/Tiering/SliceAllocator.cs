@@ -57,10 +57,14 @@ internal sealed class SliceAllocator(
         return error;
     }
 
+    /// <summary>Gives a slot that was taken room in a thin tier.</summary>
+    internal static LaneTask<IoError> MakeRoom(StorageTierStore tier, uint slot) =>
+        tier.IsThin ? tier.Space.Reserve((int)(slot / tier.RowSlots)) : LaneTask.FromResult(IoError.None);
+
     /// <summary>Makes a slot that was taken read as zeros, durably, and gives it room in a thin tier.</summary>
-    internal async LaneTask<IoError> Prepare(StorageTierStore tier, uint slot)
+    private async LaneTask<IoError> Prepare(StorageTierStore tier, uint slot)
     {
-        IoError error = tier.IsThin ? await tier.Space.Reserve((int)(slot / tier.RowSlots)) : IoError.None;
+        IoError error = await MakeRoom(tier, slot);
         if (error == IoError.None && !tier.Slots.IsClean(slot))
         {
             error = await Clean(tier, slot);

@@ -43,7 +43,10 @@ internal sealed class SliceIo(TierSet tiers)
         return error == IoError.None && extents.TrueForAll(static extent => (extent.State & ExtentState.Zero) != 0);
     }
 
-    /// <summary>Copies a range of a moving slice to its target, under the lock of the range. Never-written blocks are not copied.</summary>
+    /// <summary>
+    /// Copies a range of a moving slice to its target, under the lock of the range. Never-written blocks are not copied; a target that may hold something
+    /// is zeroed there.
+    /// </summary>
     /// <param name="move">The move.</param>
     /// <param name="at">First byte within the slice.</param>
     /// <param name="buffer">Memory as long as the range.</param>
@@ -54,6 +57,20 @@ internal sealed class SliceIo(TierSet tiers)
         IoError error = await CopyRange(move, at, buffer);
         _locks.Release(start, start + buffer.Length);
         return error;
+    }
+
+    /// <summary>Reads the entries of moving slices side by side, so that a rotating disk goes to them once. What cannot be read is left to the copy.</summary>
+    internal async LaneTask<Nothing> LoadEntries(List<SliceMove> moves)
+    {
+        WaitGroup group = WaitGroup.Rent();
+        foreach (SliceMove move in moves)
+        {
+            group.Add(tiers.SpaceOf(move.Source).Status(tiers.AddressOf(move.Source, 0), tiers.Grid.Size, []));
+            group.Add(tiers.SpaceOf(move.Target).Status(tiers.AddressOf(move.Target, 0), tiers.Grid.Size, []));
+        }
+
+        await group.Wait();
+        return default;
     }
 
     private async LaneTask<IoError> CopyRange(SliceMove move, int at, IoBuffer buffer)
@@ -72,6 +89,10 @@ internal sealed class SliceIo(TierSet tiers)
                 IoBuffer part = buffer.Slice((int)done, (int)extent.Length);
                 error = await source.Read(from + done, part);
                 error = error == IoError.None ? await target.Write(to + done, part, WriteFlags.None) : error;
+            }
+            else if (error == IoError.None && !move.IsTargetClean)
+            {
+                error = await target.Unmap(to + done, extent.Length);
             }
 
             done += extent.Length;

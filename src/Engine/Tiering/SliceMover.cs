@@ -7,14 +7,20 @@ namespace TierSpaces.Engine.Tiering;
 
 // Slices that go to another tier while requests go on, several at a time:
 //
-//  1. A slot of the target that reads as zeros is taken. From here on writes go to both places, under the lock of their range.
+//  1. A slot of the target is taken. From here on writes go to both places, under the lock of their range.
 //  2. Requests that began before have ended.
-//  3. Range by range, under its lock: read from the source, write to the target. Never-written blocks are not copied.
+//  3. Range by range, under its lock: read from the source, write to the target. Never-written blocks are not copied where the slot reads as zeros, and
+//     are zeroed where it may not.
 //  4. The spaces of the targets are flushed.
 //  5. The map is committed.
 //  6. Requests begin at the target only; those that began before have ended; the source is vacated.
 //
 // A crash before 5 is durable leaves the source, untouched but for writes that it took as well; after it the target, whole and flushed.
+//
+// Steps 1 to 3 are done for groups of slices. While no client is at work a batch takes further groups before step 4, so that a flush and a commit, which
+// cost a rotating disk turns of its platters, are paid for once for many slices; copies of several ranges are in flight (WorkWindow). While clients are at
+// work a batch is one group and one range is copied at a time. Orders are carried out as slots become free: one whose target is full waits while
+// others make room.
 //
 // Invariants
 //  1. A slot of the target is entered in the map only when it holds all of its slice, flushed.
@@ -26,9 +32,13 @@ internal sealed class SliceMover(
     SliceIo io,
     TieredStatus status)
 {
-    /// <summary>Slices that move at a time.</summary>
+    /// <summary>Slices that join at a time.</summary>
     internal const int AtOnce = 8;
 
+    /// <summary>Most slices of a batch.</summary>
+    internal const int BatchMax = 64;
+
+    private const int BatchBytesMax = 64 << 20;
     private const int CopyBytes = 256 << 10;
 
     /// <summary>Whether moves run.</summary>
@@ -40,44 +50,35 @@ internal sealed class SliceMover(
     /// <summary>Called before each step of a move begins, with its number above.</summary>
     internal Action<int>? StepBegins { get; set; }
 
-    /// <summary>Moves slices, in order; see <see cref="TieredStore.Move"/>.</summary>
+    private int SlicesOfBatch => Math.Clamp(BatchBytesMax / tiers.Grid.Size, AtOnce, BatchMax);
+
+    /// <summary>Moves slices, in order where there is room; see <see cref="TieredStore.Move"/>.</summary>
     internal async LaneTask<RepairEnd> Move(IReadOnlyList<SliceOrder> orders, IWorkPacer pacer)
     {
         bool isWhole = true;
-        MovePace pace = new(pacer);
+        List<SliceOrder> waiting = [.. orders.Chunk(BatchMax).SelectMany(part => part.OrderBy(order => table[order.Slice].Slot))];   // few long seeks
+        WorkWindow window = new(pacer, () => status.IsStopping);
         IsRunning = true;
-        for (int at = 0; at < orders.Count && GoesOn(pace);)
+        while (waiting.Count > 0 && window.GoesOn && !status.IsStopping)
         {
-            List<SliceMove> batch = [];
-            for (bool hasSlot = true; hasSlot && at < orders.Count && batch.Count < AtOnce; at += hasSlot ? 1 : 0)
-            {
-                SliceMove? move = IsPossible(orders[at]) ? await Join(orders[at]) : null;
-                hasSlot = move is not null || !IsPossible(orders[at]);
-                if (move is not null)
-                {
-                    batch.Add(move);
-                }
-            }
-
+            List<SliceMove> batch = await CopyBatch(waiting, window, pacer);
             if (batch.Count > 0)
             {
-                bool isBatchWhole = await MoveBatch(batch, pace);
-                isWhole &= isBatchWhole;
+                isWhole &= await Complete(batch);
             }
-            else if (at < orders.Count && !await AwaitVacated())
+            else if (waiting.Count > 0 && !await AwaitVacated())
             {
                 isWhole = false;   // no slot is coming
-                at++;
+                waiting.RemoveAt(0);
             }
         }
 
         IsRunning = false;
         status.SlotsFreed.NotifyAll();
-        return !GoesOn(pace) && status.Fault == IoError.None ? RepairEnd.Stopped
+        bool isStopped = window.IsStopped || status.IsStopping;
+        return isStopped && status.Fault == IoError.None ? RepairEnd.Stopped
             : isWhole && status.Fault == IoError.None ? RepairEnd.Done : RepairEnd.Incomplete;
     }
-
-    private bool GoesOn(MovePace pace) => !pace.IsStopped && !status.IsStopping;
 
     private bool IsPossible(SliceOrder order) => table[order.Slice] is { IsMapped: true } entry && entry.Tier != order.Tier
         && moves.Of(order.Slice) is null && !allocator.IsAllocating(order.Slice) && !table.IsUncertain(order.Slice);
@@ -94,7 +95,58 @@ internal sealed class SliceMover(
         return true;
     }
 
-    /// <summary>Does step 1; null: there is no slot, or no room for it.</summary>
+    /// <summary>Does steps 1 to 3 for a batch of the orders, which are taken off the list. A move whose copy is not whole has failed.</summary>
+    private async LaneTask<List<SliceMove>> CopyBatch(List<SliceOrder> waiting, WorkWindow window, IWorkPacer pacer)
+    {
+        List<SliceMove> batch = [];
+        List<SliceMove> group;
+        do
+        {
+            group = await JoinGroup(waiting, Math.Min(AtOnce, SlicesOfBatch - batch.Count));
+            batch.AddRange(group);
+            if (group.Count > 0)
+            {
+                await CopyGroup(group, window, pacer);
+            }
+        }
+        while (group.Count > 0 && batch.Count < SlicesOfBatch && window.GoesOn && !pacer.IsYielding);
+        await window.Drain();
+        batch.FindAll(move => move.Copied < tiers.Grid.Size).ForEach(static move => move.Fail());
+        return batch;
+    }
+
+    /// <summary>
+    /// Does step 1 for the first orders to one tier that has slots: a rotating disk is read or written then, not both in turns. They, and those that are not
+    /// possible any more, are taken off the list.
+    /// </summary>
+    private async LaneTask<List<SliceMove>> JoinGroup(List<SliceOrder> waiting, int most)
+    {
+        List<SliceMove> group = [];
+        int full = 0;   // bit per tier
+        for (int at = 0; at < waiting.Count && group.Count < most;)
+        {
+            SliceOrder order = waiting[at];
+            bool isPossible = IsPossible(order);
+            bool isNext = isPossible && (full >> order.Tier & 1) == 0 && (group.Count == 0 || order.Tier == group[0].Target.Tier);
+            SliceMove? move = isNext ? await Join(order) : null;
+            if (move is not null)
+            {
+                group.Add(move);
+            }
+            else if (isPossible && IsPossible(order))
+            {
+                full |= isNext ? 1 << order.Tier : 0;
+                at++;
+                continue;
+            }
+
+            waiting.RemoveAt(at);
+        }
+
+        return group;
+    }
+
+    /// <summary>Does step 1; null: there is no slot, or no room for it, or the move is not possible any more.</summary>
     private async LaneTask<SliceMove?> Join(SliceOrder order)
     {
         StepBegins?.Invoke(1);
@@ -105,57 +157,80 @@ internal sealed class SliceMover(
         }
 
         tier.Hold(slot, order.Slice, 1);
-        IoError error = await allocator.Prepare(tier, slot);
+        IoError error = await SliceAllocator.MakeRoom(tier, slot);
         if (error != IoError.None || !IsPossible(order))
         {
-            tier.Slots.SetClean(slot, error == IoError.None);
             tier.Hold(slot, order.Slice, -1);
             tier.Slots.Release(slot);
             return null;
         }
 
-        SliceMove move = new(order.Slice, table[order.Slice], new SliceEntry(order.Tier, slot, order.Reason, lane.UtcNow.UtcTicks));
+        SliceEntry target = new(order.Tier, slot, order.Reason, lane.UtcNow.UtcTicks);
+        SliceMove move = new(order.Slice, table[order.Slice], target, tier.Slots.IsClean(slot));
+        tier.Slots.SetClean(slot, false);
         moves.Add(order.Slice, move);
         return move;
     }
 
-    private async LaneTask<bool> MoveBatch(List<SliceMove> batch, MovePace pace)
+    private async LaneTask<Nothing> CopyGroup(List<SliceMove> group, WorkWindow window, IWorkPacer pacer)
     {
         StepBegins?.Invoke(2);
         await periods.Drain();
         StepBegins?.Invoke(3);
-        foreach (SliceMove move in batch)
+        if (!pacer.IsYielding)
         {
-            await Copy(move, pace);
+            await io.LoadEntries(group);
         }
 
-        StepBegins?.Invoke(4);
-        for (int tier = 0; tier < tiers.Count; tier++)
+        int length = Math.Min(CopyBytes, tiers.Grid.Size);
+        foreach (SliceMove move in group)
         {
-            List<SliceMove> here = batch.FindAll(move => move.Target.Tier == tier);
-            if (here.Exists(static move => !move.HasFailed) && await tiers[tier].Space.Flush() != IoError.None)
+            for (int at = 0; at < tiers.Grid.Size && !move.HasFailed && await window.Room(); at += length)
             {
-                here.ForEach(static move => move.Fail());
+                window.Add(CopyRange(move, at, length), length);
             }
+        }
+
+        return default;
+    }
+
+    /// <summary>Copies a range. What goes wrong fails the move, not the others.</summary>
+    private async LaneTask<IoError> CopyRange(SliceMove move, int at, int length)
+    {
+        IoBuffer buffer = lane.Buffers.Rent(length);
+        if (!move.HasFailed && await io.Copy(move, at, buffer) == IoError.None)
+        {
+            move.NoteCopied(length);
+        }
+        else
+        {
+            move.Fail();
+        }
+
+        lane.Buffers.Return(buffer);
+        return IoError.None;
+    }
+
+    private async LaneTask<bool> Complete(List<SliceMove> batch)
+    {
+        StepBegins?.Invoke(4);
+        LaneTask<Nothing>[] flushes = [.. Enumerable.Range(0, tiers.Count).Select(tier => Flush(tier, batch.FindAll(move => move.Target.Tier == tier)))];
+        foreach (LaneTask<Nothing> flush in flushes)
+        {
+            await flush;
         }
 
         await Switch(batch);
         return batch.TrueForAll(static move => !move.HasFailed);
     }
 
-    private async LaneTask<Nothing> Copy(SliceMove move, MovePace pace)
+    private async LaneTask<Nothing> Flush(int tier, List<SliceMove> here)
     {
-        IoBuffer buffer = lane.Buffers.Rent(Math.Min(CopyBytes, tiers.Grid.Size));
-        for (int at = 0; at < tiers.Grid.Size && !move.HasFailed; at += buffer.Length)
+        if (here.Exists(static move => !move.HasFailed) && await tiers[tier].Space.Flush() != IoError.None)
         {
-            IoError error = await io.Copy(move, at, buffer);
-            if (error != IoError.None || !await pace.Done(buffer.Length) || !GoesOn(pace))
-            {
-                move.Fail();
-            }
+            here.ForEach(static move => move.Fail());
         }
 
-        lane.Buffers.Return(buffer);
         return default;
     }
 
@@ -182,21 +257,5 @@ internal sealed class SliceMover(
         vacator.Start(batch.ConvertAll(static move => move.Slice), batch.ConvertAll(static move => move.HasFailed ? move.Target : move.Source));
         batch.ForEach(move => freer.FreeDeferred(move.Slice));
         return default;
-    }
-
-    /// <summary>Remembers that the pacer stopped the work.</summary>
-    private sealed class MovePace(IWorkPacer pacer)
-    {
-        internal bool IsStopped { get; private set; }
-
-        internal async LaneTask<bool> Done(long bytes)
-        {
-            if (!await pacer.Done(bytes))
-            {
-                IsStopped = true;
-            }
-
-            return !IsStopped;
-        }
     }
 }

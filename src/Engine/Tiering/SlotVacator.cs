@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Tiering;
 // Slots that the map has left become free:
 //
 //  1. Requests that knew them have ended.
-//  2. They read as zeros, durably.
+//  2. They read as zeros, durably, where the space has entries that say so. Zeros would have to be written otherwise, and again when the slot is used.
 //  3. The disks get the space below them back.
 //  4. They are free.
 //
@@ -77,7 +77,7 @@ internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods 
         IoError error = IoError.None;
         for (int i = 0; i < places.Count && error == IoError.None; i++)
         {
-            error = await io.Unmap(places[i]);
+            error = tiers.SpaceOf(places[i]).Shape.Checksums ? await io.Unmap(places[i]) : IoError.None;
         }
 
         for (int tier = 0; tier < tiers.Count && error == IoError.None; tier++)
@@ -85,14 +85,14 @@ internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods 
             error = places.Exists(place => place.Tier == tier) ? await tiers[tier].Space.Flush() : IoError.None;
         }
 
+        if (error == IoError.None)
+        {
+            await Punch(places);
+        }
+
         for (int i = 0; i < places.Count; i++)
         {
             StorageTierStore tier = tiers[places[i].Tier];
-            if (error == IoError.None)
-            {
-                await tier.Space.Punch(tier.Address(places[i].Slot), tiers.Grid.Size);
-            }
-
             SliceEntry now = table[slices[i]];
             Invariant.That(
                 !now.IsMapped || now.Tier != places[i].Tier || now.Slot != places[i].Slot, "A slot is given to another slice only after the map has left it.");
@@ -108,5 +108,17 @@ internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods 
 
         End();
         status.PlaceChanged.NotifyAll();
+    }
+
+    /// <summary>Gives what is under slots back to the disks, side by side: a batch has as many slots as are to move at a time.</summary>
+    private async LaneTask<Nothing> Punch(List<SliceEntry> places)
+    {
+        List<LaneTask<Nothing>> punches = places.ConvertAll(place => tiers.SpaceOf(place).Punch(tiers.AddressOf(place, 0), tiers.Grid.Size));
+        foreach (LaneTask<Nothing> punch in punches)
+        {
+            await punch;
+        }
+
+        return default;
     }
 }

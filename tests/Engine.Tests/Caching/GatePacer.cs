@@ -12,6 +12,8 @@ internal sealed class GatePacer(SimLane lane, int free) : IWorkPacer
 
     internal int Waiting { get; private set; }
 
+    public bool IsYielding => true;
+
     internal void Open() => _isOpen = true;
 
     public async LaneTask<bool> Done(long bytes)

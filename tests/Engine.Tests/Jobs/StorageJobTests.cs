@@ -151,6 +151,27 @@ public sealed class StorageJobTests
         Assert.InRange(job.BytesProcessed >> 20, 195, 205);
     }
 
+    [Fact]
+    public void A_pacer_yields_from_a_request_under_way_until_a_pause_in_which_there_was_none()
+    {
+        (long Completed, int UnderWay) clients = (0, 0);
+        JobPacer pacer = new(_lane, new JobPacing(), () => clients, static () => 1);
+        Assert.Equal((false, false), (pacer.IsYielding, IsYieldingAfterPause()));
+        clients = (0, 1);
+        Assert.Equal((true, true), (pacer.IsYielding, IsYieldingAfterPause()));
+        clients = (1, 0);
+        Assert.Equal((true, true, false), (pacer.IsYielding, IsYieldingAfterPause(), IsYieldingAfterPause()));
+
+        bool IsYieldingAfterPause()
+        {
+            Pause(pacer).Forget();
+            _lane.Advance(Second);
+            return pacer.IsYielding;
+        }
+
+        static async LaneTask Pause(JobPacer pacer) => await pacer.Pause(4096, 1_000_000);
+    }
+
     private async LaneTask Load(long forNs)
     {
         long end = _lane.NowNs + forNs;

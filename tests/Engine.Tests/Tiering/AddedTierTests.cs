@@ -40,6 +40,7 @@ public sealed class AddedTierTests
         Assert.Equal(order, tiers.Order);
         SliceOrder[] orders = [new SliceOrder(0, 2, SliceReason.Promoted), new SliceOrder(7, 2, SliceReason.Promoted)];
         Assert.Equal(RepairEnd.Done, world.Lane.Run(tiers.Move(orders, new SimPacer(world.Lane))));
+        world.Lane.PumpWhile(() => tiers.IsVacating, 600_000_000_000);
         for (int slice = 8; slice < 12; slice++)
         {
             Write(world, slice, (byte)(slice + 1));

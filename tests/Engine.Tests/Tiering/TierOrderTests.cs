@@ -224,6 +224,8 @@ public sealed class TierOrderTests
     /// <summary>Has a client's write done whenever work is paced.</summary>
     private sealed class WritingPacer(Func<LaneTask<Nothing>> write) : IWorkPacer
     {
+        public bool IsYielding => true;
+
         public async LaneTask<bool> Done(long bytes)
         {
             await write();

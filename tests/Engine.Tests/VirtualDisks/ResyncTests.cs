@@ -121,7 +121,7 @@ public class ResyncTests
             Assert.True(++pieces < 1000, "never ends");
         }
 
-        Assert.True(pieces > 5);
+        Assert.True(pieces > 2);   // pieces that are in flight at a stop are carried to their end
         Assert.Equal(RepairEnd.Done, world.Lane.Run(space.Resync(new SimPacer(world.Lane))));
         Assert.Equal(space.Counters.Repair.RegionsRepaired * Region, space.Counters.Repair.RepairBytesWritten);
         ReadsWithoutAnyOne(world, data);

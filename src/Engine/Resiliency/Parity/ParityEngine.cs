@@ -94,7 +94,7 @@ internal sealed class ParityEngine : ILayoutEngine
     public LaneTask<IoError> Resync(SpaceRow row, int region) => _resync.ResyncRegion(row, region);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target, IoBuffer buffer) =>
+    public LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target) =>
         _resync.Rebuild(row, position, stretch, target);
 
     /// <inheritdoc/>

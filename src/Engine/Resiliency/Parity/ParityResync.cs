@@ -20,12 +20,13 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
 {
     private const int BlockSize = SpaceShape.BlockSize;
     private const int ChunkMax = 64 << 10;
+    private const int RebuildMax = 256 << 10;   // one request to each disk
 
     private readonly SpaceShape _shape = parts.Space.Shape;
     private readonly IntegrityStore _integrity = parts.Integrity;
     private readonly SpaceFlusher _flusher = parts.Flusher;
     private readonly SpaceMembers _members = parts.Space.Members;
-    private long _mended;   // lines whose entries a rebuild has changed
+    private long _mended;   // entries that rebuilds have changed
 
     internal async LaneTask<IoError> ResyncRegion(SpaceRow row, int region)
     {
@@ -48,12 +49,12 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
     internal async LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target)
     {
         int end = Math.Min(stretch.SlabOffset + stretch.Length, _shape.UsableSize);
-        int chunk = Math.Min(ChunkMax, _shape.Interleave);
         IoError error = IoError.None;
         long mended = _mended;
-        for (int at = stretch.SlabOffset; at < end && error == IoError.None; at += chunk)
+        for (int at = stretch.SlabOffset, length; at < end && error == IoError.None; at += length)
         {
-            error = await RebuildLines(row, position, at, Math.Min(chunk, end - at), target);
+            length = Math.Min(Math.Min(RebuildMax, end - at), _shape.Interleave - (at % _shape.Interleave));   // lines of one stripe
+            error = await RebuildLines(row, position, at, length, target);
         }
 
         return error == IoError.None && _mended != mended ? await _flusher.Flush() : error;   // before the position counts as whole
@@ -268,6 +269,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
 
         int strip = lines.StripOf(position);
         bool isData = strip < lines.DataStrips;
+        await ReadOthers(lines, strip);
         bool isGiven = lines.IsEmpty(strip) || (isData ? await strips.Give(lines, strip) : await GiveParity(lines, strip));
         bool isSound = isGiven && !(isData && lines.HasPoisonedParity);
         if (!isSound && length > BlockSize)
@@ -295,6 +297,31 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
 
         strips.Return(lines);
         return error;   // parity that nothing gives keeps what the target has, which its entry rejects
+    }
+
+    /// <summary>Reads side by side what a strip is rebuilt from, when its own position does not hold it.</summary>
+    private async LaneTask<Nothing> ReadOthers(ParityStretch lines, int strip)
+    {
+        if (lines.IsEmpty(strip) || strips.IsIn(lines, strip))
+        {
+            return default;
+        }
+
+        List<LaneTask<bool>> reads = [];
+        for (int other = 0; other <= lines.DataStrips; other++)   // the data and P
+        {
+            if (other != strip && !lines.HasPoison(other))
+            {
+                reads.Add(strips.ReadOwn(lines, other));
+            }
+        }
+
+        foreach (LaneTask<bool> read in reads)
+        {
+            await read;
+        }
+
+        return default;
     }
 
     /// <summary>
@@ -355,8 +382,6 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             return false;   // a replay would poison it again
         }
 
-        _mended++;
-
         ChecksumPage page = lines.PageOf(strip);
         uint[] checksums = lines.ComputeChecksums(strip);
         for (int i = 0; i < lines.Blocks; i++)
@@ -366,6 +391,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             {
                 page.Set(lines.FirstBlock + i, checksums[i]);
                 parts.Changes.Note(page, 1);
+                _mended++;
             }
         }
 

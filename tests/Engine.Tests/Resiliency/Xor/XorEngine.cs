@@ -103,8 +103,9 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
         return error == IoError.None && taken.Count > 0 ? await parts.Flusher.Flush() : error;
     }
 
-    public async LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target, IoBuffer buffer)
+    public async LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target)
     {
+        IoBuffer buffer = _buffers.Rent(Block);
         IoError error = IoError.None;
         for (int at = 0; at < stretch.Length && error == IoError.None; at += Block)
         {
@@ -112,12 +113,12 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
             ChecksumPage? page = await parts.Integrity.Load(row, block);
             if (page is null || page.Generations[parts.Integrity.FirstBlock(block)] != ChecksumSector.NeverWritten)
             {
-                error = page is null ? IoError.Io : await Give(row, block, buffer.Slice(0, Block), heals: false);
-                error = error == IoError.None ? await _members.WriteOrEvict(target.Disk, target.DataOffset + block.SlabOffset, buffer.Slice(0, Block), true)
-                    : error;
+                error = page is null ? IoError.Io : await Give(row, block, buffer, heals: false);
+                error = error == IoError.None ? await _members.WriteOrEvict(target.Disk, target.DataOffset + block.SlabOffset, buffer, true) : error;
             }
         }
 
+        _buffers.Return(buffer);
         return error;
     }
 

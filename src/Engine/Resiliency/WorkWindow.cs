@@ -1,0 +1,79 @@
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Resiliency;
+
+// The pieces of background work that are in flight. While no client is at work there are several, so that reads overlap writes and disks are not idle
+// between pieces. While clients are at work there is one.
+//
+// Invariants
+//  1. At most so many pieces as the owner says are in flight, at most one while the pacer yields to clients. Pieces that are in flight when clients
+//     come are carried to their end; no further one begins before that.
+//  2. The pacer gets the pieces one by one, in the order in which they began. A piece holds no lock after its end, so none is held over a pause.
+//  3. After an error or a stop no piece begins.
+
+/// <summary>Runs pieces of background work, several in flight while no client is at work.</summary>
+/// <param name="pacer">Holds the work back and stops it.</param>
+/// <param name="isStopping">Whether the owner of the work ends it.</param>
+/// <param name="depth">Most pieces in flight.</param>
+internal sealed class WorkWindow(IWorkPacer pacer, Func<bool> isStopping, int depth = WorkWindow.DepthMax)
+{
+    /// <summary>Pieces in flight that keep two disks busy. They bound what a client who comes has to wait for, and the memory of the work.</summary>
+    internal const int DepthMax = 8;
+
+    private readonly Queue<(LaneTask<IoError> Piece, int Bytes)> _inFlight = new(depth);
+
+    /// <summary>First error of a piece.</summary>
+    internal IoError Error { get; private set; }
+
+    /// <summary>Whether the pacer or the owner stopped the work.</summary>
+    internal bool IsStopped { get; private set; }
+
+    /// <summary>Whether further pieces may begin.</summary>
+    internal bool GoesOn => Error == IoError.None && !IsStopped;
+
+    /// <summary>Bytes of pieces that have ended without error, of those before the first one that has not.</summary>
+    internal long Bytes { get; private set; }
+
+    /// <summary>Completes when another piece may begin; false: none may any more.</summary>
+    internal async LaneTask<bool> Room()
+    {
+        while (GoesOn && _inFlight.Count > 0 && (_inFlight.Count == depth || pacer.IsYielding))
+        {
+            await EndOldest();
+        }
+
+        return GoesOn;
+    }
+
+    /// <summary>Takes a piece that has been started. The caller has awaited <see cref="Room"/> since the last one.</summary>
+    internal void Add(LaneTask<IoError> piece, int bytes)
+    {
+        Invariant.That(_inFlight.Count < depth, "At most so many pieces are in flight.");
+        _inFlight.Enqueue((piece, bytes));
+    }
+
+    /// <summary>Completes when no piece is in flight.</summary>
+    internal async LaneTask<Nothing> Drain()
+    {
+        while (_inFlight.Count > 0)
+        {
+            await EndOldest();
+        }
+
+        return default;
+    }
+
+    private async LaneTask<Nothing> EndOldest()
+    {
+        (LaneTask<IoError> piece, int bytes) = _inFlight.Dequeue();
+        IoError error = await piece;
+        Error = Error == IoError.None ? error : Error;
+        Bytes += Error == IoError.None ? bytes : 0;
+        if (GoesOn)
+        {
+            IsStopped = !await pacer.Done(bytes) || isStopping();
+        }
+
+        return default;
+    }
+}
