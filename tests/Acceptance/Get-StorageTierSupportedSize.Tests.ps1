@@ -35,6 +35,6 @@ Describe 'Get-StorageTierSupportedSize' {
     It 'prints a table, and refuses what is not there' {
         Get-StorageTierSupportedSize Fast | Out-String -Width 200 | Should -Match 'SupportedSizes\s+TierSizeMin\s+TierSizeMax\s+TierSizeDivisor'
         (Get-WrittenError { Get-StorageTierSupportedSize Nobody }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_FriendlyName,Get-StorageTierSupportedSize'
-        (Get-WrittenError { Get-StorageTierSupportedSize Fast -ResiliencySettingName Parity }).FullyQualifiedErrorId | Should -Be 'StorageWMI 1,Get-StorageTierSupportedSize'
+        (Get-WrittenError { Get-StorageTierSupportedSize Fast -ResiliencySettingName Magic }).FullyQualifiedErrorId | Should -Be 'StorageWMI 49000,Get-StorageTierSupportedSize'
     }
 }

@@ -40,7 +40,8 @@ Describe 'New-StorageTier' {
         $before = @(Get-StorageTier).Count
         (Get-WrittenError { New-StorageTier Pool1 -FriendlyName ssdtier -MediaType SSD }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,New-StorageTier'
         (Get-WrittenError { New-StorageTier Pool1 -FriendlyName New -NumberOfDataCopies 9 }).FullyQualifiedErrorId | Should -Be 'StorageWMI 49003,New-StorageTier'
-        (Get-WrittenError { New-StorageTier Pool1 -FriendlyName New -ResiliencySettingName Parity }).FullyQualifiedErrorId | Should -Be 'StorageWMI 1,New-StorageTier'
+        (Get-WrittenError { New-StorageTier Pool1 -FriendlyName New -ResiliencySettingName Parity -PhysicalDiskRedundancy 3 }).FullyQualifiedErrorId |
+            Should -Be 'StorageWMI 49002,New-StorageTier'
         (Get-WrittenError { New-StorageTier Primordial -FriendlyName New }).FullyQualifiedErrorId | Should -Be 'StorageWMI 48000,New-StorageTier'
         (Get-WrittenError { New-StorageTier Nowhere -FriendlyName New }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_FriendlyName,New-StorageTier'
         @(Get-StorageTier).Count | Should -Be $before

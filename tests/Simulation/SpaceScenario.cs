@@ -40,6 +40,8 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [2, 3], LogicalSectorSize = 512 },
         new(3, 1, true, 512, 2) { Parities = 1 }, new(5, 1, true, 4096, 1) { Parities = 2 },
         new(3, 1, true, 512, 2, IsWholePool: true) { Parities = 1 }, new(4, 1, true, 4096, 1, IsWholePool: true, CacheBlocks: 256) { Parities = 2 },
+        new(3, 1, true, 512, 0, IsWholePool: true) { TierSlices = [2, 5], Parities = 1 },
+        new(3, 1, true, 512, 2, IsWholePool: true, CacheBlocks: 256) { Parities = 1, HasNoJournals = true },
     ];
 
     /// <summary>Columns of parity among its columns.</summary>
@@ -50,6 +52,9 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 
     /// <summary>Disks that a space which was recovered can do without.</summary>
     public int Redundancy => Copies - 1 + Parities;
+
+    /// <summary>Whether the write cache is on the disks of the data.</summary>
+    public bool HasNoJournals { get; init; }
 
     /// <summary>Slices of each tier, fastest first; empty: no tiers.</summary>
     public int[] TierSlices { get; init; } = [];
@@ -80,14 +85,14 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums, Parities) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums, Parities);
 
     /// <summary>Disks: one more than a row needs, at least two; in a pool as many as leave a majority when one is gone.</summary>
-    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 && CachePoolDisks == 0 ? CacheCopies : 0);
+    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 && CachePoolDisks == 0 && !HasNoJournals ? CacheCopies : 0);
 
     /// <summary>Length of the space in bytes.</summary>
     public long Length => TierSlices.Length > 0 ? TierSlices.Sum() * (long)SliceBytes : Rows * Shape.RowSize;
 
     /// <summary>Disks before their first use.</summary>
     public ISimWorld NewWorld(ulong seed) =>
-        IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks) : SpaceWorld.New(this, seed);
+        IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals) : SpaceWorld.New(this, seed);
 
     /// <summary>The virtual disk of a scenario with a whole pool.</summary>
     public VirtualDiskDescription Spec(ulong seed) => new()
@@ -109,10 +114,11 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         {
             FriendlyName = $"t{tier}",
             MediaTypeCode = 0,
-            ResiliencySettingName = Copies == 1 ? "Simple" : "Mirror",
+            ResiliencySettingName = Parities > 0 && tier > 0 ? "Parity" : Copies + Parities == 1 ? "Simple" : "Mirror",
             SizeBytes = slices * (long)SliceBytes,
-            NumberOfColumns = (ushort)(tier == 0 ? Columns : 1),   // tiers need not be cut alike
-            NumberOfDataCopies = (ushort)Copies,
+            NumberOfColumns = (ushort)((tier == 0) == (Parities > 0) ? 1 : Columns),   // tiers need not be cut alike
+            NumberOfDataCopies = (ushort)(tier == 0 ? Copies + Parities : Copies),
+            PhysicalDiskRedundancy = (ushort)Redundancy,
             Interleave = (uint)Shape.Interleave,
         })],
     };

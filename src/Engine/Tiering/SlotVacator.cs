@@ -103,7 +103,7 @@ internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods 
 
         if (error == IoError.None && !status.IsClosing)
         {
-            VacateLeftovers(places.Select(place => (place.Tier, (int)(place.Slot / tiers[place.Tier].RowSlots))).Distinct());
+            VacateLeftovers(places.Select(place => (place.Tier, tiers[place.Tier].RowOf(place.Slot))).Distinct());
         }
 
         End();

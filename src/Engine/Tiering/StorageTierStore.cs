@@ -50,6 +50,7 @@ public sealed class TierCounters
 }
 
 /// <summary>One tier under a tiered store: its space, cut into slots of a slice each.</summary>
+/// <remarks>No slot is in two rows: a row that is given back holds whole slots alone.</remarks>
 internal sealed class StorageTierStore
 {
     private const int SpareMin = 4;
@@ -62,13 +63,13 @@ internal sealed class StorageTierStore
         IsThin = isThin;
         SliceSize = sliceSize;
         SizeSlices = sizeBytes / sliceSize;
-        Slots = new SlotPool(space.Length / sliceSize);
-        RowSlots = (int)(space.UnitSize / sliceSize);
+        Slots = new SlotPool(TierDescription.SlotsIn(space.Length, space.UnitSize, sliceSize));
+        RowSlots = (uint)(space.UnitSize / sliceSize);
         _mappedInRow = new int[(space.Length + space.UnitSize - 1) / space.UnitSize];
         space.IsUnitHeld = row => _mappedInRow[row] > 0;
         for (uint slot = 0; slot < Slots.Count; slot++)
         {
-            Slots.SetClean(slot, !space.IsReserved((int)(slot / RowSlots)));   // a row that was never used is made blank before it is used
+            Slots.SetClean(slot, !space.IsReserved(RowOf(slot)));   // a row that was never used is made blank before it is used
         }
     }
 
@@ -90,17 +91,19 @@ internal sealed class StorageTierStore
     internal SlotPool Slots { get; }
 
     /// <summary>Slots of a row.</summary>
-    internal int RowSlots { get; }
+    internal uint RowSlots { get; }
 
     internal TierCounters Counters { get; } = new();
 
-    internal long Address(uint slot) => slot * (long)SliceSize;
+    internal long Address(uint slot) => (slot / RowSlots * Space.UnitSize) + (slot % RowSlots * (long)SliceSize);
+
+    internal int RowOf(uint slot) => (int)(slot / RowSlots);
 
     /// <summary>Adds slots at the end.</summary>
     internal void Grow(long sizeBytes)
     {
         SizeSlices = sizeBytes / SliceSize;
-        Slots.Grow(Space.Length / SliceSize);
+        Slots.Grow(TierDescription.SlotsIn(Space.Length, Space.UnitSize, SliceSize));
         Array.Resize(ref _mappedInRow, (int)((Space.Length + Space.UnitSize - 1) / Space.UnitSize));
     }
 
@@ -127,7 +130,7 @@ internal sealed class StorageTierStore
     /// <summary>Counts a slot of a slice: a row with slots in use is not given back to the pool.</summary>
     internal void Hold(uint slot, int slice, int change)
     {
-        int row = (int)(slot / RowSlots);
+        int row = RowOf(slot);
         _mappedInRow[row] += change;
         Users += slice < SlicesMapped.SystemSlices ? change : 0;
         Invariant.That(_mappedInRow[row] >= 0 && Users >= 0, "A slot is let go once by the slice that held it.");

@@ -92,7 +92,7 @@ internal sealed class TierSet
 
     /// <summary>Returns the lowest rank among the disks under an entry.</summary>
     internal int LowestRank(SliceEntry entry, Func<int, int> rankOf) =>
-        entry.IsMapped ? SpaceOf(entry).LowestRank((int)(entry.Slot / _tiers[entry.Tier].RowSlots), rankOf) : int.MaxValue;
+        entry.IsMapped ? SpaceOf(entry).LowestRank(_tiers[entry.Tier].RowOf(entry.Slot), rankOf) : int.MaxValue;
 
     private void Load(int number, SliceMapState map)
     {

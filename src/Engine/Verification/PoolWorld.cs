@@ -59,9 +59,16 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>The virtual disk, once open.</summary>
     public OpenVirtualDisk? VirtualDisk { get; private set; }
 
-    /// <summary>Makes a world of blank disks; <paramref name="cachePoolDisks"/> more are for a cache pool.</summary>
-    public static PoolWorld New(int disks, long bytes, int sectorSize, ulong seed, VirtualDiskDescription? spec = null, int cachePoolDisks = 0) => new(
-        seed, [.. Enumerable.Range(0, disks + cachePoolDisks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState(), spec, disks);
+    /// <summary>
+    /// Makes a world of blank disks; <paramref name="cachePoolDisks"/> more are for a cache pool. With <paramref name="hasNoJournals"/> a write cache is on
+    /// the disks of the data.
+    /// </summary>
+    public static PoolWorld New(
+        int disks, long bytes, int sectorSize, ulong seed, VirtualDiskDescription? spec = null, int cachePoolDisks = 0, bool hasNoJournals = false) => new(
+        seed, [.. Enumerable.Range(0, disks + cachePoolDisks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState(), spec, disks)
+    {
+        HasNoJournals = hasNoJournals,
+    };
 
     /// <inheritdoc/>
     public IBlockStore Store => VirtualDisk!.Disk;
@@ -173,7 +180,7 @@ public sealed class PoolWorld : ISimWorld
     /// </summary>
     public async LaneTask<Pool> CreatePool()
     {
-        int journals = HasCache && _ownerDisks == Disks.Length ? _spec!.CacheCopies : 0;
+        int journals = HasCache && !HasNoJournals && _ownerDisks == Disks.Length ? _spec!.CacheCopies : 0;
         if (_ownerDisks < Disks.Length)
         {
             CachePool = await Pool.Create(
@@ -188,6 +195,8 @@ public sealed class PoolWorld : ISimWorld
             MediaType = HasCache && i >= journals ? MediaType.HDD : null,
         })]);
     }
+
+    private bool HasNoJournals { get; init; }
 
     private bool HasCache => _spec is { WriteCacheSize: > 0 };
 

@@ -19,7 +19,7 @@ internal static class NewDescriptions
         VirtualDiskDescription disk = decided with
         {
             Id = new VirtualDiskId(pool.Environment.Lane.NewGuid()),
-            PhysicalDiskRedundancy = RedundancyOf(decided.ResiliencySettingName, decided.NumberOfDataCopies, decided.PhysicalDiskRedundancy),
+            PhysicalDiskRedundancy = decided.Parts.Min(static part => RedundancyOf(part)),
             IsBeingCreated = true,
             CreatedUtcTicks = pool.Environment.Lane.UtcNow.UtcTicks,
         };
@@ -40,28 +40,27 @@ internal static class NewDescriptions
     }
 
     /// <summary>Disks that may fail: of parity those that it was made for, else one fewer than there are copies.</summary>
-    private static ushort RedundancyOf(string layout, ushort copies, ushort redundancy) =>
-        layout == TierDescription.ParityName ? redundancy : (ushort)(copies - 1);
+    private static ushort RedundancyOf(TierDescription part) => part.Parities > 0 ? part.PhysicalDiskRedundancy : (ushort)(part.NumberOfDataCopies - 1);
 
     private static TierDescription DescribeNew(Pool pool, VirtualDiskDescription decided, int index)
     {
         TierDescription tier = decided.Tiers[index];
         long diskBytes = index == 0 ? decided.Tiers.Sum(static tier => tier.SizeBytes) : 0;
         return DescribeNew(pool, tier,
-            VirtualDiskLayout.TierSpaceBytes(tier.NumberOfColumns * pool.Slabs.DataBytes, (int)decided.SliceSize, tier.SizeBytes, diskBytes));
+            VirtualDiskLayout.TierSpaceBytes(tier.RowBytes(pool.Slabs.DataBytes), (int)decided.SliceSize, tier.SizeBytes, diskBytes));
     }
 
     private static TierDescription DescribeNew(Pool pool, TierDescription decided, long spaceBytes) => decided with
     {
         Id = pool.Environment.Lane.NewGuid(),
-        PhysicalDiskRedundancy = RedundancyOf(decided.ResiliencySettingName, decided.NumberOfDataCopies, decided.PhysicalDiskRedundancy),
+        PhysicalDiskRedundancy = RedundancyOf(decided),
         SpaceBytes = spaceBytes,
     };
 
     internal static TierDescription DescribeAdded(Pool pool, VirtualDiskDescription disk, TierDescription decided)
     {
         SpaceId next = pool.State.NextSpace;
-        long rowSize = decided.NumberOfColumns * pool.Slabs.DataBytes;
+        long rowSize = decided.RowBytes(pool.Slabs.DataBytes);
         return DescribeNew(pool, decided,
             VirtualDiskLayout.TierSpaceBytes(rowSize, (int)disk.SliceSize, decided.SizeBytes, disk.SizeBytes + decided.SizeBytes)) with
         {
@@ -75,7 +74,6 @@ internal static class NewDescriptions
     internal static VirtualDiskDescription WithTier(VirtualDiskDescription disk, TierDescription tier, ImmutableArray<DiskNumber> disks)
     {
         ImmutableArray<TierDescription> tiers = [.. disk.Tiers.Append(tier).OrderByDescending(static one => one.MediaTypeCode)];
-        ushort copies = tiers.Max(static one => one.NumberOfDataCopies);
         return disk with
         {
             Tiers = tiers,
@@ -84,8 +82,8 @@ internal static class NewDescriptions
             ResiliencySettingName = tiers.All(one => one.ResiliencySettingName == tier.ResiliencySettingName) ? tier.ResiliencySettingName : "",
             NumberOfColumns = tiers.All(one => one.NumberOfColumns == tier.NumberOfColumns) ? tier.NumberOfColumns : (ushort)0,
             Interleave = tiers.All(one => one.Interleave == tier.Interleave) ? tier.Interleave : 0,
-            NumberOfDataCopies = copies,
-            PhysicalDiskRedundancy = (ushort)(copies - 1),
+            NumberOfDataCopies = tiers.Max(static one => one.NumberOfDataCopies),
+            PhysicalDiskRedundancy = tiers.Min(static one => one.PhysicalDiskRedundancy),
         };
     }
 

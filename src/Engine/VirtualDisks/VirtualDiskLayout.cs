@@ -7,7 +7,8 @@ namespace TierSpaces.Engine.VirtualDisks;
 // How the spaces of virtual disks are laid out: shapes, logs, and the reserve of tiers. Pure.
 //
 // The space of a tier is longer than the tier: slots that slices move to while their old ones are in use; in the
-// fastest tier, and in one that came later, also slots that the heat of all slices is kept in; and the rest of the last row.
+// fastest tier, and in one that came later, also slots that the heat of all slices is kept in; and the rest of the last row. A row of parity
+// is not a multiple of a slice: what is left of it is no slot.
 
 /// <summary>Computes the layout of the spaces of a virtual disk.</summary>
 public static class VirtualDiskLayout
@@ -48,12 +49,13 @@ public static class VirtualDiskLayout
     /// <summary>Length of the space of a tier: its size, its reserve, and the rest of its last row; bytes.</summary>
     /// <param name="rowSize">Bytes of a row of its space.</param>
     /// <param name="sliceSize">Bytes of a slice.</param>
-    /// <param name="sizeBytes">Size of the tier.</param>
+    /// <param name="sizeBytes">Size of the tier, a multiple of the slice size.</param>
     /// <param name="diskBytes">Size of the disk when its heat is to have room in the tier, else 0.</param>
     public static long TierSpaceBytes(long rowSize, int sliceSize, long sizeBytes, long diskBytes)
     {
-        long bytes = sizeBytes + TierReserveBytes(sliceSize, diskBytes);
-        return (bytes + rowSize - 1) / rowSize * rowSize;
+        long slots = (sizeBytes + TierReserveBytes(sliceSize, diskBytes)) / sliceSize;
+        long rowSlots = rowSize / sliceSize;
+        return (slots + rowSlots - 1) / rowSlots * rowSize;
     }
 
     /// <summary>Returns the least number of bytes that the space of a tier has beyond its size.</summary>

@@ -121,6 +121,10 @@ public sealed class PropertyTableTests : IAsyncLifetime
             ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "slow", ["MediaType"] = "HDD", ["ResiliencySettingName"] = "Simple",
             ["NumberOfColumns"] = 2, ["Interleave"] = 65536, ["ProvisioningType"] = "Thin", ["Description"] = "a test",
         });
+        await OkAsync("New-StorageTier", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "q" }, ["FriendlyName"] = "capacity", ["MediaType"] = "HDD", ["ResiliencySettingName"] = "Parity",
+        });
         await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("tier1") }, ["Size"] = 128 << 20, ["MediaType"] = "SSD" });
         await OkAsync("New-PhysicalDisk", new() { ["Path"] = new[] { _host.Image("tier2") }, ["Size"] = 128 << 20, ["MediaType"] = "HDD" });
         await OkAsync("New-StoragePool", new() { ["FriendlyName"] = "m", ["PhysicalDisks"] = new[] { "tier?" }, ["ResiliencySettingNameDefault"] = "Simple" });

@@ -58,7 +58,7 @@ public sealed record NewStoragePoolRequest : StorageRequest<StoragePoolInfo>
         "Type of the fault domains that hold at most one copy of a block, unless said otherwise.")]
     public FaultDomainType? FaultDomainAwarenessDefault { get; init; }
 
-    [VerbParameter("Resiliency of new virtual disks unless said otherwise.", Default = "Mirror", Suggestions = "Simple, Mirror")]
+    [VerbParameter("Resiliency of new virtual disks unless said otherwise.", Default = "Mirror", Suggestions = "Simple, Mirror, Parity")]
     public string? ResiliencySettingNameDefault { get; init; }
 
     [VerbParameter("Logical sector size of new virtual disks in bytes, 512 or 4096.", Kind = ParameterKind.Size, Suggestions = "512, 4096")]

@@ -88,7 +88,7 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
 
     [VerbParameter(
         "Resiliency of new virtual disks unless said otherwise.",
-        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults", Suggestions = "Simple, Mirror")]
+        Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults", Suggestions = "Simple, Mirror, Parity")]
     public string? ResiliencySettingNameDefault { get; init; }
 
     [VerbParameter(

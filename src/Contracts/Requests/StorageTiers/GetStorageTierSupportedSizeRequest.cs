@@ -21,6 +21,6 @@ public sealed record GetStorageTierSupportedSizeRequest : StorageRequest<Storage
 
     [VerbParameter(
         "Simple, Mirror or Parity; the tier's own unless said.", Pipeline = PipelineBinding.ByPropertyName, Aliases = "Name",
-        Suggestions = "Simple, Mirror")]
+        Suggestions = "Simple, Mirror, Parity")]
     public string? ResiliencySettingName { get; init; }
 }

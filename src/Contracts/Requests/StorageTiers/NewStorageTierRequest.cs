@@ -30,7 +30,7 @@ public sealed record NewStorageTierRequest : StorageRequest<StorageTierInfo>
     [VerbParameter("Kind of medium.", Except = "Unspecified")]
     public MediaType? MediaType { get; init; }
 
-    [VerbParameter("Simple, Mirror or Parity; open unless said.", Suggestions = "Simple, Mirror")]
+    [VerbParameter("Simple, Mirror or Parity; open unless said.", Suggestions = "Simple, Mirror, Parity")]
     public string? ResiliencySettingName { get; init; }
 
     [VerbParameter("Disks that may fail without loss of data: 0, 1 or 2.")]

@@ -29,7 +29,7 @@ public sealed record SetStorageTierRequest : StorageRequest<StorageTierInfo>
     [VerbParameter("Kind of medium.", Sets = Attributes, Except = "Unspecified")]
     public MediaType? MediaType { get; init; }
 
-    [VerbParameter("Simple, Mirror or Parity.", Sets = Attributes, Suggestions = "Simple, Mirror")]
+    [VerbParameter("Simple, Mirror or Parity.", Sets = Attributes, Suggestions = "Simple, Mirror, Parity")]
     public string? ResiliencySettingName { get; init; }
 
     [VerbParameter("Disks that may fail without loss of data: 0, 1 or 2.", Sets = Attributes)]

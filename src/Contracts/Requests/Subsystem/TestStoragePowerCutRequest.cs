@@ -7,7 +7,7 @@ namespace TierSpaces.Contracts;
     DefaultSet = "ByLayout", IsOurs = true)]
 public sealed record TestStoragePowerCutRequest : StorageRequest<StoragePowerCutInfo>
 {
-    [VerbParameter("Simple or Mirror; default is Mirror.", Sets = "ByLayout", Position = 0, Suggestions = "Simple, Mirror")]
+    [VerbParameter("Simple, Mirror or Parity; default is Mirror.", Sets = "ByLayout", Position = 0, Suggestions = "Simple, Mirror, Parity")]
     public string? ResiliencySettingName { get; init; }
 
     [VerbParameter("Copies of the data: 1, 2 or 3.", Sets = "ByLayout")]

@@ -22,17 +22,27 @@ internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
 
     internal CachedBlock this[int at] => _blocks[at];
 
-    /// <summary>Returns the oldest records that bring the use of the ring down to the goal, as far as one round goes.</summary>
+    /// <summary>
+    /// Returns the oldest records that bring the use of the ring down to the goal, as far as one round goes; and those behind them up to the next one that
+    /// ends a stripe of the backing store, if that is near.
+    /// </summary>
     internal (int Records, long End, uint Checksum) Choose(CacheRing ring, long goal)
     {
         long most = Math.Min(Math.Min(BlocksMax, Math.Max(1, ring.Length / 8)), ring.Used - goal);
         int count = 0;
+        int seen = 0;
         QueuedRecord last = default;
+        bool isStripeEnd = false;
         Queue<QueuedRecord>.Enumerator each = contents.Queue.GetRecords();
-        while (each.MoveNext() && (count == 0 || last.End - ring.Tail < most))
+        Queue<QueuedExtent>.Enumerator extent = contents.Queue.GetExtents();
+        while (each.MoveNext() && (count == 0 || last.End - ring.Tail < most || (!isStripeEnd && each.Current.End - last.End <= 2 * _stripe)))
         {
-            last = each.Current;
-            count++;
+            seen++;
+            isStripeEnd = EndsStripe(each.Current, ref extent);
+            if (count == 0 || last.End - ring.Tail < most || isStripeEnd)
+            {
+                (last, count) = (each.Current, seen);
+            }
         }
 
         return (count, last.End, last.Checksum);
@@ -99,6 +109,18 @@ internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
         }
 
         return length;
+    }
+
+    /// <summary>Whether the last block of a record is the last one of a stripe.</summary>
+    private bool EndsStripe(QueuedRecord record, ref Queue<QueuedExtent>.Enumerator extent)
+    {
+        bool isEnd = _stripe == 0;
+        for (int i = 0; i < record.Extents && extent.MoveNext(); i++)
+        {
+            isEnd |= i == record.Extents - 1 && (extent.Current.Extent.Block + extent.Current.Extent.Count) % _stripe == 0;
+        }
+
+        return isEnd;
     }
 
     private void PlanExtent(CacheRing ring, QueuedExtent queued)

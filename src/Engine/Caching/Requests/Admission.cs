@@ -4,6 +4,9 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
+// In front of parity only whole stripes pass the ring by: a part of a stripe costs reads and a journal at home, and waits in the ring for what comes beside it,
+// whatever medium the ring is on.
+//
 // Invariants
 //  1. A write passes the ring by only while no record of its range, destaged or not, is in the ring. So a replay never covers newer data.
 //  2. Nothing passes a ring by that is being given up.
@@ -14,6 +17,7 @@ internal sealed class Admission(IBackingStore backing, WriteCacheOptions options
     private const int BlockSize = CacheRecord.BlockSize;
     private const int LargestCached = 256 << 10;   // bytes of a write
 
+    private readonly int _stripe = backing.StripeSize;
     private int _ranksVersion = -1;   // members of the ring when its rank was looked up
     private int _ringRank;
 
@@ -27,8 +31,9 @@ internal sealed class Admission(IBackingStore backing, WriteCacheOptions options
 
         CacheRing records = ring.Records!;
         int blocks = length / BlockSize;
-        bool isResident = RankOfRows(offset, length) >= _ringRank;
-        bool isLarge = blocks > Math.Min(LargestCached / BlockSize, records.PayloadMax);
+        bool isPartOfStripe = _stripe > 0 && ((offset % _stripe) | (long)(length % _stripe)) != 0;
+        bool isResident = !isPartOfStripe && RankOfRows(offset, length) >= _ringRank;
+        bool isLarge = !isPartOfStripe && blocks > Math.Min(LargestCached / BlockSize, records.PayloadMax);
         bool hasRoom = records.HasRoom(Math.Min(blocks, records.PayloadMax), 1) && index.HasRoom(blocks);
         if (!isResident && !isLarge)
         {

@@ -8,9 +8,6 @@ public sealed record TierDescription
     /// <summary>Fewest bytes of a tier on disk.</summary>
     internal const int BytesMin = 16 + 2 + 2 + 2 + 2 + 6 + 4 + 1 + 16 + 8;
 
-    private const int RegionsPerSlab = 16;
-    private const long PageSpanMax = 2 << 20;
-
     /// <summary>Identity; none before it is created.</summary>
     public Guid Id { get; init; }
 
@@ -54,7 +51,7 @@ public sealed record TierDescription
     public required long SizeBytes { get; init; }
 
     /// <summary>
-    /// Length of its space: its size, and slots that moves and the persisted heat need; a multiple of the slice size; 0 before it is created.
+    /// Length of its space: its size, slots that moves and the persisted heat need, and what is no slot; whole rows; 0 before it is created.
     /// </summary>
     public long SpaceBytes { get; init; }
 
@@ -76,8 +73,19 @@ public sealed record TierDescription
     /// <summary>Copies of its integrity log and of a write cache in front of it: as many as disks may fail, and one more.</summary>
     public ushort RingCopies => (ushort)(NumberOfDataCopies + Parities);
 
-    /// <summary>Largest strip with parity in bytes, from the bytes of a slab: a stripe is locked, and its entries are in one page and one region.</summary>
-    internal static long ParityInterleaveMax(long slab) => Math.Min(slab / RegionsPerSlab, PageSpanMax);
+    /// <summary>Bytes of data in a row of its space, from the bytes of a slab.</summary>
+    internal long RowBytes(long slab) => DataColumns * ParityGeometry.UsableBytes(slab, Interleave, Parities);
+
+    /// <summary>Slots for slices in its space. No slot is in two rows: with parity a row has a rest that is no slot.</summary>
+    /// <param name="slab">Bytes of a slab.</param>
+    /// <param name="slice">Bytes of a slice.</param>
+    internal long Slots(long slab, long slice) => SlotsIn(SpaceBytes, RowBytes(slab), slice);
+
+    /// <summary>Returns the slots for slices in a space.</summary>
+    /// <param name="length">Bytes of the space.</param>
+    /// <param name="row">Bytes of a row.</param>
+    /// <param name="slice">Bytes of a slice.</param>
+    internal static long SlotsIn(long length, long row, long slice) => (length / row * (row / slice)) + (length % row / slice);
 
     internal void Encode(ByteWriter to)
     {

@@ -23,7 +23,7 @@ internal sealed class VirtualDiskStatuses(SubsystemCore core, JobRunner runner)
         {
             Description = description,
             PoolId = managed.Id.Value,
-            AllocatedBytes = description.Parts.Sum(part => (managed.State.Space(part.DataSpace)?.MappedRows ?? 0) * (long)part.NumberOfColumns) * slab,
+            AllocatedBytes = description.Parts.Sum(part => (managed.State.Space(part.DataSpace)?.MappedRows ?? 0) * part.RowBytes(slab)),
             FootprintBytes = description.Spaces.Select(managed.State.Space)
                 .Sum(static space => (space?.MappedRows ?? 0) * (long)(space?.Description.Positions ?? 0)) * slab,
             Health = health,

@@ -20,7 +20,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         RequireTiers();
         VirtualDiskRequest request = new()
         {
-            FriendlyName = disk.FriendlyName, SliceSize = disk.SliceSize, ProvisioningType = disk.ProvisioningType, Tiers = [asked],
+            FriendlyName = disk.FriendlyName, SliceSize = disk.SliceSize, ProvisioningType = disk.ProvisioningType, Tiers = [asked], Checksum = disk.Checksum,
             ColumnIsolation = disk.ColumnIsolation > FaultDomainLevel.PhysicalDisk ? disk.ColumnIsolation : null,
         };
         TieredDiskPlan plan = new(pool, request, UsableDisks) { TierParameter = "StorageTier", SizeParameter = "Size", Existing = disk.Tiers };
@@ -75,8 +75,8 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         {
             throw new ManagementException(
                 ManagementError.InvalidParameter,
-                $"Storage tier '{spec.FriendlyName}' would have {spec.NumberOfDataCopies} copies, and the write cache of virtual disk '{disk.FriendlyName}' has {disk.CacheCopies}: writes would be kept less safely than the tier keeps them.",
-                "Take the write cache away (Set-VirtualDisk -WriteCacheSize 0), add the tier, and give it one again; or use a template with fewer copies.");
+                $"Storage tier '{spec.FriendlyName}' would survive the loss of {TieredDiskPlan.DisksText(spec.RingCopies - 1)}, and the write cache of virtual disk '{disk.FriendlyName}' has {disk.CacheCopies} copies: writes would be kept less safely than the tier keeps them.",
+                "Take the write cache away (Set-VirtualDisk -WriteCacheSize 0), add the tier, and give it one again; or use a template with less redundancy.");
         }
     }
 
@@ -87,7 +87,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
         {
             throw new ManagementException(
                 ManagementError.NotEnoughCapacity,
-                $"-Size {asked} of storage tier '{spec.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {most} bytes on {spec.Media()} with {spec.NumberOfColumns} columns and {(spec.NumberOfDataCopies == 1 ? "1 copy" : $"{spec.NumberOfDataCopies} copies")}.",
+                $"-Size {asked} of storage tier '{spec.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {most} bytes on {spec.Media()} with {spec.NumberOfColumns} columns and {TieredDiskPlan.LayoutText(spec)}.",
                 "Give a smaller size, or add disks of its medium.");
         }
     }

@@ -1,6 +1,7 @@
 using System.Numerics;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Management;
@@ -32,15 +33,6 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
     {
         string? named = Name ?? (Copies == 1 || Redundancy == 0 ? "Simple" : null);
         return SettingOf(state, named ?? state.Pool!.ResiliencySettingNameDefault).Name;
-    }
-
-    /// <summary>The name of the layout of a tier.</summary>
-    internal string DecideTierName(PoolState state)
-    {
-        string name = DecideName(state);
-        return name != TierDescription.ParityName ? name : throw new ManagementException(
-            ManagementError.NotSupported, "-ResiliencySettingName Parity is not available for storage tiers; Simple and Mirror are.",
-            "Choose Simple or Mirror, or make a virtual disk without tiers.");
     }
 
     /// <summary>Columns of parity of a layout that <see cref="DecideName"/> has decided.</summary>
@@ -100,11 +92,31 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
         }
     }
 
+    /// <summary>The strip of a layout. One that only the pool asks for is as large as slabs of the pool allow.</summary>
+    internal static uint DecideInterleave(PoolState state, long? asked, string layout, int parities)
+    {
+        long strip = asked ?? SettingOf(state, layout).InterleaveDefault;
+        long most = asked is null && parities > 0 ? ParityGeometry.InterleaveMax(state.Pool!.Slabs.DataBytes) : strip;
+        return CheckedInterleave(state, Math.Min(strip, most), parities);
+    }
+
+    /// <summary>Refuses parity without checksums.</summary>
+    internal static void RequireChecksums(string layout, ChecksumKind checksum)
+    {
+        if (layout == TierDescription.ParityName && checksum == ChecksumKind.None)
+        {
+            throw new ManagementException(
+                ManagementError.InvalidParameter,
+                "-Checksum None: not possible with Parity, which decides by checksums what is right after a crash with a physical disk missing. Valid: CRC32C.",
+                "Leave the parameter out.");
+        }
+    }
+
     /// <summary>A strip in bytes, unless it is outside its range in this pool.</summary>
     internal static uint CheckedInterleave(PoolState state, long interleave, int parities = 0)
     {
         long slab = state.Pool!.Slabs.DataBytes;
-        long max = Math.Min(InterleaveMax, parities > 0 ? TierDescription.ParityInterleaveMax(slab) : slab);
+        long max = Math.Min(InterleaveMax, parities > 0 ? ParityGeometry.InterleaveMax(slab) : slab);
         return interleave >= InterleaveMin && interleave <= max && BitOperations.IsPow2(interleave) ? (uint)interleave : throw new ManagementException(
             ManagementError.InterleaveRange,
             $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max}{(parities > 0 ? " with Parity" : "")} (the slab of this pool has {slab} bytes).");

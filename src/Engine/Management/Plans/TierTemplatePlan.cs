@@ -13,7 +13,7 @@ public sealed record TierTemplateRequest
     /// <summary>Medium.</summary>
     public MediaType? MediaType { get; init; }
 
-    /// <summary>Simple or Mirror.</summary>
+    /// <summary>Simple, Mirror or Parity.</summary>
     public string? ResiliencySettingName { get; init; }
 
     /// <summary>Copies.</summary>
@@ -101,10 +101,15 @@ internal static class TierTemplatePlan
 
         bool hasLayout = template.NumberOfDataCopies > 0;
         layoutRequest = hasLayout && layoutRequest.Name is null ? layoutRequest with { Name = template.ResiliencySettingName } : layoutRequest;
-        string layout = layoutRequest.DecideTierName(state);
-        bool keepsCopies = hasLayout && layout == template.ResiliencySettingName && layoutRequest is { Copies: null, Redundancy: null };
-        int copies = keepsCopies ? template.NumberOfDataCopies : layoutRequest.DecideCopies(state, layout);
-        return template with { ResiliencySettingName = layout, NumberOfDataCopies = (ushort)copies, PhysicalDiskRedundancy = (ushort)(copies - 1) };
+        string layout = layoutRequest.DecideName(state);
+        if (hasLayout && layout == template.ResiliencySettingName && layoutRequest is { Copies: null, Redundancy: null })
+        {
+            return template;
+        }
+
+        int copies = layoutRequest.DecideCopies(state, layout);
+        int redundancy = copies - 1 + layoutRequest.DecideParities(state, layout);
+        return template with { ResiliencySettingName = layout, NumberOfDataCopies = (ushort)copies, PhysicalDiskRedundancy = (ushort)redundancy };
     }
 
     private static void CheckName(PoolState state, TierTemplate template, TierTemplateRequest request)

@@ -13,8 +13,9 @@ namespace TierSpaces.Engine.Management;
 public sealed record TierRequest(Guid Template, long SizeBytes);
 
 // Turns templates into tiers. What a template says holds; what it leaves open is as the request says of the whole disk, else as the pool has it.
-// A request that says otherwise than a template is refused, with both named. Automatic columns are one number for all tiers that have them: as many as
-// the one with the fewest disks for each copy allows; a tier that comes later has no more than those that are there agree on.
+// A request that says otherwise than a template is refused, with both named. Automatic columns are one number for all tiers without parity that have them:
+// as many as the one with the fewest disks for each copy allows; a tier that comes later has no more than those that are there agree on. A tier with
+// parity has its own.
 
 /// <summary>Decides the tiers of a new virtual disk, or one more tier of a disk. An impossible request is a validation error. Changes nothing.</summary>
 /// <param name="pool">The pool.</param>
@@ -37,6 +38,9 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
 
     /// <summary>Tiers that the virtual disk has already.</summary>
     internal IReadOnlyList<TierDescription> Existing { get; init; } = [];
+
+    /// <summary>Takes remarks on the decisions, for the user.</summary>
+    internal Action<string> Remark { get; init; } = static _ => { };
 
     private PoolState State => pool.State;
 
@@ -73,6 +77,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         List<Part> parts = [.. templates.Select(PartOf).OrderByDescending(static part => part.Template.MediaTypeCode)];
         RequireDifferentMedia(parts);
         parts.ForEach(RequireDisks);
+        parts = parts.ConvertAll(part => part.Parities > 0 ? part with { Columns = ColumnsOfParity(part) } : part);
         RequireMajority(parts);
         Part[] automatic = [.. parts.Where(static part => part.Columns == 0)];
         int columns = automatic.Length == 0 ? 0 : Math.Min(automatic.Min(AutomaticColumns), ColumnsOfExisting());
@@ -105,7 +110,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         bool isThin = spec.ProvisioningType == ProvisioningType.Thin;
         throw new ManagementException(
             ManagementError.NotEnoughCapacity,
-            $"-StorageTierSizes: storage tier '{tier.FriendlyName}' of {tier.SizeBytes} bytes is more than storage pool '{PoolName}' has room for: at most {most} bytes on {tier.Media()} with {tier.NumberOfColumns} columns and {CopiesText(tier.NumberOfDataCopies)}{cache}."
+            $"-StorageTierSizes: storage tier '{tier.FriendlyName}' of {tier.SizeBytes} bytes is more than storage pool '{PoolName}' has room for: at most {most} bytes on {tier.Media()} with {tier.NumberOfColumns} columns and {LayoutText(tier)}{cache}."
             + (isThin ? $" {new MetadataRoom(pool).Describe()}" : ""),
             isThin ? "Give a smaller size, or remove virtual disks."
                 : $"Give a smaller size, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks.");
@@ -122,14 +127,17 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         }
 
         LayoutRequest layoutRequest = LayoutRequestOf(template);
-        string layout = layoutRequest.DecideTierName(State);
+        string layout = layoutRequest.DecideName(State);
         int copies = layoutRequest.DecideCopies(State, layout);
-        long interleave = Agreed(template, "Interleave", template.Interleave, request.Interleave) ?? LayoutRequest.SettingOf(State, layout).InterleaveDefault;
+        int parities = layoutRequest.DecideParities(State, layout);
+        LayoutRequest.RequireChecksums(layout, request.Checksum);
+        long? interleave = Agreed(template, "Interleave", template.Interleave, request.Interleave);
         long columns = Agreed(template, "NumberOfColumns", template.NumberOfColumns, request.NumberOfColumns) ?? 0;
-        DomainLevels levels = _domains.Decide(
-            layout, copies > 1, template, Existing.Select(static tier => tier.FaultDomainAwareness).DefaultIfEmpty(FaultDomainLevel.PhysicalDisk).Max());
+        FaultDomainLevel others = Existing.Select(static tier => tier.FaultDomainAwareness).DefaultIfEmpty(FaultDomainLevel.PhysicalDisk).Max();
+        DomainLevels levels = _domains.Decide(layout, copies > 1 || parities > 0, template, others);
         return new Part(
-            template, asked.SizeBytes, disksOf(template.Media()), layout, copies, LayoutRequest.CheckedInterleave(State, interleave), (int)columns, levels);
+            template, asked.SizeBytes, disksOf(template.Media()), layout, copies, parities,
+            LayoutRequest.DecideInterleave(State, interleave, layout, parities), (int)columns, levels);
     }
 
     private LayoutRequest LayoutRequestOf(TierTemplate template)
@@ -143,9 +151,9 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         bool agrees = (disk.Name is null || string.Equals(disk.Name, template.ResiliencySettingName, StringComparison.OrdinalIgnoreCase))
             && (disk.Copies ?? template.NumberOfDataCopies) == template.NumberOfDataCopies
             && (disk.Redundancy ?? template.PhysicalDiskRedundancy) == template.PhysicalDiskRedundancy;
-        return agrees ? new LayoutRequest(template.ResiliencySettingName, template.NumberOfDataCopies, null) : throw new ManagementException(
-            ManagementError.InvalidParameter,
-            $"{disk} contradicts storage tier '{template.FriendlyName}', which is {template.ResiliencySettingName} with {CopiesText(template.NumberOfDataCopies)}.",
+        LayoutRequest own = new(template.ResiliencySettingName, template.NumberOfDataCopies, template.PhysicalDiskRedundancy);
+        return agrees ? own : throw new ManagementException(
+            ManagementError.InvalidParameter, $"{disk} contradicts storage tier '{template.FriendlyName}', which is {LayoutText(template)}.",
             "Leave the layout out, or change the template with Set-StorageTier.");
     }
 
@@ -175,6 +183,11 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
                 $"Add such disks, or say what the disks are (Set-PhysicalDisk -MediaType {part.Medium}).");
         }
 
+        if (part.Parities > 0)
+        {
+            return;   // as many as its columns
+        }
+
         int needed = Math.Max(1, part.Columns) * part.Copies;
         if (part.Disks.Length < needed)
         {
@@ -200,6 +213,12 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         }
     }
 
+    private int ColumnsOfParity(Part part) =>
+        new ParityColumns(State, _domains, request.AutoNumberOfColumns && part.Columns == 0, Remark)
+        {
+            Owner = $"Storage tier '{part.Template.FriendlyName}'", Subject = $"Storage tier '{part.Template.FriendlyName}': ", Medium = $" of medium {part.Medium}",
+        }.Decide(part.Columns > 0 ? part.Columns : null, part.Parities, part.Disks, part.Levels);
+
     private int AutomaticColumns(Part part)
     {
         int setting = request.AutoNumberOfColumns ? 0 : LayoutRequest.SettingOf(State, part.Layout).NumberOfColumnsDefault;
@@ -208,7 +227,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     }
 
     private int ColumnsOfExisting() =>
-        Existing.Select(static tier => (int)tier.NumberOfColumns).Distinct().ToArray() is [var one] ? one : int.MaxValue;
+        Existing.Where(static tier => tier.Parities == 0).Select(static tier => (int)tier.NumberOfColumns).Distinct().ToArray() is [var one] ? one : int.MaxValue;
 
     private TierDescription SpecOf(Part part, int columns)
     {
@@ -222,6 +241,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
                 ResiliencySettingName = part.Layout,
                 NumberOfColumns = (ushort)columns,
                 NumberOfDataCopies = (ushort)part.Copies,
+                PhysicalDiskRedundancy = (ushort)(part.Copies - 1 + part.Parities),
                 Interleave = part.Interleave,
                 FaultDomainAwareness = part.Levels.Awareness,
                 ColumnIsolation = part.Levels.Isolation,
@@ -233,6 +253,15 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
                 "Choose a shorter name.");
     }
 
+    /// <summary>What makes a layout redundant, in words.</summary>
+    internal static string LayoutText(TierDescription part) => part.Parities > 0 ? $"{part.Parities} of them parity" : CopiesText(part.NumberOfDataCopies);
+
+    private static string LayoutText(TierTemplate template) => template.ResiliencySettingName == TierDescription.ParityName
+        ? $"{template.ResiliencySettingName} that survives {DisksText(template.PhysicalDiskRedundancy)}"
+        : $"{template.ResiliencySettingName} with {CopiesText(template.NumberOfDataCopies)}";
+
+    internal static string DisksText(int disks) => disks == 1 ? "1 disk" : $"{disks} disks";
+
     private static string CopiesText(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";
 
     /// <summary>A tier in the making.</summary>
@@ -241,11 +270,12 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     /// <param name="Disks">Disks that it may lie on.</param>
     /// <param name="Layout">Its layout.</param>
     /// <param name="Copies">Its copies.</param>
+    /// <param name="Parities">Columns of parity; 0: simple or mirror.</param>
     /// <param name="Interleave">Bytes of a strip.</param>
     /// <param name="Columns">Columns that were asked for; 0: automatic.</param>
     /// <param name="Levels">Its fault domains.</param>
     private sealed record Part(
-        TierTemplate Template, long SizeBytes, DiskNumber[] Disks, string Layout, int Copies, uint Interleave, int Columns, DomainLevels Levels)
+        TierTemplate Template, long SizeBytes, DiskNumber[] Disks, string Layout, int Copies, int Parities, uint Interleave, int Columns, DomainLevels Levels)
     {
         internal MediaType Medium => Template.Media();
     }

@@ -94,8 +94,6 @@ public sealed record VirtualDiskRequest
 internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Pool? cachePool = null)
 {
     internal const int AutoColumnsMax = 8;
-    private const int AutoDualColumnsMin = 7;
-    private const int AutoDualColumnsMax = 17;
 
     private readonly List<string> _remarks = [];
     private readonly FaultDomainPlan _domains = new(pool, request);
@@ -118,10 +116,13 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         int copies = layoutRequest.DecideCopies(State, layout);
         DiskNumber[] disks = UsableDisks(request.MediaType);
         int parities = layoutRequest.DecideParities(State, layout);
-        RequireChecksums(layout);
+        LayoutRequest.RequireChecksums(layout, request.Checksum);
         DomainLevels levels = _domains.Decide(layout, copies > 1 || parities > 0);
-        int columns = parities > 0 ? ParityColumns(parities, disks, levels) : Columns(layout, copies, disks, levels);
-        uint interleave = Interleave(layout, parities);
+        int columns = parities > 0
+            ? new ParityColumns(State, _domains, request.AutoNumberOfColumns, _remarks.Add) { Owner = $"Virtual disk '{request.FriendlyName}'" }
+                .Decide(request.NumberOfColumns, parities, disks, levels)
+            : Columns(layout, copies, disks, levels);
+        uint interleave = LayoutRequest.DecideInterleave(State, request.Interleave, layout, parities);
         VirtualDiskDescription spec = Specify(layout, columns, copies, interleave) with
         {
             PhysicalDiskRedundancy = (ushort)(copies - 1 + parities),
@@ -137,7 +138,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
 
     private VirtualDiskDescription DecideTiers()
     {
-        TieredDiskPlan plan = new(pool, request, medium => UsableDisks(medium));
+        TieredDiskPlan plan = new(pool, request, medium => UsableDisks(medium)) { Remark = _remarks.Add };
         VirtualDiskDescription spec = SpecifyTiers(plan, plan.Named());
         DiskNumber[] disks = [.. spec.Tiers.SelectMany(tier => UsableDisks(tier.Media()))];
         long rows = spec.ProvisioningType == ProvisioningType.Fixed ? 1 : 0;
@@ -168,6 +169,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
             isOneStrip ? tiers[0].Interleave : 0) with
         {
             Tiers = [.. tiers],
+            PhysicalDiskRedundancy = tiers.Min(static tier => tier.PhysicalDiskRedundancy),
             FaultDomainAwareness = tiers.Max(static tier => tier.FaultDomainAwareness),
             ColumnIsolation = tiers.Max(static tier => tier.ColumnIsolation),
             SliceSize = (uint)plan.SliceSize(),
@@ -309,73 +311,6 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         return request.NumberOfColumns ?? _domains.MostColumns(levels, copies, usable, most);
     }
 
-    private static string LayoutText(VirtualDiskDescription spec) =>
-        spec.Parts[0].Parities is var parities and > 0 ? $"{parities} of them parity" : $"{spec.NumberOfDataCopies} copies";
-
-    private void RequireChecksums(string layout)
-    {
-        if (layout == TierDescription.ParityName && request.Checksum == ChecksumKind.None)
-        {
-            throw new ManagementException(
-                ManagementError.InvalidParameter,
-                "-Checksum None: not possible with Parity, which decides by checksums what is right after a crash with a physical disk missing. Valid: CRC32C.",
-                "Leave the parameter out.");
-        }
-    }
-
-    /// <summary>The strip. One that only the pool asks for is as large as slabs of the pool allow.</summary>
-    private uint Interleave(string layout, int parities)
-    {
-        long asked = request.Interleave ?? LayoutRequest.SettingOf(State, layout).InterleaveDefault;
-        long most = request.Interleave is null && parities > 0 ? pool.Slabs.DataBytes / SpaceShape.RegionsPerSlab : asked;
-        return LayoutRequest.CheckedInterleave(State, Math.Min(asked, most), parities);
-    }
-
-    // One parity: 3 to 8 columns by itself; two: 7 to 17, as in Windows. On request as few as two columns of data.
-    private int ParityColumns(int parities, DiskNumber[] usable, DomainLevels levels)
-    {
-        int auto = parities == 1 ? 3 : AutoDualColumnsMin;
-        LayoutRequest.CheckColumns(request.NumberOfColumns, min: parities + 2);
-        if (request is { AutoNumberOfColumns: true, NumberOfColumns: not null })
-        {
-            throw new ManagementException(
-                ManagementError.ColumnsRange, $"-NumberOfColumns {request.NumberOfColumns} contradicts -AutoNumberOfColumns.", "Give one of them.");
-        }
-
-        int needed = request.NumberOfColumns ?? auto;
-        string shape = $"Parity that survives {(parities == 1 ? "1 disk" : $"{parities} disks")}";
-        if (usable.Length < needed)
-        {
-            bool hasFewer = request.NumberOfColumns is not null || usable.Length >= parities + 2;
-            throw new ManagementException(
-                request.NumberOfColumns is null ? ManagementError.NotEnoughPhysicalDisks : ManagementError.ColumnsRange,
-                $"{(request.NumberOfColumns is { } given ? $"-NumberOfColumns {given} of {shape}" : shape)} needs {needed} physical disks; {usable.Length} can be used.",
-                $"Add {needed - usable.Length} disks{(hasFewer && usable.Length >= parities + 2 ? $", or give -NumberOfColumns {parities + 2} to {usable.Length}" : "")}.");
-        }
-
-        _domains.Require(levels, shape, needed, 1, usable, parities);
-        int setting = request.AutoNumberOfColumns ? 0 : LayoutRequest.SettingOf(State, TierDescription.ParityName).NumberOfColumnsDefault;
-        int most = Math.Min(usable.Length, setting >= parities + 2 ? setting : parities == 1 ? AutoColumnsMax : AutoDualColumnsMax);
-        int columns = request.NumberOfColumns ?? _domains.MostColumns(levels, 1, usable, most, parities);
-        RemarkOnStripe(columns, parities, usable.Length);
-        return columns;
-    }
-
-    /// <summary>Requests of programs are powers of two long: only stripes that are so are written whole by them.</summary>
-    private void RemarkOnStripe(int columns, int parities, int usable)
-    {
-        int data = columns - parities;
-        if (!BitOperations.IsPow2(data))
-        {
-            int lower = 1 << BitOperations.Log2((uint)data);
-            bool canBeMore = (2 * lower) + parities <= usable && 2 * lower - data <= data - lower;
-            int nearest = canBeMore || lower < 2 ? 2 * lower : lower;
-            _remarks.Add(
-                $"Virtual disk '{request.FriendlyName}' has {data} columns of data: programs write powers of two, which do not fill such stripes whole. "
-                + $"-NumberOfColumns {nearest + parities} has {nearest}.");
-        }
-    }
-
     private ushort LogicalSector()
     {
         int greatest = State.Disks.Values.Max(disk => (int)disk.Description.PhysicalSectorSize);
@@ -414,7 +349,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         {
             throw new ManagementException(
                 ManagementError.NotEnoughCapacity,
-                $"-Size {request.SizeBytes} is more than storage pool '{State.Pool!.FriendlyName}' has room for: at most {most} bytes with {spec.NumberOfColumns} columns and {LayoutText(spec)}{cache}.{pages}",
+                $"-Size {request.SizeBytes} is more than storage pool '{State.Pool!.FriendlyName}' has room for: at most {most} bytes with {spec.NumberOfColumns} columns and {TieredDiskPlan.LayoutText(spec.Parts[0])}{cache}.{pages}",
                 isFixed ? $"Give a smaller size, -UseMaximumSize, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks."
                     : "Give a smaller size, or remove virtual disks.");
         }

@@ -12,6 +12,8 @@ namespace TierSpaces.Engine.Management;
 //  - Chosen by itself it is 1 GiB where those disks have room for it, else an eighth of the smallest of them at most. It does not depend on the
 //    size of the virtual disk, so that the supported sizes are true; only a single row of data is left room for.
 //  - A disk whose data can only lie on flash gets none by itself, unless there are journal disks: its writes would pass the cache by.
+//  - A disk with parity and no tiers has one on any medium where those disks are too few: it gathers parts of stripes. By itself that has one slab, at least
+//    32 MiB and 16 stripes, but no more than an eighth of the smallest disk. Where there are such disks, and not enough, a size that is asked for is refused.
 
 /// <summary>Decides the size of a new virtual disk's write cache. Changes nothing.</summary>
 /// <param name="pool">The pool.</param>
@@ -22,6 +24,8 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     internal const long AutomaticBytes = 1L << 30;
     internal const int AutomaticShare = 8;   // of the capacity of the smallest disk, where that has no room for 1 GiB
     private const int ReplaySecondsPerGiB = 2;
+    private const long GatheringBytesMin = 32 << 20;
+    private const int GatheringStripesMin = 16;
 
     private static readonly AllocationPreferences s_ofSimple = new() { Purpose = AllocationPurpose.Cache };
     private static readonly TierDescription s_simple = new() { FriendlyName = "", ResiliencySettingName = "Simple", SizeBytes = 1 };
@@ -87,7 +91,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         {
             throw new ManagementException(
                 ManagementError.WriteCacheSizeRange,
-                $"-WriteCacheSize {size} of virtual disk '{disk.FriendlyName}' is more than there is room for beside the cache it has: at most {largest * slab} bytes, with {Copies(copies)} on as many disks of usage Journal or flash.",
+                $"-WriteCacheSize {size} of virtual disk '{disk.FriendlyName}' is more than there is room for beside the cache it has: at most {largest * slab} bytes, with {Copies(copies)} on as many disks{Kinds(disk)}.",
                 disk.WriteCacheSize > 0 ? "Give a smaller size, or give 0 first, which frees the room of the cache it has."
                     : "Give a smaller size, or add such disks.");
         }
@@ -114,7 +118,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
             long largest = Largest(spec, RowsBeside(spec, 0) >= rows ? rows : least) * Slab;
             throw new ManagementException(
                 ManagementError.WriteCacheSizeRange,
-                $"{what} is more than there is room for: at most {largest} bytes, with {Copies(spec.CacheCopies)} on as many disks of usage Journal or flash of storage pool '{PoolName}'.",
+                $"{what} is more than there is room for: at most {largest} bytes, with {Copies(spec.CacheCopies)} on as many disks{Kinds(spec)} of storage pool '{PoolName}'.",
                 largest > 0 ? $"Give at most {largest} (0: none), or add such disks." : "Give 0 for none, or add such disks.");
         }
 
@@ -127,6 +131,11 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         int copies = spec.CacheCopies;
         bool hasJournals = MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal).Count() >= copies;
         DiskDescription[] disks = [.. BestCacheDisks(pool, spec).Take(copies)];
+        if (disks.Length < copies && AllocationPreferences.ForCache(spec).TakesAnyMedium)
+        {
+            return Gathering(spec, dataDisks);
+        }
+
         if (disks.Length < copies || (!hasJournals && dataDisks.All(number => pool.State.Disk(number)!.Description.IsFlash())))
         {
             return 0;
@@ -144,6 +153,15 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         return rows;
     }
 
+    /// <summary>Rows of a cache that gathers stripes on the disks of the data.</summary>
+    private long Gathering(VirtualDiskDescription spec, IReadOnlyCollection<DiskNumber> dataDisks)
+    {
+        long wanted = Math.Max(GatheringBytesMin, GatheringStripesMin * (long)spec.Parts[0].DataColumns * spec.Interleave);
+        long most = dataDisks.Min(number => (long)pool.State.Disk(number)!.Description.SlabCount) / AutomaticShare;
+        long rows = Math.Min((wanted + Slab - 1) / Slab, most);
+        return RowsBeside(spec, rows) > 0 ? rows : 0;
+    }
+
     internal static DiskDescription[] CacheDisks(Pool pool) =>
         [.. MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal || (disk.Usage == DiskUsage.AutoSelect && disk.IsFlash()))];
 
@@ -156,6 +174,11 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     {
         (string layout, int copies) = (spec.ResiliencySettingName, spec.CacheCopies);
         DiskDescription[] disks = CacheDisks(pool);
+        if (disks.Length == 0 && AllocationPreferences.ForCache(spec).TakesAnyMedium)
+        {
+            return;   // as many disks as its data needs
+        }
+
         int missing = copies - disks.Length;
         if (missing > 0)
         {
@@ -205,6 +228,8 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         cacheRows > SpaceDescription.MaxRows ? -1
         : spec.Tiers.IsDefaultOrEmpty ? RoomPlans.LargestRowCount(pool, spec with { WriteCacheSize = cacheRows * Slab })
         : RoomPlans.TiersFit(pool, spec with { WriteCacheSize = cacheRows * Slab });
+
+    private static string Kinds(VirtualDiskDescription spec) => AllocationPreferences.ForCache(spec).TakesAnyMedium ? "" : " of usage Journal or flash";
 
     internal static string Copies(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";
 }

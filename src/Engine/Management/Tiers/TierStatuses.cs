@@ -61,7 +61,7 @@ internal static class TierStatuses
             VirtualDisk = disk.Id.Value,
             IsFastest = index == 0 && disk.Tiers.Length > 1,
             SizeBytes = tier.SizeBytes,
-            AllocatedBytes = (spaces[0]?.MappedRows ?? 0) * tier.NumberOfColumns * slab,
+            AllocatedBytes = (spaces[0]?.MappedRows ?? 0) * tier.RowBytes(slab),
             FootprintBytes = spaces.Sum(static space => (space?.MappedRows ?? 0) * (long)(space?.Description.Positions ?? 0)) * slab,
             MappedBytes = state.SliceMap(disk.Id).Mapped(tier.Number) * (long)disk.SliceSize,
             Counters = managed.VirtualDisks.GetValueOrDefault(disk.Id)?.Open.Tiers?.CountersOf(tier.Number),

@@ -14,7 +14,7 @@ public enum AllocationPurpose
     /// <summary>Journals and logs: on disks of usage Journal, else flash, else any.</summary>
     Log,
 
-    /// <summary>Write caches: on disks of usage Journal, else flash too; never on another medium.</summary>
+    /// <summary>Write caches: on disks of usage Journal, else flash too; on another medium only with <see cref="AllocationPreferences.TakesAnyMedium"/>.</summary>
     Cache,
 }
 
@@ -38,6 +38,9 @@ public sealed record AllocationPreferences
 
     /// <summary>Whether hot spares may be taken: for data that is rebuilt when no other disk has room.</summary>
     public bool TakesHotSpares { get; init; }
+
+    /// <summary>Whether a write cache may be on other media than flash, where there is not enough of that.</summary>
+    public bool TakesAnyMedium { get; init; }
 
     /// <summary>Whether retired and missing disks may be taken: for a degraded row.</summary>
     internal bool IsDegraded { get; init; }
@@ -72,7 +75,13 @@ public sealed record AllocationPreferences
     public static AllocationPreferences ForLog(TierDescription part) =>
         new() { Purpose = AllocationPurpose.Log, FaultDomainAwareness = part.FaultDomainAwareness };
 
-    /// <summary>The preferences of the write cache of a virtual disk: the widest fault domains of its parts.</summary>
-    public static AllocationPreferences ForCache(VirtualDiskDescription disk) =>
-        new() { Purpose = AllocationPurpose.Cache, FaultDomainAwareness = disk.Parts.Max(static part => part.FaultDomainAwareness) };
+    /// <summary>
+    /// The preferences of the write cache of a virtual disk: the widest fault domains of its parts. A cache that gathers stripes of parity is of use on any medium.
+    /// </summary>
+    public static AllocationPreferences ForCache(VirtualDiskDescription disk) => new()
+    {
+        Purpose = AllocationPurpose.Cache,
+        FaultDomainAwareness = disk.Parts.Max(static part => part.FaultDomainAwareness),
+        TakesAnyMedium = !disk.IsTiered && disk.Parts[0].Parities > 0,
+    };
 }

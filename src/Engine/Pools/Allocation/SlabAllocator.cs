@@ -44,7 +44,7 @@ public sealed class SlabAllocator
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(copies);
         reason = "";
         RowRule rule = new(columns, copies, preferences);
-        foreach (Func<DiskState, bool> choice in Choices(preferences.Purpose))
+        foreach (Func<DiskState, bool> choice in Choices(preferences))
         {
             List<(DiskState Disk, long Free)> disks = FreeDisks(preferences, choice);
             DiskState[] chosen = rule.Choose(disks, out int found);
@@ -85,7 +85,7 @@ public sealed class SlabAllocator
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(copies);
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(count);
         List<DiskState> disks = [];
-        foreach (Func<DiskState, bool> choice in Choices(preferences.Purpose))
+        foreach (Func<DiskState, bool> choice in Choices(preferences))
         {
             disks = BestOfDomains(preferences, choice).Where(disk => FreeOn(disk) >= count).Take(copies).ToList();
             if (disks.Count == copies)
@@ -100,13 +100,13 @@ public sealed class SlabAllocator
         rows = [];
         FaultDomainLevel level = preferences.FaultDomainAwareness;
         string apart = level == FaultDomainLevel.PhysicalDisk ? "" : $" in different fault domains ({level})";
-        reason = $"It needs {copies} disks with {count} free slabs each{KindsFor(preferences.Purpose)}{apart}; {disks.Count} are there.";
+        reason = $"It needs {copies} disks with {count} free slabs each{KindsFor(preferences)}{apart}; {disks.Count} are there.";
         return false;
     }
 
     /// <summary>The most rows that <see cref="TryReserveRun"/> could reserve now.</summary>
     public long LargestRunCount(int copies, AllocationPreferences preferences) =>
-        BestOfDomains(preferences, Choices(preferences.Purpose).Last()).Select(FreeOn).ElementAtOrDefault(copies - 1);
+        BestOfDomains(preferences, Choices(preferences).Last()).Select(FreeOn).ElementAtOrDefault(copies - 1);
 
     /// <summary>Keeps slabs that are about to leave the map from being given out until <see cref="LetGo"/>, by everyone who holds them.</summary>
     public void Hold(ReadOnlySpan<SlabRef> slabs)
@@ -160,7 +160,7 @@ public sealed class SlabAllocator
             return CountByTrying(columns, copies, preferences);
         }
 
-        return new RowRule(columns, copies, preferences).LargestRowCount(FreeDisks(preferences, Choices(preferences.Purpose).Single()));
+        return new RowRule(columns, copies, preferences).LargestRowCount(FreeDisks(preferences, Choices(preferences).Single()));
     }
 
     /// <summary>Slabs on a disk that are neither in use, nor reserved or held; 0 for a disk that is not there.</summary>
@@ -180,9 +180,9 @@ public sealed class SlabAllocator
     }
 
     // Which disks to look at, best first: a later choice contains the earlier ones.
-    private static IEnumerable<Func<DiskState, bool>> Choices(AllocationPurpose purpose)
+    private static IEnumerable<Func<DiskState, bool>> Choices(AllocationPreferences preferences)
     {
-        if (purpose == AllocationPurpose.Data)
+        if (preferences.Purpose == AllocationPurpose.Data)
         {
             yield return static disk => disk.Description.Usage != DiskUsage.Journal;
             yield break;
@@ -190,14 +190,14 @@ public sealed class SlabAllocator
 
         yield return static disk => disk.Description.Usage == DiskUsage.Journal;
         yield return static disk => disk.Description.Usage == DiskUsage.Journal || disk.Description.IsFlash();
-        if (purpose == AllocationPurpose.Log)
+        if (preferences.Purpose == AllocationPurpose.Log || preferences.TakesAnyMedium)
         {
             yield return static _ => true;
         }
     }
 
     private DiskState[] ChooseDegraded(int columns, int copies, AllocationPreferences preferences) => DegradedRow.Choose(
-        EligibleDisks(preferences with { IsDegraded = true }, Choices(AllocationPurpose.Data).Single()).Where(disk => FreeOn(disk) > 0)
+        EligibleDisks(preferences with { IsDegraded = true }, Choices(AllocationPreferences.Default).Single()).Where(disk => FreeOn(disk) > 0)
             .Select(disk => new DegradedRow.Candidate(disk, FreeOn(disk), _isPresent(disk.Description.Number))),
         columns, copies, preferences);
 
@@ -279,5 +279,5 @@ public sealed class SlabAllocator
         return $"A row needs {rule.Positions} disks with a free slab{media}{apart}; {found} are there, of {disks} disks that may be used.";
     }
 
-    private static string KindsFor(AllocationPurpose purpose) => purpose == AllocationPurpose.Cache ? ", flash or of usage Journal" : "";
+    private static string KindsFor(AllocationPreferences preferences) => preferences is { Purpose: AllocationPurpose.Cache, TakesAnyMedium: false } ? ", flash or of usage Journal" : "";
 }

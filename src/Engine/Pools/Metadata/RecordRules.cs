@@ -198,7 +198,7 @@ internal static class RecordRules
             return Refuse($"slice {record.FirstSlice}+{record.Entries.Length} is beyond the last", out reason);
         }
 
-        long[] slots = [.. disk.Tiers.OrderBy(static tier => tier.Number).Select(tier => tier.SpaceBytes / disk.SliceSize)];
+        long[] slots = [.. disk.Tiers.OrderBy(static tier => tier.Number).Select(tier => tier.Slots(state.Pool!.Slabs.DataBytes, disk.SliceSize))];
         return state.SliceMap(disk.Id).Apply(record, slots, ref reason) is { } map ? state with { SliceMaps = state.SliceMaps.SetItem(disk.Id, map) } : null;
     }
 

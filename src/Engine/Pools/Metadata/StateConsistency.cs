@@ -80,7 +80,7 @@ internal static class StateConsistency
             return $"an interleave of {part.Interleave} bytes in slabs of {slab}";
         }
 
-        if (isParity && part.Interleave > TierDescription.ParityInterleaveMax(slab))
+        if (isParity && part.Interleave > ParityGeometry.InterleaveMax(slab))
         {
             return $"an interleave of {part.Interleave} bytes with parity in slabs of {slab}";
         }
@@ -99,7 +99,8 @@ internal static class StateConsistency
         bool fits = disk.Tiers.Length <= SliceEntry.TiersMax && disk.SizeBytes / disk.SliceSize < SlicesMapped.SlicesMax / 2
             && disk.SizeBytes == disk.Tiers.Sum(static tier => (decimal)tier.SizeBytes)
             && disk.Tiers.All(tier =>
-                tier.SizeBytes % disk.SliceSize == 0 && tier.SpaceBytes % disk.SliceSize == 0 && tier.SpaceBytes / disk.SliceSize <= uint.MaxValue);
+                tier.SizeBytes % disk.SliceSize == 0 && tier.SizeBytes / disk.SliceSize <= tier.Slots(state.Pool!.Slabs.DataBytes, disk.SliceSize)
+                && tier.SpaceBytes / disk.SliceSize <= uint.MaxValue && (tier.Parities > 0 || tier.SpaceBytes % disk.SliceSize == 0));
         bool isNumbered = disk.Tiers.Select(static tier => tier.Number).Order().SequenceEqual(Enumerable.Range(0, disk.Tiers.Length))
             && disk.Tiers.Zip(disk.Tiers.Skip(1)).All(static pair => pair.First.MediaTypeCode >= pair.Second.MediaTypeCode);
         return !isNumbered ? "tiers that are not numbered from 0, or not the fastest first"

@@ -1,3 +1,5 @@
+using TierSpaces.Engine.Primitives;
+
 namespace TierSpaces.Engine.Resiliency.Layouts;
 
 /// <summary>
@@ -32,7 +34,7 @@ public readonly record struct SpaceShape(int Columns, int Copies, int Interleave
     /// Bytes of a slab's data area that hold data or parity. With parity the rest, whole strips, holds the checksum pages of other columns, so that a lost
     /// disk does not take the entries of its blocks along.
     /// </summary>
-    public int UsableSize => SlabSize - ((((Parities * PagesPerSlab * PageSize) + Interleave - 1) / Interleave) * Interleave);
+    public int UsableSize => (int)ParityGeometry.UsableBytes(SlabSize, Interleave, Parities);
 
     /// <summary>Logical bytes of one row.</summary>
     public long RowSize => (long)DataColumns * UsableSize;

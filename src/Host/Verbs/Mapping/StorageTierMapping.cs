@@ -26,6 +26,7 @@ internal static class StorageTierMapping
             NumberOfDataCopies = (ushort)tier.NumberOfDataCopies,
             PhysicalDiskRedundancy = (ushort)tier.PhysicalDiskRedundancy,
             NumberOfGroups = 1,
+            ParityLayout = tier.ResiliencySettingName == Engine.Formats.TierDescription.ParityName ? DisplayName.Of(ParityLayout.RotatedParity) : null,
             Interleave = (ulong)tier.Interleave,
             ProvisioningType = DisplayName.Of((ProvisioningType)tier.ProvisioningType),
             AllocationUnitSize = (ulong)tier.SlabBytes,

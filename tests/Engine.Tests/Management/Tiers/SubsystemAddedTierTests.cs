@@ -126,7 +126,7 @@ public sealed partial class SubsystemAddedTierTests
         Refused(plain, Template(MediaType.SCM, 1), ManagementError.NotSupported, "Virtual disk 'plain' has no tiers");
         Refused(tiered, Template(MediaType.SSD, 2), ManagementError.InvalidParameter, "of which virtual disk 'd' has storage tier 'd_SSD1'");
         Refused(tiered, thin, ManagementError.InvalidParameter, "storage tier 'thin' is Thin, and Fixed is asked for");
-        Refused(tiered, Template(MediaType.SCM, 2), ManagementError.InvalidParameter, "would have 2 copies, and the write cache of virtual disk 'd' has 1");
+        Refused(tiered, Template(MediaType.SCM, 2), ManagementError.InvalidParameter, "would survive the loss of 1 disk, and the write cache of virtual disk 'd' has 1 copies");
         Refused(tiered, Guid.NewGuid(), ManagementError.ObjectNotFound, "-StorageTier names");
         _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(tiered, 0));
         Assert.Equal(2, _world.Run(_world.Subsystem.Tiers.AddAsync(tiered, new TierRequest(Template(MediaType.SCM, 2), Mebibyte))).NumberOfDataCopies);

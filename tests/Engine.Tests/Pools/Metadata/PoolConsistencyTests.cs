@@ -78,7 +78,7 @@ public sealed class PoolConsistencyTests
     {
         foreach (int slab in new[] { 1 << 20, 32 << 20, 64 << 20, 256 << 20 })
         {
-            SpaceShape shape = new(3, 1, (int)TierDescription.ParityInterleaveMax(slab), slab, true, 1);
+            SpaceShape shape = new(3, 1, (int)ParityGeometry.InterleaveMax(slab), slab, true, 1);
             Assert.Equal(Math.Min(shape.RegionSize, SpaceShape.BlocksPerPage * SpaceShape.BlockSize), shape.Interleave);
         }
     }
