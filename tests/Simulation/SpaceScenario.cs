@@ -85,7 +85,9 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums, Parities) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums, Parities);
 
     /// <summary>Disks: one more than a row needs, at least two; in a pool as many as leave a majority when one is gone.</summary>
-    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (IsWholePool && CacheBlocks > 0 && CachePoolDisks == 0 && !HasNoJournals ? CacheCopies : 0);
+    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (HasJournals ? CacheCopies : 0);
+
+    private bool HasJournals => IsWholePool && CacheBlocks > 0 && CachePoolDisks == 0 && !HasNoJournals;
 
     /// <summary>Length of the space in bytes.</summary>
     public long Length => TierSlices.Length > 0 ? TierSlices.Sum() * (long)SliceBytes : Rows * Shape.RowSize;

@@ -4,8 +4,8 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// In front of parity only whole stripes pass the ring by: a part of a stripe costs reads and a journal at home, and waits in the ring for what comes beside it,
-// whatever medium the ring is on.
+// In front of parity only whole stripes pass the ring by: a part of a stripe costs reads and a journal there, and waits in the ring for what comes beside
+// it, whatever medium the ring is on.
 //
 // Invariants
 //  1. A write passes the ring by only while no record of its range, destaged or not, is in the ring. So a replay never covers newer data.

@@ -216,7 +216,9 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     private int ColumnsOfParity(Part part) =>
         new ParityColumns(State, _domains, request.AutoNumberOfColumns && part.Columns == 0, Remark)
         {
-            Owner = $"Storage tier '{part.Template.FriendlyName}'", Subject = $"Storage tier '{part.Template.FriendlyName}': ", Medium = $" of medium {part.Medium}",
+            Owner = $"Storage tier '{part.Template.FriendlyName}'",
+            Subject = $"Storage tier '{part.Template.FriendlyName}': ",
+            Medium = $" of medium {part.Medium}",
         }.Decide(part.Columns > 0 ? part.Columns : null, part.Parities, part.Disks, part.Levels);
 
     private int AutomaticColumns(Part part)
@@ -227,7 +229,8 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
     }
 
     private int ColumnsOfExisting() =>
-        Existing.Where(static tier => tier.Parities == 0).Select(static tier => (int)tier.NumberOfColumns).Distinct().ToArray() is [var one] ? one : int.MaxValue;
+        Existing.Where(static tier => tier.Parities == 0).Select(static tier => (int)tier.NumberOfColumns).Distinct().ToArray()
+            is [var one] ? one : int.MaxValue;
 
     private TierDescription SpecOf(Part part, int columns)
     {

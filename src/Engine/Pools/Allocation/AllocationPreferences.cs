@@ -14,7 +14,9 @@ public enum AllocationPurpose
     /// <summary>Journals and logs: on disks of usage Journal, else flash, else any.</summary>
     Log,
 
-    /// <summary>Write caches: on disks of usage Journal, else flash too; on another medium only with <see cref="AllocationPreferences.TakesAnyMedium"/>.</summary>
+    /// <summary>
+    /// Write caches: on disks of usage Journal, else flash too; on another medium only with <see cref="AllocationPreferences.TakesAnyMedium"/>.
+    /// </summary>
     Cache,
 }
 
@@ -76,7 +78,8 @@ public sealed record AllocationPreferences
         new() { Purpose = AllocationPurpose.Log, FaultDomainAwareness = part.FaultDomainAwareness };
 
     /// <summary>
-    /// The preferences of the write cache of a virtual disk: the widest fault domains of its parts. A cache that gathers stripes of parity is of use on any medium.
+    /// The preferences of the write cache of a virtual disk: the widest fault domains of its parts. A cache that gathers stripes of parity is of use on any
+    /// medium.
     /// </summary>
     public static AllocationPreferences ForCache(VirtualDiskDescription disk) => new()
     {

@@ -279,5 +279,6 @@ public sealed class SlabAllocator
         return $"A row needs {rule.Positions} disks with a free slab{media}{apart}; {found} are there, of {disks} disks that may be used.";
     }
 
-    private static string KindsFor(AllocationPreferences preferences) => preferences is { Purpose: AllocationPurpose.Cache, TakesAnyMedium: false } ? ", flash or of usage Journal" : "";
+    private static string KindsFor(AllocationPreferences preferences) =>
+        preferences is { Purpose: AllocationPurpose.Cache, TakesAnyMedium: false } ? ", flash or of usage Journal" : "";
 }

@@ -59,6 +59,7 @@ public sealed class MoveRateTests(ITestOutputHelper output)
         Guid disk = NewDisk(new VirtualDiskRequest
         {
             FriendlyName = "d", SizeBytes = used, NumberOfColumns = (ushort)(isParity ? 3 : 1), Checksum = checksum, ResiliencySettingName = resiliency,
+            WriteCacheSize = 0,
         });
         Fill(disk, used);
         _world.Restart();   // no checksum page is in memory

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Pools;
@@ -10,6 +11,7 @@ public sealed class ParityDiskTests
 {
     private const int Mebibyte = 1 << 20;
     private const int Length = 192 << 10;
+    private const int Piece = 12 << 10;
 
     private readonly SubsystemWorld _world = new();
 
@@ -117,6 +119,66 @@ public sealed class ParityDiskTests
         RequireAll(id);
     }
 
+    [Theory]
+    [InlineData(3, 1)]
+    [InlineData(4, 1)]
+    [InlineData(5, 2)]
+    public void Without_flash_a_cache_on_the_disks_of_the_data_gathers_small_writes_to_stripes(int columns, int redundancy)
+    {
+        _world.NewPool([.. Enumerable.Repeat((320L << 20, MediaType.HDD), columns)]);
+        VirtualDiskDescription made = Make(columns, redundancy, cache: null);
+        Guid id = made.Id.Value;
+        Assert.Equal(32 << 20, made.WriteCacheSize);
+        for (int at = 0; at + Piece <= 6 * Mebibyte; at += Piece)
+        {
+            _world.Write(id, at, Piece);
+        }
+
+        _world.Until(() => Status.WriteCache!.DirtyBytes == 0);
+        SpaceParityCounters counters = Status.SpaceCounters!.Parity;
+        long stripes = 6L * Mebibyte / (made.Parts[0].DataColumns * made.Interleave);
+        Assert.InRange(counters.WholeStripes, stripes * 9 / 10, stripes);
+        Assert.InRange(counters.PartialWrites, 0, stripes / 10);
+        foreach (int[] pulled in Sets(columns, redundancy))
+        {
+            Array.ForEach(pulled, _world.Pull);
+            for (int at = 0; at + Piece <= 6 * Mebibyte; at += Piece)
+            {
+                Assert.Equal(SubsystemWorld.Written(at, Piece), _world.Read(id, at, Piece));
+            }
+
+            _world.Write(id, 0, Piece);   // the ring has lost a disk, or the data, or both
+            Array.ForEach(pulled, _world.PutBack);
+            _world.Until(() => _world.Opened(id).BytesToResync == 0 && Status.OperationalStatus is "OK" or "Detached" && !IsAnyMissing());
+        }
+    }
+
+    [Theory]
+    [InlineData(0, 33L << 20, 3, "")]
+    [InlineData(1, 33L << 20, 3, "needs 2 disks of usage Journal or flash (SSD, SCM); storage pool 'p' has 0 of usage Journal and 1 others that are flash.")]
+    [InlineData(2, 33L << 20, 3, "")]
+    [InlineData(0, 33L << 20, 0, "needs 2 disks of usage Journal or flash")]
+    public void A_cache_that_is_asked_for_is_on_any_medium_only_in_front_of_parity_and_without_flash(int flash, long size, int columns, string why)
+    {
+        _world.NewPool([.. Enumerable.Repeat((256L << 20, MediaType.SSD), flash), .. Enumerable.Repeat((256L << 20, MediaType.HDD), 4)]);
+        VirtualDiskRequest request = new()
+        {
+            FriendlyName = "d", SizeBytes = 6 * Mebibyte, ResiliencySettingName = columns > 0 ? "Parity" : "Mirror",
+            NumberOfColumns = columns > 0 ? columns : 1, WriteCacheSize = size,
+        };
+        Task<VirtualDiskStatus> made = _world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, request);
+        if (why.Length > 0)
+        {
+            Assert.Contains(why, Assert.Throws<ManagementException>(() => _world.Run(made)).Message, StringComparison.Ordinal);
+            return;
+        }
+
+        VirtualDiskStatus disk = _world.Run(made);
+        Assert.Equal(size, disk.Description.WriteCacheSize);
+        VirtualDiskPlacement placement = _world.Run(_world.Subsystem.Placements.GetAsync(disk.Description.Id.Value));
+        Assert.Equal(2, placement.Cache.Select(static extent => extent.PhysicalDisk).Distinct().Count());
+    }
+
     private VirtualDiskStatus Status => Assert.Single(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()));
 
     private static IEnumerable<int[]> Sets(int disks, int size)
@@ -133,11 +195,12 @@ public sealed class ParityDiskTests
 
     private bool IsAnyMissing() => _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Any(static disk => disk.OperationalStatus != "OK");
 
-    private VirtualDiskDescription Make(int? columns = null, int? redundancy = null, long? interleave = null, ChecksumKind checksum = ChecksumKind.CRC32C) =>
+    private VirtualDiskDescription Make(
+        int? columns = null, int? redundancy = null, long? interleave = null, ChecksumKind checksum = ChecksumKind.CRC32C, long? cache = 0) =>
         _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, new VirtualDiskRequest
         {
             FriendlyName = "d", SizeBytes = 6 * Mebibyte, ResiliencySettingName = "parity", NumberOfColumns = columns, PhysicalDiskRedundancy = redundancy,
-            Interleave = interleave, Checksum = checksum, WriteCacheSize = 0,
+            Interleave = interleave, Checksum = checksum, WriteCacheSize = cache,
         })).Description;
 
     private void RequireAll(Guid id)
