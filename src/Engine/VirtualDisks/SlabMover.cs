@@ -20,7 +20,9 @@ public readonly record struct SlabMove(int Row, int Position, DiskNumber From, i
     public bool IsRing => Row < 0;
 }
 
-// Moves slabs of one virtual disk: off retired and lost disks, or to a disk chosen by a planner.
+// Moves slabs of one virtual disk: off disks that they are to leave (LeavingDisks), to disks of usage Journal what belongs there, or to a disk chosen by a planner.
+//
+// A copy of a ring belongs on a disk of usage Journal as soon as the pool has as many of these as the ring has copies, in as many fault domains.
 //
 // Its write cache may be in another pool: then its moves are between disks of that pool, and disk numbers in them are that pool's.
 //
@@ -40,14 +42,17 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     };
 
     /// <summary>Slabs that are to leave their disks, in the order in which they are moved.</summary>
-    /// <param name="givesUpMissing">Whether that includes missing disks where the pool's policy allows it; otherwise retired disks only.</param>
+    /// <param name="givesUpMissing">Whether that includes missing disks where the pool's policy allows it.</param>
     public List<SlabMove> Plan(bool givesUpMissing)
     {
-        HashSet<DiskNumber> leaving = [.. Leaving(pool, givesUpMissing)];
-        HashSet<DiskNumber> leavingCache = CachePool == pool ? leaving : [.. Leaving(CachePool, givesUpMissing)];
-        return leaving.Count + leavingCache.Count == 0 ? []
-            : All().FindAll(move => (move.Row == SlabMove.Cache ? leavingCache : leaving).Contains(move.From));
+        HashSet<DiskNumber> leaving = [.. LeavingDisks.Of(pool, givesUpMissing)];
+        HashSet<DiskNumber> leavingCache = CachePool == pool ? leaving : [.. LeavingDisks.Of(CachePool, givesUpMissing)];
+        return leaving.Count + leavingCache.Count == 0 ? MisplacedRings()
+            : All().FindAll(move => ((move.Row == SlabMove.Cache ? leavingCache : leaving).Contains(move.From) && MustLeave(move)) || IsMisplaced(move));
     }
+
+    /// <summary>Copies of rings that belong on disks of usage Journal, are elsewhere, and have room there.</summary>
+    internal List<SlabMove> MisplacedRings() => [.. Rings().Where(IsMisplaced)];
 
     /// <summary>The same with the disk that each slab would go to, moved one after another now; null where there is no room.</summary>
     public List<(SlabMove Move, DiskNumber? To)> PlanTargets(bool givesUpMissing)
@@ -71,7 +76,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     public bool CanLeave(Pool from, DiskNumber disk)
     {
         Dictionary<string, bool> known = [];   // by the disks of the row: there are few combinations
-        return All().Exists(move => IsOn(move, from, disk) && CanMove(move) && HasTarget(move, known));
+        return All().Exists(move => IsOn(move, from, disk) && MustLeave(move) && CanMove(move) && HasTarget(move, known));
     }
 
     /// <summary>Whether each slab that is on a certain disk of a pool has, by itself, somewhere to go.</summary>
@@ -91,22 +96,37 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
     private bool IsOn(SlabMove move, Pool from, DiskNumber disk) => move.From == disk && PoolOf(move) == from;
 
-    private static IEnumerable<DiskNumber> Leaving(Pool pool, bool givesUpMissing)
+    /// <summary>Whether a slab on a disk that slabs are to leave is one of these: a ring stays on a disk for journals.</summary>
+    private bool MustLeave(SlabMove move) => !move.IsRing || UsageOf(PoolOf(move), move.From) != DiskUsage.Journal;
+
+    private bool IsMisplaced(SlabMove move)
     {
-        bool withMissing = givesUpMissing && GivesUpMissing(pool);
-        return pool.State.Disks.Values
-            .Where(disk => disk.UsedSlabs > 0
-                && (disk.Description.Usage == DiskUsage.Retired || (withMissing && !pool.View.Contains(disk.Description.Number))))
-            .Select(static disk => disk.Description.Number);
+        if (!move.IsRing || UsageOf(PoolOf(move), move.From) is DiskUsage.Journal or DiskUsage.Retired)
+        {
+            return false;
+        }
+
+        AllocationPreferences preferences = RingPreferences(move);
+        DiskDescription[] journals = [.. PoolOf(move).State.Disks.Values.Select(static disk => disk.Description)
+            .Where(disk => disk.Usage == DiskUsage.Journal && PoolOf(move).Disk(disk.Number) is not null && RowRule.IsKnown(disk, preferences))];
+        if (journals.DistinctBy(disk => FaultDomains.DomainOf(disk, preferences.FaultDomainAwareness)).Count() < RingOf(move)!.Description.Copies)
+        {
+            return false;
+        }
+
+        SlabRef[] target = ReserveRing(move, [.. journals.Select(static disk => disk.Number)]);
+        PoolOf(move).Allocator.Release(target);
+        return target.Length > 0;
     }
+
+    private static DiskUsage UsageOf(Pool pool, DiskNumber disk) => pool.State.Disks[disk].Description.Usage;
 
     private List<SlabMove> All()
     {
-        List<SlabMove> moves = [.. Ring(new SlabMove(SlabMove.Cache, 0, default))];
+        List<SlabMove> moves = [.. Rings()];
         for (int part = 0; part < open.Parts.Count; part++)
         {
             SlabMove data = new(0, 0, default, part);
-            moves.AddRange(Ring(data with { Row = SlabMove.Log }));
             foreach ((int index, RowState row) in Data(data).EnumerateRows())
             {
                 moves.AddRange(row.Mapping.Sources.ToArray().Select((slab, position) => new SlabMove(index, position, slab.Disk, data.Part)));
@@ -114,10 +134,11 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         }
 
         return moves;
-
-        IEnumerable<SlabMove> Ring(SlabMove ring) =>
-            (RingOf(ring)?.Row(0)?.Mapping.Sources.ToArray() ?? []).Select((slab, copy) => ring with { Position = copy, From = slab.Disk });
     }
+
+    private IEnumerable<SlabMove> Rings() => Enumerable.Range(0, open.Parts.Count).Select(static part => new SlabMove(SlabMove.Log, 0, default, part))
+        .Prepend(new SlabMove(SlabMove.Cache, 0, default)).SelectMany(ring =>
+            (RingOf(ring)?.Row(0)?.Mapping.Sources.ToArray() ?? []).Select((slab, copy) => ring with { Position = copy, From = slab.Disk }));
 
     private bool CanMove(SlabMove move) => move.IsRing || SpaceOf(move).CanMove(move.Row, move.Position);
 

@@ -154,8 +154,18 @@ public sealed class PhysicalDiskService
 
             PhysicalDiskStatus now = _core.Disks.Find(id) is { } known ? _diskStatuses.Of(known)
                 : _diskStatuses.OfMissing(managed).First(view => view.UniqueId == id);
-            return place is null || place == new PlaceChange() ? now : now with { Remarks = [.. MisplacedBy(managed)] };
+            IEnumerable<string> remarks = place is null || place == new PlaceChange() ? [] : MisplacedBy(managed);
+            return now with { Remarks = [.. remarks, .. usage == DiskUsage.Journal ? DataOn(managed, member.Number) : []] };
         });
+
+    private static IEnumerable<string> DataOn(ManagedPool managed, DiskNumber disk)
+    {
+        PoolState state = managed.Pool!.State;
+        if (LeavingDisks.IsJournalWithData(state, state.Disk(disk)!))
+        {
+            yield return $"Physical disk '{state.Disk(disk)!.Description.FriendlyName}' holds data of virtual disks. It is moved to other disks, as far as there is room.";
+        }
+    }
 
     private static IEnumerable<string> MisplacedBy(ManagedPool managed) => managed.Pool!.State.VirtualDisks.Values
         .Select(disk => (disk.FriendlyName, Rows: DomainSurvey.Misplaced(managed.Pool.State, disk))).Where(static found => found.Rows > 0)

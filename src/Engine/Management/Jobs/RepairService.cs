@@ -16,7 +16,7 @@ namespace TierSpaces.Engine.Management;
 /// <summary>Repairs virtual disks, on command and by itself.</summary>
 public sealed class RepairService
 {
-    private const long RetiredLookNs = 10_000_000_000;   // until a virtual disk with slabs on a retired disk is looked at again
+    private const long LeavingLookNs = 10_000_000_000;   // until a virtual disk with slabs on a disk that they are to leave is looked at again
     private const long LookNs = 2_000_000_000;           // until another one is
     private const int DoublingsMax = 10;
 
@@ -80,11 +80,11 @@ public sealed class RepairService
                 continue;
             }
 
-            (Pool Pool, DiskNumber Disk)[] leaving = [.. RetiredUnder(pool, disk)];
+            (Pool Pool, DiskNumber Disk)[] leaving = [.. LeavingUnder(pool, disk)];
             SlabMover mover = new(pool, disk.Open);
-            bool isDue = (!disk.IsResyncStopped && disk.Open.BytesToResync > 0)
+            bool isDue = (!disk.IsResyncStopped && (disk.Open.BytesToResync > 0 || mover.MisplacedRings().Count > 0))
                 || (leaving.Except(disk.StoppedFor).Any() && leaving.Any(left => mover.CanLeave(left.Pool, left.Disk)));
-            disk.RepairNotBeforeNs = _core.Lane.NowNs + (isDue ? _core.Options.Healing.RetryNs : leaving.Length > 0 ? RetiredLookNs : LookNs);
+            disk.RepairNotBeforeNs = _core.Lane.NowNs + (isDue ? _core.Options.Healing.RetryNs : leaving.Length > 0 ? LeavingLookNs : LookNs);
             if (isDue)
             {
                 BeginRepair(managed, disk);
@@ -155,7 +155,7 @@ public sealed class RepairService
         if (managed.Pool is { } pool && managed.VirtualDisks.TryGetValue(new VirtualDiskId(job.Spec.VirtualDisk), out ManagedVirtualDisk? disk))
         {
             bool isStopped = job.State == JobState.Terminated;
-            disk.StoppedFor = isStopped ? [.. RetiredUnder(pool, disk)] : [];
+            disk.StoppedFor = isStopped ? [.. LeavingUnder(pool, disk)] : [];
             disk.IsResyncStopped = isStopped;
             long left = isStopped ? 0 : disk.Open.BytesToResync;
             bool isWhole = job.State == JobState.Completed && left == 0 && new SlabMover(pool, disk.Open).Plan(givesUpMissing: false).Count == 0;
@@ -187,13 +187,7 @@ public sealed class RepairService
     private static string TierOf(ManagedVirtualDisk disk, OpenPart part) =>
         disk.Open.Description.IsTiered ? disk.Open.Description.Part(part.Number)!.FriendlyName : "";
 
-    /// <summary>Retired disks with slabs, of the pool of a virtual disk and of the one that its write cache is in.</summary>
-    private static IEnumerable<(Pool Pool, DiskNumber Disk)> RetiredUnder(Pool pool, ManagedVirtualDisk disk) =>
-        new[] { pool, disk.Open.Remote?.Pool }.OfType<Pool>().SelectMany(static one => RetiredWithSlabs(one).Select(number => (one, number)));
-
-    private static DiskNumber[] RetiredWithSlabs(Pool pool) =>
-    [
-        .. pool.State.Disks.Values.Where(disk => disk.Description.Usage == DiskUsage.Retired && disk.UsedSlabs > 0)
-            .Select(disk => disk.Description.Number),
-    ];
+    /// <summary>Disks that slabs are to leave, of the pool of a virtual disk and of the one that its write cache is in.</summary>
+    private static IEnumerable<(Pool Pool, DiskNumber Disk)> LeavingUnder(Pool pool, ManagedVirtualDisk disk) =>
+        new[] { pool, disk.Open.Remote?.Pool }.OfType<Pool>().SelectMany(static one => LeavingDisks.Of(one, givesUpMissing: false).Select(number => (one, number)));
 }
