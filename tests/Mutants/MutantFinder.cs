@@ -36,6 +36,7 @@ public static class MutantFinder
         "NameCheckpoint", "TrimLog", "Writeback", "FlushForFirstWrites", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",
         "HoldWriteback", "WritebackEnd", "Lock", "FlushBacking", "FlushRing", "FlushMedium", "WriteAnchor", "DrainReaders", "Suspend", "RecordLeavers",
         "WriteLeavers",
+        "Retire", "Record", "MarkVoid", "MarkAllVoid", "WriteStrips", "Replay", "EndWrite",
         "OwnRow", "ClearRow", "MarkNotCleared", "WriteCommonEpoch",
     ];
 

@@ -20,6 +20,8 @@ public sealed record EmulatedRate(string Profile, EmulatedLoad Load, int Depth, 
     /// <summary>The table: caps at queue depth 32, rotating disks one at a time, sequential rates in bytes.</summary>
     public static EmulatedRate[] Table { get; } =
     [
+        new("HDD5400", EmulatedLoad.RandomRead, 1, Kilobyte4, 60),
+        new("HDD5400", EmulatedLoad.SequentialRead, 1, Megabyte, 110e6 / Megabyte),
         new("HDD7200", EmulatedLoad.RandomRead, 1, Kilobyte4, 80),
         new("HDD10K", EmulatedLoad.RandomRead, 1, Kilobyte4, 150),
         new("HDD15K", EmulatedLoad.RandomRead, 1, Kilobyte4, 200),

@@ -16,7 +16,7 @@ public class ShellCompletionTests
     [InlineData("Get-VirtualDisk MSFT_V", "MSFT_VirtualDisk.1")]
     [InlineData("New-VirtualDisk ", "MSFT_StoragePool.1")]
     [InlineData("New-StoragePool -PhysicalDisks a,MSFT", "a,MSFT_PhysicalDisk.1")]
-    [InlineData("New-PhysicalDisk -LatencyProfile ", "HDD7200|HDD10K|HDD15K|SSDSata|SSDSas|NVMe")]
+    [InlineData("New-PhysicalDisk -LatencyProfile ", "HDD5400|HDD7200|HDD10K|HDD15K|SSDSata|SSDSas|NVMe")]
     [InlineData("New-VirtualDisk -ResiliencySettingName M", "Mirror")]
     [InlineData("Get-StoragePool -Name MSFT", "MSFT_StoragePool.1")]
     [InlineData("Get-StoragePool -UniqueId MSFT", "")]

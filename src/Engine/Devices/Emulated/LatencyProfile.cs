@@ -15,6 +15,7 @@ public sealed record LatencyProfile
     /// <summary>Every profile.</summary>
     public static IReadOnlyList<LatencyProfile> All { get; } =
     [
+        Rotating("HDD5400", BusType.SATA, 5400, new RotatingParameters(SeekMinNs: 1_000_000, SeekMeanNs: 11_100_000, 110_000_000)),
         Rotating("HDD7200", BusType.SATA, 7200, new RotatingParameters(SeekMinNs: 800_000, SeekMeanNs: 8_300_000, 150_000_000)),
         Rotating("HDD10K", BusType.SAS, 10_000, new RotatingParameters(SeekMinNs: 400_000, SeekMeanNs: 3_640_000, 180_000_000)),
         Rotating("HDD15K", BusType.SAS, 15_000, new RotatingParameters(SeekMinNs: 300_000, SeekMeanNs: 2_980_000, 220_000_000)),
