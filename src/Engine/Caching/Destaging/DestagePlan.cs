@@ -111,13 +111,13 @@ internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
         return length;
     }
 
-    /// <summary>Whether the last block of a record is the last one of a stripe.</summary>
+    /// <summary>Whether the last block of a record is the last one of a stripe. Where there are no stripes every record ends one.</summary>
     private bool EndsStripe(QueuedRecord record, ref Queue<QueuedExtent>.Enumerator extent)
     {
-        bool isEnd = _stripe == 0;
-        for (int i = 0; i < record.Extents && extent.MoveNext(); i++)
+        bool isEnd = true;
+        for (int i = 0; i < record.Extents && _stripe > 0 && extent.MoveNext(); i++)
         {
-            isEnd |= i == record.Extents - 1 && (extent.Current.Extent.Block + extent.Current.Extent.Count) % _stripe == 0;
+            isEnd = (extent.Current.Extent.Block + extent.Current.Extent.Count) % _stripe == 0;
         }
 
         return isEnd;
