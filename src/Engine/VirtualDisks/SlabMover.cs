@@ -20,7 +20,8 @@ public readonly record struct SlabMove(int Row, int Position, DiskNumber From, i
     public bool IsRing => Row < 0;
 }
 
-// Moves slabs of one virtual disk: off disks that they are to leave (LeavingDisks), to disks of usage Journal what belongs there, or to a disk chosen by a planner.
+// Moves slabs of one virtual disk: off disks that they are to leave (LeavingDisks), to disks of usage Journal what belongs there, or to a disk chosen by a
+// planner.
 //
 // A copy of a ring belongs on a disk of usage Journal as soon as the pool has as many of these as the ring has copies, in as many fault domains.
 //
