@@ -17,8 +17,8 @@ internal static class LeavingDisks
     {
         bool withMissing = givesUpMissing && SlabMover.GivesUpMissing(pool);
         return pool.State.Disks.Values
-            .Where(disk => disk.UsedSlabs > 0 && (disk.Description.Usage == DiskUsage.Retired || IsJournalWithData(pool.State, disk)
-                || (withMissing && !pool.View.Contains(disk.Description.Number))))
+            .Where(disk => disk.UsedSlabs > 0 && (disk.Description.Usage == DiskUsage.Retired
+                || (pool.View.Contains(disk.Description.Number) ? IsJournalWithData(pool.State, disk) : withMissing)))
             .Select(static disk => disk.Description.Number);
     }
 

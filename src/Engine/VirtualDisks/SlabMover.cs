@@ -97,8 +97,9 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
     private bool IsOn(SlabMove move, Pool from, DiskNumber disk) => move.From == disk && PoolOf(move) == from;
 
-    /// <summary>Whether a slab on a disk that slabs are to leave is one of these: a ring stays on a disk for journals.</summary>
-    private bool MustLeave(SlabMove move) => !move.IsRing || UsageOf(PoolOf(move), move.From) != DiskUsage.Journal;
+    /// <summary>Whether a slab on a disk that slabs are to leave is one of these: a ring stays on a disk for journals that is there.</summary>
+    private bool MustLeave(SlabMove move) =>
+        !move.IsRing || UsageOf(PoolOf(move), move.From) != DiskUsage.Journal || !PoolOf(move).View.Contains(move.From);
 
     private bool IsMisplaced(SlabMove move)
     {

@@ -64,6 +64,31 @@ public sealed class JournalDiskTests
         Assert.Equal(before.Select(static extent => extent.PhysicalDisk), Placement(id).Log.Select(static extent => extent.PhysicalDisk));
     }
 
+    [Fact]
+    public void A_lost_one_is_left_only_when_it_is_given_up()
+    {
+        _world.NewPool([.. Enumerable.Repeat((320L << 20, MediaType.HDD), 6)]);
+        Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, new VirtualDiskRequest
+        {
+            FriendlyName = "d", SizeBytes = Size, ResiliencySettingName = "Parity", NumberOfColumns = 4,
+        })).Description.Id.Value;
+        WriteAll(id);
+        Guid[] journals = [.. ((int[])[4, 5]).Select(number => _world.Physical(number).UniqueId)];
+        Array.ForEach(journals, journal => Set(journal, DiskUsage.Journal));
+        _world.Until(() => IsSettled(id, journals));
+        _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, static pool => pool with { RetireMissingPhysicalDisks = RetireMissingPhysicalDisks.Always }));
+
+        _world.Pull(4);
+        _world.Advance(TimeSpan.FromSeconds(30));
+        Assert.Contains(Placement(id).Log, extent => extent.PhysicalDisk == journals[0]);
+        _world.Run(_world.Subsystem.Repairs.RepairAsync(id));
+        VirtualDiskPlacement now = Placement(id);
+        Assert.DoesNotContain(now.Log.Concat(now.Cache).Concat(now.Data), extent => extent.PhysicalDisk == journals[0]);
+        _world.Pull(5);   // the rings have another copy again
+        WriteAll(id);
+        RequireAll(id);
+    }
+
     private bool IsSettled(Guid id, Guid[] journals)
     {
         VirtualDiskPlacement now = Placement(id);
