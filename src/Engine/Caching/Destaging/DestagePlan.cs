@@ -2,9 +2,12 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Caching;
 
+// In front of parity a round completes stripes: where the rest of a stripe that it would write in part is in the ring, in later records that are durable,
+// that is planned too, and left out when its own round comes.
+//
 // Invariants
 //  1. A block is planned only with a version that is durable in the ring.
-//  2. A version is left out when a later durable record in the ring has a newer one of the same block.
+//  2. A version is left out when a later durable record in the ring has a newer one of the same block, or when a round that was flushed has written it.
 
 /// <summary>The blocks that one round of destaging writes to the backing store: versions of blocks, sorted by address, cut into runs.</summary>
 internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
@@ -15,6 +18,8 @@ internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
     private const int StripeBlocksMax = 1024;   // of larger stripes a run is a part
 
     private readonly List<CachedBlock> _blocks = [];
+    private readonly HashSet<long> _done = [];      // positions of data that is still in the ring, and on the backing store, flushed
+    private readonly List<long> _completing = [];   // positions of the data that completes stripes in this round
     private readonly int _stripe = stripeSize / CacheRing.BlockSize is var blocks and <= StripeBlocksMax ? blocks : 0;
 
     /// <summary>Versions planned.</summary>
@@ -22,27 +27,17 @@ internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
 
     internal CachedBlock this[int at] => _blocks[at];
 
-    /// <summary>
-    /// Returns the oldest records that bring the use of the ring down to the goal, as far as one round goes; and those behind them up to the next one that
-    /// ends a stripe of the backing store, if that is near.
-    /// </summary>
+    /// <summary>Returns the oldest records that bring the use of the ring down to the goal, as far as one round goes.</summary>
     internal (int Records, long End, uint Checksum) Choose(CacheRing ring, long goal)
     {
         long most = Math.Min(Math.Min(BlocksMax, Math.Max(1, ring.Length / 8)), ring.Used - goal);
         int count = 0;
-        int seen = 0;
         QueuedRecord last = default;
-        bool isStripeEnd = false;
         Queue<QueuedRecord>.Enumerator each = contents.Queue.GetRecords();
-        Queue<QueuedExtent>.Enumerator extent = contents.Queue.GetExtents();
-        while (each.MoveNext() && (count == 0 || last.End - ring.Tail < most || (!isStripeEnd && each.Current.End - last.End <= 2 * _stripe)))
+        while (each.MoveNext() && (count == 0 || last.End - ring.Tail < most))
         {
-            seen++;
-            isStripeEnd = EndsStripe(each.Current, ref extent);
-            if (count == 0 || last.End - ring.Tail < most || isStripeEnd)
-            {
-                (last, count) = (each.Current, seen);
-            }
+            last = each.Current;
+            count++;
         }
 
         return (count, last.End, last.Checksum);
@@ -62,7 +57,23 @@ internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
             }
         }
 
-        _blocks.Sort(static (a, b) => a.Block != b.Block ? a.Block.CompareTo(b.Block) : a.Place.Position.CompareTo(b.Place.Position));
+        Sort();
+        _completing.Clear();
+        if (_stripe > 0)
+        {
+            CompleteStripes(ring);
+        }
+    }
+
+    /// <summary>The round is flushed, and its records leave the ring up to a position.</summary>
+    internal void NoteFlushed(long tail)
+    {
+        _done.UnionWith(_completing);
+        _completing.Clear();
+        if (_done.Count > 0)
+        {
+            _done.RemoveWhere(position => position < tail);
+        }
     }
 
     /// <summary>Returns the last version of the block whose first version is here: of several in one round the last counts.</summary>
@@ -111,16 +122,66 @@ internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
         return length;
     }
 
-    /// <summary>Whether the last block of a record is the last one of a stripe. Where there are no stripes every record ends one.</summary>
-    private bool EndsStripe(QueuedRecord record, ref Queue<QueuedExtent>.Enumerator extent)
+    private void Sort() =>
+        _blocks.Sort(static (a, b) => a.Block != b.Block ? a.Block.CompareTo(b.Block) : a.Place.Position.CompareTo(b.Place.Position));
+
+    private void CompleteStripes(CacheRing ring)
     {
-        bool isEnd = true;
-        for (int i = 0; i < record.Extents && _stripe > 0 && extent.MoveNext(); i++)
+        int planned = _blocks.Count;
+        for (int at = 0; at < planned;)
         {
-            isEnd = (extent.Current.Extent.Block + extent.Current.Extent.Count) % _stripe == 0;
+            long stripe = _blocks[at].Block / _stripe;
+            int end = at;
+            bool hasZeros = false;
+            int blocks = 0;
+            for (; end < planned && _blocks[end].Block / _stripe == stripe; end++)
+            {
+                hasZeros |= _blocks[end].Place.IsZero;
+                blocks += end == at || _blocks[end].Block != _blocks[end - 1].Block ? 1 : 0;
+            }
+
+            if (blocks < _stripe && !hasZeros)
+            {
+                Complete(ring, stripe, at, end);
+            }
+
+            at = end;
         }
 
-        return isEnd;
+        if (_blocks.Count > planned)
+        {
+            Sort();
+        }
+    }
+
+    /// <summary>Adds the blocks of a stripe that are not among those planned from here to there, if the ring has all of them, durably.</summary>
+    private void Complete(CacheRing ring, long stripe, int at, int end)
+    {
+        int before = _blocks.Count;
+        int beforeCompleting = _completing.Count;
+        for (long block = stripe * _stripe; block < (stripe + 1) * _stripe; block++)
+        {
+            while (at < end && _blocks[at].Block < block)
+            {
+                at++;
+            }
+
+            if (at < end && _blocks[at].Block == block)
+            {
+                continue;
+            }
+
+            CachePlace place = contents.Index.Find(block);
+            if (place.IsNone || place.IsZero || place.Position >= ring.Durable)
+            {
+                _blocks.RemoveRange(before, _blocks.Count - before);
+                _completing.RemoveRange(beforeCompleting, _completing.Count - beforeCompleting);
+                return;
+            }
+
+            _blocks.Add(new CachedBlock(block, place));
+            _completing.Add(place.Position);
+        }
     }
 
     private void PlanExtent(CacheRing ring, QueuedExtent queued)
@@ -129,7 +190,7 @@ internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
         {
             CachePlace place = queued.PlaceOf(i);
             CachePlace newest = contents.Index.Find(queued.Extent.Block + i);
-            if (newest == place || newest.Position >= ring.Durable)
+            if ((newest == place || newest.Position >= ring.Durable) && (place.IsZero || !_done.Contains(place.Position)))
             {
                 _blocks.Add(new CachedBlock(queued.Extent.Block + i, place));
             }

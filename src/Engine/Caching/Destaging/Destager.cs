@@ -105,6 +105,7 @@ internal sealed class Destager(
         if (error == IoError.None)
         {
             status.ClearTrouble();
+            plan.NoteFlushed(end);
             await Forget(ring, records, end, checksum, isRetiring);
         }
         else if (!status.IsClosing && backing.Fault == IoError.None && (ring.FlushFault != IoError.None || !serving.Medium!.HasSource))

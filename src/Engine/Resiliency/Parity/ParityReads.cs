@@ -22,12 +22,51 @@ internal sealed class ParityReads(EngineParts parts, ParityStrips strips)
         _layout.IsStripes(piece) ? ReadStripes(row, piece, target) : ReadStrip(row, piece, target);
 
     /// <summary>Reads a piece under its lock, from other strips where it must be, and heals what is wrong.</summary>
-    internal async LaneTask<IoError> ReadLocked(SpaceRow row, StripPiece piece, IoBuffer target)
+    internal LaneTask<IoError> ReadLocked(SpaceRow row, StripPiece piece, IoBuffer target) =>
+        _layout.IsStripes(piece) ? ReadStripesLocked(row, piece, target) : GiveStrip(row, piece, target);
+
+    private async LaneTask<IoError> ReadStripesLocked(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        int stripe = _shape.DataColumns * _shape.Interleave;
+        WaitGroup group = WaitGroup.Rent();
+        for (int at = 0; at < piece.Length; at += stripe)
+        {
+            group.Add(GiveStripe(row, piece.SlabOffset + (at / _shape.DataColumns), target.Slice(at, stripe)));
+        }
+
+        return await group.Wait();
+    }
+
+    /// <summary>Fills a whole stripe: one that is out is rebuilt from what is read for the others. Where something is damaged, strip by strip.</summary>
+    private async LaneTask<IoError> GiveStripe(SpaceRow row, int slabOffset, IoBuffer target)
+    {
+        ParityStretch lines = strips.Rent();
+        IoError error = await lines.Begin(row, slabOffset, _shape.Interleave, _integrity);
+        if (error != IoError.None)
+        {
+            return error;
+        }
+
+        await strips.ReadOthers(lines, strips.FirstOut(lines));
+        for (int strip = 0; strip < lines.DataStrips && error == IoError.None; strip++)
+        {
+            bool isSound = !lines.HasPoison(strip) && (lines.IsHeld(strip) || (!strips.IsIn(lines, strip) && await strips.Rebuild(lines, strip)));
+            error = isSound ? IoError.None : IoError.Io;
+            lines[strip].Span.CopyTo(target.Slice(strip * _shape.Interleave, _shape.Interleave).Span);
+        }
+
+        strips.Return(lines);
+        return error == IoError.None ? error : await GiveStrips(row, slabOffset, target);
+    }
+
+    private async LaneTask<IoError> GiveStrips(SpaceRow row, int slabOffset, IoBuffer target)
     {
         IoError error = IoError.None;
-        foreach ((StripPiece strip, int at) in StripsOf(piece))
+        for (int strip = 0; strip < _shape.DataColumns; strip++)
         {
-            IoError read = await GiveStrip(row, strip, target.Slice(at, strip.Length));
+            int column = _layout.DataColumn(slabOffset / _shape.Interleave, strip);
+            StripPiece piece = new(row.Index, column, slabOffset, _shape.Interleave);
+            IoError read = await GiveStrip(row, piece, target.Slice(strip * _shape.Interleave, _shape.Interleave));
             error = error == IoError.None ? read : error;
         }
 
@@ -54,6 +93,11 @@ internal sealed class ParityReads(EngineParts parts, ParityStrips strips)
 
     private async LaneTask<IoError> ReadStripes(SpaceRow row, StripPiece piece, IoBuffer target)
     {
+        if (!strips.AreAllIn(row, piece.SlabOffset))
+        {
+            return ILayoutEngine.Doubtful;   // under the lock each strip is read once, for itself and for the one that is out
+        }
+
         WaitGroup group = WaitGroup.Rent();
         for (int at = 0; at < piece.Length; at += _shape.Interleave)
         {

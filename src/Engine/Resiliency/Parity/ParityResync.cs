@@ -269,7 +269,11 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
 
         int strip = lines.StripOf(position);
         bool isData = strip < lines.DataStrips;
-        await ReadOthers(lines, strip);
+        if (!lines.IsEmpty(strip) && !strips.IsIn(lines, strip))
+        {
+            await strips.ReadOthers(lines, strip);
+        }
+
         bool isGiven = lines.IsEmpty(strip) || (isData ? await strips.Give(lines, strip) : await GiveParity(lines, strip));
         bool isSound = isGiven && !(isData && lines.HasPoisonedParity);
         if (!isSound && length > BlockSize)
@@ -297,31 +301,6 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
 
         strips.Return(lines);
         return error;   // parity that nothing gives keeps what the target has, which its entry rejects
-    }
-
-    /// <summary>Reads side by side what a strip is rebuilt from, when its own position does not hold it.</summary>
-    private async LaneTask<Nothing> ReadOthers(ParityStretch lines, int strip)
-    {
-        if (lines.IsEmpty(strip) || strips.IsIn(lines, strip))
-        {
-            return default;
-        }
-
-        List<LaneTask<bool>> reads = [];
-        for (int other = 0; other <= lines.DataStrips; other++)   // the data and P
-        {
-            if (other != strip && !lines.HasPoison(other))
-            {
-                reads.Add(strips.ReadOwn(lines, other));
-            }
-        }
-
-        foreach (LaneTask<bool> read in reads)
-        {
-            await read;
-        }
-
-        return default;
     }
 
     /// <summary>

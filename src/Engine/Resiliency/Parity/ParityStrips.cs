@@ -1,3 +1,4 @@
+using System.Buffers;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
@@ -45,6 +46,18 @@ internal sealed class ParityStrips(EngineParts parts)
         return areIn;
     }
 
+    /// <summary>The first strip of data whose position is out; −1: none.</summary>
+    internal int FirstOut(ParityStretch lines)
+    {
+        int strip = 0;
+        while (strip < lines.DataStrips && (lines.IsEmpty(strip) || IsIn(lines, strip)))
+        {
+            strip++;
+        }
+
+        return strip < lines.DataStrips ? strip : -1;
+    }
+
     internal bool IsIn(ParityStretch lines, int strip) => IsIn(lines.Row, lines.ColumnOf(strip), lines.SlabOffset);
 
     /// <summary>Reads a strip from its position and judges it. Returns whether it matches its entries.</summary>
@@ -78,9 +91,28 @@ internal sealed class ParityStrips(EngineParts parts)
     /// <summary>Fills a strip of data, from its position or from the others; false if neither gives what its entries say.</summary>
     internal async LaneTask<bool> Give(ParityStretch lines, int strip) => await ReadOwn(lines, strip) || await Rebuild(lines, strip);
 
+    /// <summary>Reads side by side what a strip is rebuilt from: the other strips of data, and P.</summary>
+    internal async LaneTask<Nothing> ReadOthers(ParityStretch lines, int strip)
+    {
+        LaneTask<bool>[] reads = ArrayPool<LaneTask<bool>>.Shared.Rent(lines.Strips);
+        for (int other = 0; other <= lines.DataStrips; other++)
+        {
+            reads[other] = other == strip || lines.HasPoison(other) ? LaneTask.FromResult(false) : ReadOwn(lines, other);
+        }
+
+        for (int other = 0; other <= lines.DataStrips; other++)
+        {
+            await reads[other];
+        }
+
+        ArrayPool<LaneTask<bool>>.Shared.Return(reads, clearArray: true);
+        return default;
+    }
+
     /// <summary>Rebuilds a strip of data from the others, whatever its position holds.</summary>
     internal async LaneTask<bool> Rebuild(ParityStretch lines, int strip)
     {
+        await ReadOthers(lines, strip);
         int other = -1;   // one more strip of data that its position does not give
         for (int data = 0; data < lines.DataStrips; data++)
         {
