@@ -91,15 +91,16 @@ run_xunit() {
 }
 
 # Whatever does its I/O through the engine runs once on each backend. The engine's tests run in three processes: their simulated worlds keep
-# memory until the process ends.
+# memory until the process ends. Those of rates in simulated time need no backend: they run once, in a process of their own.
 run_project() {
     local project=$1 name assembly backend
     name=$(basename "$project" .csproj)
     assembly=$(dirname "$project")/bin/Release/net8.0/$name.dll
     case $name in
         *Engine.Tests)
+            run_xunit "$name.rates" "$assembly" -class '*RateTests'
             for backend in uring threads; do
-                TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend.management" "$assembly" -namespace '*.Management*'
+                TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend.management" "$assembly" -namespace '*.Management*' -class- '*RateTests'
                 TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend.storage" "$assembly" -namespace '*.Tests.Resiliency*' -namespace '*.Tests.Pools*' -namespace '*.Tests.VirtualDisks*'
                 TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend" "$assembly" -namespace- '*.Management*' -namespace- '*.Tests.Resiliency*' -namespace- '*.Tests.Pools*' -namespace- '*.Tests.VirtualDisks*'
             done

@@ -12,7 +12,7 @@ public sealed class ParityRateTests(ITestOutputHelper output)
 {
     private const int Mebibyte = 1 << 20;
     private const int Stripe = 768 << 10;   // three columns of data
-    private const long Bytes = 192L * Mebibyte;   // of a measurement; a multiple of every request
+    private const long Bytes = 96L * Mebibyte;   // of a measurement; a multiple of every request
     private const double HddBytesPerSecond = 150e6;   // of HDD7200, in sequence
 
     private readonly SubsystemWorld _world = new()
