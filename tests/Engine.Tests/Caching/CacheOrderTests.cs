@@ -15,6 +15,7 @@ public class CacheOrderTests
     private const int Block = 4096;
     private const int RingBlocks = 56;
     private static readonly SpaceScenario s_simple = new(1, 1, true, 4096, 4, CacheBlocks: 64);
+    private static readonly SpaceScenario s_parity = new(3, 1, true, 4096, 2, CacheBlocks: 64) { Parities = 1 };
     private static readonly SpaceScenario s_mirror = new(1, 2, true, 4096, 4, CacheBlocks: 64);
 
     // The record is on its way into the ring when that is emptied: it is in it when the ring seems to be empty.
@@ -195,6 +196,32 @@ public class CacheOrderTests
         Assert.NotNull(cut);
         Assert.Equal("", cut.Lane.Run(cut.Open(isNew: false)));
         Assert.Equal(4 * Block, cut.Cache!.DirtyBytes);
+    }
+
+    // A round completes a stripe with a newer record of its last block. The record that the next round takes has an older version of it, and a later version
+    // is not durable yet: the backing store does not go back to the older one.
+    [Fact]
+    public void What_completed_a_stripe_is_not_written_over_by_an_older_version()
+    {
+        SpaceWorld world = Open(s_parity);
+        Write(world, 0, 3, 1);
+        Write(world, 3, 3, 2);    // the first round: a stripe but for two blocks
+        Write(world, 7, 1, 3);    // the second round: an older version of its last block, and others
+        Write(world, 40, 3, 4);
+        Write(world, 50, 3, 5);
+        byte[] data = Write(world, 6, 2, 6);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
+
+        LaneTask<IoError>? last = null;
+        Array.ForEach(world.Disks, disk => disk.OnRequest = (kind, _, length) => last ??= kind == SimOperation.Write && length == 4 * Block
+            ? world.Store.Write(7 * Block, Buffer(world.Lane, Random(7, Block)), WriteFlags.None) : null);
+        world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.Lane.PumpWhile(() => world.Cache.DirtyBytes > 5 * Block, 60_000_000_000);   // until the second round has ended
+        world.Cache.Settings = Held;
+        Assert.Equal(5 * Block, world.Cache.DirtyBytes);
+        Assert.Equal(IoError.None, world.Lane.Run(last!.Value));
+        Assert.True(world.Space.Counters.Parity.WholeStripes > 0);
+        Assert.Equal(data, Read(world.Lane, world.Space, 6, 2));
     }
 
     // The flush in the background fails, and the disk lets the next one succeed: what it dropped is not durable for that.

@@ -7,7 +7,8 @@ namespace TierSpaces.Engine.Caching;
 //
 // Invariants
 //  1. A block is planned only with a version that is durable in the ring.
-//  2. A version is left out when a later durable record in the ring has a newer one of the same block, or when a round that was flushed has written it.
+//  2. A version is left out when a later durable record in the ring has a newer one of the same block, or when a round that was flushed has written it or a
+//     newer one: the backing store never goes back to an older version.
 
 /// <summary>The blocks that one round of destaging writes to the backing store: versions of blocks, sorted by address, cut into runs.</summary>
 internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
@@ -18,8 +19,8 @@ internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
     private const int StripeBlocksMax = 1024;   // of larger stripes a run is a part
 
     private readonly List<CachedBlock> _blocks = [];
-    private readonly HashSet<long> _done = [];      // positions of data that is still in the ring, and on the backing store, flushed
-    private readonly List<long> _completing = [];   // positions of the data that completes stripes in this round
+    private readonly Dictionary<long, long> _done = [];    // by block: position of a version that is still in the ring, and on the backing store, flushed
+    private readonly List<CachedBlock> _completing = [];   // what completes stripes in this round
     private readonly int _stripe = stripeSize / CacheRing.BlockSize is var blocks and <= StripeBlocksMax ? blocks : 0;
 
     /// <summary>Versions planned.</summary>
@@ -68,11 +69,15 @@ internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
     /// <summary>The round is flushed, and its records leave the ring up to a position.</summary>
     internal void NoteFlushed(long tail)
     {
-        _done.UnionWith(_completing);
-        _completing.Clear();
-        if (_done.Count > 0)
+        foreach (CachedBlock completed in _completing)
         {
-            _done.RemoveWhere(position => position < tail);
+            _done[completed.Block] = completed.Place.Position;
+        }
+
+        _completing.Clear();
+        foreach ((long block, long position) in _done)
+        {
+            _ = position < tail && _done.Remove(block);
         }
     }
 
@@ -180,7 +185,7 @@ internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
             }
 
             _blocks.Add(new CachedBlock(block, place));
-            _completing.Add(place.Position);
+            _completing.Add(_blocks[^1]);
         }
     }
 
@@ -188,11 +193,13 @@ internal sealed class DestagePlan(CacheContents contents, int stripeSize = 0)
     {
         for (int i = 0; i < queued.Extent.Count; i++)
         {
+            long block = queued.Extent.Block + i;
             CachePlace place = queued.PlaceOf(i);
-            CachePlace newest = contents.Index.Find(queued.Extent.Block + i);
-            if ((newest == place || newest.Position >= ring.Durable) && (place.IsZero || !_done.Contains(place.Position)))
+            CachePlace newest = contents.Index.Find(block);
+            bool isDone = _done.TryGetValue(block, out long done) && done >= place.Position;
+            if ((newest == place || newest.Position >= ring.Durable) && !isDone)
             {
-                _blocks.Add(new CachedBlock(queued.Extent.Block + i, place));
+                _blocks.Add(new CachedBlock(block, place));
             }
         }
     }

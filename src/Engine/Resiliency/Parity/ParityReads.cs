@@ -93,7 +93,7 @@ internal sealed class ParityReads(EngineParts parts, ParityStrips strips)
 
     private async LaneTask<IoError> ReadStripes(SpaceRow row, StripPiece piece, IoBuffer target)
     {
-        if (!strips.AreAllIn(row, piece.SlabOffset))
+        if (IsDataOut(row, piece.SlabOffset / _shape.Interleave, piece.Length / _shape.Interleave / _shape.DataColumns))
         {
             return ILayoutEngine.Doubtful;   // under the lock each strip is read once, for itself and for the one that is out
         }
@@ -108,6 +108,19 @@ internal sealed class ParityReads(EngineParts parts, ParityStrips strips)
         }
 
         return await group.Wait();
+    }
+
+    /// <summary>Whether a strip of data of some stripes is out.</summary>
+    private bool IsDataOut(SpaceRow row, int first, int count)
+    {
+        bool isOut = false;
+        for (int strip = 0; strip < count * _shape.DataColumns && !isOut; strip++)
+        {
+            int stripe = first + (strip / _shape.DataColumns);
+            isOut = !strips.IsIn(row, _layout.DataColumn(stripe, strip % _shape.DataColumns), stripe * _shape.Interleave);
+        }
+
+        return isOut;
     }
 
     private async LaneTask<IoError> ReadStrip(SpaceRow row, StripPiece piece, IoBuffer target)

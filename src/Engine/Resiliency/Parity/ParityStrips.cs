@@ -91,16 +91,17 @@ internal sealed class ParityStrips(EngineParts parts)
     /// <summary>Fills a strip of data, from its position or from the others; false if neither gives what its entries say.</summary>
     internal async LaneTask<bool> Give(ParityStretch lines, int strip) => await ReadOwn(lines, strip) || await Rebuild(lines, strip);
 
-    /// <summary>Reads side by side what a strip is rebuilt from: the other strips of data, and P.</summary>
+    /// <summary>Reads side by side what a strip is rebuilt from: the other strips of data, and P. Without a strip (−1), the data alone.</summary>
     internal async LaneTask<Nothing> ReadOthers(ParityStretch lines, int strip)
     {
         LaneTask<bool>[] reads = ArrayPool<LaneTask<bool>>.Shared.Rent(lines.Strips);
-        for (int other = 0; other <= lines.DataStrips; other++)
+        int count = strip < 0 ? lines.DataStrips : lines.DataStrips + 1;
+        for (int other = 0; other < count; other++)
         {
             reads[other] = other == strip || lines.HasPoison(other) ? LaneTask.FromResult(false) : ReadOwn(lines, other);
         }
 
-        for (int other = 0; other <= lines.DataStrips; other++)
+        for (int other = 0; other < count; other++)
         {
             await reads[other];
         }
