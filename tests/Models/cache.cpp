@@ -3,11 +3,11 @@
 // error, wherever the value was allowed; destaging it makes the home's entry LOST (poisoned) and writes nothing there.
 #include "bfs.h"
 struct Rec{u8 val,st,a,b;}; // st: per copy 2 bits: 0 absent/destroyed 1 cached 2 durable 3 torn
-struct S{ Rec r[8]; u8 hs[2],hc[2],ts[2],tc[2]; u8 es,ec,ds,dc; u8 n,up,strict,clean,dst,dup,dval,tail,tdr; u8 ent,chg,fl,flm,mP,mH,last,idx; u8 wc,fc,cc,kc,tcnt,f,pc,ph; u8 bw,bwd,bwv,lim,ap,dv0,lost,tstage; u8 durR,flq,pad[1];};
+struct S{ Rec r[8]; u8 hs[2],hc[2],ts[2],tc[2]; u8 es,ec,ds,dc; u8 n,up,strict,clean,dst,dup,dval,tail,tdr; u8 ent,chg,fl,flm,mP,mH,last,idx; u8 wc,fc,cc,kc,tcnt,f,pc,ph; u8 bw,bwd,bwv,lim,ap,dv0,lost,tstage; u8 durR,flq,done,ep,pad[7];};
 static_assert(sizeof(S)%8==0,"");
-static BFS<S>*G; static int NC,NH,W,F,T,C,K,RC,FAULTS,FK; static int o_bypass,o_destdur,o_destflush,o_destlog,o_taildur,o_payload,o_whole,o_wholeflush,o_wait,o_trimrec,o_old,o_lock,o_fm,o_tailwhole,o_destmark,o_two,o_replaydirty,o_torn,o_onlyend,o_poison,o_note;
+static BFS<S>*G; static int NC,NH,W,F,T,C,K,RC,FAULTS,FK; static int o_bypass,o_destdur,o_destflush,o_destlog,o_taildur,o_payload,o_whole,o_wholeflush,o_wait,o_trimrec,o_old,o_lock,o_fm,o_tailwhole,o_destmark,o_two,o_replaydirty,o_torn,o_onlyend,o_poison,o_note,o_early,o_skip,o_older;
 enum{FOR=7,BADV=6,LOST=4};
-static const char*ON[]={"init","CACHED WRITE","BYPASS mark","BYPASS write copy","BYPASS ack","FLUSH submit","FLUSH entries logged","FLUSH devices","FLUSH ack","DESTAGE start/home write","DESTAGE home flush","DESTAGE entries append","DESTAGE entries durable","TAIL write","TAIL flush","TRIM rec","TRIM home","POWER CUT","KILL","RECOVER","RECOVER flush/serve","FAULT lost cache write","FAULT pull cache","FAULT pull home","FAULT lost home write","CLEAN region","FAULT rot cache payload","SSD flush","FAULT lose record on every copy","RECORD of another block"};
+static const char*ON[]={"init","CACHED WRITE","BYPASS mark","BYPASS write copy","BYPASS ack","FLUSH submit","FLUSH entries logged","FLUSH devices","FLUSH ack","DESTAGE start/home write","DESTAGE home flush","DESTAGE entries append","DESTAGE entries durable","TAIL write","TAIL flush","TRIM rec","TRIM home","POWER CUT","KILL","RECOVER","RECOVER flush/serve","FAULT lost cache write","FAULT pull cache","FAULT pull home","FAULT lost home write","CLEAN region","FAULT rot cache payload","SSD flush","FAULT lose record on every copy","RECORD of another block","COMPLETE a stripe"};
 static int st(const Rec&r,int d){return r.st>>(2*d)&3;} static void sst(Rec&r,int d,int v){r.st=(r.st&~(3<<2*d))|(v<<2*d);}
 static void show(u32 a,const S&s){printf("  %-24s %d | ring",ON[a>>16],a&255);for(int i=0;i<s.n;i++){printf(" %s%d:",i<s.clean?"~":"",s.r[i].val);for(int d=0;d<NC;d++)printf("%d",st(s.r[i],d));}printf(" tail ram%d",s.tail);for(int d=0;d<NC;d++)printf(" t%d{%02x}",s.tc[d],s.ts[d]);printf(" | home");for(int d=0;d<NH;d++)printf(" %d{%02x}",s.hc[d],s.hs[d]);printf(" ent %d{%02x} dirty%d{%x} | up%d idx%d ent%d mP %02x last %d\n",s.ec,s.es,s.dc,s.ds,s.up,s.idx,s.ent,s.mP,s.last);}
 static u32 A(int o,int x=0){return o<<16|x;}
@@ -18,7 +18,7 @@ static void flushHome(S&s){for(int d=0;d<NH;d++)s.hs[d]=1<<s.hc[d];}
 static void flushLog(S&s){s.es=1<<s.ec;s.ds=1<<s.dc;}
 static int liveRec(const S&s,int from){for(int i=s.n-1;i>=from;i--)if(s.r[i].val!=15)return 1;return 0;}
 static void append(S&s,int v){Rec r={(u8)v,0,0,(u8)((FK&16)?s.durR:0)};for(int d=0;d<NC;d++)if(!(s.pc>>d&1))sst(r,d,1);s.r[s.n]=r;if(s.n-RC>=0&&s.n>=RC)for(int d=0;d<NC;d++)sst(s.r[s.n-RC],d,0);s.n++;}
-static void ramreset(S&s){s.up=0;s.clean=s.dst=s.dup=s.dval=s.tail=s.tdr=0;s.ent=s.chg=s.fl=s.flm=s.idx=0;s.bw=s.bwd=s.bwv=0;s.tstage=0;s.durR=s.flq=0;s.lost=0;}
+static void ramreset(S&s){s.up=0;s.clean=s.dst=s.dup=s.dval=s.tail=s.tdr=0;s.ent=s.chg=s.fl=s.flm=s.idx=0;s.bw=s.bwd=s.bwv=0;s.tstage=0;s.durR=s.flq=0;s.lost=0;s.done=s.ep=0;}
 static void cutE(const S&s,int it){ // enumerate survivors
  int base=s.n*NC; if(it<base){int i=it/NC,d=it%NC;if(st(s.r[i],d)!=1){cutE(s,it+1);return;}S t=s;sst(t.r[i],d,2);cutE(t,it+1);sst(t.r[i],d,0);cutE(t,it+1);if(o_torn){sst(t.r[i],d,3);cutE(t,it+1);}return;}
  it-=base; auto go=[&](u8 S::*x){}; 
@@ -84,15 +84,17 @@ static void next(const S&s){
  // clean region: no bypass write since; abstract: home flushed, entries durable
  if(opt("Q",0)&&s.dc&&!s.bw&&!s.chg&&s.fl==0){S t=s;flushHome(t);flushLog(t);t.ds|=1;t.dc=0;G->add(t,A(25));}
  // destage
- if(s.dst==0&&s.n>s.clean&&!s.bw){for(int up=s.clean+1;up<=s.n;up++){ if(o_destdur&&up>s.durR)break; int v=15;for(int i=s.clean;i<up;i++)if(s.r[i].val!=15)v=s.r[i].val; S t=s;t.dup=up;t.dval=v;t.dst=1;if(o_destmark){t.ds|=2;t.dc=1;flushLog(t);} bool lost=(FK&16)&&(v==LOST||v==15);if(lost&&(v==15||!o_poison))t.dval=s.ent;if(v&&!lost)for(int d=0;d<NH;d++)if(!(s.ph>>d&1))hw(t,d,v);G->add(t,A(9,up)); if(s.f<FAULTS&&(FK&8)&&NH>1&&v&&!lost)for(int d=0;d<NH;d++){S u=s;u.f++;u.dup=up;u.dval=v;u.dst=1;for(int x=0;x<NH;x++)if(x!=d)hw(u,x,v);G->add(u,A(24,d));}}}
+ if(s.dst==0&&s.n>s.clean&&!s.bw){for(int up=s.clean+1;up<=s.n;up++){ if(o_destdur&&up>s.durR)break; int v=15;for(int i=s.clean;i<up;i++)if(s.r[i].val!=15&&!(s.done&&(i+1==s.done?o_skip:i+1<s.done&&o_older)))v=s.r[i].val; S t=s;t.dup=up;t.dval=v;if(v==15&&s.done){t.dval=s.ent;t.dst=3;t.ep=0;G->add(t,A(9,up));continue;}t.dst=1;if(o_destmark){t.ds|=2;t.dc=1;flushLog(t);} bool lost=(FK&16)&&(v==LOST||v==15);if(lost&&(v==15||!o_poison))t.dval=s.ent;if(v&&!lost)for(int d=0;d<NH;d++)if(!(s.ph>>d&1))hw(t,d,v);G->add(t,A(9,up)); if(s.f<FAULTS&&(FK&8)&&NH>1&&v&&!lost)for(int d=0;d<NH;d++){S u=s;u.f++;u.dup=up;u.dval=v;u.dst=1;for(int x=0;x<NH;x++)if(x!=d)hw(u,x,v);G->add(u,A(24,d));}}}
+ // a round over other blocks completes a stripe with the newest version of this one, if that is durable; the tail stays
+ if(o_early&&s.dst==0&&!s.bw&&!(FK&16)&&s.n>s.clean){int j=-1;for(int i=s.clean;i<s.n;i++)if(s.r[i].val!=15)j=i; if(j>=0&&(j<s.durR||!o_destdur)&&s.r[j].val&&s.done!=j+1){S t=s;t.dup=s.clean;t.dval=s.r[j].val;t.dst=1;t.ep=j+1;for(int d=0;d<NH;d++)if(!(s.ph>>d&1))hw(t,d,t.dval);G->add(t,A(30,j));}}
  if(s.dst==1){S t=s;if(o_destflush)flushHome(t);t.dst=2;G->add(t,A(10));}
  if(s.dst==2){S t=s;t.es|=1<<t.dval;t.ec=t.dval;t.ent=t.dval;t.chg=0;t.lost=0;t.dst=3;G->add(t,A(11));}
- if(s.dst==3){S t=s;if(o_destlog)flushLog(t);t.dst=0;t.clean=t.dup;bool newer=false;for(int i=t.dup;i<t.n;i++)if(t.r[i].val!=15)newer=true;if(!newer)t.idx=15;t.dup=t.dval=0;G->add(t,A(12));}
+ if(s.dst==3){S t=s;if(o_destlog)flushLog(t);t.dst=0;t.clean=t.dup;bool newer=false;for(int i=t.dup;i<t.n;i++)if(t.r[i].val!=15)newer=true;if(!newer)t.idx=15;t.dup=t.dval=0;if(t.ep){t.done=t.ep;t.ep=0;}if(t.done<=t.clean)t.done=0;G->add(t,A(12));}
  if(s.clean>s.tail&&s.tstage==0){S t=s;t.tail=s.clean;for(int d=0;d<NC;d++)if(!(s.pc>>d&1)){t.ts[d]|=1<<t.tail;t.tc[d]=t.tail;}t.tstage=1;G->add(t,A(13));}
  if(s.tstage==1){S t=s;flushSSD(t);t.durR=s.n;t.tdr=t.tail;t.tstage=0;G->add(t,A(14));}
 }
 int main(int c,char**v){parse(c,v);NC=opt("copies",2);NH=opt("home",NC);W=opt("W",3);F=opt("F",2);T=opt("T",0);C=opt("C",1);K=opt("K",0);RC=opt("RC",2);FAULTS=opt("faults",0);FK=opt("fk",0);
- o_bypass=opt("bypass",0);o_destdur=opt("destdur",0);o_destflush=opt("destflush",1);o_destlog=opt("destlog",1);o_taildur=opt("taildur",1);o_payload=opt("payload",1);o_whole=opt("whole",1);o_wholeflush=opt("wholeflush",1);o_wait=opt("wait",1);o_trimrec=opt("trimrec",1);o_old=opt("old",1);o_lock=opt("lock",1);o_fm=opt("flushmembers",1);o_tailwhole=opt("tailwhole",1);o_destmark=opt("destmark",0);o_two=opt("two",1);o_torn=opt("torn",1);o_poison=opt("poison",1);o_note=opt("note",1);
+ o_bypass=opt("bypass",0);o_destdur=opt("destdur",0);o_destflush=opt("destflush",1);o_destlog=opt("destlog",1);o_taildur=opt("taildur",1);o_payload=opt("payload",1);o_whole=opt("whole",1);o_wholeflush=opt("wholeflush",1);o_wait=opt("wait",1);o_trimrec=opt("trimrec",1);o_old=opt("old",1);o_lock=opt("lock",1);o_fm=opt("flushmembers",1);o_tailwhole=opt("tailwhole",1);o_destmark=opt("destmark",0);o_two=opt("two",1);o_torn=opt("torn",1);o_poison=opt("poison",1);o_note=opt("note",1);o_early=opt("early",0);o_skip=opt("skip",1);o_older=opt("older",1);
  BFS<S> g((u64)opt("max",25)*1000000ull);G=&g;S s;memset(&s,0,sizeof s);
  for(int d=0;d<NC;d++){s.ts[d]=1;} for(int d=0;d<NH;d++){s.hc[d]=o_old?5:FOR;s.hs[d]=1<<s.hc[d];} s.ec=o_old?5:0;s.es=1<<s.ec;s.ds=1;s.up=3;s.idx=15;s.ent=s.ec;s.last=s.ec;s.mP=s.mH=1<<s.ec;
  std::vector<S> in{s};return g.run(in,[&](const S&x){next(x);},[&](u32 a,const S&x){show(a,x);});}
