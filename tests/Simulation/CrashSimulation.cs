@@ -47,7 +47,11 @@ public sealed class CrashSimulation
         _seed = seed;
         _forkChance = scenario.TierSlices.Length > 0 ? forkChance * RareForks : forkChance;
         _world = scenario.NewWorld(seed);
-        _oracle = new BlockOracle(scenario.Length) { StripeBytes = scenario.Parities > 0 ? scenario.Shape.DataColumns * scenario.Shape.Interleave : 0 };
+        _oracle = new BlockOracle(scenario.Length)
+        {
+            StripeBytes = scenario.Parities > 0 ? scenario.Shape.DataColumns * scenario.Shape.Interleave : 0,
+            GathersStripes = scenario is { Parities: > 0, CacheBlocks: > 0 },
+        };
         _load = new VerifiedLoad(_world, _oracle, scenario.Length, scenario.Shape.RowSize, scenario.LogicalSectorSize, Report)
         {
             MayBeShort = () => _scenario.Redundancy == 0 && _pulled > 0,   // no copy of a new row is on a disk that is there
@@ -200,6 +204,12 @@ public sealed class CrashSimulation
         {
             RepairEnd end = await _world.MoveSlices(new SimPacer(lane, lane.Next(4) == 0 ? 1 + lane.Next(12) : 0));
             Count(end == RepairEnd.Done, "slices moved under load");
+        }
+
+        if (_scenario is { Parities: > 0, CacheBlocks: > 0 } && lane.Next(10) == 0)
+        {
+            int stripe = (int)_oracle.StripeBytes;
+            await _load.WriteInSequence(5 * stripe, stripe * 3 / 2);
         }
 
         switch (lane.Next(20))

@@ -231,7 +231,7 @@ public sealed class SpaceWorld : ISimWorld
         Destage = new DestageSettings { StartPercent = 40, StopPercent = 15, IdleNs = 20_000_000 },
         MarkStale = copy => MarkCache(copy, isStale: true),
         ClearStale = copy => MarkCache(copy, isStale: false),
-        RankOf = disk => disk < _scenario.CacheCopies ? 1 : 0,
+        RankOf = disk => !_scenario.HasNoJournals && disk < _scenario.CacheCopies ? 1 : 0,
         MinuteOfDay = () => 0,
     };
 

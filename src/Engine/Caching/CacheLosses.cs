@@ -46,7 +46,7 @@ internal sealed class CacheLosses(IBackingStore backing, WriteCacheCounters coun
     {
         if (_lost.Count > 0 && outcome == IoError.None)
         {
-            _lost.RemoveWhere(block => block * BlockSize >= offset && block * BlockSize < offset + length);
+            Remove(offset, length);
         }
 
         return outcome;
@@ -70,6 +70,10 @@ internal sealed class CacheLosses(IBackingStore backing, WriteCacheCounters coun
         return string.Create(CultureInfo.InvariantCulture,
             $"{_lost.Count * (long)BlockSize} bytes of it were lost on every copy, and are errors until they are written: {named}{more}");
     }
+
+    /// <summary>A method of its own: what its lambda captures is allocated where the method begins.</summary>
+    private void Remove(long offset, long length) =>
+        _lost.RemoveWhere(block => block * BlockSize >= offset && block * BlockSize < offset + length);
 
     private string UnmarkedReason() => string.Create(
         CultureInfo.InvariantCulture,

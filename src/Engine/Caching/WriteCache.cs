@@ -57,7 +57,8 @@ public sealed class WriteCache : IBlockStore
         RangeLock locks = new();
         RingRetirement retirement = new(backing, options, _ring, _status);
         Admission admission = new(backing, options, contents.Index, _rows, _ring, _status);
-        _writes = new CacheWrites(lane, backing, locks, _rows, admission, _ring, retirement, backingWrites, _flusher, _status, Counters);
+        StripeGathering gathering = new(lane, backing, admission, backingWrites);
+        _writes = new CacheWrites(lane, backing, locks, _rows, admission, _ring, retirement, backingWrites, _flusher, gathering, _status, Counters);
         _zeroes = new CacheZeroes(lane, backing, locks, _rows, contents.Index, _ring, retirement, _writes, backingWrites, _flusher, _status, Counters);
     }
 

@@ -42,6 +42,7 @@ public sealed class BlockOracle
         _issues = other._issues;
         _lost = [.. other._lost];
         StripeBytes = other.StripeBytes;
+        GathersStripes = other.GathersStripes;
         MissesDisk = other.MissesDisk;
         HasSickDisk = other.HasSickDisk;
     }
@@ -57,6 +58,9 @@ public sealed class BlockOracle
     /// a disk: it reads as old, new or an error then.
     /// </summary>
     public int StripeBytes { get; init; }
+
+    /// <summary>Whether writes under way at the same time that make up a whole stripe may be written as one, as by a write cache.</summary>
+    public bool GathersStripes { get; init; }
 
     /// <summary>Whether a disk was missing, or missed writes, at one of the openings since the crash.</summary>
     public bool MissesDisk { get; set; }
@@ -99,6 +103,12 @@ public sealed class BlockOracle
         for (long i = offset / Sector; i < (offset + length) / Sector; i++)
         {
             _allowed[i] = [.. _allowed[i], new Issued(value, _issues, value != 0 && IsInWholeStripe(i, offset, length))];
+        }
+
+        if (GathersStripes && StripeBytes > 0 && value != 0)
+        {
+            IssueGathered(offset / StripeBytes);
+            IssueGathered((offset + length - 1) / StripeBytes);
         }
     }
 
@@ -279,6 +289,25 @@ public sealed class BlockOracle
 
     private bool IsInWholeStripe(long sector, long offset, long length) =>
         StripeBytes > 0 && sector * Sector / StripeBytes * StripeBytes is var stripe && stripe >= offset && stripe + StripeBytes <= offset + length;
+
+    /// <summary>If writes under way cover a stripe, each of its sectors is written with the whole stripe.</summary>
+    private void IssueGathered(long stripe)
+    {
+        long first = stripe * StripeBytes / Sector;
+        long end = first + (StripeBytes / Sector);
+        long covered = 0;
+        foreach ((long start, int count, uint value) in _inFlight)
+        {
+            covered += value == 0 ? 0 : Math.Max(0, Math.Min(end, start + count) - Math.Max(first, start));
+        }
+
+        for (long i = first; i < end && covered == end - first; i++)
+        {
+            Issued[] values = [.. _allowed[i]];
+            values[^1] = values[^1] with { IsWholeStripe = true };
+            _allowed[i] = values;
+        }
+    }
 
     private void Pin(long index, uint value)
     {

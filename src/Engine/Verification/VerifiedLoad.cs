@@ -48,21 +48,43 @@ public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long lengt
             return default;
         }
 
-        uint value = _nextValue++;
-        IoBuffer buffer = world.Lane.Buffers.Rent((int)range.Length).AllowKeeping();
-        BlockOracle.Fill(buffer.Span, range.Offset, value);
-        oracle.Issue(range.Offset, range.Length, value);
-        IoError error = await world.Store.Write(range.Offset, buffer, flags);
-        oracle.Complete(range.Offset, range.Length, value, error == IoError.None);
-        if (error == IoError.None && flags != WriteFlags.None)
+        WriteEnded("write", range, await WriteOne(range, flags));
+        return default;
+    }
+
+    /// <summary>Writes a random range in sequence, in requests of random sizes, several of them under way at a time.</summary>
+    /// <param name="bytesMax">The most that is written, in bytes.</param>
+    /// <param name="requestMax">The largest request, in bytes.</param>
+    public async LaneTask<Nothing> WriteInSequence(long bytesMax, int requestMax)
+    {
+        if (Take((int)(bytesMax / Block), unit) is not { } range)
         {
-            oracle.Harden(range.Offset, range.Length, value);
-            Flushes++;
+            return default;
         }
 
-        world.Lane.Buffers.Return(buffer);
-        WriteEnded("write", range, error);
+        long next = range.Offset;
+        WaitGroup streams = WaitGroup.Rent();
+        for (int depth = 2 + world.Lane.Next(5); depth > 0; depth--)
+        {
+            streams.Add(Stream());
+        }
+
+        IoError error = await streams.Wait();
+        WriteEnded("write in sequence", range, error);
         return default;
+
+        async LaneTask<IoError> Stream()
+        {
+            IoError error = IoError.None;
+            while (error == IoError.None && next < range.Offset + range.Length)
+            {
+                long offset = next;
+                next += Math.Min((1 + world.Lane.Next(requestMax / unit)) * unit, range.Offset + range.Length - offset);
+                error = await WriteOne((offset, next - offset), WriteFlags.None);
+            }
+
+            return error;
+        }
     }
 
     /// <summary>Zeroes or unmaps a random range; what is unmapped are whole blocks, since no less is given back.</summary>
@@ -121,6 +143,24 @@ public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long lengt
         }
 
         return default;
+    }
+
+    private async LaneTask<IoError> WriteOne((long Offset, long Length) range, WriteFlags flags)
+    {
+        uint value = _nextValue++;
+        IoBuffer buffer = world.Lane.Buffers.Rent((int)range.Length).AllowKeeping();
+        BlockOracle.Fill(buffer.Span, range.Offset, value);
+        oracle.Issue(range.Offset, range.Length, value);
+        IoError error = await world.Store.Write(range.Offset, buffer, flags);
+        oracle.Complete(range.Offset, range.Length, value, error == IoError.None);
+        if (error == IoError.None && flags != WriteFlags.None)
+        {
+            oracle.Harden(range.Offset, range.Length, value);
+            Flushes++;
+        }
+
+        world.Lane.Buffers.Return(buffer);
+        return error;
     }
 
     private void WriteEnded(string what, (long Offset, long Length) range, IoError error)

@@ -29,6 +29,9 @@ public sealed class VirtualDiskAllocationTests : IDisposable
     private ulong _random = 88172645463325252;
     private int _sectorSize = BlockSize;
     private int _length = BlockSize;   // of a request
+    private bool _hasParity;
+    private bool _isInSequence;        // requests, instead of at random
+    private bool _countsRecords = true;   // a window counts only if its writes went into the ring
 
     public void Dispose() => Directory.Delete(_folder, recursive: true);
 
@@ -65,12 +68,37 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         AssertNothing(backend, 2, ChecksumKind.CRC32C, _ => TemporaryImage.OnDisk(256 << 20), cacheBytes);
     }
 
+    /// <summary>Single parity of three columns: parts of stripes go into a ring on disks of its own, and reads are healthy.</summary>
+    [Theory]
+    [InlineData(LaneBackend.Uring)]
+    [InlineData(LaneBackend.Threads)]
+    public void Cached_writes_and_reads_of_parity_allocate_nothing(LaneBackend backend)
+    {
+        _hasParity = true;
+        AssertNothing(backend, 2, ChecksumKind.CRC32C, _ => TemporaryImage.OnDisk(256 << 20), cacheBytes: 64 << 20);
+    }
+
+    /// <summary>Whole stripes in place, as requests or gathered from two that are under way together.</summary>
+    [Theory]
+    [InlineData(LaneBackend.Uring, 128 << 10, 0)]
+    [InlineData(LaneBackend.Threads, 128 << 10, 0)]
+    [InlineData(LaneBackend.Uring, 64 << 10, 64 << 20)]
+    public void Whole_stripes_allocate_nothing(LaneBackend backend, int length, long cacheBytes)
+    {
+        _hasParity = true;
+        _length = length;
+        _isInSequence = true;
+        _countsRecords = false;
+        AssertNothing(backend, 2, ChecksumKind.CRC32C, _ => TemporaryImage.OnDisk(256 << 20), cacheBytes);
+    }
+
     private void AssertNothing(LaneBackend backend, int copies, ChecksumKind checksum, Func<int, TemporaryImage> newImage, long cacheBytes)
     {
         Assert.SkipWhen(
             typeof(VirtualDisk).Assembly.GetCustomAttribute<DebuggableAttribute>() is { IsJITOptimizerDisabled: true },
             "Debug builds allocate every async frame; build with --configuration Release.");
-        TemporaryImage[] images = [.. Enumerable.Range(0, cacheBytes > 0 ? 2 * copies : copies).Select(newImage)];
+        int journals = cacheBytes > 0 && !_isInSequence ? copies : 0;
+        TemporaryImage[] images = [.. Enumerable.Range(0, DataDisks(copies) + journals).Select(newImage)];
         using HostState state = new(Path.Combine(_folder, "state"), Path.Combine(_folder, "run"));
         using TestLane test = TestLane.Create(backend);
         try
@@ -90,11 +118,13 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         IDisk[] disks = [.. images.Select(image => new MeteredDisk(lane, new DiskFactory().Open(lane, image.Uri, new DiskOverrides())))];
         Pool pool = await Pool.Create(
             new PoolEnvironment(lane, state, lane.NewGuid()),
-            new NewPoolSpec { FriendlyName = "p" }, [.. disks.Select((disk, i) => Member(disk, i, isJournal: i >= copies))]);
+            new NewPoolSpec { FriendlyName = "p" }, [.. disks.Select((disk, i) => Member(disk, i, isJournal: i >= DataDisks(copies)))]);
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new VirtualDiskDescription
         {
-            FriendlyName = "d", ResiliencySettingName = copies == 1 ? "Simple" : "Mirror", SizeBytes = DiskBytes,
-            NumberOfColumns = 1, NumberOfDataCopies = (ushort)copies, Interleave = 256 << 10, Checksum = checksum, LogicalSectorSize = (ushort)_sectorSize,
+            FriendlyName = "d", ResiliencySettingName = _hasParity ? "Parity" : copies == 1 ? "Simple" : "Mirror", SizeBytes = DiskBytes,
+            NumberOfColumns = (ushort)(_hasParity ? 3 : 1), NumberOfDataCopies = (ushort)(_hasParity ? 1 : copies),
+            PhysicalDiskRedundancy = (ushort)(copies - 1), Interleave = _hasParity ? 64u << 10 : 256 << 10,
+            Checksum = checksum, LogicalSectorSize = (ushort)_sectorSize,
             WriteCacheSize = cacheBytes, Destage = new DestageSettings { Hold = cacheBytes > 0 },
         });
         Assert.Equal("", made.Reason);
@@ -108,7 +138,7 @@ public sealed class VirtualDiskAllocationTests : IDisposable
             long records = made.Disk.Cache?.Counters.Records ?? -RoundsPerWindow;
             writes.Begin();
             await Run(disk, isWrite: true);
-            if ((made.Disk.Cache?.Counters.Records ?? 0) - records >= RoundsPerWindow)
+            if (!_countsRecords || (made.Disk.Cache?.Counters.Records ?? 0) - records >= RoundsPerWindow)
             {
                 writes.End();   // not while a full ring lets writes pass by
             }
@@ -118,6 +148,7 @@ public sealed class VirtualDiskAllocationTests : IDisposable
             reads.End();
         }
 
+        Assert.Equal(_isInSequence, made.Disk.Space.Counters.Parity.WholeStripes > 20);
         Array.ForEach(_buffers, lane.Buffers.Return);
         Assert.Equal(IoError.None, await made.Disk.Close());
         await pool.Close();
@@ -144,7 +175,12 @@ public sealed class VirtualDiskAllocationTests : IDisposable
             _buffers[i].Span.Fill((byte)(i + 1));
         }
 
-        for (long offset = 0; offset < DiskBytes; offset += _length)
+        if (_isInSequence)
+        {
+            await Run(disk, isWrite: true);   // what is read later
+        }
+
+        for (long offset = 0; offset < DiskBytes && !_isInSequence; offset += _length)
         {
             Assert.Equal(IoError.None, await disk.Write(offset, _buffers[offset / _length % Depth], WriteFlags.None));
         }
@@ -159,7 +195,8 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         {
             for (int i = 0; i < Depth; i++)
             {
-                long offset = _sectorSize == BlockSize ? NextBlock() * BlockSize : (NextBlock() * BlockSize % (DiskBytes - (2 * _length))) + _sectorSize;
+                long offset = _isInSequence ? (((round * Depth) + i) * (long)_length) % DiskBytes
+                    : _sectorSize == BlockSize ? NextBlock() * BlockSize : (NextBlock() * BlockSize % (DiskBytes - (2 * _length))) + _sectorSize;
                 _requests[i] = isWrite ? disk.Write(offset, _buffers[i], WriteFlags.None) : disk.Read(offset, _buffers[i]);
             }
 
@@ -172,6 +209,8 @@ public sealed class VirtualDiskAllocationTests : IDisposable
             Assert.False(failed);
         }
     }
+
+    private int DataDisks(int copies) => _hasParity ? 3 : copies;
 
     private long NextBlock()
     {

@@ -5,8 +5,8 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Caching;
 
-// A write over more than one stripe of the backing store is cut at the first and the last boundary of a stripe: whole stripes may pass the ring by, and the
-// rest waits in the ring for what comes beside it.
+// A write over a boundary between stripes of the backing store is cut at the first and the last one: whole stripes may pass the ring by. The rest waits for
+// what is under way beside it, or in the ring for what comes.
 //
 // Invariants
 //  1. A write holds the lock of its range until it is in the ring or on the backing store.
@@ -16,64 +16,58 @@ namespace TierSpaces.Engine.Caching;
 /// <summary>Writes of a virtual disk with a write cache.</summary>
 internal sealed class CacheWrites(
     ILane lane, IBackingStore backing, RangeLock locks, HeldRows rows, Admission admission, ServingRing ring, RingRetirement retirement,
-    BackingWrites backingWrites, CacheFlusher flusher,
-    CacheStatus status, WriteCacheCounters counters)
+    BackingWrites backingWrites, CacheFlusher flusher, StripeGathering gathering, CacheStatus status, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRecord.BlockSize;
 
     private readonly int _stripe = backing.StripeSize;
 
-    internal LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
-    {
-        if (_stripe == 0 || source.Length <= _stripe)
-        {
-            return WriteOne(offset, source, flags);
-        }
+    internal LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
+        _stripe == 0 ? WriteOne(offset, source, flags, mayWait: false) : WriteStripes(offset, source, flags);
 
-        int head = (int)((_stripe - (offset % _stripe)) % _stripe);
+    private async LaneTask<IoError> WriteStripes(long offset, IoBuffer source, WriteFlags flags)
+    {
+        bool mayWait = gathering.Begin(offset, source.Length) && (flags & WriteFlags.ForceUnitAccess) == 0;
+        int head = (int)Math.Min((_stripe - (offset % _stripe)) % _stripe, source.Length);
         int body = (source.Length - head) / _stripe * _stripe;
-        return body == 0 || body == source.Length ? WriteOne(offset, source, flags) : WriteParts(offset, source, head, body, flags);
-    }
-
-    private async LaneTask<IoError> WriteParts(long offset, IoBuffer source, int head, int body, WriteFlags flags)
-    {
+        int tail = source.Length - head - body;
         WaitGroup parts = WaitGroup.Rent();
         if (head > 0)
         {
-            parts.Add(WriteOne(offset, source.Slice(0, head), flags));
+            parts.Add(WriteOne(offset, source.Slice(0, head), flags, mayWait));
         }
 
-        parts.Add(WriteOne(offset + head, source.Slice(head, body), flags));
-        if (head + body < source.Length)
+        if (body > 0)
         {
-            parts.Add(WriteOne(offset + head + body, source.Slice(head + body, source.Length - head - body), flags));
+            parts.Add(WriteOne(offset + head, source.Slice(head, body), flags, mayWait));
         }
 
-        return await parts.Wait();
+        if (tail > 0)
+        {
+            parts.Add(WriteOne(offset + head + body, source.Slice(head + body, tail), flags, mayWait));
+        }
+
+        IoError error = await parts.Wait();
+        gathering.End(source.Length);
+        return error;
     }
 
-    private async LaneTask<IoError> WriteOne(long offset, IoBuffer source, WriteFlags flags)
+    private async LaneTask<IoError> WriteOne(long offset, IoBuffer source, WriteFlags flags, bool mayWait)
     {
         status.NoteWrite(lane.RecentNs);
+        gathering.BeginPart();
         long end = offset + source.Length;
         await locks.Acquire(offset, end);
         IoError error = rows.Hold(offset, end) ? IoError.None : await rows.Reserve(offset, end);
         if (error == IoError.None)
         {
-            WriteReason reason = admission.ReasonFor(offset, source.Length);
-            if (admission.MayPassBy(reason, offset, source.Length))
-            {
-                error = backingWrites.NotePassed(await backing.Write(offset, source, flags), reason, offset, source.Length);
-            }
-            else
-            {
-                error = reason == WriteReason.Cache && backing.Fault == IoError.None ? await Append(offset, source, flags) : IoError.TryAgain;
-                error = error == IoError.TryAgain ? await Place(offset, source, flags) : error;
-            }
+            error = mayWait && gathering.Wants(offset, source.Length) ? await gathering.Join(offset, source) : IoError.TryAgain;
+            error = error == IoError.TryAgain ? await Place(offset, source, flags) : error;
         }
 
         rows.Unhold(offset, end);
         locks.Release(offset, end);
+        gathering.EndPart();
         return error;
     }
 
