@@ -34,6 +34,7 @@ const string usage = """
                   --length BYTES       part of the export that is used (all)
                   --stride BYTES       distance between two places of requests (side by side)
                   -Flush               a flush after every write
+                  --flush-every N      a flush after every so many writes of a connection (none)
                   -Fua                 every write durable when it is answered
                   --operations N       ends after so many requests (after its time)
                   --seed N             other random places (0)

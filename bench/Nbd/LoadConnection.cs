@@ -243,7 +243,8 @@ internal sealed unsafe class LoadConnection : IDisposable
     /// <summary>A request of a slot has ended: its flush follows, or it counts and the next one follows.</summary>
     private void Ended(int slot, long now)
     {
-        if (_options.Flushes && !_isFlushing[slot])
+        bool isFlushDue = _options.Flushes || (_options.FlushEvery > 0 && (Completed + 1) % _options.FlushEvery == 0);
+        if (isFlushDue && !_isFlushing[slot])
         {
             _isFlushing[slot] = true;
             QueueFlush(slot);

@@ -17,9 +17,14 @@ namespace TierSpaces.Bench.Nbd;
 /// <param name="Durable">Every write has FUA: it is durable when it is answered.</param>
 /// <param name="Operations">The load ends after so many requests or after its time, whichever comes first; 0: after its time.</param>
 /// <param name="Seed">Chooses the random places: the same one gives the same places in the same order.</param>
+/// <param name="FlushEvery">
+/// A flush follows every so many writes of a connection, and the last of them counts when that has ended; 0: none. At a depth of more than 1 the
+/// other writes go on meanwhile.
+/// </param>
 internal sealed record LoadOptions(
     string Socket, string Export, bool Writes, bool Random, int Block, int Depth, int Connections, double Seconds, double Warmup,
-    long Length, int Pid, long Stride = 0, bool Flushes = false, bool Durable = false, long Operations = 0, int Seed = 0)
+    long Length, int Pid, long Stride = 0, bool Flushes = false, bool Durable = false, long Operations = 0, int Seed = 0,
+    int FlushEvery = 0)
 {
     internal static LoadOptions From(Arguments arguments)
     {
@@ -45,6 +50,7 @@ internal sealed record LoadOptions(
             arguments.Flag("Flush"),
             arguments.Flag("Fua"),
             arguments.Number("operations", 0, 0, long.MaxValue),
-            (int)arguments.Number("seed", 0, 0, int.MaxValue));
+            (int)arguments.Number("seed", 0, 0, int.MaxValue),
+            (int)arguments.Number("flush-every", 0, 0, int.MaxValue));
     }
 }

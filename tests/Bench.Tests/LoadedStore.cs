@@ -30,6 +30,9 @@ internal sealed class LoadedStore : IBlockStore, IDisposable
     /// <summary>Places and flags of the writes, in the order in which they came.</summary>
     internal List<(long Offset, int Length, WriteFlags Flags)> Writes { get; } = [];
 
+    /// <summary>For each flush, the number of writes that had come before it.</summary>
+    internal List<int> Flushes { get; } = [];
+
     public StoreGeometry Geometry => new(Length, 4096, 4096, 1 << 20);
 
     public LaneTask<IoError> Read(long offset, IoBuffer target) => default;
@@ -40,7 +43,11 @@ internal sealed class LoadedStore : IBlockStore, IDisposable
         return default;
     }
 
-    public LaneTask<IoError> Flush() => default;
+    public LaneTask<IoError> Flush()
+    {
+        Flushes.Add(Writes.Count);
+        return default;
+    }
 
     public LaneTask<IoError> Unmap(long offset, long length) => default;
 

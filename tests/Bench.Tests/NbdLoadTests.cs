@@ -32,6 +32,16 @@ public sealed class NbdLoadTests : IDisposable
     }
 
     [Fact]
+    public void A_flush_follows_every_so_many_writes_and_the_last_of_them_counts_once()
+    {
+        LoadResult result = NbdLoad.Run(Load(operations: 20) with { FlushEvery = 4 });
+
+        Assert.Equal(20, result.Operations);
+        Assert.Equal([4, 8, 12, 16, 20], _store.Flushes.Take(5));
+        Assert.InRange(_store.Writes.Count, 20, 21);
+    }
+
+    [Fact]
     public void The_same_seed_gives_the_same_places_and_another_one_others()
     {
         long[] Places(int seed)
