@@ -20,7 +20,7 @@ const string usage = """
       parity      throughput of single and dual parity in one thread, by implementation and number of columns
                   --strip BYTES (64K)  --rounds N (9)  --milliseconds N (20)
       experiment  runs a published experiment again on emulated disks and writes docs/experiments/NAME.md and NAME.svg
-                  -Name NAME           write-back-cache, write-back-cache-spread or tiering
+                  -Name NAME           as docs/experiments/README.md lists them
                   --rounds N (5)  --seconds N (30)  --size BYTES (1G)  --cache BYTES (1G)
                   --memory FOLDER  --output FOLDER
       nbd-load    loads any NBD server and prints one line of JSON

@@ -5,14 +5,20 @@ using TierSpaces.Bench.Tables;
 
 namespace TierSpaces.Bench.Experiments;
 
-/// <summary>One kind of load of an experiment: random writes, one at a time on each of its streams.</summary>
+/// <summary>One kind of load of an experiment: random writes, one at a time on each of its streams, unless it says otherwise.</summary>
 /// <param name="Name">As the report calls it.</param>
-/// <param name="Block">Bytes of a write.</param>
-/// <param name="Durable">Whether each has FUA.</param>
+/// <param name="Block">Bytes of a request.</param>
+/// <param name="Durable">Whether each write has FUA.</param>
 /// <param name="Seconds">It ends after that time …</param>
-/// <param name="Operations">… or after so many writes, whichever comes first; 0: after that time.</param>
+/// <param name="Operations">… or after so many requests, whichever comes first; 0: after that time.</param>
 /// <param name="Warmup">Seconds of the same load before it counts.</param>
-internal sealed record ArmLoad(string Name, int Block, bool Durable, double Seconds, long Operations = 0, double Warmup = 0);
+/// <param name="Reads">Whether it reads.</param>
+/// <param name="Sequential">Whether requests follow each other.</param>
+/// <param name="Depth">Requests in flight on each stream, 1 to 256.</param>
+/// <param name="FlushEvery">So many writes of a stream are followed by a flush; 0: none is.</param>
+internal sealed record ArmLoad(
+    string Name, int Block, bool Durable, double Seconds, long Operations = 0, double Warmup = 0, bool Reads = false, bool Sequential = false, int Depth = 1,
+    int FlushEvery = 0);
 
 /// <summary>One of the arrangements that an experiment compares.</summary>
 internal interface IArm
@@ -85,8 +91,8 @@ internal sealed class DiskArm(string name, BenchHost host, IReadOnlyList<NbdTarg
     {
         NbdTarget disk = disks[stream % disks.Count];
         return new LoadOptions(
-            disk.Socket, disk.Export, Writes: true, Random: true, load.Block, 1, 1, load.Seconds, load.Warmup, 0, disk.Pid,
-            Durable: load.Durable, Operations: load.Operations / streams, Seed: (seed * streams) + stream);
+            disk.Socket, disk.Export, !load.Reads, !load.Sequential, load.Block, load.Depth, 1, load.Seconds, load.Warmup, 0, disk.Pid,
+            Durable: load.Durable, Operations: load.Operations / streams, Seed: (seed * streams) + stream, FlushEvery: load.FlushEvery);
     }
 
     private long Dirty() => Sum("DirtyBytes");

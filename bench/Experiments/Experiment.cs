@@ -9,13 +9,23 @@ namespace TierSpaces.Bench.Experiments;
 /// <param name="Timeline">Rates second by second; null when it draws none.</param>
 /// <param name="Parameters">What the reader has to know to run it again, beside the command.</param>
 internal sealed record ExperimentResult(
-    IReadOnlyList<Finding> Findings, LineChart? Timeline, IReadOnlyList<(string Name, string Value)> Parameters);
+    IReadOnlyList<Finding> Findings, LineChart? Timeline, IReadOnlyList<(string Name, string Value)> Parameters)
+{
+    /// <summary>Ratios over what was varied; null when it draws none.</summary>
+    internal CurveChart? Curves { get; init; }
+
+    /// <summary>What explains the findings, in Markdown; empty for nothing.</summary>
+    internal string Notes { get; init; } = "";
+}
 
 /// <summary>A published experiment that can be run again.</summary>
 internal abstract class Experiment
 {
     /// <summary>Every one of them.</summary>
-    internal static IReadOnlyList<Experiment> All { get; } = [new WriteBackCache(), new WriteBackCacheSpread(), new Tiering()];
+    internal static IReadOnlyList<Experiment> All { get; } =
+    [
+        new WriteBackCache(), new WriteBackCacheSpread(), new Tiering(), new Columns(),
+    ];
 
     /// <summary>As <c>-Name</c> gives it, and as its files are called.</summary>
     internal abstract string Name { get; }

@@ -1,3 +1,4 @@
+using TierSpaces.Bench.Nbd;
 using TierSpaces.Bench.Tables;
 
 namespace TierSpaces.Bench.Experiments;
@@ -20,7 +21,10 @@ internal static class ExperimentCommand
         using BackingFolder folder = new(memory);
         using HostOnDemand host = new(Path.Combine(root, "bin", "host", "tierspaces"));
         ExperimentResult result = experiment.Run(host, folder, settings, run);
-        Write(output, new ExperimentDocument(experiment, result, $"./build.sh Experiment {string.Join(' ', given)}", machine, host.Facts, run.OthersCpu));
+        Write(output, new ExperimentDocument(experiment, result, $"./build.sh Experiment {string.Join(' ', given)}", machine, host.Facts, run.OthersCpu)
+        {
+            Niceness = LibC.Niceness(),
+        });
     }
 
     private static void Write(string folder, ExperimentDocument document)

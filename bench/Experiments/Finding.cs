@@ -14,7 +14,7 @@ internal sealed record ArmComparison(ArmLoad Load, string Ours, string Other, do
 /// <summary>What came of a comparison.</summary>
 /// <param name="Compared">The comparison.</param>
 /// <param name="Rate">Ratios of rates, one per round.</param>
-/// <param name="Slow">Ratios of the latency that one write in a hundred exceeds.</param>
+/// <param name="Slow">Ratios of the latency that one request in a hundred exceeds.</param>
 internal sealed record Finding(ArmComparison Compared, Spread Rate, Spread Slow)
 {
     internal bool Misses => Rate.Median < (Compared.Bar ?? 0);
@@ -24,7 +24,7 @@ internal sealed record Finding(ArmComparison Compared, Spread Rate, Spread Slow)
         $"| {Compared.Load.Name} | {Compared.Ours} | {Compared.Other} | {Rate}{(Misses ? " **missed**" : "")} | {BarText} | {Slow} |");
 
     internal string Sentence => string.Create(
-        CultureInfo.InvariantCulture, $"- {Compared.Load.Name}: *{Compared.Ours}* runs at {Rate.Median:0.00} times the rate of *{Compared.Other}*{Judgement}.");
+        CultureInfo.InvariantCulture, $"- {Compared.Load.Name}: *{Compared.Ours}* runs at {Rate.Median.ToString(Rate.Median < 0.1 ? "0.000" : "0.00", CultureInfo.InvariantCulture)} times the rate of *{Compared.Other}*{Judgement}.");
 
     internal ChartBar Bar => new($"{Compared.Load.Name}: {Compared.Ours} over {Compared.Other}", Rate, Compared.Bar);
 

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace TierSpaces.Bench.Nbd;
 
-/// <summary>The few system calls of the load client; nothing of the engine is used, so nothing of it is measured twice.</summary>
+/// <summary>The few system calls of the load client and its clocks; nothing of the engine is used, so nothing of it is measured twice.</summary>
 internal static unsafe class LibC
 {
     internal const int DontWait = 0x40;
@@ -53,4 +53,31 @@ internal static unsafe class LibC
 
     [DllImport("libc", EntryPoint = "poll", SetLastError = true)]
     internal static extern int Poll(PollEntry* entries, ulong count, int timeoutMs);
+
+    /// <summary>Processor time of this thread so far, in seconds.</summary>
+    internal static double ThreadSeconds() => SecondsOf(3);
+
+    /// <summary>Processor time of this process so far, in seconds.</summary>
+    internal static double ProcessSeconds() => SecondsOf(2);
+
+    /// <summary>Nice value of this process, −20 to 19: programs that it starts have the same.</summary>
+    internal static int Niceness() => GetPriority(0, 0);
+
+    private static double SecondsOf(int clock)
+    {
+        TimeSpec time = default;
+        return GetTime(clock, &time) == 0 ? time.Seconds + (time.Nanoseconds / 1e9) : throw new IOException($"clock_gettime({clock}) failed.");
+    }
+
+    private struct TimeSpec
+    {
+        internal long Seconds;
+        internal long Nanoseconds;
+    }
+
+    [DllImport("libc", EntryPoint = "getpriority")]
+    private static extern int GetPriority(int which, int id);
+
+    [DllImport("libc", EntryPoint = "clock_gettime")]
+    private static extern int GetTime(int clock, TimeSpec* time);
 }

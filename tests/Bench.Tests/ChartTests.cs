@@ -72,6 +72,23 @@ public sealed class ChartTests
     }
 
     [Fact]
+    public void A_curve_of_what_grows_in_proportion_is_a_straight_line()
+    {
+        SvgCanvas canvas = new(600, CurveChart.Height);
+        ChartCurve[] curves = [new("linear", "#111111", [(1, 1), (2, 2), (4, 4)]), new("flat", "#222222", [(1, 1), (4, 1)])];
+        new CurveChart("Curves", "disks", "rate", curves).Draw(canvas, 0);
+        XElement picture = XElement.Parse(canvas.ToString());
+
+        double[][] linear = Points(picture, "#111111");
+        Assert.Equal(linear[1][0] - linear[0][0], linear[2][0] - linear[1][0], 0.2);
+        Assert.Equal(linear[1][1] - linear[0][1], linear[2][1] - linear[1][1], 0.2);
+        Assert.True(linear[2][1] < linear[0][1]);   // up is less
+        double[][] flat = Points(picture, "#222222");
+        Assert.Equal(flat[0][1], flat[1][1]);
+        Assert.Equal([linear[0][0], linear[2][0]], flat.Select(point => point[0]));
+    }
+
+    [Fact]
     public void Figures_have_points_in_every_language()
     {
         CultureInfo before = CultureInfo.CurrentCulture;

@@ -59,6 +59,9 @@ public sealed class ExperimentTests
     {
         Assert.Contains("disturbed", (Document(new Spread(1, 1, 1)) with { OthersCpu = new Spread(0.9, 0.1, 1) }).Page(), StringComparison.Ordinal);
         Assert.DoesNotContain("disturbed", Document(new Spread(1, 1, 1)).Page(), StringComparison.Ordinal);
+        string preferred = (Document(new Spread(1, 1, 1)) with { OthersCpu = new Spread(0.9, 0.1, 1), Niceness = -5 }).Page();
+        Assert.DoesNotContain("disturbed", preferred, StringComparison.Ordinal);
+        Assert.Contains("nice -5", preferred, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -68,6 +71,27 @@ public sealed class ExperimentTests
 
         Assert.Single(picture.Descendants(), element => element.Name.LocalName == "polyline");
         Assert.Contains(picture.Descendants(), element => element.Value.Contains("a load: fast over slow", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Curves_and_what_explains_the_findings_are_there()
+    {
+        ExperimentDocument document = Document(new Spread(0.95, 0.9, 1));
+        document = document with
+        {
+            Result = document.Result with
+            {
+                Timeline = null,
+                Notes = "Why: the processor.",
+                Curves = new CurveChart("Curves", "disks", "rate", [new ChartCurve("reads", "#111111", [(1, 1), (2, 1.9), (4, 3.6)])]),
+            },
+        };
+
+        XElement picture = XElement.Parse(document.Picture());
+        Assert.Single(picture.Descendants(), element => element.Name.LocalName == "polyline");
+        Assert.Contains(picture.Descendants(), element => element.Value == "reads");
+        Assert.EndsWith("which is reached.\n\nWhy: the processor.\n", document.Page(), StringComparison.Ordinal);
+        Assert.EndsWith("which is reached.\n", Document(new Spread(0.95, 0.9, 1)).Page(), StringComparison.Ordinal);
     }
 
     [Fact]
