@@ -25,6 +25,7 @@ internal abstract class Experiment
     internal static IReadOnlyList<Experiment> All { get; } =
     [
         new WriteBackCache(), new WriteBackCacheSpread(), new Tiering(), new Columns(),
+        new BlockSizes(),
     ];
 
     /// <summary>As <c>-Name</c> gives it, and as its files are called.</summary>
