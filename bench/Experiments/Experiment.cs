@@ -25,6 +25,7 @@ internal abstract class Experiment
     internal static IReadOnlyList<Experiment> All { get; } =
     [
         new WriteBackCache(), new WriteBackCacheSpread(), new Tiering(), new Columns(),
+        new ParityJournal(),
         new Scaling(),
         new BlockSizes(),
     ];
