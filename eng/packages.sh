@@ -3,12 +3,12 @@
 # else names it with the command. Exit code 0 when nothing is missing at the end; no task depends on it.
 set -u
 
-# command:package pairs; the command tells whether the package is there.
+# command:package pairs; the command, or the library, tells whether the package is there.
 declare -A wanted=(
     [demo]="nbdfuse:libnbd-bin nbdcopy:libnbd-bin nbdkit:nbdkit fusermount3:fuse3 mkfs.ext4:e2fsprogs"
     [test]="nbdfuse:libnbd-bin nbdcopy:libnbd-bin nbdinfo:libnbd-bin nbdkit:nbdkit fusermount3:fuse3
             qemu-io:qemu-utils fio:fio mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs"
-    [bench]="nbdkit:nbdkit qemu-nbd:qemu-utils fio:fio"
+    [bench]="nbdkit:nbdkit qemu-nbd:qemu-utils fio:fio libisal.so.2:libisal2"
 )
 
 # System programs live in directories that a user's path often lacks.
@@ -17,7 +17,10 @@ PATH=$PATH:/usr/sbin:/sbin
 missing() {
     local pair
     for pair in ${wanted[$1]}; do
-        command -v "${pair%%:*}" >/dev/null || echo "${pair#*:}"
+        case $pair in
+            *.so.*) ldconfig -p | grep -qF "${pair%%:*}" || echo "${pair#*:}" ;;
+            *) command -v "${pair%%:*}" >/dev/null || echo "${pair#*:}" ;;
+        esac
     done | sort -u
 }
 

@@ -55,19 +55,15 @@ internal static unsafe class LibC
     internal static extern int Poll(PollEntry* entries, ulong count, int timeoutMs);
 
     /// <summary>Processor time of this thread so far, in seconds.</summary>
-    internal static double ThreadSeconds() => SecondsOf(3);
-
-    /// <summary>Processor time of this process so far, in seconds.</summary>
-    internal static double ProcessSeconds() => SecondsOf(2);
+    internal static double ThreadSeconds()
+    {
+        const int threadProcessorTime = 3;
+        TimeSpec time = default;
+        return GetTime(threadProcessorTime, &time) == 0 ? time.Seconds + (time.Nanoseconds / 1e9) : throw new IOException("clock_gettime failed.");
+    }
 
     /// <summary>Nice value of this process, −20 to 19: programs that it starts have the same.</summary>
     internal static int Niceness() => GetPriority(0, 0);
-
-    private static double SecondsOf(int clock)
-    {
-        TimeSpec time = default;
-        return GetTime(clock, &time) == 0 ? time.Seconds + (time.Nanoseconds / 1e9) : throw new IOException($"clock_gettime({clock}) failed.");
-    }
 
     private struct TimeSpec
     {

@@ -23,11 +23,12 @@ internal static class TableCommand
         arguments.ThrowIfUnused();
         string executable = Path.Combine(root, "bin", "host", "tierspaces");
         PerformanceDocument document = new(MachineFacts.Now(), rounds, seconds, isLong);
-        (string Name, string Title, Func<string> Text)[] sections =
+        (string Name, string Title, Func<string?> Text)[] sections =
         [
             ("tiers", TierMemory.Title, TierMemory.Text),
             ("jobs", ClientsBesideJobs.Title, () => Measure(document, ClientsBesideJobs.Prepare, document.JobsText)),
             ("checksums", ChecksumCost.Title, () => Measure(document, ChecksumCost.Prepare, document.ChecksumText)),
+            ("parity", ParityOverIsaL.Title, () => ParityOverIsaL.Text(isLong ? 31 : 15, MachineFacts.Now())),
         ];
         string[] names = [Peers, .. sections.Select(section => section.Name)];
         if (only.Length > 0 && !names.Contains(only))
@@ -38,9 +39,9 @@ internal static class TableCommand
         bool isHead = only.Length == 0 || only == Peers;
         string former = isHead && !File.Exists(output) ? "" : File.ReadAllText(output);
         string text = !isHead ? former : Compare(document, NewRun(), executable, memory, disk);
-        foreach ((string name, string title, Func<string> measured) in sections)
+        foreach ((string name, string title, Func<string?> measured) in sections)
         {
-            string section = only.Length == 0 || only == name ? measured() : PerformanceDocument.SectionOf(former, title);
+            string section = (only.Length == 0 || only == name ? measured() : null) ?? PerformanceDocument.SectionOf(former, title);
             text = section.Length == 0 ? text : PerformanceDocument.With(text, title, section);
         }
 
