@@ -52,7 +52,8 @@ internal sealed record BarChart(string Title, string ValueLabel, IReadOnlyList<C
         canvas.Text(Left + 4, top + 14, bar.Name);
         canvas.Bar(Math.Min(one, end), top + 20, Math.Max(1, Math.Abs(end - one)), Thickness, color);
         canvas.Line(x(bar.Value.Least), middle, x(bar.Value.Greatest), middle, "#222", 1.5);
-        canvas.Text(Math.Max(Math.Max(one, end), x(bar.Value.Greatest)) + 6, middle + 4, LineChart.Label(Math.Round(bar.Value.Median, 2)));
+        double label = Math.Round(bar.Value.Median, bar.Value.Median < 0.1 ? 3 : 2);
+        canvas.Text(Math.Max(Math.Max(one, end), x(bar.Value.Greatest)) + 6, middle + 4, LineChart.Label(label));
         if (bar.Required is { } needed)
         {
             canvas.Line(x(needed), top + 16, x(needed), top + 24 + Thickness, "#222", 2, dashed: true);
