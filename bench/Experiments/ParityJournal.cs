@@ -71,8 +71,8 @@ internal sealed class ParityJournal : Experiment
 
     private const string Notes = """
         - In simulated time, where the processor costs nothing, the same load gains far more ([performance.md](../performance.md), *Parity*): two SSDs acknowledge 64 KiB in some
-          200 µs. Here each request also goes through two processes that wait for each other, which takes as long again and more, so that with journals the processor is the
-          limit: the ratio is what this machine reaches, and not what the disks allow.
+          200 µs. Here each request also goes through two processes that wait for each other, which takes as long again and more: the rate with journals
+          is bounded by this machine as well, and the ratio differs from run to run with what else it does.
         - Whole stripes go to the three HDDs at once in both pools. 1 MiB at depth 1 is two whole stripes, for which the write cache has nothing to do. What is on the SSDs in these
           loads is the integrity log: checksum entries and dirty regions.
         """;

@@ -62,7 +62,7 @@ internal sealed class Scaling : Experiment
         [
             "For each disk, over the rate of the only one; in brackets the processors that engine and load used, and the share of the time that a disk lost because",
             "these were too slow for it. Where the share lost is more than a few percent, the processor is the limit and not the disks. Writes in sequence fall behind",
-            "sooner than reads: their checksums are computed before they are submitted, so a disk may have nothing to do meanwhile without losing time of its own.",
+            "sooner than reads, without time lost. The cause was not measured; their checksums, which are computed before they are submitted, are a candidate.",
             "",
             $"| Load | {string.Join(" | ", s_disks.Select(disks => NameOf(disks)))} |",
             $"|---|{string.Concat(s_disks.Select(_ => "---|"))}",
