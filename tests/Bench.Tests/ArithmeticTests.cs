@@ -3,6 +3,7 @@ using TierSpaces.Bench.Tables;
 namespace TierSpaces.Bench.Tests;
 
 /// <summary>The arithmetic that is measured is the same on both sides.</summary>
+[Collection(nameof(EngineArmTests))]
 public sealed class ArithmeticTests
 {
     [Fact]

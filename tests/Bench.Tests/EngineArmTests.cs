@@ -4,7 +4,12 @@ using TierSpaces.Bench.Tables;
 
 namespace TierSpaces.Bench.Tests;
 
-/// <summary>Arrangements of experiments that run the engine in this process: where their loads go, and what is required of them.</summary>
+/// <summary>
+/// Arrangements of experiments that run the engine in this process: where their loads go, and what is required of them. They use what processors there
+/// are, so no test that measures a rate runs beside them.
+/// </summary>
+[CollectionDefinition(nameof(EngineArmTests), DisableParallelization = true)]
+[Collection(nameof(EngineArmTests))]
 public sealed class EngineArmTests : IDisposable
 {
     private const long Part = 4 << 20;
