@@ -63,6 +63,15 @@ public sealed record StorageCounterInfo
     /// <summary>Blocks of 4 KiB that were computed from the other columns of their stripe.</summary>
     public ulong RebuiltBlocks { get; init; }
 
+    /// <summary>Size of the integrity log of a virtual disk in bytes, that of all tiers together.</summary>
+    public ulong IntegrityLogSize { get; init; }
+
+    /// <summary>Bytes of the integrity log in use at its last commit. From half of its size on, checksum pages are written back to the disks.</summary>
+    public ulong IntegrityLogUsed { get; init; }
+
+    /// <summary>Most bytes of the integrity log in use at once since the virtual disk was opened.</summary>
+    public ulong IntegrityLogUsedMax { get; init; }
+
     /// <summary>Requests that failed.</summary>
     public ulong Errors { get; init; }
 

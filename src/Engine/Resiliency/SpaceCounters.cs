@@ -15,6 +15,9 @@ public sealed class SpaceCounters
     /// <summary>Slabs and rows that changed their place or owner.</summary>
     public SpaceRowCounters Rows { get; } = new();
 
+    /// <summary>Use of the integrity log.</summary>
+    public SpaceLogCounters Log { get; } = new();
+
     /// <summary>Work of parity.</summary>
     public SpaceParityCounters Parity { get; } = new();
 
@@ -25,6 +28,7 @@ public sealed class SpaceCounters
         Damage.Add(other.Damage);
         Repair.Add(other.Repair);
         Rows.Add(other.Rows);
+        Log.Add(other.Log);
         Parity.Add(other.Parity);
     }
 }

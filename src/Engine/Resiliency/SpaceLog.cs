@@ -96,6 +96,7 @@ internal sealed class SpaceLog(SpaceContext space)
     internal void NoteCommitted()
     {
         _log!.ApplyDurable();
+        space.Counters.Log.Note(Journal.Blocks, Journal.Blocks - Journal.FreeBlocks);
         space.Counters.Io.NoteMetadata(_medium!.BytesWritten - _bytesCounted);
         _bytesCounted = _medium.BytesWritten;
     }

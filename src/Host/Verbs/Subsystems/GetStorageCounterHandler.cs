@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Resiliency.Layouts;
 using TierSpaces.Engine.VirtualDisks;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
@@ -50,8 +51,13 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
             PartialStripeWrites = (ulong)(disk.SpaceCounters?.Parity.PartialWrites ?? 0),
             ParityJournalWrites = (ulong)(disk.SpaceCounters?.Parity.JournalRecords ?? 0),
             RebuiltBlocks = (ulong)(disk.SpaceCounters?.Parity.BlocksRebuilt ?? 0),
+            IntegrityLogSize = BytesOf(disk.SpaceCounters?.Log.Blocks),
+            IntegrityLogUsed = BytesOf(disk.SpaceCounters?.Log.BlocksUsed),
+            IntegrityLogUsedMax = BytesOf(disk.SpaceCounters?.Log.BlocksUsedMax),
         };
     }
+
+    private static ulong BytesOf(long? blocks) => (ulong)(blocks ?? 0) * SpaceShape.BlockSize;
 
     private static StorageCounterInfo Describe(StorageTierStatus tier) => new()
     {
