@@ -88,6 +88,16 @@ internal sealed class Home : IDisposable
         Run("Connect-VirtualDisk", "-FriendlyName", name);
     }
 
+    /// <summary>Verifies a virtual disk: nothing of it is wrong, and it is healthy.</summary>
+    internal void AssertSound(string name)
+    {
+        Run("Repair-VirtualDisk", "-FriendlyName", name);
+        JsonElement job = Objects("Get-StorageJob", "-Name", "Repair").MaxBy(static job => job.GetProperty("StartTime").GetDateTime());
+        Assert.NotEqual(0ul, job.GetProperty("BlocksVerified").GetUInt64());
+        Assert.Equal((0ul, 0ul), (job.GetProperty("BlocksHealed").GetUInt64(), job.GetProperty("BlocksLost").GetUInt64()));
+        Assert.Equal("Healthy", VirtualDisk(name).GetProperty("HealthStatus").GetString());
+    }
+
     internal JsonElement VirtualDisk(string name) => Assert.Single(Objects("Get-VirtualDisk", "-FriendlyName", name));
 
     internal string UriOf(string name) => VirtualDisk(name).GetProperty("NbdUri").GetString()!;

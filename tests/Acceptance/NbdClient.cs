@@ -9,6 +9,7 @@ internal sealed class NbdClient : IDisposable
     internal const ushort Read = 0;
     internal const ushort Write = 1;
     internal const ushort Flush = 3;
+    internal const ushort Trim = 4;
     internal const ushort WriteZeroes = 6;
     internal const ushort ForceUnitAccess = 1;
 
