@@ -131,8 +131,11 @@ internal sealed class ParityJournal : IFlushFollower
     {
         Invariant.That(_covered >= _void && _covered <= _next, "Records become void in their order.");
         _void = _covered;
-        _journal?.Trim(_void < _next ? At(_void).First : _journal.Next);
+        TrimVoid();
     }
+
+    /// <summary>Blocks of void records are not needed any more.</summary>
+    private void TrimVoid() => _journal?.Trim(_void < _next ? At(_void).First : _journal.Next);
 
     private async LaneTask<IoError> Room(int blocks)
     {
@@ -173,6 +176,7 @@ internal sealed class ParityJournal : IFlushFollower
     private async LaneTask<IoError> MarkVoid()
     {
         ulong voidBefore = _void;
+        TrimVoid();   // what an opening has found is void too, and no round of flushes may have followed it
         ParityRecord.WriteVoid(_journal!.Reserve(ParityRecord.VoidSize, out ulong sequence), voidBefore);
         IoError error = await _space.Members.OrNoSpace(_journal.Commit(sequence));
         if (error == IoError.NoSpace && _space.Status.Fault == IoError.None)

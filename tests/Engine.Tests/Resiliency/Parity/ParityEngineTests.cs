@@ -174,6 +174,32 @@ public sealed class ParityEngineTests
         }
     }
 
+    /// <summary>What a journal holds when its space is closed is void after the next opening, and its room is free for records of any size.</summary>
+    [Theory]
+    [MemberData(nameof(Shapes))]
+    public void A_journal_that_was_full_takes_records_after_an_opening(int columns, int parities)
+    {
+        Create(columns, parities);
+        Write(0, _data.Length);
+        Flush();
+        Evict([.. Enumerable.Range(0, parities)]);   // so that whole stripes are recorded too
+        for (int count = 1; count <= 24; count++)
+        {
+            for (int i = 0; i < count; i++)
+            {
+                Write(i * Block, Block);
+            }
+
+            for (int opening = 0; opening < 4; opening++)
+            {
+                Reopen();
+            }
+
+            Write(0, 4 * _shape.DataColumns * Interleave);
+            AssertReads();
+        }
+    }
+
     [Fact]
     public void More_disks_gone_than_parities_is_an_error_and_no_wrong_byte()
     {
