@@ -165,6 +165,7 @@ public class ParityPulledTests
         if (disks.EndsWith('1'))
         {
             home.Run("Set-PhysicalDisk", "-FriendlyName", "1", "-Usage", "Journal");
+            home.Eventually("the journals are on disk 1 again", () => HoldsJournals(home) && IsAtRest(home));
         }
     }
 
@@ -174,6 +175,12 @@ public class ParityPulledTests
 
     private static bool AreGivenUp(Home home, string disks) =>
         home.Objects("Get-PhysicalDisk", "-FriendlyName", $"[{disks}]").All(static disk => disk.GetProperty("Usage").GetString() == "Retired");
+
+    private static bool HoldsJournals(Home home) =>
+        home.Objects("Get-PhysicalDisk", "-FriendlyName", "1").Single().GetProperty("VirtualDiskFootprint").GetUInt64() > 0;
+
+    private static bool IsAtRest(Home home) =>
+        home.Objects("Get-StorageJob").All(static job => job.GetProperty("JobState").GetString() == "Completed");
 
     private static string Words(JsonElement info, string property) =>
         string.Join(", ", info.GetProperty(property).EnumerateArray().Select(static word => word.GetString()));
