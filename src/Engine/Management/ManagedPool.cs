@@ -168,6 +168,9 @@ internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
     /// <summary>Before this, on the lane's clock, no repair is begun without a command.</summary>
     internal long RepairNotBeforeNs { get; set; }
 
+    /// <summary>Disks that its slabs were to leave when it was last found whether a repair is due.</summary>
+    internal (Pool Pool, DiskNumber Disk)[] LookedAtFor { get; set; } = [];
+
     /// <summary>Bytes that its last repair could have made whole and did not.</summary>
     internal long LeftByRepair { get; set; }
 

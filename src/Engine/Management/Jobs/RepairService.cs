@@ -12,6 +12,7 @@ namespace TierSpaces.Engine.Management;
 //  1. A virtual disk has one repair. One that is past its rebuilding begins again when there is something to rebuild.
 //  2. Stale copies that can be made whole are repaired: at once, and after a repair that left some, later each time that one leaves more than half of what
 //     the one before left. A repair that a user has stopped begins again when another disk is back or is to be left.
+//  3. A disk that slabs are to leave is looked at when it first is one, whatever time the next look has.
 
 /// <summary>Repairs virtual disks, on command and by itself.</summary>
 public sealed class RepairService
@@ -74,13 +75,18 @@ public sealed class RepairService
     {
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
-            if (disk.Open.Fault != IoError.None || _core.Lane.NowNs < disk.RepairNotBeforeNs
-                || _runner.RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
+            if (disk.Open.Fault != IoError.None || _runner.RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
             {
                 continue;
             }
 
             (Pool Pool, DiskNumber Disk)[] leaving = [.. LeavingUnder(pool, disk)];
+            if (_core.Lane.NowNs < disk.RepairNotBeforeNs && !leaving.Except(disk.LookedAtFor).Any())
+            {
+                continue;
+            }
+
+            disk.LookedAtFor = leaving;
             SlabMover mover = new(pool, disk.Open);
             bool isDue = (!disk.IsResyncStopped && (disk.Open.BytesToResync > 0 || mover.MisplacedRings().Count > 0))
                 || (leaving.Except(disk.StoppedFor).Any() && leaving.Any(left => mover.CanLeave(left.Pool, left.Disk)));

@@ -86,8 +86,7 @@ internal sealed class ParityScrub(EngineParts parts, ParityStrips strips)
             strips.NoteWrong(line, strip);
             if (isRebuilt)
             {
-                await strips.Heal(line, strip);
-                findings.BlocksHealed++;
+                findings.BlocksHealed += await strips.Heal(line, strip) ? 1 : 0;
             }
             else
             {
@@ -128,8 +127,7 @@ internal sealed class ParityScrub(EngineParts parts, ParityStrips strips)
         }
 
         line.SetHeld(strip);
-        await strips.Heal(line, strip);
-        findings.BlocksHealed++;
+        findings.BlocksHealed += await strips.Heal(line, strip) ? 1 : 0;
         return default;
     }
 }

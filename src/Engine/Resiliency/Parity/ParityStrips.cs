@@ -160,20 +160,24 @@ internal sealed class ParityStrips(EngineParts parts)
         return isGiven;
     }
 
-    /// <summary>Writes a block that matches its entry over a position that gave something else.</summary>
-    internal async LaneTask<Nothing> Heal(ParityStretch lines, int strip)
+    /// <summary>Writes a block that matches its entry over a position that gave something else. Whether it was written: its disk may have left meanwhile.</summary>
+    internal async LaneTask<bool> Heal(ParityStretch lines, int strip)
     {
-        if (IsIn(lines, strip) && lines.IsHeld(strip))
+        if (!IsIn(lines, strip) || !lines.IsHeld(strip))
         {
-            SlabPlace place = lines.Row.Places[lines.ColumnOf(strip)];
-            if (await _members.WriteOrEvict(place.Disk, place.DataOffset + lines.SlabOffset, lines[strip], hasOtherCopy: true) == IoError.None)
-            {
-                _counters.Damage.NoteHealed(lines.Blocks);
-                parts.Space.Host.Report(place.Disk, DiskFinding.Healed, lines.Blocks, place.DataOffset + lines.SlabOffset);
-            }
+            return false;
         }
 
-        return default;
+        SlabPlace place = lines.Row.Places[lines.ColumnOf(strip)];
+        IoError error = await _members.WriteOrEvict(place.Disk, place.DataOffset + lines.SlabOffset, lines[strip], hasOtherCopy: true);
+        if (error == IoError.None)
+        {
+            _counters.Damage.NoteHealed(lines.Blocks);
+            parts.Space.Host.Report(place.Disk, DiskFinding.Healed, lines.Blocks, place.DataOffset + lines.SlabOffset);
+            return true;
+        }
+
+        return false;
     }
 
     /// <summary>Whether the parity in memory is that of the data in memory. The strips are not changed.</summary>

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;
@@ -42,6 +43,28 @@ public sealed class SubsystemHealingTests
         Assert.Equal(isGivenUp, IsWhole(disk));
         Assert.Equal(isGivenUp ? 1 : 0, _world.Jobs.Count(job => job is { Name: "Repair", State: JobState.Completed }));
         Assert.Equal(isGivenUp, _world.Notices.Any(notice => notice.Contains("it is retired, and what it held is rebuilt")));
+    }
+
+    [Fact]
+    public void A_disk_that_is_given_up_while_a_repair_verifies_is_left_at_once()
+    {
+        SubsystemWorld world = new() { Profiles = static _ => LatencyProfile.Find("HDD5400")!, SlabSize = 64 * Mebibyte };
+        world.NewPool([.. Enumerable.Repeat((16L << 30, MediaType.HDD), 4)]);
+        Guid disk = world.NewMirror("d", 512 * Mebibyte);
+        Retire(0);
+        world.Until(() => world.Jobs.Any(static job => job.Status.Contains("erif")));
+        Retire(1);
+        world.Advance(TimeSpan.FromSeconds(3));
+        Assert.Contains(world.Jobs, static job => job.Status.Contains("egenerat"));
+        world.Until(() => world.Run(world.Subsystem.PhysicalDisks.ListAsync()).Count(static one => one.VirtualDiskBytes > 0) == 2);
+        world.Until(() => world.Run(world.Subsystem.PhysicalDisks.ListAsync()).Where(static one => one.Usage == DiskUsage.Retired)
+            .All(static one => one.VirtualDiskBytes == 0));
+
+        void Retire(int copy)
+        {
+            Guid id = world.Run(world.Subsystem.Placements.ExtentsAsync(disk, null)).First(extent => extent.Copy == copy).PhysicalDisk;
+            world.Run(world.Subsystem.PhysicalDisks.SetAsync(id, null, null, null, DiskUsage.Retired));
+        }
     }
 
     [Fact]
