@@ -50,10 +50,10 @@ internal sealed class ParityColumns(PoolState state, FaultDomainPlan domains, bo
             throw new ManagementException(
                 asked is null ? ManagementError.NotEnoughPhysicalDisks : ManagementError.ColumnsRange,
                 $"{Subject}{(asked is null ? "" : $"-NumberOfColumns {asked} of ")}{shape} needs {needed} physical disks{Medium}; {usable.Length} can be used.",
-                $"Add {needed - usable.Length} disks{(usable.Length >= least ? $", or give -NumberOfColumns {least} to {usable.Length}" : "")}.");
+                $"Add {TieredDiskPlan.DisksText(needed - usable.Length)}{(usable.Length >= least ? $", or give -NumberOfColumns {least} to {usable.Length}" : "")}.");
         }
 
-        domains.Require(levels, $"{Subject}{shape}", needed, 1, usable, parities);
+        domains.Require(levels, $"{Subject}Parity", needed, 1, usable, parities);
         int setting = isAutomatic ? 0 : LayoutRequest.SettingOf(state, TierDescription.ParityName).NumberOfColumnsDefault;
         int most = Math.Min(
             usable.Length, setting >= parities + DataColumnsMin ? setting : parities == 1 ? VirtualDiskPlan.AutoColumnsMax : DualColumnsMax);

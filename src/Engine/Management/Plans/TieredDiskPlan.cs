@@ -194,7 +194,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
             throw new ManagementException(
                 part.Columns > 1 ? ManagementError.ColumnsRange : ManagementError.NotEnoughPhysicalDisks,
                 $"Storage tier '{part.Template.FriendlyName}': {part.Layout} with {CopiesText(part.Copies)} and {Math.Max(1, part.Columns)} columns needs {needed} physical disks of medium {part.Medium}; {part.Disks.Length} can be used.",
-                $"Add {needed - part.Disks.Length} such disks, or ask for fewer columns or copies.");
+                $"Add {DisksText(needed - part.Disks.Length)} of that kind, or ask for fewer columns or copies.");
         }
 
         int? columns = part.Columns > 0 ? part.Columns : null;
@@ -209,7 +209,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
             throw new ManagementException(
                 ManagementError.NotEnoughPhysicalDisks,
                 $"Mirror with 3 copies needs {DisksOfThreeWayMirror} physical disks; the tiers can use {disks}.",
-                $"Add {DisksOfThreeWayMirror - disks} disks.");
+                $"Add {DisksText(DisksOfThreeWayMirror - disks)}.");
         }
     }
 
@@ -263,7 +263,7 @@ internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func
         ? $"{template.ResiliencySettingName} that survives {DisksText(template.PhysicalDiskRedundancy)}"
         : $"{template.ResiliencySettingName} with {CopiesText(template.NumberOfDataCopies)}";
 
-    internal static string DisksText(int disks) => disks == 1 ? "1 disk" : $"{disks} disks";
+    internal static string DisksText(long disks) => disks == 1 ? "1 disk" : $"{disks} disks";
 
     private static string CopiesText(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";
 

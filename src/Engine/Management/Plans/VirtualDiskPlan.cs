@@ -252,7 +252,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         uint slabsEach = Math.Max(1, pool.State.Disks.Values.Min(member => member.Description.SlabCount));
         long missing = Math.Max(1, rows - available) * positions;
         long disks = Math.Max(positions, (missing + slabsEach - 1) / slabsEach);
-        return $"Add {disks} disks like the smallest of the pool ({slabsEach * pool.Slabs.DataBytes} bytes of slabs each), or give a smaller size.";
+        return $"Add {TieredDiskPlan.DisksText(disks)} like the smallest of the pool ({slabsEach * pool.Slabs.DataBytes} bytes of slabs each), or give a smaller size.";
     }
 
     private void CheckName()
@@ -302,7 +302,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
             throw new ManagementException(
                 columnsGiven ? ManagementError.ColumnsRange : ManagementError.NotEnoughPhysicalDisks,
                 $"{(columnsGiven ? $"-NumberOfColumns {request.NumberOfColumns} of {layout}" : layout)} with {copies} {(copies == 1 ? "copy" : "copies")} needs {needed} physical disks; {disks} can be used.",
-                columnsGiven ? $"Give at most {Math.Max(1, disks / copies)} columns, or add {needed - disks} disks." : $"Add {needed - disks} disks.");
+                columnsGiven ? $"Give at most {Math.Max(1, disks / copies)} columns, or add {TieredDiskPlan.DisksText(needed - disks)}." : $"Add {TieredDiskPlan.DisksText(needed - disks)}.");
         }
 
         _domains.Require(levels, layout, request.NumberOfColumns, copies, usable);

@@ -187,7 +187,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
                 ManagementError.NotEnoughPhysicalDisks,
                 $"{what}: the write cache of {layout} with {Copies(copies)} needs {copies} disks of usage Journal or flash (SSD, SCM); "
                 + $"storage pool '{pool.State.Pool!.FriendlyName}' has {journals} of usage Journal and {disks.Length - journals} others that are flash.",
-                $"Add {missing} such disks, say what the disks are (Set-PhysicalDisk -MediaType SSD or -Usage Journal), or give -WriteCacheSize 0.");
+                $"Add {TieredDiskPlan.DisksText(missing)} of that kind, say what the disks are (Set-PhysicalDisk -MediaType SSD or -Usage Journal), or give -WriteCacheSize 0.");
         }
 
         int domains = BestCacheDisks(pool, spec).Count();

@@ -160,7 +160,9 @@ internal sealed class ParityStrips(EngineParts parts)
         return isGiven;
     }
 
-    /// <summary>Writes a block that matches its entry over a position that gave something else. Whether it was written: its disk may have left meanwhile.</summary>
+    /// <summary>
+    /// Writes a block that matches its entry over a position that gave something else. Whether it was written: its disk may have left meanwhile.
+    /// </summary>
     internal async LaneTask<bool> Heal(ParityStretch lines, int strip)
     {
         if (!IsIn(lines, strip) || !lines.IsHeld(strip))

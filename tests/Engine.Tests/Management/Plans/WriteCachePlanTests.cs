@@ -81,7 +81,7 @@ public sealed class WriteCachePlanTests
         Assert.Equal(
             "-WriteCacheSize 1048576: the write cache of Mirror with 3 copies needs 3 disks of usage Journal or flash (SSD, SCM); "
             + "storage pool 'p' has 1 of usage Journal and 1 others that are flash.", rejected.Message);
-        Assert.StartsWith("Add 1 such disks", rejected.Action, StringComparison.Ordinal);
+        Assert.StartsWith("Add 1 disk of that kind", rejected.Action, StringComparison.Ordinal);
     }
 
     [Fact]
