@@ -86,12 +86,13 @@ public class ParityLogTests
             Assert.Equal((1ul, 0u), client.NextAnswer());
         }
 
-        foreach (string image in images)
+        foreach (string image in s_isLong ? images : [images[0], images[^1]])
         {
             home.Run("stop");
             File.Move(image, $"{image}.away");
             home.Run("start");
-            Assert.Equal("Warning", home.VirtualDisk("Data").GetProperty("HealthStatus").GetString());
+            JsonElement degraded = home.VirtualDisk("Data");
+            Assert.True(degraded.GetProperty("HealthStatus").GetString() == "Warning", $"Without {image}: {degraded}\n{home.Log()}");
             using (NbdClient client = new(uri))
             {
                 string? wrong = writer.Check(client);

@@ -24,7 +24,8 @@ internal sealed class StripeGathering
     private const int PartsMax = 64;                 // of a stripe
     private const int RecentMax = 16;
     private const long GraceNs = 500_000;            // a client that was answered just now may send the rest
-    private const long LongestWaitNs = 20_000_000;   // of a part
+    private const long LongestWaitNs = 30_000_000;   // of a part
+    private const long LookNs = 5_000_000;           // from one look at the waiting parts to the next
 
     private readonly ILane _lane;
     private readonly IBackingStore _backing;
@@ -237,10 +238,10 @@ internal sealed class StripeGathering
         _isWatching = true;
         while (_waiting > 0)
         {
-            await _lane.Delay(LongestWaitNs / 2);
+            await _lane.Delay(LookNs);
             foreach (Slot slot in _slots)
             {
-                if (slot.IsOpen && _lane.NowNs - slot.OpenedNs >= LongestWaitNs / 2)
+                if (slot.IsOpen && _lane.NowNs - slot.OpenedNs >= LongestWaitNs - LookNs)
                 {
                     LetGo(slot);
                 }
