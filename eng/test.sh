@@ -90,8 +90,8 @@ run_xunit() {
     add "$name" "$ok" "$bad" "$none"
 }
 
-# Whatever does its I/O through the engine runs once on each backend. The engine's tests run in three processes: their simulated worlds keep
-# memory until the process ends. Those of rates in simulated time need no backend: they run once, in a process of their own.
+# Whatever does its I/O through the engine runs once on each backend. The engine's tests run in three processes, since their simulated worlds take
+# some gigabytes. Those of rates in simulated time need no backend: they run once, in a process of their own.
 run_project() {
     local project=$1 name assembly backend
     name=$(basename "$project" .csproj)
