@@ -49,6 +49,10 @@ public interface ILane
     /// </summary>
     LaneTask Offload(Action work);
 
+    /// <summary>Makes a worker for the blocking calls of one owner.</summary>
+    /// <param name="name">Name of the owner, for people.</param>
+    ILaneWorker NewWorker(string name);
+
     /// <summary>Runs <paramref name="work"/> on this lane soon. The only member that other threads may call.</summary>
     void Post(Action work);
 }

@@ -13,8 +13,7 @@ namespace TierSpaces.Engine.Lanes;
 // starts. The thread sleeps nowhere else.
 //
 // Invariants
-//  1. Other threads call only Post, Stop and WakeFromOutside, and the worker of an offloaded item calls PostUnlessStopped; everything else runs
-//     on the lane's thread.
+//  1. Other threads call only Post, Stop and WakeFromOutside, and workers and offloaded items PostUnlessStopped; everything else runs on the lane's thread.
 //  2. One turn runs only what was ready when it began, so that a lane which keeps itself busy still serves its ring.
 //  3. Before sleeping the lane declares that it needs waking and looks at the queues once more. A thread that queues afterwards
 //     finds the declaration and signals. So no post is missed and a busy lane costs its callers no system call.
@@ -144,6 +143,9 @@ public abstract class Lane : ILane, IDisposable
     }
 
     /// <inheritdoc/>
+    public ILaneWorker NewWorker(string name) => new LaneWorker(this, $"{Name} {name}");
+
+    /// <inheritdoc/>
     /// <exception cref="ObjectDisposedException">The lane has stopped.</exception>
     public void Post(Action work)
     {
@@ -250,7 +252,7 @@ public abstract class Lane : ILane, IDisposable
     }
 
     /// <summary>Posts work unless the lane has stopped. Returns false then: no task on the lane waits any more.</summary>
-    private bool PostUnlessStopped(Action work)
+    internal bool PostUnlessStopped(Action work)
     {
         lock (_postGate)
         {

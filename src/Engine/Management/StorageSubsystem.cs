@@ -146,8 +146,8 @@ public sealed class StorageSubsystem
 
     private async LaneTask<Nothing> Start()
     {
-        NoticeDamage(_core.Disks.Load());
-        NoticeDamage(_reliability.Load());
+        NoticeDamage(await _core.Disks.Load());
+        NoticeDamage(await _reliability.Load());
         foreach (RegisteredDisk disk in _core.Disks.All)
         {
             await _diskOpener.Open(disk);
@@ -183,7 +183,7 @@ public sealed class StorageSubsystem
             await pool.Close(isClean);
         }
 
-        _reliability.Save();
+        await _reliability.Save();
         foreach (RegisteredDisk disk in _core.Disks.All)
         {
             await DiskOpener.Close(disk);

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
 
 namespace TierSpaces.Engine.Management;
@@ -8,14 +9,17 @@ internal sealed class SubsystemCore
     internal SubsystemCore(SubsystemOptions options)
     {
         Options = options;
+        State = new StateFolder(options.Lane, options.State);
         Verbs = new VerbQueue(options.Lane);
         Pools = new PoolTable();
-        Disks = new DiskTable(new DiskRegistry(options.State), Pools, options.Notice);
+        Disks = new DiskTable(new DiskRegistry(State), Pools, options.Notice);
     }
 
     internal SubsystemOptions Options { get; }
 
     internal ILane Lane => Options.Lane;
+
+    internal StateFolder State { get; }
 
     internal VerbQueue Verbs { get; }
 

@@ -39,7 +39,7 @@ internal static class PoolCreator
             member.FailsWhenFull = true;   // a full file system refuses the pool
         }
 
-        string problem = await Write(store, members, new Witness(environment.HostState, id));
+        string problem = await Write(store, members, new Witness(environment.State, id));
         if (problem.Length > 0)
         {
             await TakeBack(environment, members);
@@ -170,7 +170,7 @@ internal static class PoolCreator
             ? problem
             : "Writing a superblock failed.";
         problem = problem.Length > 0 ? problem : await ForEach(members, static member => member.WriteLabels());
-        if (problem.Length > 0 || !witness.TryWrite(
+        if (problem.Length > 0 || !await witness.TryWrite(
             new WitnessRecord(store.Id, store.Members.View.Witness, store.Session, store.Members.View) { History = store.Superblocks.History }))
         {
             return problem.Length > 0 ? problem : "The witness file cannot be written to the host's state folder.";

@@ -81,8 +81,8 @@ internal sealed class PoolOpening
 
     private async LaneTask<PoolOpenResult> Open()
     {
-        Witness witness = new(_environment.HostState, _id);
-        (QuorumDecision quorum, string split) = Decide(witness);
+        Witness witness = new(_environment.State, _id);
+        (QuorumDecision quorum, string split) = await Decide(witness);
         if (split.Length > 0)
         {
             return Failure(PoolOperationalStatus.Incomplete, split, null, quorum.View);
@@ -120,14 +120,20 @@ internal sealed class PoolOpening
     }
 
     /// <summary>Quorum of the one history that has it; the disks of other histories are refused. Without such a history: the reason.</summary>
-    private (QuorumDecision Quorum, string Split) Decide(Witness witness)
+    private async LaneTask<(QuorumDecision Quorum, string Split)> Decide(Witness witness)
     {
         VoterReport[] reports = [.. _disks.Values.Select(static disk => ReportOf(disk.Number, disk.Newest!))];
+        Dictionary<Guid, WitnessRecord?> witnesses = [];
+        foreach (Guid named in reports.Select(static report => report.View.Witness).Where(static id => id != Guid.Empty).Distinct())
+        {
+            witnesses[named] = await witness.Read(named);
+        }
+
         (Lineage Line, QuorumDecision Quorum)[] histories =
-            [.. Lineages.Split(reports).Select(line => (line, QuorumRules.Decide(line.Reports, id => witness.Read(id, line.Tip))))];
+            [.. Lineages.Split(reports).Select(line => (line, QuorumRules.Decide(line.Reports, id => WitnessOf(id, line.Tip))))];
         if (histories.Length < 2)
         {
-            return (QuorumRules.Decide(reports, id => witness.Read(id, histories.FirstOrDefault().Line?.Tip ?? MemberHistory.None)), "");
+            return (QuorumRules.Decide(reports, id => WitnessOf(id, histories.FirstOrDefault().Line?.Tip ?? MemberHistory.None)), "");
         }
 
         (Lineage Line, QuorumDecision Quorum)[] whole = Array.FindAll(histories, static history => history.Quorum.HasQuorum);
@@ -144,6 +150,9 @@ internal sealed class PoolOpening
         }
 
         return (whole[0].Quorum, "");
+
+        WitnessRecord? WitnessOf(Guid id, MemberHistory history) =>
+            witnesses[id] is { } record && Lineages.Fit(record.History, history) ? record : null;
     }
 
     private void RefuseOtherHistory(DiskNumber number)
@@ -267,7 +276,7 @@ internal sealed class PoolOpening
         [
             .. voters.Select(disk => disk.WriteSuperblock(disk.Newest! with { Epoch = epoch, Session = store.Session, IsClean = false })),
         ];
-        bool isWitnessed = quorum.Witness is { } record && witness.TryWrite(record with { Session = store.Session });
+        bool isWitnessed = quorum.Witness is { } record && await witness.TryWrite(record with { Session = store.Session });
         HashSet<DiskNumber> promised = [];
         for (int i = 0; i < voters.Length; i++)
         {

@@ -7,10 +7,10 @@ namespace TierSpaces.Engine.Pools;
 
 /// <summary>Environment of a pool.</summary>
 /// <param name="Lane">Every call to the pool is made on this lane, and completes on it.</param>
-/// <param name="HostState">Holds the witness file.</param>
+/// <param name="State">Holds the witness file and the first-write journals.</param>
 /// <param name="NodeId">Identity of this host, kept in session records.</param>
 /// <param name="Deadlines">Deadlines of requests to its disks; null for the defaults.</param>
-public sealed record PoolEnvironment(ILane Lane, IHostState HostState, Guid NodeId, IoDeadlines? Deadlines = null)
+public sealed record PoolEnvironment(ILane Lane, StateFolder State, Guid NodeId, IoDeadlines? Deadlines = null)
 {
     /// <summary>Bytes of the first-write journal of each space with checksums, at least 64 KiB. First writes that exceed half of it wait for a flush.</summary>
     public int FirstWriteJournalBytes { get; init; } = 8 << 20;

@@ -31,7 +31,7 @@ public sealed class PoolWorld : ISimWorld
         Disks = Array.ConvertAll(media, medium => new SimDisk(Lane, medium));
         _watch = new DiskWatch(Lane);
         _members = Array.ConvertAll(Disks, disk => new MeteredDisk(Lane, disk, _watch));
-        Environment = new PoolEnvironment(Lane, state, new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) 
+        Environment = new PoolEnvironment(Lane, new StateFolder(Lane, state), new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) 
         {
             FirstWriteJournalBytes = FirstWriteJournalBytes,
             FindPool = id => Array.Find([Pool, CachePool], pool => pool?.Id == id),

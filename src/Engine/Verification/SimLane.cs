@@ -91,6 +91,9 @@ public sealed class SimLane : ILane
     }
 
     /// <inheritdoc/>
+    public ILaneWorker NewWorker(string name) => new SimLaneWorker(this);
+
+    /// <inheritdoc/>
     public void Post(Action work) => _ready.Add(work);
 
     /// <summary>Runs <paramref name="work"/> after a time.</summary>

@@ -173,11 +173,11 @@ public sealed class OpenVirtualDisk
         {
             if (error == IoError.None)
             {
-                _pool.Environment.HostState.ReleaseMemory(part.JournalName);   // everything is logged: no first-write record is needed any more
+                await _pool.Environment.State.ReleaseMemory(part.JournalName);   // everything is logged: no first-write record is needed any more
             }
             else
             {
-                _pool.Environment.HostState.ReturnMemory(part.JournalName);   // the next opening judges the records
+                _pool.Environment.State.ReturnMemory(part.JournalName);   // the next opening judges the records
             }
         }
 

@@ -59,7 +59,10 @@ internal static class SpaceRecords
         if (result.Succeeded)
         {
             await PoolSpaceHost.Punch(pool, freed);
-            Array.ForEach(unnamed, space => pool.Environment.HostState.ReleaseMemory(VirtualDiskStack.JournalName(pool, space.Description.Id)));
+            foreach (SpaceState space in unnamed)
+            {
+                await pool.Environment.State.ReleaseMemory(VirtualDiskStack.JournalName(pool, space.Description.Id));
+            }
         }
 
         pool.Allocator.LetGo(freed);

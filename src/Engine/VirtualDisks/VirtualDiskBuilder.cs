@@ -97,7 +97,7 @@ public static class VirtualDiskBuilder
         await RemoteRooms.FreeRemote(pool, disk);
         foreach (TierDescription part in disk.Parts)
         {
-            pool.Environment.HostState.ReleaseMemory(VirtualDiskStack.JournalName(pool, part.DataSpace));
+            await pool.Environment.State.ReleaseMemory(VirtualDiskStack.JournalName(pool, part.DataSpace));
         }
 
         return default;

@@ -76,7 +76,7 @@ public static class VirtualDiskStack
             ParityJournalBlocks = parityBlocks,
             HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
             FirstWriteJournal = shape.Checksums
-                ? pool.Environment.HostState.MapMemory(JournalName(pool, part.DataSpace), pool.Environment.FirstWriteJournalBytes) : null,
+                ? await pool.Environment.State.MapMemory(JournalName(pool, part.DataSpace), pool.Environment.FirstWriteJournalBytes) : null,
         };
         host.Space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
         return new OpenPart(part.Number, host.Space, host, JournalName(pool, part.DataSpace));

@@ -29,5 +29,7 @@ internal sealed class LateLane(SimLane inner, long lateNs) : ILane
 
     public LaneTask Offload(Action work) => inner.Offload(work);
 
+    public ILaneWorker NewWorker(string name) => inner.NewWorker(name);
+
     public void Post(Action work) => inner.Post(work);
 }

@@ -22,7 +22,7 @@ internal sealed class PoolWorld
         Media = media;
         Host = host;
         Disks = [.. media.Select(medium => new SimDisk(lane, medium))];
-        Environment = new PoolEnvironment(lane, host, new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
+        Environment = new PoolEnvironment(lane, new StateFolder(lane, host), new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
     }
 
     internal SimLane Lane { get; }

@@ -117,7 +117,7 @@ public sealed class VirtualDiskAllocationTests : IDisposable
     {
         IDisk[] disks = [.. images.Select(image => new MeteredDisk(lane, new DiskFactory().Open(lane, image.Uri, new DiskOverrides())))];
         Pool pool = await Pool.Create(
-            new PoolEnvironment(lane, state, lane.NewGuid()),
+            new PoolEnvironment(lane, new StateFolder(lane, state), lane.NewGuid()),
             new NewPoolSpec { FriendlyName = "p" }, [.. disks.Select((disk, i) => Member(disk, i, isJournal: i >= DataDisks(copies)))]);
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new VirtualDiskDescription
         {

@@ -61,7 +61,7 @@ internal static class ImageTargets
         SimLane lane = new(1);
         try
         {
-            return lane.Run(Use(new PoolEnvironment(lane, state, Samples.Id), disks));
+            return lane.Run(Use(new PoolEnvironment(lane, new StateFolder(lane, state), Samples.Id), disks));
         }
         finally
         {

@@ -3,6 +3,7 @@ using System.Text.Json.Serialization;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
@@ -101,7 +102,7 @@ public sealed class RegisteredDisk
 }
 
 /// <summary>The list of registered disks in the host's state: a convenience for finding members again, never truth about a pool.</summary>
-internal sealed class DiskRegistry(IHostState state)
+internal sealed class DiskRegistry(StateFolder state)
 {
     private const string FileName = "disks.json";
 
@@ -113,9 +114,9 @@ internal sealed class DiskRegistry(IHostState state)
     /// Reads the list. Of one that cannot be read, in whole or in part, that is left out and named in what is returned: those disks are
     /// registered again by hand.
     /// </summary>
-    internal string Load()
+    internal async LaneTask<string> Load()
     {
-        byte[]? content = state.ReadFile(FileName);
+        byte[]? content = await state.ReadFile(FileName);
         try
         {
             List<RegisteredDisk> read = content is null ? [] : JsonSerializer.Deserialize(content, RegistryJson.Default.ListRegisteredDisk) ?? [];
@@ -146,7 +147,9 @@ internal sealed class DiskRegistry(IHostState state)
         return true;
     }
 
-    internal void Save() => state.WriteFile(FileName, JsonSerializer.SerializeToUtf8Bytes(Disks, RegistryJson.Default.ListRegisteredDisk));
+    /// <summary>Writes the list as it is now. Of two calls the later one decides what the file holds.</summary>
+    /// <exception cref="IOException">It could not be made durable, or not in time.</exception>
+    internal LaneTask<Nothing> Save() => state.WriteFile(FileName, JsonSerializer.SerializeToUtf8Bytes(Disks, RegistryJson.Default.ListRegisteredDisk));
 }
 
 [JsonSourceGenerationOptions(WriteIndented = true, PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase)]

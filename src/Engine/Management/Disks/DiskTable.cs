@@ -23,16 +23,16 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
     internal bool HasHeldDisks => registry.Disks.Exists(static disk => disk.IsStillHeld);
 
     /// <summary>Reads the list. Returns a message about what could not be read, or nothing.</summary>
-    internal string Load() => registry.Load();
+    internal LaneTask<string> Load() => registry.Load();
 
     /// <summary>Lists a disk that was opened for it.</summary>
     /// <exception cref="ManagementException">The list cannot be written; the disk is not listed.</exception>
-    internal void Add(RegisteredDisk disk, string path)
+    internal async LaneTask<Nothing> Add(RegisteredDisk disk, string path)
     {
         registry.Disks.Add(disk);
         try
         {
-            registry.Save();
+            return await registry.Save();
         }
         catch (IOException full)
         {
@@ -43,13 +43,13 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
 
     /// <summary>Takes a disk off the list; it is still open.</summary>
     /// <exception cref="ManagementException">The list cannot be written; the disk is listed as before.</exception>
-    internal void Remove(RegisteredDisk disk)
+    internal async LaneTask<Nothing> Remove(RegisteredDisk disk)
     {
         int place = registry.Disks.IndexOf(disk);
         registry.Disks.RemoveAt(place);
         try
         {
-            registry.Save();
+            return await registry.Save();
         }
         catch (IOException full)
         {
@@ -60,7 +60,7 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
 
     /// <summary>Changes what the user says of a disk that is not a member; null: as before.</summary>
     /// <exception cref="ManagementException">The list cannot be written; nothing was changed.</exception>
-    internal void Set(RegisteredDisk disk, string? name, string? description, MediaType? mediaType, PlaceChange place)
+    internal async LaneTask<Nothing> Set(RegisteredDisk disk, string? name, string? description, MediaType? mediaType, PlaceChange place)
     {
         (string, string, DiskOverrides, DiskPlace) before = (disk.FriendlyName, disk.Description, disk.Overrides, disk.Place);
         disk.FriendlyName = name ?? disk.FriendlyName;
@@ -69,7 +69,7 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
         disk.Place = place == new PlaceChange() ? disk.Place : disk.KnownPlace.With(place);
         try
         {
-            registry.Save();
+            return await registry.Save();
         }
         catch (IOException full)
         {
@@ -91,14 +91,7 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
         if (disk.LastMember != member)
         {
             disk.LastMember = member;
-            try
-            {
-                registry.Save();
-            }
-            catch (IOException full)
-            {
-                notice($"The list of registered disks cannot be kept: {full.Message}");
-            }
+            Keep().Forget();
         }
     }
 
@@ -136,6 +129,18 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
     internal long NextLookNs(ManagedPool managed, DiskNumber number) => Math.Max(
         managed.Absences.GetValueOrDefault(number)?.NotBeforeNs ?? 0,
         registry.Disks.Find(disk => managed.MemberFor(disk)?.Number == number)?.NextLookNs ?? 0);
+
+    private async LaneTask Keep()
+    {
+        try
+        {
+            await registry.Save();
+        }
+        catch (IOException full)
+        {
+            notice($"The list of registered disks cannot be kept: {full.Message}");
+        }
+    }
 
     private DiskDescription? Member(RegisteredDisk disk) => pools.All.Select(pool => pool.MemberFor(disk)).FirstOrDefault(static member => member is not null);
 

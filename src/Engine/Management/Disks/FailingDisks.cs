@@ -77,7 +77,7 @@ internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliab
         if (watch.WhyFailing(core.Lane.NowNs) is { Length: > 0 } why && !reliability.Of(id).IsPastThreshold)
         {
             reliability.SetPastThreshold(id, true);
-            reliability.Save();
+            reliability.Save().Forget();
             core.Notice($"Physical disk {disk.FriendlyName} is expected to fail: {why}.");
         }
     }

@@ -114,7 +114,7 @@ public sealed class PhysicalDiskService
     public Task<bool> UnregisterAsync(Guid id) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
         RegisteredDisk disk = _diskChecks.TakeUnpooled(id);
-        _core.Disks.Remove(disk);
+        await _core.Disks.Remove(disk);
         await DiskOpener.Close(disk);
         return true;
     });
@@ -130,7 +130,7 @@ public sealed class PhysicalDiskService
             if (_diskChecks.TakeChangeable(id, name, usage, place) is not var (managed, member))
             {
                 RegisteredDisk disk = _core.Disks.Take(id);
-                _core.Disks.Set(disk, name, description, mediaType, place ?? new PlaceChange());
+                await _core.Disks.Set(disk, name, description, mediaType, place ?? new PlaceChange());
                 return _diskStatuses.Of(disk);
             }
 
@@ -203,7 +203,7 @@ public sealed class PhysicalDiskService
         await _diskOpener.Open(disk, mustOpen: true);
         try
         {
-            _core.Disks.Add(disk, spec.Path);
+            await _core.Disks.Add(disk, spec.Path);
         }
         catch (ManagementException)
         {

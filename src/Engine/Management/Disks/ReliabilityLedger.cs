@@ -46,7 +46,7 @@ public sealed record DiskReliability
 /// Reliability counters per disk, kept in the host's state folder: history of this machine, never truth about a pool. A counter is the value in
 /// the file plus the count of the open device since then; a reopened device goes on from there.
 /// </summary>
-internal sealed class ReliabilityLedger(IHostState state)
+internal sealed class ReliabilityLedger(StateFolder state)
 {
     private const string FileName = "reliability";
 
@@ -54,9 +54,9 @@ internal sealed class ReliabilityLedger(IHostState state)
     private byte[] _saved = [];
 
     /// <summary>Reads the file; a damaged one counts as none. Returns what is wrong with it, or nothing.</summary>
-    internal string Load()
+    internal async LaneTask<string> Load()
     {
-        if (state.ReadFile(FileName) is not { } content)
+        if (await state.ReadFile(FileName) is not { } content)
         {
             return "";
         }
@@ -83,20 +83,22 @@ internal sealed class ReliabilityLedger(IHostState state)
     }
 
     /// <summary>Writes the file when something has changed.</summary>
-    internal void Save()
+    /// <exception cref="IOException">It could not be made durable, or not in time.</exception>
+    internal async LaneTask<Nothing> Save()
     {
         byte[] json = JsonSerializer.SerializeToUtf8Bytes(
             _disks.ToDictionary(disk => disk.Key, disk => disk.Value.Total), ReliabilityJson.Default.DictionaryGuidDiskReliability);
         if (json.AsSpan().SequenceEqual(_saved))
         {
-            return;
+            return default;
         }
 
         byte[] content = new byte[json.Length + 4];
         json.CopyTo(content, 4);
         BinaryPrimitives.WriteUInt32LittleEndian(content, Crc32c.Compute(json));
-        state.WriteFile(FileName, content);
+        await state.WriteFile(FileName, content);
         _saved = json;
+        return default;
     }
 
     /// <summary>From now on these counters are the disk's.</summary>

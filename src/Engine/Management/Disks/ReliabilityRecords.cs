@@ -11,10 +11,10 @@ namespace TierSpaces.Engine.Management;
 /// <summary>The reliability counters of the disks of open pools: gathers them from devices and spaces, and saves them.</summary>
 internal sealed class ReliabilityRecords(SubsystemCore core)
 {
-    private readonly ReliabilityLedger _ledger = new(core.Options.State);
+    private readonly ReliabilityLedger _ledger = new(core.State);
 
     /// <summary>Reads the counters that were saved. Returns a message about what could not be read, or nothing.</summary>
-    internal string Load() => _ledger.Load();
+    internal LaneTask<string> Load() => _ledger.Load();
 
     /// <summary>The counters of a disk, as they were last gathered.</summary>
     internal DiskReliability Of(Guid disk) => _ledger.Of(disk);
@@ -69,15 +69,16 @@ internal sealed class ReliabilityRecords(SubsystemCore core)
     }
 
     /// <summary>Saves the counters; a failure is reported.</summary>
-    internal void Save()
+    internal async LaneTask<Nothing> Save()
     {
         try
         {
-            _ledger.Save();
+            return await _ledger.Save();
         }
         catch (IOException full)
         {
             core.Notice($"The reliability counters cannot be kept: {full.Message}");
+            return default;
         }
     }
 }

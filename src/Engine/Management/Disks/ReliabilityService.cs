@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
@@ -24,13 +25,13 @@ public sealed class ReliabilityService
 
     /// <summary>Lets the reliability counters of a physical disk begin at zero.</summary>
     /// <exception cref="ManagementException">There is no such disk.</exception>
-    public Task<DiskReliability> ResetAsync(Guid disk) => _core.Verbs.Look(() =>
+    public Task<DiskReliability> ResetAsync(Guid disk) => _core.Verbs.Change(async LaneTask<DiskReliability> () =>
     {
         RequireDisk(disk);
         _reliability.Gather();
         _reliability.Reset(disk);
         _failing.Forget(disk);
-        _reliability.Save();
+        await _reliability.Save();
         return _reliability.Of(disk);
     });
 

@@ -17,7 +17,7 @@ internal sealed class ScheduleLoop(SubsystemCore core, ReliabilityRecords reliab
             if (!core.Verbs.IsStopped)
             {
                 reliability.Gather();
-                reliability.Save();
+                await reliability.Save();
             }
 
             foreach (ManagedPool managed in core.Pools.All.ToArray())

@@ -27,7 +27,7 @@ public sealed class PoolFormat : IOfflineFormat
             return found with { Reason = pools.Length == 0 ? "none of these disks is a member of a pool" : "these disks are of several pools" };
         }
 
-        PoolOpenResult result = await Pool.Open(new PoolEnvironment(lane, new ScratchHostState(), lane.NewGuid()), pools[0], members);
+        PoolOpenResult result = await Pool.Open(new PoolEnvironment(lane, new StateFolder(lane, new ScratchHostState()), lane.NewGuid()), pools[0], members);
         return result.Pool is { } pool ? Describe(found, pool.State, pool)
             : result.LastKnownState?.Pool is not null ? Describe(found, result.LastKnownState, null) with { Reason = result.Reason }
             : found with { Reason = result.Reason };

@@ -11,20 +11,20 @@ internal sealed class OpenedMarks(SubsystemCore core)
     /// Returns whether a pool is open for the first time since the machine started, and marks it as opened. If the mark cannot be read or saved, the result is
     /// false: virtual disks that were attached by hand stay attached.
     /// </summary>
-    internal bool IsFirstSinceBoot(PoolId pool)
+    internal async LaneTask<bool> IsFirstSinceBoot(PoolId pool)
     {
         if (!_opened.Add(pool))
         {
             return false;
         }
 
-        byte[] boot = core.Options.State.BootId.ToByteArray();
+        byte[] boot = core.State.BootId.ToByteArray();
         try
         {
-            bool isFirst = core.Options.State.ReadFile(FileOf(pool)) is not { } mark || !mark.AsSpan().SequenceEqual(boot);
+            bool isFirst = await core.State.ReadFile(FileOf(pool)) is not { } mark || !mark.AsSpan().SequenceEqual(boot);
             if (isFirst)
             {
-                core.Options.State.WriteFile(FileOf(pool), boot);
+                await core.State.WriteFile(FileOf(pool), boot);
             }
 
             return isFirst;
@@ -37,17 +37,19 @@ internal sealed class OpenedMarks(SubsystemCore core)
     }
 
     /// <summary>Forgets the mark of a pool that was removed.</summary>
-    internal void Forget(PoolId pool)
+    internal async LaneTask<Nothing> Forget(PoolId pool)
     {
         _opened.Remove(pool);
         try
         {
-            core.Options.State.DeleteFile(FileOf(pool));
+            await core.State.DeleteFile(FileOf(pool));
         }
         catch (IOException stays)
         {
             core.Notice($"A file of the removed storage pool stays in the host's state: {stays.Message}");
         }
+
+        return default;
     }
 
     private static string FileOf(PoolId pool) => $"opened-{pool.Value:N}";

@@ -119,7 +119,7 @@ internal sealed class PoolOpener(
     }
 
     /// <summary>Returns the environment of this host for a pool.</summary>
-    internal PoolEnvironment Environment() => new(core.Lane, core.Options.State, core.Options.NodeId, core.Options.Deadlines)
+    internal PoolEnvironment Environment() => new(core.Lane, core.State, core.Options.NodeId, core.Options.Deadlines)
     {
         FindPool = core.Pools.FindOpen,
         NameOfPool = core.Pools.NameOf,

@@ -21,7 +21,7 @@ internal sealed class PoolRemoval(SubsystemCore core, DiskOpener diskOpener, Poo
         await managed.CloseForRemoval();
         await EraseMembers(managed);
         core.Pools.Remove(managed.Id);
-        marks.Forget(managed.Id);
+        await marks.Forget(managed.Id);
         return true;
     }
 

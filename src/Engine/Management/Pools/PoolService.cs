@@ -50,8 +50,8 @@ public sealed class PoolService
         await _opener.GiveToPool(members);
         ManagedPool managed = _core.Pools.GetOrAdd(pool.Id);
         managed.SetOpen(pool);
-        _marks.IsFirstSinceBoot(pool.Id);
         _opener.Watch(pool);
+        await _marks.IsFirstSinceBoot(pool.Id);
         _core.Notice($"Storage pool {settings.FriendlyName} was made of {members.Count} disks.");
         return PoolStatuses.Of(managed);
     });

@@ -19,7 +19,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     internal async LaneTask<Nothing> OpenAll(ManagedPool managed)
     {
         Pool pool = managed.Pool!;
-        bool isFirst = marks.IsFirstSinceBoot(managed.Id);
+        bool isFirst = await marks.IsFirstSinceBoot(managed.Id);
         foreach (VirtualDiskDescription known in pool.State.VirtualDisks.Values)
         {
             if (known.IsBeingCreated)

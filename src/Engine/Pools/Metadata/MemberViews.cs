@@ -26,7 +26,7 @@ namespace TierSpaces.Engine.Pools;
 internal sealed class MemberViews(
     PoolEnvironment environment, PoolId id, ulong session, StoreEnd end, PresentMembers members, CommittedState committed, SuperblockWriter superblocks)
 {
-    private readonly Witness _witness = new(environment.HostState, id);
+    private readonly Witness _witness = new(environment.State, id);
     private readonly LeaverRecords _leavers = new(session, members, committed, superblocks);
     private readonly List<(DiskNumber Disk, LaneCompletion<CommitResult> Done)> _evictions = [];
 
@@ -102,7 +102,7 @@ internal sealed class MemberViews(
     internal async LaneTask<bool> RepeatView(IReadOnlyCollection<MemberDisk> voters)
     {
         PoolView again = View with { Rank = new ViewRank(session, superblocks.NextEpoch(voters)) };
-        bool isWitnessed = again.Witness != Guid.Empty && TryWriteWitness(again);
+        bool isWitnessed = again.Witness != Guid.Empty && await TryWriteWitness(again);
         HashSet<DiskNumber> held = await superblocks.WriteSuperblocks(again, voters, clean: false);
         bool isCarried = again.Votes.IsMajority(held.Contains, isWitnessed)
             && again.Prior?.IsMajority(held.Contains, isWitnessed && again.Prior.Witness == again.Witness) != false;
@@ -167,13 +167,13 @@ internal sealed class MemberViews(
         others.AddRange(members.All.Values.Where(member => plan.Leavers.Contains(member.Number) && !members.IsFailed(member.Number)));
         bool isNewWitness = next.Witness != View.Witness;
         bool witnessFirst = joiners.Count == 0 && !isNewWitness;
-        if (witnessFirst && !TryWriteWitness(next))
+        if (witnessFirst && !await TryWriteWitness(next))
         {
             return false;
         }
 
         await superblocks.WriteSuperblocks(next, others, clean: false);
-        if (!witnessFirst && !isNewWitness && !TryWriteWitness(next))
+        if (!witnessFirst && !isNewWitness && !await TryWriteWitness(next))
         {
             return false;
         }
@@ -183,11 +183,11 @@ internal sealed class MemberViews(
             await superblocks.WriteSuperblocks(next, joiners, clean: false);
         }
 
-        return !isNewWitness || TryWriteWitness(next);
+        return !isNewWitness || await TryWriteWitness(next);
     }
 
-    private bool TryWriteWitness(PoolView view) =>
-        view.Witness == Guid.Empty || _witness.TryWrite(new WitnessRecord(id, view.Witness, session, view) { History = superblocks.History });
+    private LaneTask<bool> TryWriteWitness(PoolView view) => view.Witness == Guid.Empty ? LaneTask.FromResult(true)
+        : _witness.TryWrite(new WitnessRecord(id, view.Witness, session, view) { History = superblocks.History });
 
     private void Adopt(PoolView next, ViewPlan plan)
     {

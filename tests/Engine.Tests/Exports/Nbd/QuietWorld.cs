@@ -34,6 +34,8 @@ internal sealed class QuietLane : ILane
 
     public LaneTask Offload(Action work) => throw new NotSupportedException();
 
+    public ILaneWorker NewWorker(string name) => throw new NotSupportedException();
+
     public void Post(Action work) => throw new NotSupportedException();
 
     public void Run()

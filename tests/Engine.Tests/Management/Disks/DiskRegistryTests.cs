@@ -1,5 +1,7 @@
 using System.Text;
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.Management;
@@ -18,10 +20,11 @@ public sealed class DiskRegistryTests
     [InlineData("""{"id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","deviceId":2147483647,"uri":"file:/b","friendlyName":"d"}""")]
     public void An_entry_that_names_no_disk_is_left_out(string entry)
     {
+        SimLane lane = new(1);
         SimHostState state = new();
         state.WriteFile("disks.json", Encoding.UTF8.GetBytes($"[{entry},{Good}]"));
-        DiskRegistry registry = new(state);
-        Assert.Equal("1 of 2 entries in the list of registered disks name no disk; register those disks again.", registry.Load());
+        DiskRegistry registry = new(new StateFolder(lane, state));
+        Assert.Equal("1 of 2 entries in the list of registered disks name no disk; register those disks again.", lane.Run(registry.Load()));
         RegisteredDisk disk = Assert.Single(registry.Disks);
         Assert.Equal(("file:/a", "", "", 4), (disk.Uri, disk.Description, disk.LatencyProfile, registry.NextDeviceId));
         Assert.NotNull(disk.Overrides);
@@ -30,10 +33,11 @@ public sealed class DiskRegistryTests
     [Fact]
     public void A_list_that_is_none_is_empty()
     {
+        SimLane lane = new(1);
         SimHostState state = new();
         state.WriteFile("disks.json", [1, 2, 3]);
-        DiskRegistry registry = new(state);
-        Assert.Contains("register them again", registry.Load());
+        DiskRegistry registry = new(new StateFolder(lane, state));
+        Assert.Contains("register them again", lane.Run(registry.Load()));
         Assert.Empty(registry.Disks);
     }
 }

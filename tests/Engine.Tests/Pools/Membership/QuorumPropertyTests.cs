@@ -163,7 +163,7 @@ public sealed class QuorumPropertyTests
             Log($"deal A: {hands[0]} B: {hands[1]}");
         }
 
-        private static PoolEnvironment Environment(Site site) => new(site.Lane!, site.Host, default);
+        private static PoolEnvironment Environment(Site site) => new(site.Lane!, new StateFolder(site.Lane!, site.Host), default);
 
         /// <summary>One thing happens; true when it is a membership event.</summary>
         private bool Step()
