@@ -84,21 +84,17 @@ internal sealed class NewRows
     /// <summary>Rows of data of a part.</summary>
     internal bool TryReserveData(Pool pool, VirtualDiskDescription disk, int index, int count, out string reason)
     {
-        reason = "";
         TierDescription part = disk.Parts[index];
-        AllocationPreferences preferences = AllocationPreferences.For(disk, part);
-        for (int row = 0; row < count; row++)
+        List<SlabRef[]> rows = [];
+        bool fits = pool.Allocator.TryReserveRows(
+            part.NumberOfColumns, part.NumberOfDataCopies, count, AllocationPreferences.For(disk, part), rows, out reason);
+        foreach (SlabRef[] slabs in rows)
         {
-            if (!pool.Allocator.TryReserveRow(part.NumberOfColumns, part.NumberOfDataCopies, preferences, out SlabRef[] slabs, out reason))
-            {
-                return false;
-            }
-
             _reserved.AddRange(slabs);
             Part(index).Data.Add(new RowMapping(slabs, isInitialized: false));
         }
 
-        return true;
+        return fits;
     }
 
     /// <summary>The rows of a part.</summary>

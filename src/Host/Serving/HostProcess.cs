@@ -99,6 +99,7 @@ internal static class HostProcess
     private static void EndProcess(InvariantException broken)
     {
         HostLog.Write($"{broken.Message} The host ends; the next one recovers from the disks.");
+        HostLog.Flush(HostLog.ExitPatience);
         Environment.FailFast(broken.Message);
     }
 

@@ -1,3 +1,4 @@
+using System.Numerics;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
@@ -14,6 +15,9 @@ namespace TierSpaces.Engine.Pools;
 // has room for the whole of it; the longest one is as long as the n-th largest number of free slabs of the widest choice. Above the level of the disk each
 // copy is in another fault domain, of which only the disk with most free slabs counts.
 //
+// Reserving takes steps in proportion to the slabs that are reserved, whatever the size of the disks: many rows that look at disks alone take them from a
+// queue by free slabs, and the search on a disk goes on where the last one ended.
+//
 // Invariants
 //  1. A slab is given out once until it is released or the state says that it is in use. A held slab is never given out, whatever the state says.
 //  2. Disks that are missing or retired give slabs to degraded rows only (DegradedRow), hot spares only to what is rebuilt; ManualSelect disks only when named;
@@ -27,12 +31,17 @@ public sealed class SlabAllocator
     private readonly Func<DiskNumber, bool> _isPresent;
     private readonly Dictionary<DiskNumber, SlabSet> _reserved = [];
     private readonly Dictionary<DiskNumber, Dictionary<uint, int>> _held = [];   // how often
+    private readonly Dictionary<DiskNumber, (DiskState State, int Count)> _heldFree = [];   // held slabs that are neither in use nor reserved, in that state
+    private readonly Dictionary<DiskNumber, (uint Frees, uint Word)> _searched = [];   // no slab below that word is free, while the disk has freed as many
 
     internal SlabAllocator(Func<PoolState> state, Func<DiskNumber, bool> isPresent)
     {
         _state = state;
         _isPresent = isPresent;
     }
+
+    /// <summary>Words of slabs that searches have looked at, and disks that rows have been given.</summary>
+    internal long Steps { get; private set; }
 
     /// <summary>
     /// Reserves the slabs of one row, position = column × <paramref name="copies"/> + copy, or says why there are none. The
@@ -60,6 +69,37 @@ public sealed class SlabAllocator
 
         row = [];
         return false;
+    }
+
+    /// <summary>
+    /// Reserves rows of data, each as <see cref="TryReserveRow"/> would, one after another. False where there are fewer; those stay reserved.
+    /// </summary>
+    /// <param name="columns">Columns of a row, at least 1.</param>
+    /// <param name="copies">Copies of each column, at least 1.</param>
+    /// <param name="count">Number of rows.</param>
+    /// <param name="preferences">Disks that may be used.</param>
+    /// <param name="rows">Gets the rows.</param>
+    /// <param name="reason">Reason why there are no more.</param>
+    internal bool TryReserveRows(int columns, int copies, int count, AllocationPreferences preferences, List<SlabRef[]> rows, out string reason)
+    {
+        RowRule rule = new(columns, copies, preferences);
+        reason = "";
+        if (rule.IsByDisk && preferences.Purpose == AllocationPurpose.Data)
+        {
+            count -= ReserveByDisk(rule, count, preferences, rows);
+        }
+
+        for (; count > 0; count--)
+        {
+            if (!TryReserveRow(columns, copies, preferences, out SlabRef[] row, out reason))
+            {
+                return false;
+            }
+
+            rows.Add(row);
+        }
+
+        return true;
     }
 
     /// <summary>
@@ -119,6 +159,7 @@ public sealed class SlabAllocator
             }
 
             held[slab.Slab] = held.GetValueOrDefault(slab.Slab) + 1;
+            _heldFree.Remove(slab.Disk);
         }
     }
 
@@ -135,6 +176,7 @@ public sealed class SlabAllocator
             }
             else
             {
+                NoteFree(slab);
                 _held[slab.Disk].Remove(slab.Slab);
             }
         }
@@ -148,6 +190,7 @@ public sealed class SlabAllocator
             if (_reserved.TryGetValue(slab.Disk, out SlabSet? reserved))
             {
                 reserved.Remove(slab.Slab);
+                NoteFree(slab);
             }
         }
     }
@@ -238,9 +281,60 @@ public sealed class SlabAllocator
 
     private long FreeOn(DiskState disk)
     {
-        SlabSet? reserved = _reserved.GetValueOrDefault(disk.Description.Number);
-        int held = _held.GetValueOrDefault(disk.Description.Number)?.Keys.Count(slab => !disk.IsUsed(slab) && reserved?.Contains(slab) != true) ?? 0;
-        return disk.FreeSlabs - (reserved?.Count ?? 0) - held;
+        DiskNumber number = disk.Description.Number;
+        SlabSet? reserved = _reserved.GetValueOrDefault(number);
+        if (!_heldFree.TryGetValue(number, out (DiskState State, int Count) held) || held.State != disk)
+        {
+            int count = _held.GetValueOrDefault(number)?.Keys.Count(slab => !disk.IsUsed(slab) && reserved?.Contains(slab) != true) ?? 0;
+            _heldFree[number] = held = (disk, count);
+        }
+
+        return disk.FreeSlabs - (reserved?.Count ?? 0) - held.Count;
+    }
+
+    /// <summary>
+    /// Reserves rows from the disks with most free slabs, as <see cref="RowRule.Choose"/> orders them where no domain matters. Returns their number.
+    /// </summary>
+    private int ReserveByDisk(RowRule rule, int count, AllocationPreferences preferences, List<SlabRef[]> rows)
+    {
+        PriorityQueue<(DiskState Disk, long Free), (long, DiskNumber)> disks = new();
+        foreach ((DiskState disk, long free) in FreeDisks(preferences, Choices(preferences).Single()).Where(static disk => disk.Free > 0))
+        {
+            disks.Enqueue((disk, free), (-free, disk.Description.Number));
+        }
+
+        (DiskState Disk, long Free)[] chosen = new (DiskState Disk, long Free)[rule.Positions];
+        int reserved = 0;
+        for (; reserved < count && disks.Count >= rule.Positions; reserved++)
+        {
+            for (int position = 0; position < chosen.Length; position++)
+            {
+                chosen[position] = disks.Dequeue();
+            }
+
+            rows.Add(Array.ConvertAll(chosen, disk => ReserveOn(disk.Disk, 1)[0]));
+            Steps += chosen.Length;
+            foreach ((DiskState disk, long free) in chosen.Where(static disk => disk.Free > 1))
+            {
+                disks.Enqueue((disk, free - 1), (1 - free, disk.Description.Number));
+            }
+        }
+
+        return reserved;
+    }
+
+    /// <summary>A slab may be free from now on.</summary>
+    private void NoteFree(SlabRef slab)
+    {
+        if (_held.GetValueOrDefault(slab.Disk)?.ContainsKey(slab.Slab) == true)
+        {
+            _heldFree.Remove(slab.Disk);
+        }
+
+        if (_searched.TryGetValue(slab.Disk, out (uint Frees, uint Word) searched) && slab.Slab / 64 < searched.Word)
+        {
+            _searched[slab.Disk] = searched with { Word = slab.Slab / 64 };
+        }
     }
 
     private SlabRef[] ReserveOn(DiskState disk, int count)
@@ -254,18 +348,28 @@ public sealed class SlabAllocator
         }
 
         Dictionary<uint, int>? held = _held.GetValueOrDefault(number);
-        for (uint slab = 0; found < count && slab < disk.Description.SlabCount; slab++)
+        (uint Frees, uint Word) searched = _searched.GetValueOrDefault(number);
+        uint word = searched.Frees == disk.Frees ? searched.Word : 0;
+        for (; word * 64 < disk.Description.SlabCount; word++)
         {
-            if (slab % 64 == 0 && (disk.UsedWord(slab / 64) | reserved.Word(slab / 64)) == ulong.MaxValue)
+            Steps++;
+            ulong free = ~(disk.UsedWord(word) | reserved.Word(word));
+            for (; free != 0 && found < count; free &= free - 1)
             {
-                slab += 63;
+                uint slab = (word * 64) + (uint)BitOperations.TrailingZeroCount(free);
+                if (slab < disk.Description.SlabCount && held?.ContainsKey(slab) != true && reserved.Add(slab))
+                {
+                    slabs[found++] = new SlabRef(number, slab);
+                }
             }
-            else if (!disk.IsUsed(slab) && held?.ContainsKey(slab) != true && reserved.Add(slab))
+
+            if (found == count)
             {
-                slabs[found++] = new SlabRef(number, slab);
+                break;
             }
         }
 
+        _searched[number] = (disk.Frees, word);
         Invariant.That(found == count, "A disk has the free slabs that it counts, and none of them is given out twice.");
         return slabs;
     }

@@ -271,6 +271,38 @@ public sealed class SlabAllocatorTests
         Assert.Equal(rows.Count * columns * copies, rows.SelectMany(static row => row).Distinct().Count());
         rows.ForEach(row => allocator.Release(row));
         Assert.Equal(foretold, allocator.LargestRowCount(columns, copies, preferences));
+        List<SlabRef[]> together = [];
+        Assert.Equal(foretold > 0, allocator.TryReserveRows(columns, copies, (int)Math.Max(1, foretold), preferences, together, out string _));
+        Assert.False(allocator.TryReserveRows(columns, copies, 1, preferences, together, out string none));
+        Assert.NotEqual("", none);
+        Assert.Equal(rows, together);
+    }
+
+    // The search for free slabs goes on where it ended, and from the beginning where slabs have become free.
+    [Fact]
+    public void Reserving_takes_steps_in_proportion_to_the_slabs_that_are_reserved()
+    {
+        const int Disks = 8;
+        const uint Slabs = 200_000;
+        PoolState state = PoolState.Empty.Apply(new PoolCreated(RecordSamples.Pool));
+        for (ushort disk = 1; disk <= Disks; disk++)
+        {
+            state = state.Apply(new DiskAdded(RecordSamples.MakeDisk(disk, 2L * Slabs * state.Pool!.Slabs.Stride)));
+        }
+
+        SlabAllocator allocator = new(() => state, static _ => true);
+        List<SlabRef[]> rows = [];
+        long before = 0;
+        for (int reserved = 0; reserved < Slabs; reserved += 50_000)
+        {
+            Assert.True(allocator.TryReserveRows(Disks, 1, 50_000, AllocationPreferences.Default, rows, out _));
+            Assert.InRange(allocator.Steps - before, 50_000 * Disks, 3 * 50_000 * Disks);
+            before = allocator.Steps;
+        }
+
+        allocator.Release(rows[7]);
+        Assert.True(allocator.TryReserveRow(Disks, 1, AllocationPreferences.Default, out SlabRef[] again, out _));
+        Assert.Equal(rows[7], again);
     }
 
     private static FaultDomainLevel RandomLevel(Random random) => random.Next(3) switch

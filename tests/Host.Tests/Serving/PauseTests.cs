@@ -1,0 +1,127 @@
+using System.Globalization;
+
+namespace TierSpaces.Host.Tests.Serving;
+
+/// <summary>What the host does beside the requests of a client delays none of them by more than a quarter of a second.</summary>
+public class PauseTests(ITestOutputHelper output)
+{
+    private const int Rounds = 3;
+
+    private static readonly TimeSpan s_most = TimeSpan.FromMilliseconds(250);
+
+    public static TheoryData<string> Backends => ["uring", "threads"];
+
+    [Theory]
+    [MemberData(nameof(Backends))]
+    public void While_a_virtual_disk_of_8_TB_is_planned_made_and_removed(string backend)
+    {
+        using Scratch scratch = Start(backend);
+        NewPool(scratch, "L", 8, "1200GB");
+        using PauseMeter meter = Connect(scratch);
+        string[] large = ["New-VirtualDisk", "L", "-FriendlyName", "large", "-ResiliencySettingName", "Simple", "-ProvisioningType", "Fixed", "-Size", "8TB"];
+        Measure(meter, "planned", () => scratch.Succeed([.. large, "-WhatIf"]));
+        Measure(meter, "made and removed", () =>
+        {
+            scratch.Succeed(large);
+            scratch.Succeed("Remove-VirtualDisk", "large");
+        });
+    }
+
+    [Theory]
+    [MemberData(nameof(Backends))]
+    public void While_a_pool_of_48_disks_is_opened(string backend)
+    {
+        string[] images = new string[Rounds];
+        using Scratch other = Start(backend);
+        for (int round = 0; round < Rounds; round++)
+        {
+            images[round] = NewPool(other, $"L{round}", 48, "64MB");
+        }
+
+        other.Succeed("stop");
+        using Scratch scratch = Start(backend);
+        using PauseMeter meter = Connect(scratch);
+        int opened = 0;
+        Measure(meter, "opened", () => scratch.Succeed("Register-PhysicalDisk", "-Path", images[opened++]));
+        Assert.Equal("OK", scratch.One("Get-StoragePool", "L2").GetProperty("OperationalStatus").GetString());
+    }
+
+    [Theory]
+    [MemberData(nameof(Backends))]
+    public void While_the_file_system_of_the_state_folder_hangs(string backend)
+    {
+        using Scratch scratch = Start(backend);
+        NewPool(scratch, "P", 3, "256MB");
+        using PauseMeter meter = Connect(scratch);
+        for (int round = 0; round < Rounds; round++)
+        {
+            TimeSpan quiet = meter.Quiet();
+            Scratch.Answer? answer = null;
+            Order(scratch, "* disks.json* block", "* witness* block", "* reliability* block", "* host.log block");
+            TimeSpan longest = meter.During(() =>
+            {
+                answer = scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/other.img", "-Size", "256MB");
+                scratch.Succeed("Get-StoragePool", "P");
+            });
+            Order(scratch);
+            Check("hung", quiet, longest);
+            Assert.Equal(1, answer!.ExitCode);
+            Assert.Contains("does not answer", answer.Error);
+            Scratch.Eventually("the state folder takes a disk again", () =>
+                scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/again{round}.img", "-Size", "256MB").ExitCode == 0);
+        }
+    }
+
+    private void Measure(PauseMeter meter, string what, Action work)
+    {
+        for (int round = 0; round < Rounds; round++)
+        {
+            TimeSpan quiet = meter.Quiet();
+            Check(what, quiet, meter.During(work));
+        }
+    }
+
+    private void Check(string what, TimeSpan quiet, TimeSpan longest)
+    {
+        output.WriteLine(string.Create(
+            CultureInfo.InvariantCulture, $"{what}: longest request {longest.TotalMilliseconds:F1} ms, with nothing done {quiet.TotalMilliseconds:F1} ms"));
+        Assert.True(longest < quiet + s_most, $"{what}: a request took {longest.TotalMilliseconds} ms, {quiet.TotalMilliseconds} ms with nothing done.");
+    }
+
+    private static Scratch Start(string backend)
+    {
+        Scratch scratch = new() { Variables = { ["TIERSPACES_IO_BACKEND"] = backend } };
+        scratch.Variables["TIERSPACES_CALL_FAULTS"] = RulesOf(scratch);
+        scratch.Succeed("start");
+        return scratch;
+    }
+
+    private static string NewPool(Scratch scratch, string name, int disks, string size)
+    {
+        string images = string.Join(',', Enumerable.Range(1, disks).Select(i => $"{scratch.Root}/{name}{i}.img"));
+        scratch.Succeed("New-PhysicalDisk", "-Path", images, "-Size", size);
+        scratch.Succeed("New-StoragePool", "-FriendlyName", name, "-StorageSubSystemFriendlyName", "*", "-PhysicalDisks", $"{name}*");
+        return images;
+    }
+
+    private static PauseMeter Connect(Scratch scratch)
+    {
+        if (scratch.Run("Get-StoragePool", "P").ExitCode != 0)
+        {
+            NewPool(scratch, "P", 3, "256MB");
+        }
+
+        scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "16MB", "-ResiliencySettingName", "Mirror");
+        scratch.Succeed("Connect-VirtualDisk", "v");
+        return new PauseMeter(scratch.One("Get-VirtualDisk", "v").GetProperty("NbdUri").GetString()!);
+    }
+
+    private static string RulesOf(Scratch scratch) => Path.Combine(scratch.Root, "rules");
+
+    private static void Order(Scratch scratch, params string[] rules)
+    {
+        string path = RulesOf(scratch);
+        File.WriteAllLines(path + ".new", rules);
+        File.Move(path + ".new", path, overwrite: true);
+    }
+}
