@@ -59,6 +59,7 @@ public sealed class StorageSubsystem
         Pins = new PinService(core, runner, TierOptimizer);
         Heat = new HeatService(core);
         Slices = new SliceService(core);
+        Traces = new TraceService(core);
 
         _loops =
         [
@@ -110,6 +111,9 @@ public sealed class StorageSubsystem
 
     /// <summary>Slices of tiered virtual disks.</summary>
     public SliceService Slices { get; }
+
+    /// <summary>Traces of requests.</summary>
+    public TraceService Traces { get; }
 
     /// <summary>Storage jobs.</summary>
     public JobService Jobs { get; }

@@ -10,6 +10,7 @@ public abstract class Follower : LaneTaskSource<IoError>
     private LaneTask<IoError>.Awaiter _followed;   // valid while _isFollowing
     private bool _isFollowing;
     private bool _isTaken;                         // the caller has the answer, the operation goes on
+    private ulong _request;                        // see RequestTrace
 
     /// <summary>An idle slot.</summary>
     protected Follower() => _resume = Resume;
@@ -20,6 +21,9 @@ public abstract class Follower : LaneTaskSource<IoError>
     /// <summary>Whether neither the operation has ended nor the caller been answered.</summary>
     internal bool IsWaiting => _isFollowing && !HasAnswered;
 
+    /// <summary>Number of the request that it was begun for, see <see cref="RequestTrace"/>; 0: of none that is traced.</summary>
+    private protected ulong TracedRequest => _request;
+
     /// <summary>Follows an operation that has not ended.</summary>
     protected LaneTask<IoError> Follow(LaneTask<IoError> operation)
     {
@@ -27,6 +31,7 @@ public abstract class Follower : LaneTaskSource<IoError>
         HasAnswered = false;
         _isTaken = false;
         _isFollowing = true;
+        _request = RequestTrace.IsOn ? RequestTrace.Current : 0;
         _followed = operation.GetAwaiter();
         _followed.UnsafeOnCompleted(_resume);
         return task;
@@ -59,6 +64,19 @@ public abstract class Follower : LaneTaskSource<IoError>
     }
 
     private void Resume()
+    {
+        if (_request == 0)
+        {
+            End();
+            return;
+        }
+
+        ulong before = RequestTrace.Enter(_request);
+        End();
+        RequestTrace.Enter(before);
+    }
+
+    private void End()
     {
         IoError error = _followed.GetResult();
         _followed = default;

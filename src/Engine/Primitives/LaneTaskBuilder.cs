@@ -86,14 +86,18 @@ public struct LaneTaskBuilder<T>
     private Action Suspend<TStateMachine>(ref TStateMachine stateMachine)
         where TStateMachine : IAsyncStateMachine
     {
-        if (_box is Box<TStateMachine> box)
+        if (_box is not Box<TStateMachine> box)
         {
-            return box.Resume;
+            box = Box<TStateMachine>.Rent();
+            _box = box;                       // before the copy: the copy must know its box
+            box.StateMachine = stateMachine;
         }
 
-        box = Box<TStateMachine>.Rent();
-        _box = box;                       // before the copy: the copy must know its box
-        box.StateMachine = stateMachine;
+        if (RequestTrace.IsOn)
+        {
+            box.Request = RequestTrace.Current;
+        }
+
         return box.Resume;
     }
 
@@ -103,9 +107,22 @@ public struct LaneTaskBuilder<T>
         [ThreadStatic]
         private static FreeList<Box<TStateMachine>> s_free;
 
-        private Box() => Resume = () => StateMachine!.MoveNext();
+        private Box() => Resume = () =>
+        {
+            if (RequestTrace.IsOn)
+            {
+                ResumeTraced();
+            }
+            else
+            {
+                StateMachine!.MoveNext();
+            }
+        };
 
         internal TStateMachine? StateMachine;
+
+        /// <summary>Request that it suspended for; see <see cref="RequestTrace"/>.</summary>
+        internal ulong Request;
 
         internal Action Resume { get; }
 
@@ -114,7 +131,15 @@ public struct LaneTaskBuilder<T>
         protected override void Recycle()
         {
             StateMachine = default;
+            Request = 0;
             s_free.Return(this);
+        }
+
+        private void ResumeTraced()
+        {
+            ulong before = RequestTrace.Enter(Request);
+            StateMachine!.MoveNext();
+            RequestTrace.Enter(before);
         }
     }
 }

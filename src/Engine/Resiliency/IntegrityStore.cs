@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
@@ -63,7 +64,10 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
     internal LaneTask<ChecksumPage?> Load(SpaceRow row, in StripPiece piece) => Load(row, piece.Column, piece.SlabOffset / _shape.PageSpan);
 
     /// <summary>Returns a page, read from its copies if it is not in memory; null when no copy answers. The caller pins it at once.</summary>
-    internal async LaneTask<ChecksumPage?> Load(SpaceRow row, int column, int index)
+    internal LaneTask<ChecksumPage?> Load(SpaceRow row, int column, int index) => RequestTrace.IsOn
+        ? space.Lane.Trace(TraceLayer.ChecksumPage, space.Lane.NowNs, LoadPage(row, column, index)) : LoadPage(row, column, index);
+
+    private async LaneTask<ChecksumPage?> LoadPage(SpaceRow row, int column, int index)
     {
         while (_status.Fault == IoError.None)
         {

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
@@ -37,7 +38,10 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
     }
 
     /// <summary>Makes the dirty mark of a region durable; writers that come meanwhile share it.</summary>
-    internal async LaneTask<IoError> MarkDirty(SpaceRow row, int region)
+    internal LaneTask<IoError> MarkDirty(SpaceRow row, int region) => RequestTrace.IsOn
+        ? space.Lane.Trace(TraceLayer.Region, space.Lane.NowNs, Mark(row, region)) : Mark(row, region);
+
+    private async LaneTask<IoError> Mark(SpaceRow row, int region)
     {
         while (row.Regions[region].State != RegionState.Dirty)
         {

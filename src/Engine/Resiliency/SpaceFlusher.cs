@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Resiliency;
@@ -32,7 +33,8 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
     /// Makes every completed write durable. A round that waits for room on a full host file system goes on; its callers get NoSpace after
     /// a minute.
     /// </summary>
-    internal LaneTask<IoError> Flush() => _members.OrNoSpace(FlushRounds());
+    internal LaneTask<IoError> Flush() => RequestTrace.IsOn
+        ? space.Lane.Trace(TraceLayer.Flush, space.Lane.NowNs, _members.OrNoSpace(FlushRounds())) : _members.OrNoSpace(FlushRounds());
 
     /// <summary>Flushes every disk that was written since its last flush. A disk that fails leaves the view if it can be spared.</summary>
     internal async LaneTask<IoError> FlushDisks()

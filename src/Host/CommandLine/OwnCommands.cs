@@ -2,6 +2,7 @@ using System.CommandLine;
 using TierSpaces.Contracts;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Supervision;
+using TierSpaces.Host.Tracing;
 
 namespace TierSpaces.Host.CommandLine;
 
@@ -29,6 +30,7 @@ internal static class OwnCommands
         root.Add(OfVerb("start", "Start-TierSpacesHost"));
         root.Add(OfVerb("status", "Get-TierSpacesHost"));
         root.Add(OfVerb("stop", "Stop-TierSpacesHost"));
+        root.Add(TraceCommand.Create(ReportAsync));
         root.Add(OfflineCommands.Inspect(ReportAsync));
         root.Add(OfflineCommands.Extract(ReportAsync));
         root.Add(Completion());

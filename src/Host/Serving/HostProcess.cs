@@ -4,6 +4,7 @@ using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Host.Supervision;
+using TierSpaces.Host.Tracing;
 using TierSpaces.Host.Verbs;
 
 namespace TierSpaces.Host.Serving;
@@ -55,7 +56,7 @@ internal static class HostProcess
         using PosixSignalRegistration terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, context => Obey(context, services));
         using PosixSignalRegistration interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, context => Obey(context, services));
         using PosixSignalRegistration hangup = PosixSignalRegistration.Create(PosixSignal.SIGHUP, context => context.Cancel = options.Detach);
-        VerbDispatcher dispatcher = new VerbDispatcher(VerbHandlers.Create(services), services.Changes);
+        VerbDispatcher dispatcher = new VerbDispatcher(VerbHandlers.Create(services), services.Changes, new TraceHandler(services));
         await using ManagementServer server = new ManagementServer(paths, dispatcher);
         await services.Changes.WaitAsync().ConfigureAwait(false);
         await server.StartAsync(CancellationToken.None).ConfigureAwait(false);

@@ -7,7 +7,7 @@ namespace TierSpaces.Host.Verbs;
 /// Finds the handler of a verb. Verbs that change state run one after the other, in the order they arrived; the others run beside
 /// them and see the state before or after a change, never half of it.
 /// </summary>
-internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, SemaphoreSlim changes)
+internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, SemaphoreSlim changes, params IHostCommand[] commands)
 {
     private readonly Dictionary<string, IVerbHandler> _byName =
         handlers.ToDictionary(handler => handler.Verb.Name, StringComparer.OrdinalIgnoreCase);
@@ -20,7 +20,8 @@ internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, Semapho
     {
         if (!_byName.TryGetValue(verb, out IVerbHandler? handler))
         {
-            return Unknown(verb);
+            return Array.Find(commands, command => command.Name == verb) is { } own
+                ? await own.RunAsync(body, cancellation).ConfigureAwait(false) : Unknown(verb);
         }
 
         if (!handler.Verb.Verb.ChangesState || handler is ILongVerb)

@@ -173,7 +173,9 @@ public sealed class MeteredDisk : IDisk
     {
         _inFlight.Remove(request);
         AnsweredTick = _watch.Tick;
-        Count(request.Operation, request.Offset, request.Length, Lane.NowNs - request.StartNs, error);
+        long nowNs = Lane.NowNs;
+        Count(request.Operation, request.Offset, request.Length, nowNs - request.StartNs, error);
+        Trace(request.Traced, request.Operation, request.StartNs, nowNs, request.Offset, request.Length);
     }
 
     /// <summary>The device has answered a request whose caller has gone on.</summary>
@@ -212,7 +214,13 @@ public sealed class MeteredDisk : IDisk
         {
             IoError error = below.GetAwaiter().GetResult();
             AnsweredTick = _watch.Tick;
-            Count(operation, offset, length, Lane.NowNs - startNs, error);
+            long nowNs = Lane.NowNs;
+            Count(operation, offset, length, nowNs - startNs, error);
+            if (RequestTrace.IsOn)
+            {
+                Trace(RequestTrace.Current, operation, startNs, nowNs, offset, length);
+            }
+
             if (isBorrowed)
             {
                 GiveBack(operation, memory, callers, error);
@@ -231,8 +239,19 @@ public sealed class MeteredDisk : IDisk
     {
         _inFlight.Remove(request);
         Overdue++;
-        Count(request.Operation, request.Offset, request.Length, Lane.NowNs - request.StartNs, error);
+        long nowNs = Lane.NowNs;
+        Count(request.Operation, request.Offset, request.Length, nowNs - request.StartNs, error);
+        Trace(request.Traced, request.Operation, request.StartNs, nowNs, request.Offset, request.Length);
         request.GiveUp(error);
+    }
+
+    private void Trace(ulong traced, MemberOperation operation, long startNs, long nowNs, long offset, long length)
+    {
+        if (traced != 0)
+        {
+            RequestTrace.Add(
+                traced, operation == MemberOperation.Flush ? TraceLayer.Flush : TraceLayer.MemberDisk, startNs, nowNs, (byte)operation, offset, length, this);
+        }
     }
 
     private async LaneTask<IoError> CloseBelow()

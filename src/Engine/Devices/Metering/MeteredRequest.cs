@@ -31,6 +31,9 @@ internal sealed class MeteredRequest(MeteredDisk disk) : LinkedFollower
     /// <summary>The caller's memory, if the device uses other memory, which the disk has rented.</summary>
     internal IoBuffer Borrower { get; private set; }
 
+    /// <summary>Number of the client's request, see <see cref="RequestTrace"/>.</summary>
+    internal ulong Traced => TracedRequest;
+
     internal LaneTask<IoError> Begin(
         MemberOperation operation, long offset, long length, IoBuffer memory, IoBuffer borrower, long startNs, int startTick, LaneTask<IoError> below)
     {

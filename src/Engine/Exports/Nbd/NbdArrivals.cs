@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Exports.Nbd;
 
@@ -15,6 +16,7 @@ internal sealed class NbdArrivals(
     NbdLifetime life)
 {
     private bool _afterLargeWrite;
+    private long _arrivedNs;   // since when the next request waits, while requests are traced; 0: it does not
 
     /// <summary>Whether there is something to take: a header has arrived, or a request is in parts.</summary>
     internal bool Any => parts.IsActive || receiver.Available >= NbdRequestHeader.Size;
@@ -39,6 +41,11 @@ internal sealed class NbdArrivals(
             return NbdPause.AtEnd;
         }
 
+        if (RequestTrace.IsOn && _arrivedNs == 0)
+        {
+            _arrivedNs = lane.NowNs;
+        }
+
         NbdFault fault = terms.Check(header);
         if (hasPayload && fault == NbdFault.None && header.Length <= NbdReceiver.LargestAssembled
             && receiver.Available - NbdRequestHeader.Size < header.Length)
@@ -55,6 +62,8 @@ internal sealed class NbdArrivals(
         }
 
         parts.NoteWaiting(false, 0);
+        request.ArrivedNs = _arrivedNs;
+        _arrivedNs = 0;
         receiver.Consume(NbdRequestHeader.Size);
         _afterLargeWrite = hasPayload && header.Length > NbdReceiver.LargestAssembled;
         return fault != NbdFault.None ? incoming.Reject(request, fault) : incoming.Take(request);

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Exports.Nbd;
@@ -10,15 +11,15 @@ namespace TierSpaces.Engine.Exports.Nbd;
 //     A broken invariant, or an exception that a store ends a call with, passes: it ends the process.
 
 /// <summary>Requests of one connection as calls on its store, from their start to their answer.</summary>
+/// <param name="lane">Lane of the connection.</param>
 /// <param name="export">The export, which counts calls while it is suspended.</param>
 /// <param name="store">The store of the export, behind a layer of limits if it does not take what the protocol allows.</param>
 /// <param name="receiver">Bytes that have arrived: the request behind the one that starts.</param>
-/// <param name="buffers">Memory of the lane.</param>
 /// <param name="answers">Answers requests.</param>
 /// <param name="replies">Sends answers.</param>
 /// <param name="life">The connection.</param>
 internal sealed class NbdCalls(
-    NbdExport export, IBlockStore store, NbdReceiver receiver, BufferPool buffers, NbdAnswers answers, NbdReplies replies, NbdLifetime life)
+    ILane lane, NbdExport export, IBlockStore store, NbdReceiver receiver, NbdAnswers answers, NbdReplies replies, NbdLifetime life)
 {
     /// <summary>Payload bytes of the calls inside the store.</summary>
     internal long RunningBytes { get; private set; }
@@ -28,6 +29,11 @@ internal sealed class NbdCalls(
     {
         RunningBytes += request.Buffer.Length;
         export.BeginCall();
+        if (RequestTrace.IsOn && (export.Traces > 0 || RequestEvents.Log.IsEnabled()))
+        {
+            request.BeginTrace(lane.NowNs);
+        }
+
         if (!TryExecute(request, out LaneTask<IoError>.Awaiter call, out RequestException? failure))
         {
             Finish(request, IoError.Io, failure);
@@ -68,7 +74,22 @@ internal sealed class NbdCalls(
         {
             failure = null;
             PrefetchNext();
-            call = NbdStoreCalls.Execute(store, request).GetAwaiter();
+            if (!request.IsTraced)
+            {
+                call = NbdStoreCalls.Execute(store, request).GetAwaiter();
+                return true;
+            }
+
+            ulong before = RequestTrace.Enter(request.Traced);
+            try
+            {
+                call = NbdStoreCalls.Execute(store, request).GetAwaiter();
+            }
+            finally
+            {
+                RequestTrace.Enter(before);
+            }
+
             return true;
         }
         catch (Exception thrown) when (thrown is not InvariantException)
@@ -92,6 +113,11 @@ internal sealed class NbdCalls(
     {
         RunningBytes -= request.Buffer.Length;
         export.EndCall();
+        if (request.IsTraced)
+        {
+            request.EndTrace(lane.NowNs, export);
+        }
+
         if (failure is not null)
         {
             life.Fail(failure, $"{request.Command} of {request.Length} bytes at offset {request.Offset}");
@@ -99,7 +125,7 @@ internal sealed class NbdCalls(
 
         if (request.Command == NbdCommand.Read)
         {
-            request.Settle(buffers);
+            request.Settle(lane.Buffers);
         }
 
         answers.Answer(request, NbdFaults.Of(error));

@@ -53,6 +53,9 @@ public sealed class NbdExport
     /// <summary>Whether requests wait until <see cref="Resume"/>.</summary>
     public bool IsSuspended => _suspensions > 0;
 
+    /// <summary>Traces that record its requests now, see <see cref="RequestTrace"/>.</summary>
+    internal int Traces { get; set; }
+
     internal byte[] NameBytes { get; }
 
     internal byte[] DescriptionBytes { get; }

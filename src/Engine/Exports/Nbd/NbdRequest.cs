@@ -18,6 +18,7 @@ internal sealed class NbdRequest
     private NbdPartKind _part;
     private NbdCalls? _caller;
     private LaneTask<IoError>.Awaiter _pending;   // valid between Await and Resume
+    private long _startNs;   // of the call in the store, while it is traced
 
     internal NbdRequest() => _resume = Resume;
 
@@ -53,6 +54,15 @@ internal sealed class NbdRequest
     /// <summary>States found by a status query.</summary>
     internal List<StoreExtent> Extents { get; } = [];
 
+    /// <summary>Number of the request in a trace; 0: it is not traced.</summary>
+    internal ulong Traced { get; private set; }
+
+    /// <summary>Whether it is traced.</summary>
+    internal bool IsTraced => Traced != 0;
+
+    /// <summary>Time at which its header was first looked at, if it waited since then while requests were traced; else 0.</summary>
+    internal long ArrivedNs { get; set; }
+
     internal WriteFlags WriteFlags =>
         (Has(NbdCommandFlags.Fua) ? WriteFlags.ForceUnitAccess : WriteFlags.None)
         | (Has(NbdCommandFlags.NoHole) ? WriteFlags.NoHole : WriteFlags.None);
@@ -80,6 +90,21 @@ internal sealed class NbdRequest
         IoBuffer memory = Buffer;
         Buffer = default;
         return memory;
+    }
+
+    /// <summary>The request is traced from now on, as its call in the store begins.</summary>
+    internal void BeginTrace(long nowNs)
+    {
+        Traced = RequestTrace.NewNumber();
+        _startNs = nowNs;
+        RequestTrace.Add(Traced, TraceLayer.Queue, ArrivedNs == 0 ? nowNs : ArrivedNs, nowNs);
+    }
+
+    /// <summary>The call in the store has ended.</summary>
+    internal void EndTrace(long nowNs, NbdExport export)
+    {
+        RequestTrace.Add(Traced, TraceLayer.Engine, ArrivedNs == 0 ? _startNs : ArrivedNs, nowNs, (byte)Command, Offset, Length, export);
+        Traced = 0;
     }
 
     /// <summary>Continues in the caller when the store call has ended.</summary>
@@ -115,6 +140,8 @@ internal sealed class NbdRequest
         _header = header;
         _part = part;
         Buffer = memory;
+        ArrivedNs = 0;
+        Traced = 0;
         IsSmall = isSmall;
         ReplyBytes = header.Command == NbdCommand.Read ? memory.Length : 0;
     }

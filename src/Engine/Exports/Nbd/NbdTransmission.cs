@@ -41,7 +41,7 @@ internal sealed class NbdTransmission
         IBlockStore store = Takes(Export.Store.Geometry, terms.Geometry.BlockSize)
             ? Export.Store : new BlockLimits(server.Lane.Buffers, Export.Store, terms.Geometry.BlockSize);
         NbdAnswers answers = new(terms, _parts, _payloads, _replies, _life);
-        _calls = new NbdCalls(Export, store, receiver, server.Lane.Buffers, answers, _replies, _life);
+        _calls = new NbdCalls(server.Lane, Export, store, receiver, answers, _replies, _life);
         NbdTurn turn = new();
         _incoming = new NbdIncoming(server.Lane, Export, receiver, _payloads, _calls, answers, turn, _life);
         NbdArrivals arrivals = new(server.Lane, terms, receiver, Claim, _parts, _payloads, _replies, _incoming, _life);
