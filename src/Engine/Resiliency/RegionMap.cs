@@ -12,12 +12,15 @@ namespace TierSpaces.Engine.Resiliency;
 //  2. A region is cleaned only if no write was admitted into it since the flush that covers them was submitted, and while no departure of a disk
 //     is being recorded. From the moment the clean mark is appended a write marks the region again.
 //  3. A region that was dirty at an unclean stop is resynced before anything is answered from it.
+//  4. A row with a region that has a mark in the log, or is dirty, is in the list of marked rows, once. What looks for such regions passes over these rows
+//     alone, whatever the size of the disk; a row without any leaves the list then.
 
 /// <summary>Dirty regions: marking, cleaning, and resync after an unclean stop.</summary>
 internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale, FlushClock clock, ILayoutEngine engine)
 {
     private readonly SpaceStatus _status = space.Status;
     private readonly RowTable _rows = space.Rows;
+    private readonly List<SpaceRow> _marked = [];
 
     /// <summary>Regions that may not be answered from yet.</summary>
     internal int Unresolved { get; private set; }
@@ -59,7 +62,7 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
             row.RegionAt(region).BeginMark();
             IoError error = await log.Room(1);
             ulong sequence = error == IoError.None ? log.AppendMark(IntegrityKind.Dirty, row, region) : 0;
-            row.RegionAt(region).NoteMark(sequence);
+            NoteMark(row, region, sequence);
             error = error == IoError.None ? await log.Commit(sequence) : error;
             row.RegionAt(region).EndMark(error == IoError.None);
             Dirty += error == IoError.None ? 1 : 0;
@@ -115,9 +118,10 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
             return;   // what was dirty when a disk left is recorded as stale there first
         }
 
-        foreach (SpaceRow? row in _rows)
+        for (int at = _marked.Count - 1; at >= 0; at--)
         {
-            for (int i = 0; row is not null && i < row.Regions.Length; i++)
+            SpaceRow row = _marked[at];
+            for (int i = 0; IsCurrent(row) && i < row.Regions.Length; i++)
             {
                 ref Region region = ref row.RegionAt(i);
                 if (IsIdle(region, idleNs) && region.ActiveRound <= clock.Covered && log.HasRoom(1))
@@ -125,15 +129,17 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
                     Clean(row, i);
                 }
             }
+
+            DropUnmarked(at);
         }
     }
 
     /// <summary>Whether a region has been idle for a time and only a flush is missing to clean it.</summary>
     internal bool HasIdleUncovered(long idleNs)
     {
-        foreach (SpaceRow? row in _rows)
+        foreach (SpaceRow row in _marked)
         {
-            for (int i = 0; row is not null && i < row.Regions.Length; i++)
+            for (int i = 0; IsCurrent(row) && i < row.Regions.Length; i++)
             {
                 ref Region region = ref row.RegionAt(i);
                 if (IsIdle(region, idleNs) && region.ActiveRound > clock.Covered)
@@ -170,18 +176,23 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
         bool isDirty = item.Kind == IntegrityKind.Dirty;
         Unresolved += (isDirty ? 1 : 0) - (region.State == RegionState.Unresolved ? 1 : 0);
         region.Replay(isDirty, sequence);
+        if (isDirty)
+        {
+            List(row);
+        }
     }
 
     /// <summary>Writes the marks of dirty regions again that are in the log up to a block.</summary>
     internal void MarkAgainUpTo(ulong last)
     {
-        foreach (SpaceRow? row in _rows)
+        for (int at = _marked.Count - 1; at >= 0; at--)
         {
-            for (int i = 0; row is not null && i < row.Regions.Length; i++)
+            SpaceRow row = _marked[at];
+            for (int i = 0; IsCurrent(row) && i < row.Regions.Length; i++)
             {
                 if (row.Regions[i].MarkSequence is not 0 and var sequence && sequence <= last)
                 {
-                    row.RegionAt(i).NoteMark(log.AppendMark(IntegrityKind.Dirty, row, i));
+                    NoteMark(row, i, log.AppendMark(IntegrityKind.Dirty, row, i));
                 }
             }
         }
@@ -191,9 +202,9 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
     internal ulong OldestMark(ulong otherwise)
     {
         ulong oldest = otherwise;
-        foreach (SpaceRow? row in _rows)
+        foreach (SpaceRow row in _marked)
         {
-            for (int i = 0; row is not null && i < row.Regions.Length; i++)
+            for (int i = 0; IsCurrent(row) && i < row.Regions.Length; i++)
             {
                 oldest = row.Regions[i].MarkSequence is not 0 and var sequence ? Math.Min(oldest, sequence) : oldest;
             }
@@ -204,6 +215,35 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
 
     private bool IsIdle(in Region region, long idleNs) =>
         region.State == RegionState.Dirty && region.InFlight == 0 && space.Lane.NowNs - region.ActiveNs >= idleNs;
+
+    private bool IsCurrent(SpaceRow row) => row.Index < _rows.Count && _rows[row.Index] == row;
+
+    private void NoteMark(SpaceRow row, int region, ulong sequence)
+    {
+        row.RegionAt(region).NoteMark(sequence);
+        List(row);
+    }
+
+    private void List(SpaceRow row)
+    {
+        if (!row.IsMarked)
+        {
+            row.IsMarked = true;
+            _marked.Add(row);
+        }
+    }
+
+    /// <summary>Takes the row at a place of the list out of it unless it has a mark or a region that is not clean.</summary>
+    private void DropUnmarked(int at)
+    {
+        SpaceRow row = _marked[at];
+        if (!Array.Exists(row.Regions, static region => region.MarkSequence != 0 || region.State != RegionState.Clean))
+        {
+            row.IsMarked = false;
+            _marked[at] = _marked[^1];
+            _marked.RemoveAt(_marked.Count - 1);
+        }
+    }
 
     private void Clean(SpaceRow row, int region)
     {

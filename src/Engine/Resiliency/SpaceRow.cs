@@ -56,6 +56,9 @@ internal sealed class SpaceRow
     /// <summary>Dirty regions: sixteen for each group.</summary>
     internal Region[] Regions { get; }
 
+    /// <summary>Whether it is in the list of rows with marked regions.</summary>
+    internal bool IsMarked { get; set; }
+
     /// <summary>Requests that read or write the row now.</summary>
     internal int Users => _users0 + _users1;
 
