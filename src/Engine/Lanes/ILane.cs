@@ -55,6 +55,12 @@ public interface ILane
 
     /// <summary>Runs <paramref name="work"/> on this lane soon. The only member that other threads may call.</summary>
     void Post(Action work);
+
+    /// <summary>
+    /// Runs <paramref name="work"/> soon on a thread of the pool. The lane waits neither for its begin nor for its end, and several may run at once. The work
+    /// shares no mutable state with the lane, and throws nothing.
+    /// </summary>
+    void PostOutside(Action work) => ThreadPool.UnsafeQueueUserWorkItem(static work => work(), work, preferLocal: false);
 }
 
 /// <summary>Crossing from other threads to a lane.</summary>
@@ -86,6 +92,45 @@ public static class LaneExtensions
         TaskCompletionSource<T> done = new(TaskCreationOptions.RunContinuationsAsynchronously);
         lane.Post(() => RunAsync(operation, done).Forget());
         return done.Task;
+    }
+
+    /// <summary>
+    /// Runs an operation on the lane, then a function over its result outside the lane. An exception of either is that of the task.
+    /// </summary>
+    /// <param name="lane">The lane.</param>
+    /// <param name="operation">Runs on the lane; its result shares no mutable state with the lane.</param>
+    /// <param name="outside">Runs outside, see <see cref="ILane.PostOutside"/>.</param>
+    public static Task<TResult> InvokeAsync<T, TResult>(this ILane lane, Func<LaneTask<T>> operation, Func<T, TResult> outside)
+    {
+        TaskCompletionSource<TResult> done = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        lane.Post(() => RunAsync(lane, operation, outside, done).Forget());
+        return done.Task;
+    }
+
+    private static async LaneTask RunAsync<T, TResult>(
+        ILane lane, Func<LaneTask<T>> operation, Func<T, TResult> outside, TaskCompletionSource<TResult> done)
+    {
+        try
+        {
+            T result = await operation();
+            lane.PostOutside(() => Complete(outside, result, done));
+        }
+        catch (Exception error)
+        {
+            done.SetException(error);
+        }
+    }
+
+    private static void Complete<T, TResult>(Func<T, TResult> outside, T result, TaskCompletionSource<TResult> done)
+    {
+        try
+        {
+            done.SetResult(outside(result));
+        }
+        catch (Exception error)
+        {
+            done.SetException(error);
+        }
     }
 
     private static async LaneTask RunAsync<T>(Func<LaneTask<T>> operation, TaskCompletionSource<T> done)

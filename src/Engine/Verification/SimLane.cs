@@ -14,6 +14,7 @@ public sealed class SimLane : ILane
     private ulong _random;
     private long _order;
     private bool _running;
+    private bool _isOutside;
 
     /// <summary>A lane whose every choice follows from <paramref name="seed"/>.</summary>
     public SimLane(ulong seed)
@@ -42,7 +43,10 @@ public sealed class SimLane : ILane
     public BufferPool Buffers { get; } = new(RecycledMemory.Instance);
 
     /// <inheritdoc/>
-    public bool IsCurrent => true;
+    public bool IsCurrent => !_isOutside;
+
+    /// <summary>Called when work outside the lane begins (true) and ends (false); null: no call.</summary>
+    internal Action<bool>? OutsideChanged { get; set; }
 
     /// <summary>Steps run so far: the unit in which crash points are numbered.</summary>
     public long Steps { get; private set; }
@@ -95,6 +99,23 @@ public sealed class SimLane : ILane
 
     /// <inheritdoc/>
     public void Post(Action work) => _ready.Add(work);
+
+    /// <summary>Runs <paramref name="work"/> at once, with <see cref="IsCurrent"/> false meanwhile: what happens outside takes no virtual time.</summary>
+    public void PostOutside(Action work)
+    {
+        bool before = _isOutside;
+        _isOutside = true;
+        OutsideChanged?.Invoke(true);
+        try
+        {
+            work();
+        }
+        finally
+        {
+            _isOutside = before;
+            OutsideChanged?.Invoke(false);
+        }
+    }
 
     /// <summary>Runs <paramref name="work"/> after a time.</summary>
     public void Schedule(long afterNs, Action work) => _timers.Enqueue(work, (NowNs + afterNs, _order++));

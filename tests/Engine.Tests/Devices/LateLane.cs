@@ -32,4 +32,6 @@ internal sealed class LateLane(SimLane inner, long lateNs) : ILane
     public ILaneWorker NewWorker(string name) => inner.NewWorker(name);
 
     public void Post(Action work) => inner.Post(work);
+
+    public void PostOutside(Action work) => inner.PostOutside(work);
 }
