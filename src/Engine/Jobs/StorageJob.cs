@@ -65,6 +65,9 @@ public sealed class StorageJob
     private bool _isEnding;
     private long _workSinceNs;      // when the work since the last pause began
     private long _bytesInPiece;     // bytes of the piece under way that a break within it has told of, and paid for
+    private long _stepAhead;        // bytes of the step under way, as known before its first piece
+    private long _stepsAhead;       // bytes of the steps after it, as known when it began
+    private bool _hasBegunStep;     // its first piece has begun: the step keeps its total itself
 
     internal StorageJob(ILane lane, JobSpec spec, JobPacer pacer)
     {
@@ -120,9 +123,12 @@ public sealed class StorageJob
     /// <summary>Bytes gone through.</summary>
     public long BytesProcessed => _doneInSteps + _doneInStep + _bytesInPiece;
 
-    /// <summary>Bytes there are to go through, as far as is known now; never less than <see cref="BytesProcessed"/>.</summary>
-    public long BytesTotal => HasEnded ? BytesProcessed : Math.Max(
-        BytesProcessed, _doneInSteps + _spec.Steps.Skip(_step).Sum(step => step.BytesTotal));
+    /// <summary>
+    /// Bytes there are to go through, as far as was known when the step under way began; never less than <see cref="BytesProcessed"/>. Asking for it walks over
+    /// nothing.
+    /// </summary>
+    public long BytesTotal => HasEnded ? BytesProcessed
+        : Math.Max(BytesProcessed, _doneInSteps + (_hasBegunStep && Step is { } step ? step.BytesTotal : _stepAhead) + _stepsAhead);
 
     /// <summary>Percent done, 0 to 100; 100 only when it has completed.</summary>
     public int PercentComplete => State == JobState.Completed ? 100 : BytesTotal == 0 ? 0 : (int)Math.Min(99, BytesProcessed * 100.0 / BytesTotal);
@@ -175,6 +181,7 @@ public sealed class StorageJob
 
     internal async LaneTask Run()
     {
+        MeasureSteps();
         if (_endAs is null)
         {
             Enter(JobState.Running);
@@ -220,7 +227,9 @@ public sealed class StorageJob
     {
         try
         {
-            return await step.Advance(_cursor);
+            LaneTask<JobAdvance> piece = step.Advance(_cursor);
+            _hasBegunStep = true;
+            return await piece;
         }
         catch (Exception failure)
         {
@@ -247,7 +256,16 @@ public sealed class StorageJob
             _doneInStep = 0;
             _cursor = 0;
             _step++;
+            MeasureSteps();
         }
+    }
+
+    /// <summary>Finds out how much the steps that have not begun have to go through. That may walk over rows, so it is done once for each step.</summary>
+    private void MeasureSteps()
+    {
+        _hasBegunStep = false;
+        _stepAhead = Step?.BytesTotal ?? 0;
+        _stepsAhead = _spec.Steps.Skip(_step + 1).Sum(static step => step.BytesTotal);
     }
 
     private void Rewind()
@@ -264,6 +282,8 @@ public sealed class StorageJob
         {
             step.Reset();
         }
+
+        MeasureSteps();
     }
 
     private async LaneTask<Nothing> End()

@@ -102,9 +102,13 @@ internal sealed class ManagedPool(PoolId id)
     /// <summary>
     /// Returns the member that a disk is. Its label names the member; if the disk was not present since the host started, the pool's last known state does.
     /// </summary>
-    internal DiskDescription? MemberFor(RegisteredDisk disk) => disk.IsSplit ? null : disk.Scan is { Kind: not ScanKind.Unreadable } scan
-        ? scan.Label is { } label && label.Pool == Id && State?.Disk(label.Number)?.Description is { } member && member.Id == label.Disk ? member : null
-        : State?.Disks.Values.FirstOrDefault(known => known.Description.Id.Value == disk.LastMember)?.Description;
+    internal DiskDescription? MemberFor(RegisteredDisk disk) => MemberFor(Id, State, disk);
+
+    /// <summary>Returns the member that a disk is of a pool in a state.</summary>
+    internal static DiskDescription? MemberFor(PoolId pool, PoolState? state, RegisteredDisk disk) =>
+        disk.IsSplit ? null : disk.Scan is { Kind: not ScanKind.Unreadable } scan
+        ? scan.Label is { } label && label.Pool == pool && state?.Disk(label.Number)?.Description is { } member && member.Id == label.Disk ? member : null
+        : state?.Disks.Values.FirstOrDefault(known => known.Description.Id.Value == disk.LastMember)?.Description;
 
     /// <summary>Refuses a change of a pool that is read-only.</summary>
     /// <exception cref="ManagementException">The open pool is read-only.</exception>

@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -15,13 +14,6 @@ namespace TierSpaces.Engine.Management;
 /// <summary>The pools that the host knows, by identity, and the lookups of pools, members and virtual disks.</summary>
 internal sealed class PoolTable
 {
-    private const string WhatToDoAboutLostCache =
-        "Bring back a physical disk of the write cache and connect it again; or give up what it held with Connect-VirtualDisk -Force, which says what that is.";
-
-    private const string WhatToDoAboutAbsentCache =
-        "Register the disks of that storage pool, or run Update-StoragePool to open it without those that are missing: the virtual disk is attached by itself then. "
-        + "Or give up what the write cache holds with Connect-VirtualDisk -Force.";
-
     private readonly Dictionary<PoolId, ManagedPool> _pools = [];
 
     /// <summary>Every pool, in the order in which they became known.</summary>
@@ -47,6 +39,21 @@ internal sealed class PoolTable
     /// <summary>Forgets a pool that was removed.</summary>
     internal void Remove(PoolId id) => _pools.Remove(id);
 
+    /// <summary>Takes snapshots of the open pools, at one moment.</summary>
+    internal Dictionary<PoolId, PoolSnapshot> Snapshot()
+    {
+        Dictionary<PoolId, PoolSnapshot> snapshots = [];
+        foreach (ManagedPool managed in _pools.Values)
+        {
+            if (managed.Pool is { } pool)
+            {
+                snapshots[managed.Id] = pool.Snapshot(snapshots.GetValueOrDefault);
+            }
+        }
+
+        return snapshots;
+    }
+
     /// <summary>Returns a pool while it is open.</summary>
     internal Pool? FindOpen(PoolId id) => Find(id)?.Pool;
 
@@ -59,12 +66,10 @@ internal sealed class PoolTable
     {
         if (!TryGet(new PoolId(id), out ManagedPool? managed))
         {
-            throw new ManagementException(ManagementError.ObjectNotFound, $"There is no storage pool {id}.", "Look at Get-StoragePool.");
+            throw Unavailable.UnknownPool(id);
         }
 
-        return managed.Pool is not null ? managed : throw new ManagementException(
-            ManagementError.PoolStateForbids, $"Storage pool '{managed.State?.Pool?.FriendlyName}' is not open: {managed.Reason}",
-            "Register its missing disks.");
+        return managed.Pool is not null ? managed : throw Unavailable.ClosedPool(managed.State, managed.Reason);
     }
 
     /// <summary>Returns the open virtual disks that have slabs in a pool: its own, and those of other pools whose remote cache is in it.</summary>
@@ -73,13 +78,21 @@ internal sealed class PoolTable
             .Select(disk => (owner, disk)));
 
     /// <summary>Names the remote caches in a pool by virtual disk and owner pool.</summary>
-    internal IEnumerable<string> Dependents(PoolState cachePool, Func<SpaceState, bool>? which = null) => cachePool.Spaces.Values
+    internal IEnumerable<string> Dependents(PoolState cachePool) => Dependents(cachePool, id => Find(id)?.State, NameOf, null);
+
+    /// <summary>Names the remote caches in a pool by virtual disk and owner pool.</summary>
+    /// <param name="cachePool">The pool.</param>
+    /// <param name="stateOf">Finds the state of another pool.</param>
+    /// <param name="nameOf">Finds the name of another pool.</param>
+    /// <param name="which">Chooses the caches; null: all.</param>
+    internal static IEnumerable<string> Dependents(
+        PoolState cachePool, Func<PoolId, PoolState?> stateOf, Func<PoolId, string> nameOf, Func<SpaceState, bool>? which) => cachePool.Spaces.Values
         .Where(space => space.Description.IsRemote && which?.Invoke(space) != false)
         .Select(space => space.Description)
         .Select(ring =>
         {
-            string disk = Find(ring.OwnerPool)?.State?.VirtualDisk(ring.Owner)?.FriendlyName ?? ring.Owner.ToString();
-            return $"the write cache of virtual disk '{disk}' of storage pool '{NameOf(ring.OwnerPool)}'";
+            string disk = stateOf(ring.OwnerPool)?.VirtualDisk(ring.Owner)?.FriendlyName ?? ring.Owner.ToString();
+            return $"the write cache of virtual disk '{disk}' of storage pool '{nameOf(ring.OwnerPool)}'";
         }).Order(StringComparer.Ordinal);
 
     /// <summary>Returns a member of an open pool by its identity.</summary>
@@ -95,6 +108,10 @@ internal sealed class PoolTable
 
         return null;
     }
+
+    /// <summary>Returns a member of a pool that is known, open or not, by its identity.</summary>
+    internal DiskDescription? FindKnownMember(Guid id) => _pools.Values.SelectMany(static managed => managed.State?.Disks.Values ?? [])
+        .FirstOrDefault(disk => disk.Description.Id.Value == id)?.Description;
 
     /// <summary>Returns a member of a pool.</summary>
     /// <exception cref="ManagementException">It is no member of that pool.</exception>
@@ -115,20 +132,16 @@ internal sealed class PoolTable
 
             if (managed.Unopened.TryGetValue(new VirtualDiskId(id), out string? problem) && managed.State?.VirtualDisk(new VirtualDiskId(id)) is { } unopened)
             {
-                throw new ManagementException(
-                    ManagementError.VirtualDiskStateForbids, $"Virtual disk '{unopened.FriendlyName}' could not be opened: {problem}",
-                    "Remove the cause, then run Connect-VirtualDisk, which opens it again.");
+                throw Unavailable.UnopenedDisk(unopened, problem);
             }
 
             if (managed.State?.VirtualDisk(new VirtualDiskId(id)) is { } closed)
             {
-                throw new ManagementException(
-                    ManagementError.PoolStateForbids, $"The storage pool of virtual disk '{closed.FriendlyName}' is not open: {managed.Reason}",
-                    "Register its missing disks.");
+                throw Unavailable.DiskOfClosedPool(closed, managed.Reason);
             }
         }
 
-        throw new ManagementException(ManagementError.ObjectNotFound, $"There is no virtual disk {id}.", "Look at Get-VirtualDisk.");
+        throw Unavailable.UnknownDisk(id);
     }
 
     /// <summary>Returns a virtual disk that takes requests.</summary>
@@ -136,9 +149,8 @@ internal sealed class PoolTable
     internal (ManagedPool Pool, ManagedVirtualDisk Disk) TakeUsable(Guid id)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeDisk(id);
-        return disk.Open.Fault == IoError.None ? (managed, disk) : throw new ManagementException(
-            ManagementError.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be used: {disk.Open.FaultReason}.",
-            WhatToDoAbout(disk.Open));
+        return disk.Open.Fault == IoError.None ? (managed, disk)
+            : throw Unavailable.FailedDisk(disk.Open.Description, disk.Open.FaultReason, disk.Open.Cache?.State);
     }
 
     /// <summary>Returns a virtual disk that takes requests and has several tiers.</summary>
@@ -146,21 +158,11 @@ internal sealed class PoolTable
     internal (ManagedPool Pool, ManagedVirtualDisk Disk) TakeTiered(Guid id)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
-        return disk.HasSeveralTiers ? (managed, disk) : throw new ManagementException(
-            ManagementError.NotSupported,
-            $"Virtual disk '{disk.Open.Description.FriendlyName}' has {(disk.Open.Tiering is null ? "no tiers" : "one tier, and nowhere to move slices to")}.",
-            "Only virtual disks made with several -StorageTiers can be optimized.");
+        return disk.HasSeveralTiers ? (managed, disk) : throw Unavailable.Untiered(disk.Open.Description);
     }
 
     /// <summary>Returns a virtual disk of an open pool that could not be opened.</summary>
     internal (ManagedPool Pool, VirtualDiskDescription Description)? FindUnopened(VirtualDiskId disk) =>
         _pools.Values.FirstOrDefault(pool => pool.Pool is not null && pool.Unopened.ContainsKey(disk)) is { } managed
         && managed.State!.VirtualDisk(disk) is { } description ? (managed, description) : null;
-
-    private static string WhatToDoAbout(OpenVirtualDisk disk) => disk.Cache switch
-    {
-        { State: WriteCacheState.Lost } => WhatToDoAboutLostCache,
-        { State: WriteCacheState.Absent } => WhatToDoAboutAbsentCache,
-        _ => "",
-    };
 }

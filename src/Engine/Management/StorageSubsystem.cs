@@ -19,6 +19,7 @@ public sealed class StorageSubsystem
     private readonly DiskOpener _diskOpener;
     private readonly PoolOpener _opener;
     private readonly MissingDisks _missing;
+    private readonly Snapshots _snapshots;
     private readonly Func<LaneTask>[] _loops;
 
     private StorageSubsystem(SubsystemOptions options)
@@ -32,8 +33,7 @@ public sealed class StorageSubsystem
         DiskOpener diskOpener = _diskOpener = new DiskOpener(core);
         ReliabilityRecords reliability = _reliability = new ReliabilityRecords(core);
         FailingDisks failing = new(core, reliability);
-        PhysicalDiskStatuses diskStatuses = new(core, diskChecks, reliability);
-        VirtualDiskStatuses statuses = new(core, runner);
+        Snapshots snapshots = _snapshots = new Snapshots(core, runner, reliability);
         VirtualDiskDecisions decisions = new(core, remote);
 
         Jobs = new JobService(core, runner);
@@ -47,16 +47,16 @@ public sealed class StorageSubsystem
         PoolOpener opener = _opener = new PoolOpener(core, disks, rejoins, resumption, Repairs, runner, reliability);
         MissingDisks missing = _missing = new MissingDisks(core, diskOpener, opener, rejoins, Repairs);
 
-        PhysicalDisks = new PhysicalDiskService(core, diskOpener, opener, diskChecks, diskStatuses, reliability, failing);
-        EmulatedDisks = new EmulatedDiskService(core, diskStatuses);
-        Reliability = new ReliabilityService(core, reliability, failing, diskStatuses);
-        Pools = new PoolService(core, diskOpener, opener, diskChecks, missing, marks, new PoolRemoval(core, diskOpener, opener, remote, marks));
-        WriteCaches = new WriteCacheService(core, disks, remote, statuses);
-        VirtualDisks = new VirtualDiskService(core, decisions, disks, exports, WriteCaches, statuses, runner, reliability);
-        Placements = new PlacementService(core, decisions);
-        Tiers = new TierService(core);
+        PhysicalDisks = new PhysicalDiskService(core, diskOpener, opener, diskChecks, snapshots, reliability, failing);
+        EmulatedDisks = new EmulatedDiskService(core, snapshots);
+        Reliability = new ReliabilityService(core, reliability, failing, snapshots);
+        Pools = new PoolService(core, diskOpener, opener, diskChecks, missing, marks, new PoolRemoval(core, diskOpener, opener, remote, marks), snapshots);
+        WriteCaches = new WriteCacheService(core, disks, remote, snapshots);
+        VirtualDisks = new VirtualDiskService(core, decisions, disks, exports, WriteCaches, snapshots, runner, reliability);
+        Placements = new PlacementService(core, decisions, snapshots);
+        Tiers = new TierService(core, snapshots);
         TierSchedules = new TierScheduleService(core);
-        Pins = new PinService(core, runner, TierOptimizer);
+        Pins = new PinService(core, runner, TierOptimizer, snapshots);
         Heat = new HeatService(core);
         Slices = new SliceService(core);
         Traces = new TraceService(core);
@@ -136,9 +136,10 @@ public sealed class StorageSubsystem
             return subsystem;
         });
 
-    /// <summary>Returns every object as it is now, read in one piece.</summary>
-    public Task<SubsystemSnapshot> SnapshotAsync() =>
-        Verbs.Look(() => new SubsystemSnapshot(PhysicalDisks.List(), Pools.List(), VirtualDisks.List(), Tiers.List(), Jobs.List()));
+    /// <summary>Returns every object as it is now, taken on the lane in one piece. What is asked of it is computed where it is asked for.</summary>
+    /// <param name="withReliability">Whether the reliability counters of the disks are gathered and taken, too.</param>
+    public Task<SubsystemSnapshot> SnapshotAsync(bool withReliability = false) =>
+        Verbs.Look(() => withReliability ? _snapshots.TakeWithReliability() : _snapshots.Take());
 
     /// <summary>Stops everything cleanly: the next start finds nothing to resync.</summary>
     public Task<bool> StopAsync() => _core.Lane.InvokeAsync(async LaneTask<bool> () =>

@@ -3,12 +3,16 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
+// A verb has up to two stages: one on the lane, which reads or changes the state, and one outside, which computes the reply from what the first returned.
+//
 // Invariants
 //  1. At most one verb that changes something runs at a time; the others wait in the order in which they came.
-//  2. A verb that reads runs in one piece on the lane: it sees no change half done, except one that waits for I/O.
-//  3. Once stopped, background loops begin nothing more.
+//  2. The stage on the lane of a verb that reads takes one snapshot, in one piece: it sees no change half done, except one that waits for I/O. It takes
+//     time in proportion to the objects, never to rows or slabs.
+//  3. The stage outside uses nothing of the lane but what it was given, and decides nothing: what a later verb changes is checked on the lane again.
+//  4. Once stopped, background loops begin nothing more.
 
-/// <summary>Runs verbs on the lane, those that change something one after another.</summary>
+/// <summary>Runs the stages of verbs: on the lane, where those that change something run one after another, and outside.</summary>
 internal sealed class VerbQueue(ILane lane)
 {
     private readonly LaneMutex _mutex = new();
@@ -22,20 +26,26 @@ internal sealed class VerbQueue(ILane lane)
     /// <summary>Ends the background loops: each ends when its wait is over.</summary>
     internal void Stop() => IsStopped = true;
 
-    /// <summary>Runs a verb that reads.</summary>
+    /// <summary>Reads small records on the lane that are the reply.</summary>
     internal Task<T> Look<T>(Func<T> look) => lane.InvokeAsync(() => LaneTask.FromResult(look()));
+
+    /// <summary>Runs a verb that reads: takes a snapshot on the lane and computes the reply outside.</summary>
+    internal Task<TReply> Look<T, TReply>(Func<T> snapshot, Func<T, TReply> reply) => lane.InvokeAsync(() => LaneTask.FromResult(snapshot()), reply);
 
     /// <summary>Runs a verb that changes something, after those that came before it.</summary>
     internal Task<T> Change<T>(Func<LaneTask<T>> verb) => lane.InvokeAsync(() => Enqueue(verb));
 
-    /// <summary>Makes a plan after the verbs that came before it.</summary>
-    internal Task<T> Plan<T>(Func<T> plan) => Change(() => LaneTask.FromResult(plan()));
+    /// <summary>Runs a verb that changes something, after those that came before it, and computes the reply outside.</summary>
+    internal Task<TReply> Change<T, TReply>(Func<LaneTask<T>> verb, Func<T, TReply> reply) => lane.InvokeAsync(() => Enqueue(verb), reply);
+
+    /// <summary>Makes a plan: takes a snapshot after the verbs that came before it, and computes the plan outside.</summary>
+    internal Task<TPlan> Plan<T, TPlan>(Func<T> snapshot, Func<T, TPlan> plan) => Change(() => LaneTask.FromResult(snapshot()), plan);
 
     /// <summary>Runs the checks of a verb after the verbs that came before it.</summary>
-    internal Task<bool> Check(Action check) => Plan(() =>
+    internal Task<bool> Check(Action check) => Change(() =>
     {
         check();
-        return true;
+        return LaneTask.FromResult(true);
     });
 
     /// <summary>Runs a verb after those that came before it, for callers on the lane.</summary>

@@ -13,13 +13,10 @@ namespace TierSpaces.Engine.Pools;
 //     marks whole.
 
 /// <summary>An open pool: its state, its disks and its slabs.</summary>
-public sealed class Pool
+public sealed class Pool : IPoolReader
 {
     /// <summary>Most bytes of records in one commit; larger changes are split by the caller.</summary>
     public const int MaxCommitBytes = 48 << 10;
-
-    /// <summary>Percent of the metadata area from which on the pool is in health Warning.</summary>
-    public const int MetadataAlertPercent = 80;
 
     private readonly CapacityAlert _capacity = new();
     private readonly MetadataStore _store;
@@ -80,25 +77,20 @@ public sealed class Pool
     /// <summary>Whether the majority is gone: nothing can be written any more.</summary>
     public bool HasLostQuorum => _store.End.LostReason.Length > 0;
 
+    /// <inheritdoc/>
+    public string LostReason => _store.End.LostReason;
+
+    /// <inheritdoc/>
+    public string FullMember => _store.Members.Full.FirstOrDefault()?.Name ?? "";
+
     /// <summary>Operations that the pool can do.</summary>
-    public PoolOperationalStatus OperationalStatus =>
-        HasLostQuorum ? PoolOperationalStatus.Incomplete
-        : State.Pool!.IsReadOnly ? PoolOperationalStatus.ReadOnly
-        : Capacity == CapacityLevel.Full ? PoolOperationalStatus.Error
-        : MissingDisks.Any() ? PoolOperationalStatus.Degraded
-        : Capacity == CapacityLevel.AlertReached || MetadataAlert.Length > 0 ? PoolOperationalStatus.Stressed
-        : PoolOperationalStatus.OK;
+    public PoolOperationalStatus OperationalStatus => PoolCondition.StatusOf(this);
 
     /// <summary>Health that follows from it.</summary>
-    public HealthStatus HealthStatus => OperationalStatus switch
-    {
-        PoolOperationalStatus.Incomplete or PoolOperationalStatus.Error => HealthStatus.Unhealthy,
-        PoolOperationalStatus.Degraded or PoolOperationalStatus.Stressed => HealthStatus.Warning,
-        _ => HealthStatus.Healthy,
-    };
+    public HealthStatus HealthStatus => PoolCondition.HealthOf(OperationalStatus);
 
     /// <summary>Reason why the pool is not OK, for people; empty when it is.</summary>
-    public string StatusReason => HasLostQuorum ? _store.End.LostReason : string.Join(' ', Reasons().Where(static reason => reason.Length > 0));
+    public string StatusReason => PoolCondition.ReasonOf(this);
 
     /// <summary>Whether a commit that returned NoSpace may still be applied: a virtual disk opened now would not reflect it.</summary>
     public bool HasUndecidedCommit => _store.HasUndecidedCommit;
@@ -109,14 +101,29 @@ public sealed class Pool
     /// <summary>Room that is left for thin virtual disks.</summary>
     public CapacityLevel Capacity => CapacityAlert.LevelOf(State, Allocator);
 
-    /// <summary>Whether a first write to a virtual disk would find no room.</summary>
-    public bool LacksRoomFor(VirtualDiskDescription disk) => CapacityAlert.LacksRoom(State, Allocator, disk);
-
     /// <summary>Disks of the pool that are not in the view.</summary>
-    public IEnumerable<DiskNumber> MissingDisks => State.Disks.Keys.Where(disk => !View.Contains(disk));
+    public IEnumerable<DiskNumber> MissingDisks => PoolCondition.MissingDisks(this);
 
     /// <summary>A member that may be read and written, or null when it is missing, evicted or about to be.</summary>
     public IDisk? Disk(DiskNumber number) => Members.Disk(number.Value);
+
+    /// <inheritdoc/>
+    public bool IsUsable(DiskNumber number) => Disk(number) is not null;
+
+    /// <inheritdoc/>
+    IPoolReader? IPoolReader.FindPool(PoolId id) => Environment.FindPool(id);
+
+    /// <inheritdoc/>
+    Guid IPoolReader.NewGuid() => Environment.Lane.NewGuid();
+
+    /// <inheritdoc/>
+    DateTimeOffset IPoolReader.UtcNow => Environment.Lane.UtcNow;
+
+    /// <summary>
+    /// Takes a snapshot, on the lane. Takes time in proportion to the members and to the reservations of changes under way, never to rows or slabs.
+    /// </summary>
+    /// <param name="find">Finds the snapshots of the same moment of the other open pools.</param>
+    public PoolSnapshot Snapshot(Func<PoolId, PoolSnapshot?> find) => new(this, _store.MostStatePages, find);
 
     /// <summary>A member in the view as the metadata sees it; null when it is missing.</summary>
     internal MemberDisk? Member(DiskNumber number) => _store.Members.Usable(number);
@@ -213,28 +220,6 @@ public sealed class Pool
         foreach (MemberDisk member in _store.Members.All.Values.Concat(Membership.Outside.Values).ToArray())
         {
             await member.Disk.Close();
-        }
-    }
-
-    private IEnumerable<string> Reasons()
-    {
-        yield return _store.Members.Full.FirstOrDefault() is { } full ? $"The file system under {full.Name} is full: metadata writes wait for space." : "";
-        yield return MissingDisks.FirstOrDefault() is { Value: > 0 } missing ? $"Disk {missing} ({State.Disk(missing)!.Description.FriendlyName}) is missing."
-            : "";
-        yield return CapacityAlert.Describe(State, Allocator);
-        yield return MetadataAlert;
-    }
-
-    /// <summary>Alert with the share of the metadata area in use, from <see cref="MetadataAlertPercent"/> on; else empty.</summary>
-    private string MetadataAlert
-    {
-        get
-        {
-            (long used, long most) = _store.StatePages;
-            return most > 0 && used * 100 >= most * MetadataAlertPercent
-                ? $"The metadata area is {used * 100 / most} % full ({used} of {most} pages). When it is full, virtual disks cannot be created or extended and first writes of thin ones fail with ENOSPC; "
-                    + "everything else works. Remove virtual disks, or replace the smallest disks of the pool by larger ones."
-                : "";
         }
     }
 

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
@@ -42,7 +43,11 @@ internal sealed class RowTable
 
     internal SpaceRow? this[int index] => _rows[index];
 
-    public Enumerator GetEnumerator() => new(_rows);
+    public Enumerator GetEnumerator()
+    {
+        RowWalks.Note(_rows.Length);
+        return new Enumerator(_rows);
+    }
 
     internal SpaceRow New(SpaceRowMap map) => new(_layout, _shape, map);
 

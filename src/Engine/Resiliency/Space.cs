@@ -98,6 +98,9 @@ public sealed class Space : IBackingStore, IRepairable
     /// <inheritdoc/>
     public long BytesToResync => _repair.BytesToResync;
 
+    /// <summary>Bytes of them that are copies of the rings.</summary>
+    internal long RingBytesToResync => _repair.RingBytesToResync;
+
     /// <summary>Bytes that a whole pass of <see cref="Scrub"/> goes over.</summary>
     public long ScrubBytes => _scrub.Bytes;
 

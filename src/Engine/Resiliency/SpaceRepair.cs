@@ -49,9 +49,12 @@ internal sealed class SpaceRepair(
                 }
             }
 
-            return bytes + space.Rings.BytesToResync;
+            return bytes + RingBytesToResync;
         }
     }
+
+    /// <summary>Bytes of stale copies of the rings that can be made whole now.</summary>
+    internal long RingBytesToResync => space.Rings.BytesToResync;
 
     /// <summary>Makes every stale position whole whose disk is there.</summary>
     internal async LaneTask<RepairEnd> Resync(IWorkPacer pacer)

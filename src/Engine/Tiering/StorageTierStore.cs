@@ -28,6 +28,9 @@ public sealed class TierCounters
     /// <summary>Slices that went to another tier.</summary>
     public long SlicesMovedOut { get; private set; }
 
+    /// <summary>Returns the counters as they are now; called on their lane.</summary>
+    internal TierCounters Copy() => (TierCounters)MemberwiseClone();
+
     internal void NoteAllocated(int slice) => SlicesAllocated += slice < SlicesMapped.SystemSlices ? 1 : 0;
 
     internal void NoteMovedIn() => SlicesMovedIn++;

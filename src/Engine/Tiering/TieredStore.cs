@@ -224,21 +224,6 @@ public sealed class TieredStore : IBackingStore
     internal LaneTask<IoError> WriteSystem(long offset, IoBuffer source, WriteFlags flags) =>
         _requests.Write(_tiers.Grid.StartOf(SlicesMapped.SystemSlices) + offset, source, flags);
 
-    /// <summary>Offset in the disk of an address in a tier; -1 where no slice of the disk is.</summary>
-    internal long OffsetOf(int tier, long address)
-    {
-        uint slot = (uint)_tiers.Grid.IndexOf(address);
-        for (int slice = 0; slice < Slices; slice++)
-        {
-            if (_table[slice] is { IsMapped: true } entry && entry.Tier == tier && entry.Slot == slot)
-            {
-                return _tiers.Grid.StartOf(slice) + _tiers.Grid.Within(address);
-            }
-        }
-
-        return -1;
-    }
-
     private async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
     {
         IoError error = RangeError(offset, length);

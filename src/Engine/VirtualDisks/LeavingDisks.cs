@@ -13,9 +13,9 @@ internal static class LeavingDisks
     /// <summary>Returns these disks.</summary>
     /// <param name="pool">The pool.</param>
     /// <param name="givesUpMissing">Whether missing disks are among them where the pool's policy allows it.</param>
-    internal static IEnumerable<DiskNumber> Of(Pool pool, bool givesUpMissing)
+    internal static IEnumerable<DiskNumber> Of(IPoolReader pool, bool givesUpMissing)
     {
-        bool withMissing = givesUpMissing && SlabMover.GivesUpMissing(pool);
+        bool withMissing = givesUpMissing && SlabMovePlan.GivesUpMissing(pool);
         return pool.State.Disks.Values
             .Where(disk => disk.UsedSlabs > 0 && (disk.Description.Usage == DiskUsage.Retired
                 || (pool.View.Contains(disk.Description.Number) ? IsJournalWithData(pool.State, disk) : withMissing)))

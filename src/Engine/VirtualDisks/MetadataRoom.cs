@@ -14,7 +14,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 
 /// <summary>Counts pages of the metadata area before virtual disks are made or grown.</summary>
 /// <param name="pool">The pool.</param>
-internal sealed class MetadataRoom(Pool pool)
+internal sealed class MetadataRoom(IPoolReader pool)
 {
     private readonly PoolState _state = pool.State;
     private readonly (long Used, long Most) _pages = pool.MetadataPages;

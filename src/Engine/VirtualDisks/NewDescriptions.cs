@@ -12,21 +12,21 @@ namespace TierSpaces.Engine.VirtualDisks;
 internal static class NewDescriptions
 {
     /// <summary>Completes what a plan has decided of a virtual disk: identities, spaces, redundancy and time.</summary>
-    internal static VirtualDiskDescription Describe(Pool pool, VirtualDiskDescription decided)
+    internal static VirtualDiskDescription Describe(IPoolReader pool, VirtualDiskDescription decided)
     {
         uint next = pool.State.NextSpace.Value;
         bool isTiered = decided.IsTiered;
         VirtualDiskDescription disk = decided with
         {
-            Id = new VirtualDiskId(pool.Environment.Lane.NewGuid()),
+            Id = new VirtualDiskId(pool.NewGuid()),
             PhysicalDiskRedundancy = decided.Parts.Min(static part => RedundancyOf(part)),
             IsBeingCreated = true,
-            CreatedUtcTicks = pool.Environment.Lane.UtcNow.UtcTicks,
+            CreatedUtcTicks = pool.UtcNow.UtcTicks,
         };
         disk = !isTiered ? disk with { DataSpace = NewSpace(true), LogSpace = NewSpace(VirtualDiskLayout.HasLog(decided.Checksum, decided.NumberOfDataCopies)) }
             : disk with { SizeBytes = decided.Tiers.Sum(static tier => tier.SizeBytes), Tiers = [.. decided.Tiers.Select(DescribeTier)] };
         return !disk.IsCacheElsewhere ? disk with { CacheSpace = NewSpace(decided.WriteCacheSize > 0) }
-            : disk with { CacheSpace = decided.WriteCacheSize > 0 && RemoteRooms.CachePoolOf(pool, disk) is { } cachePool ? cachePool.State.NextSpace
+            : disk with { CacheSpace = decided.WriteCacheSize > 0 && pool.FindPool(disk.CachePool) is { } cachePool ? cachePool.State.NextSpace
                 : SpaceId.None };
 
         SpaceId NewSpace(bool isWanted) => isWanted ? new SpaceId(next++) : SpaceId.None;
@@ -42,7 +42,7 @@ internal static class NewDescriptions
     /// <summary>Disks that may fail: of parity those that it was made for, else one fewer than there are copies.</summary>
     private static ushort RedundancyOf(TierDescription part) => part.Parities > 0 ? part.PhysicalDiskRedundancy : (ushort)(part.NumberOfDataCopies - 1);
 
-    private static TierDescription DescribeNew(Pool pool, VirtualDiskDescription decided, int index)
+    private static TierDescription DescribeNew(IPoolReader pool, VirtualDiskDescription decided, int index)
     {
         TierDescription tier = decided.Tiers[index];
         long diskBytes = index == 0 ? decided.Tiers.Sum(static tier => tier.SizeBytes) : 0;
@@ -50,14 +50,14 @@ internal static class NewDescriptions
             VirtualDiskLayout.TierSpaceBytes(tier.RowBytes(pool.Slabs.DataBytes), (int)decided.SliceSize, tier.SizeBytes, diskBytes));
     }
 
-    private static TierDescription DescribeNew(Pool pool, TierDescription decided, long spaceBytes) => decided with
+    private static TierDescription DescribeNew(IPoolReader pool, TierDescription decided, long spaceBytes) => decided with
     {
-        Id = pool.Environment.Lane.NewGuid(),
+        Id = pool.NewGuid(),
         PhysicalDiskRedundancy = RedundancyOf(decided),
         SpaceBytes = spaceBytes,
     };
 
-    internal static TierDescription DescribeAdded(Pool pool, VirtualDiskDescription disk, TierDescription decided)
+    internal static TierDescription DescribeAdded(IPoolReader pool, VirtualDiskDescription disk, TierDescription decided)
     {
         SpaceId next = pool.State.NextSpace;
         long rowSize = decided.RowBytes(pool.Slabs.DataBytes);
@@ -88,7 +88,7 @@ internal static class NewDescriptions
     }
 
     /// <summary>A disk with a tier of another size.</summary>
-    internal static VirtualDiskDescription WithTierSize(Pool pool, VirtualDiskDescription disk, int index, long sizeBytes)
+    internal static VirtualDiskDescription WithTierSize(IPoolReader pool, VirtualDiskDescription disk, int index, long sizeBytes)
     {
         TierDescription tier = disk.Tiers[index];
         long size = disk.SizeBytes - tier.SizeBytes + sizeBytes;

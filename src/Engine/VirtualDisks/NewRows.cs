@@ -26,7 +26,7 @@ internal sealed class NewRows
     internal List<RowMapping> Cache { get; } = [];
 
     /// <summary>Everything that a new disk needs in its own pool; false: what was reserved is to be released.</summary>
-    internal bool TryReserve(Pool pool, VirtualDiskDescription disk, out string reason)
+    internal bool TryReserve(IPoolReader pool, VirtualDiskDescription disk, out string reason)
     {
         bool fits = RoomPlans.HasPages(pool, disk, out reason) && TryReserveLogsAndCache(pool, disk, out reason);
         for (int i = 0; i < disk.Parts.Length && fits; i++)
@@ -40,7 +40,7 @@ internal sealed class NewRows
     }
 
     /// <summary>Everything that a tier of an existing disk needs.</summary>
-    internal bool TryReserveTier(Pool pool, VirtualDiskDescription disk, int index, out string reason)
+    internal bool TryReserveTier(IPoolReader pool, VirtualDiskDescription disk, int index, out string reason)
     {
         TierDescription tier = disk.Tiers[index];
         return RoomPlans.HasPages(pool, disk, out reason)
@@ -49,7 +49,7 @@ internal sealed class NewRows
     }
 
     // In this order: logs are small and the disk cannot be without them, and what the cache takes is what data does not get.
-    internal bool TryReserveLogsAndCache(Pool pool, VirtualDiskDescription disk, out string reason)
+    internal bool TryReserveLogsAndCache(IPoolReader pool, VirtualDiskDescription disk, out string reason)
     {
         reason = "";
         for (int i = 0; i < disk.Parts.Length; i++)
@@ -65,16 +65,16 @@ internal sealed class NewRows
     }
 
     /// <summary>The log of a part of a virtual disk.</summary>
-    internal bool TryReserveLog(Pool pool, int index, TierDescription part, out string reason)
+    internal bool TryReserveLog(IPoolReader pool, int index, TierDescription part, out string reason)
     {
-        int present = pool.State.Disks.Keys.Count(number => pool.Disk(number) is not null);
+        int present = pool.State.Disks.Keys.Count(number => pool.IsUsable(number));
         return TryReserveRun(
             pool, AllocationPreferences.ForLog(part), VirtualDiskLayout.LogCopies(part.RingCopies, present), VirtualDiskLayout.LogRows(pool.Slabs, part),
             Part(index).Log, out reason);
     }
 
     /// <summary>A write cache of so many bytes a copy, whole slabs.</summary>
-    internal bool TryReserveCache(Pool pool, VirtualDiskDescription disk, long bytes, out string reason)
+    internal bool TryReserveCache(IPoolReader pool, VirtualDiskDescription disk, long bytes, out string reason)
     {
         reason = "";
         int count = (int)(bytes / pool.Slabs.DataBytes);
@@ -82,7 +82,7 @@ internal sealed class NewRows
     }
 
     /// <summary>Rows of data of a part.</summary>
-    internal bool TryReserveData(Pool pool, VirtualDiskDescription disk, int index, int count, out string reason)
+    internal bool TryReserveData(IPoolReader pool, VirtualDiskDescription disk, int index, int count, out string reason)
     {
         TierDescription part = disk.Parts[index];
         List<SlabRef[]> rows = [];
@@ -109,7 +109,7 @@ internal sealed class NewRows
     }
 
     /// <summary>Gives the reservations back; the rows stay, as a plan.</summary>
-    internal void Release(Pool pool)
+    internal void Release(IPoolReader pool)
     {
         pool.Allocator.Release(_reserved.ToArray());
         _reserved.Clear();
@@ -118,10 +118,10 @@ internal sealed class NewRows
     /// <summary>The reservations are not to be given back: the rows are mapped, or may be.</summary>
     internal void Keep() => _reserved.Clear();
 
-    private static int RowsAtOnce(Pool pool, VirtualDiskDescription disk, TierDescription part) =>
+    private static int RowsAtOnce(IPoolReader pool, VirtualDiskDescription disk, TierDescription part) =>
         disk.ProvisioningType == ProvisioningType.Fixed ? (int)(part.SpaceBytes / VirtualDiskLayout.ShapeOf(pool, disk, part).RowSize) : 0;
 
-    private bool TryReserveRun(Pool pool, AllocationPreferences preferences, int copies, int count, List<RowMapping> rows, out string reason)
+    private bool TryReserveRun(IPoolReader pool, AllocationPreferences preferences, int copies, int count, List<RowMapping> rows, out string reason)
     {
         bool fits = pool.Allocator.TryReserveRun(copies, count, preferences, out SlabRef[][] slabs, out reason);
         _reserved.AddRange(slabs.SelectMany(row => row));

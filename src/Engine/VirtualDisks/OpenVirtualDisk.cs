@@ -64,6 +64,9 @@ public sealed class OpenVirtualDisk
     /// <summary>Bytes that a resync would look at now.</summary>
     public long BytesToResync => Parts.Sum(static part => part.Space.BytesToResync) + (Remote?.Rings.BytesToResync ?? 0);
 
+    /// <summary>Bytes of copies of its rings that a resync would look at now.</summary>
+    internal long RingBytesToResync => Parts.Sum(static part => part.Space.RingBytesToResync) + (Remote?.Rings.BytesToResync ?? 0);
+
     /// <summary>Counters of its spaces since it was opened.</summary>
     public SpaceCounters SpaceCounters
     {
@@ -90,8 +93,7 @@ public sealed class OpenVirtualDisk
     public WriteCache? Cache => Disk.Cache;
 
     /// <summary>Whether a copy of anything it holds is missing or stale.</summary>
-    public bool IsDegraded => Cache is { IsDegraded: true } || Description.Parts.Any(part => _pool.State.Space(part.DataSpace)?.EnumerateRows().Any(row =>
-        row.Row.MissesData || row.Row.Mapping.Sources.ToArray().Any(slab => _pool.Disk(slab.Disk) is null)) == true);
+    public bool IsDegraded => Cache is { IsDegraded: true } || CopySurvey.IsDegraded(_pool, Description);
 
     /// <summary>
     /// Whether every byte can be read and written: each region of each row has a live copy that is not stale, and each integrity log a copy that takes
@@ -112,27 +114,8 @@ public sealed class OpenVirtualDisk
     public bool HasLost => Parts.Any(static part => part.Space.LostBlocks.Count > 0);
 
     /// <summary>The blocks that no copy could give and that were not written since, as ranges of the virtual disk in their order.</summary>
-    public List<(long Offset, long Length)> LostRanges()
-    {
-        const int block = 4096;
-        List<(long Offset, long Length)> ranges = [];
-        foreach (long offset in Parts.SelectMany(part => part.Space.LostBlocks.Select(address => OffsetOf(part, address))).Where(static offset => offset >= 0)
-            .Order())
-        {
-            if (ranges.Count > 0 && ranges[^1].Offset + ranges[^1].Length == offset)
-            {
-                ranges[^1] = (ranges[^1].Offset, ranges[^1].Length + block);
-            }
-            else
-            {
-                ranges.Add((offset, block));
-            }
-        }
-
-        return ranges;
-    }
-
-    private long OffsetOf(OpenPart part, long address) => Tiers is { } tiers ? tiers.OffsetOf(part.Number, address) : address;
+    public List<(long Offset, long Length)> LostRanges() => LostBlockRanges.Of(
+        [.. Parts.Select(static part => (part.Number, part.Space.LostBlocks.ToArray()))], Description, Tiers?.Map ?? SliceMapState.Empty);
 
     /// <summary>Returns the findings on disks of a pool, by number, since the last call.</summary>
     internal IEnumerable<KeyValuePair<(int Disk, DiskFinding Finding), long>> TakeFindings(Pool pool)

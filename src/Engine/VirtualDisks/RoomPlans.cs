@@ -14,7 +14,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 internal static class RoomPlans
 {
     /// <summary>The rows that <see cref="VirtualDiskBuilder.Create"/> would reserve now, or why there is no room. Reserves nothing.</summary>
-    internal static bool TryPlan(Pool pool, VirtualDiskDescription decided, out VirtualDiskDescription disk, out NewRows rows, out string reason)
+    internal static bool TryPlan(IPoolReader pool, VirtualDiskDescription decided, out VirtualDiskDescription disk, out NewRows rows, out string reason)
     {
         disk = NewDescriptions.Describe(pool, decided);
         rows = new NewRows();
@@ -27,7 +27,7 @@ internal static class RoomPlans
     /// Rows of data that would fit a new disk now, once its log and its cache have their slabs; −1 where these have no room themselves. So many
     /// can be created, and one more cannot: the slabs or the pages of the metadata area do not suffice.
     /// </summary>
-    internal static long LargestRowCount(Pool pool, VirtualDiskDescription decided)
+    internal static long LargestRowCount(IPoolReader pool, VirtualDiskDescription decided)
     {
         VirtualDiskDescription disk = NewDescriptions.Describe(pool, decided);
         NewRows rows = new();
@@ -38,7 +38,7 @@ internal static class RoomPlans
     }
 
     /// <summary>Rows of data of a new disk that the metadata has pages for, at most <paramref name="most"/>.</summary>
-    internal static long LargestRowCountOfMetadata(Pool pool, VirtualDiskDescription decided, long most)
+    internal static long LargestRowCountOfMetadata(IPoolReader pool, VirtualDiskDescription decided, long most)
     {
         VirtualDiskDescription disk = NewDescriptions.Describe(pool, decided);
         long rowSize = VirtualDiskLayout.ShapeOf(pool, disk).RowSize;
@@ -46,7 +46,7 @@ internal static class RoomPlans
     }
 
     /// <summary>The rows that <see cref="VirtualDiskGrowth.Grow"/> would add now, or why there is no room. Reserves nothing.</summary>
-    internal static bool TryPlanGrowth(Pool pool, VirtualDiskDescription disk, long sizeBytes, out List<RowMapping> rows, out string reason)
+    internal static bool TryPlanGrowth(IPoolReader pool, VirtualDiskDescription disk, long sizeBytes, out List<RowMapping> rows, out string reason)
     {
         NewRows more = new();
         long rowSize = VirtualDiskLayout.ShapeOf(pool, disk).RowSize;
@@ -59,7 +59,7 @@ internal static class RoomPlans
     }
 
     /// <summary>Whether the metadata can describe a disk as it would be, or why not.</summary>
-    internal static bool HasPages(Pool pool, VirtualDiskDescription after, out string reason)
+    internal static bool HasPages(IPoolReader pool, VirtualDiskDescription after, out string reason)
     {
         reason = new MetadataRoom(pool).WhyNot(after);
         return reason.Length == 0;
@@ -69,7 +69,7 @@ internal static class RoomPlans
     /// The largest size of a tier of a new disk whose other tiers are as the specification says, in bytes; 0: there is no room for a slice. Exact. A thin
     /// tier may be larger than what its disks have room for now: the metadata bounds it.
     /// </summary>
-    internal static long LargestNewTierSize(Pool pool, VirtualDiskDescription decided, int index)
+    internal static long LargestNewTierSize(IPoolReader pool, VirtualDiskDescription decided, int index)
     {
         VirtualDiskDescription disk = NewDescriptions.Describe(pool, decided);
         NewRows rows = new();
@@ -81,7 +81,7 @@ internal static class RoomPlans
     }
 
     /// <summary>The size that a tier of an open disk can grow to, in bytes; its present one where there is no room. Exact.</summary>
-    internal static long LargestTierSize(Pool pool, VirtualDiskDescription disk, int index)
+    internal static long LargestTierSize(IPoolReader pool, VirtualDiskDescription disk, int index)
     {
         long rowSize = VirtualDiskLayout.ShapeOf(pool, disk, disk.Tiers[index]).RowSize;
         long rows = (disk.Tiers[index].SpaceBytes / rowSize) + RowsFor(pool, disk, index);
@@ -90,7 +90,7 @@ internal static class RoomPlans
     }
 
     /// <summary>Whether the tiers of a new disk have room: 1; not all of them: 0; not even its logs and its cache: −1.</summary>
-    internal static long TiersFit(Pool pool, VirtualDiskDescription decided)
+    internal static long TiersFit(IPoolReader pool, VirtualDiskDescription decided)
     {
         VirtualDiskDescription disk = NewDescriptions.Describe(pool, decided);
         NewRows rows = new();
@@ -106,7 +106,8 @@ internal static class RoomPlans
     /// The rows that <see cref="VirtualDiskGrowth.GrowTier"/> would add now, and the disk as it would be, or why there is no room. Reserves nothing.
     /// </summary>
     internal static bool TryPlanTierGrowth(
-        Pool pool, VirtualDiskDescription disk, int index, long sizeBytes, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason)
+        IPoolReader pool, VirtualDiskDescription disk, int index, long sizeBytes, out VirtualDiskDescription after, out List<RowMapping> rows,
+        out string reason)
     {
         after = NewDescriptions.WithTierSize(pool, disk, index, sizeBytes);
         NewRows more = new();
@@ -122,7 +123,7 @@ internal static class RoomPlans
     /// The tier that <see cref="AddedTier.AddTier"/> would add now, its rows and the disk with it, or why there is no room. Reserves nothing.
     /// </summary>
     internal static bool TryPlanTier(
-        Pool pool, VirtualDiskDescription disk, TierDescription decided, ImmutableArray<DiskNumber> disks,
+        IPoolReader pool, VirtualDiskDescription disk, TierDescription decided, ImmutableArray<DiskNumber> disks,
         out VirtualDiskDescription after, out TierDescription tier, out NewPartRows rows, out string reason)
     {
         tier = NewDescriptions.DescribeAdded(pool, disk, decided);
@@ -135,7 +136,7 @@ internal static class RoomPlans
     }
 
     /// <summary>The largest size that a tier to be added can have, in bytes; 0: there is no room for a slice. Exact.</summary>
-    internal static long LargestAddedTierSize(Pool pool, VirtualDiskDescription disk, TierDescription decided, ImmutableArray<DiskNumber> disks)
+    internal static long LargestAddedTierSize(IPoolReader pool, VirtualDiskDescription disk, TierDescription decided, ImmutableArray<DiskNumber> disks)
     {
         TierDescription tier = NewDescriptions.DescribeAdded(pool, disk, decided with { SizeBytes = disk.SliceSize });
         VirtualDiskDescription after = NewDescriptions.WithTier(disk, tier, disks);
@@ -147,7 +148,7 @@ internal static class RoomPlans
         return LargestSize(pool, after, rank, rows, hasHeat: true);
     }
 
-    private static long RowsFor(Pool pool, VirtualDiskDescription disk, int index)
+    private static long RowsFor(IPoolReader pool, VirtualDiskDescription disk, int index)
     {
         TierDescription tier = disk.Tiers[index];
         return pool.Allocator.LargestRowCount(tier.NumberOfColumns, tier.NumberOfDataCopies, AllocationPreferences.For(disk, tier));
@@ -155,7 +156,7 @@ internal static class RoomPlans
 
     // Of the sizes whose space has at most so many rows the largest; the space grows with the size. The first tier holds the heat of the whole disk: in a
     // new disk it grows with every tier, in an open one with its own size alone. An added tier holds it as well.
-    private static long LargestSize(Pool pool, VirtualDiskDescription disk, int index, long rows, bool hasHeat, bool isNew = false)
+    private static long LargestSize(IPoolReader pool, VirtualDiskDescription disk, int index, long rows, bool hasHeat, bool isNew = false)
     {
         long slice = disk.SliceSize;
         long others = disk.SizeBytes - disk.Tiers[index].SizeBytes;

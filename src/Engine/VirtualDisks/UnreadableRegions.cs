@@ -15,12 +15,12 @@ internal static class UnreadableRegions
     private const int RangesMax = 8;
 
     /// <summary>Whether there is any.</summary>
-    internal static bool Any(Pool pool, VirtualDiskDescription disk) => disk.Parts.Any(part =>
+    internal static bool Any(IPoolReader pool, VirtualDiskDescription disk) => disk.Parts.Any(part =>
         pool.State.Space(part.DataSpace) is not { } space || space.EnumerateRows()
             .Any(row => Enumerable.Range(0, GroupsOf(part)).Any(group => Mask(pool, part, row.Row, group) != 0)));
 
     /// <summary>Says how many bytes cannot be read, where they lie, and what brings them back; empty if all can be read.</summary>
-    internal static string Describe(Pool pool, VirtualDiskDescription disk)
+    internal static string Describe(IPoolReader pool, VirtualDiskDescription disk)
     {
         List<(long Start, long End, string Where)> ranges = [];
         long bytes = 0;
@@ -86,7 +86,7 @@ internal static class UnreadableRegions
 
     private static int PositionsOf(TierDescription part) => part.Parities > 0 ? part.NumberOfColumns : part.NumberOfDataCopies;
 
-    private static ushort Mask(Pool pool, TierDescription part, RowState row, int group)
+    private static ushort Mask(IPoolReader pool, TierDescription part, RowState row, int group)
     {
         if (!row.Mapping.IsInitialized)
         {
@@ -100,7 +100,7 @@ internal static class UnreadableRegions
             int outs = 0;
             for (int position = group * PositionsOf(part); position < (group + 1) * PositionsOf(part); position++)
             {
-                outs += pool.Disk(row.Mapping.Sources[position].Disk) is null || (row.MissingAt(position) >> region & 1) != 0 ? 1 : 0;
+                outs += !pool.IsUsable(row.Mapping.Sources[position].Disk) || (row.MissingAt(position) >> region & 1) != 0 ? 1 : 0;
             }
 
             unreadable |= outs > lossesMax ? 1 << region : 0;
@@ -110,12 +110,12 @@ internal static class UnreadableRegions
     }
 
     /// <summary>Whether such regions are good on a disk that is away.</summary>
-    private static bool IsAway(Pool pool, TierDescription part, RowState row, int group, ushort mask)
+    private static bool IsAway(IPoolReader pool, TierDescription part, RowState row, int group, ushort mask)
     {
         bool isAway = false;
         for (int position = group * PositionsOf(part); position < (group + 1) * PositionsOf(part); position++)
         {
-            isAway |= (mask & ~row.MissingAt(position)) != 0 && pool.Disk(row.Mapping.Sources[position].Disk) is null;
+            isAway |= (mask & ~row.MissingAt(position)) != 0 && !pool.IsUsable(row.Mapping.Sources[position].Disk);
         }
 
         return isAway;

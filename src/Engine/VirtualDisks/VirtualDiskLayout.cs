@@ -36,10 +36,10 @@ public static class VirtualDiskLayout
     internal static bool HasLog(ChecksumKind checksum, int copies) => checksum == ChecksumKind.CRC32C || copies > 1;
 
     /// <summary>The layout of a virtual disk without tiers.</summary>
-    public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk) => ShapeOf(pool, disk, disk.Parts[0]);
+    public static SpaceShape ShapeOf(IPoolReader pool, VirtualDiskDescription disk) => ShapeOf(pool, disk, disk.Parts[0]);
 
     /// <summary>The layout of a part of a virtual disk.</summary>
-    public static SpaceShape ShapeOf(Pool pool, VirtualDiskDescription disk, TierDescription part) => ShapeOf(pool.Slabs, disk, part);
+    public static SpaceShape ShapeOf(IPoolReader pool, VirtualDiskDescription disk, TierDescription part) => ShapeOf(pool.Slabs, disk, part);
 
     /// <summary>The layout of a part of a virtual disk on slabs of a size.</summary>
     internal static SpaceShape ShapeOf(in SlabGeometry slabs, VirtualDiskDescription disk, TierDescription part) => new(

@@ -84,7 +84,7 @@ public class DegradedRowTests
         byte[] data = Write(world, Random(2 * Mebibyte), 0);
         Assert.False(world.VirtualDisk!.IsDegraded);
         Assert.NotEqual(CapacityLevel.Full, world.Pool!.Capacity);
-        Assert.False(world.Pool.LacksRoomFor(world.VirtualDisk.Description));
+        Assert.False(CapacityAlert.LacksRoom(world.Pool.State, world.Pool.Allocator, world.VirtualDisk.Description));
         Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
         for (int disk = 0; disk < disks; disk++)
         {

@@ -11,9 +11,9 @@ public sealed class IoCounters
     /// <summary>Latency classes: class n counts requests of 2^n to 2^(n+1) microseconds, class 0 also shorter ones.</summary>
     public const int LatencyClasses = 24;
 
-    private readonly long[] _reads = new long[LatencyClasses];
-    private readonly long[] _writes = new long[LatencyClasses];
-    private readonly long[] _flushes = new long[LatencyClasses];
+    private long[] _reads = new long[LatencyClasses];
+    private long[] _writes = new long[LatencyClasses];
+    private long[] _flushes = new long[LatencyClasses];
 
     /// <summary>Completed reads.</summary>
     public long ReadOperations { get; set; }
@@ -80,6 +80,16 @@ public sealed class IoCounters
 
     /// <summary>Flushes per latency class.</summary>
     public ReadOnlySpan<long> FlushLatencies => _flushes;
+
+    /// <summary>Returns the counters as they are now; called on their lane.</summary>
+    internal IoCounters Copy()
+    {
+        IoCounters copy = (IoCounters)MemberwiseClone();
+        copy._reads = [.. _reads];
+        copy._writes = [.. _writes];
+        copy._flushes = [.. _flushes];
+        return copy;
+    }
 
     internal void Begin()
     {

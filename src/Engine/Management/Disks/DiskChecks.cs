@@ -15,32 +15,33 @@ internal sealed class DiskChecks(SubsystemCore core)
 {
     private const int DomainNameMax = 64;
 
-    internal List<DiskDescription> TakeRemovable(ManagedPool managed, IReadOnlyList<Guid> disks)
+    /// <summary>The members that a verb is to remove; one of them that still holds slabs is given as well, and null if none does.</summary>
+    internal (List<DiskDescription> Members, DiskDescription? InUse) TakeRemovable(ManagedPool managed, IReadOnlyList<Guid> disks)
     {
-        Pool pool = managed.Pool!;
+        PoolState state = managed.Pool!.State;
         List<DiskDescription> members = [.. disks.Select(id => core.Pools.TakeMember(managed, id)).DistinctBy(member => member.Number)];
-        foreach (DiskDescription member in members)
-        {
-            uint used = pool.State.Disk(member.Number)!.UsedSlabs;
-            if (used > 0)
-            {
-                throw new ManagementException(
-                    ManagementError.PhysicalDiskStillInUse,
-                    $"Physical disk '{member.FriendlyName}' holds {used * pool.Slabs.DataBytes} bytes of {string.Join(", ", NamesOn(pool, member.Number).Concat(core.Pools.Dependents(pool.State, ring => IsOn(ring, member.Number))))}.",
-                    "Retire the disk (Set-PhysicalDisk -Usage Retired): it is drained by itself, or by Repair-VirtualDisk. Or remove those virtual disks.");
-            }
-        }
-
-        return pool.State.Disks.Count > members.Count ? members : throw new ManagementException(
+        DiskDescription? inUse = members.Find(member => state.Disk(member.Number)!.UsedSlabs > 0);
+        return inUse is not null || state.Disks.Count > members.Count ? (members, inUse) : throw new ManagementException(
             ManagementError.InvalidParameter,
-            $"-PhysicalDisks names every disk of storage pool '{pool.State.Pool!.FriendlyName}' ({members.Count}).", "Remove the pool instead.");
+            $"-PhysicalDisks names every disk of storage pool '{state.Pool!.FriendlyName}' ({members.Count}).", "Remove the pool instead.");
+    }
+
+    /// <summary>The validation error of a member that holds slabs and is to be removed: finds out whose, which goes over rows.</summary>
+    internal static ManagementException StillInUse(SubsystemSnapshot now, PoolId pool, DiskDescription member)
+    {
+        PoolState state = now.Find(pool)!.State!;
+        IEnumerable<string> names = NamesOn(state, member.Number).Concat(now.Dependents(state, ring => IsOn(ring, member.Number)));
+        return new ManagementException(
+            ManagementError.PhysicalDiskStillInUse,
+            $"Physical disk '{member.FriendlyName}' holds {state.Disk(member.Number)!.UsedSlabs * state.Pool!.Slabs.DataBytes} bytes of {string.Join(", ", names)}.",
+            "Retire the disk (Set-PhysicalDisk -Usage Retired): it is drained by itself, or by Repair-VirtualDisk. Or remove those virtual disks.");
     }
 
     private static bool IsOn(SpaceState space, DiskNumber number) =>
         space.EnumerateRows().Any(row => row.Row.Mapping.Sources.ToArray().Any(slab => slab.Disk == number));
 
-    private static IEnumerable<string> NamesOn(Pool pool, DiskNumber number) => pool.State.VirtualDisks.Values
-        .Where(disk => disk.Spaces.Any(space => pool.State.Space(space) is { } state && IsOn(state, number)))
+    private static IEnumerable<string> NamesOn(PoolState state, DiskNumber number) => state.VirtualDisks.Values
+        .Where(disk => disk.Spaces.Any(space => state.Space(space) is { } found && IsOn(found, number)))
         .Select(disk => $"virtual disk '{disk.FriendlyName}'").Order(StringComparer.Ordinal);
 
     internal RegisteredDisk TakeUnpooled(Guid id)
@@ -140,9 +141,12 @@ internal sealed class DiskChecks(SubsystemCore core)
     /// <summary>Name of a disk that is registered: the given one, else that of its file.</summary>
     internal static string NameOf(RegistrationSpec spec) => spec.FriendlyName.Length > 0 ? spec.FriendlyName : Path.GetFileNameWithoutExtension(spec.Path);
 
-    internal (ManagementError Error, string Reason)? WhyNotPoolable(RegisteredDisk disk)
+    /// <summary>Returns the reason why a disk cannot be pooled; null if it can.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="isInOpenPool">Whether an open pool uses it.</param>
+    internal static (ManagementError Error, string Reason)? WhyNotPoolable(RegisteredDisk disk, bool isInOpenPool)
     {
-        if (core.Disks.IsInOpenPool(disk))
+        if (isInOpenPool)
         {
             return (ManagementError.PhysicalDiskInUse, "it is in a storage pool.");
         }
@@ -184,7 +188,7 @@ internal sealed class DiskChecks(SubsystemCore core)
                 throw new ManagementException(ManagementError.DuplicateDisk, $"-PhysicalDisks names '{disk.FriendlyName}' twice.", "Name each disk once.");
             }
 
-            if (WhyNotPoolable(disk) is { } why)
+            if (WhyNotPoolable(disk, core.Disks.IsInOpenPool(disk)) is { } why)
             {
                 throw new ManagementException(
                     why.Error, $"-PhysicalDisks: '{disk.FriendlyName}' ({disk.Uri}) cannot be pooled: {why.Reason}",

@@ -8,13 +8,13 @@ namespace TierSpaces.Engine.Management;
 public sealed class EmulatedDiskService
 {
     private readonly SubsystemCore _core;
-    private readonly PhysicalDiskStatuses _diskStatuses;
+    private readonly Snapshots _snapshots;
 
-    internal EmulatedDiskService(SubsystemCore core, PhysicalDiskStatuses diskStatuses) => (_core, _diskStatuses) = (core, diskStatuses);
+    internal EmulatedDiskService(SubsystemCore core, Snapshots snapshots) => (_core, _snapshots) = (core, snapshots);
 
     /// <summary>Makes an emulated disk fail from now on, in place of what it did wrong before; it forgets that when the host stops.</summary>
     /// <exception cref="ManagementException">The disk is not emulated, or a value is out of range; nothing was changed.</exception>
-    public Task<PhysicalDiskStatus> SetFaultAsync(Guid id, EmulatedFault fault) => _core.Verbs.Change(LaneTask<PhysicalDiskStatus> () =>
+    public Task<PhysicalDiskStatus> SetFaultAsync(Guid id, EmulatedFault fault) => _core.Verbs.Change(() =>
     {
         RegisteredDisk disk = TakeEmulated(id, fault);
         disk.Fault = fault;
@@ -23,8 +23,8 @@ public sealed class EmulatedDiskService
             emulated.Fault = fault;
         }
 
-        return LaneTask.FromResult(_diskStatuses.Of(disk));
-    });
+        return LaneTask.FromResult((Now: _snapshots.Take(), disk.DeviceId));
+    }, static after => after.Now.PhysicalDisks.First(disk => disk.DeviceId == after.DeviceId));
 
     /// <summary>Refuses what <see cref="SetFaultAsync"/> would refuse.</summary>
     public Task<bool> CheckSetFaultAsync(Guid id, EmulatedFault fault) => _core.Verbs.Check(() => TakeEmulated(id, fault));

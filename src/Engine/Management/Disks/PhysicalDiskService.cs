@@ -37,7 +37,7 @@ public sealed class PhysicalDiskService
     private readonly DiskOpener _diskOpener;
     private readonly PoolOpener _opener;
     private readonly DiskChecks _diskChecks;
-    private readonly PhysicalDiskStatuses _diskStatuses;
+    private readonly Snapshots _snapshots;
     private readonly ReliabilityRecords _reliability;
     private readonly FailingDisks _failing;
 
@@ -46,19 +46,19 @@ public sealed class PhysicalDiskService
         DiskOpener diskOpener,
         PoolOpener opener,
         DiskChecks diskChecks,
-        PhysicalDiskStatuses diskStatuses,
+        Snapshots snapshots,
         ReliabilityRecords reliability,
         FailingDisks failing) =>
-        (_core, _diskOpener, _opener, _diskChecks, _diskStatuses, _reliability, _failing) = (core, diskOpener, opener, diskChecks, diskStatuses, reliability,
+        (_core, _diskOpener, _opener, _diskChecks, _snapshots, _reliability, _failing) = (core, diskOpener, opener, diskChecks, snapshots, reliability,
             failing);
 
     /// <summary>Registered disks, and the missing members of open pools.</summary>
-    public Task<PhysicalDiskStatus[]> ListAsync() => _core.Verbs.Look(List);
+    public Task<PhysicalDiskStatus[]> ListAsync() => _core.Verbs.Look(_snapshots.Take, static now => now.PhysicalDisks.ToArray());
 
     /// <summary>Makes an image file and registers it.</summary>
     /// <exception cref="ManagementException">The file exists, the size is unsuitable, the file system is full; nothing was changed.</exception>
     public Task<PhysicalDiskStatus> CreateAsync(RegistrationSpec spec, long size, bool preallocate) =>
-        _core.Verbs.Change(async LaneTask<PhysicalDiskStatus> () =>
+        Change(async LaneTask<Changed> () =>
     {
         _diskChecks.CheckRegistration(spec);
         DiskChecks.CheckImageSize(size);
@@ -94,7 +94,7 @@ public sealed class PhysicalDiskService
     });
 
     /// <summary>Registers an existing image file or block device; members of a pool open it when enough are there.</summary>
-    public Task<PhysicalDiskStatus> RegisterAsync(RegistrationSpec spec) => _core.Verbs.Change(LaneTask<PhysicalDiskStatus> () =>
+    public Task<PhysicalDiskStatus> RegisterAsync(RegistrationSpec spec) => Change(LaneTask<Changed> () =>
     {
         _diskChecks.CheckRegistration(spec);
         return Register(spec);
@@ -125,13 +125,13 @@ public sealed class PhysicalDiskService
     /// <summary>Changes name, text, medium, usage or place of a disk.</summary>
     public Task<PhysicalDiskStatus> SetAsync(
         Guid id, string? name, string? description, MediaType? mediaType, DiskUsage? usage, PlaceChange? place = null) =>
-        _core.Verbs.Change(async LaneTask<PhysicalDiskStatus> () =>
+        Change(async LaneTask<Changed> () =>
         {
             if (_diskChecks.TakeChangeable(id, name, usage, place) is not var (managed, member))
             {
                 RegisteredDisk disk = _core.Disks.Take(id);
                 await _core.Disks.Set(disk, name, description, mediaType, place ?? new PlaceChange());
-                return _diskStatuses.Of(disk);
+                return new Changed(disk.DeviceId, Guid.Empty);
             }
 
             DiskPlace moved = DiskPlace.Of(member).With(place ?? new PlaceChange());
@@ -152,23 +152,36 @@ public sealed class PhysicalDiskService
                 _failing.Forget(id);
             }
 
-            PhysicalDiskStatus now = _core.Disks.Find(id) is { } known ? _diskStatuses.Of(known)
-                : _diskStatuses.OfMissing(managed).First(view => view.UniqueId == id);
-            IEnumerable<string> remarks = place is null || place == new PlaceChange() ? [] : MisplacedBy(managed);
-            return now with { Remarks = [.. remarks, .. usage == DiskUsage.Journal ? DataOn(managed, member.Number) : []] };
+            return new Changed(_core.Disks.Find(id)?.DeviceId ?? -1, id)
+            {
+                State = managed.Pool.State, IsMoved = place is not null && place != new PlaceChange(), IsJournal = usage == DiskUsage.Journal,
+                Member = member.Number,
+            };
         });
 
-    private static IEnumerable<string> DataOn(ManagedPool managed, DiskNumber disk)
+    /// <summary>Runs a verb that changes a physical disk, and answers with the status of the moment in which it ended.</summary>
+    private Task<PhysicalDiskStatus> Change(Func<LaneTask<Changed>> verb) => _core.Verbs.Change(
+        async LaneTask<(Changed Changed, SubsystemSnapshot Now)> () => (await verb(), _snapshots.Take()),
+        static after => StatusOf(after.Changed, after.Now));
+
+    private static PhysicalDiskStatus StatusOf(Changed changed, SubsystemSnapshot now)
     {
-        PoolState state = managed.Pool!.State;
+        PhysicalDiskStatus status = now.PhysicalDisks.First(
+            disk => changed.DeviceId >= 0 ? disk.DeviceId == changed.DeviceId : disk.UniqueId == changed.Missing);
+        IEnumerable<string> remarks = changed is { IsMoved: true, State: { } moved } ? MisplacedBy(moved) : [];
+        return status with { Remarks = [.. remarks, .. changed is { IsJournal: true, State: { } state } ? DataOn(state, changed.Member) : []] };
+    }
+
+    private static IEnumerable<string> DataOn(PoolState state, DiskNumber disk)
+    {
         if (LeavingDisks.IsJournalWithData(state, state.Disk(disk)!))
         {
             yield return $"Physical disk '{state.Disk(disk)!.Description.FriendlyName}' holds data of virtual disks. It is moved to other disks, as far as there is room.";
         }
     }
 
-    private static IEnumerable<string> MisplacedBy(ManagedPool managed) => managed.Pool!.State.VirtualDisks.Values
-        .Select(disk => (disk.FriendlyName, Rows: DomainSurvey.Misplaced(managed.Pool.State, disk))).Where(static found => found.Rows > 0)
+    private static IEnumerable<string> MisplacedBy(PoolState state) => state.VirtualDisks.Values
+        .Select(disk => (disk.FriendlyName, Rows: DomainSurvey.Misplaced(state, disk))).Where(static found => found.Rows > 0)
         .Select(static found => $"{found.Rows} rows of virtual disk '{found.FriendlyName}' do not keep to its fault domains where the disks are now. "
             + "Retire a disk of them to move its slabs (Set-PhysicalDisk -Usage Retired), or copy the data to a new virtual disk.");
 
@@ -177,7 +190,7 @@ public sealed class PhysicalDiskService
         _core.Verbs.Check(() => _diskChecks.TakeChangeable(id, name, usage, place));
 
     /// <summary>Clears what an unpooled disk holds, so that it can be pooled.</summary>
-    public Task<PhysicalDiskStatus> ResetAsync(Guid id) => _core.Verbs.Change(async LaneTask<PhysicalDiskStatus> () =>
+    public Task<PhysicalDiskStatus> ResetAsync(Guid id) => Change(async LaneTask<Changed> () =>
     {
         (RegisteredDisk disk, IDisk open) = _diskChecks.TakeErasable(id);
         if (await PoolScan.Erase(_core.Lane, open) is not IoError.None and var error)
@@ -188,16 +201,13 @@ public sealed class PhysicalDiskService
         disk.Problem = "";
         disk.IsSplit = false;
         _core.Disks.Saw(disk, await PoolScan.Scan(_core.Lane, open));
-        return _diskStatuses.Of(disk);
+        return new Changed(disk.DeviceId, Guid.Empty);
     });
 
     /// <summary>Refuses what <see cref="ResetAsync"/> would refuse.</summary>
     public Task<bool> CheckResetAsync(Guid id) => _core.Verbs.Check(() => _diskChecks.TakeErasable(id));
 
-    /// <summary>Returns the same statuses as <see cref="ListAsync"/>, for callers on the lane.</summary>
-    internal PhysicalDiskStatus[] List() => [.. _diskStatuses.All()];
-
-    private async LaneTask<PhysicalDiskStatus> Register(RegistrationSpec spec)
+    private async LaneTask<Changed> Register(RegistrationSpec spec)
     {
         RegisteredDisk disk = NewRegistration(spec);
         await _diskOpener.Open(disk, mustOpen: true);
@@ -212,7 +222,7 @@ public sealed class PhysicalDiskService
         }
 
         await _opener.OfferOrOpen(disk);
-        return _diskStatuses.Of(disk);
+        return new Changed(disk.DeviceId, Guid.Empty);
     }
 
     private RegisteredDisk NewRegistration(RegistrationSpec spec)
@@ -232,5 +242,23 @@ public sealed class PhysicalDiskService
             Place = DiskPlace.Unknown.With(spec.Place),
             LatencyProfile = spec.LatencyProfile,
         };
+    }
+
+    /// <summary>A physical disk that a verb has changed.</summary>
+    /// <param name="DeviceId">Position of the registered disk; −1: it is a missing member.</param>
+    /// <param name="Missing">Identity of a missing member.</param>
+    private sealed record Changed(int DeviceId, Guid Missing)
+    {
+        /// <summary>State of its pool after the change; null for a disk that is no member.</summary>
+        internal PoolState? State { get; init; }
+
+        /// <summary>Whether it was given another place.</summary>
+        internal bool IsMoved { get; init; }
+
+        /// <summary>Whether it was given the usage Journal.</summary>
+        internal bool IsJournal { get; init; }
+
+        /// <summary>Its number in its pool.</summary>
+        internal DiskNumber Member { get; init; }
     }
 }

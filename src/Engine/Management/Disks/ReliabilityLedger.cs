@@ -87,7 +87,7 @@ internal sealed class ReliabilityLedger(StateFolder state)
     internal async LaneTask<Nothing> Save()
     {
         byte[] json = JsonSerializer.SerializeToUtf8Bytes(
-            _disks.ToDictionary(disk => disk.Key, disk => disk.Value.Total), ReliabilityJson.Default.DictionaryGuidDiskReliability);
+            Copy(), ReliabilityJson.Default.DictionaryGuidDiskReliability);
         if (json.AsSpan().SequenceEqual(_saved))
         {
             return default;
@@ -127,6 +127,12 @@ internal sealed class ReliabilityLedger(StateFolder state)
 
     /// <summary>The counters of a disk; zeros when nothing is known of it.</summary>
     internal DiskReliability Of(Guid disk) => _disks.TryGetValue(disk, out Entry? entry) ? entry.Total : new DiskReliability();
+
+    /// <summary>Returns the counters of all disks.</summary>
+    internal Dictionary<Guid, DiskReliability> Copy() => _disks.ToDictionary(static disk => disk.Key, static disk => disk.Value.Total);
+
+    /// <summary>The disks that are expected to fail.</summary>
+    internal IEnumerable<Guid> PastThreshold => _disks.Where(static disk => disk.Value.Base.IsPastThreshold).Select(static disk => disk.Key);
 
     /// <summary>Remembers that a disk is, or is not, expected to fail.</summary>
     internal void SetPastThreshold(Guid disk, bool isPast)

@@ -19,6 +19,12 @@ internal sealed class ReliabilityRecords(SubsystemCore core)
     /// <summary>The counters of a disk, as they were last gathered.</summary>
     internal DiskReliability Of(Guid disk) => _ledger.Of(disk);
 
+    /// <summary>Returns the counters of all disks, as they were last gathered.</summary>
+    internal Dictionary<Guid, DiskReliability> Copy() => _ledger.Copy();
+
+    /// <summary>The disks that have had too many errors.</summary>
+    internal IEnumerable<Guid> PastThreshold => _ledger.PastThreshold;
+
     /// <summary>Lets the counters of a disk begin at zero.</summary>
     internal void Reset(Guid disk) => _ledger.Reset(disk);
 

@@ -8,26 +8,25 @@ public sealed class ReliabilityService
     private readonly SubsystemCore _core;
     private readonly ReliabilityRecords _reliability;
     private readonly FailingDisks _failing;
-    private readonly PhysicalDiskStatuses _diskStatuses;
+    private readonly Snapshots _snapshots;
 
-    internal ReliabilityService(
-        SubsystemCore core, ReliabilityRecords reliability, FailingDisks failing, PhysicalDiskStatuses diskStatuses) =>
-        (_core, _reliability, _failing, _diskStatuses) = (core, reliability, failing, diskStatuses);
+    internal ReliabilityService(SubsystemCore core, ReliabilityRecords reliability, FailingDisks failing, Snapshots snapshots) =>
+        (_core, _reliability, _failing, _snapshots) = (core, reliability, failing, snapshots);
 
     /// <summary>The reliability counters of a physical disk.</summary>
     /// <exception cref="ManagementException">There is no such disk.</exception>
-    public Task<DiskReliability> GetAsync(Guid disk) => _core.Verbs.Look(() =>
-    {
-        RequireDisk(disk);
-        _reliability.Gather();
-        return _reliability.Of(disk);
-    });
+    public Task<DiskReliability> GetAsync(Guid disk) => _core.Verbs.Look(_snapshots.TakeWithReliability, now =>
+        now.PhysicalDisks.Any(known => known.UniqueId == disk) ? now.Reliability(disk) : throw Unknown(disk));
 
     /// <summary>Lets the reliability counters of a physical disk begin at zero.</summary>
     /// <exception cref="ManagementException">There is no such disk.</exception>
     public Task<DiskReliability> ResetAsync(Guid disk) => _core.Verbs.Change(async LaneTask<DiskReliability> () =>
     {
-        RequireDisk(disk);
+        if (_core.Disks.Find(disk) is null && _core.Pools.FindKnownMember(disk) is null)
+        {
+            throw Unknown(disk);
+        }
+
         _reliability.Gather();
         _reliability.Reset(disk);
         _failing.Forget(disk);
@@ -35,11 +34,6 @@ public sealed class ReliabilityService
         return _reliability.Of(disk);
     });
 
-    private void RequireDisk(Guid disk)
-    {
-        if (!_diskStatuses.All().Any(known => known.UniqueId == disk))
-        {
-            throw new ManagementException(ManagementError.ObjectNotFound, $"There is no physical disk {disk}.", "Look at Get-PhysicalDisk.");
-        }
-    }
+    private static ManagementException Unknown(Guid disk) =>
+        new(ManagementError.ObjectNotFound, $"There is no physical disk {disk}.", "Look at Get-PhysicalDisk.");
 }

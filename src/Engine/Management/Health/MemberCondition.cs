@@ -1,4 +1,3 @@
-using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 
@@ -51,20 +50,16 @@ internal sealed record MemberCondition
 
     private bool IsPresent => PoolClosedReason is null && !IsMissing && !IsHung;
 
-    /// <summary>Reads the condition of a member, on the lane.</summary>
-    internal static MemberCondition Of(SubsystemCore core, ManagedPool managed, DiskDescription member, bool isFailing)
+    /// <summary>Returns the condition of a member.</summary>
+    internal static MemberCondition Of(SubsystemSnapshot now, ManagedPoolSnapshot managed, DiskDescription member) => new()
     {
-        IDisk? device = managed.Pool?.Disk(member.Number);
-        return new MemberCondition
-        {
-            PoolClosedReason = managed.Pool is null ? managed.Reason : null,
-            IsOutside = managed.Pool?.OutsideDisks.Contains(member.Number) == true,
-            IsMissing = device is null,
-            IsHung = device is MeteredDisk { IsHung: true },
-            IsFailing = isFailing,
-            IsRetired = member.Usage == DiskUsage.Retired,
-            NextLookNs = core.Disks.NextLookNs(managed, member.Number),
-            NowNs = core.Lane.NowNs,
-        };
-    }
+        PoolClosedReason = managed.Pool is null ? managed.Reason : null,
+        IsOutside = managed.Pool?.Outside.Contains(member.Number) == true,
+        IsMissing = managed.Pool?.IsUsable(member.Number) != true,
+        IsHung = managed.Activity(member.Number).IsHung,
+        IsFailing = now.PastThreshold.Contains(member.Id.Value),
+        IsRetired = member.Usage == DiskUsage.Retired,
+        NextLookNs = now.Disks.NextLookNs(managed, member.Number),
+        NowNs = now.NowNs,
+    };
 }

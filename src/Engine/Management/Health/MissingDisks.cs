@@ -102,7 +102,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
         {
             if (absence.IsMissing && core.Lane.NowNs - absence.SinceNs >= core.Options.Healing.MissingGraceNs
                 && pool.MissingDisks.Contains(number) && pool.State.Disk(number) is { UsedSlabs: > 0, Description: { Usage: not DiskUsage.Retired } member }
-                && !pool.State.Pool!.IsReadOnly && SlabMover.GivesUpMissing(pool) && CanDrain(managed, pool, number))
+                && !pool.State.Pool!.IsReadOnly && SlabMovePlan.GivesUpMissing(pool) && CanDrain(managed, pool, number))
             {
                 CommitResult retired = await pool.Commit(new DiskChanged(member with { Usage = DiskUsage.Retired }));
                 core.Notice(retired.Succeeded

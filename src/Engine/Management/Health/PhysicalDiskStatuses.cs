@@ -6,21 +6,19 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>Reads the statuses of physical disks, on the lane.</summary>
-internal sealed class PhysicalDiskStatuses(SubsystemCore core, DiskChecks diskChecks, ReliabilityRecords reliability)
+/// <summary>Statuses of physical disks, as functions of a snapshot.</summary>
+internal static class PhysicalDiskStatuses
 {
-    /// <summary>Registered disks, then missing members.</summary>
-    internal IEnumerable<PhysicalDiskStatus> All() => core.Disks.All.Select(Of).Concat(core.Pools.All.SelectMany(OfMissing));
+    /// <summary>Returns the statuses of the registered disks, then those of missing members.</summary>
+    internal static IEnumerable<PhysicalDiskStatus> Of(SubsystemSnapshot now) =>
+        now.Disks.All.Select(disk => Of(now, disk)).Concat(now.ManagedPools.SelectMany(managed => OfMissing(now, managed)));
 
-    /// <summary>Returns the status of a registered disk.</summary>
-    internal PhysicalDiskStatus Of(RegisteredDisk disk)
+    private static PhysicalDiskStatus Of(SubsystemSnapshot now, RegisteredDisk disk)
     {
-        ManagedPool? managed = core.Pools.All.FirstOrDefault(pool => pool.MemberFor(disk) is not null);
-        DiskDescription? member = managed is null ? null : managed.MemberFor(disk);
         PhysicalDiskStatus view = Describe(disk);
-        if (member is null)
+        if (now.Disks.MemberOf(disk) is not var (managed, member))
         {
-            (ManagementError Error, string Reason)? why = diskChecks.WhyNotPoolable(disk);
+            (ManagementError Error, string Reason)? why = DiskChecks.WhyNotPoolable(disk, now.Disks.IsInOpenPool(disk));
             return view with
             {
                 CannotPool = why?.Error,
@@ -31,14 +29,13 @@ internal sealed class PhysicalDiskStatuses(SubsystemCore core, DiskChecks diskCh
             };
         }
 
-        return OfMember(managed!, member, view) with { CannotPool = ManagementError.PhysicalDiskInUse, CannotPoolReason = "it is in a storage pool." };
+        return OfMember(now, managed, member, view) with { CannotPool = ManagementError.PhysicalDiskInUse, CannotPoolReason = "it is in a storage pool." };
     }
 
-    /// <summary>Returns the statuses of the members of a pool that no registered disk is.</summary>
-    internal IEnumerable<PhysicalDiskStatus> OfMissing(ManagedPool managed) =>
+    private static IEnumerable<PhysicalDiskStatus> OfMissing(SubsystemSnapshot now, ManagedPoolSnapshot managed) =>
         managed.State is not { } state ? [] : state.Disks.Values
-            .Where(disk => !core.Disks.All.Any(known => managed.MemberFor(known)?.Number == disk.Description.Number))
-            .Select(disk => OfMember(managed, disk.Description, new PhysicalDiskStatus
+            .Where(disk => now.Disks.DiskOf(managed, disk.Description.Number) is null)
+            .Select(disk => OfMember(now, managed, disk.Description, new PhysicalDiskStatus
             {
                 UniqueId = disk.Description.Id.Value,
                 DeviceId = -1,
@@ -76,10 +73,10 @@ internal sealed class PhysicalDiskStatuses(SubsystemCore core, DiskChecks diskCh
         LatencyProfile = disk.LatencyProfile,
     };
 
-    private PhysicalDiskStatus OfMember(ManagedPool managed, DiskDescription member, PhysicalDiskStatus view)
+    private static PhysicalDiskStatus OfMember(SubsystemSnapshot now, ManagedPoolSnapshot managed, DiskDescription member, PhysicalDiskStatus view)
     {
         DiskState state = managed.State!.Disk(member.Number)!;
-        MemberCondition condition = MemberCondition.Of(core, managed, member, reliability.Of(member.Id.Value).IsPastThreshold);
+        MemberCondition condition = MemberCondition.Of(now, managed, member);
         long slab = managed.State.Pool!.Slabs.DataBytes;
         return view with
         {
@@ -99,7 +96,7 @@ internal sealed class PhysicalDiskStatuses(SubsystemCore core, DiskChecks diskCh
             Health = condition.Health,
             OperationalStatus = condition.OperationalStatus,
             StatusReason = condition.Reason,
-            Counters = (managed.Pool?.Disk(member.Number) as MeteredDisk)?.Counters,
+            Counters = managed.Activity(member.Number).Counters,
         };
     }
 }

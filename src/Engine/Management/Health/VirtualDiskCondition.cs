@@ -1,5 +1,3 @@
-using TierSpaces.Engine.Devices;
-using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
@@ -157,61 +155,55 @@ internal sealed record VirtualDiskCondition
         : $"A repair begins {Upcoming.In(NextRepairNs, NowNs)}; Repair-VirtualDisk begins one at once.";
 
     /// <summary>The condition of a virtual disk that is not open.</summary>
-    internal static VirtualDiskCondition OfClosed(ManagedPool managed, VirtualDiskId id) => new()
+    internal static VirtualDiskCondition OfClosed(ManagedPoolSnapshot managed, VirtualDiskId id) => new()
     {
-        ClosedReason = managed.Unopened.TryGetValue(id, out string? problem)
+        ClosedReason = managed.TryGetUnopened(id, out string? problem)
             ? $"It could not be opened: {problem}. After the cause is removed, Connect-VirtualDisk opens it."
             : $"Its storage pool is not open: {managed.Reason}",
     };
 
-    /// <summary>Reads the condition of an open virtual disk, on the lane.</summary>
-    internal static VirtualDiskCondition Of(SubsystemCore core, ManagedPool managed, ManagedVirtualDisk disk, StorageJob? repair)
+    /// <summary>Returns the condition of an open virtual disk.</summary>
+    internal static VirtualDiskCondition Of(SubsystemSnapshot now, ManagedPoolSnapshot managed, PoolSnapshot pool, VirtualDiskSnapshot disk)
     {
-        Pool pool = managed.Pool!;
-        OpenVirtualDisk open = disk.Open;
-        if (disk.AwaitsDecision || open.Fault != IoError.None)
+        if (disk.AwaitsDecision || disk.Fault != IoError.None)
         {
-            return new VirtualDiskCondition { AwaitsDecision = disk.AwaitsDecision, Fault = open.Fault, FaultReason = open.FaultReason };
+            return new VirtualDiskCondition { AwaitsDecision = disk.AwaitsDecision, Fault = disk.Fault, FaultReason = disk.FaultReason };
         }
 
-        bool isDegraded = open.IsDegraded;
+        string unreadable = UnreadableRegions.Describe(pool, disk.Description);
+        bool isDegraded = disk.IsCacheDegraded || CopySurvey.IsDegraded(pool, disk.Description);
         return new VirtualDiskCondition
         {
-            UnreadableReason = open.UnreadableReason,
-            LacksLog = open.LacksLog,
-            IsComplete = open.IsComplete,
-            FullCacheDisk = open.Remote is { Rings.FullDisk: > 0 } remote ? NameOf(remote.Pool, remote.Rings.FullDisk) : null,
-            FullDisk = open.FullDisk is > 0 and var full ? NameOf(pool, full) : null,
-            LostCacheReason = disk.HasLostCache ? open.Cache!.StateReason : null,
-            LostBlocksReason = open.Cache is { HasLostBlocks: true } losing ? losing.StateReason : null,
-            HasLost = open.HasLost,
-            Lost = open.HasLost ? open.LostRanges() : [],
-            CapacityReason = pool.LacksRoomFor(open.Description) ? CapacityAlert.Describe(pool.State, pool.Allocator) : null,
-            HungDisk = pool.State.Disks.Values.FirstOrDefault(
-                member => pool.Disk(member.Description.Number) is MeteredDisk { IsHung: true })?.Description.FriendlyName,
+            UnreadableReason = unreadable,
+            LacksLog = disk.LacksLog,
+            IsComplete = !disk.LacksLog && !UnreadableRegions.Any(pool, disk.Description),
+            FullCacheDisk = disk is { RemotePool: { } remote, FullRemoteDisk: > 0 and var number } ? NameOf(now.Find(remote)!.State!, number) : null,
+            FullDisk = disk.FullDisk is > 0 and var full ? NameOf(pool.State, full) : null,
+            LostCacheReason = disk.HasLostCache ? disk.WriteCache!.StateReason : null,
+            LostBlocksReason = disk.LosesBlocks ? disk.WriteCache!.StateReason : null,
+            HasLost = disk.HasLost,
+            Lost = disk.HasLost ? disk.LostRanges() : [],
+            CapacityReason = CapacityAlert.LacksRoom(pool.State, pool.Allocator, disk.Description) ? CapacityAlert.Describe(pool.State, pool.Allocator) : null,
+            HungDisk = managed.HungDisk,
             IsDegraded = isDegraded,
-            Missing = isDegraded ? [.. MissingUnder(core, managed, disk)] : [],
-            BytesBehind = open.BytesToResync,
-            RepairPercent = repair?.PercentComplete,
-            IsRepairStopped = disk.IsResyncStopped,
-            NextRepairNs = disk.RepairNotBeforeNs,
+            Missing = isDegraded ? [.. MissingUnder(now, managed, disk)] : [],
+            BytesBehind = isDegraded ? CopySurvey.BytesToResync(pool, disk.Description) + disk.RingBytesToResync : 0,
+            RepairPercent = disk.Repair?.PercentComplete,
+            IsRepairStopped = disk.IsRepairStopped,
+            NextRepairNs = disk.NextRepairNs,
             IsExported = disk.IsExported,
             ExportProblem = disk.ExportProblem,
-            NowNs = core.Lane.NowNs,
+            NowNs = now.NowNs,
         };
     }
 
-    private static string NameOf(Pool pool, int number) => pool.State.Disk(new DiskNumber((ushort)number))!.Description.FriendlyName;
+    private static string NameOf(PoolState state, int number) => state.Disk(new DiskNumber((ushort)number))!.Description.FriendlyName;
 
-    private static IEnumerable<MissingCopies> MissingUnder(SubsystemCore core, ManagedPool owner, ManagedVirtualDisk disk) =>
-        from managed in core.Pools.All.Where(pool => pool != owner && pool.Pool is not null && pool.Pool == disk.Open.Remote?.Pool).Prepend(owner)
-        from number in MissingUnder(managed.Pool!, disk)
-        select new MissingCopies(managed.Pool!.State.Disk(number)!.Description.FriendlyName, core.Disks.NextLookNs(managed, number));
-
-    private static DiskNumber[] MissingUnder(Pool pool, ManagedVirtualDisk disk) =>
-    [
-        .. disk.Open.Description.Spaces.Append(disk.Open.Description.CacheSpace).Select(pool.State.Space).OfType<SpaceState>()
-            .SelectMany(static space => space.EnumerateRows()).SelectMany(static row => row.Row.Mapping.Sources.ToArray())
-            .Select(static slab => slab.Disk).Distinct().Where(number => pool.Disk(number) is null).Order(),
-    ];
+    private static IEnumerable<MissingCopies> MissingUnder(SubsystemSnapshot now, ManagedPoolSnapshot owner, VirtualDiskSnapshot disk)
+    {
+        IEnumerable<SpaceId> spaces = disk.Description.Spaces.Append(disk.Description.CacheSpace);
+        return from managed in now.ManagedPools.Where(pool => pool != owner && pool.Pool is not null && pool.Id == disk.RemotePool).Prepend(owner)
+               from number in CopySurvey.MissingUnder(managed.Pool!, spaces)
+               select new MissingCopies(managed.State!.Disk(number)!.Description.FriendlyName, now.Disks.NextLookNs(managed, number));
+    }
 }

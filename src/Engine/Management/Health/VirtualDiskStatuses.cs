@@ -1,4 +1,3 @@
-using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -7,34 +6,34 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>Reads the statuses of virtual disks, on the lane.</summary>
-internal sealed class VirtualDiskStatuses(SubsystemCore core, JobRunner runner)
+/// <summary>Statuses of virtual disks, as functions of a snapshot.</summary>
+internal static class VirtualDiskStatuses
 {
     /// <summary>Returns the status of a virtual disk of a pool that is known.</summary>
-    internal VirtualDiskStatus Of(ManagedPool managed, VirtualDiskId id)
+    internal static VirtualDiskStatus Of(SubsystemSnapshot now, ManagedPoolSnapshot managed, VirtualDiskDescription description)
     {
-        VirtualDiskDescription description = managed.State!.VirtualDisk(id)!;
-        ManagedVirtualDisk? disk = managed.VirtualDisks.GetValueOrDefault(id);
-        long slab = managed.State.Pool!.Slabs.DataBytes;
+        PoolState state = managed.State!;
+        VirtualDiskSnapshot? disk = managed.VirtualDisks.GetValueOrDefault(description.Id);
+        long slab = state.Pool!.Slabs.DataBytes;
         VirtualDiskCondition condition = disk is null || managed.Pool is null
-            ? VirtualDiskCondition.OfClosed(managed, id) : VirtualDiskCondition.Of(core, managed, disk, runner.RepairOf(managed, disk));
+            ? VirtualDiskCondition.OfClosed(managed, description.Id) : VirtualDiskCondition.Of(now, managed, managed.Pool, disk);
         (HealthStatus health, string status, string detached) = condition.State;
         return new VirtualDiskStatus
         {
             Description = description,
             PoolId = managed.Id.Value,
-            AllocatedBytes = description.Parts.Sum(part => (managed.State.Space(part.DataSpace)?.MappedRows ?? 0) * part.RowBytes(slab)),
-            FootprintBytes = description.Spaces.Select(managed.State.Space)
+            AllocatedBytes = description.Parts.Sum(part => (state.Space(part.DataSpace)?.MappedRows ?? 0) * part.RowBytes(slab)),
+            FootprintBytes = description.Spaces.Select(state.Space)
                 .Sum(static space => (space?.MappedRows ?? 0) * (long)(space?.Description.Positions ?? 0)) * slab,
             Health = health,
             OperationalStatus = status,
             StatusReason = condition.Reason,
             DetachedReason = detached,
             SocketPath = disk?.SocketPath ?? "",
-            Counters = disk?.Open.Disk.Counters,
-            SpaceCounters = disk?.Open.SpaceCounters,
-            WriteCache = disk?.Open.Cache is { } cache ? WriteCacheStatus.Of(cache) : null,
-            CachePoolName = description.CacheSpace != SpaceId.None ? core.Pools.NameOf(description.IsCacheElsewhere ? description.CachePool : managed.Id) : "",
+            Counters = disk?.Counters,
+            SpaceCounters = disk?.SpaceCounters,
+            WriteCache = disk?.WriteCache,
+            CachePoolName = description.CacheSpace != SpaceId.None ? now.NameOf(description.IsCacheElsewhere ? description.CachePool : managed.Id) : "",
         };
     }
 }

@@ -13,10 +13,7 @@ public sealed class JobService
     internal JobService(SubsystemCore core, JobRunner runner) => (_core, _runner) = (core, runner);
 
     /// <summary>Jobs at work, and those that ended in the last ten minutes, oldest first.</summary>
-    public Task<JobStatus[]> ListAsync() => _core.Verbs.Look(List);
-
-    /// <summary>Returns the same statuses as <see cref="ListAsync"/>, for callers on the lane.</summary>
-    internal JobStatus[] List() => [.. _runner.All.Select(JobStatus.Of)];
+    public Task<JobStatus[]> ListAsync() => _core.Verbs.Look(() => _runner.All.Select(JobStatus.Of).ToArray());
 
     /// <summary>The jobs themselves, for callers on the lane.</summary>
     internal IReadOnlyList<StorageJob> Listed => _runner.All;

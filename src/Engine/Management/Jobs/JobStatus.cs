@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 
 namespace TierSpaces.Engine.Management;
@@ -22,6 +23,12 @@ public sealed record JobStatus
 
     /// <summary>State of the job.</summary>
     public required JobState State { get; init; }
+
+    /// <summary>Kind of the job.</summary>
+    public JobKind Kind { get; init; }
+
+    /// <summary>Whether it does nothing any more.</summary>
+    public bool HasEnded { get; init; }
 
     /// <summary>The step under way, or the result in the end.</summary>
     public string Status { get; init; } = "";
@@ -70,6 +77,8 @@ public sealed record JobStatus
         PoolId = job.Spec.Pool,
         VirtualDisk = job.Spec.VirtualDisk,
         State = job.State,
+        Kind = job.Spec.Kind,
+        HasEnded = job.HasEnded,
         Status = job.Status,
         ErrorDescription = job.ErrorDescription,
         PercentComplete = job.PercentComplete,

@@ -43,20 +43,16 @@ public sealed class RepairService
     });
 
     /// <summary>Returns the bytes and slabs that <see cref="RepairAsync"/> would copy before it verifies every copy.</summary>
-    public Task<RepairPlacement> PlanAsync(Guid id) => _core.Verbs.Plan(() =>
-    {
-        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
-        RequireRepairable(disk);
-        SlabMover mover = new(managed.Pool!, disk.Open);
-        IEnumerable<PlannedMoves> moves = mover.PlanTargets(givesUpMissing: true)
-            .GroupBy(planned => (mover.PoolOf(planned.Move).State, planned.Move.From, planned.To, planned.Move.Part, IsLog: planned.Move.IsRing))
-            .Select(group => new PlannedMoves(
-                NameOf(group.Key.State, group.Key.From), group.Key.To is { } to ? NameOf(group.Key.State, to) : null,
-                group.Sum(planned => mover.SlabsOf(planned.Move)), group.Key.IsLog));
-        return new RepairPlacement(disk.Open.BytesToResync, managed.Pool!.Slabs.DataBytes, [.. moves]);
-
-        static string NameOf(PoolState state, DiskNumber number) => state.Disk(number)!.Description.FriendlyName;
-    });
+    public Task<RepairPlacement> PlanAsync(Guid id) => _core.Verbs.Plan(
+        () =>
+        {
+            (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
+            RequireRepairable(disk);
+            Dictionary<PoolId, PoolSnapshot> pools = _core.Pools.Snapshot();
+            return (Pool: pools[managed.Id], Remote: disk.Open.Remote is { } remote ? pools[remote.Pool.Id] : null, disk.Open.Description,
+                disk.Open.RingBytesToResync);
+        },
+        static at => Plan(at.Pool, at.Remote, at.Description, at.RingBytesToResync));
 
     /// <summary>Repairs the virtual disks with slabs in a pool that have something to repair; a repair under way begins again.</summary>
     internal void StartRepairs(ManagedPool managed)
@@ -197,4 +193,17 @@ public sealed class RepairService
     private static IEnumerable<(Pool Pool, DiskNumber Disk)> LeavingUnder(Pool pool, ManagedVirtualDisk disk) =>
         new[] { pool, disk.Open.Remote?.Pool }.OfType<Pool>()
             .SelectMany(static one => LeavingDisks.Of(one, givesUpMissing: false).Select(number => (one, number)));
+
+    private static RepairPlacement Plan(PoolSnapshot pool, PoolSnapshot? remote, VirtualDiskDescription disk, long ringBytes)
+    {
+        SlabMovePlan plan = new(pool, remote, disk);
+        IEnumerable<PlannedMoves> moves = plan.Targets(givesUpMissing: true)
+            .GroupBy(planned => (plan.PoolOf(planned.Move).State, planned.Move.From, planned.To, planned.Move.Part, IsLog: planned.Move.IsRing))
+            .Select(group => new PlannedMoves(
+                NameOf(group.Key.State, group.Key.From), group.Key.To is { } to ? NameOf(group.Key.State, to) : null,
+                group.Sum(planned => plan.SlabsOf(planned.Move)), group.Key.IsLog));
+        return new RepairPlacement(CopySurvey.BytesToResync(pool, disk) + ringBytes, pool.Slabs.DataBytes, [.. moves]);
+
+        static string NameOf(PoolState state, DiskNumber number) => state.Disk(number)!.Description.FriendlyName;
+    }
 }

@@ -63,7 +63,7 @@ public sealed class ScrubService
     }
 
     /// <summary>Returns the interval of an open pool.</summary>
-    internal static TimeSpan IntervalOf(Pool pool) =>
+    internal static TimeSpan IntervalOf(IPoolReader pool) =>
         pool.State.Jobs.TryGetValue(pool.Id.Value, out JobRecord? record) && JobProgress.TryDecode(record.State) is { } setting
             ? TimeSpan.FromSeconds(setting.Cursor) : s_scrubIntervalDefault;
 }

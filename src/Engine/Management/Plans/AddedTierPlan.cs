@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Management;
 /// <summary>Decides a tier that a virtual disk is to be given, or refuses what cannot be. Changes nothing.</summary>
 /// <param name="pool">The pool.</param>
 /// <param name="disk">The virtual disk.</param>
-internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
+internal sealed class AddedTierPlan(IPoolReader pool, VirtualDiskDescription disk)
 {
     /// <summary>The tier, and the physical disks that it may lie on.</summary>
     /// <param name="asked">Template and size in bytes, which is rounded up to whole slices.</param>
@@ -96,7 +96,7 @@ internal sealed class AddedTierPlan(Pool pool, VirtualDiskDescription disk)
     private DiskNumber[] UsableDisks(MediaType medium)
     {
         DiskDescription[] present = [.. pool.State.Disks.Values.Select(static member => member.Description)
-            .Where(member => pool.Disk(member.Number) is not null && member.Media() == medium)];
+            .Where(member => pool.IsUsable(member.Number) && member.Media() == medium)];
         DiskNumber[] named = [.. present.Where(
             member => disk.AllowedDisks.Contains(member.Number) && member.Usage is DiskUsage.AutoSelect or DiskUsage.ManualSelect)
             .Select(static member => member.Number)];

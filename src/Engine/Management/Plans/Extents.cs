@@ -7,62 +7,78 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>Physical extents of virtual disks, as pure functions of the state of a pool.</summary>
-internal static class Extents
+// There may be millions of extents. So they are made one by one while they are read, and nothing is looked up in the state for each of them.
+
+/// <summary>Physical extents of the virtual disks of a pool at one moment, made while they are read.</summary>
+/// <param name="pool">The pool: a snapshot, or the pool itself on its lane.</param>
+internal sealed class Extents(IPoolReader pool)
 {
+    private readonly Dictionary<DiskNumber, Member> _members = pool.State.Disks.Values.ToDictionary(
+        static disk => disk.Description.Number, disk => new Member(disk.Description.Id.Value, LayoutOf(pool, disk), !pool.IsUsable(disk.Description.Number)));
+
     /// <summary>Returns the extents of the data of a virtual disk.</summary>
-    internal static IEnumerable<PhysicalExtent> Of(Pool pool, VirtualDiskDescription disk) => disk.Parts.SelectMany(part =>
-        Of(pool, disk, part.DataSpace, LayoutOf(pool, disk, part)).Select(extent => extent with { Tier = disk.IsTiered ? part.Id : null }));
+    internal IEnumerable<PhysicalExtent> Of(VirtualDiskDescription disk) => disk.Parts.SelectMany(part =>
+        Of(disk, part.DataSpace, LayoutOf(disk, part), disk.IsTiered ? part.Id : null));
 
     /// <summary>Returns the extents of a ring of a virtual disk.</summary>
-    internal static IEnumerable<PhysicalExtent> Of(Pool pool, VirtualDiskDescription disk, SpaceId ring) =>
-        pool.State.Space(ring) is { } space ? Of(pool, disk, ring, RingOf(pool, space.Description.Copies)) : [];
+    internal IEnumerable<PhysicalExtent> Of(VirtualDiskDescription disk, SpaceId ring) =>
+        pool.State.Space(ring) is { } space ? Of(disk, ring, RingOf(space.Description.Copies), null) : [];
 
-    private static IEnumerable<PhysicalExtent> Of(Pool pool, VirtualDiskDescription disk, SpaceId id, ILayout layout)
+    /// <summary>Returns the extents of rows that a part of a virtual disk would be given.</summary>
+    internal PhysicalExtent[] PlaceIn(VirtualDiskDescription disk, TierDescription part, List<RowMapping> rows, int first) =>
+        Place(disk, rows, first, LayoutOf(disk, part), disk.IsTiered ? part.Id : null);
+
+    /// <summary>Returns the extents of rows that a ring of a virtual disk would be given.</summary>
+    internal PhysicalExtent[] PlaceRing(VirtualDiskDescription disk, List<RowMapping> rows) =>
+        rows.Count == 0 ? [] : Place(disk, rows, 0, RingOf(rows[0].Sources.Length), null);
+
+    private IEnumerable<PhysicalExtent> Of(VirtualDiskDescription disk, SpaceId id, ILayout layout, Guid? tier)
     {
         if (pool.State.Space(id) is not { } space)
         {
             yield break;
         }
 
+        PositionPlace[] places = PlacesOf(layout, space.Description.Positions);
         foreach ((int index, RowState row) in space.EnumerateRows())
         {
-            for (int position = 0; position < space.Description.Positions; position++)
+            for (int position = 0; position < places.Length; position++)
             {
-                yield return One(pool, disk.Id, row.Mapping.Sources[position], PositionPlace.Of(layout, index, position)) with
-                {
-                    IsStale = row.MissingAt(position) != 0,
-                };
+                yield return One(disk, row.Mapping.Sources[position], places[position], index * layout.RowSize, row.MissingAt(position) != 0, tier);
             }
         }
     }
 
-    /// <summary>Returns the extents of rows that a part of a virtual disk would be given.</summary>
-    internal static PhysicalExtent[] PlaceIn(Pool pool, VirtualDiskDescription disk, TierDescription part, List<RowMapping> rows, int first) =>
-        Array.ConvertAll(Place(pool, disk, rows, first, LayoutOf(pool, disk, part)), extent => extent with { Tier = disk.IsTiered ? part.Id : null });
+    private PhysicalExtent[] Place(VirtualDiskDescription disk, List<RowMapping> rows, int first, ILayout layout, Guid? tier)
+    {
+        PositionPlace[] places = PlacesOf(layout, rows.Count == 0 ? 0 : rows[0].Sources.Length);
+        return [.. rows.SelectMany((row, index) => places.Select((place, position) =>
+            One(disk, row.Sources[position], place, (first + index) * layout.RowSize, isStale: false, tier)))];
+    }
 
-    /// <summary>Returns the extents of rows that a ring of a virtual disk would be given.</summary>
-    internal static PhysicalExtent[] PlaceRing(Pool pool, VirtualDiskDescription disk, List<RowMapping> rows) =>
-        rows.Count == 0 ? [] : Place(pool, disk, rows, 0, RingOf(pool, rows[0].Sources.Length));
+    /// <summary>Columns and copies of the positions, which are the same in every row.</summary>
+    private static PositionPlace[] PlacesOf(ILayout layout, int positions) =>
+        [.. Enumerable.Range(0, positions).Select(position => PositionPlace.Of(layout, 0, position))];
 
-    private static PhysicalExtent[] Place(Pool pool, VirtualDiskDescription disk, List<RowMapping> rows, int first, ILayout layout) =>
-        [.. rows.SelectMany((row, index) => Enumerable.Range(0, row.Sources.Length).Select(position =>
-            One(pool, disk.Id, row.Sources[position], PositionPlace.Of(layout, first + index, position))))];
-
-    private static ILayout LayoutOf(Pool pool, VirtualDiskDescription disk, TierDescription part) =>
+    private ILayout LayoutOf(VirtualDiskDescription disk, TierDescription part) =>
         (part.Parities > 0 ? LayoutDescriptor.Parity : LayoutDescriptor.Mirror).Layout(VirtualDiskLayout.ShapeOf(pool, disk, part));
 
-    private static ILayout RingOf(Pool pool, int copies) =>
+    private ILayout RingOf(int copies) =>
         LayoutDescriptor.Mirror.Layout(new SpaceShape(1, copies, (int)pool.Slabs.DataBytes, (int)pool.Slabs.DataBytes, Checksums: true));
 
-    private static PhysicalExtent One(Pool pool, VirtualDiskId disk, SlabRef slab, PositionPlace place) => new(
-        disk.Value,
-        pool.State.Disk(slab.Disk)!.Description.Id.Value,
-        place.Column,
-        place.Copy,
-        place.Offset,
-        pool.Layout(slab.Disk).SlabOffset(slab.Slab) + pool.Slabs.ChecksumBytes,
-        pool.Slabs.DataBytes,
-        pool.Disk(slab.Disk) is null,
-        IsStale: false);
+    private PhysicalExtent One(VirtualDiskDescription disk, SlabRef slab, PositionPlace place, long offset, bool isStale, Guid? tier)
+    {
+        Member member = _members[slab.Disk];
+        return new PhysicalExtent(
+            disk.Id.Value, member.Id, place.Column, place.Copy, offset, member.Layout.SlabOffset(slab.Slab) + pool.Slabs.ChecksumBytes, pool.Slabs.DataBytes,
+            member.IsMissing, isStale) { Tier = tier };
+    }
+
+    private static DiskLayout LayoutOf(IPoolReader pool, DiskState disk)
+    {
+        DiskLayout.TryCreate(disk.Description.SizeBytes, pool.Slabs, out DiskLayout layout, out _);
+        return layout;
+    }
+
+    private sealed record Member(Guid Id, DiskLayout Layout, bool IsMissing);
 }

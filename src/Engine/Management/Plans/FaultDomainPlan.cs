@@ -20,7 +20,7 @@ internal readonly record struct DomainLevels(FaultDomainLevel Awareness, FaultDo
 /// <summary>Decides which fault domains a virtual disk keeps to, and refuses what the domains of its disks do not allow. Changes nothing.</summary>
 /// <param name="pool">The pool.</param>
 /// <param name="request">Request for the virtual disk.</param>
-internal sealed class FaultDomainPlan(Pool pool, VirtualDiskRequest request)
+internal sealed class FaultDomainPlan(IPoolReader pool, VirtualDiskRequest request)
 {
     /// <summary>Returns the levels for a virtual disk without tiers.</summary>
     /// <param name="layout">Its layout.</param>

@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
@@ -44,79 +45,84 @@ public sealed record PlannedMoves(string From, string? To, int Slabs, bool IsLog
 /// <param name="Moves">Slabs that leave their disks.</param>
 public sealed record RepairPlacement(long BytesToResync, long SlabBytes, PlannedMoves[] Moves);
 
-// What-if plans of verbs. The code that decides for the verb itself makes the plan, in the verb queue, with the same validation errors.
-// Slabs are reserved for a moment and released, so that a verb that follows at once takes the same ones.
+// What-if plans of verbs. What a verb would refuse of its objects is refused on the lane, in the verb queue; there the snapshot is taken from which the plan is
+// computed outside, by the code that decides for the verb itself. A plan reserves slabs in the snapshot alone: a verb that follows at once takes the same ones.
 
 /// <summary>Returns the placement of virtual disks that exist or are planned, and the sizes that they may have.</summary>
 public sealed class PlacementService
 {
     private readonly SubsystemCore _core;
     private readonly VirtualDiskDecisions _decisions;
+    private readonly Snapshots _snapshots;
 
-    internal PlacementService(SubsystemCore core, VirtualDiskDecisions decisions) => (_core, _decisions) = (core, decisions);
+    internal PlacementService(SubsystemCore core, VirtualDiskDecisions decisions, Snapshots snapshots) =>
+        (_core, _decisions, _snapshots) = (core, decisions, snapshots);
 
     /// <summary>Sizes that a new virtual disk of a layout may have.</summary>
-    public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName, FaultDomainLevel? awareness = null) => _core.Verbs.Look(() =>
-        VirtualDiskPlan.SupportedSize(_core.Pools.TakeOpen(pool).Pool!, resiliencySettingName, awareness));
+    public Task<SupportedSize> SupportedSizeAsync(Guid pool, string resiliencySettingName, FaultDomainLevel? awareness = null) =>
+        _core.Verbs.Look(_snapshots.Take, now => now.SupportedSize(pool, resiliencySettingName, awareness));
 
     /// <summary>Returns the physical extents of virtual disks.</summary>
-    public Task<PhysicalExtent[]> ExtentsAsync(Guid? virtualDisk, Guid? physicalDisk) => _core.Verbs.Look(() => _core.Pools.All
-        .Where(managed => managed.Pool is not null)
-        .SelectMany(managed => managed.Pool!.State.VirtualDisks.Values
-            .Where(disk => !disk.IsBeingCreated && (virtualDisk is null || disk.Id.Value == virtualDisk))
-            .SelectMany(disk => Extents.Of(managed.Pool!, disk)))
-        .Where(extent => physicalDisk is null || extent.PhysicalDisk == physicalDisk).ToArray());
+    public Task<PhysicalExtent[]> ExtentsAsync(Guid? virtualDisk, Guid? physicalDisk) => _core.Verbs.Look(
+        _snapshots.Take, now => now.Extents(virtualDisk).Where(extent => physicalDisk is null || extent.PhysicalDisk == physicalDisk).ToArray());
 
     /// <summary>Returns the placement of a virtual disk.</summary>
-    public Task<VirtualDiskPlacement> GetAsync(Guid id) => _core.Verbs.Plan(() =>
-    {
-        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
-        VirtualDiskDescription description = disk.Open.Description;
-        return new VirtualDiskPlacement(
-            description, [.. Extents.Of(managed.Pool!, description)],
-            [.. description.Parts.SelectMany(part => Extents.Of(managed.Pool!, description, part.LogSpace))],
-            [.. _core.Pools.FindOpen(description.IsCacheElsewhere ? description.CachePool : managed.Id) is { } at
-                ? Extents.Of(at, description, description.CacheSpace) : []]);
-    });
+    public Task<VirtualDiskPlacement> GetAsync(Guid id) => _core.Verbs.Plan(_snapshots.Take, now => now.Placement(id));
 
     /// <summary>Returns the placement that <see cref="VirtualDiskService.CreateAsync"/> would choose.</summary>
-    public Task<VirtualDiskPlacement> PlanNewAsync(Guid pool, VirtualDiskRequest request) => _core.Verbs.Plan(() =>
+    public Task<VirtualDiskPlacement> PlanNewAsync(Guid pool, VirtualDiskRequest request) => _core.Verbs.Plan(
+        () =>
+        {
+            (ManagedPool managed, Pool? cachePool) = _decisions.PoolsFor(pool, request);
+            Dictionary<PoolId, PoolSnapshot> pools = _core.Pools.Snapshot();
+            return (Pool: pools[managed.Id], CachePool: cachePool is null ? null : pools[cachePool.Id]);
+        },
+        at => PlanNew(at.Pool, at.CachePool, request));
+
+    /// <summary>The rows that <see cref="VirtualDiskService.ResizeAsync"/> would add.</summary>
+    public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Plan(
+        () =>
+        {
+            (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
+            return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Open.Description);
+        },
+        at => PlanResize(at.Pool, at.Description, sizeBytes));
+
+    private static VirtualDiskPlacement PlanNew(PoolSnapshot pool, PoolSnapshot? cachePool, VirtualDiskRequest request)
     {
-        (ManagedPool managed, VirtualDiskDescription spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);
-        if (!RoomPlans.TryPlan(managed.Pool!, spec, out VirtualDiskDescription disk, out NewRows rows, out string reason))
+        VirtualDiskPlan plan = new(pool, request, cachePool);
+        VirtualDiskDescription spec = plan.Decide();
+        if (!RoomPlans.TryPlan(pool, spec, out VirtualDiskDescription disk, out NewRows rows, out string reason))
         {
             throw new ManagementException(
                 ManagementError.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}",
                 "Give a smaller size, or add disks to the pool.");
         }
 
-        Pool at = _core.Pools.FindOpen(spec.CachePool) ?? managed.Pool!;
-        NewRows ring = at == managed.Pool ? rows : RemoteRows(at, disk);
+        Extents extents = new(pool);
+        NewRows ring = cachePool is null ? rows : RemoteRows(cachePool, disk);
         return new VirtualDiskPlacement(
-            disk, [.. disk.Parts.SelectMany((part, i) => Extents.PlaceIn(managed.Pool!, disk, part, rows.Part(i).Data, 0))],
-            [.. rows.Parts.SelectMany(part => Extents.PlaceRing(managed.Pool!, disk, part.Log))],
-            Extents.PlaceRing(at, disk, ring.Cache)) { Remarks = remarks };
-    });
+            disk, [.. disk.Parts.SelectMany((part, i) => extents.PlaceIn(disk, part, rows.Part(i).Data, 0))],
+            [.. rows.Parts.SelectMany(part => extents.PlaceRing(disk, part.Log))],
+            (cachePool is null ? extents : new Extents(cachePool)).PlaceRing(disk, ring.Cache)) { Remarks = plan.Remarks };
+    }
 
-    /// <summary>The rows that <see cref="VirtualDiskService.ResizeAsync"/> would add.</summary>
-    public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Plan(() =>
+    private static VirtualDiskPlacement PlanResize(PoolSnapshot pool, VirtualDiskDescription description, long sizeBytes)
     {
-        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
-        VirtualDiskDescription description = disk.Open.Description;
-        long size = VirtualDiskDecisions.NewSize(managed.Pool!, description, sizeBytes);
-        if (!RoomPlans.TryPlanGrowth(managed.Pool!, description, size, out List<RowMapping> rows, out string reason))
+        long size = VirtualDiskDecisions.NewSize(pool, description, sizeBytes);
+        if (!RoomPlans.TryPlanGrowth(pool, description, size, out List<RowMapping> rows, out string reason))
         {
             throw new ManagementException(
                 ManagementError.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {reason}",
-                VirtualDiskPlan.DisksToAdd(managed.Pool!, description, size - description.SizeBytes));
+                VirtualDiskPlan.DisksToAdd(pool, description, size - description.SizeBytes));
         }
 
-        int first = (int)(description.SizeBytes / VirtualDiskLayout.ShapeOf(managed.Pool!, description).RowSize);
+        int first = (int)(description.SizeBytes / VirtualDiskLayout.ShapeOf(pool, description).RowSize);
         return new VirtualDiskPlacement(
-            description with { SizeBytes = size }, Extents.PlaceIn(managed.Pool!, description, description.Parts[0], rows, first), [], []);
-    });
+            description with { SizeBytes = size }, new Extents(pool).PlaceIn(description, description.Parts[0], rows, first), [], []);
+    }
 
-    private static NewRows RemoteRows(Pool cachePool, VirtualDiskDescription disk)
+    private static NewRows RemoteRows(PoolSnapshot cachePool, VirtualDiskDescription disk)
     {
         NewRows rows = new();
         bool fits = rows.TryReserveCache(cachePool, disk, disk.WriteCacheSize, out string reason);

@@ -12,7 +12,7 @@ namespace TierSpaces.Engine.Management;
 /// <summary>Decides the size of a write cache in another pool. Changes nothing.</summary>
 /// <param name="cachePool">The cache pool.</param>
 /// <param name="remark">Takes what a user should know about the size.</param>
-internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
+internal sealed class RemoteCachePlan(IPoolReader cachePool, Action<string> remark)
 {
     private string Name => cachePool.State.Pool!.FriendlyName;
 
@@ -26,7 +26,7 @@ internal sealed class RemoteCachePlan(Pool cachePool, Action<string> remark)
     /// <param name="owner">Its pool.</param>
     /// <param name="request">Request for the virtual disk.</param>
     /// <param name="spec">The disk; everything but sizes is decided.</param>
-    internal long Decide(Pool owner, VirtualDiskRequest request, VirtualDiskDescription spec)
+    internal long Decide(IPoolReader owner, VirtualDiskRequest request, VirtualDiskDescription spec)
     {
         WriteCachePlan.RequireOneSize(request);
         PoolDescription settings = owner.State.Pool!;

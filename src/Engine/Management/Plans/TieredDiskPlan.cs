@@ -21,7 +21,7 @@ public sealed record TierRequest(Guid Template, long SizeBytes);
 /// <param name="pool">The pool.</param>
 /// <param name="request">Request for the virtual disk.</param>
 /// <param name="disksOf">Disks of a medium that the virtual disk may lie on.</param>
-internal sealed class TieredDiskPlan(Pool pool, VirtualDiskRequest request, Func<MediaType, DiskNumber[]> disksOf)
+internal sealed class TieredDiskPlan(IPoolReader pool, VirtualDiskRequest request, Func<MediaType, DiskNumber[]> disksOf)
 {
     internal const long SliceSizeDefault = 1 << 20;
     private const long SliceSizeMin = 256 << 10;

@@ -91,7 +91,7 @@ public sealed record VirtualDiskRequest
 /// <param name="pool">The pool of the disk.</param>
 /// <param name="request">Request for the virtual disk.</param>
 /// <param name="cachePool">The other pool that its write cache is to be in; null: its own.</param>
-internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Pool? cachePool = null)
+internal sealed class VirtualDiskPlan(IPoolReader pool, VirtualDiskRequest request, IPoolReader? cachePool = null)
 {
     internal const int AutoColumnsMax = 8;
 
@@ -211,7 +211,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         return (size + row - 1) / row * row;
     }
 
-    internal static SupportedSize SupportedSize(Pool pool, string layout, FaultDomainLevel? awareness)
+    internal static SupportedSize SupportedSize(IPoolReader pool, string layout, FaultDomainLevel? awareness)
     {
         ResiliencyDefaults setting = LayoutRequest.SettingOf(pool.State, layout);
         VirtualDiskPlan plan = new(pool, new VirtualDiskRequest
@@ -227,7 +227,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     /// <param name="pool">The pool.</param>
     /// <param name="template">The template.</param>
     /// <param name="layout">Its layout; null: as the template says.</param>
-    internal static SupportedSize SupportedSize(Pool pool, TierTemplate template, string? layout)
+    internal static SupportedSize SupportedSize(IPoolReader pool, TierTemplate template, string? layout)
     {
         VirtualDiskRequest request = new() { FriendlyName = "size", ResiliencySettingName = layout };
         VirtualDiskPlan plan = new(pool, request);
@@ -243,7 +243,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
     /// <summary>
     /// Returns an action: the number of disks, like the smallest of the pool, that would make room for this many bytes more, or a smaller size.
     /// </summary>
-    internal static string DisksToAdd(Pool pool, VirtualDiskDescription disk, long bytes)
+    internal static string DisksToAdd(IPoolReader pool, VirtualDiskDescription disk, long bytes)
     {
         int positions = disk.NumberOfColumns * disk.NumberOfDataCopies;
         long rowSize = VirtualDiskLayout.ShapeOf(pool, disk).RowSize;
@@ -278,7 +278,7 @@ internal sealed class VirtualDiskPlan(Pool pool, VirtualDiskRequest request, Poo
         }
 
         return [.. State.Disks.Values.Select(disk => disk.Description).Where(disk =>
-            pool.Disk(disk.Number) is not null
+            pool.IsUsable(disk.Number)
             && disk.Usage is DiskUsage.AutoSelect or DiskUsage.ManualSelect
             && (named.Count > 0 ? named.Contains(disk.Number) : disk.Usage == DiskUsage.AutoSelect)
             && (medium is null || disk.Media() == medium)).Select(disk => disk.Number)];

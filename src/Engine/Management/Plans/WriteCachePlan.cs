@@ -19,7 +19,7 @@ namespace TierSpaces.Engine.Management;
 /// <param name="pool">The pool.</param>
 /// <param name="request">Request for the virtual disk.</param>
 /// <param name="remark">Takes remarks on the size, for the user.</param>
-internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Action<string> remark)
+internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest request, Action<string> remark)
 {
     internal const long AutomaticBytes = 1L << 30;
     internal const int AutomaticShare = 8;   // of the capacity of the smallest disk, where that has no room for 1 GiB
@@ -58,7 +58,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     }
 
     /// <summary>The largest cache that a Simple virtual disk of one row could have now, in bytes; 0: none.</summary>
-    internal static long LargestOfSimple(Pool pool)
+    internal static long LargestOfSimple(IPoolReader pool)
     {
         NewRows log = new();
         long largest = 0;
@@ -75,7 +75,7 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
     }
 
     /// <summary>The size for a disk that is in use: its new cache is made beside the one that it has.</summary>
-    internal static long Resized(Pool pool, VirtualDiskDescription disk, long size, Action<string> remark)
+    internal static long Resized(IPoolReader pool, VirtualDiskDescription disk, long size, Action<string> remark)
     {
         long slab = pool.Slabs.DataBytes;
         long count = (size / slab) + (size % slab > 0 ? 1 : 0);
@@ -100,8 +100,8 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         return count * slab;
     }
 
-    private static IEnumerable<DiskDescription> MembersOf(Pool pool, Func<DiskDescription, bool> choice) =>
-        pool.State.Disks.Values.Select(disk => disk.Description).Where(disk => pool.Disk(disk.Number) is not null && choice(disk));
+    private static IEnumerable<DiskDescription> MembersOf(IPoolReader pool, Func<DiskDescription, bool> choice) =>
+        pool.State.Disks.Values.Select(disk => disk.Description).Where(disk => pool.IsUsable(disk.Number) && choice(disk));
 
     private long Explicit(VirtualDiskDescription spec, long size, long rows, string what)
     {
@@ -162,15 +162,15 @@ internal sealed class WriteCachePlan(Pool pool, VirtualDiskRequest request, Acti
         return RowsBeside(spec, rows) > 0 ? rows : 0;
     }
 
-    internal static DiskDescription[] CacheDisks(Pool pool) =>
+    internal static DiskDescription[] CacheDisks(IPoolReader pool) =>
         [.. MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal || (disk.Usage == DiskUsage.AutoSelect && disk.IsFlash()))];
 
     /// <summary>The disks that could have a copy of a cache, the one with most free slabs of each fault domain, in that order.</summary>
-    internal static IEnumerable<DiskDescription> BestCacheDisks(Pool pool, VirtualDiskDescription spec) => CacheDisks(pool)
+    internal static IEnumerable<DiskDescription> BestCacheDisks(IPoolReader pool, VirtualDiskDescription spec) => CacheDisks(pool)
         .Where(disk => RowRule.IsKnown(disk, AllocationPreferences.ForCache(spec))).OrderByDescending(disk => pool.Allocator.FreeSlabs(disk.Number))
         .DistinctBy(disk => FaultDomains.DomainOf(disk, AllocationPreferences.ForCache(spec).FaultDomainAwareness));
 
-    internal static void RequireDisks(Pool pool, VirtualDiskDescription spec, string what)
+    internal static void RequireDisks(IPoolReader pool, VirtualDiskDescription spec, string what)
     {
         (string layout, int copies) = (spec.ResiliencySettingName, spec.CacheCopies);
         DiskDescription[] disks = CacheDisks(pool);

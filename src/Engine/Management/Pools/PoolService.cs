@@ -14,6 +14,7 @@ public sealed class PoolService
     private readonly MissingDisks _missing;
     private readonly OpenedMarks _marks;
     private readonly PoolRemoval _removal;
+    private readonly Snapshots _snapshots;
 
     internal PoolService(
         SubsystemCore core,
@@ -22,16 +23,18 @@ public sealed class PoolService
         DiskChecks diskChecks,
         MissingDisks missing,
         OpenedMarks marks,
-        PoolRemoval removal) =>
-        (_core, _diskOpener, _opener, _diskChecks, _missing, _marks, _removal) = (core, diskOpener, opener, diskChecks, missing, marks, removal);
+        PoolRemoval removal,
+        Snapshots snapshots) =>
+        (_core, _diskOpener, _opener, _diskChecks, _missing, _marks, _removal, _snapshots) = (core, diskOpener, opener, diskChecks, missing, marks, removal,
+            snapshots);
 
     /// <summary>The pools: open ones, and those whose members are here without a majority.</summary>
-    public Task<StoragePoolStatus[]> ListAsync() => _core.Verbs.Look(List);
+    public Task<StoragePoolStatus[]> ListAsync() => _core.Verbs.Look(_snapshots.Take, static now => now.Pools.ToArray());
 
     /// <summary>Makes a pool of registered disks.</summary>
     /// <exception cref="ManagementException">Name taken, too few or unsuitable disks; nothing was changed.</exception>
     public Task<StoragePoolStatus> CreateAsync(PoolDescription settings, IReadOnlyList<Guid> disks, DiskUsage usage) =>
-        _core.Verbs.Change(async LaneTask<StoragePoolStatus> () =>
+        Change(async LaneTask<PoolId> () =>
     {
         RequireName(settings.FriendlyName);
         List<RegisteredDisk> members = _diskChecks.TakePoolable(disks);
@@ -53,11 +56,11 @@ public sealed class PoolService
         _opener.Watch(pool);
         await _marks.IsFirstSinceBoot(pool.Id);
         _core.Notice($"Storage pool {settings.FriendlyName} was made of {members.Count} disks.");
-        return PoolStatuses.Of(managed);
+        return managed.Id;
     });
 
     /// <summary>Returns the slab size and the members of the pool that <see cref="CreateAsync"/> would make.</summary>
-    public Task<PoolPlacement> PlanAsync(string friendlyName, IReadOnlyList<Guid> disks) => _core.Verbs.Plan(() =>
+    public Task<PoolPlacement> PlanAsync(string friendlyName, IReadOnlyList<Guid> disks) => _core.Verbs.Change(() =>
     {
         RequireName(friendlyName);
         List<RegisteredDisk> members = _diskChecks.TakePoolable(disks);
@@ -66,23 +69,24 @@ public sealed class PoolService
         string reason = Pool.WhyNoPages(
             _opener.Environment(), new NewPoolSpec { FriendlyName = friendlyName },
             [.. members.Select(disk => DiskChecks.NewMember(disk, DiskUsage.AutoSelect))]);
-        return reason.Length == 0 ? new PoolPlacement(slabs.DataBytes, planned) : throw new ManagementException(ManagementError.Failed, reason);
+        return LaneTask.FromResult(
+            reason.Length == 0 ? new PoolPlacement(slabs.DataBytes, planned) : throw new ManagementException(ManagementError.Failed, reason));
     });
 
     /// <summary>Changes settings of a pool.</summary>
     public Task<StoragePoolStatus> SetAsync(Guid id, Func<PoolDescription, PoolDescription> change) =>
-        _core.Verbs.Change(async LaneTask<StoragePoolStatus> () =>
+        Change(async LaneTask<PoolId> () =>
     {
         (ManagedPool managed, PoolDescription description) = Changed(id, change);
         Commits.Require(await managed.Pool!.Commit(new PoolChanged(description)), description.FriendlyName);
-        return PoolStatuses.Of(managed);
+        return managed.Id;
     });
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
     public Task<bool> CheckSetAsync(Guid id, Func<PoolDescription, PoolDescription> change) => _core.Verbs.Check(() => Changed(id, change));
 
     /// <summary>Looks at every registered disk again and opens pools that have become complete.</summary>
-    public Task<StoragePoolStatus[]> UpdateAsync() => _core.Verbs.Change(async LaneTask<StoragePoolStatus[]> () =>
+    public Task<StoragePoolStatus[]> UpdateAsync() => _core.Verbs.Change(async LaneTask<SubsystemSnapshot> () =>
     {
         foreach (RegisteredDisk disk in _core.Disks.All.Where(disk => !_core.Disks.IsInOpenPool(disk)).ToArray())
         {
@@ -95,8 +99,8 @@ public sealed class PoolService
 
         await _missing.ReturnAll();
         await _opener.Open();
-        return List();
-    });
+        return _snapshots.Take();
+    }, static now => now.Pools.ToArray());
 
     /// <summary>Removes an empty pool: its disks are blank afterwards and stay registered.</summary>
     /// <exception cref="ManagementException">It is not empty, has remote caches, or a disk of it cannot be erased; the pool is there as before.</exception>
@@ -124,10 +128,12 @@ public sealed class PoolService
     });
 
     /// <summary>Removes disks without data from their pool.</summary>
-    public Task<bool> RemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Verbs.Change(async LaneTask<bool> () =>
+    public Task<bool> RemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Verbs.Change(
+        async LaneTask<(DiskDescription? InUse, SubsystemSnapshot? Now)> () =>
     {
         ManagedPool managed = _core.Pools.TakeOpen(pool);
-        foreach (DiskDescription member in _diskChecks.TakeRemovable(managed, disks))
+        (List<DiskDescription> members, DiskDescription? inUse) = _diskChecks.TakeRemovable(managed, disks);
+        foreach (DiskDescription member in inUse is null ? members : [])
         {
             Commits.Require(await managed.Pool!.RemoveDisk(member.Number), member.FriendlyName);
             if (_core.Disks.All.FirstOrDefault(disk => _core.Disks.IdOf(disk) == member.Id.Value || disk.Scan?.Label?.Disk == member.Id) is { } known)
@@ -136,15 +142,19 @@ public sealed class PoolService
             }
         }
 
-        return true;
-    });
+        return (inUse, inUse is null ? null : _snapshots.Take());
+    }, after => RequireUnused(pool, after.InUse, after.Now));
 
     /// <summary>Refuses what <see cref="RemoveDisksAsync"/> would refuse.</summary>
-    public Task<bool> CheckRemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) =>
-        _core.Verbs.Check(() => _diskChecks.TakeRemovable(_core.Pools.TakeOpen(pool), disks));
+    public Task<bool> CheckRemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Verbs.Plan(
+        () => (_diskChecks.TakeRemovable(_core.Pools.TakeOpen(pool), disks).InUse, Now: _snapshots.Take()), at => RequireUnused(pool, at.InUse, at.Now));
 
-    /// <summary>Returns the same statuses as <see cref="ListAsync"/>, for callers on the lane.</summary>
-    internal StoragePoolStatus[] List() => [.. _core.Pools.All.Where(static pool => pool.State?.Pool is not null).Select(PoolStatuses.Of)];
+    private static bool RequireUnused(Guid pool, DiskDescription? inUse, SubsystemSnapshot? now) =>
+        inUse is null ? true : throw DiskChecks.StillInUse(now!, new PoolId(pool), inUse);
+
+    /// <summary>Runs a verb that changes a pool, and answers with the status of the moment in which it ended.</summary>
+    private Task<StoragePoolStatus> Change(Func<LaneTask<PoolId>> verb) => _core.Verbs.Change(
+        async LaneTask<(PoolId Pool, SubsystemSnapshot Now)> () => (await verb(), _snapshots.Take()), static after => after.Now.Pool(after.Pool));
 
     private (ManagedPool Pool, PoolDescription Description) Changed(Guid id, Func<PoolDescription, PoolDescription> change)
     {

@@ -45,22 +45,21 @@ public sealed class PinService
     private readonly SubsystemCore _core;
     private readonly JobRunner _runner;
     private readonly TierOptimizer _optimizer;
+    private readonly Snapshots _snapshots;
 
-    internal PinService(SubsystemCore core, JobRunner runner, TierOptimizer optimizer) => (_core, _runner, _optimizer) = (core, runner, optimizer);
+    internal PinService(SubsystemCore core, JobRunner runner, TierOptimizer optimizer, Snapshots snapshots) =>
+        (_core, _runner, _optimizer, _snapshots) = (core, runner, optimizer, snapshots);
 
     /// <summary>The pins of a virtual disk, or of all that are open and have tiers.</summary>
     /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
-    public Task<PinStatus[]> ListAsync(Guid? virtualDisk) => _core.Verbs.Look(() => virtualDisk is { } id
-        ? PinsOf(_core.Pools.TakeTiered(id).Disk)
-        : [.. _core.Pools.All.SelectMany(static managed => managed.VirtualDisks.Values).Where(static disk => disk.Open.Tiering is not null)
-            .SelectMany(PinsOf)]);
+    public Task<PinStatus[]> ListAsync(Guid? virtualDisk) => _core.Verbs.Look(_snapshots.Take, now => now.Pins(virtualDisk).ToArray());
 
     /// <summary>
     /// Sets a pin, in place of the one that its file or exactly its range has. The next optimization, or <see cref="MoveAsync"/>, moves the pinned slices.
     /// </summary>
     /// <exception cref="ManagementException">More would be pinned to the tier than it has, or a parameter is outside its range; nothing was
     /// changed.</exception>
-    public Task<PinStatus> SetAsync(PinRequest request) => _core.Verbs.Change(async LaneTask<PinStatus> () =>
+    public Task<PinStatus> SetAsync(PinRequest request) => _core.Verbs.Change(async LaneTask<(SubsystemSnapshot Now, Guid Pin)> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, Pin pin) = NewPin(request);
         List<MetadataRecord> records = [.. pin.ToRecords(disk.Open.Description.Id, request.Tier)];
@@ -71,8 +70,8 @@ public sealed class PinService
 
         Commits.Require(await managed.Pool!.Commit([.. records]), disk.Open.Description.FriendlyName);
         disk.Open.Tiering.LoadPins();
-        return StatusOf(disk, pin);
-    });
+        return (_snapshots.Take(), pin.Id);
+    }, after => after.Now.Pins(request.VirtualDisk).First(status => status.Pin.Id == after.Pin));
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
     public Task<bool> CheckSetAsync(PinRequest request) => _core.Verbs.Check(() => NewPin(request));
@@ -183,27 +182,6 @@ public sealed class PinService
         managed.RequireWritable();
         return disk.Open.Tiering!.Pins.Find(pin) is not null ? (managed, disk) : throw new ManagementException(
             ManagementError.ObjectNotFound, $"Virtual disk '{disk.Open.Description.FriendlyName}' has no pin {pin}.", "Look at Get-FileStorageTier.");
-    }
-
-    private PinStatus[] PinsOf(ManagedVirtualDisk disk) => [.. disk.Open.Tiering!.Pins.Pins.Select(pin => StatusOf(disk, pin))];
-
-    private PinStatus StatusOf(ManagedVirtualDisk disk, Pin pin)
-    {
-        VirtualDiskDescription description = disk.Open.Description;
-        long[] bytes = new long[description.Tiers.Length];
-        foreach (PinnedRange range in pin.Ranges)
-        {
-            for (long at = range.Offset, end; at < range.End; at = end)
-            {
-                end = Math.Min(range.End, ((at / description.SliceSize) + 1) * description.SliceSize);
-                SliceEntry entry = disk.Open.Tiering!.PlaceOf((int)(at / description.SliceSize));
-                bytes[entry.IsMapped ? entry.Tier : 0] += entry.IsMapped ? end - at : 0;
-            }
-        }
-
-        bool isMoving = _runner.All.Any(
-            job => !job.HasEnded && job.Spec.Kind is JobKind.OptimizeTiers or JobKind.PlacePins && job.Spec.VirtualDisk == description.Id.Value);
-        return new PinStatus(pin, description, description.Tiers[pin.Tier], bytes, isMoving);
     }
 
     private static PinnedRange WholeSlices(PinnedRange range, long slice)

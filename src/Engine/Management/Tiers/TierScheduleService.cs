@@ -34,9 +34,15 @@ public sealed class TierScheduleService
 
     /// <summary>Sets the schedule.</summary>
     /// <exception cref="ManagementException">A time is outside its range, there are none or too many, or the pool is not open; nothing was changed.</exception>
-    public Task<TierSchedule> SetAsync(Guid pool, TierSchedule schedule) => _core.Verbs.Change(async LaneTask<TierSchedule> () =>
+    public Task<TierSchedule> SetAsync(Guid pool, TierSchedule schedule) => SetAsync(pool, _ => schedule);
+
+    /// <summary>Changes the schedule.</summary>
+    /// <param name="pool">The pool.</param>
+    /// <param name="change">Returns the schedule after the change; called on the lane with the one that is in force.</param>
+    /// <exception cref="ManagementException">A time is outside its range, there are none or too many, or the pool is not open; nothing was changed.</exception>
+    public Task<TierSchedule> SetAsync(Guid pool, Func<TierSchedule, TierSchedule> change) => _core.Verbs.Change(async LaneTask<TierSchedule> () =>
     {
-        (ManagedPool managed, int[] times) = PossibleSchedule(pool, schedule);
+        (ManagedPool managed, TierSchedule schedule, int[] times) = PossibleSchedule(pool, change);
         JobProgress setting = new()
         {
             Kind = JobKind.TierSchedule, Subject = pool, UtcTicks = _core.Lane.UtcNow.UtcTicks,
@@ -48,11 +54,11 @@ public sealed class TierScheduleService
         return Of(managed.Pool);
     });
 
-    /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
-    public Task<bool> CheckSetAsync(Guid pool, TierSchedule schedule) => _core.Verbs.Check(() => PossibleSchedule(pool, schedule));
+    /// <summary>Refuses what <see cref="SetAsync(Guid, Func{TierSchedule, TierSchedule})"/> would refuse.</summary>
+    public Task<bool> CheckSetAsync(Guid pool, Func<TierSchedule, TierSchedule> change) => _core.Verbs.Check(() => PossibleSchedule(pool, change));
 
     /// <summary>Returns the schedule of an open pool.</summary>
-    internal static TierSchedule Of(Pool pool)
+    internal static TierSchedule Of(IPoolReader pool)
     {
         if (!pool.State.Jobs.TryGetValue(ScheduleKey(pool.Id.Value), out JobRecord? record) || JobProgress.TryDecode(record.State) is not { } setting)
         {
@@ -73,8 +79,10 @@ public sealed class TierScheduleService
             (int)Math.Clamp(setting.BytesProcessed, 0, TierPlanSettings.FreeReservePercentMax));
     }
 
-    private (ManagedPool Pool, int[] Times) PossibleSchedule(Guid pool, TierSchedule schedule)
+    private (ManagedPool Pool, TierSchedule Schedule, int[] Times) PossibleSchedule(Guid pool, Func<TierSchedule, TierSchedule> change)
     {
+        ManagedPool managed = _core.Pools.TakeOpen(pool);
+        TierSchedule schedule = change(Of(managed.Pool!));
         int[] times = [.. schedule.Times.Distinct().Order()];
         if (times.Length is < 1 or > TimesMax || times.Any(static minute => minute is < 0 or >= 24 * 60))
         {
@@ -91,7 +99,7 @@ public sealed class TierScheduleService
                 "Give another one.");
         }
 
-        return (_core.Pools.TakeOpen(pool), times);
+        return (managed, schedule, times);
     }
 
     /// <summary>The record that a pool's schedule is kept under: not its id, which the interval of verifying has.</summary>

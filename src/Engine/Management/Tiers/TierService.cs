@@ -13,15 +13,16 @@ namespace TierSpaces.Engine.Management;
 public sealed class TierService
 {
     private readonly SubsystemCore _core;
+    private readonly Snapshots _snapshots;
 
-    internal TierService(SubsystemCore core) => _core = core;
+    internal TierService(SubsystemCore core, Snapshots snapshots) => (_core, _snapshots) = (core, snapshots);
 
     /// <summary>The storage tiers of every pool that is known: templates, then those of virtual disks.</summary>
-    public Task<StorageTierStatus[]> ListAsync() => _core.Verbs.Look(List);
+    public Task<StorageTierStatus[]> ListAsync() => _core.Verbs.Look(_snapshots.Take, static now => now.Tiers.ToArray());
 
     /// <summary>Makes a tier template in a pool.</summary>
     /// <exception cref="ManagementException">A parameter is outside its range or the name is taken; nothing was changed.</exception>
-    public Task<StorageTierStatus> CreateTemplateAsync(Guid pool, TierTemplateRequest request) => _core.Verbs.Change(async LaneTask<StorageTierStatus> () =>
+    public Task<StorageTierStatus> CreateTemplateAsync(Guid pool, TierTemplateRequest request) => Change(async LaneTask<Guid> () =>
     {
         (ManagedPool managed, TierTemplate template) = NewTemplate(pool, request);
         return await Keep(managed, template);
@@ -32,7 +33,7 @@ public sealed class TierService
 
     /// <summary>Changes a template, of which virtual disks stay as they are, or name and description of a tier of a virtual disk.</summary>
     /// <exception cref="ManagementException">A parameter is outside its range or the name is taken; nothing was changed.</exception>
-    public Task<StorageTierStatus> SetAsync(Guid id, TierTemplateRequest request) => _core.Verbs.Change(async LaneTask<StorageTierStatus> () =>
+    public Task<StorageTierStatus> SetAsync(Guid id, TierTemplateRequest request) => Change(async LaneTask<Guid> () =>
     {
         if (IsTemplate(id))
         {
@@ -43,7 +44,7 @@ public sealed class TierService
         (ManagedPool managed, ManagedVirtualDisk disk, VirtualDiskDescription changed) = ChangedTier(id, request);
         Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
         disk.Open.Description = changed;
-        return TierStatuses.Of(managed, changed, IndexOf(changed, id));
+        return id;
     });
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
@@ -64,26 +65,11 @@ public sealed class TierService
     public Task<bool> CheckRemoveTemplateAsync(Guid id) => _core.Verbs.Check(() => OpenTemplate(id));
 
     /// <summary>Sizes that a tier made of a template may have on a disk without other tiers, or that a tier of a virtual disk may be given.</summary>
-    public Task<SupportedSize> SupportedSizeAsync(Guid id, string? resiliencySettingName) => _core.Verbs.Look(() =>
-    {
-        if (IsTemplate(id))
-        {
-            (ManagedPool owner, TierTemplate template) = OpenTemplate(id, mustBeWritable: false);
-            return VirtualDiskPlan.SupportedSize(owner.Pool!, template, resiliencySettingName);
-        }
-
-        (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
-        VirtualDiskDescription description = disk.Open.Description;
-        TierDescription tier = description.Tiers[index];
-        return FriendlyNames.AreSame(resiliencySettingName ?? tier.ResiliencySettingName, tier.ResiliencySettingName)
-            ? new SupportedSize(tier.SizeBytes, RoomPlans.LargestTierSize(managed.Pool!, description, index), description.SliceSize)
-            : throw new ManagementException(
-                ManagementError.InvalidParameter,
-                $"-ResiliencySettingName '{resiliencySettingName}': storage tier '{tier.FriendlyName}' is {tier.ResiliencySettingName} and stays so.");
-    });
+    public Task<SupportedSize> SupportedSizeAsync(Guid id, string? resiliencySettingName) =>
+        _core.Verbs.Look(_snapshots.Take, now => now.SupportedTierSize(id, resiliencySettingName));
 
     /// <summary>Makes a tier of a virtual disk larger, and the disk with it.</summary>
-    public Task<StorageTierStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Change(async LaneTask<StorageTierStatus> () =>
+    public Task<StorageTierStatus> ResizeAsync(Guid id, long sizeBytes) => Change(async LaneTask<Guid> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
         long size = NewTierSize(managed.Pool!, disk.Open.Description, index, sizeBytes);
@@ -92,68 +78,88 @@ public sealed class TierService
             Commits.Require(await VirtualDiskGrowth.GrowTier(managed.Pool!, disk.Open, index, size), disk.Open.Description.Tiers[index].FriendlyName);
         }
 
-        return TierStatuses.Of(managed, managed.State!.VirtualDisk(disk.Open.Description.Id)!, index);
+        return id;
     });
 
     /// <summary>The rows that <see cref="ResizeAsync"/> would add.</summary>
-    public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Plan(() =>
+    public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Plan(
+        () =>
+        {
+            (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
+            return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Open.Description, Index: index);
+        },
+        at => PlanResize(at.Pool, at.Description, at.Index, sizeBytes));
+
+    /// <summary>Gives a virtual disk with tiers one more, and grows it by that.</summary>
+    /// <exception cref="ManagementException">The virtual disk cannot have that tier, or the pool has no room for it; nothing was changed.</exception>
+    public Task<StorageTierStatus> AddAsync(Guid virtualDisk, TierRequest tier) => Change(async LaneTask<Guid> () =>
     {
-        (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
-        VirtualDiskDescription description = disk.Open.Description;
-        long size = NewTierSize(managed.Pool!, description, index, sizeBytes);
-        if (!RoomPlans.TryPlanTierGrowth(
-            managed.Pool!, description, index, size, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason))
+        (ManagedPool managed, ManagedVirtualDisk disk, TierDescription spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
+        Commits.Require(await AddedTier.AddTier(managed.Pool!, disk.Open, spec, disks), spec.FriendlyName);
+        await disk.Open.Tiering!.SaveHeat();   // where it is kept depends on the size of the disk
+        VirtualDiskDescription after = disk.Open.Description;
+        return after.Tiers[after.RankOf(after.Tiers.Length - 1)].Id;
+    });
+
+    /// <summary>The rows that <see cref="AddAsync"/> would add.</summary>
+    public Task<AddedTierPlacement> PlanAddAsync(Guid virtualDisk, TierRequest tier) => _core.Verbs.Plan(
+        () =>
+        {
+            (ManagedPool managed, ManagedVirtualDisk disk) = OpenForTier(virtualDisk);
+            return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Open.Description);
+        },
+        at => PlanAdd(at.Pool, at.Description, tier));
+
+    private static VirtualDiskPlacement PlanResize(PoolSnapshot pool, VirtualDiskDescription description, int index, long sizeBytes)
+    {
+        long size = NewTierSize(pool, description, index, sizeBytes);
+        if (!RoomPlans.TryPlanTierGrowth(pool, description, index, size, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason))
         {
             throw new ManagementException(
                 ManagementError.NotEnoughCapacity, $"-Size {sizeBytes} of storage tier '{after.Tiers[index].FriendlyName}': {reason}",
                 "Give a smaller size, or add disks.");
         }
 
-        int first = (int)(description.Tiers[index].SpaceBytes / VirtualDiskLayout.ShapeOf(managed.Pool!, description, description.Tiers[index]).RowSize);
-        return new VirtualDiskPlacement(after, Extents.PlaceIn(managed.Pool!, after, after.Tiers[index], rows, first), [], []);
-    });
+        int first = (int)(description.Tiers[index].SpaceBytes / VirtualDiskLayout.ShapeOf(pool, description, description.Tiers[index]).RowSize);
+        return new VirtualDiskPlacement(after, new Extents(pool).PlaceIn(after, after.Tiers[index], rows, first), [], []);
+    }
 
-    /// <summary>Gives a virtual disk with tiers one more, and grows it by that.</summary>
-    /// <exception cref="ManagementException">The virtual disk cannot have that tier, or the pool has no room for it; nothing was changed.</exception>
-    public Task<StorageTierStatus> AddAsync(Guid virtualDisk, TierRequest tier) => _core.Verbs.Change(async LaneTask<StorageTierStatus> () =>
+    private static AddedTierPlacement PlanAdd(PoolSnapshot pool, VirtualDiskDescription description, TierRequest tier)
     {
-        (ManagedPool managed, ManagedVirtualDisk disk, TierDescription spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
-        Commits.Require(await AddedTier.AddTier(managed.Pool!, disk.Open, spec, disks), spec.FriendlyName);
-        await disk.Open.Tiering!.SaveHeat();   // where it is kept depends on the size of the disk
-        VirtualDiskDescription after = disk.Open.Description;
-        return TierStatuses.Of(managed, after, after.RankOf(after.Tiers.Length - 1));
-    });
-
-    /// <summary>The rows that <see cref="AddAsync"/> would add.</summary>
-    public Task<AddedTierPlacement> PlanAddAsync(Guid virtualDisk, TierRequest tier) => _core.Verbs.Plan(() =>
-    {
-        (ManagedPool managed, ManagedVirtualDisk disk, TierDescription spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
+        (TierDescription spec, ImmutableArray<DiskNumber> disks) = new AddedTierPlan(pool, description).Decide(tier);
         if (!RoomPlans.TryPlanTier(
-            managed.Pool!, disk.Open.Description, spec, disks, out VirtualDiskDescription after, out TierDescription added, out NewPartRows rows,
-            out string reason))
+            pool, description, spec, disks, out VirtualDiskDescription after, out TierDescription added, out NewPartRows rows, out string reason))
         {
             throw new ManagementException(
                 ManagementError.NotEnoughCapacity, $"-Size {tier.SizeBytes} of storage tier '{added.FriendlyName}': {reason}",
                 "Give a smaller size, or add disks.");
         }
 
+        Extents extents = new(pool);
         return new AddedTierPlacement(added, new VirtualDiskPlacement(
-            after, Extents.PlaceIn(managed.Pool!, after, added, rows.Data, 0),
-            Extents.PlaceRing(managed.Pool!, after, rows.Log), []));
-    });
+            after, extents.PlaceIn(after, added, rows.Data, 0), extents.PlaceRing(after, rows.Log), []));
+    }
 
-    /// <summary>Returns the same statuses as <see cref="ListAsync"/>, for callers on the lane.</summary>
-    internal StorageTierStatus[] List() => [.. _core.Pools.All.SelectMany(TierStatuses.TemplatesOf), .. _core.Pools.All.SelectMany(TierStatuses.TiersOf)];
+    /// <summary>Runs a verb that changes a tier or a template, and answers with the status of the moment in which it ended.</summary>
+    private Task<StorageTierStatus> Change(Func<LaneTask<Guid>> verb) => _core.Verbs.Change(
+        async LaneTask<(Guid Id, SubsystemSnapshot Now)> () => (await verb(), _snapshots.Take()),
+        static after => after.Now.Tiers.First(tier => tier.UniqueId == after.Id));
 
     private (ManagedPool Pool, ManagedVirtualDisk Disk, TierDescription Spec, ImmutableArray<DiskNumber> Disks) NewTierOf(Guid virtualDisk, TierRequest tier)
     {
-        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeUsable(virtualDisk);
-        managed.RequireWritable();
+        (ManagedPool managed, ManagedVirtualDisk disk) = OpenForTier(virtualDisk);
         (TierDescription spec, ImmutableArray<DiskNumber> disks) = new AddedTierPlan(managed.Pool!, disk.Open.Description).Decide(tier);
         return (managed, disk, spec, disks);
     }
 
-    private static long NewTierSize(Pool pool, VirtualDiskDescription disk, int index, long sizeBytes)
+    private (ManagedPool Pool, ManagedVirtualDisk Disk) OpenForTier(Guid virtualDisk)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeUsable(virtualDisk);
+        managed.RequireWritable();
+        return (managed, disk);
+    }
+
+    private static long NewTierSize(IPoolReader pool, VirtualDiskDescription disk, int index, long sizeBytes)
     {
         TierDescription tier = disk.Tiers[index];
         long size = VirtualDiskPlan.RoundUp(sizeBytes, disk.SliceSize, "Size");
@@ -216,24 +222,21 @@ public sealed class TierService
     private (ManagedPool Pool, ManagedVirtualDisk Disk, int Index) OpenTier(Guid id)
     {
         VirtualDiskDescription? owner = _core.Pools.All.SelectMany(managed => managed.State?.VirtualDisks.Values ?? [])
-            .FirstOrDefault(disk => IndexOf(disk, id) >= 0);
+            .FirstOrDefault(disk => disk.IndexOf(id) >= 0);
         if (owner is null)
         {
-            string hint = IsTemplate(id) ? "it is a template, which has no size" : "it is not there";
-            throw new ManagementException(
-                IsTemplate(id) ? ManagementError.InvalidParameter : ManagementError.ObjectNotFound,
-                $"Storage tier {id:B} is no tier of a virtual disk: {hint}.", "Look at Get-StorageTier -VirtualDisk.");
+            throw !IsTemplate(id) ? Unavailable.UnknownTier(id) : new ManagementException(
+                ManagementError.InvalidParameter, $"Storage tier {id:B} is no tier of a virtual disk: it is a template, which has no size.",
+                "Look at Get-StorageTier -VirtualDisk.");
         }
 
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(owner.Id.Value);
-        return (managed, disk, IndexOf(disk.Open.Description, id));
+        return (managed, disk, disk.Open.Description.IndexOf(id));
     }
 
-    private static int IndexOf(VirtualDiskDescription disk, Guid tier) => disk.IsTiered ? disk.Tiers.ToList().FindIndex(one => one.Id == tier) : -1;
-
-    private static async LaneTask<StorageTierStatus> Keep(ManagedPool managed, TierTemplate template)
+    private static async LaneTask<Guid> Keep(ManagedPool managed, TierTemplate template)
     {
         Commits.Require(await managed.Pool!.Commit(new TierTemplateSet(template)), template.FriendlyName);
-        return TierStatuses.Of(managed, template);
+        return template.Id;
     }
 }

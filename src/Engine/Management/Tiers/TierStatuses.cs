@@ -6,21 +6,21 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>Statuses of tier templates and tiers.</summary>
+/// <summary>Statuses of tier templates and tiers, as functions of a snapshot.</summary>
 internal static class TierStatuses
 {
     /// <summary>Returns the statuses of the templates of a pool, by name.</summary>
-    internal static IEnumerable<StorageTierStatus> TemplatesOf(ManagedPool managed) =>
+    internal static IEnumerable<StorageTierStatus> TemplatesOf(ManagedPoolSnapshot managed) =>
         (managed.State?.TierTemplates.Values ?? []).Select(template => Of(managed, template))
             .OrderBy(static tier => tier.FriendlyName, StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Returns the statuses of the tiers of the virtual disks of a pool.</summary>
-    internal static IEnumerable<StorageTierStatus> TiersOf(ManagedPool managed) =>
-        (managed.State?.VirtualDisks.Values ?? []).Where(static disk => disk is { IsBeingCreated: false, IsTiered: true })
+    internal static IEnumerable<StorageTierStatus> TiersOf(ManagedPoolSnapshot managed) =>
+        managed.Descriptions.Where(static disk => disk.IsTiered)
             .SelectMany(disk => Enumerable.Range(0, disk.Tiers.Length).Select(index => Of(managed, disk, index)));
 
     /// <summary>Returns the status of a template. Settings that the template leaves open have the values that a new virtual disk would get now.</summary>
-    internal static StorageTierStatus Of(ManagedPool managed, TierTemplate template)
+    internal static StorageTierStatus Of(ManagedPoolSnapshot managed, TierTemplate template)
     {
         PoolDescription pool = managed.State!.Pool!;
         bool isOpen = template.NumberOfDataCopies == 0;
@@ -47,7 +47,7 @@ internal static class TierStatuses
     }
 
     /// <summary>Returns the status of a tier of a virtual disk.</summary>
-    internal static StorageTierStatus Of(ManagedPool managed, VirtualDiskDescription disk, int index)
+    internal static StorageTierStatus Of(ManagedPoolSnapshot managed, VirtualDiskDescription disk, int index)
     {
         TierDescription tier = disk.Tiers[index];
         PoolState state = managed.State!;
@@ -64,7 +64,7 @@ internal static class TierStatuses
             AllocatedBytes = (spaces[0]?.MappedRows ?? 0) * tier.RowBytes(slab),
             FootprintBytes = spaces.Sum(static space => (space?.MappedRows ?? 0) * (long)(space?.Description.Positions ?? 0)) * slab,
             MappedBytes = state.SliceMap(disk.Id).Mapped(tier.Number) * (long)disk.SliceSize,
-            Counters = managed.VirtualDisks.GetValueOrDefault(disk.Id)?.Open.Tiers?.CountersOf(tier.Number),
+            Counters = managed.VirtualDisks.GetValueOrDefault(disk.Id)?.TierCounters.ElementAtOrDefault(tier.Number),
             SlabBytes = slab,
             MediaTypeCode = tier.MediaTypeCode,
             ResiliencySettingName = tier.ResiliencySettingName,

@@ -10,10 +10,17 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remo
     /// <summary>Decides the specification of a new virtual disk.</summary>
     internal (ManagedPool Pool, VirtualDiskDescription Spec, IReadOnlyList<string> Remarks) Decide(Guid pool, VirtualDiskRequest request)
     {
+        (ManagedPool managed, Pool? cachePool) = PoolsFor(pool, request);
+        VirtualDiskPlan plan = new(managed.Pool!, request, cachePool);
+        return (managed, plan.Decide(), plan.Remarks);
+    }
+
+    /// <summary>The pool of a new virtual disk, and the other pool that its write cache is to be in; null: its own.</summary>
+    internal (ManagedPool Pool, Pool? CachePool) PoolsFor(Guid pool, VirtualDiskRequest request)
+    {
         ManagedPool managed = core.Pools.TakeOpen(pool);
         managed.RequireWritable();
-        VirtualDiskPlan plan = new(managed.Pool!, request, remote.CachePoolFor(managed, request));
-        return (managed, plan.Decide(), plan.Remarks);
+        return (managed, remote.CachePoolFor(managed, request));
     }
 
     /// <summary>Decides the description of a virtual disk after a change.</summary>
@@ -43,7 +50,7 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remo
     }
 
     /// <summary>The size that a virtual disk is to grow to, in whole rows.</summary>
-    internal static long NewSize(Pool pool, VirtualDiskDescription description, long sizeBytes)
+    internal static long NewSize(IPoolReader pool, VirtualDiskDescription description, long sizeBytes)
     {
         if (description.IsTiered)
         {

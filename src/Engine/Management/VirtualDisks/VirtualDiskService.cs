@@ -19,7 +19,7 @@ public sealed class VirtualDiskService
     private readonly VirtualDiskOpener _disks;
     private readonly DiskExports _exports;
     private readonly WriteCacheService _caches;
-    private readonly VirtualDiskStatuses _statuses;
+    private readonly Snapshots _snapshots;
     private readonly JobRunner _runner;
     private readonly ReliabilityRecords _reliability;
 
@@ -29,18 +29,18 @@ public sealed class VirtualDiskService
         VirtualDiskOpener disks,
         DiskExports exports,
         WriteCacheService caches,
-        VirtualDiskStatuses statuses,
+        Snapshots snapshots,
         JobRunner runner,
         ReliabilityRecords reliability) =>
-        (_core, _decisions, _disks, _exports, _caches, _statuses, _runner, _reliability) = (core, decisions, disks, exports, caches, statuses, runner,
+        (_core, _decisions, _disks, _exports, _caches, _snapshots, _runner, _reliability) = (core, decisions, disks, exports, caches, snapshots, runner,
             reliability);
 
     /// <summary>The virtual disks of every pool that is known.</summary>
-    public Task<VirtualDiskStatus[]> ListAsync() => _core.Verbs.Look(List);
+    public Task<VirtualDiskStatus[]> ListAsync() => _core.Verbs.Look(_snapshots.Take, static now => now.VirtualDisks.ToArray());
 
     /// <summary>Makes a virtual disk. It is detached until it is connected.</summary>
     /// <exception cref="ManagementException">A parameter is outside its range or the pool has no room; nothing was changed.</exception>
-    public Task<VirtualDiskStatus> CreateAsync(Guid pool, VirtualDiskRequest request) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
+    public Task<VirtualDiskStatus> CreateAsync(Guid pool, VirtualDiskRequest request) => Change(async LaneTask<Changed> () =>
     {
         (ManagedPool managed, VirtualDiskDescription spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);
         VirtualDiskResult result = await VirtualDiskBuilder.Create(managed.Pool!, spec);
@@ -53,12 +53,12 @@ public sealed class VirtualDiskService
 
         managed.VirtualDisks[open.Description.Id] = new ManagedVirtualDisk(open);
         _core.Notice($"Virtual disk {spec.FriendlyName} was made.");
-        return _statuses.Of(managed, open.Description.Id) with { Remarks = remarks };
+        return new Changed(managed.Id, open.Description.Id, remarks);
     });
 
     /// <summary>Changes name, usage or access of a virtual disk.</summary>
     public Task<VirtualDiskStatus> SetAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) =>
-        _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
+        Change(async LaneTask<Changed> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, VirtualDiskDescription changed) = _decisions.Changed(id, change);
         Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
@@ -70,7 +70,7 @@ public sealed class VirtualDiskService
             cache.Settings = changed.Destage;
         }
 
-        return _statuses.Of(managed, changed.Id);
+        return new Changed(managed.Id, changed.Id, []);
     });
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
@@ -78,7 +78,7 @@ public sealed class VirtualDiskService
         _core.Verbs.Check(() => _decisions.Changed(id, change));
 
     /// <summary>Makes a virtual disk longer.</summary>
-    public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
+    public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => Change(async LaneTask<Changed> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
         VirtualDiskDescription description = disk.Open.Description;
@@ -92,13 +92,13 @@ public sealed class VirtualDiskService
         }
 
         Commits.Require(result, description.FriendlyName);
-        return _statuses.Of(managed, description.Id);
+        return new Changed(managed.Id, description.Id, []);
     });
 
     /// <summary>Exports a virtual disk on its socket, now and after every restart.</summary>
     /// <param name="id">Virtual disk.</param>
     /// <param name="force">Whether what a lost write cache of it held is given up; the remarks say what that was.</param>
-    public Task<VirtualDiskStatus> ConnectAsync(Guid id, bool force = false) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
+    public Task<VirtualDiskStatus> ConnectAsync(Guid id, bool force = false) => Change(async LaneTask<Changed> () =>
     {
         await _disks.OpenAgain(id);
         await _disks.BringBackFailed(id);
@@ -118,7 +118,7 @@ public sealed class VirtualDiskService
             disk.Open.Description = description with { IsConnected = true };
         }
 
-        return _statuses.Of(managed, description.Id) with { Remarks = remarks };
+        return new Changed(managed.Id, description.Id, remarks);
     });
 
     /// <summary>Refuses what <see cref="ConnectAsync"/> would refuse, but for a socket that turns out to be taken.</summary>
@@ -130,7 +130,7 @@ public sealed class VirtualDiskService
     /// flushed; (3) the description says detached; (4) the export ends. If (2) or (3) fails the virtual disk stays connected. A virtual disk that
     /// takes no requests any more can be disconnected all the same; the remarks say what that costs.
     /// </summary>
-    public Task<VirtualDiskStatus> DisconnectAsync(Guid id) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
+    public Task<VirtualDiskStatus> DisconnectAsync(Guid id) => Change(async LaneTask<Changed> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
         bool isUsable = disk.Open.Fault == IoError.None;
@@ -147,7 +147,7 @@ public sealed class VirtualDiskService
             Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(description)), description.FriendlyName);
             disk.Open.Description = description;
             await DiskExports.Stop(disk);
-            return _statuses.Of(managed, description.Id) with { Remarks = remarks };
+            return new Changed(managed.Id, description.Id, remarks);
         }
         finally
         {
@@ -192,15 +192,13 @@ public sealed class VirtualDiskService
         return true;
     });
 
-    /// <summary>Returns the same statuses as <see cref="ListAsync"/>, for callers on the lane.</summary>
-    internal VirtualDiskStatus[] List() =>
-    [
-        .. _core.Pools.All.SelectMany(managed => (managed.State?.VirtualDisks.Values ?? [])
-            .Where(static disk => !disk.IsBeingCreated).Select(disk => _statuses.Of(managed, disk.Id))),
-    ];
-
     /// <summary>An open virtual disk, for callers on the lane.</summary>
     internal OpenVirtualDisk Opened(Guid id) => _core.Pools.TakeDisk(id).Disk.Open;
+
+    /// <summary>Runs a verb that changes a virtual disk, and answers with the status of the moment in which it ended.</summary>
+    private Task<VirtualDiskStatus> Change(Func<LaneTask<Changed>> verb) => _core.Verbs.Change(
+        async LaneTask<(Changed Changed, SubsystemSnapshot Now)> () => (await verb(), _snapshots.Take()),
+        static after => after.Now.VirtualDisk(after.Changed.Pool, after.Changed.Disk) with { Remarks = after.Changed.Remarks });
 
     private static async LaneTask<IReadOnlyList<string>> FlushForDisconnect(ManagedVirtualDisk disk, bool isUsable)
     {
@@ -213,4 +211,10 @@ public sealed class VirtualDiskService
                 $"Virtual disk '{name}' could not be flushed ({error}) and stays connected: what clients wrote since their last flush may not be durable.",
                 "Look at Get-VirtualDisk and its disks, then disconnect it again.");
     }
+
+    /// <summary>A virtual disk that a verb has changed.</summary>
+    /// <param name="Pool">Its pool.</param>
+    /// <param name="Disk">Its identity.</param>
+    /// <param name="Remarks">Remarks on the decisions of the verb, for the user.</param>
+    private sealed record Changed(PoolId Pool, VirtualDiskId Disk, IReadOnlyList<string> Remarks);
 }

@@ -15,15 +15,16 @@ public sealed class WriteCacheService
     private readonly SubsystemCore _core;
     private readonly VirtualDiskOpener _disks;
     private readonly RemoteCaches _remote;
-    private readonly VirtualDiskStatuses _statuses;
+    private readonly Snapshots _snapshots;
 
     internal WriteCacheService(
-        SubsystemCore core, VirtualDiskOpener disks, RemoteCaches remote, VirtualDiskStatuses statuses) =>
-        (_core, _disks, _remote, _statuses) = (core, disks, remote, statuses);
+        SubsystemCore core, VirtualDiskOpener disks, RemoteCaches remote, Snapshots snapshots) =>
+        (_core, _disks, _remote, _snapshots) = (core, disks, remote, snapshots);
 
     /// <summary>Gives a virtual disk a write cache of another size, or none, while it is in use. The data of the old cache is destaged first.</summary>
     /// <exception cref="ManagementException">There is no room for that size, or the cache could not be emptied; nothing was changed.</exception>
-    public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Change(async LaneTask<VirtualDiskStatus> () =>
+    public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Change(
+        async LaneTask<(SubsystemSnapshot Now, PoolId Pool, VirtualDiskId Disk, List<string> Remarks)> () =>
     {
         List<string> remarks = [];
         (ManagedPool managed, ManagedVirtualDisk disk, ManagedPool at, long size) = TakeForResize(id, sizeBytes, remarks);
@@ -38,8 +39,8 @@ public sealed class WriteCacheService
         }
 
         Commits.Require(result, name);
-        return _statuses.Of(managed, disk.Open.Description.Id) with { Remarks = remarks };
-    });
+        return (_snapshots.Take(), managed.Id, disk.Open.Description.Id, remarks);
+    }, static after => after.Now.VirtualDisk(after.Pool, after.Disk) with { Remarks = after.Remarks });
 
     /// <summary>Refuses what <see cref="ResizeAsync"/> would refuse, but for a cache that turns out not to empty itself.</summary>
     public Task<bool> CheckResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Check(() => TakeForResize(id, sizeBytes, []));

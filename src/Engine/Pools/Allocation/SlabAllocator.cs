@@ -29,16 +29,30 @@ public sealed class SlabAllocator
 {
     private readonly Func<PoolState> _state;
     private readonly Func<DiskNumber, bool> _isPresent;
-    private readonly Dictionary<DiskNumber, SlabSet> _reserved = [];
-    private readonly Dictionary<DiskNumber, Dictionary<uint, int>> _held = [];   // how often
+    private readonly Dictionary<DiskNumber, SlabSet> _reserved;
+    private readonly Dictionary<DiskNumber, Dictionary<uint, int>> _held;   // how often
     private readonly Dictionary<DiskNumber, (DiskState State, int Count)> _heldFree = [];   // held slabs that are neither in use nor reserved, in that state
     private readonly Dictionary<DiskNumber, (uint Frees, uint Word)> _searched = [];   // no slab below that word is free, while the disk has freed as many
 
     internal SlabAllocator(Func<PoolState> state, Func<DiskNumber, bool> isPresent)
+        : this(state, isPresent, [], [])
     {
-        _state = state;
-        _isPresent = isPresent;
     }
+
+    private SlabAllocator(
+        Func<PoolState> state, Func<DiskNumber, bool> isPresent, Dictionary<DiskNumber, SlabSet> reserved,
+        Dictionary<DiskNumber, Dictionary<uint, int>> held) => (_state, _isPresent, _reserved, _held) = (state, isPresent, reserved, held);
+
+    /// <summary>
+    /// Returns an allocator that gives out the slabs that this one would, over a state that does not change. Neither knows of the other afterwards. Takes time
+    /// in proportion to the reservations and holds in force, which are those of changes under way.
+    /// </summary>
+    /// <param name="state">The state of the pool now.</param>
+    /// <param name="isPresent">Whether a disk is there now.</param>
+    internal SlabAllocator Copy(PoolState state, Func<DiskNumber, bool> isPresent) => new(
+        () => state, isPresent,
+        _reserved.Where(static disk => disk.Value.Count > 0).ToDictionary(static disk => disk.Key, static disk => disk.Value.Copy()),
+        _held.Where(static disk => disk.Value.Count > 0).ToDictionary(static disk => disk.Key, static disk => new Dictionary<uint, int>(disk.Value)));
 
     /// <summary>Words of slabs that searches have looked at, and disks that rows have been given.</summary>
     internal long Steps { get; private set; }

@@ -7,10 +7,21 @@ internal sealed class SlabSet
 {
     private const uint BitsPerWord = 64;
 
-    private readonly Dictionary<uint, ulong> _words = [];
+    private readonly Dictionary<uint, ulong> _words;
+
+    /// <summary>An empty set.</summary>
+    internal SlabSet()
+        : this([], 0)
+    {
+    }
+
+    private SlabSet(Dictionary<uint, ulong> words, int count) => (_words, Count) = (words, count);
 
     /// <summary>Number of slabs in the set.</summary>
     internal int Count { get; private set; }
+
+    /// <summary>Returns a set of the same slabs. Takes time in proportion to their words.</summary>
+    internal SlabSet Copy() => new(_words.Where(static word => word.Value != 0).ToDictionary(), Count);
 
     /// <summary>Slabs 64 × <paramref name="index"/> and up, a bit for each.</summary>
     internal ulong Word(uint index) => _words.GetValueOrDefault(index);

@@ -29,8 +29,10 @@ internal sealed class CommittedState(PoolState state, JournalPosition head, Pres
     internal bool HasUndecidedCommit => _group is { IsReported: true, IsEnded: false };
 
     /// <summary>Pages that the state takes, and that it may take at most on the metadata disk with the smallest heap; 0: none is there.</summary>
-    internal (long Used, long Most) Pages => (
-        CheckpointPages.CountUpTo(State), members.Metadata.Select(static member => CheckpointStore.MostStatePages(member.Layout)).DefaultIfEmpty().Min());
+    internal (long Used, long Most) Pages => (CheckpointPages.CountUpTo(State), MostPages);
+
+    /// <summary>Pages that the state may take at most on the metadata disk with the smallest heap; 0: none is there.</summary>
+    internal long MostPages => members.Metadata.Select(static member => CheckpointStore.MostStatePages(member.Layout)).DefaultIfEmpty().Min();
 
     /// <summary>The state and the journal with everything that every metadata disk that has not failed holds, in force or not.</summary>
     internal (PoolState State, JournalPosition Head) NewestWritten

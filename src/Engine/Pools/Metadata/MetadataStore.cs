@@ -82,6 +82,9 @@ internal sealed class MetadataStore
     /// <summary>Pages that the state takes, and that it may take at most on the metadata disk with the smallest heap; 0: none is there.</summary>
     internal (long Used, long Most) StatePages => _committed.Pages;
 
+    /// <summary>Pages that the state may take at most on the metadata disk with the smallest heap; 0: none is there.</summary>
+    internal long MostStatePages => _committed.MostPages;
+
     /// <summary>Makes records durable and applies them, all or none.</summary>
     internal LaneTask<CommitResult> Commit(MetadataRecord[] records)
     {

@@ -49,6 +49,7 @@ public sealed class SliceMapState
     {
         foreach ((int leaf, SliceEntry[] entries) in _entries.Leaves())
         {
+            RowWalks.Note(entries.Length);
             for (int i = 0; i < entries.Length; i++)
             {
                 if (entries[i].IsMapped)

@@ -46,6 +46,7 @@ public sealed class SpaceState
     {
         foreach ((int leaf, RowState?[] elements) in Rows.Leaves())
         {
+            RowWalks.Note(elements.Length);
             for (int i = 0; i < elements.Length; i++)
             {
                 if (elements[i] is { } row)

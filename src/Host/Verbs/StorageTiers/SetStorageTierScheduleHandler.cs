@@ -21,22 +21,19 @@ internal sealed class SetStorageTierScheduleHandler(HostServices services) : Ver
         Selector<StoragePoolTarget> pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
         foreach (StoragePoolTarget pool in pools.Select(request.StoragePoolFriendlyName, request.StoragePoolUniqueId, null, request.InputObject, reply.Fail))
         {
-            await reply.TryAsync(async () =>
-            {
-                TierSchedule before = await services.Subsystem.TierSchedules.GetAsync(pool.Concrete.UniqueId).ConfigureAwait(false);
-                TierSchedule meant = new TierSchedule(
-                    request.Enabled ?? before.IsEnabled, times ?? before.Times, request.Continuous ?? before.IsContinuous, request.FreeReservePercent
-                        ?? before.FreeReservePercent);
-                await reply.DoAsync(
-                    $"Set {request.Changes()} of the tier schedule of storage pool '{pool.FriendlyName}'",
-                    async () =>
-                    {
-                        TierSchedule after = await services.Subsystem.TierSchedules.SetAsync(pool.Id, meant).ConfigureAwait(false);
-                        reply.Add(request.PassThru ? [GetStorageTierScheduleHandler.Describe(pool, after)] : []);
-                    },
-                    () => services.Subsystem.TierSchedules.CheckSetAsync(pool.Id, meant)).ConfigureAwait(false);
-            }).ConfigureAwait(false);
+            await reply.TryDoAsync(
+                $"Set {request.Changes()} of the tier schedule of storage pool '{pool.FriendlyName}'",
+                async () =>
+                {
+                    TierSchedule after = await services.Subsystem.TierSchedules.SetAsync(pool.Concrete.UniqueId, Change).ConfigureAwait(false);
+                    reply.Add(request.PassThru ? [GetStorageTierScheduleHandler.Describe(pool, after)] : []);
+                },
+                () => services.Subsystem.TierSchedules.CheckSetAsync(pool.Concrete.UniqueId, Change)).ConfigureAwait(false);
         }
+
+        TierSchedule Change(TierSchedule before) => new TierSchedule(
+            request.Enabled ?? before.IsEnabled, times ?? before.Times, request.Continuous ?? before.IsContinuous,
+            request.FreeReservePercent ?? before.FreeReservePercent);
     }
 
     private static int Minute(string text) => TimeOfDay.Read(text) ?? throw new StorageException(

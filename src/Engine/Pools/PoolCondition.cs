@@ -1,0 +1,65 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Pools;
+
+/// <summary>What an open pool can do and why it is not OK, as functions of the pool or a snapshot of it.</summary>
+internal static class PoolCondition
+{
+    /// <summary>Percent of the metadata area from which on the pool is in health Warning.</summary>
+    internal const int MetadataAlertPercent = 80;
+
+    /// <summary>Returns the operations that the pool can do.</summary>
+    internal static PoolOperationalStatus StatusOf(IPoolReader pool)
+    {
+        if (pool.LostReason.Length > 0)
+        {
+            return PoolOperationalStatus.Incomplete;
+        }
+
+        if (pool.State.Pool!.IsReadOnly)
+        {
+            return PoolOperationalStatus.ReadOnly;
+        }
+
+        CapacityLevel capacity = CapacityAlert.LevelOf(pool.State, pool.Allocator);
+        return capacity == CapacityLevel.Full ? PoolOperationalStatus.Error
+            : MissingDisks(pool).Any() ? PoolOperationalStatus.Degraded
+            : capacity == CapacityLevel.AlertReached || MetadataAlert(pool).Length > 0 ? PoolOperationalStatus.Stressed
+            : PoolOperationalStatus.OK;
+    }
+
+    /// <summary>Returns the health that follows from a status.</summary>
+    internal static HealthStatus HealthOf(PoolOperationalStatus status) => status switch
+    {
+        PoolOperationalStatus.Incomplete or PoolOperationalStatus.Error => HealthStatus.Unhealthy,
+        PoolOperationalStatus.Degraded or PoolOperationalStatus.Stressed => HealthStatus.Warning,
+        _ => HealthStatus.Healthy,
+    };
+
+    /// <summary>Returns the reason why the pool is not OK, for people; empty when it is.</summary>
+    internal static string ReasonOf(IPoolReader pool) =>
+        pool.LostReason.Length > 0 ? pool.LostReason : string.Join(' ', Reasons(pool).Where(static reason => reason.Length > 0));
+
+    /// <summary>Returns the disks of the pool that are not in the view.</summary>
+    internal static IEnumerable<DiskNumber> MissingDisks(IPoolReader pool) => pool.State.Disks.Keys.Where(disk => !pool.View.Contains(disk));
+
+    private static IEnumerable<string> Reasons(IPoolReader pool)
+    {
+        yield return pool.FullMember.Length > 0 ? $"The file system under {pool.FullMember} is full: metadata writes wait for space." : "";
+        yield return MissingDisks(pool).FirstOrDefault() is { Value: > 0 } missing
+            ? $"Disk {missing} ({pool.State.Disk(missing)!.Description.FriendlyName}) is missing." : "";
+        yield return CapacityAlert.Describe(pool.State, pool.Allocator);
+        yield return MetadataAlert(pool);
+    }
+
+    /// <summary>Alert with the share of the metadata area in use, from <see cref="MetadataAlertPercent"/> on; else empty.</summary>
+    private static string MetadataAlert(IPoolReader pool)
+    {
+        (long used, long most) = pool.MetadataPages;
+        return most > 0 && used * 100 >= most * MetadataAlertPercent
+            ? $"The metadata area is {used * 100 / most} % full ({used} of {most} pages). When it is full, virtual disks cannot be created or extended and first writes of thin ones fail with ENOSPC; "
+                + "everything else works. Remove virtual disks, or replace the smallest disks of the pool by larger ones."
+            : "";
+    }
+}
