@@ -57,7 +57,7 @@ internal static class HostProcess
         using PosixSignalRegistration interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, context => Obey(context, services));
         using PosixSignalRegistration hangup = PosixSignalRegistration.Create(PosixSignal.SIGHUP, context => context.Cancel = options.Detach);
         VerbDispatcher dispatcher = new VerbDispatcher(VerbHandlers.Create(services), services.Changes, new TraceHandler(services));
-        await using ManagementServer server = new ManagementServer(paths, dispatcher);
+        await using ManagementServer server = new ManagementServer(services, dispatcher);
         await services.Changes.WaitAsync().ConfigureAwait(false);
         await server.StartAsync(CancellationToken.None).ConfigureAwait(false);
         SayReady(paths, options);

@@ -24,16 +24,18 @@ namespace TierSpaces.Host.Serving;
 internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, IAsyncDisposable
 {
     private const long BodyBytesMax = 1 << 20;
+    private readonly HostServices _services;
     private readonly VerbDispatcher _dispatcher;
     private readonly KestrelServer _server;
 
     /// <summary>Prepares a server; <see cref="StartAsync"/> binds it.</summary>
-    public ManagementServer(HostPaths paths, VerbDispatcher dispatcher)
+    public ManagementServer(HostServices services, VerbDispatcher dispatcher)
     {
+        _services = services;
         _dispatcher = dispatcher;
         KestrelServerOptions options = new KestrelServerOptions { AddServerHeader = false };
         options.Limits.MaxRequestBodySize = BodyBytesMax;
-        options.ListenUnixSocket(paths.Socket, listen => listen.Use(RememberPeer));
+        options.ListenUnixSocket(services.Paths.Socket, listen => listen.Use(RememberPeer));
         _server = new KestrelServer(
             Options.Create(options),
             new SocketTransportFactory(Options.Create(new SocketTransportOptions()), NullLoggerFactory.Instance),
@@ -107,18 +109,15 @@ internal sealed class ManagementServer : IHttpApplication<DefaultHttpContext>, I
 
         MemoryStream body = new MemoryStream();
         await context.Request.Body.CopyToAsync(body, context.RequestAborted).ConfigureAwait(false);
-        byte[] answer = await _dispatcher.RunAsync(verb, body.ToArray(), context.RequestAborted).ConfigureAwait(false);
+        ReplyWriter reply = await _dispatcher.RunAsync(verb, body.ToArray(), context.RequestAborted).ConfigureAwait(false);
         context.Response.ContentType = "application/json";
-        await WriteAsync(context, answer).ConfigureAwait(false);
+        await reply(new ReplyOutput(context.Response.Body, length => context.Response.ContentLength = length), context.RequestAborted).ConfigureAwait(false);
     }
 
     private async Task WriteMetricsAsync(HttpContext context)
     {
         context.Response.ContentType = "text/plain; version=0.0.4";
-        StorageCounterInfo[] counters = await _dispatcher.CountersAsync(context.RequestAborted).ConfigureAwait(false);
-        VirtualDiskWriteCacheInfo[] caches = await _dispatcher.WriteCachesAsync(context.RequestAborted).ConfigureAwait(false);
-        StoragePoolInfo[] pools = await _dispatcher.PoolsAsync(context.RequestAborted).ConfigureAwait(false);
-        await WriteAsync(context, PrometheusText.Write(counters, caches, pools)).ConfigureAwait(false);
+        await WriteAsync(context, await PrometheusPage.MakeAsync(_services).ConfigureAwait(false)).ConfigureAwait(false);
     }
 
     private static async Task WriteAsync(HttpContext context, byte[] body)

@@ -13,6 +13,6 @@ internal interface IVerbHandler
     /// <summary>Carries out a request given as JSON.</summary>
     /// <param name="body">The request as UTF-8 JSON.</param>
     /// <param name="cancellation">The caller went away.</param>
-    /// <returns>A <see cref="VerbReply{TInfo}"/> as UTF-8 JSON.</returns>
-    Task<byte[]> RunAsync(byte[] body, CancellationToken cancellation);
+    /// <returns>Writes a <see cref="VerbReply{TInfo}"/>. The verb has ended: a caller that reads slowly holds up no other verb.</returns>
+    Task<ReplyWriter> RunAsync(byte[] body, CancellationToken cancellation);
 }

@@ -1,3 +1,4 @@
+using System.Text.Json.Serialization.Metadata;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Verbs.Mapping;
@@ -13,6 +14,7 @@ internal sealed class ReplyBuilder<TInfo>
     private readonly List<TInfo> _objects = [];
     private readonly List<StorageErrorInfo> _errors = [];
     private readonly List<string> _warnings = [];
+    private IEnumerable<TInfo> _stream = [];
 
     /// <summary>Whether the verb changes nothing: the reply only lists the steps that it would carry out.</summary>
     public bool IsWhatIf { get; set; }
@@ -53,6 +55,9 @@ internal sealed class ReplyBuilder<TInfo>
     /// <summary>Adds several objects.</summary>
     public void Add(IEnumerable<TInfo> infos) => _objects.AddRange(infos);
 
+    /// <summary>Adds objects that are made while the reply is written, behind all others: too many to be in memory. Called at most once.</summary>
+    public void Stream(IEnumerable<TInfo> infos) => _stream = infos;
+
     /// <summary>Adds a remark on something that succeeded.</summary>
     public void Warn(string text) => _warnings.Add(text);
 
@@ -85,7 +90,36 @@ internal sealed class ReplyBuilder<TInfo>
         }
     }
 
-    /// <summary>The reply as gathered.</summary>
-    public VerbReply<TInfo> ToReply() =>
-        new() { Objects = [.. _objects], Errors = [.. _errors], Warnings = [.. _warnings], Steps = [.. _steps], NextPage = NextPage };
+    /// <summary>Makes the objects. If that fails, the error is in the rest of the reply and the objects end there.</summary>
+    private async IAsyncEnumerable<TInfo> ObjectsAsync()
+    {
+        foreach (TInfo info in _objects)
+        {
+            yield return info;
+        }
+
+        using IEnumerator<TInfo> stream = _stream.GetEnumerator();
+        bool hasNext = true;
+        while (hasNext)
+        {
+            hasNext = false;
+            await TryAsync(() =>
+            {
+                hasNext = stream.MoveNext();
+                return Task.CompletedTask;
+            }).ConfigureAwait(false);
+            if (hasNext)
+            {
+                yield return stream.Current;
+            }
+        }
+    }
+
+    /// <summary>Returns what writes the reply.</summary>
+    /// <param name="json">JSON of the reply.</param>
+    public ReplyWriter WriterOf(JsonTypeInfo<VerbReply<TInfo>> json) => (output, cancellation) => output.WriteAsync(ObjectsAsync(), Rest, json, cancellation);
+
+    /// <summary>The reply as gathered, without its objects.</summary>
+    private VerbReply<TInfo> Rest() =>
+        new() { Errors = [.. _errors], Warnings = [.. _warnings], Steps = [.. _steps], NextPage = NextPage };
 }

@@ -1,4 +1,3 @@
-using System.Text.Json;
 using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Verbs;
@@ -15,8 +14,8 @@ internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, Semapho
     /// <summary>The verbs that have a handler.</summary>
     public IEnumerable<VerbDescription> Verbs => _byName.Values.Select(handler => handler.Verb);
 
-    /// <summary>Carries out a verb given and answered as JSON.</summary>
-    public async Task<byte[]> RunAsync(string verb, byte[] body, CancellationToken cancellation)
+    /// <summary>Carries out a verb given as JSON; what it returns writes the reply as JSON.</summary>
+    public async Task<ReplyWriter> RunAsync(string verb, byte[] body, CancellationToken cancellation)
     {
         if (!_byName.TryGetValue(verb, out IVerbHandler? handler))
         {
@@ -41,31 +40,10 @@ internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, Semapho
         }
     }
 
-    /// <summary>The counters, for Prometheus: what Get-StorageCounter answers for every disk.</summary>
-    public async Task<StorageCounterInfo[]> CountersAsync(CancellationToken cancellation)
+    private static ReplyWriter Unknown(string verb)
     {
-        byte[] answer = await RunAsync("Get-StorageCounter", "{}"u8.ToArray(), cancellation).ConfigureAwait(false);
-        return JsonSerializer.Deserialize(answer, ContractsJson.Default.VerbReplyStorageCounterInfo)!.Objects;
-    }
-
-    /// <summary>The write caches, for Prometheus: what Get-VirtualDiskWriteCache answers for every virtual disk.</summary>
-    public async Task<VirtualDiskWriteCacheInfo[]> WriteCachesAsync(CancellationToken cancellation)
-    {
-        byte[] answer = await RunAsync("Get-VirtualDiskWriteCache", "{}"u8.ToArray(), cancellation).ConfigureAwait(false);
-        return JsonSerializer.Deserialize(answer, ContractsJson.Default.VerbReplyVirtualDiskWriteCacheInfo)!.Objects;
-    }
-
-    /// <summary>The pools, for Prometheus: what Get-StoragePool answers.</summary>
-    public async Task<StoragePoolInfo[]> PoolsAsync(CancellationToken cancellation)
-    {
-        byte[] answer = await RunAsync("Get-StoragePool", "{}"u8.ToArray(), cancellation).ConfigureAwait(false);
-        return JsonSerializer.Deserialize(answer, ContractsJson.Default.VerbReplyStoragePoolInfo)!.Objects;
-    }
-
-    private static byte[] Unknown(string verb)
-    {
-        StorageErrorInfo error = new StorageException(StorageErrors.NotSupported, $"This host has no verb '{verb}'.", target: verb).Error;
-        return JsonSerializer.SerializeToUtf8Bytes(
-            new VerbReply<TierSpacesHostInfo> { Errors = [error] }, ContractsJson.Default.VerbReplyTierSpacesHostInfo);
+        ReplyBuilder<TierSpacesHostInfo> reply = new ReplyBuilder<TierSpacesHostInfo>();
+        reply.Fail(new StorageException(StorageErrors.NotSupported, $"This host has no verb '{verb}'.", target: verb).Error);
+        return reply.WriterOf(ContractsJson.Default.VerbReplyTierSpacesHostInfo);
     }
 }

@@ -25,7 +25,7 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
         (JsonTypeInfo<VerbReply<TInfo>>)ContractsJson.Default.GetTypeInfo(typeof(VerbReply<TInfo>))!;
 
     /// <inheritdoc/>
-    public async Task<byte[]> RunAsync(byte[] body, CancellationToken cancellation)
+    public async Task<ReplyWriter> RunAsync(byte[] body, CancellationToken cancellation)
     {
         ReplyBuilder<TInfo> reply = new ReplyBuilder<TInfo>();
         await reply.TryAsync(async () =>
@@ -35,7 +35,7 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
             reply.IsWhatIf = request.WhatIf && Verb.Verb.ChangesState;
             await HandleAsync(request, reply, cancellation).ConfigureAwait(false);
         }).ConfigureAwait(false);
-        return JsonSerializer.SerializeToUtf8Bytes(reply.ToReply(), ReplyJson);
+        return reply.WriterOf(ReplyJson);
     }
 
     /// <summary>Carries out a checked request. An exception becomes an error of the whole verb.</summary>

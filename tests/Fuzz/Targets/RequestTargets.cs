@@ -29,9 +29,10 @@ internal static class RequestTargets
     private static string Run(byte[] bytes)
     {
         int end = Math.Max(0, bytes.AsSpan().IndexOf((byte)'\n'));
-        byte[] answer = s_dispatcher.RunAsync(Encoding.UTF8.GetString(bytes, 0, end), bytes[Math.Min(bytes.Length, end + 1)..], CancellationToken.None)
-            .GetAwaiter().GetResult();
-        using JsonDocument reply = JsonDocument.Parse(answer);
+        using MemoryStream answer = new();
+        s_dispatcher.RunAsync(Encoding.UTF8.GetString(bytes, 0, end), bytes[Math.Min(bytes.Length, end + 1)..], CancellationToken.None)
+            .GetAwaiter().GetResult()(new ReplyOutput(answer, static _ => { }), CancellationToken.None).GetAwaiter().GetResult();
+        using JsonDocument reply = JsonDocument.Parse(answer.ToArray());
         foreach (JsonElement error in reply.RootElement.GetProperty("Errors").EnumerateArray())
         {
             string message = error.ToString();

@@ -68,7 +68,7 @@ public sealed partial class InProcessHost : IAsyncLifetime
 
     /// <summary>Sends the bytes of a request, which may be none, and returns the reply.</summary>
     public async Task<JsonElement> SendBytesAsync(string verb, byte[] request) =>
-        JsonDocument.Parse(await _verbs.RunAsync(verb, request, TestContext.Current.CancellationToken)).RootElement;
+        JsonDocument.Parse(await _verbs.AnswerAsync(verb, request, TestContext.Current.CancellationToken)).RootElement;
 
     /// <summary>Writes ones to places of a virtual disk, one after the other, over its socket: no device is made of it.</summary>
     internal async Task WriteAsync(string virtualDisk, int bytes, IEnumerable<long> offsets)

@@ -17,7 +17,7 @@ public class NewVerbTests
     {
         VerbArguments arguments = VerbArguments.Read(s_verb, ["brown", "-vol", "2KB", "-Guests", "'a,b',c"]);
         VerbDispatcher dispatcher = new VerbDispatcher([new Handler()], new SemaphoreSlim(1, 1));
-        byte[] answer = await dispatcher.RunAsync("measure-teapot", RequestText.Write(s_verb, arguments), TestContext.Current.CancellationToken);
+        byte[] answer = await dispatcher.AnswerAsync("measure-teapot", RequestText.Write(s_verb, arguments), TestContext.Current.CancellationToken);
         (StringWriter? output, StringWriter? error) = (new StringWriter(), new StringWriter());
         Assert.Equal(1, ReplyText.Print(s_verb, JsonDocument.Parse(answer).RootElement, asJson: false, output, error));
         Assert.Equal("Name  Volume\n----  ------\nbrown   2 KB\n\n", output.ToString());

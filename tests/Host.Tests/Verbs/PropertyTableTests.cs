@@ -214,7 +214,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
                 SocketPath = "/y.sock",
             Counters = new IoCounters { ReadModifyWrites = 3 },
         }.ToInfo(1, new AttachOutcome("nbdfuse", "/dev/y", "the kernel has no nbd")));
-        Note("Get-PhysicalExtent", GetPhysicalExtentHandler.Describe(
+        Note("Get-PhysicalExtent", new ExtentMapping().ToInfo(
             new PhysicalExtent(Guid.NewGuid(), Guid.NewGuid(), Column: 9, Copy: 9, 9, 9, 9, IsMissing: false, IsStale: true)));
         Note("Get-StorageReliabilityCounter", new DiskReliability
         {

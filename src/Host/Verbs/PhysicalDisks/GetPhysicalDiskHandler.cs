@@ -31,7 +31,7 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
         string? domain = request.StorageEnclosure ?? request.StorageScaleUnit ?? request.StorageChassis ?? request.StorageRack;
         IEnumerable<PhysicalDiskStatus> disks = domain is not null ? all.FaultDomains.One(domain).Disks
             : request.StoragePool is { } pool ? InPool(all, all.Pools.One(pool))
-            : request.VirtualDisk is { } disk ? await UnderAsync(all, all.VirtualDisks.One(disk), request).ConfigureAwait(false)
+            : request.VirtualDisk is { } disk ? Under(all, all.VirtualDisks.One(disk), request)
             : Named(all, request, reply.Fail);
         reply.Add(disks.Where(disk => !request.HasMetadata || disk.HoldsMetadata).OrderBy(disk => (uint)disk.DeviceId).Select(disk => disk.ToInfo())
             .Where(info => Passes(info, request)));
@@ -51,16 +51,13 @@ internal sealed class GetPhysicalDiskHandler(HostServices services) : VerbHandle
         pool.IsPrimordial ? all.Disks.All : all.Disks.All.Where(disk => disk.PoolId == pool.Id);
 
     /// <summary>The disks of the virtual disk's pool that hold (or do not hold) what was asked for.</summary>
-    private async Task<IEnumerable<PhysicalDiskStatus>> UnderAsync(
-        Catalogue all, VirtualDiskStatus disk, GetPhysicalDiskRequest request)
+    private static IEnumerable<PhysicalDiskStatus> Under(Catalogue all, VirtualDiskStatus disk, GetPhysicalDiskRequest request)
     {
-        PhysicalExtent[] extents = await services.Subsystem.Placements.ExtentsAsync(disk.Description.Id.Value, null).ConfigureAwait(false);
         (ulong from, ulong to) = (request.VirtualRangeMin ?? 0, request.VirtualRangeMax ?? ulong.MaxValue);
-        HashSet<Guid> holders = extents
-            .Where(extent => (ulong)extent.VirtualOffset <= to && (ulong)(extent.VirtualOffset + extent.Size) > from)
-            .GroupBy(extent => (extent.VirtualOffset, extent.Column))
-            .SelectMany(copies => request.NoRedundancy ? OnlyCopy(copies) : copies)
-            .Select(extent => extent.PhysicalDisk).ToHashSet();
+        IEnumerable<PhysicalExtent> extents = all.Now.Extents(disk.Description.Id.Value)
+            .Where(extent => (ulong)extent.VirtualOffset <= to && (ulong)(extent.VirtualOffset + extent.Size) > from);
+        extents = request.NoRedundancy ? extents.GroupBy(static extent => (extent.VirtualOffset, extent.Column)).SelectMany(OnlyCopy) : extents;
+        HashSet<Guid> holders = [.. extents.Select(static extent => extent.PhysicalDisk)];
         bool? holds = request.HasAllocations ?? (request.SelectedForUse is null ? true : null);
         return all.Disks.All.Where(candidate => candidate.PoolId == disk.PoolId
             && (holds is null || holders.Contains(candidate.UniqueId) == holds)

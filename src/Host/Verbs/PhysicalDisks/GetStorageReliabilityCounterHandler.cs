@@ -13,11 +13,7 @@ internal sealed class GetStorageReliabilityCounterHandler(HostServices services)
     protected override async Task HandleAsync(
         GetStorageReliabilityCounterRequest request, ReplyBuilder<StorageReliabilityCounterInfo> reply, CancellationToken cancellation)
     {
-        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (PhysicalDiskStatus disk in all.Disks.Select([request.PhysicalDisk!], reply.Fail))
-        {
-            DiskReliability counted = await services.Subsystem.Reliability.GetAsync(disk.UniqueId).ConfigureAwait(false);
-            reply.Add(counted.ToInfo(disk));
-        }
+        Catalogue all = await Catalogue.ReadAsync(services, withReliability: true).ConfigureAwait(false);
+        reply.Add(all.Disks.Select([request.PhysicalDisk!], reply.Fail).Select(disk => all.Now.Reliability(disk.UniqueId).ToInfo(disk)));
     }
 }

@@ -19,7 +19,7 @@ internal sealed class GetStorageFaultDomainHandler(HostServices services) : Verb
         }
 
         IEnumerable<FaultDomain> domains = request.StorageFaultDomain is { } reference ? Related(all, all.FaultDomains.One(reference))
-            : request.VirtualDisk is { } disk ? await HoldingAsync(all, all.VirtualDisks.One(disk)).ConfigureAwait(false)
+            : request.VirtualDisk is { } disk ? Holding(all, all.VirtualDisks.One(disk))
             : all.FaultDomains.All;
         reply.Add(domains.Where(domain => request.Type is null || domain.Type == request.Type).Select(static domain => domain.ToInfo())
             .Where(info => Passes(info, request)));
@@ -27,10 +27,9 @@ internal sealed class GetStorageFaultDomainHandler(HostServices services) : Verb
 
     private static IEnumerable<FaultDomain> Related(Catalogue all, FaultDomain one) => all.FaultDomains.All.Where(one.IsRelatedTo);
 
-    private async Task<IEnumerable<FaultDomain>> HoldingAsync(Catalogue all, VirtualDiskStatus disk)
+    private static IEnumerable<FaultDomain> Holding(Catalogue all, VirtualDiskStatus disk)
     {
-        PhysicalExtent[] extents = await services.Subsystem.Placements.ExtentsAsync(disk.Description.Id.Value, null).ConfigureAwait(false);
-        HashSet<Guid> holders = [.. extents.Select(static extent => extent.PhysicalDisk)];
+        HashSet<Guid> holders = [.. all.Now.Extents(disk.Description.Id.Value).Select(static extent => extent.PhysicalDisk)];
         return all.FaultDomains.All.Where(domain => domain.Disks.Any(member => holders.Contains(member.UniqueId)));
     }
 

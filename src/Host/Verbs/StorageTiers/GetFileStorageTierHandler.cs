@@ -43,11 +43,12 @@ internal sealed class GetFileStorageTierHandler(HostServices services) : VerbHan
             request.VirtualDiskFriendlyName, request.VirtualDiskUniqueId, null, request.VirtualDisk, reply.Fail);
         foreach (SliceRange range in SliceRange.Of(disks, request.Offset, request.Length, page: null))
         {
-            await reply.TryAsync(async () =>
+            await reply.TryAsync(() =>
             {
-                PinStatus[] pins = await services.Subsystem.Pins.ListAsync(range.Id).ConfigureAwait(false);
+                IReadOnlyList<PinStatus> pins = all.Now.Pins(range.Id);
                 range.Check();
                 reply.Add(pins.Where(pin => pin.Pin.Ranges.Any(range.Touches)).Select(pin => pin.ToInfo()));
+                return Task.CompletedTask;
             }).ConfigureAwait(false);
         }
     }

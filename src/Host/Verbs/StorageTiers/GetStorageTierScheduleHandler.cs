@@ -14,13 +14,17 @@ internal sealed class GetStorageTierScheduleHandler(HostServices services) : Ver
     protected override async Task HandleAsync(
         GetStorageTierScheduleRequest request, ReplyBuilder<StorageTierScheduleInfo> reply, CancellationToken cancellation)
     {
-        Selector<StoragePoolTarget> pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         bool isEvery = request is { StoragePoolFriendlyName: null, StoragePoolUniqueId: null, InputObject: null };
-        foreach (StoragePoolTarget? pool in pools.Select(request.StoragePoolFriendlyName, request.StoragePoolUniqueId, null, request.InputObject, reply.Fail)
+        foreach (StoragePoolTarget? pool in all.Pools
+            .Select(request.StoragePoolFriendlyName, request.StoragePoolUniqueId, null, request.InputObject, reply.Fail)
             .Where(pool => !isEvery || !pool.IsPrimordial))
         {
-            await reply.TryAsync(async () =>
-                reply.Add(Describe(pool, await services.Subsystem.TierSchedules.GetAsync(pool.Concrete.UniqueId).ConfigureAwait(false)))).ConfigureAwait(false);
+            await reply.TryAsync(() =>
+            {
+                reply.Add(Describe(pool, all.Now.TierSchedule(pool.Concrete.UniqueId)));
+                return Task.CompletedTask;
+            }).ConfigureAwait(false);
         }
     }
 

@@ -15,13 +15,14 @@ internal sealed class GetStorageTierSupportedSizeHandler(HostServices services)
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         foreach (StorageTierStatus tier in all.Tiers.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
-            await reply.TryAsync(async () =>
+            await reply.TryAsync(() =>
             {
-                SupportedSize size = await services.Subsystem.Tiers.SupportedSizeAsync(tier.UniqueId, request.ResiliencySettingName).ConfigureAwait(false);
+                SupportedSize size = all.Now.SupportedTierSize(tier.UniqueId, request.ResiliencySettingName);
                 reply.Add(new StorageTierSupportedSizeInfo
                 {
                     TierSizeMin = (ulong)size.Min, TierSizeMax = (ulong)size.Max, TierSizeDivisor = (ulong)size.Divisor,
                 });
+                return Task.CompletedTask;
             }).ConfigureAwait(false);
         }
     }

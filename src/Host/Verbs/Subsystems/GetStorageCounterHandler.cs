@@ -20,19 +20,17 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
         GetStorageCounterRequest request, ReplyBuilder<StorageCounterInfo> reply, CancellationToken cancellation)
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        if (request.PhysicalDisk is null)
-        {
-            foreach (VirtualDiskStatus disk in all.VirtualDisks.Select(request.VirtualDisk, reply.Fail))
-            {
-                reply.Add(Describe(disk));
-                reply.Add(all.Tiers.All.Where(tier => tier.VirtualDisk == disk.Description.Id.Value).Select(Describe));
-            }
-        }
+        IEnumerable<VirtualDiskStatus> virtualDisks = request.PhysicalDisk is null ? all.VirtualDisks.Select(request.VirtualDisk, reply.Fail) : [];
+        IEnumerable<PhysicalDiskStatus> disks = request.VirtualDisk is null ? all.Disks.Select(request.PhysicalDisk, reply.Fail) : [];
+        reply.Add(Of(all, virtualDisks, disks));
+    }
 
-        if (request.VirtualDisk is null)
-        {
-            reply.Add(all.Disks.Select(request.PhysicalDisk, reply.Fail).Select(Describe));
-        }
+    /// <summary>Counters of virtual disks, each followed by those of its tiers, then of physical disks.</summary>
+    internal static IEnumerable<StorageCounterInfo> Of(
+        Catalogue all, IEnumerable<VirtualDiskStatus> virtualDisks, IEnumerable<PhysicalDiskStatus> disks)
+    {
+        ILookup<Guid?, StorageTierStatus> tiers = all.Tiers.All.ToLookup(static tier => tier.VirtualDisk);
+        return virtualDisks.SelectMany(disk => tiers[disk.Description.Id.Value].Select(Describe).Prepend(Describe(disk))).Concat(disks.Select(Describe));
     }
 
     private static StorageCounterInfo Describe(VirtualDiskStatus disk)

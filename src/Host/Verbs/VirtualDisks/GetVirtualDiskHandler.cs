@@ -14,7 +14,7 @@ internal sealed class GetVirtualDiskHandler(HostServices services) : VerbHandler
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         IEnumerable<VirtualDiskStatus> disks = request.PhysicalDisk is { } physical
-            ? await OnAsync(all, all.Disks.One(physical), request).ConfigureAwait(false)
+            ? On(all, all.Disks.One(physical), request)
             : Select(all, request, reply.Fail);
         reply.Add(disks.Select(disk => services.ToInfo(all, disk)).Where(info => Passes(info, request)));
     }
@@ -49,22 +49,34 @@ internal sealed class GetVirtualDiskHandler(HostServices services) : VerbHandler
     }
 
     /// <summary>Virtual disks with slabs on a physical disk, in a range of it, or with their only good copy there.</summary>
-    private async Task<IEnumerable<VirtualDiskStatus>> OnAsync(
-        Catalogue all, PhysicalDiskStatus disk, GetVirtualDiskRequest request)
+    private static IEnumerable<VirtualDiskStatus> On(Catalogue all, PhysicalDiskStatus disk, GetVirtualDiskRequest request)
     {
         (ulong from, ulong to) = (request.PhysicalRangeMin ?? 0, request.PhysicalRangeMax ?? ulong.MaxValue);
-        PhysicalExtent[] extents = await services.Subsystem.Placements.ExtentsAsync(null, null).ConfigureAwait(false);
-        HashSet<Guid> there = extents
+        IEnumerable<PhysicalExtent> there = all.Now.Extents()
             .Where(extent => extent.PhysicalDisk == disk.UniqueId)
-            .Where(extent => (ulong)extent.PhysicalOffset <= to && (ulong)(extent.PhysicalOffset + extent.Size) > from)
-            .Where(extent => !request.NoRedundancy || IsOnlyCopy(extent, extents))
-            .Select(extent => extent.VirtualDisk).ToHashSet();
-        return all.VirtualDisks.All.Where(candidate => there.Contains(candidate.Description.Id.Value));
+            .Where(extent => (ulong)extent.PhysicalOffset <= to && (ulong)(extent.PhysicalOffset + extent.Size) > from);
+        HashSet<Guid> holding = [.. (request.NoRedundancy ? OnlyCopies(all, [.. there]) : there).Select(static extent => extent.VirtualDisk)];
+        return all.VirtualDisks.All.Where(candidate => holding.Contains(candidate.Description.Id.Value));
     }
 
-    private static bool IsOnlyCopy(PhysicalExtent extent, PhysicalExtent[] all) => !all.Any(other =>
-        other != extent && !other.IsMissing && !other.IsStale && other.VirtualDisk == extent.VirtualDisk
-        && other.VirtualOffset == extent.VirtualOffset && other.Column == extent.Column);
+    /// <summary>The extents of a disk whose column has no good copy elsewhere. Goes over all extents once.</summary>
+    private static IEnumerable<PhysicalExtent> OnlyCopies(Catalogue all, List<PhysicalExtent> extents)
+    {
+        Dictionary<(Guid, long, int), int> good = extents.Select(PartOf).Distinct().ToDictionary(static part => part, static _ => 0);
+        foreach (PhysicalExtent extent in all.Now.Extents().Where(IsGood))
+        {
+            if (good.TryGetValue(PartOf(extent), out int copies))
+            {
+                good[PartOf(extent)] = copies + 1;
+            }
+        }
+
+        return extents.Where(extent => good[PartOf(extent)] == (IsGood(extent) ? 1 : 0));
+    }
+
+    private static (Guid VirtualDisk, long Offset, int Column) PartOf(PhysicalExtent extent) => (extent.VirtualDisk, extent.VirtualOffset, extent.Column);
+
+    private static bool IsGood(PhysicalExtent extent) => !extent.IsMissing && !extent.IsStale;
 
     private static bool Passes(VirtualDiskInfo disk, GetVirtualDiskRequest request) =>
         (request.HealthStatus is null || DisplayName.Of(request.HealthStatus).Contains(disk.HealthStatus))

@@ -16,15 +16,15 @@ internal sealed class GetVirtualDiskSupportedSizeHandler(HostServices services)
         foreach (StoragePoolTarget pool in all.Pools.Select(
             request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.InputObject, reply.Fail))
         {
-            await reply.TryAsync(async () =>
+            await reply.TryAsync(() =>
             {
                 string layout = Named(request, pool) ?? pool.Concrete.Description.ResiliencySettingNameDefault;
-                SupportedSize size = await services.Subsystem.Placements.SupportedSizeAsync(
-                    pool.Id, layout, (Engine.Formats.FaultDomainLevel?)request.FaultDomainAwareness).ConfigureAwait(false);
+                SupportedSize size = all.Now.SupportedSize(pool.Id, layout, (Engine.Formats.FaultDomainLevel?)request.FaultDomainAwareness);
                 reply.Add(new SupportedSizeInfo
                 {
                     VirtualDiskSizeMin = (ulong)size.Min, VirtualDiskSizeMax = (ulong)size.Max, VirtualDiskSizeDivisor = (ulong)size.Divisor,
                 });
+                return Task.CompletedTask;
             }).ConfigureAwait(false);
         }
     }
