@@ -88,7 +88,7 @@ internal static class UnreadableRegions
 
     private static ushort Mask(IPoolReader pool, TierDescription part, RowState row, int group)
     {
-        if (!row.Mapping.IsInitialized)
+        if (!row.Mapping.IsInitialized || !IsAnyOut(pool, part, row, group))
         {
             return 0;
         }
@@ -107,6 +107,17 @@ internal static class UnreadableRegions
         }
 
         return (ushort)unreadable;
+    }
+
+    private static bool IsAnyOut(IPoolReader pool, TierDescription part, RowState row, int group)
+    {
+        bool isAnyOut = false;
+        for (int position = group * PositionsOf(part); position < (group + 1) * PositionsOf(part); position++)
+        {
+            isAnyOut |= !pool.IsUsable(row.Mapping.Sources[position].Disk) || row.MissingAt(position) != 0;
+        }
+
+        return isAnyOut;
     }
 
     /// <summary>Whether such regions are good on a disk that is away.</summary>

@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
@@ -15,6 +16,7 @@ internal sealed class Catalogue
     private readonly Lazy<Selector<FaultDomain>> _enclosures;
     private readonly Lazy<Selector<StoragePoolTarget>> _pools;
     private readonly Lazy<Selector<VirtualDiskStatus>> _virtualDisks;
+    private readonly Lazy<Selector<VirtualDiskDescription>> _virtualDiskNames;
     private readonly Lazy<Selector<StorageTierStatus>> _tiers;
     private readonly Lazy<Selector<JobStatus>> _jobs;
     private readonly Lazy<Selector<ResiliencyTarget>> _settings;
@@ -33,6 +35,8 @@ internal sealed class Catalogue
         _virtualDisks = new(() => new(
             "MSFT_VirtualDisk", now.VirtualDisks, disk => Identifiers.OfVirtualDisk(disk.Description.Id.Value),
             disk => disk.Description.FriendlyName));
+        _virtualDiskNames = new(() => new(
+            "MSFT_VirtualDisk", [.. now.VirtualDiskDescriptions], disk => Identifiers.OfVirtualDisk(disk.Id.Value), disk => disk.FriendlyName));
         _tiers = new(() => new("MSFT_StorageTier", now.Tiers, tier => Identifiers.OfPoolOrDisk(tier.UniqueId), tier => tier.FriendlyName));
         _jobs = new(() => new("MSFT_StorageJob", now.Jobs, job => Identifiers.OfPoolOrDisk(job.UniqueId), job => job.Name));
         _settings = new(() => new(
@@ -58,6 +62,9 @@ internal sealed class Catalogue
 
     /// <summary>Virtual disks.</summary>
     public Selector<VirtualDiskStatus> VirtualDisks => _virtualDisks.Value;
+
+    /// <summary>The same virtual disks without their statuses, which take time.</summary>
+    public Selector<VirtualDiskDescription> VirtualDiskNames => _virtualDiskNames.Value;
 
     /// <summary>Storage tiers; the name of one may be that of one in another pool.</summary>
     public Selector<StorageTierStatus> Tiers => _tiers.Value;

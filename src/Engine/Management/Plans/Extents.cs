@@ -17,12 +17,14 @@ internal sealed class Extents(IPoolReader pool)
         static disk => disk.Description.Number, disk => new Member(disk.Description.Id.Value, LayoutOf(pool, disk), !pool.IsUsable(disk.Description.Number)));
 
     /// <summary>Returns the extents of the data of a virtual disk.</summary>
-    internal IEnumerable<PhysicalExtent> Of(VirtualDiskDescription disk) => disk.Parts.SelectMany(part =>
-        Of(disk, part.DataSpace, LayoutOf(disk, part), disk.IsTiered ? part.Id : null));
+    /// <param name="disk">The virtual disk.</param>
+    /// <param name="on">Number of the physical disk that they are on; null: of any.</param>
+    internal IEnumerable<PhysicalExtent> Of(VirtualDiskDescription disk, DiskNumber? on = null) => disk.Parts.SelectMany(part =>
+        Of(disk, part.DataSpace, LayoutOf(disk, part), disk.IsTiered ? part.Id : null, on));
 
     /// <summary>Returns the extents of a ring of a virtual disk.</summary>
     internal IEnumerable<PhysicalExtent> Of(VirtualDiskDescription disk, SpaceId ring) =>
-        pool.State.Space(ring) is { } space ? Of(disk, ring, RingOf(space.Description.Copies), null) : [];
+        pool.State.Space(ring) is { } space ? Of(disk, ring, RingOf(space.Description.Copies), null, null) : [];
 
     /// <summary>Returns the extents of rows that a part of a virtual disk would be given.</summary>
     internal PhysicalExtent[] PlaceIn(VirtualDiskDescription disk, TierDescription part, List<RowMapping> rows, int first) =>
@@ -32,7 +34,7 @@ internal sealed class Extents(IPoolReader pool)
     internal PhysicalExtent[] PlaceRing(VirtualDiskDescription disk, List<RowMapping> rows) =>
         rows.Count == 0 ? [] : Place(disk, rows, 0, RingOf(rows[0].Sources.Length), null);
 
-    private IEnumerable<PhysicalExtent> Of(VirtualDiskDescription disk, SpaceId id, ILayout layout, Guid? tier)
+    private IEnumerable<PhysicalExtent> Of(VirtualDiskDescription disk, SpaceId id, ILayout layout, Guid? tier, DiskNumber? on)
     {
         if (pool.State.Space(id) is not { } space)
         {
@@ -44,7 +46,10 @@ internal sealed class Extents(IPoolReader pool)
         {
             for (int position = 0; position < places.Length; position++)
             {
-                yield return One(disk, row.Mapping.Sources[position], places[position], index * layout.RowSize, row.MissingAt(position) != 0, tier);
+                if (on is null || row.Mapping.Sources[position].Disk == on)
+                {
+                    yield return One(disk, row.Mapping.Sources[position], places[position], index * layout.RowSize, row.MissingAt(position) != 0, tier);
+                }
             }
         }
     }

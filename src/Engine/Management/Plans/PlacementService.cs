@@ -64,7 +64,7 @@ public sealed class PlacementService
 
     /// <summary>Returns the physical extents of virtual disks.</summary>
     public Task<PhysicalExtent[]> ExtentsAsync(Guid? virtualDisk, Guid? physicalDisk) => _core.Verbs.Look(
-        _snapshots.Take, now => now.Extents(virtualDisk).Where(extent => physicalDisk is null || extent.PhysicalDisk == physicalDisk).ToArray());
+        _snapshots.Take, now => now.Extents(virtualDisk, physicalDisk).ToArray());
 
     /// <summary>Returns the placement of a virtual disk.</summary>
     public Task<VirtualDiskPlacement> GetAsync(Guid id) => _core.Verbs.Plan(_snapshots.Take, now => now.Placement(id));

@@ -57,6 +57,9 @@ public sealed class SubsystemSnapshot
     /// <summary>Virtual disks of every pool that is known.</summary>
     public IReadOnlyList<VirtualDiskStatus> VirtualDisks => _virtualDisks.Value;
 
+    /// <summary>Descriptions of the same virtual disks, which cost nothing to compute.</summary>
+    public IEnumerable<VirtualDiskDescription> VirtualDiskDescriptions => ManagedPools.SelectMany(static pool => pool.Descriptions);
+
     /// <summary>Templates, and tiers of virtual disks.</summary>
     public IReadOnlyList<StorageTierStatus> Tiers => _tiers.Value;
 
@@ -78,12 +81,29 @@ public sealed class SubsystemSnapshot
     /// <summary>
     /// Returns the extents of the data of one virtual disk, or of all whose pools are open. Each is made when it is read: there may be millions.
     /// </summary>
-    public IEnumerable<PhysicalExtent> Extents(Guid? virtualDisk = null) => ManagedPools.Where(static managed => managed.Pool is not null)
-        .SelectMany(managed =>
+    /// <param name="virtualDisk">The virtual disk; null: all.</param>
+    /// <param name="physicalDisk">The physical disk that they are on; null: any.</param>
+    public IEnumerable<PhysicalExtent> Extents(Guid? virtualDisk = null, Guid? physicalDisk = null)
+    {
+        foreach (ManagedPoolSnapshot managed in ManagedPools)
         {
-            Extents extents = new(managed.Pool!);
-            return managed.Descriptions.Where(disk => virtualDisk is null || disk.Id.Value == virtualDisk).SelectMany(extents.Of);
-        });
+            DiskNumber? on = physicalDisk is null ? null
+                : managed.State?.Disks.Values.FirstOrDefault(disk => disk.Description.Id.Value == physicalDisk)?.Description.Number;
+            if (managed.Pool is not { } pool || (physicalDisk is not null && on is null))
+            {
+                continue;
+            }
+
+            Extents extents = new(pool);
+            foreach (VirtualDiskDescription disk in managed.Descriptions.Where(disk => virtualDisk is null || disk.Id.Value == virtualDisk))
+            {
+                foreach (PhysicalExtent extent in extents.Of(disk, on))
+                {
+                    yield return extent;
+                }
+            }
+        }
+    }
 
     /// <summary>Returns the reliability counters of a physical disk; zeros when nothing is known of it.</summary>
     /// <exception cref="InvalidOperationException">The snapshot was taken without them.</exception>
@@ -168,7 +188,4 @@ public sealed class SubsystemSnapshot
 
     /// <summary>Returns the status of a pool that a verb has just changed.</summary>
     internal StoragePoolStatus Pool(PoolId pool) => PoolStatuses.Of(_pools[pool]);
-
-    /// <summary>Returns the status of a physical disk that a verb has just changed: a registered disk, by its position, or a missing member.</summary>
-    internal PhysicalDiskStatus PhysicalDisk(Predicate<PhysicalDiskStatus> which) => PhysicalDisks.First(disk => which(disk));
 }

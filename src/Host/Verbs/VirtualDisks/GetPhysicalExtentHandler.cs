@@ -13,11 +13,10 @@ internal sealed class GetPhysicalExtentHandler(HostServices services) : VerbHand
         GetPhysicalExtentRequest request, ReplyBuilder<PhysicalExtentInfo> reply, CancellationToken cancellation)
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        Guid? virtualDisk = request.VirtualDisk is { } disk ? all.VirtualDisks.One(disk).Description.Id.Value : null;
+        Guid? virtualDisk = request.VirtualDisk is { } disk ? all.VirtualDiskNames.One(disk).Id.Value : null;
         Guid? physicalDisk = request.PhysicalDisk is { } physical ? all.Disks.One(physical).UniqueId : null;
         Guid? tier = request.StorageTier is { } named ? all.Tiers.One(named).UniqueId : null;
         ExtentMapping mapping = new ExtentMapping();
-        reply.Stream(all.Now.Extents(virtualDisk)
-            .Where(extent => (physicalDisk is null || extent.PhysicalDisk == physicalDisk) && (tier is null || extent.Tier == tier)).Select(mapping.ToInfo));
+        reply.Stream(all.Now.Extents(virtualDisk, physicalDisk).Where(extent => tier is null || extent.Tier == tier).Select(mapping.ToInfo));
     }
 }

@@ -52,8 +52,7 @@ internal sealed class GetVirtualDiskHandler(HostServices services) : VerbHandler
     private static IEnumerable<VirtualDiskStatus> On(Catalogue all, PhysicalDiskStatus disk, GetVirtualDiskRequest request)
     {
         (ulong from, ulong to) = (request.PhysicalRangeMin ?? 0, request.PhysicalRangeMax ?? ulong.MaxValue);
-        IEnumerable<PhysicalExtent> there = all.Now.Extents()
-            .Where(extent => extent.PhysicalDisk == disk.UniqueId)
+        IEnumerable<PhysicalExtent> there = all.Now.Extents(physicalDisk: disk.UniqueId)
             .Where(extent => (ulong)extent.PhysicalOffset <= to && (ulong)(extent.PhysicalOffset + extent.Size) > from);
         HashSet<Guid> holding = [.. (request.NoRedundancy ? OnlyCopies(all, [.. there]) : there).Select(static extent => extent.VirtualDisk)];
         return all.VirtualDisks.All.Where(candidate => holding.Contains(candidate.Description.Id.Value));
