@@ -63,6 +63,15 @@ internal sealed class ReplyOutput(Stream body, Action<long> setLength)
         await WriteChunkAsync(cancellation).ConfigureAwait(false);
     }
 
+    /// <summary>Writes a reply that is there as a whole.</summary>
+    /// <param name="reply">The reply as JSON.</param>
+    /// <param name="cancellation">The caller went away.</param>
+    public async Task WriteAsync(byte[] reply, CancellationToken cancellation)
+    {
+        setLength(reply.Length);
+        await body.WriteAsync(reply, cancellation).ConfigureAwait(false);
+    }
+
     private async Task WriteChunkAsync(CancellationToken cancellation)
     {
         _isLong = true;

@@ -20,7 +20,7 @@ internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, Semapho
         if (!_byName.TryGetValue(verb, out IVerbHandler? handler))
         {
             return Array.Find(commands, command => command.Name == verb) is { } own
-                ? await own.RunAsync(body, cancellation).ConfigureAwait(false) : Unknown(verb);
+                ? WriterOf(await own.RunAsync(body, cancellation).ConfigureAwait(false)) : Unknown(verb);
         }
 
         if (!handler.Verb.Verb.ChangesState || handler is ILongVerb)
@@ -39,6 +39,8 @@ internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, Semapho
             changes.Release();
         }
     }
+
+    private static ReplyWriter WriterOf(byte[] reply) => (output, cancellation) => output.WriteAsync(reply, cancellation);
 
     private static ReplyWriter Unknown(string verb)
     {
