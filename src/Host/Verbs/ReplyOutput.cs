@@ -21,11 +21,11 @@ internal delegate Task ReplyWriter(ReplyOutput output, CancellationToken cancell
 internal sealed class ReplyOutput(Stream body, Action<long> setLength)
 {
     /// <summary>Bytes that are gathered before they are written.</summary>
-    internal const int ChunkBytes = 64 << 10;
+    internal const int ChunkBytes = 32 << 10;
 
     private static ReadOnlySpan<byte> Head => "{\"Objects\":["u8;
 
-    private readonly ArrayBufferWriter<byte> _chunk = new(ChunkBytes);
+    private readonly ArrayBufferWriter<byte> _chunk = new();
     private bool _isLong;
 
     /// <summary>Writes a reply.</summary>

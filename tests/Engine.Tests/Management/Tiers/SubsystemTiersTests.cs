@@ -199,10 +199,10 @@ public sealed class SubsystemTiersTests
             Assert.Equal(ManagementError.InvalidParameter,
                 Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, wrong))).Error);
             Assert.Equal(ManagementError.InvalidParameter,
-                Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierSchedules.CheckSetAsync(_world.Pool, wrong))).Error);
+                Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.TierSchedules.CheckSetAsync(_world.Pool, _ => wrong))).Error);
         }
 
-        Assert.True(_world.Run(_world.Subsystem.TierSchedules.CheckSetAsync(_world.Pool, new TierSchedule(true, [5]))));
+        Assert.True(_world.Run(_world.Subsystem.TierSchedules.CheckSetAsync(_world.Pool, _ => new TierSchedule(true, [5]))));
 
         Assert.Equal(TierSchedule.Default.Times, _world.Run(_world.Subsystem.TierSchedules.GetAsync(_world.Pool)).Times);
     }
