@@ -45,4 +45,7 @@ internal sealed class LaneFile(int descriptor, int tableIndex)
     internal int Descriptor { get; } = descriptor;
 
     internal int TableIndex { get; } = tableIndex;
+
+    /// <summary>Operations on it that wait for a thread.</summary>
+    internal FileQueue Waiting { get; } = new();
 }

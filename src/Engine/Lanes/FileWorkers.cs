@@ -3,26 +3,52 @@ namespace TierSpaces.Engine.Lanes;
 // Threads that make blocking calls for a lane: everything on files where io_uring is refused, and on either backend the
 // calls that io_uring has no operation for.
 //
+// A file that does not answer, on a file system that hangs, keeps the threads that call it, and no more than its share of them: the operations of each file
+// wait in a queue of their own, and so many of them run at a time. There is no limit over all files.
+//
 // Invariants
-//  1. At most `limit` threads exist; one is started when work is queued and none is idle.
-//  2. Each operation is run once and delivered once, by Deliver on the lane.
+//  1. Of a file at most PerFile operations run at a time. Its queue is among the ready ones once for each operation that may run besides.
+//  2. While queues are ready, as many threads as there are entries are idle or on their way to the next operation: so there are never more threads than
+//     operations that may run at a time. A thread that has been idle for a while ends.
+//  3. Each operation is run once and delivered once, by Deliver on the lane.
 
-/// <summary>A bounded set of threads for the blocking calls of one lane.</summary>
-internal sealed class FileWorkers(string name, int limit, Action wakeLane)
+/// <summary>Makes the call of an operation, which may block; a count or a negative errno.</summary>
+internal delegate int FileCall(in FileOperation operation);
+
+/// <summary>Threads for the blocking calls of one lane.</summary>
+/// <param name="name">Name of the lane.</param>
+/// <param name="perFile">Most operations of one file that run at a time, at least 1.</param>
+/// <param name="wakeLane">Called on a thread when an operation has ended.</param>
+/// <param name="call">Makes the calls; null: the system calls.</param>
+/// <param name="idleMs">Time after which a thread without work ends, in milliseconds.</param>
+internal sealed class FileWorkers(string name, int perFile, Action wakeLane, FileCall? call = null, int idleMs = 10_000)
 {
-    private readonly record struct Job(FileOperation Operation, ICompletionTarget Target);
-
     private readonly record struct Outcome(ICompletionTarget Target, int Result);
 
+    private readonly FileCall _call = call ?? FileCalls.Run;
     private readonly object _gate = new();
-    private readonly Queue<Job> _jobs = new();
+    private readonly Queue<FileQueue> _ready = new();
     private readonly Queue<Outcome> _delivering = new();   // lane only
     private Queue<Outcome> _finished = new();
     private Queue<Outcome> _spare = new();
+    private int _started;   // threads so far
     private int _threads;
     private int _idle;
+    private int _coming;    // threads on their way to Take: just started, or at the end of an operation
     private bool _stopped;
     private volatile bool _hasFinished;
+
+    /// <summary>Threads that there are now.</summary>
+    internal int Threads
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _threads;
+            }
+        }
+    }
 
     /// <summary>Operations queued and not yet delivered. Read on the lane.</summary>
     internal int InFlight { get; private set; }
@@ -35,8 +61,10 @@ internal sealed class FileWorkers(string name, int limit, Action wakeLane)
         InFlight++;
         lock (_gate)
         {
-            _jobs.Enqueue(new Job(operation, target));
-            if (_jobs.Count > _idle && _threads < limit)
+            FileQueue queue = operation.File.Waiting;
+            queue.Jobs.Enqueue(new FileJob(operation, target));
+            MakeReady(queue);
+            if (_ready.Count > _idle + _coming)
             {
                 StartThread();
             }
@@ -89,19 +117,32 @@ internal sealed class FileWorkers(string name, int limit, Action wakeLane)
         _spare = finished;
     }
 
+    private void MakeReady(FileQueue queue)
+    {
+        if (queue.Ready < queue.Jobs.Count && queue.Running + queue.Ready < perFile)
+        {
+            queue.Ready++;
+            _ready.Enqueue(queue);
+        }
+    }
+
     private void StartThread()
     {
         _threads++;
-        new Thread(Run, maxStackSize: 256 << 10) { IsBackground = true, Name = $"{name} io {_threads}" }.Start();
+        _coming++;
+        new Thread(Run, maxStackSize: 256 << 10) { IsBackground = true, Name = $"{name} io {++_started}" }.Start();
     }
 
     private void Run()
     {
-        while (TakeJob(out Job job))
+        while (Take(out FileQueue queue) is { } job)
         {
-            int result = FileCalls.Run(job.Operation);
+            int result = _call(job.Operation);
             lock (_gate)
             {
+                queue.Running--;
+                _coming++;
+                MakeReady(queue);   // this thread takes it, or another one that is ready
                 _finished.Enqueue(new Outcome(job.Target, result));
                 _hasFinished = true;
             }
@@ -110,23 +151,45 @@ internal sealed class FileWorkers(string name, int limit, Action wakeLane)
         }
     }
 
-    private bool TakeJob(out Job job)
+    /// <summary>The next operation that may run; null: the thread is to end.</summary>
+    private FileJob? Take(out FileQueue queue)
     {
         lock (_gate)
         {
-            while (!_jobs.TryDequeue(out job))
+            _coming--;
+            bool isInTime = true;
+            while (!_ready.TryDequeue(out queue!))
             {
-                if (_stopped)
+                if (_stopped || !isInTime)
                 {
-                    return false;
+                    _threads--;
+                    return null;
                 }
 
                 _idle++;
-                Monitor.Wait(_gate);
+                isInTime = Monitor.Wait(_gate, idleMs);
                 _idle--;
             }
 
-            return true;
+            queue.Ready--;
+            queue.Running++;
+            return queue.Jobs.Dequeue();
         }
     }
+}
+
+/// <summary>An operation that waits for a thread.</summary>
+internal readonly record struct FileJob(FileOperation Operation, ICompletionTarget Target);
+
+/// <summary>Operations of one file for <see cref="FileWorkers"/>, which alone uses it, under its lock.</summary>
+internal sealed class FileQueue
+{
+    /// <summary>Operations that wait, in order.</summary>
+    internal Queue<FileJob> Jobs { get; } = new();
+
+    /// <summary>Of these, how many may be run as soon as a thread is free.</summary>
+    internal int Ready { get; set; }
+
+    /// <summary>Operations that threads are at.</summary>
+    internal int Running { get; set; }
 }

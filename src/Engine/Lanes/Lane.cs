@@ -49,7 +49,7 @@ public abstract class Lane : ILane, IDisposable
     {
         Name = name;
         Options = options;
-        Workers = new FileWorkers(name, Math.Clamp(options.WorkerThreads, 1, 64), WakeFromOutside);
+        Workers = new FileWorkers(name, Math.Clamp(options.CallsPerFile, 1, 64), WakeFromOutside, options.FileCall);
         Network = new LaneNetwork(this);
         _thread = new Thread(Run) { IsBackground = true, Name = name };
     }

@@ -22,8 +22,11 @@ public sealed record LaneOptions
     /// </summary>
     public long SpinNs { get; init; }
 
-    /// <summary>Most threads that do blocking calls for the lane, 1 to 64.</summary>
-    public int WorkerThreads { get; init; } = 16;
+    /// <summary>Most blocking calls on one file that the lane's threads make at a time, 1 to 64. A file that hangs keeps so many threads.</summary>
+    public int CallsPerFile { get; init; } = 16;
+
+    /// <summary>Makes the calls of the threads; null: the system calls.</summary>
+    internal FileCall? FileCall { get; init; }
 
     /// <summary>Ways to set io_uring up; the first that the kernel takes is used.</summary>
     internal IReadOnlyList<RingSetup> RingSetups { get; init; } = UringProbe.Setups;
