@@ -25,7 +25,7 @@ internal sealed class BareArm(string name, string image, string profile) : IArm
 
     private async LaneTask<LoadResult> Drive(Lane lane, ArmLoad load, Random random)
     {
-        IDisk disk = new DiskFactory().Open(lane, new DiskUri(DiskKind.Emulated, image, profile).ToString(), new DiskOverrides());
+        IDisk disk = await new DiskFactory().Open(lane, new DiskUri(DiskKind.Emulated, image, profile).ToString(), new DiskOverrides());
         LoadResult result = await Write(lane, disk, load, random);
         await disk.Close();
         return result;

@@ -109,12 +109,17 @@ internal sealed class EmulatedPool : IDisposable
     private async LaneTask<Pool> Make(string[] images, string profile)
     {
         DiskFactory factory = new();
-        NewDiskSpec[] members = [.. images.Select(image => new NewDiskSpec(Open(image), Path.GetFileNameWithoutExtension(image)))];
+        List<NewDiskSpec> members = [];
+        foreach (string image in images)
+        {
+            members.Add(new NewDiskSpec(await Open(image), Path.GetFileNameWithoutExtension(image)));
+        }
+
         return await Pool.Create(new PoolEnvironment(Lane, _state, Lane.NewGuid()), new NewPoolSpec { FriendlyName = "experiment" }, members);
 
-        IDisk Open(string image)
+        async LaneTask<IDisk> Open(string image)
         {
-            IDisk disk = factory.Open(Lane, new DiskUri(DiskKind.Emulated, image, profile).ToString(), new DiskOverrides());
+            IDisk disk = await factory.Open(Lane, new DiskUri(DiskKind.Emulated, image, profile).ToString(), new DiskOverrides());
             _members.Add((EmulatedDisk)disk);
             return disk;
         }

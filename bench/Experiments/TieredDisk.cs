@@ -137,14 +137,21 @@ internal sealed class TieredDisk : IDisposable
     {
         DiskFactory factory = new();
         DiskWatch watch = new(_lane);
-        NewDiskSpec[] members = [.. ssds.Select(image => Member(image, CachePool.SsdProfile)), .. hdds.Select(image => Member(image, CachePool.HddProfile))];
+        List<NewDiskSpec> members = [];
+        foreach ((string image, string profile) in ssds.Select(static image => (image, CachePool.SsdProfile))
+            .Concat(hdds.Select(static image => (image, CachePool.HddProfile))))
+        {
+            members.Add(await Member(image, profile));
+        }
+
         Pool pool = await Pool.Create(new PoolEnvironment(_lane, _state, _lane.NewGuid()), new NewPoolSpec { FriendlyName = "tiering" }, members);
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, spec);
         return (pool, made.Disk ?? throw new IOException($"The tiered disk cannot be made: {made.Reason}."));
 
-        NewDiskSpec Member(string image, string profile)
+        async LaneTask<NewDiskSpec> Member(string image, string profile)
         {
-            MeteredDisk member = new(_lane, factory.Open(_lane, new DiskUri(DiskKind.Emulated, image, profile).ToString(), new DiskOverrides()), watch);
+            MeteredDisk member = new(
+                _lane, await factory.Open(_lane, new DiskUri(DiskKind.Emulated, image, profile).ToString(), new DiskOverrides()), watch);
             _members.Add(member);
             return new NewDiskSpec(member, Path.GetFileNameWithoutExtension(image));
         }

@@ -59,23 +59,23 @@ internal sealed class CachedWriteCost
     private static async LaneTask<CachedWriteCost> Make(Lane lane, BackingFolder folder, HostState state)
     {
         PoolEnvironment environment = new(lane, state, Guid.Empty);
-        NewDiskSpec[] disks = [Member("j1", DiskUsage.Journal), Member("j2", DiskUsage.Journal), Member("d1", DiskUsage.AutoSelect),
-            Member("d2", DiskUsage.AutoSelect)];
+        NewDiskSpec[] disks = [await Member("j1", DiskUsage.Journal), await Member("j2", DiskUsage.Journal), await Member("d1", DiskUsage.AutoSelect),
+            await Member("d2", DiskUsage.AutoSelect)];
         Pool pool = await Pool.Create(environment, new NewPoolSpec { FriendlyName = "p" }, disks);
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new VirtualDiskDescription
         {
             FriendlyName = "d", ResiliencySettingName = "Mirror", SizeBytes = DataBytes, NumberOfColumns = 1, NumberOfDataCopies = 2, Interleave = 256 << 10,
             LogicalSectorSize = Block, ProvisioningType = ProvisioningType.Fixed, Checksum = ChecksumKind.CRC32C, WriteCacheSize = RingBytes,
         });
-        return new CachedWriteCost(lane, [Open("r1", RingBytes), Open("r2", RingBytes)], made.Disk ?? throw new IOException(made.Reason));
+        return new CachedWriteCost(lane, [await Open("r1", RingBytes), await Open("r2", RingBytes)], made.Disk ?? throw new IOException(made.Reason));
 
-        NewDiskSpec Member(string name, DiskUsage usage) =>
-            new(Open(name, 2 * RingBytes), name) { Usage = usage, MediaType = usage == DiskUsage.Journal ? MediaType.SSD : MediaType.HDD };
+        async LaneTask<NewDiskSpec> Member(string name, DiskUsage usage) =>
+            new(await Open(name, 2 * RingBytes), name) { Usage = usage, MediaType = usage == DiskUsage.Journal ? MediaType.SSD : MediaType.HDD };
 
-        IDisk Open(string name, long size)
+        async LaneTask<IDisk> Open(string name, long size)
         {
             DiskImage.Create(folder.File(name), size, preallocate: true);
-            return new DiskFactory().Open(lane, $"file://{folder.File(name)}", new DiskOverrides());
+            return await new DiskFactory().Open(lane, $"file://{folder.File(name)}", new DiskOverrides());
         }
     }
 

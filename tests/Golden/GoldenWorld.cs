@@ -80,9 +80,10 @@ internal sealed class GoldenWorld : IDiskFactory
     }
 
     /// <inheritdoc/>
-    public IDisk Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite)
+    public async LaneTask<IDisk> Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite)
     {
         int number = int.Parse(uri[(uri.LastIndexOf('/') + 1)..], CultureInfo.InvariantCulture);
+        await lane.Delay(1000 + Lane.Next(200_000));
         if (_away.Contains(number))
         {
             throw new DiskOpenException(DiskOpenFailure.NotFound, $"{uri} is not there.");

@@ -3,12 +3,17 @@ using TierSpaces.Engine.Devices.Identity;
 using TierSpaces.Engine.Devices.Raw;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Lanes.Native;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices;
+
+// Everything that touches the file, the device or sysfs runs on a thread; the disk is then built on the lane. Objects here have no state that changes.
 
 /// <summary>Opens the disks of this machine by URI.</summary>
 public sealed class DiskFactory : IDiskFactory
 {
+    private readonly record struct Found(OpenedDevice Device, DiskIdentity Identity, int AtomicSize);
+
     private readonly BlockDevices _devices;
 
     /// <summary>Opens disks of the running system.</summary>
@@ -21,58 +26,47 @@ public sealed class DiskFactory : IDiskFactory
 
     /// <inheritdoc/>
     /// <remarks>Called on the lane, which must be a real one.</remarks>
-    public IDisk Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite)
-    {
-        if (lane is not Lane real || !real.IsCurrent)
-        {
-            throw new InvalidOperationException("A disk is opened on the real lane that will use it.");
-        }
+    public LaneTask<IDisk> Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite) =>
+        lane is Lane { IsCurrent: true } real ? OpenOn(real, uri, overrides, use)
+            : throw new InvalidOperationException("A disk is opened on the real lane that will use it.");
 
+    private async LaneTask<IDisk> OpenOn(Lane lane, string uri, DiskOverrides overrides, DiskUse use)
+    {
         DiskUri parsed = DiskUri.Parse(uri);
-        return parsed.Kind switch
-        {
-            DiskKind.Block => OpenBlock(real, uri, parsed.Path, overrides, use),
-            DiskKind.Emulated => OpenEmulated(real, uri, parsed, overrides, use),
-            _ => OpenFile(real, uri, parsed.Path, overrides, use),
-        };
+        LatencyProfile? profile = parsed.Kind == DiskKind.Emulated ? FindProfile(uri, parsed.Profile) : null;
+        Found found = await lane.CallBlocking(() => parsed.Kind == DiskKind.Block
+            ? FindBlock(uri, parsed.Path, overrides, use)
+            : FindFile(uri, parsed.Path, profile?.Complete(overrides) ?? overrides, use));
+        RawDisk disk = new(lane, found.Device, found.Identity, found.AtomicSize);
+        return profile is null ? disk : new EmulatedDisk(lane, disk, profile);
     }
 
-    private RawDisk OpenFile(Lane lane, string uri, string path, DiskOverrides overrides, DiskUse use)
-    {
-        OpenedDevice device = DeviceOpener.Open(uri, path, wantBlockDevice: false, use);
-        return Build(lane, device, () =>
+    private static LatencyProfile FindProfile(string uri, string name) => LatencyProfile.Find(name) ?? throw new DiskOpenException(
+        DiskOpenFailure.Unsuitable,
+        $"'{uri}' names the latency profile '{name}'; there are {string.Join(", ", LatencyProfile.All.Select(p => p.Name))}.");
+
+    private Found FindFile(string uri, string path, DiskOverrides overrides, DiskUse use) =>
+        Describe(DeviceOpener.Open(uri, path, wantBlockDevice: false, use), device =>
         {
             DiskIdentity identity = IdentityBuilder.ForFile(uri, device, overrides);
-            return (identity, AtomicSizeOfFile(device, identity));
+            return new Found(device, identity, AtomicSizeOfFile(device, identity));
         });
-    }
 
-    private RawDisk OpenBlock(Lane lane, string uri, string path, DiskOverrides overrides, DiskUse use)
+    private Found FindBlock(string uri, string path, DiskOverrides overrides, DiskUse use)
     {
         BlockDeviceFacts facts = Describe(path);
-        OpenedDevice device = OpenExplained(uri, path, facts, use);
-        return Build(lane, device, () =>
+        return Describe(OpenExplained(uri, path, facts, use), device =>
         {
             DiskIdentity identity = IdentityBuilder.ForBlock(uri, device, facts, overrides);
-            return (identity, Math.Max(facts.PhysicalSectorSize, identity.LogicalSectorSize));
+            return new Found(device, identity, Math.Max(facts.PhysicalSectorSize, identity.LogicalSectorSize));
         });
     }
 
-    private EmulatedDisk OpenEmulated(Lane lane, string uri, DiskUri parsed, DiskOverrides overrides, DiskUse use)
-    {
-        LatencyProfile profile = LatencyProfile.Find(parsed.Profile) ?? throw new DiskOpenException(
-            DiskOpenFailure.Unsuitable,
-            $"'{uri}' names the latency profile '{parsed.Profile}'; there are {string.Join(", ", LatencyProfile.All.Select(p => p.Name))}.");
-        RawDisk inner = OpenFile(lane, uri, parsed.Path, profile.Complete(overrides), use);
-        return new EmulatedDisk(lane, inner, profile);
-    }
-
-    private static RawDisk Build(Lane lane, OpenedDevice device, Func<(DiskIdentity Identity, int AtomicSize)> describe)
+    private static Found Describe(OpenedDevice device, Func<OpenedDevice, Found> describe)
     {
         try
         {
-            (DiskIdentity identity, int atomicSize) = describe();
-            return new RawDisk(lane, device, identity, atomicSize);
+            return describe(device);
         }
         catch
         {

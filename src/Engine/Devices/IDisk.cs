@@ -121,10 +121,16 @@ public interface IDisk : IBlockStore
     DiskIdentity Identity { get; }
 
     /// <summary>
-    /// Whether the device is still there with its size. File images are looked at (fstat) here; a truncated or unlinked
-    /// image is gone. Cheap enough for every flush.
+    /// Whether the device was there with its size when that was last found out: by <see cref="CheckPresence"/>, a flush, a durable write, or a request that
+    /// failed. Once gone, it stays gone until the disk is reopened. No system call.
     /// </summary>
     bool IsPresent { get; }
+
+    /// <summary>
+    /// Looks whether the device is still there with its size; a truncated or unlinked image is gone. It is a request like the others: it may take as long as
+    /// the file system does, and disks with deadlines end it with TimedOut. NoDevice or DeviceGone: the device is gone.
+    /// </summary>
+    LaneTask<IoError> CheckPresence() => new(IsPresent ? IoError.None : IoError.NoDevice);
 
     /// <summary>Requests submitted and not completed.</summary>
     int InFlight { get; }

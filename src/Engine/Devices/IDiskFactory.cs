@@ -39,6 +39,9 @@ public enum DiskOpenFailure
 
     /// <summary>The device answered with an error.</summary>
     Failed,
+
+    /// <summary>The call that opens it has not returned in time: its file system or device hangs.</summary>
+    NoAnswer,
 }
 
 /// <summary>Access that a disk is opened with.</summary>
@@ -55,13 +58,13 @@ public enum DiskUse
 public interface IDiskFactory
 {
     /// <summary>
-    /// Opens a disk on a lane. URIs: <c>file:/path</c>, <c>block:/dev/x</c>,
-    /// <c>emulated:/path?profile=HDD10K</c>.
+    /// Opens a disk on a lane, which goes on meanwhile: the system calls, which may block for any time, are made on a thread. URIs:
+    /// <c>file:/path</c>, <c>block:/dev/x</c>, <c>emulated:/path?profile=HDD10K</c>.
     /// </summary>
     /// <param name="lane">Lane that will use the disk.</param>
     /// <param name="uri">URI of the disk.</param>
     /// <param name="overrides">Properties that replace those the system reports.</param>
     /// <param name="use">Opened for writing, a disk has no other opener; opened for reading, none that writes.</param>
-    /// <exception cref="DiskOpenException">It could not be opened; nothing was changed.</exception>
-    IDisk Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite);
+    /// <exception cref="DiskOpenException">It could not be opened; nothing was changed. Thrown when the result is read.</exception>
+    LaneTask<IDisk> Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite);
 }

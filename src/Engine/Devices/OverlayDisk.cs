@@ -23,6 +23,9 @@ public sealed class OverlayDisk(IDisk below) : IDisk
     public bool IsPresent => below.IsPresent;
 
     /// <inheritdoc/>
+    public LaneTask<IoError> CheckPresence() => below.CheckPresence();
+
+    /// <inheritdoc/>
     public int InFlight => below.InFlight;
 
     /// <inheritdoc/>

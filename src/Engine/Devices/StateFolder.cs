@@ -6,11 +6,11 @@ namespace TierSpaces.Engine.Devices;
 
 // The state folder as the engine uses it. Its file system may be slow, full or hung; the lane never waits in a call to it.
 //
-//   files    on one worker, in the order of the calls
+//   files    one call after another, on a thread
 //   memory   on another one: the folder for shared memory is usually a file system of its own
 //
 // A call that is not answered within the deadline fails like one that the file system refused. It may still take effect later. While it hangs, further
-// calls of its worker fail at once.
+// calls of its kind fail at once.
 //
 // Invariants
 //  1. Calls of one kind run one after another, so a later write of a file is never overtaken by an earlier one.
@@ -25,8 +25,8 @@ public sealed class StateFolder(ILane lane, IHostState state, long deadlineNs = 
     /// <summary>Time after which a call fails unless another one is given, in nanoseconds.</summary>
     public const long DefaultDeadlineNs = 5_000_000_000;
 
-    private readonly Caller _files = new(lane, "state files", "state folder", deadlineNs);
-    private readonly Caller _memory = new(lane, "shared memory", "folder for shared memory", deadlineNs);
+    private readonly Caller _files = new(lane, "state folder", deadlineNs);
+    private readonly Caller _memory = new(lane, "folder for shared memory", deadlineNs);
 
     /// <summary>Identifier of the present run of the machine, see <see cref="IHostState.BootId"/>.</summary>
     public Guid BootId { get; } = state.BootId;
@@ -78,16 +78,16 @@ public sealed class StateFolder(ILane lane, IHostState state, long deadlineNs = 
     }
 
     /// <summary>The calls of one kind.</summary>
-    private sealed class Caller(ILane lane, string name, string folder, long deadlineNs)
+    private sealed class Caller(ILane lane, string folder, long deadlineNs)
     {
-        private readonly ILaneWorker _worker = lane.NewWorker(name);
+        private readonly Queue<(Action Call, LaneCompletion<Nothing> Ended)> _calls = new();   // the first one runs
         private int _overdue;   // calls that have failed by their deadline and not ended
 
-        internal void Send(Action call) => _worker.Run(call).Forget();
+        internal void Send(Action call) => Enqueue(call).Forget();
 
         /// <summary>Makes a call and gives its result, or the failure.</summary>
-        /// <param name="call">Runs on the worker.</param>
-        /// <param name="takeBack">Runs on the worker after a call that ended too late.</param>
+        /// <param name="call">Runs on a thread.</param>
+        /// <param name="takeBack">Runs on a thread after a call that ended too late.</param>
         internal async LaneTask<T> Call<T>(Func<T> call, Action<T>? takeBack = null)
         {
             if (_overdue > 0)
@@ -107,7 +107,7 @@ public sealed class StateFolder(ILane lane, IHostState state, long deadlineNs = 
 
         private async LaneTask Run<T>(Pending<T> pending, LaneCompletion<Nothing> ended, Action<T>? takeBack)
         {
-            await _worker.Run(pending.Run);
+            await Enqueue(pending.Run);
             if (!pending.IsLate)
             {
                 pending.HasEnded = true;
@@ -119,6 +119,29 @@ public sealed class StateFolder(ILane lane, IHostState state, long deadlineNs = 
             if (takeBack is not null && !pending.HasFailed)
             {
                 Send(() => takeBack(pending.Result!));
+            }
+        }
+
+        private LaneTask<Nothing> Enqueue(Action call)
+        {
+            LaneCompletion<Nothing> ended = LaneCompletion<Nothing>.Rent();
+            LaneTask<Nothing> end = ended.Task;
+            _calls.Enqueue((call, ended));
+            if (_calls.Count == 1)
+            {
+                RunCalls().Forget();
+            }
+
+            return end;
+        }
+
+        private async LaneTask RunCalls()
+        {
+            while (_calls.TryPeek(out (Action Call, LaneCompletion<Nothing> Ended) next))
+            {
+                await lane.OffloadBlocking(next.Call);
+                _calls.Dequeue();
+                next.Ended.Complete(default);
             }
         }
 
@@ -136,7 +159,7 @@ public sealed class StateFolder(ILane lane, IHostState state, long deadlineNs = 
         private IOException NoAnswer() => new($"The file system of the host's {folder} does not answer.");
     }
 
-    /// <summary>A call and what became of it. The worker writes it before the lane reads it.</summary>
+    /// <summary>A call and what became of it. The thread writes it before the lane reads it.</summary>
     private sealed class Pending<T>(Func<T> call)
     {
         private ExceptionDispatchInfo? _failure;

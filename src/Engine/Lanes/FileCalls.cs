@@ -5,7 +5,10 @@ namespace TierSpaces.Engine.Lanes;
 /// <summary>File operations as plain blocking system calls: what the worker threads run.</summary>
 internal static unsafe class FileCalls
 {
-    /// <summary>Does one operation; a count or a negative errno. Interrupted calls are repeated.</summary>
+    /// <summary>Result of a status operation, and of what it ends: the file has no name any more, or is shorter than it was. No errno.</summary>
+    internal const int Gone = -4096;
+
+    /// <summary>Does one operation; a count, a negative errno or <see cref="Gone"/>. Interrupted calls are repeated.</summary>
     internal static int Run(in FileOperation operation)
     {
         int result;
@@ -25,6 +28,7 @@ internal static unsafe class FileCalls
             FileOpcode.Write => "write",
             FileOpcode.Sync => "sync",
             FileOpcode.Allocate => "allocate",
+            FileOpcode.Status => "stat",
             _ => "control",
         },
         operation.File.Descriptor);
@@ -61,19 +65,34 @@ internal static unsafe class FileCalls
         {
             FileOpcode.Read => Read(descriptor, buffer, (nuint)operation.Length, operation.Offset, operation.Flags),
             FileOpcode.Write => Write(descriptor, buffer, (nuint)operation.Length, operation.Offset, operation.Flags),
-            FileOpcode.Sync => Libc.CountOrError(Libc.SyncData(descriptor)),
+            FileOpcode.Sync => Sync(operation.File),
+            FileOpcode.Status => Status(descriptor, operation.Length),
             FileOpcode.Allocate => Libc.CountOrError(
                 Libc.Allocate(descriptor, operation.Flags, operation.Offset, operation.Length)),
             FileOpcode.Discard => RangeControl(descriptor, Libc.BlockDiscard, operation),
             FileOpcode.ZeroOut => RangeControl(descriptor, Libc.BlockZeroOut, operation),
             FileOpcode.Close => Close(descriptor),
+            FileOpcode.Call => ((BlockingCall)operation.File).Run(),
             _ => -Errno.EINVAL,
         };
+    }
+
+    private static int Sync(LaneFile file)
+    {
+        int result = Libc.CountOrError(Libc.SyncData(file.Descriptor));
+        return result < 0 || file.WatchedSize == 0 ? result : Status(file.Descriptor, file.WatchedSize);
+    }
+
+    private static int Status(int descriptor, long size)
+    {
+        int result = Libc.StatusOf(descriptor, out FileStatus status);
+        return result == -Errno.EINTR || (result == 0 && status.LinkCount > 0 && status.Size >= size) ? result : Gone;
     }
 
     /// <summary>Closes a descriptor. The result is ignored: the descriptor is closed in any case, and a second close might close another's.</summary>
     private static int Close(int descriptor)
     {
+        _ = Libc.Lock(descriptor, Libc.LockRelease);   // now, also where the kernel holds the file for longer
         _ = Libc.Close(descriptor);
         return 0;
     }

@@ -9,7 +9,7 @@ internal enum FileOpcode : byte
     /// <summary>pwrite from the buffer.</summary>
     Write,
 
-    /// <summary>fdatasync.</summary>
+    /// <summary>fdatasync. The <see cref="Status"/> of a watched file follows in the same call.</summary>
     Sync,
 
     /// <summary>
@@ -23,8 +23,16 @@ internal enum FileOpcode : byte
     /// <summary>BLKZEROOUT.</summary>
     ZeroOut,
 
-    /// <summary>close. The last close of an unlinked file frees its blocks, which may take seconds: never on the lane.</summary>
+    /// <summary>
+    /// statx: 0 while the file has a name and <see cref="FileOperation.Length"/> bytes, else <see cref="FileCalls.Gone"/>, also where the call fails.
+    /// </summary>
+    Status,
+
+    /// <summary>Releases the lock of the file and closes it. The last close of an unlinked file frees its blocks, which may take seconds.</summary>
     Close,
+
+    /// <summary>A call of <see cref="BlockingCall"/>.</summary>
+    Call,
 }
 
 /// <summary>One request on one file. Buffers belong to it until it completes.</summary>
@@ -32,7 +40,7 @@ internal enum FileOpcode : byte
 /// <param name="File">File that the operation is on.</param>
 /// <param name="Buffer">Address of the data, for reads and writes.</param>
 /// <param name="Offset">First byte.</param>
-/// <param name="Length">Bytes; at most 2 GiB − 4 KiB for reads and writes.</param>
+/// <param name="Length">Bytes; at most 2 GiB − 4 KiB for reads and writes. For Status the least size.</param>
 /// <param name="Flags">RWF_* for reads and writes, the mode for Allocate.</param>
 internal readonly record struct FileOperation(
     FileOpcode Opcode, LaneFile File, nint Buffer, long Offset, long Length, int Flags);
@@ -40,12 +48,19 @@ internal readonly record struct FileOperation(
 /// <summary>A descriptor that a lane does I/O on.</summary>
 /// <param name="descriptor">The open file.</param>
 /// <param name="tableIndex">Its place among the ring's registered files, or -1.</param>
-internal sealed class LaneFile(int descriptor, int tableIndex)
+/// <param name="waiting">Its queue, if it shares that of another file.</param>
+internal class LaneFile(int descriptor, int tableIndex, FileQueue? waiting = null)
 {
     internal int Descriptor { get; } = descriptor;
 
     internal int TableIndex { get; } = tableIndex;
 
+    /// <summary>
+    /// Bytes that the file has to have after each Sync: an image that is truncated or unlinked swallows writes without an error. All calls on such a
+    /// watched file are made on threads. 0: the file is not watched.
+    /// </summary>
+    internal long WatchedSize { get; init; }
+
     /// <summary>Operations on it that wait for a thread.</summary>
-    internal FileQueue Waiting { get; } = new();
+    internal FileQueue Waiting { get; } = waiting ?? new FileQueue();
 }

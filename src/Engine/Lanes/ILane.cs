@@ -49,9 +49,11 @@ public interface ILane
     /// </summary>
     LaneTask Offload(Action work);
 
-    /// <summary>Makes a worker for the blocking calls of one owner.</summary>
-    /// <param name="name">Name of the owner, for people.</param>
-    ILaneWorker NewWorker(string name);
+    /// <summary>
+    /// Offloads system calls that may block, as all calls on names and files of a foreign file system may, and completes on the lane. Each work item has a
+    /// thread of its own: one that hangs holds up no other. The work shares no mutable state with the lane, and throws nothing.
+    /// </summary>
+    LaneTask OffloadBlocking(Action work);
 
     /// <summary>Runs <paramref name="work"/> on this lane soon. The only member that other threads may call.</summary>
     void Post(Action work);
@@ -67,11 +69,24 @@ public interface ILane
 public static class LaneExtensions
 {
     /// <summary>Offloads a function and returns its result, see <see cref="ILane.Offload"/>. An exception of the function is thrown here.</summary>
-    public static async LaneTask<T> Compute<T>(this ILane lane, Func<T> function)
+    public static LaneTask<T> Compute<T>(this ILane lane, Func<T> function) => Run(lane.Offload, function);
+
+    /// <summary>Offloads blocking calls and returns their result, see <see cref="ILane.OffloadBlocking"/>. An exception of them is thrown here.</summary>
+    public static LaneTask<T> CallBlocking<T>(this ILane lane, Func<T> calls) => Run(lane.OffloadBlocking, calls);
+
+    /// <summary>Runs an operation on the lane and gives its result to a thread outside it.</summary>
+    public static Task<T> InvokeAsync<T>(this ILane lane, Func<LaneTask<T>> operation)
+    {
+        TaskCompletionSource<T> done = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        lane.Post(() => RunAsync(operation, done).Forget());
+        return done.Task;
+    }
+
+    private static async LaneTask<T> Run<T>(Func<Action, LaneTask> offload, Func<T> function)
     {
         T result = default!;
         ExceptionDispatchInfo? failure = null;
-        await lane.Offload(() =>
+        await offload(() =>
         {
             try
             {
@@ -84,14 +99,6 @@ public static class LaneExtensions
         });
         failure?.Throw();
         return result;
-    }
-
-    /// <summary>Runs an operation on the lane and gives its result to a thread outside it.</summary>
-    public static Task<T> InvokeAsync<T>(this ILane lane, Func<LaneTask<T>> operation)
-    {
-        TaskCompletionSource<T> done = new(TaskCreationOptions.RunContinuationsAsynchronously);
-        lane.Post(() => RunAsync(operation, done).Forget());
-        return done.Task;
     }
 
     /// <summary>

@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Lanes;
 // starts. The thread sleeps nowhere else.
 //
 // Invariants
-//  1. Other threads call only Post, Stop and WakeFromOutside, and workers and offloaded items PostUnlessStopped; everything else runs on the lane's thread.
+//  1. Other threads call only Post, Stop and WakeFromOutside, and offloaded items PostUnlessStopped; everything else runs on the lane's thread.
 //  2. One turn runs only what was ready when it began, so that a lane which keeps itself busy still serves its ring.
 //  3. Before sleeping the lane declares that it needs waking and looks at the queues once more. A thread that queues afterwards
 //     finds the declaration and signals. So no post is missed and a busy lane costs its callers no system call.
@@ -143,7 +143,10 @@ public abstract class Lane : ILane, IDisposable
     }
 
     /// <inheritdoc/>
-    public ILaneWorker NewWorker(string name) => new LaneWorker(this, $"{Name} {name}");
+    public LaneTask OffloadBlocking(Action work) => new BlockingCall(work).Start(Workers);
+
+    /// <summary>The same for calls on an open file, which count among its operations.</summary>
+    internal LaneTask OffloadBlocking(Action work, LaneFile file) => new BlockingCall(work, file).Start(Workers);
 
     /// <inheritdoc/>
     /// <exception cref="ObjectDisposedException">The lane has stopped.</exception>
@@ -195,7 +198,9 @@ public abstract class Lane : ILane, IDisposable
     internal abstract void Submit(in FileOperation operation, ICompletionTarget target);
 
     /// <summary>Makes a descriptor known to the backend.</summary>
-    internal abstract LaneFile AddFile(int descriptor);
+    /// <param name="descriptor">The open file.</param>
+    /// <param name="watchedSize">See <see cref="LaneFile.WatchedSize"/>.</param>
+    internal abstract LaneFile AddFile(int descriptor, long watchedSize = 0);
 
     /// <summary>Forgets a descriptor, which may be closed afterwards.</summary>
     internal abstract void RemoveFile(LaneFile file);
@@ -252,7 +257,7 @@ public abstract class Lane : ILane, IDisposable
     }
 
     /// <summary>Posts work unless the lane has stopped. Returns false then: no task on the lane waits any more.</summary>
-    internal bool PostUnlessStopped(Action work)
+    private bool PostUnlessStopped(Action work)
     {
         lock (_postGate)
         {

@@ -30,7 +30,7 @@ internal sealed unsafe class ThreadPoolLane(string name, LaneOptions options) : 
 
     internal override void Submit(in FileOperation operation, ICompletionTarget target) => Workers.Submit(operation, target);
 
-    internal override LaneFile AddFile(int descriptor) => new(descriptor, -1);
+    internal override LaneFile AddFile(int descriptor, long watchedSize = 0) => new(descriptor, -1) { WatchedSize = watchedSize };
 
     internal override void RemoveFile(LaneFile file)
     {

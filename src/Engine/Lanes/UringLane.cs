@@ -11,6 +11,7 @@ namespace TierSpaces.Engine.Lanes;
 //  1. A submission that finds the queue full waits in _backlog; nothing overtakes it.
 //  2. Every submission has one place in _table, freed by its last completion; the kernel owns its buffer until then.
 //  3. A read of the wake descriptor is always outstanding.
+//  4. No entry is on a file on a foreign file system: io_uring_enter would wait for it.
 
 /// <summary>A lane on io_uring.</summary>
 internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(name, options), ICompletionTarget
@@ -36,9 +37,9 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
 
     internal override void Submit(in FileOperation operation, ICompletionTarget target)
     {
-        if (operation.Opcode is FileOpcode.Discard or FileOpcode.ZeroOut or FileOpcode.Close || (CallFaults.IsOn && FileCalls.HasFault(operation)))
+        if (IsForThread(operation) || (CallFaults.IsOn && FileCalls.HasFault(operation)))
         {
-            Workers.Submit(operation, target);   // ioctls, for which the ring has no operation, and what may block
+            Workers.Submit(operation, target);
             return;
         }
 
@@ -47,7 +48,8 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
         Add(entry);
     }
 
-    internal override LaneFile AddFile(int descriptor) => new(descriptor, _files.Add(descriptor));
+    internal override LaneFile AddFile(int descriptor, long watchedSize = 0) =>
+        new(descriptor, _files.Add(descriptor)) { WatchedSize = watchedSize };
 
     internal override void RemoveFile(LaneFile file) => _files.Remove(file.TableIndex);
 
@@ -144,6 +146,13 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
 
         Dispatch();
     }
+
+    /// <summary>
+    /// Operations that the ring does not have, and all of a watched file: a file system may wait for its daemon or server already while it takes an entry of
+    /// the ring, as FUSE does for the extended attributes of a file that is written to.
+    /// </summary>
+    private static bool IsForThread(in FileOperation operation) => operation.File.WatchedSize > 0
+        || operation.Opcode is FileOpcode.Discard or FileOpcode.ZeroOut or FileOpcode.Status or FileOpcode.Close or FileOpcode.Call;
 
     private void ReadWakeDescriptor() => AddOther(
         new SubmissionEntry

@@ -9,6 +9,9 @@ public enum ManagementError
     /// <summary>It failed below.</summary>
     Failed,
 
+    /// <summary>A file system or device did not answer in time.</summary>
+    Timeout,
+
     /// <summary>A parameter is outside its range.</summary>
     InvalidParameter,
 

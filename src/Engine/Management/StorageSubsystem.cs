@@ -153,9 +153,9 @@ public sealed class StorageSubsystem
     {
         NoticeDamage(await _core.Disks.Load());
         NoticeDamage(await _reliability.Load());
-        foreach (RegisteredDisk disk in _core.Disks.All)
+        foreach (LaneTask<Nothing> opening in _core.Disks.All.Select(disk => _diskOpener.Open(disk)).ToArray())   // one that hangs holds up no other
         {
-            await _diskOpener.Open(disk);
+            await opening;
         }
 
         await _opener.Open(onlyWhole: _core.Disks.HasHeldDisks);

@@ -211,8 +211,8 @@ internal sealed class SpaceMembers(IMemberHost host)
             return !host.Members.IsLeaving(disk) || await AwaitLeaving(disk);
         }
 
-        bool gone = error is IoError.DeviceGone or IoError.NoDevice || host.Members.Disk(disk) is { IsPresent: false };
-        if (!gone && (!hasOtherCopy || error == IoError.NoSpace))
+        bool isGone = error is IoError.DeviceGone or IoError.NoDevice;
+        if (!isGone && (!hasOtherCopy || error == IoError.NoSpace) && !await IsFoundGone(disk))
         {
             return false;
         }
@@ -220,6 +220,18 @@ internal sealed class SpaceMembers(IMemberHost host)
         IoError evicted = await host.Evict(disk, $"{what} failed with {error}");
         evicted = evicted == IoError.None && AfterEviction is { } tell ? await tell(disk) : evicted;
         return evicted == IoError.None || Fail(evicted, "a failed disk could not be taken out of the view") == IoError.None;
+    }
+
+    /// <summary>Looks whether a member that failed a request is still there. False if it has left, or come back as another device, meanwhile.</summary>
+    private async LaneTask<bool> IsFoundGone(int disk)
+    {
+        if (host.Members.Disk(disk) is not { } device)
+        {
+            return false;
+        }
+
+        bool isGone = !device.IsPresent || await device.CheckPresence() is IoError.DeviceGone or IoError.NoDevice;
+        return isGone && host.Members.Disk(disk) == device;
     }
 
     /// <summary>

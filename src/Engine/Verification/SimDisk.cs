@@ -83,6 +83,20 @@ public sealed class SimDisk : IDisk
     public bool IsPresent => !Pulled;
 
     /// <inheritdoc/>
+    public async LaneTask<IoError> CheckPresence()
+    {
+        InFlight++;
+        await _lane.Delay(1000 + _lane.Next(200_000));
+        while (Hung)
+        {
+            await _woken.Wait();
+        }
+
+        InFlight--;
+        return Pulled ? IoError.DeviceGone : IoError.None;
+    }
+
+    /// <inheritdoc/>
     public int InFlight { get; private set; }
 
     /// <inheritdoc/>

@@ -9,6 +9,8 @@ namespace TierSpaces.Engine.Verification;
 /// </summary>
 public sealed class SimLane : ILane
 {
+    private const int BlockingCallNsMax = 2_000_000;
+
     private readonly List<Action> _ready = [];
     private readonly PriorityQueue<Action, (long AtNs, long Order)> _timers = new();
     private ulong _random;
@@ -95,7 +97,11 @@ public sealed class SimLane : ILane
     }
 
     /// <inheritdoc/>
-    public ILaneWorker NewWorker(string name) => new SimLaneWorker(this);
+    public async LaneTask OffloadBlocking(Action work)
+    {
+        await Delay(Next(BlockingCallNsMax));
+        work();
+    }
 
     /// <inheritdoc/>
     public void Post(Action work) => _ready.Add(work);

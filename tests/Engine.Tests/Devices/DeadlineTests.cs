@@ -62,6 +62,49 @@ public class DeadlineTests
     }
 
     [Fact]
+    public void A_look_at_a_disk_that_hangs_ends_by_the_deadline_and_tells_nothing_of_its_presence()
+    {
+        Assert.Equal(IoError.None, _lane.Run(_disk.CheckPresence()));
+        _device.Hang();
+        long startNs = _lane.NowNs;
+        Assert.Equal(IoError.TimedOut, _lane.Run(_disk.CheckPresence()));
+        Assert.InRange(_lane.NowNs - startNs, (10 * Second) - DiskWatchTick, (10 * Second) + DiskWatchTick);
+        Assert.True(_disk.IsHung);
+        Assert.True(_disk.IsPresent);
+        Assert.Equal(IoError.TimedOut, _lane.Run(_disk.CheckPresence()));   // at once
+        Assert.Equal(1, _disk.InFlight);
+
+        _device.Wake();
+        _lane.Advance(Second);
+        Assert.False(_disk.IsHung);
+        Assert.Equal(IoError.None, _lane.Run(_disk.CheckPresence()));
+        _device.Pulled = true;
+        Assert.Equal(IoError.DeviceGone, _lane.Run(_disk.CheckPresence()));
+    }
+
+    // A file system may know the size of a file whose blocks it cannot reach: such an answer blames no other disk.
+    [Fact]
+    public void A_look_at_a_disk_is_no_answer_of_its_medium()
+    {
+        _device.Hang();
+        LaneTask<IoError> request = Ask(_disk, 1, Filled(1));
+        _otherDevice.ReadTakesLonger = static (_, _) => 1000 * Second;   // the probe does not come back either
+        KeepLooking(_other, 30).Forget();
+        long startNs = _lane.NowNs;
+        Assert.Equal(IoError.TimedOut, _lane.Run(request));
+        Assert.InRange(_lane.NowNs - startNs, 60 * Second, (60 * Second) + DiskWatchTick);
+    }
+
+    private async LaneTask KeepLooking(MeteredDisk disk, int seconds)
+    {
+        for (int i = 0; i < seconds; i++)
+        {
+            await disk.CheckPresence();
+            await _lane.Delay(Second);
+        }
+    }
+
+    [Fact]
     public void A_hung_disk_is_asked_nothing_until_it_has_answered_everything()
     {
         IoError late = Hang(() => Ask(_disk, 1, Filled(1)));

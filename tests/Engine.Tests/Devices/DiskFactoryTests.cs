@@ -66,14 +66,14 @@ public class DiskFactoryTests
         test.Run(async () =>
         {
             DiskFactory factory = new();
-            IDisk first = factory.Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read);
-            IDisk second = factory.Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read);
-            Assert.Equal(DiskOpenFailure.InUse, Assert.Throws<DiskOpenException>(() => factory.Open(test.Lane, image.Uri, new DiskOverrides())).Failure);
+            IDisk first = await factory.Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read);
+            IDisk second = await factory.Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read);
+            Assert.Equal(DiskOpenFailure.InUse, (await factory.WhyNot(test.Lane, image.Uri, new DiskOverrides())).Failure);
             await first.Close();
             await second.Close();
-            IDisk writer = factory.Open(test.Lane, image.Uri, new DiskOverrides());
+            IDisk writer = await factory.Open(test.Lane, image.Uri, new DiskOverrides());
             Assert.Equal(DiskOpenFailure.InUse,
-                Assert.Throws<DiskOpenException>(() => factory.Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read)).Failure);
+                (await factory.WhyNot(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read)).Failure);
             await writer.Close();
         });
     }
@@ -94,7 +94,7 @@ public class DiskFactoryTests
         using TestLane test = TestLane.Create(LaneBackend.Threads);
         test.Run(async () =>
         {
-            IDisk disk = new DiskFactory().Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read);
+            IDisk disk = await new DiskFactory().Open(test.Lane, image.Uri, new DiskOverrides(), DiskUse.Read);
             IoBuffer buffer = test.Lane.Buffers.Rent(4096);
             Assert.Equal(IoError.None, await disk.Read(4096, buffer));
             Assert.True(buffer.Span.SequenceEqual(content.AsSpan(4096)));
@@ -119,17 +119,17 @@ public class DiskFactoryTests
         test.Run(async () =>
         {
             DiskFactory factory = new();
-            IDisk disk = factory.Open(test.Lane, image.Uri, new DiskOverrides());
+            IDisk disk = await factory.Open(test.Lane, image.Uri, new DiskOverrides());
             string[] uris = [image.Uri, DiskUri.ForFile(link).ToString()];
             foreach (string uri in uris)
             {
-                DiskOpenException rejected = Assert.Throws<DiskOpenException>(() => factory.Open(test.Lane, uri, new DiskOverrides()));
+                DiskOpenException rejected = await factory.WhyNot(test.Lane, uri, new DiskOverrides());
                 Assert.Equal(DiskOpenFailure.InUse, rejected.Failure);
                 Assert.Contains(uri, rejected.Message);
             }
 
             await disk.Close();
-            await factory.Open(test.Lane, image.Uri, new DiskOverrides()).Close();
+            await (await factory.Open(test.Lane, image.Uri, new DiskOverrides())).Close();
         });
         File.Delete(link);
     }
@@ -216,7 +216,7 @@ public class DiskFactoryTests
                 return int.MaxValue.ToString(CultureInfo.InvariantCulture);
             }
 
-            FileLock.Release(holder);
+            _ = Libc.Lock(holder, Libc.LockRelease);
             return null;
         }));
 
@@ -238,7 +238,7 @@ public class DiskFactoryTests
         using TestLane test = TestLane.Create(LaneBackend.Threads);
         return test.Run(async () =>
         {
-            IDisk disk = new DiskFactory().Open(test.Lane, uri, overrides);
+            IDisk disk = await new DiskFactory().Open(test.Lane, uri, overrides);
             await disk.Close();
             return disk.Identity;
         });

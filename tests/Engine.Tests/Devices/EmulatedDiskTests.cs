@@ -239,7 +239,7 @@ public abstract class EmulatedConformance(LaneBackend backend) : BlockStoreConfo
         using TestLane test = TestLane.Create(backend);
         test.Run(async () =>
         {
-            IDisk disk = new DiskFactory().Open(test.Lane, DiskUri.ForEmulated(image.Path, "NVMe").ToString(), new DiskOverrides());
+            IDisk disk = await new DiskFactory().Open(test.Lane, DiskUri.ForEmulated(image.Path, "NVMe").ToString(), new DiskOverrides());
             await body(test.Lane, disk);
             Assert.Equal(0, disk.InFlight);
             await disk.Close();

@@ -29,7 +29,7 @@ internal sealed class LateLane(SimLane inner, long lateNs) : ILane
 
     public LaneTask Offload(Action work) => inner.Offload(work);
 
-    public ILaneWorker NewWorker(string name) => inner.NewWorker(name);
+    public LaneTask OffloadBlocking(Action work) => inner.OffloadBlocking(work);
 
     public void Post(Action work) => inner.Post(work);
 

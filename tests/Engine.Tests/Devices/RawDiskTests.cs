@@ -19,13 +19,14 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
         using TestLane test = TestLane.Create(backend, options);
         test.Run(async () =>
         {
-            RawDisk disk = Open(test.Lane, image);
+            RawDisk disk = await Open(test.Lane, image);
             Assert.True(disk.IsPresent);
             Truncate(image, TemporaryImage.DefaultSize / 2);
             Assert.Equal(IoError.NoDevice, await ReadBlock(test.Lane, disk, TemporaryImage.DefaultSize - 4096));
             Assert.Equal(IoError.NoDevice, await disk.Flush());
             Truncate(image, TemporaryImage.DefaultSize);
             Assert.False(disk.IsPresent);
+            Assert.Equal(IoError.NoDevice, await disk.CheckPresence());
             Assert.Equal(IoError.NoDevice, await disk.Flush());
             Assert.Equal(IoError.NoDevice, await WriteBlock(test.Lane, disk, 0, WriteFlags.ForceUnitAccess));
             await disk.Close();
@@ -43,7 +44,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
         int done = 0;
         test.Run(async () =>
         {
-            RawDisk disk = Open(test.Lane, image);
+            RawDisk disk = await Open(test.Lane, image);
             async LaneTask Durable(int block)
             {
                 Assert.Equal(IoError.None, await WriteBlock(test.Lane, disk, block * 4096, WriteFlags.ForceUnitAccess));
@@ -73,10 +74,46 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
         using TestLane test = TestLane.Create(backend, options);
         test.Run(async () =>
         {
-            RawDisk disk = Open(test.Lane, image);
+            RawDisk disk = await Open(test.Lane, image);
+            Assert.Equal(IoError.None, await disk.CheckPresence());
             File.Delete(image.Path);
+            Assert.Equal(IoError.NoDevice, await disk.CheckPresence());
             Assert.False(disk.IsPresent);
             Assert.Equal(IoError.NoDevice, await disk.Flush());
+            await disk.Close();
+        });
+    }
+
+    // Each of them is the first to look after the image has gone: none may be acknowledged.
+    [Theory]
+    [InlineData(false, false, false)]
+    [InlineData(false, true, false)]
+    [InlineData(true, false, false)]
+    [InlineData(true, true, false)]
+    [InlineData(false, false, true)]
+    [InlineData(false, true, true)]
+    [InlineData(true, false, true)]
+    [InlineData(true, true, true)]
+    public void AFlushAndADurableWriteOfAnImageThatIsGoneAreNotAcknowledged(bool isTruncated, bool isWrite, bool isForeign)
+    {
+        using TemporaryImage image = Make(inMemory: false);
+        using TestLane test = TestLane.Create(backend, options);
+        test.Run(async () =>
+        {
+            RawDisk disk = isForeign ? OpenForeign(test.Lane, image) : await Open(test.Lane, image);
+            Assert.Equal(IoError.None, await WriteBlock(test.Lane, disk, 0, WriteFlags.ForceUnitAccess));
+            Assert.Equal(IoError.None, await disk.Flush());
+            if (isTruncated)
+            {
+                Truncate(image, TemporaryImage.DefaultSize / 2);
+            }
+            else
+            {
+                File.Delete(image.Path);
+            }
+
+            Assert.Equal(IoError.NoDevice, isWrite ? await WriteBlock(test.Lane, disk, 0, WriteFlags.ForceUnitAccess) : await disk.Flush());
+            Assert.False(disk.IsPresent);
             await disk.Close();
         });
     }
@@ -88,7 +125,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
         using TestLane test = TestLane.Create(backend, options);
         test.Run(async () =>
         {
-            RawDisk disk = Open(test.Lane, image);
+            RawDisk disk = await Open(test.Lane, image);
             LaneTask<IoError> write = WriteBlock(test.Lane, disk, 0, WriteFlags.ForceUnitAccess);
             await disk.Close();
             Assert.Equal(0, disk.InFlight);
@@ -97,7 +134,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
             Assert.Equal(IoError.ShutDown, await disk.Flush());
             Assert.Equal(IoError.ShutDown, await disk.Unmap(0, 4096));
             await disk.Close();
-            await Open(test.Lane, image).Close();
+            await (await Open(test.Lane, image)).Close();
         });
     }
 
@@ -108,7 +145,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
         using TestLane test = TestLane.Create(backend, options);
         test.Run(async () =>
         {
-            RawDisk disk = Open(test.Lane, image);
+            RawDisk disk = await Open(test.Lane, image);
             IoBuffer buffer = test.Lane.Buffers.Rent(4 << 20);
             buffer.Span.Fill(1);
             Assert.Equal(IoError.None, await disk.Write(0, buffer, WriteFlags.ForceUnitAccess));
@@ -134,7 +171,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
         DiskImage.Create(path, 64 << 20, preallocate: false);
         test.Run(async () =>
         {
-            RawDisk disk = (RawDisk)new DiskFactory().Open(test.Lane, DiskUri.ForFile(path).ToString(), new DiskOverrides());
+            RawDisk disk = (RawDisk)await new DiskFactory().Open(test.Lane, DiskUri.ForFile(path).ToString(), new DiskOverrides());
             IoBuffer buffer = test.Lane.Buffers.Rent(1 << 20);
             buffer.Span.Fill(3);
             IoError error = IoError.None;
@@ -183,7 +220,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
         using TestLane test = TestLane.Create(backend, options);
         test.Run(async () =>
         {
-            RawDisk disk = Open(test.Lane, image);
+            RawDisk disk = await Open(test.Lane, image);
             IoBuffer memory = test.Lane.Buffers.Rent((int)TemporaryImage.DefaultSize);
             memory.Span.Fill(1);
             Assert.Equal(IoError.None, await disk.Write(0, memory, WriteFlags.None));
@@ -214,7 +251,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
         using TestLane test = TestLane.Create(backend, options);
         long allocated = test.Run(async () =>
         {
-            RawDisk disk = Open(test.Lane, image);
+            RawDisk disk = await Open(test.Lane, image);
             long least = await LeastAllocated(test.Lane, disk);
             await disk.Close();
             return least;
@@ -258,8 +295,16 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
 
     private static TemporaryImage Make(bool inMemory) => inMemory ? TemporaryImage.InMemory() : TemporaryImage.OnDisk();
 
-    private static RawDisk Open(Lane lane, TemporaryImage image) =>
-        (RawDisk)new DiskFactory().Open(lane, image.Uri, new DiskOverrides());
+    private static async LaneTask<RawDisk> Open(Lane lane, TemporaryImage image) =>
+        (RawDisk)await new DiskFactory().Open(lane, image.Uri, new DiskOverrides());
+
+    /// <summary>An image as on a file system that asks a daemon or a server for everything.</summary>
+    private static RawDisk OpenForeign(Lane lane, TemporaryImage image)
+    {
+        OpenedDevice device = DeviceOpener.Open(image.Uri, image.Path, wantBlockDevice: false) with { HonoursSyncFlag = false };
+        Assert.True(device.IsForeign);
+        return new RawDisk(lane, device, IdentityBuilder.ForFile(image.Uri, device, new DiskOverrides()), 4096);
+    }
 
     private static void Truncate(TemporaryImage image, long size)
     {

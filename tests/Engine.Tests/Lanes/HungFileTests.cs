@@ -35,7 +35,7 @@ public abstract class HungFileTests(LaneBackend backend)
             Counter others = new();
             test.Run(() => Do(() =>
             {
-                opened = [.. files.Descriptors.Select(test.Lane.AddFile)];
+                opened = [.. files.Descriptors.Select(descriptor => test.Lane.AddFile(descriptor))];
                 for (int i = 0; i < 20; i++)
                 {
                     Submit(test.Lane, opened[0], hung);

@@ -15,6 +15,7 @@ namespace TierSpaces.Engine.Tests.Management;
 internal sealed class SubsystemWorld : IDiskFactory
 {
     private readonly List<SimMedia> _media = [];
+    private readonly LaneSignal _hangEnded = new();
     private readonly SimHostState _state = new();
 
     internal SubsystemWorld(ulong seed = 1, StubNetwork? network = null)
@@ -48,6 +49,12 @@ internal sealed class SubsystemWorld : IDiskFactory
     /// <summary>Disks that can be opened and answer nothing: their device has a name still.</summary>
     internal HashSet<int> Silent { get; } = [];
 
+    /// <summary>Disks of which the call that opens them does not return, until <see cref="EndHang"/>.</summary>
+    internal HashSet<int> Hanging { get; } = [];
+
+    /// <summary>Calls that open disks, by number of the disk.</summary>
+    internal Dictionary<int, int> Openings { get; } = [];
+
     /// <summary>Disks that a process which has ended holds still.</summary>
     internal HashSet<int> Held { get; } = [];
 
@@ -76,9 +83,16 @@ internal sealed class SubsystemWorld : IDiskFactory
         Start();
     }
 
-    public IDisk Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite)
+    public async LaneTask<IDisk> Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite)
     {
         int number = int.Parse(uri[(uri.LastIndexOf('/') + 1)..], System.Globalization.CultureInfo.InvariantCulture);
+        Openings[number] = Openings.GetValueOrDefault(number) + 1;
+        await lane.Delay(1000 + Lane.Next(200_000));
+        while (Hanging.Contains(number))
+        {
+            await _hangEnded.Wait();
+        }
+
         if (Away.Contains(number))
         {
             throw new DiskOpenException(DiskOpenFailure.NotFound, $"{uri} is not there.");
@@ -136,6 +150,13 @@ internal sealed class SubsystemWorld : IDiskFactory
     {
         Away.Add(number);
         Disks[number].Pulled = true;
+    }
+
+    /// <summary>Calls that open disks return.</summary>
+    internal void EndHang()
+    {
+        Hanging.Clear();
+        _hangEnded.NotifyAll();
     }
 
     /// <summary>A disk can be opened again.</summary>

@@ -115,7 +115,12 @@ public sealed class VirtualDiskAllocationTests : IDisposable
     private async LaneTask<(AllocationMeter Reads, AllocationMeter Writes)> Measure(
         Lane lane, HostState state, TemporaryImage[] images, int copies, ChecksumKind checksum, long cacheBytes)
     {
-        IDisk[] disks = [.. images.Select(image => new MeteredDisk(lane, new DiskFactory().Open(lane, image.Uri, new DiskOverrides())))];
+        List<IDisk> disks = [];
+        foreach (TemporaryImage image in images)
+        {
+            disks.Add(new MeteredDisk(lane, await new DiskFactory().Open(lane, image.Uri, new DiskOverrides())));
+        }
+
         Pool pool = await Pool.Create(
             new PoolEnvironment(lane, new StateFolder(lane, state), lane.NewGuid()),
             new NewPoolSpec { FriendlyName = "p" }, [.. disks.Select((disk, i) => Member(disk, i, isJournal: i >= DataDisks(copies)))]);

@@ -80,6 +80,10 @@ public sealed class EmulatedDisk : IDisk
     public int InFlight { get; private set; }
 
     /// <inheritdoc/>
+    /// <remarks>A disk that hangs does not answer this either.</remarks>
+    public LaneTask<IoError> CheckPresence() => _closing ? Closed() : _faults.IsFaulty ? CheckFaulty() : _below.CheckPresence();
+
+    /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target) =>
         _closing ? Closed()
         : _faults.IsFaulty ? ReadFaulty(offset, target)
@@ -167,6 +171,15 @@ public sealed class EmulatedDisk : IDisk
             await _faults.Slow(_lane.NowNs - startNs);
         }
 
+        RequestEnded();
+        return error;
+    }
+
+    private async LaneTask<IoError> CheckFaulty()
+    {
+        InFlight++;
+        IoError error = await _faults.AwaitAnswer();
+        error = error == IoError.None ? await _below.CheckPresence() : error;
         RequestEnded();
         return error;
     }

@@ -34,19 +34,25 @@ internal sealed class EmulatedFaults(ILane lane)
     /// <summary>Waits while the disk hangs; gives the error that a request ends with, or none.</summary>
     internal async LaneTask<IoError> Judge(MediumOperation operation, long offset, long length)
     {
-        while (_fault is { IsHung: true, IsPulled: false })
+        if (await AwaitAnswer() is not IoError.None and var gone)
         {
-            await _changed.Wait();
-        }
-
-        if (_fault.IsPulled)
-        {
-            return IoError.DeviceGone;
+            return gone;
         }
 
         bool isRead = operation == MediumOperation.Read;
         bool isHit = _fault.ErrorLength > 0 && offset < _fault.ErrorOffset + _fault.ErrorLength && _fault.ErrorOffset < offset + length;
         return isHit || Happens(isRead ? _fault.ReadErrorsPerMillion : _fault.WriteErrorsPerMillion) ? IoError.Io : IoError.None;
+    }
+
+    /// <summary>Waits while the disk hangs; DeviceGone if it is pulled.</summary>
+    internal async LaneTask<IoError> AwaitAnswer()
+    {
+        while (_fault is { IsHung: true, IsPulled: false })
+        {
+            await _changed.Wait();
+        }
+
+        return _fault.IsPulled ? IoError.DeviceGone : IoError.None;
     }
 
     /// <summary>Waits as much longer as the disk is slower than its medium.</summary>

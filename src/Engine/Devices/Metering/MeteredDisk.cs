@@ -13,7 +13,8 @@ namespace TierSpaces.Engine.Devices;
 //     device that hangs holds no more memory than it had. When the last one has ended the disk is used again, if it is still
 //     a member.
 //  3. After Disconnect nothing is submitted any more; the device is closed when it has answered everything.
-//  4. InFlight counts the requests that the device has not answered, including those whose callers have their answer.
+//  4. InFlight counts the requests that the device has not answered, including those whose callers have their answer. A look whether it is there
+//     (CheckPresence) counts only once it is overdue.
 
 /// <summary>A member disk whose requests are counted, timed and given deadlines.</summary>
 public sealed class MeteredDisk : IDisk
@@ -51,6 +52,20 @@ public sealed class MeteredDisk : IDisk
 
     /// <inheritdoc/>
     public bool IsPresent => _below.IsPresent;
+
+    /// <inheritdoc/>
+    /// <remarks>
+    /// It has the deadline of every request, but its answer does not count as one of the medium: a file system may know the file and not reach it.
+    /// </remarks>
+    public LaneTask<IoError> CheckPresence()
+    {
+        if (RequestError() is var problem and not IoError.None)
+        {
+            return new LaneTask<IoError>(problem);
+        }
+
+        return Track(MemberOperation.Presence, BadPlaces.NoOffset, 0, default, default, Lane.NowNs, _below.CheckPresence());
+    }
 
     /// <inheritdoc/>
     public int InFlight => Counters.Queue + Overdue;
@@ -172,17 +187,17 @@ public sealed class MeteredDisk : IDisk
     internal void Ended(MeteredRequest request, IoError error)
     {
         _inFlight.Remove(request);
-        AnsweredTick = _watch.Tick;
+        NoteAnswer(request.Operation);
         long nowNs = Lane.NowNs;
         Count(request.Operation, request.Offset, request.Length, nowNs - request.StartNs, error);
         Trace(request.Traced, request.Operation, request.StartNs, nowNs, request.Offset, request.Length);
     }
 
     /// <summary>The device has answered a request whose caller has gone on.</summary>
-    internal void EndedLate()
+    internal void EndedLate(MemberOperation operation)
     {
         Overdue--;
-        AnsweredTick = _watch.Tick;
+        NoteAnswer(operation);
     }
 
     /// <summary>Returns rented memory to the pool; copies the data of a read to the caller's memory first.</summary>
@@ -213,7 +228,7 @@ public sealed class MeteredDisk : IDisk
         if (below.IsCompleted)
         {
             IoError error = below.GetAwaiter().GetResult();
-            AnsweredTick = _watch.Tick;
+            NoteAnswer(operation);
             long nowNs = Lane.NowNs;
             Count(operation, offset, length, nowNs - startNs, error);
             if (RequestTrace.IsOn)
@@ -234,6 +249,8 @@ public sealed class MeteredDisk : IDisk
         _watch.Wake();
         return request.Begin(operation, offset, length, memory, isBorrowed ? callers : default, startNs, _watch.Tick, below);
     }
+
+    private void NoteAnswer(MemberOperation operation) => AnsweredTick = operation == MemberOperation.Presence ? AnsweredTick : _watch.Tick;
 
     private void GiveUp(MeteredRequest request, IoError error)
     {
@@ -293,6 +310,8 @@ public sealed class MeteredDisk : IDisk
             case MemberOperation.Close:
                 Counters.Queue--;
                 break;
+            case MemberOperation.Presence:
+                break;   // no request for data: nothing can overtake it
             default:
                 Counters.WriteOperations++;
                 Counters.WriteBytes += length;

@@ -11,6 +11,7 @@ internal enum MemberOperation : byte
     Unmap,
     Zero,
     Close,
+    Presence,
 }
 
 /// <summary>One request in flight on a member disk. Its disk may answer for it before the device does.</summary>
@@ -60,7 +61,7 @@ internal sealed class MeteredRequest(MeteredDisk disk) : LinkedFollower
         }
         else
         {
-            disk.EndedLate();
+            disk.EndedLate(Operation);
         }
 
         if (Borrower.Length > 0)

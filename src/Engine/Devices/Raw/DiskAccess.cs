@@ -34,4 +34,11 @@ internal sealed record OpenedDevice(
     int MemoryAlignment,
     int OffsetAlignment,
     bool HonoursSyncFlag,
-    bool IsReadOnly);
+    bool IsReadOnly)
+{
+    /// <summary>
+    /// Whether its status may take any time: a regular file on a file system that may ask a daemon or a server for it. The kernel has the size of a block
+    /// device, of a file in memory, and of an open file on ext4, XFS and Btrfs, the file systems that honour the flag, in its own memory.
+    /// </summary>
+    internal bool IsForeign => !IsBlockDevice && Access != DiskAccess.Memory && !HonoursSyncFlag;
+}

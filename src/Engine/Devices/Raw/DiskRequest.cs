@@ -8,8 +8,9 @@ namespace TierSpaces.Engine.Devices.Raw;
 //
 // Decisions, by answer
 //   whole count          done (a write that must be durable without RWF_DSYNC goes on with a sync)
+//   durable              done if the device is still there: by a status operation of a foreign file, else at once
 //   EAGAIN, EINTR        again, RetriesMax times
-//   short read           go on behind it; nothing at all means that the file ends early: it was truncated
+//   short read           go on behind it; nothing at all means that the file ends early: it was truncated, if its status says so too
 //   short write          an error; the rest is tried once to learn whether the reason is a full host
 //   other errno          IoErrors.FromErrno
 
@@ -22,12 +23,14 @@ internal sealed class DiskRequest(RawDisk disk) : LaneTaskSource<IoError>, IComp
     private int _retries;
     private bool _syncAfter;      // a durable write whose first half is under way
     private bool _wasShort;       // a write came back short: only its reason is still wanted
+    private IoError _answer;      // of a request whose last step is a status operation, if the file is there
 
     internal LaneTask<IoError> Start(in FileOperation operation, bool syncAfter)
     {
         _syncAfter = syncAfter;
         _retries = 0;
         _wasShort = false;
+        _answer = IoError.None;
         LaneTask<IoError> task = Task;
         Submit(operation);
         return task;
@@ -49,8 +52,11 @@ internal sealed class DiskRequest(RawDisk disk) : LaneTaskSource<IoError>, IComp
             case FileOpcode.Write:
                 EndWrite(result);
                 break;
-            case FileOpcode.Sync:
-                Finish(result < 0 ? IoErrors.FromResult(result) : disk.PresenceError());
+            case FileOpcode.Sync when result >= 0 && !disk.IsForeign:
+                FinishIfPresent(IoError.None);
+                break;
+            case FileOpcode.Sync or FileOpcode.Status:
+                FinishSeen(result);
                 break;
             default:
                 Finish(IoErrors.FromResult(result));
@@ -64,8 +70,7 @@ internal sealed class DiskRequest(RawDisk disk) : LaneTaskSource<IoError>, IComp
     {
         if (count == 0)
         {
-            IoError error = disk.PresenceError();
-            Finish(error == IoError.None ? IoError.Io : error);
+            FinishIfPresent(IoError.Io);
             return;
         }
 
@@ -88,11 +93,41 @@ internal sealed class DiskRequest(RawDisk disk) : LaneTaskSource<IoError>, IComp
         {
             Submit(new FileOperation(FileOpcode.Sync, _operation.File, 0, 0, 0, 0));
         }
+        else if ((_operation.Flags & Libc.RwDataSync) != 0)
+        {
+            FinishIfPresent(IoError.None);
+        }
         else
         {
-            bool durable = (_operation.Flags & Libc.RwDataSync) != 0;
-            Finish(durable ? disk.PresenceError() : IoError.None);
+            Finish(IoError.None);
         }
+    }
+
+    /// <summary>Ends the request with this answer if the device is there, else with NoDevice.</summary>
+    private void FinishIfPresent(IoError answer)
+    {
+        FileOperation status = disk.StatusOperation;
+        if (disk.IsForeign || (CallFaults.IsOn && FileCalls.HasFault(status)))
+        {
+            _answer = answer;
+            Submit(status);
+            return;
+        }
+
+        IoError error = disk.PresenceError();
+        Finish(error == IoError.None ? answer : error);
+    }
+
+    /// <summary>Ends a request whose last step was a status operation, or a sync that ends with one.</summary>
+    private void FinishSeen(int result)
+    {
+        if (result == FileCalls.Gone)
+        {
+            disk.NoteGone();
+        }
+
+        IoError error = result is < 0 and not FileCalls.Gone ? IoErrors.FromResult(result) : disk.IsPresent ? IoError.None : IoError.NoDevice;
+        Finish(error == IoError.None ? _answer : error);
     }
 
     private FileOperation Rest(int count) => _operation with

@@ -20,8 +20,7 @@ internal static class FileLock
     private const int PatienceWithUnknownMs = 300;
     private const int StepMs = 5;
 
-    [ThreadStatic]
-    private static string? s_awaited;   // a dead holder that has been waited for
+    private static volatile string? s_awaited;   // a dead holder that has been waited for
 
     /// <summary>Takes the lock: 0 or a negative errno, ETIMEDOUT where the holder is dead. Does not wait for one that lives.</summary>
     internal static int Take(int descriptor, DiskUse use = DiskUse.ReadWrite) => Take(descriptor, Holder, use);
@@ -72,10 +71,7 @@ internal static class FileLock
     private static int Try(int descriptor, DiskUse use) =>
         Libc.CountOrError(Libc.Lock(descriptor, (use == DiskUse.Read ? Libc.LockShared : Libc.LockExclusive) | Libc.LockNonblocking));
 
-    /// <summary>Gives the lock up at once, also while the kernel still holds the file.</summary>
-    internal static void Release(int descriptor) => _ = Libc.Lock(descriptor, Libc.LockRelease);
-
-#pragma warning disable RS0030 // only right after a crash, and a disk that is being opened serves no requests yet
+#pragma warning disable RS0030 // on a thread for blocking calls
     private static void Pause() => Thread.Sleep(StepMs);
 #pragma warning restore RS0030
 

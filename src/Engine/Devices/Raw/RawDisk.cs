@@ -8,13 +8,14 @@ namespace TierSpaces.Engine.Devices.Raw;
 // class decides which operation is run.
 //
 //   Direct    aligned requests go to the lane; other requests go through UnalignedAccess
-//   Buffered  a read asks the page cache first (RWF_NOWAIT), then goes to the lane
+//   Buffered  a read asks the page cache first (RWF_NOWAIT), unless the file is foreign, then goes to the lane
 //   Memory    reads and writes are plain calls here and now
 //
 // Invariants
 //  1. Every request is checked against geometry and closing before anything is touched.
 //  2. A flush or durable write succeeds only while the device is still there with its size: a truncated or unlinked
-//     image would swallow writes without an error. Once gone, a disk stays gone until it is reopened.
+//     image would swallow writes without an error. Once gone, a disk stays gone until it is reopened. Of a foreign file that is found out by a status
+//     operation, which begins after the data is durable; of others the kernel knows it.
 //  3. The descriptor is closed after the last request in flight.
 
 /// <summary>A member disk over an image file or a block device.</summary>
@@ -27,9 +28,7 @@ public sealed class RawDisk : IDisk
     private FreeList<DiskRequest> _free;
     private LaneCompletion<Nothing>? _drained;        // while Close waits
     private bool _tryPageCache;
-    private bool _gone;
     private bool _closing;
-    private bool _closed;
 
     internal RawDisk(Lane lane, OpenedDevice device, DiskIdentity identity, int atomicSize)
     {
@@ -37,8 +36,8 @@ public sealed class RawDisk : IDisk
         Identity = identity;
         Geometry = new StoreGeometry(device.SizeBytes, identity.LogicalSectorSize, atomicSize, BufferPool.LargestBuffer);
         _device = device;
-        _file = lane.AddFile(device.Descriptor);
-        _tryPageCache = device.Access == DiskAccess.Buffered;
+        _file = lane.AddFile(device.Descriptor, device.IsForeign ? device.SizeBytes : 0);
+        _tryPageCache = device.Access == DiskAccess.Buffered && !device.IsForeign;
         _unaligned = device.Access == DiskAccess.Direct ? new UnalignedAccess(this, device) : null;
         _ranges = new RawRanges(this, device, _file, _unaligned);
     }
@@ -59,16 +58,21 @@ public sealed class RawDisk : IDisk
     public int InFlight { get; private set; }
 
     /// <inheritdoc/>
-    public bool IsPresent
-    {
-        get
-        {
-            _gone = _gone || _closed || !LookForDevice();
-            return !_gone;
-        }
-    }
+    public bool IsPresent { get; private set; } = true;
 
     internal Lane Lane { get; }
+
+    /// <inheritdoc cref="OpenedDevice.IsForeign"/>
+    internal bool IsForeign => _device.IsForeign;
+
+    /// <summary>The operation that looks at the file.</summary>
+    internal FileOperation StatusOperation => new(FileOpcode.Status, _file, 0, 0, _device.SizeBytes, 0);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> CheckPresence() =>
+        _closing ? new LaneTask<IoError>(IoError.ShutDown)
+        : !IsPresent || _device.IsBlockDevice || _device.Access == DiskAccess.Memory ? new LaneTask<IoError>(PresenceError())
+        : Start(StatusOperation, syncAfter: false);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target)
@@ -172,9 +176,8 @@ public sealed class RawDisk : IDisk
             await new LaneTask(_drained.Task);
         }
 
-        _closed = true;
+        IsPresent = false;
         Lane.RemoveFile(_file);
-        FileLock.Release(_device.Descriptor);
         await Start(new FileOperation(FileOpcode.Close, _file, 0, 0, 0, 0), syncAfter: false);
     }
 
@@ -205,8 +208,18 @@ public sealed class RawDisk : IDisk
 
     internal void Return(DiskRequest request) => _free.Return(request);
 
-    /// <summary>None while the device is there, else what a flush has to answer.</summary>
-    internal IoError PresenceError() => IsPresent ? IoError.None : IoError.NoDevice;
+    /// <summary>Runs calls on the open file on a thread, in turn with its other operations.</summary>
+    internal LaneTask OffloadCalls(Action calls) => Lane.OffloadBlocking(calls, _file);
+
+    /// <summary>None while the device is there, else the error of a flush. Of a foreign file it is what was last found.</summary>
+    internal IoError PresenceError()
+    {
+        IsPresent = IsPresent && (IsForeign || DevicePresence.IsThere(_device));
+        return IsPresent ? IoError.None : IoError.NoDevice;
+    }
+
+    /// <summary>A status operation has found the file gone.</summary>
+    internal void NoteGone() => IsPresent = false;
 
     internal LaneTask<IoError> Start(in FileOperation operation, bool syncAfter)
     {
@@ -248,7 +261,7 @@ public sealed class RawDisk : IDisk
                 _device.Descriptor, target.Pointer + done, (nuint)(target.Length - done), offset + done, 0);
             if (result <= 0 && result != -Errno.EINTR)
             {
-                return result < 0 ? IoErrors.FromResult(result) : IsPresent ? IoError.Io : IoError.NoDevice;
+                return result < 0 ? IoErrors.FromResult(result) : PresenceError() == IoError.None ? IoError.Io : IoError.NoDevice;
             }
 
             done += Math.Max(0, result);
@@ -272,17 +285,5 @@ public sealed class RawDisk : IDisk
         }
 
         return durable ? PresenceError() : IoError.None;
-    }
-
-    private bool LookForDevice()
-    {
-        if (_device.IsBlockDevice)
-        {
-            return DeviceOpener.SizeOf(_device.Descriptor, isBlockDevice: true) >= _device.SizeBytes;
-        }
-
-        return Libc.StatusOf(_device.Descriptor, out FileStatus status) == 0
-            && status.LinkCount > 0
-            && status.Size >= _device.SizeBytes;
     }
 }

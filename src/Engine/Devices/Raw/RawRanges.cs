@@ -17,7 +17,7 @@ namespace TierSpaces.Engine.Devices.Raw;
 internal sealed class RawRanges(RawDisk disk, OpenedDevice device, LaneFile file, UnalignedAccess? unaligned)
 {
     private const int ZeroChunk = 1 << 20;
-    private const int ExtentsPerTurn = 256;
+    private const int ExtentsPerCall = 256;
 
     internal async LaneTask<IoError> Unmap(long offset, long length)
     {
@@ -86,13 +86,18 @@ internal sealed class RawRanges(RawDisk disk, OpenedDevice device, LaneFile file
         long end = offset + length;
         disk.RequestBegun();
         IoError error = IoError.None;
-        for (int count = 1; offset < end && error == IoError.None; count++)
+        List<StoreExtent> found = [];
+        while (offset < end && error == IoError.None)
         {
-            error = FileExtents.Next(device.Descriptor, ref offset, end, disk.Geometry.BlockSize, extents);
-            if (count % ExtentsPerTurn == 0)
+            found.Clear();
+            await disk.OffloadCalls(() =>
             {
-                await disk.Lane.Yield();   // a badly fragmented image must not hold the lane
-            }
+                for (int count = 0; count < ExtentsPerCall && offset < end && error == IoError.None; count++)
+                {
+                    error = FileExtents.Next(device.Descriptor, ref offset, end, disk.Geometry.BlockSize, found);
+                }
+            });
+            found.ForEach(extent => FileExtents.Append(extents, extent.Length, extent.State));
         }
 
         disk.RequestEnded();

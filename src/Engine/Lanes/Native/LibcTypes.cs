@@ -37,6 +37,7 @@ internal unsafe struct MessageHeader
 internal struct FileStatus
 {
     internal const uint BasicMask = 0x7ff;
+    internal const uint PresenceMask = 0x204;            // STATX_NLINK, STATX_SIZE
     internal const uint MountMask = 0x1000;
     internal const uint DirectIoMask = 0x2000;
 

@@ -13,6 +13,7 @@ namespace TierSpaces.Engine.Management;
 internal sealed class DiskOpener(SubsystemCore core)
 {
     private readonly DiskWatch _watch = new(core.Lane, core.Options.Deadlines);
+    private readonly DeviceOpenings _openings = new(core);
 
     /// <summary>Opens a registered disk that no pool owns and reads its label. One that cannot be opened says why.</summary>
     /// <exception cref="ManagementException">It cannot be opened, and <paramref name="mustOpen"/> is set.</exception>
@@ -23,12 +24,12 @@ internal sealed class DiskOpener(SubsystemCore core)
         disk.IsStillHeld = false;
         try
         {
-            disk.Disk ??= OpenDevice(disk);
+            disk.Disk ??= await OpenDevice(disk);
             disk.Identity = disk.Disk.Identity;
-            if (!disk.Disk.IsPresent)
+            if (await disk.Disk.CheckPresence() is IoError.NoDevice or IoError.DeviceGone && disk.Disk is { } gone)
             {
-                await disk.Disk.Close();
                 disk.Disk = null;
+                await gone.Close();
                 throw new DiskOpenException(DiskOpenFailure.NotFound, $"{disk.Identity.Uri} is not there.");
             }
 
@@ -41,6 +42,7 @@ internal sealed class DiskOpener(SubsystemCore core)
             disk.Scan = null;
             if (mustOpen)
             {
+                bool isSilent = failure.Failure == DiskOpenFailure.NoAnswer;
                 throw new ManagementException(
                     failure.Failure switch
                     {
@@ -48,9 +50,11 @@ internal sealed class DiskOpener(SubsystemCore core)
                         DiskOpenFailure.PermissionDenied => ManagementError.AccessDenied,
                         DiskOpenFailure.InUse or DiskOpenFailure.StillHeld => ManagementError.InUse,
                         DiskOpenFailure.Unsuitable => ManagementError.PhysicalDiskNotSupported,
+                        DiskOpenFailure.NoAnswer => ManagementError.Timeout,
                         _ => ManagementError.Failed,
                     },
-                    failure.Message);
+                    (isSilent ? $"-Path '{DiskUri.Parse(disk.Uri).Path}': " : "") + failure.Message,
+                    isSilent ? "Nothing was changed. Make the file system or device answer again, then repeat the command." : "");
             }
         }
 
@@ -76,14 +80,14 @@ internal sealed class DiskOpener(SubsystemCore core)
         IDisk found;
         try
         {
-            found = OpenDevice(disk);
+            found = await OpenDevice(disk);
         }
         catch (DiskOpenException)
         {
             return null;   // still away
         }
 
-        PoolScan? scan = found.IsPresent ? await PoolScan.Scan(core.Lane, found) : null;
+        PoolScan? scan = await found.CheckPresence() == IoError.None ? await PoolScan.Scan(core.Lane, found) : null;
         if (scan is { Kind: not ScanKind.Unreadable } && (label is null || (scan.Label is { } same && same.Pool == label.Pool && same.Disk == label.Disk)))
         {
             return (found, scan);
@@ -93,8 +97,8 @@ internal sealed class DiskOpener(SubsystemCore core)
         return null;
     }
 
-    private MeteredDisk OpenDevice(RegisteredDisk disk) =>
-        disk.LastOpened = new MeteredDisk(core.Lane, WithFault(disk, core.Options.Factory.Open(core.Lane, disk.Uri, disk.Overrides)), _watch);
+    private async LaneTask<MeteredDisk> OpenDevice(RegisteredDisk disk) =>
+        disk.LastOpened = new MeteredDisk(core.Lane, WithFault(disk, await _openings.Open(disk.Uri, disk.Overrides)), _watch);
 
     private static IDisk WithFault(RegisteredDisk disk, IDisk opened)
     {

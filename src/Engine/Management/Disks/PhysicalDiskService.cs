@@ -40,6 +40,7 @@ public sealed class PhysicalDiskService
     private readonly Snapshots _snapshots;
     private readonly ReliabilityRecords _reliability;
     private readonly FailingDisks _failing;
+    private readonly ImageFiles _images;
 
     internal PhysicalDiskService(
         SubsystemCore core,
@@ -49,8 +50,8 @@ public sealed class PhysicalDiskService
         Snapshots snapshots,
         ReliabilityRecords reliability,
         FailingDisks failing) =>
-        (_core, _diskOpener, _opener, _diskChecks, _snapshots, _reliability, _failing) = (core, diskOpener, opener, diskChecks, snapshots, reliability,
-            failing);
+        (_core, _diskOpener, _opener, _diskChecks, _snapshots, _reliability, _failing, _images) = (core, diskOpener, opener, diskChecks, snapshots,
+            reliability, failing, new ImageFiles(core));
 
     /// <summary>Registered disks, and the missing members of open pools.</summary>
     public Task<PhysicalDiskStatus[]> ListAsync() => _core.Verbs.Look(_snapshots.Take, static now => now.PhysicalDisks.ToArray());
@@ -62,35 +63,25 @@ public sealed class PhysicalDiskService
     {
         _diskChecks.CheckRegistration(spec);
         DiskChecks.CheckImageSize(size);
-        try
-        {
-            DiskImage.Create(spec.Path, size, preallocate);
-        }
-        catch (Exception failure) when (failure is IOException or ArgumentException)
-        {
-            throw new ManagementException(FileErrors.Of(failure), $"-Path '{spec.Path}': {failure.Message}");
-        }
-
+        await _images.Create(spec.Path, size, preallocate);
         try
         {
             return await Register(spec);
         }
         catch
         {
-            DiskImage.Delete(spec.Path);   // made for this alone, and blank
+            await _images.Delete(spec.Path);   // made for this alone, and blank
             throw;
         }
     });
 
     /// <summary>Refuses what <see cref="CreateAsync"/> would refuse, but for a file system that turns out to be full.</summary>
-    public Task<bool> CheckCreateAsync(RegistrationSpec spec, long size) => _core.Verbs.Check(() =>
+    public Task<bool> CheckCreateAsync(RegistrationSpec spec, long size) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
         _diskChecks.CheckRegistration(spec);
         DiskChecks.CheckImageSize(size);
-        if (DiskImage.WhyNotCreated(spec.Path, size) is { } why)
-        {
-            throw new ManagementException(FileErrors.Of(why), $"-Path '{spec.Path}': {why.Message}");
-        }
+        await _images.CheckCreate(spec.Path, size);
+        return true;
     });
 
     /// <summary>Registers an existing image file or block device; members of a pool open it when enough are there.</summary>

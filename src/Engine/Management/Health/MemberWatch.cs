@@ -12,11 +12,18 @@ namespace TierSpaces.Engine.Management;
 //                                                                        virtual disk has all it holds on other disks too
 //
 // A hung disk that cannot be spared stays; what needs it fails until it answers again.
+//
+// Disks are looked at by requests of their own (IDisk.CheckPresence), which nothing here waits for: a disk of which such a request is overdue hangs.
+//
+// Invariants
+//  1. At most one look at a disk is under way.
 
 /// <summary>Takes members that are gone or do not answer out of their pools.</summary>
 internal sealed class MemberWatch(SubsystemCore core)
 {
     private const long WatchPeriodNs = 250_000_000;
+
+    private readonly HashSet<IDisk> _lookedAt = [];   // disks at which a look is under way
 
     /// <summary>Runs until the host stops.</summary>
     internal async LaneTask Run()
@@ -29,6 +36,14 @@ internal sealed class MemberWatch(SubsystemCore core)
                 if (managed.Pool is { } pool && !core.Verbs.IsStopped)
                 {
                     WatchMembersOf(managed, pool);
+                }
+            }
+
+            foreach (RegisteredDisk disk in core.Disks.All)
+            {
+                if (disk.Disk is { IsPresent: true } open && _lookedAt.Add(open))
+                {
+                    Look(open).Forget();   // in no pool: its next user finds out what was found
                 }
             }
         }
@@ -47,11 +62,38 @@ internal sealed class MemberWatch(SubsystemCore core)
             {
                 Evict(pool, number, disk, "is gone").Forget();
             }
-            else if (disk is MeteredDisk { IsHung: true } && CanSpare(managed, pool, number))
+            else if (disk is MeteredDisk { IsHung: true })
             {
-                Evict(pool, number, disk, "does not answer").Forget();
+                EvictIfSpared(managed, pool, number, disk);
+            }
+            else if (_lookedAt.Add(disk))
+            {
+                LookAtMember(pool, number, disk).Forget();
             }
         }
+    }
+
+    private void EvictIfSpared(ManagedPool managed, Pool pool, DiskNumber number, IDisk disk)
+    {
+        if (CanSpare(managed, pool, number))
+        {
+            Evict(pool, number, disk, "does not answer").Forget();
+        }
+    }
+
+    private async LaneTask LookAtMember(Pool pool, DiskNumber number, IDisk disk)
+    {
+        await Look(disk);
+        if (!disk.IsPresent && pool.Disk(number) == disk && !core.Verbs.IsStopped)
+        {
+            await Evict(pool, number, disk, "is gone");
+        }
+    }
+
+    private async LaneTask Look(IDisk disk)
+    {
+        _ = await disk.CheckPresence();
+        _lookedAt.Remove(disk);
     }
 
     private bool CanSpare(ManagedPool managed, Pool pool, DiskNumber number) =>

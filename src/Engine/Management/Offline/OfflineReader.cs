@@ -37,7 +37,7 @@ public sealed class OfflineReader(ILane lane, IDiskFactory factory, params IOffl
         {
             foreach (string path in paths)
             {
-                disks.Add(new OverlayDisk(factory.Open(lane, UriOf(path), new DiskOverrides(), DiskUse.Read)));
+                disks.Add(new OverlayDisk(await factory.Open(lane, UriOf(path), new DiskOverrides(), DiskUse.Read)));
             }
 
             return await use(await Describe(disks));

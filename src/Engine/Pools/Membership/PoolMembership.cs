@@ -278,6 +278,11 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
             return Refused($"{disk.Name} has {disk.Disk.InFlight} requests under way. Reopen it.");
         }
 
+        if (await disk.Disk.CheckPresence() is not IoError.None and not (IoError.NoDevice or IoError.DeviceGone) and var silent)
+        {
+            return Refused($"{disk.Name} does not answer ({silent}).");
+        }
+
         if (!disk.Disk.IsPresent)
         {
             _outside.Remove(number);   // it is offered again when it is found again

@@ -34,7 +34,7 @@ internal sealed class QuietLane : ILane
 
     public LaneTask Offload(Action work) => throw new NotSupportedException();
 
-    public ILaneWorker NewWorker(string name) => throw new NotSupportedException();
+    public LaneTask OffloadBlocking(Action work) => throw new NotSupportedException();
 
     public void Post(Action work) => throw new NotSupportedException();
 
