@@ -80,7 +80,8 @@ public sealed class StateFolder(ILane lane, IHostState state, long deadlineNs = 
     /// <summary>The calls of one kind.</summary>
     private sealed class Caller(ILane lane, string folder, long deadlineNs)
     {
-        private readonly Queue<(Action Call, LaneCompletion<Nothing> Ended)> _calls = new();   // the first one runs
+        private readonly Queue<(Action Call, LaneCompletion<Nothing> Ended)> _calls = new();   // those that wait
+        private bool _isRunning;
         private int _overdue;   // calls that have failed by their deadline and not ended
 
         internal void Send(Action call) => Enqueue(call).Forget();
@@ -127,7 +128,7 @@ public sealed class StateFolder(ILane lane, IHostState state, long deadlineNs = 
             LaneCompletion<Nothing> ended = LaneCompletion<Nothing>.Rent();
             LaneTask<Nothing> end = ended.Task;
             _calls.Enqueue((call, ended));
-            if (_calls.Count == 1)
+            if (!_isRunning)
             {
                 RunCalls().Forget();
             }
@@ -137,12 +138,14 @@ public sealed class StateFolder(ILane lane, IHostState state, long deadlineNs = 
 
         private async LaneTask RunCalls()
         {
-            while (_calls.TryPeek(out (Action Call, LaneCompletion<Nothing> Ended) next))
+            _isRunning = true;
+            while (_calls.TryDequeue(out (Action Call, LaneCompletion<Nothing> Ended) next))
             {
                 await lane.OffloadBlocking(next.Call);
-                _calls.Dequeue();
                 next.Ended.Complete(default);
             }
+
+            _isRunning = false;
         }
 
         private async LaneTask EndAfterDeadline<T>(Pending<T> pending, LaneCompletion<Nothing> ended)
