@@ -38,7 +38,7 @@ public sealed class HungFileSystemTests
         string mount = Path.Combine(scratch.Root, "fuse");
         Directory.CreateDirectory(mount);
         string image = Path.Combine(mount, "A.img");
-        using Process daemon = Process.Start(new ProcessStartInfo("nbdfuse", [image, "[", "nbdkit", "--exit-with-parent", "-s", "memory", "256M", "]"])
+        using Process daemon = Process.Start(new ProcessStartInfo("nbdfuse", [image, "[", "nbdkit", "--exit-with-parent", "memory", "256M", "]"])
         {
             RedirectStandardError = true,
         })!;
@@ -49,13 +49,14 @@ public sealed class HungFileSystemTests
             MakePoolOf(scratch, "A");
             MakePool(scratch, "B");
             RequireThatOthersGoOn(scratch, () => Tool.Run("kill", "-STOP", $"{daemon.Id}"), () => Tool.Run("kill", "-CONT", $"{daemon.Id}"));
+            scratch.Succeed("Disconnect-VirtualDisk", "*");   // attached devices outlive the host
             scratch.Succeed("stop");
         }
         finally
         {
-            Tool.Run("kill", "-CONT", $"{daemon.Id}");
-            Tool.Run("umount", "-l", mount);
+            daemon.Kill();   // also one that is stopped; its file system is gone then
             daemon.WaitForExit();
+            Tool.Run("umount", "-l", mount);
         }
     }
 
@@ -63,6 +64,7 @@ public sealed class HungFileSystemTests
     {
         using NbdClient other = Connect(scratch, "B");
         using NbdClient own = Connect(scratch, "A");
+        Assert.Equal((0U, 0U), (Write(own), Write(other)));   // blocks that are read come from the disks
         TimeSpan normal = LongestPause(other, TimeSpan.FromSeconds(2));
         hang();
         try
@@ -211,6 +213,12 @@ public sealed class HungFileSystemTests
         }
 
         return longest;
+    }
+
+    private static uint Write(NbdClient client)
+    {
+        client.Send(1, NbdClient.Write, NbdClient.ForceUnitAccess, 0, Block, new byte[Block]);
+        return client.NextAnswer().Error;
     }
 
     private static uint Read(NbdClient client)
