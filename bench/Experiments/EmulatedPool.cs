@@ -115,7 +115,7 @@ internal sealed class EmulatedPool : IDisposable
             members.Add(new NewDiskSpec(await Open(image), Path.GetFileNameWithoutExtension(image)));
         }
 
-        return await Pool.Create(new PoolEnvironment(Lane, _state, Lane.NewGuid()), new NewPoolSpec { FriendlyName = "experiment" }, members);
+        return await Pool.Create(new PoolEnvironment(Lane, new StateFolder(Lane, _state), Lane.NewGuid()), new NewPoolSpec { FriendlyName = "experiment" }, members);
 
         async LaneTask<IDisk> Open(string image)
         {

@@ -58,7 +58,7 @@ internal sealed class CachedWriteCost
 
     private static async LaneTask<CachedWriteCost> Make(Lane lane, BackingFolder folder, HostState state)
     {
-        PoolEnvironment environment = new(lane, state, Guid.Empty);
+        PoolEnvironment environment = new(lane, new StateFolder(lane, state), Guid.Empty);
         NewDiskSpec[] disks = [await Member("j1", DiskUsage.Journal), await Member("j2", DiskUsage.Journal), await Member("d1", DiskUsage.AutoSelect),
             await Member("d2", DiskUsage.AutoSelect)];
         Pool pool = await Pool.Create(environment, new NewPoolSpec { FriendlyName = "p" }, disks);

@@ -2,8 +2,9 @@ using System.Text;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Management;
-using TierSpaces.Host.Attaching;
+using TierSpaces.Engine.Verification;
 using TierSpaces.Host.Attaching.Kernel;
+using TierSpaces.Host.Attaching;
 using TierSpaces.Host.CommandLine;
 using TierSpaces.Host.Verbs;
 
@@ -125,20 +126,22 @@ internal static class TextTargets
 
     private static string Registered()
     {
+        SimLane lane = new(1);
         OneFile state = new();
-        DiskRegistry registry = new(state);
+        DiskRegistry registry = new(new StateFolder(lane, state));
         registry.Disks.Add(new RegisteredDisk { Id = Samples.Id, DeviceId = 3, Uri = "file:/a/b.img", FriendlyName = "d", Description = "text",
             SlotNumber = 4 });
         registry.Disks.Add(new RegisteredDisk { Id = Guid.Empty, DeviceId = 4, Uri = "emulated:/a/c.img?profile=HDD7200", FriendlyName = "e",
             LatencyProfile = "HDD7200" });
-        registry.Save();
+        lane.Run(registry.Save());
         return Utf8(state.Content!);
     }
 
     private static string Registry(string text)
     {
-        DiskRegistry registry = new(new OneFile { Content = Encoding.UTF8.GetBytes(text) });
-        string problem = registry.Load();
+        SimLane lane = new(1);
+        DiskRegistry registry = new(new StateFolder(lane, new OneFile { Content = Encoding.UTF8.GetBytes(text) }));
+        string problem = lane.Run(registry.Load());
         foreach (RegisteredDisk disk in registry.Disks)
         {
             _ = disk.Uri.Length + disk.FriendlyName.Length + disk.Description.Length + disk.LatencyProfile.Length + disk.Overrides.GetHashCode();

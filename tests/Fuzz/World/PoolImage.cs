@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -64,7 +65,7 @@ internal sealed class PoolImage
         SimLane lane = new(1);
         MemoryState state = new();
         ImageDisk[] disks = [.. Enumerable.Range(1, 2).Select(static i => new ImageDisk($"disk{i}", new byte[]?[DiskBlocks]))];
-        PoolEnvironment environment = new(lane, state, Samples.Id);
+        PoolEnvironment environment = new(lane, new StateFolder(lane, state), Samples.Id);
         Pool pool = lane.Run(Pool.Create(
             environment, new NewPoolSpec { FriendlyName = "pool" }, [.. disks.Select(static disk => new NewDiskSpec(disk, disk.Identity.DeviceKey))]));
         OpenVirtualDisk open = lane.Run(VirtualDiskBuilder.Create(pool, new VirtualDiskDescription

@@ -19,13 +19,13 @@ public static class RequestTrace
     private static long s_last;   // numbers given on all lanes
 
     [ThreadStatic]
-    private static ulong t_current;
+    private static ulong s_current;
 
     [ThreadStatic]
-    private static TraceRing? t_ring;
+    private static TraceRing? s_ring;
 
     [ThreadStatic]
-    private static int t_sessions;
+    private static int s_sessions;
 
     /// <summary>Whether any request is traced now.</summary>
     internal static bool IsOn
@@ -35,21 +35,21 @@ public static class RequestTrace
     }
 
     /// <summary>Number of the request that this thread works for; 0: none that is traced.</summary>
-    internal static ulong Current => t_current;
+    internal static ulong Current => s_current;
 
     /// <summary>Begins to record on the lane of the caller; ends with <see cref="End"/>. Several may record at once.</summary>
     public static TraceRing Begin()
     {
-        t_sessions++;
+        s_sessions++;
         Interlocked.Increment(ref s_users);
-        return t_ring ??= new TraceRing();
+        return s_ring ??= new TraceRing();
     }
 
     /// <summary>Ends what <see cref="Begin"/> has begun, on the same lane.</summary>
     public static void End()
     {
-        Invariant.That(t_sessions > 0, "A trace of a lane is ended once.");
-        t_ring = --t_sessions == 0 ? null : t_ring;
+        Invariant.That(s_sessions > 0, "A trace of a lane is ended once.");
+        s_ring = --s_sessions == 0 ? null : s_ring;
         Interlocked.Decrement(ref s_users);
     }
 
@@ -62,8 +62,8 @@ public static class RequestTrace
     /// <summary>Makes a request current and returns the one before.</summary>
     internal static ulong Enter(ulong request)
     {
-        ulong before = t_current;
-        t_current = request;
+        ulong before = s_current;
+        s_current = request;
         return before;
     }
 
@@ -76,7 +76,7 @@ public static class RequestTrace
             return;
         }
 
-        t_ring?.Add(new TraceSpan(request, layer, operation, startNs, endNs, offset, length, source));
+        s_ring?.Add(new TraceSpan(request, layer, operation, startNs, endNs, offset, length, source));
         if (RequestEvents.Log.IsEnabled())
         {
             RequestEvents.Log.Layer(request, (int)layer, operation, endNs - startNs, offset, length);

@@ -282,26 +282,26 @@ public sealed class SlabAllocatorTests
     [Fact]
     public void Reserving_takes_steps_in_proportion_to_the_slabs_that_are_reserved()
     {
-        const int Disks = 8;
-        const uint Slabs = 200_000;
+        const int disks = 8;
+        const uint slabs = 200_000;
         PoolState state = PoolState.Empty.Apply(new PoolCreated(RecordSamples.Pool));
-        for (ushort disk = 1; disk <= Disks; disk++)
+        for (ushort disk = 1; disk <= disks; disk++)
         {
-            state = state.Apply(new DiskAdded(RecordSamples.MakeDisk(disk, 2L * Slabs * state.Pool!.Slabs.Stride)));
+            state = state.Apply(new DiskAdded(RecordSamples.MakeDisk(disk, 2L * slabs * state.Pool!.Slabs.Stride)));
         }
 
         SlabAllocator allocator = new(() => state, static _ => true);
         List<SlabRef[]> rows = [];
         long before = 0;
-        for (int reserved = 0; reserved < Slabs; reserved += 50_000)
+        for (int reserved = 0; reserved < slabs; reserved += 50_000)
         {
-            Assert.True(allocator.TryReserveRows(Disks, 1, 50_000, AllocationPreferences.Default, rows, out _));
-            Assert.InRange(allocator.Steps - before, 50_000 * Disks, 3 * 50_000 * Disks);
+            Assert.True(allocator.TryReserveRows(disks, 1, 50_000, AllocationPreferences.Default, rows, out _));
+            Assert.InRange(allocator.Steps - before, 50_000 * disks, 3 * 50_000 * disks);
             before = allocator.Steps;
         }
 
         allocator.Release(rows[7]);
-        Assert.True(allocator.TryReserveRow(Disks, 1, AllocationPreferences.Default, out SlabRef[] again, out _));
+        Assert.True(allocator.TryReserveRow(disks, 1, AllocationPreferences.Default, out SlabRef[] again, out _));
         Assert.Equal(rows[7], again);
     }
 
