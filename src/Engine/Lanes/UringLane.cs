@@ -20,6 +20,8 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
     private const uint CompletionEntries = 4096;
     private const uint SubmitBatch = 4;    // entries that are given to the kernel before the turn ends: the disk begins meanwhile
 
+    private const uint KernelThreads = 1024;   // far more than disks that may hang at a time
+
     private static readonly ulong* s_ignored = (ulong*)NativeMemory.AllocZeroed(sizeof(ulong));   // wake counts, which are never read
 
     private readonly CompletionTable _table = new();
@@ -100,6 +102,7 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
             return $"eventfd: {Errno.Describe(Libc.LastError())}";
         }
 
+        ring.LimitWorkers(KernelThreads);
         _files = new FileTable(ring);
         _memory = new BufferTable(ring);
         Buffers.OnMemory(_memory.Add);

@@ -27,6 +27,17 @@ public class AbiTests
         Assert.Equal(12, Unsafe.SizeOf<PeerCredentials>());
     }
 
+    [Fact]
+    public void A_ring_takes_a_limit_of_its_threads()
+    {
+        using Ring? ring = UringProbe.CreateRing(8, 16, UringProbe.Setups, out string? reason);
+        Assert.SkipWhen(ring is null, reason ?? "");
+        (uint disks, uint others) = ring.LimitWorkers(300);
+        Assert.SkipWhen(disks == 0, "The kernel is older than 5.15.");
+        Assert.InRange(disks, 1U, others);
+        Assert.Equal((300U, 300U), ring.LimitWorkers(0));
+    }
+
     [Theory]
     [InlineData(typeof(SubmissionEntry), "Opcode=0 Flags=1 Priority=2 Descriptor=4 Offset=8 Address=16 Length=24 OperationFlags=28 UserData=32 BufferIndex=40")]
     [InlineData(typeof(CompletionEntry), "UserData=0 Result=8 Flags=12")]

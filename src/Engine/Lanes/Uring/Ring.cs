@@ -145,6 +145,18 @@ internal sealed unsafe class Ring : IDisposable
     }
 
     /// <summary>A register call: its answer, or a negative errno.</summary>
+    /// <summary>
+    /// Limits the kernel's threads that make blocking calls for the ring. The kernel's own limit is four for each processor: so many disks that hang in a
+    /// flush would hold up those of all others.
+    /// </summary>
+    /// <param name="most">Threads for files and disks, and as many for everything else; 0: as it is.</param>
+    /// <returns>The limits before; zeros where the kernel cannot tell (before Linux 5.15).</returns>
+    internal (uint Disks, uint Others) LimitWorkers(uint most)
+    {
+        uint* limits = stackalloc uint[] { most, most };
+        return Register(RingAbi.RegisterWorkerLimits, limits, 2) >= 0 ? (limits[0], limits[1]) : default;
+    }
+
     internal int Register(uint operation, void* argument, uint count) =>
         Libc.CountOrError(Libc.SystemCall(RingAbi.RegisterCall, _descriptor, (nint)operation, (nint)argument, (nint)count, 0, 0));
 

@@ -163,4 +163,5 @@ internal static class RingAbi
     internal const uint RegisterFiles2 = 13;
     internal const uint RegisterBuffers2 = 15;
     internal const uint RegisterBuffersUpdate = 16;
+    internal const uint RegisterWorkerLimits = 19;       // IORING_REGISTER_IOWQ_MAX_WORKERS, Linux 5.15
 }
