@@ -115,7 +115,8 @@ internal sealed class EmulatedPool : IDisposable
             members.Add(new NewDiskSpec(await Open(image), Path.GetFileNameWithoutExtension(image)));
         }
 
-        return await Pool.Create(new PoolEnvironment(Lane, new StateFolder(Lane, _state), Lane.NewGuid()), new NewPoolSpec { FriendlyName = "experiment" }, members);
+        PoolEnvironment environment = new(Lane, new StateFolder(Lane, _state), Lane.NewGuid());
+        return await Pool.Create(environment, new NewPoolSpec { FriendlyName = "experiment" }, members);
 
         async LaneTask<IDisk> Open(string image)
         {

@@ -144,7 +144,8 @@ internal sealed class TieredDisk : IDisposable
             members.Add(await Member(image, profile));
         }
 
-        Pool pool = await Pool.Create(new PoolEnvironment(_lane, new StateFolder(_lane, _state), _lane.NewGuid()), new NewPoolSpec { FriendlyName = "tiering" }, members);
+        PoolEnvironment environment = new(_lane, new StateFolder(_lane, _state), _lane.NewGuid());
+        Pool pool = await Pool.Create(environment, new NewPoolSpec { FriendlyName = "tiering" }, members);
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, spec);
         return (pool, made.Disk ?? throw new IOException($"The tiered disk cannot be made: {made.Reason}."));
 

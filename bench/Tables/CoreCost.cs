@@ -129,7 +129,8 @@ internal sealed class CoreCost : IDisposable
     {
         NewDiskSpec[] members =
             [.. Enumerable.Range(1, one.Disks).Select(number => new NewDiskSpec(new MemoryDisk($"{one.Name} {number}", DiskBytes), $"disk{number}"))];
-        Pool pool = await Pool.Create(new PoolEnvironment(_lane, new StateFolder(_lane, _state), _lane.NewGuid()), new NewPoolSpec { FriendlyName = "cores" }, members);
+        PoolEnvironment environment = new(_lane, new StateFolder(_lane, _state), _lane.NewGuid());
+        Pool pool = await Pool.Create(environment, new NewPoolSpec { FriendlyName = "cores" }, members);
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new VirtualDiskDescription
         {
             FriendlyName = one.Name,

@@ -1,4 +1,3 @@
-using System.Runtime.ExceptionServices;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
@@ -80,11 +79,11 @@ public sealed class StateFolder(ILane lane, IHostState state, long deadlineNs = 
     /// <summary>The calls of one kind.</summary>
     private sealed class Caller(ILane lane, string folder, long deadlineNs)
     {
-        private readonly Queue<(Action Call, LaneCompletion<Nothing> Ended)> _calls = new();   // those that wait
+        private readonly Queue<LaneCompletion<Nothing>> _turns = new();   // of calls that wait
         private bool _isRunning;
         private int _overdue;   // calls that have failed by their deadline and not ended
 
-        internal void Send(Action call) => Enqueue(call).Forget();
+        internal void Send(Action call) => InTurn(() => Do(call)).Forget();
 
         /// <summary>Makes a call and gives its result, or the failure.</summary>
         /// <param name="call">Runs on a thread.</param>
@@ -96,100 +95,57 @@ public sealed class StateFolder(ILane lane, IHostState state, long deadlineNs = 
                 throw NoAnswer();
             }
 
-            Pending<T> pending = new(call);
-            LaneCompletion<Nothing> ended = LaneCompletion<Nothing>.Rent();
-            LaneTask<Nothing> end = ended.Task;
-            Run(pending, ended, takeBack).Forget();
-            EndAfterDeadline(pending, ended).Forget();
-            await end;
-            pending.Failure?.Throw();
-            return pending.IsLate ? throw NoAnswer() : pending.Result!;
-        }
-
-        private async LaneTask Run<T>(Pending<T> pending, LaneCompletion<Nothing> ended, Action<T>? takeBack)
-        {
-            await Enqueue(pending.Run);
-            if (!pending.IsLate)
+            TimedCall<T> timed = new(lane, late => TakeBack(late, takeBack), wasLate => _overdue -= wasLate ? 1 : 0);
+            if (!await timed.EndsWithin(deadlineNs, InTurn(call)))
             {
-                pending.HasEnded = true;
-                ended.Complete(default);
-                return;
-            }
-
-            _overdue--;
-            if (takeBack is not null && !pending.HasFailed)
-            {
-                Send(() => takeBack(pending.Result!));
-            }
-        }
-
-        private LaneTask<Nothing> Enqueue(Action call)
-        {
-            LaneCompletion<Nothing> ended = LaneCompletion<Nothing>.Rent();
-            LaneTask<Nothing> end = ended.Task;
-            _calls.Enqueue((call, ended));
-            if (!_isRunning)
-            {
-                RunCalls().Forget();
-            }
-
-            return end;
-        }
-
-        private async LaneTask RunCalls()
-        {
-            _isRunning = true;
-            while (_calls.TryDequeue(out (Action Call, LaneCompletion<Nothing> Ended) next))
-            {
-                await lane.OffloadBlocking(next.Call);
-                next.Ended.Complete(default);
-            }
-
-            _isRunning = false;
-        }
-
-        private async LaneTask EndAfterDeadline<T>(Pending<T> pending, LaneCompletion<Nothing> ended)
-        {
-            await lane.Delay(deadlineNs);
-            if (!pending.HasEnded)
-            {
-                pending.IsLate = true;
                 _overdue++;
-                ended.Complete(default);
+                throw NoAnswer();
+            }
+
+            return timed.Result;
+        }
+
+        private async LaneTask TakeBack<T>(T late, Action<T>? takeBack)
+        {
+            if (takeBack is not null)
+            {
+                await InTurn(() => Do(() => takeBack(late)));
+            }
+        }
+
+        private async LaneTask<T> InTurn<T>(Func<T> call)
+        {
+            if (_isRunning)
+            {
+                LaneCompletion<Nothing> turn = LaneCompletion<Nothing>.Rent();
+                _turns.Enqueue(turn);
+                await turn.Task;
+            }
+
+            _isRunning = true;
+            try
+            {
+                return await lane.CallBlocking(call);
+            }
+            finally
+            {
+                if (_turns.TryDequeue(out LaneCompletion<Nothing>? next))
+                {
+                    next.Complete(default);   // which runs from now on: no other call comes between
+                }
+                else
+                {
+                    _isRunning = false;
+                }
             }
         }
 
         private IOException NoAnswer() => new($"The file system of the host's {folder} does not answer.");
-    }
 
-    /// <summary>A call and what became of it. The thread writes it before the lane reads it.</summary>
-    private sealed class Pending<T>(Func<T> call)
-    {
-        private ExceptionDispatchInfo? _failure;
-
-        internal T? Result { get; private set; }
-
-        internal bool HasFailed => _failure is not null;
-
-        /// <summary>Failure of a call that has ended in time.</summary>
-        internal ExceptionDispatchInfo? Failure => HasEnded ? _failure : null;
-
-        /// <summary>Ended in time. Of the lane.</summary>
-        internal bool HasEnded { get; set; }
-
-        /// <summary>Its caller got the failure of a call that is not answered. Of the lane.</summary>
-        internal bool IsLate { get; set; }
-
-        internal void Run()
+        private static Nothing Do(Action call)
         {
-            try
-            {
-                Result = call();
-            }
-            catch (Exception failure)
-            {
-                _failure = ExceptionDispatchInfo.Capture(failure);
-            }
+            call();
+            return default;
         }
     }
 }

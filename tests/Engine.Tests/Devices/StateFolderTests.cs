@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Tests.Devices;
 /// <summary>A file system below the state folder that hangs: the lane goes on, and each call has an answer.</summary>
 public sealed class StateFolderTests : IDisposable
 {
-    private const long DeadlineNs = 50_000_000;
+    private const long DeadlineNs = 500_000_000;
 
     private readonly TestLane _test = TestLane.Create(LaneBackend.Threads);
     private readonly HangingState _state = new();

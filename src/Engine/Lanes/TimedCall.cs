@@ -1,8 +1,7 @@
 using System.Runtime.ExceptionServices;
-using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
-namespace TierSpaces.Engine.Management;
+namespace TierSpaces.Engine.Lanes;
 
 // A call that may hang in the kernel, and a caller that does not wait longer than its deadline. The call itself cannot be ended; it is followed until it
 // returns.
