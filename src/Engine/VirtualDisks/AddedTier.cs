@@ -40,7 +40,12 @@ public static class AddedTier
             return result;   // the commit may still be applied: its reserved slabs are not given out before the next opening
         }
 
-        OpenPart? part = result.Succeeded ? await VirtualDiskStack.OpenSpace(pool, after, tier, isNew: true) : null;
+        OpenPart? part = null;
+        if (result.Succeeded)
+        {
+            (part, result) = await TryOpen(pool, after, tier);
+        }
+
         result = part is null ? result
             : part.Space.Fault != IoError.None ? new CommitResult(CommitStatus.NoQuorum, part.Space.FaultReason) : await Name(pool, open, tier, disks);
         if (result.Succeeded)
@@ -55,6 +60,18 @@ public static class AddedTier
         }
 
         return result;
+    }
+
+    private static async LaneTask<(OpenPart? Part, CommitResult Result)> TryOpen(Pool pool, VirtualDiskDescription after, TierDescription tier)
+    {
+        try
+        {
+            return (await VirtualDiskStack.OpenSpace(pool, after, tier, isNew: true), CommitResult.Committed);
+        }
+        catch (IOException problem)
+        {
+            return (null, new CommitResult(CommitStatus.Refused, problem.Message));
+        }
     }
 
     private static async LaneTask<CommitResult> CommitSpaces(Pool pool, VirtualDiskDescription after, TierDescription tier, NewRows rows)

@@ -44,7 +44,17 @@ public static class VirtualDiskBuilder
             return new VirtualDiskResult(null, result.Status, result.Reason);
         }
 
-        OpenVirtualDisk open = await VirtualDiskStack.Stack(pool, disk, isNew: true);
+        OpenVirtualDisk open;
+        try
+        {
+            open = await VirtualDiskStack.Stack(pool, disk, isNew: true);
+        }
+        catch (IOException problem)
+        {
+            await Unmake(pool, disk);
+            return new VirtualDiskResult(null, CommitStatus.Refused, problem.Message);
+        }
+
         if (open.Fault == IoError.None && open.Cache is not { IsGone: true })
         {
             result = await pool.Commit(new VirtualDiskChanged(disk with { IsBeingCreated = false }));

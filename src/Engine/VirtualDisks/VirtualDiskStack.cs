@@ -15,6 +15,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 public static class VirtualDiskStack
 {
     /// <summary>Opens a virtual disk of the pool; its space says in Fault whether it can be used.</summary>
+    /// <exception cref="IOException">The host has no shared memory for it; nothing of it is open.</exception>
     public static async LaneTask<OpenVirtualDisk> Open(Pool pool, VirtualDiskId id)
     {
         if (!pool.State.Pool!.IsReadOnly)
@@ -35,12 +36,7 @@ public static class VirtualDiskStack
 
     internal static async LaneTask<OpenVirtualDisk> Stack(Pool pool, VirtualDiskDescription disk, bool isNew)
     {
-        List<OpenPart> parts = [];
-        foreach (TierDescription part in disk.Parts.OrderBy(static part => part.Number))
-        {
-            parts.Add(await OpenSpace(pool, disk, part, isNew));
-        }
-
+        List<OpenPart> parts = await OpenSpaces(pool, disk, isNew);
         IBackingStore backing = disk.IsTiered ? TiersOf(pool, disk, parts) : parts[0].Space;
         (WriteCache? cache, RemoteCache? remote) = await CacheStack.StackCache(pool, disk, backing, parts[0].Host, isNew);
         VirtualDisk top = new(pool.Environment.Lane, backing, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
@@ -54,6 +50,31 @@ public static class VirtualDiskStack
         return new OpenVirtualDisk(pool, disk, top, backing, parts, tiering) { Remote = remote };
     }
 
+    private static async LaneTask<List<OpenPart>> OpenSpaces(Pool pool, VirtualDiskDescription disk, bool isNew)
+    {
+        List<OpenPart> parts = [];
+        try
+        {
+            foreach (TierDescription part in disk.Parts.OrderBy(static part => part.Number))
+            {
+                parts.Add(await OpenSpace(pool, disk, part, isNew));
+            }
+
+            return parts;
+        }
+        catch (IOException)
+        {
+            foreach (OpenPart part in parts)
+            {
+                await part.Space.Close();
+                pool.Environment.State.ReturnMemory(part.JournalName);
+            }
+
+            throw;
+        }
+    }
+
+    /// <exception cref="IOException">The host has no shared memory for it.</exception>
     internal static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, TierDescription part, bool isNew)
     {
         SpaceShape shape = VirtualDiskLayout.ShapeOf(pool, disk, part);

@@ -30,8 +30,9 @@ public sealed class ReliabilityService
         _reliability.Gather();
         _reliability.Reset(disk);
         _failing.Forget(disk);
+        DiskReliability reset = _reliability.Of(disk);   // before the disk does anything more
         await _reliability.Save();
-        return _reliability.Of(disk);
+        return reset;
     });
 
     private static ManagementException Unknown(Guid disk) =>

@@ -78,15 +78,28 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
         }
     }
 
-    /// <summary>Opens a virtual disk again: its export and jobs end.</summary>
-    internal async LaneTask<ManagedVirtualDisk> Reopen(ManagedPool managed, ManagedVirtualDisk disk)
+    /// <summary>
+    /// Opens a virtual disk again: its export and jobs end. If the host's own files fail, it stays closed with the reason, and null is returned.
+    /// </summary>
+    internal async LaneTask<ManagedVirtualDisk?> TryReopen(ManagedPool managed, ManagedVirtualDisk disk)
     {
+        VirtualDiskDescription description = disk.Open.Description;
         await DiskExports.Stop(disk);
-        await runner.EndOf(managed, disk.Open.Description.Id.Value);
+        await runner.EndOf(managed, description.Id.Value);
         reliability.Gather();
-        ManagedVirtualDisk again = new(await VirtualDiskStack.Reopen(managed.Pool!, disk.Open));
-        managed.VirtualDisks[again.Open.Description.Id] = again;
-        return again;
+        try
+        {
+            ManagedVirtualDisk again = new(await VirtualDiskStack.Reopen(managed.Pool!, disk.Open));
+            managed.VirtualDisks[again.Open.Description.Id] = again;
+            return again;
+        }
+        catch (IOException problem)
+        {
+            managed.VirtualDisks.Remove(description.Id);
+            managed.Unopened[description.Id] = problem.Message;
+            core.Notice($"Virtual disk {description.FriendlyName} is not open: {problem.Message}");
+            return null;
+        }
     }
 
     /// <summary>
@@ -97,8 +110,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     {
         if (MayReopen(owner, disk))
         {
-            AttachOpened(await Reopen(owner, disk));
-            return default;
+            return await ReopenAttached(owner, disk);
         }
 
         disk.AwaitsDecision = true;
@@ -111,7 +123,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     {
         foreach (ManagedVirtualDisk disk in owner.VirtualDisks.Values.Where(disk => disk.AwaitsDecision && MayReopen(owner, disk)).ToArray())
         {
-            AttachOpened(await Reopen(owner, disk));
+            await ReopenAttached(owner, disk);
         }
 
         return default;
@@ -175,7 +187,17 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
         (ManagedPool managed, ManagedVirtualDisk disk) = core.Pools.TakeDisk(id);
         if (disk.Open.Fault != IoError.None && disk.Open.Cache is not { IsGone: true } && MayReopen(managed, disk))
         {
-            await Reopen(managed, disk);
+            await TryReopen(managed, disk);
+        }
+
+        return default;
+    }
+
+    private async LaneTask<Nothing> ReopenAttached(ManagedPool owner, ManagedVirtualDisk disk)
+    {
+        if (await TryReopen(owner, disk) is { } again)
+        {
+            AttachOpened(again);
         }
 
         return default;

@@ -62,7 +62,12 @@ public sealed class WriteCacheService
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
         if (disk.Open.Cache is { IsGone: true } && LostCaches.HasCacheCopy(managed.Pool!, disk.Open.Description) && _disks.MayReopen(managed, disk))
         {
-            disk = await _disks.Reopen(managed, disk);
+            if (await _disks.TryReopen(managed, disk) is not { } again)
+            {
+                return [];
+            }
+
+            disk = again;
         }
 
         if (!force || disk.Open.Cache is not { IsGone: true } lost)
@@ -74,8 +79,11 @@ public sealed class WriteCacheService
         string loss = TextOf(await lost.Survey());
         Commits.Require(await LostCaches.GiveUpCache(managed.Pool!, disk.Open), disk.Open.Description.FriendlyName);
         _core.Notice($"Write cache of virtual disk {disk.Open.Description.FriendlyName} was given up: {loss}");
-        disk = await _disks.Reopen(managed, disk);
-        await RemoveGivenUp(managed, disk);
+        if (await _disks.TryReopen(managed, disk) is { } without)
+        {
+            await RemoveGivenUp(managed, without);
+        }
+
         await _remote.GiveBackUnnamed();
         return [$"The write cache of virtual disk '{disk.Open.Description.FriendlyName}' was given up: {loss} The virtual disk has no write cache until it is given one."];
     }
@@ -87,7 +95,11 @@ public sealed class WriteCacheService
         {
             if (disk.Open.Cache is { AwaitsDisks: true } && LostCaches.HasCacheCopy(managed.Pool!, disk.Open.Description) && _disks.MayReopen(managed, disk))
             {
-                ManagedVirtualDisk again = await _disks.Reopen(managed, disk);
+                if (await _disks.TryReopen(managed, disk) is not { } again)
+                {
+                    continue;
+                }
+
                 _core.Notice($"A disk of the write cache of virtual disk {again.Open.Description.FriendlyName} is back; the cache is {again.Open.Cache?.State}.");
                 _disks.AttachOpened(again);
             }
