@@ -155,6 +155,7 @@ public sealed class SpaceWorld : ISimWorld
     {
         _state.Release();
         Lane.Buffers.Dispose();
+        Array.ForEach(Disks, static disk => disk.Media.Release());   // free lists of the thread may still refer to a world that was cut
     }
 
     /// <summary>The log is on slab 0 of the first disks, with parity on slabs 0 and 1; the cache is on the next one.</summary>

@@ -326,7 +326,7 @@ public sealed class PoolWorld : ISimWorld
     public PoolWorld Restart(ulong seed, params (int Disk, SimMedia? Media)[] swapped)
     {
         PoolWorld cut = Cut(seed, static (_, _, _) => false);
-        SimMedia[] media = [.. cut.Disks.Select((disk, i) => Array.Find(swapped, swap => swap.Disk == i).Media ?? disk.Media)];
+        SimMedia[] media = [.. cut.Disks.Select((disk, i) => Array.Find(swapped, swap => swap.Disk == i).Media ?? disk.Media.Snapshot())];
         PoolWorld world = new PoolWorld(seed, media, cut.State.Snapshot(withMemory: false), _spec, _ownerDisks).WithPulled(this);
         foreach ((int disk, SimMedia? other) in swapped)
         {
@@ -348,11 +348,12 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>Writes pending on each disk.</summary>
     public int[] PendingWrites() => Array.ConvertAll(Disks, disk => disk.SnapshotWithInFlight().CachedWrites);
 
-    /// <summary>Frees what the world holds outside the managed heap.</summary>
+    /// <summary>Frees what the world holds outside the managed heap, and the content of its disks: none of it is used any more.</summary>
     public void Release()
     {
         State.Release();
         Lane.Buffers.Dispose();
+        Array.ForEach(Disks, static disk => disk.Media.Release());   // free lists of the thread may still refer to a world that was cut
     }
 
     private PoolWorld WithPulled(PoolWorld other)

@@ -43,6 +43,9 @@ internal sealed class SectorMap
         set => ChunkToWrite(sector / ChunkSectors)[sector % ChunkSectors] = value;
     }
 
+    /// <summary>Drops every sector; copies keep theirs.</summary>
+    internal void Clear() => Array.Clear(_groups);
+
     /// <summary>Sectors that were written, in their order.</summary>
     internal IEnumerable<long> Written()
     {

@@ -94,6 +94,13 @@ public sealed class SimMedia
         return sectors;
     }
 
+    /// <summary>Gives the content up: the medium is not used any more, and what still refers to its world keeps no sectors. Copies keep theirs.</summary>
+    internal void Release()
+    {
+        _durable.Clear();
+        _cache.Clear();
+    }
+
     /// <summary>Makes the oldest <paramref name="count"/> cached writes durable.</summary>
     public void Harden(int count)
     {
