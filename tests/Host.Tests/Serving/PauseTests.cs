@@ -2,10 +2,15 @@ using System.Globalization;
 
 namespace TierSpaces.Host.Tests.Serving;
 
-/// <summary>What the host does beside the requests of a client delays none of them by more than a quarter of a second.</summary>
+/// <summary>
+/// What the host does beside the requests of a client delays none of them by more than a quarter of a second. The long run has its machine for itself: there
+/// each of three rounds has to hold. The short one shares it with other suites: there one of them has to.
+/// </summary>
 public class PauseTests(ITestOutputHelper output)
 {
-    private static readonly int s_rounds = Environment.GetEnvironmentVariable("TIERSPACES_TEST_LONG") == "1" ? 3 : 1;
+    private const int Rounds = 3;
+
+    private static readonly bool s_isLong = Environment.GetEnvironmentVariable("TIERSPACES_TEST_LONG") == "1";
 
     private static readonly TimeSpan s_most = TimeSpan.FromMilliseconds(250);
 
@@ -31,9 +36,9 @@ public class PauseTests(ITestOutputHelper output)
     [MemberData(nameof(Backends))]
     public void While_a_pool_of_48_disks_is_opened(string backend)
     {
-        string[] images = new string[s_rounds];
+        string[] images = new string[Rounds];
         using Scratch other = Start(backend);
-        for (int round = 0; round < s_rounds; round++)
+        for (int round = 0; round < Rounds; round++)
         {
             images[round] = NewPool(other, $"L{round}", 48, "64MB");
         }
@@ -53,7 +58,8 @@ public class PauseTests(ITestOutputHelper output)
         using Scratch scratch = Start(backend);
         NewPool(scratch, "P", 3, "256MB");
         using PauseMeter meter = Connect(scratch);
-        for (int round = 0; round < s_rounds; round++)
+        bool holds = false;
+        for (int round = 0; round < Rounds && (s_isLong || !holds); round++)
         {
             TimeSpan quiet = meter.Quiet();
             Scratch.Answer? answer = null;
@@ -64,7 +70,7 @@ public class PauseTests(ITestOutputHelper output)
                 scratch.Succeed("Get-StoragePool", "P");
             });
             Order(scratch);
-            Check("hung", quiet, longest);
+            holds = Check("hung", quiet, longest, round);
             Assert.Equal(1, answer!.ExitCode);
             Assert.Contains("does not answer", answer.Error);
             Scratch.Eventually("the state folder takes a disk again", () =>
@@ -74,18 +80,24 @@ public class PauseTests(ITestOutputHelper output)
 
     private void Measure(PauseMeter meter, string what, Action work)
     {
-        for (int round = 0; round < s_rounds; round++)
+        bool holds = false;
+        for (int round = 0; round < Rounds && (s_isLong || !holds); round++)
         {
             TimeSpan quiet = meter.Quiet();
-            Check(what, quiet, meter.During(work));
+            holds = Check(what, quiet, meter.During(work), round);
         }
     }
 
-    private void Check(string what, TimeSpan quiet, TimeSpan longest)
+    /// <summary>Whether a round holds. One that does not is a failure in the long run, and where it is the last one.</summary>
+    private bool Check(string what, TimeSpan quiet, TimeSpan longest, int round)
     {
         output.WriteLine(string.Create(
             CultureInfo.InvariantCulture, $"{what}: longest request {longest.TotalMilliseconds:F1} ms, with nothing done {quiet.TotalMilliseconds:F1} ms"));
-        Assert.True(longest < quiet + s_most, $"{what}: a request took {longest.TotalMilliseconds} ms, {quiet.TotalMilliseconds} ms with nothing done.");
+        bool holds = longest < quiet + s_most;
+        Assert.True(
+            holds || (!s_isLong && round + 1 < Rounds),
+            $"{what}: a request took {longest.TotalMilliseconds} ms, {quiet.TotalMilliseconds} ms with nothing done.");
+        return holds;
     }
 
     private static Scratch Start(string backend)
