@@ -49,7 +49,8 @@ public sealed class VirtualDiskService
             throw new ManagementException(
                 result.Status == CommitStatus.NoSpace ? ManagementError.NotEnoughCapacity : ManagementError.Failed,
                 $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {result.Reason}",
-                result.Status == CommitStatus.NoSpace ? "Give a smaller size, or add disks to the pool." : "Nothing was made. Remove the cause, then try again.");
+                result.Status == CommitStatus.NoSpace ? "Give a smaller size, or add disks to the pool."
+                    : "Nothing was made. Remove the cause, then try again.");
         }
 
         managed.VirtualDisks[open.Description.Id] = new ManagedVirtualDisk(open);
