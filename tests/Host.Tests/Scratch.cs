@@ -22,6 +22,16 @@ internal sealed class Scratch : IDisposable
     /// <summary>Further variables in the environment of every command, and so of the host that the first one starts.</summary>
     public Dictionary<string, string> Variables { get; } = [];
 
+    /// <summary>File of the rules by which system calls of the host fail, for TIERSPACES_CALL_FAULTS.</summary>
+    public string CallFaultRules => Path.Combine(_root, "rules");
+
+    /// <summary>Replaces those rules at once: the host never reads half of them.</summary>
+    public void OrderFaults(params string[] rules)
+    {
+        File.WriteAllLines(CallFaultRules + ".new", rules);
+        File.Move(CallFaultRules + ".new", CallFaultRules, overwrite: true);
+    }
+
     /// <summary>Runs a command line to its end.</summary>
     public Answer Run(params string[] words) => RunAs(Executable, words);
 

@@ -22,7 +22,7 @@ public class CallFaultTests
         using Scratch scratch = Start(backend);
         using NbdClient client = Connect(scratch, "Simple", "1.img");
         Assert.Equal(0U, Write(client, 0, 1));
-        Order(scratch, "write 1.img EIO 1");
+        scratch.OrderFaults("write 1.img EIO 1");
         Assert.Equal(EIO, Write(client, 1 << 20, 2));
         Assert.Equal(0U, Write(client, 2 << 20, 3));
         Assert.Equal(3, Read(client, 2 << 20));
@@ -35,14 +35,14 @@ public class CallFaultTests
     {
         using Scratch scratch = Start(backend);
         using NbdClient client = Connect(scratch, "Mirror", "1.img,2.img,3.img");
-        Order(scratch, "write *.img EINTR 3", "read *.img EINTR 3", "sync *.img EINTR 3");
+        scratch.OrderFaults("write *.img EINTR 3", "read *.img EINTR 3", "sync *.img EINTR 3");
         Assert.Equal(0U, Write(client, 0, 7));
         Assert.Equal(7, Read(client, 0));
-        Order(scratch, "read 2.img short 40", "read 1.img short 40");
+        scratch.OrderFaults("read 2.img short 40", "read 1.img short 40");
         Assert.Equal(7, Read(client, 0));
-        Order(scratch, "write 1.img short 1");
+        scratch.OrderFaults("write 1.img short 1");
         Assert.Equal(0U, Write(client, 0, 8));
-        Order(scratch);
+        scratch.OrderFaults();
         Assert.Equal(8, Read(client, 0));
     }
 
@@ -55,11 +55,11 @@ public class CallFaultTests
         Assert.Equal(0U, Write(client, 0, 9));
         foreach (string? image in new[] { "1.img", "2.img", "3.img" })
         {
-            Order(scratch, $"read {image} block");
+            scratch.OrderFaults($"read {image} block");
             Stopwatch watch = Stopwatch.StartNew();
             Assert.Equal(9, Read(client, 0));
             Assert.InRange(watch.Elapsed, TimeSpan.Zero, TimeSpan.FromSeconds(8));
-            Order(scratch);
+            scratch.OrderFaults();
         }
     }
 
@@ -69,11 +69,11 @@ public class CallFaultTests
     {
         using Scratch scratch = Start(backend);
         using NbdClient client = Connect(scratch, "Simple", "1.img");
-        Order(scratch, "write 1.img ENOSPC");
+        scratch.OrderFaults("write 1.img ENOSPC");
         Task<uint> waiting = Task.Run(() => Write(client, 0, 4), TestContext.Current.CancellationToken);
         Scratch.Eventually("the virtual disk says what it waits for", () => Status(scratch).Contains("is full: writes wait", StringComparison.Ordinal));
         Assert.False(waiting.IsCompleted);
-        Order(scratch);
+        scratch.OrderFaults();
         Assert.Equal(0U, await waiting);
         Assert.Equal(4, Read(client, 0));
     }
@@ -88,9 +88,9 @@ public class CallFaultTests
         using Scratch scratch = Start("uring");
         scratch.Succeed("New-PhysicalDisk", "-Path", $"{scratch.Root}/1.img", "-Size", "256MB");
         string before = File.ReadAllText(Path.Combine(scratch.Paths.State, "disks.json"));
-        Order(scratch, rule);
+        scratch.OrderFaults(rule);
         Assert.Equal(1, scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/2.img", "-Size", "256MB").ExitCode);
-        Order(scratch);
+        scratch.OrderFaults();
         Assert.Equal(before, File.ReadAllText(Path.Combine(scratch.Paths.State, "disks.json")));
         scratch.Succeed("Get-PhysicalDisk");
     }
@@ -105,13 +105,13 @@ public class CallFaultTests
             file.SetLength(256 << 20);
         }
 
-        Order(scratch, "stat 1.img block");
+        scratch.OrderFaults("stat 1.img block");
         Task<Scratch.Answer> registering = Task.Run(() => scratch.Run("Register-PhysicalDisk", "-Path", image), TestContext.Current.CancellationToken);
         await Task.Delay(2000, TestContext.Current.CancellationToken);
         Assert.False(registering.IsCompleted);
         File.Move(image, moved);
         File.CreateSymbolicLink(image, "/dev/zero");
-        Order(scratch);
+        scratch.OrderFaults();
         Scratch.Answer answer = await registering;
         Assert.True(answer.ExitCode == 0, answer.Error);
         string inode = $"{Tool("stat", "-c", "%i", moved)}";
@@ -124,7 +124,7 @@ public class CallFaultTests
     private static Scratch Start(string backend)
     {
         Scratch scratch = new Scratch { Variables = { ["TIERSPACES_IO_BACKEND"] = backend } };
-        scratch.Variables["TIERSPACES_CALL_FAULTS"] = RulesOf(scratch);
+        scratch.Variables["TIERSPACES_CALL_FAULTS"] = scratch.CallFaultRules;
         scratch.Succeed("start");
         return scratch;
     }
@@ -153,16 +153,6 @@ public class CallFaultTests
         client.Receive(block);
         Assert.Equal(-1, block.AsSpan().IndexOfAnyExcept(block[0]));
         return block[0];
-    }
-
-    private static string RulesOf(Scratch scratch) => Path.Combine(scratch.Root, "rules");
-
-    /// <summary>Replaces the rules at once: the host never reads half of them.</summary>
-    private static void Order(Scratch scratch, params string[] rules)
-    {
-        string path = RulesOf(scratch);
-        File.WriteAllLines(path + ".new", rules);
-        File.Move(path + ".new", path, overwrite: true);
     }
 
     private static JsonElement Disk(Scratch scratch) => JsonDocument.Parse(scratch.Run("Get-VirtualDisk", "v", "-Json").Output).RootElement[0];

@@ -25,7 +25,7 @@ public sealed class HungFileSystemTests
         using Scratch scratch = Start(backend);
         MakePool(scratch, "A");
         MakePool(scratch, "B");
-        RequireThatOthersGoOn(scratch, () => Order(scratch, "* A.img block"), () => Order(scratch));
+        RequireThatOthersGoOn(scratch, () => scratch.OrderFaults("* A.img block"), () => scratch.OrderFaults());
     }
 
     [Theory]
@@ -113,7 +113,7 @@ public sealed class HungFileSystemTests
         MakePool(scratch, "A");
         MakePool(scratch, "B");
         scratch.Succeed("stop");
-        Order(scratch, "open A.img block");
+        scratch.OrderFaults("open A.img block");
         Stopwatch watch = Stopwatch.StartNew();
         scratch.Succeed("start");
         Scratch.Eventually("the other pool is there", () => Read(scratch, "Get-StoragePool", "B").ValueKind == JsonValueKind.Object);
@@ -123,7 +123,7 @@ public sealed class HungFileSystemTests
             Assert.Equal(0U, Read(other));
         }
 
-        Order(scratch);
+        scratch.OrderFaults();
         Scratch.Eventually("the pool is opened when its disk answers", () => scratch.Run("Connect-VirtualDisk", "A").ExitCode == 0);
         using NbdClient own = new(Read(scratch, "Get-VirtualDisk", "A").GetProperty("NbdUri").GetString()!);
         Assert.Equal(0U, Read(own));
@@ -136,9 +136,9 @@ public sealed class HungFileSystemTests
         MakePool(scratch, "B");
         using NbdClient other = Connect(scratch, "B");
         string path = Path.Combine(scratch.Root, "C.img");
-        Order(scratch, "truncate C.img block");
+        scratch.OrderFaults("truncate C.img block");
         RequireTimeout(scratch, other, "New-PhysicalDisk", "-Path", path, "-Size", "256MB");
-        Order(scratch);
+        scratch.OrderFaults();
         Scratch.Eventually("the image that was made too late is deleted", () => !File.Exists(path));
 
         using (FileStream file = File.Create(path))
@@ -146,10 +146,10 @@ public sealed class HungFileSystemTests
             file.SetLength(256 << 20);
         }
 
-        Order(scratch, "open C.img block");
+        scratch.OrderFaults("open C.img block");
         RequireTimeout(scratch, other, "Register-PhysicalDisk", "-Path", path);
         RequireTimeout(scratch, other, "Register-PhysicalDisk", "-Path", path);   // at once: the first call is under way still
-        Order(scratch);
+        scratch.OrderFaults();
         Scratch.Eventually("the disk can be registered", () => scratch.Run("Register-PhysicalDisk", "-Path", path).ExitCode == 0);
     }
 
@@ -168,7 +168,7 @@ public sealed class HungFileSystemTests
     private static Scratch Start(string backend)
     {
         Scratch scratch = new() { Variables = { ["TIERSPACES_IO_BACKEND"] = backend, ["TIERSPACES_IO_DEADLINES"] = "250,2000,6000" } };
-        scratch.Variables["TIERSPACES_CALL_FAULTS"] = RulesOf(scratch);
+        scratch.Variables["TIERSPACES_CALL_FAULTS"] = scratch.CallFaultRules;
         scratch.Succeed("start");
         return scratch;
     }
@@ -231,15 +231,5 @@ public sealed class HungFileSystemTests
         }
 
         return error;
-    }
-
-    private static string RulesOf(Scratch scratch) => Path.Combine(scratch.Root, "rules");
-
-    /// <summary>Replaces the rules at once: the host never reads half of them.</summary>
-    private static void Order(Scratch scratch, params string[] rules)
-    {
-        string path = RulesOf(scratch);
-        File.WriteAllLines(path + ".new", rules);
-        File.Move(path + ".new", path, overwrite: true);
     }
 }

@@ -63,13 +63,13 @@ public class PauseTests(ITestOutputHelper output)
         {
             TimeSpan quiet = meter.Quiet();
             Scratch.Answer? answer = null;
-            Order(scratch, "* disks.json* block", "* witness* block", "* reliability* block", "* host.log block");
+            scratch.OrderFaults("* disks.json* block", "* witness* block", "* reliability* block", "* host.log block");
             TimeSpan longest = meter.During(() =>
             {
                 answer = scratch.Run("New-PhysicalDisk", "-Path", $"{scratch.Root}/other.img", "-Size", "256MB");
                 scratch.Succeed("Get-StoragePool", "P");
             });
-            Order(scratch);
+            scratch.OrderFaults();
             holds = Check("hung", quiet, longest, round);
             Assert.Equal(1, answer!.ExitCode);
             Assert.Contains("does not answer", answer.Error);
@@ -103,7 +103,7 @@ public class PauseTests(ITestOutputHelper output)
     private static Scratch Start(string backend)
     {
         Scratch scratch = new() { Variables = { ["TIERSPACES_IO_BACKEND"] = backend } };
-        scratch.Variables["TIERSPACES_CALL_FAULTS"] = RulesOf(scratch);
+        scratch.Variables["TIERSPACES_CALL_FAULTS"] = scratch.CallFaultRules;
         scratch.Succeed("start");
         return scratch;
     }
@@ -126,14 +126,5 @@ public class PauseTests(ITestOutputHelper output)
         scratch.Succeed("New-VirtualDisk", "P", "-FriendlyName", "v", "-Size", "16MB", "-ResiliencySettingName", "Mirror");
         scratch.Succeed("Connect-VirtualDisk", "v");
         return new PauseMeter(scratch.One("Get-VirtualDisk", "v").GetProperty("NbdUri").GetString()!);
-    }
-
-    private static string RulesOf(Scratch scratch) => Path.Combine(scratch.Root, "rules");
-
-    private static void Order(Scratch scratch, params string[] rules)
-    {
-        string path = RulesOf(scratch);
-        File.WriteAllLines(path + ".new", rules);
-        File.Move(path + ".new", path, overwrite: true);
     }
 }

@@ -15,14 +15,14 @@ public class StateFileFaultTests
         int host = scratch.Pair().Host;
         for (int i = 0; i < s_files.Length; i++)
         {
-            Order(scratch, $"* {s_files[i]} {effects.Split(' ')[i % 2]}");
+            scratch.OrderFaults($"* {s_files[i]} {effects.Split(' ')[i % 2]}");
             bool[] done = UseAll(scratch, $"f{i}-");
             scratch.Succeed("Get-StoragePool", "P");
             scratch.Succeed("Get-PhysicalDisk");
             Assert.True(done.Contains(false) || s_files[i] is "reliability*" or "opened-*", $"{s_files[i]} is needed by some verb.");
         }
 
-        Order(scratch);
+        scratch.OrderFaults();
         Assert.DoesNotContain(false, UseAll(scratch, "g-"));
         Assert.Equal(host, scratch.Pair().Host);
         Assert.Equal("Healthy", scratch.One("Get-StoragePool", "P").GetProperty("HealthStatus").GetString());
@@ -36,13 +36,13 @@ public class StateFileFaultTests
     {
         using Scratch scratch = Start(backend);
         using PauseMeter client = Serve(scratch);
-        Order(scratch, "* notes-* block");
+        scratch.OrderFaults("* notes-* block");
         long before = client.Requests;
         Scratch.Answer answer = scratch.Run("New-VirtualDisk", "P", "-FriendlyName", "w", "-Size", "16MB", "-ResiliencySettingName", "Mirror");
         Assert.Equal(1, answer.ExitCode);
         Assert.Contains("shared memory does not answer", answer.Error);
         Assert.InRange(client.Requests - before, 100, long.MaxValue);
-        Order(scratch);
+        scratch.OrderFaults();
         Scratch.Eventually("a virtual disk is made again", () =>
             scratch.Run("New-VirtualDisk", "P", "-FriendlyName", "w", "-Size", "16MB", "-ResiliencySettingName", "Mirror").ExitCode == 0);
         Assert.Equal(2, scratch.Run("Get-VirtualDisk", "-Json").Output.Split("\"UniqueId\"").Length - 1);
@@ -85,15 +85,8 @@ public class StateFileFaultTests
     private static Scratch Start(string backend)
     {
         Scratch scratch = new() { Variables = { ["TIERSPACES_IO_BACKEND"] = backend } };
-        scratch.Variables["TIERSPACES_CALL_FAULTS"] = Path.Combine(scratch.Root, "rules");
+        scratch.Variables["TIERSPACES_CALL_FAULTS"] = scratch.CallFaultRules;
         scratch.Succeed("start");
         return scratch;
-    }
-
-    private static void Order(Scratch scratch, params string[] rules)
-    {
-        string path = Path.Combine(scratch.Root, "rules");
-        File.WriteAllLines(path + ".new", rules);
-        File.Move(path + ".new", path, overwrite: true);
     }
 }
