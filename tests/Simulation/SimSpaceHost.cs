@@ -276,7 +276,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
         int slab = Enumerable.Range(0, SlabsPerDisk).First(s => !map.Used.Contains((to, s)));
         map.Used.Add((to, slab));
         SlabPlace target = Place(shape, to, slab);
-        RepairEnd end = await Space!.Move(row, position, target, Commit, pacer);
+        RepairEnd end = await Space!.Move(row, position, old, target, Commit, pacer);
         SlabPlace free = end == RepairEnd.Done ? old : target;
         if (end == RepairEnd.Done && Members.Disk(old.Disk) is { } disk)
         {

@@ -143,6 +143,9 @@ public interface IDisk : IBlockStore
     {
     }
 
+    /// <summary>Prepares a handle of this disk for another lane.</summary>
+    Func<Lanes.ILane, IDisk> Share() => throw new NotSupportedException();
+
     /// <summary>Waits for everything in flight and closes the device, releasing its exclusive lock.</summary>
     LaneTask Close();
 }

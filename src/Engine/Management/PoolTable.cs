@@ -74,7 +74,7 @@ internal sealed class PoolTable
 
     /// <summary>Returns the open virtual disks that have slabs in a pool: its own, and those of other pools whose remote cache is in it.</summary>
     internal IEnumerable<(ManagedPool OwnerPool, ManagedVirtualDisk Disk)> UsersOf(ManagedPool managed) => _pools.Values.SelectMany(owner =>
-        owner.VirtualDisks.Values.Where(disk => owner == managed || (managed.Pool is not null && disk.Open.Remote?.Pool == managed.Pool))
+        owner.VirtualDisks.Values.Where(disk => owner == managed || (managed.Pool is not null && disk.Open.Remote?.Pool.IsOf(managed.Pool) == true))
             .Select(disk => (owner, disk)));
 
     /// <summary>Names the remote caches in a pool by virtual disk and owner pool.</summary>

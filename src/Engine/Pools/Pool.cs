@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
@@ -19,6 +20,7 @@ public sealed class Pool : IPoolReader
     public const int MaxCommitBytes = 48 << 10;
 
     private readonly CapacityAlert _capacity = new();
+    private readonly Dictionary<ILane, PoolLink> _links = [];
     private readonly MetadataStore _store;
 
     internal Pool(PoolEnvironment environment, MetadataStore store)
@@ -26,7 +28,11 @@ public sealed class Pool : IPoolReader
         Environment = environment;
         _store = store;
         Allocator = new SlabAllocator(() => State, number => Disk(number) is not null);
-        Membership = new PoolMembership(environment, store) { MarkedStale = disk => DiskMarkedStale?.Invoke(disk) };
+        Membership = new PoolMembership(environment, store)
+        {
+            MarkedStale = disk => DiskMarkedStale?.Invoke(disk),
+            IsOwed = disk => _links.Values.Any(link => link is LaneLink other && other.Owes(disk)),
+        };
         store.Applied = OnApplied;
         store.Views.MembershipChanged = change => MembershipChanged?.Invoke(change);
         store.Views.OnEvicted = static member => member.Disk.Close().Forget();
@@ -213,9 +219,26 @@ public sealed class Pool : IPoolReader
     /// <summary>Whether a disk with the identity of one of the pool took part in a session that this history of the pool does not have.</summary>
     public bool IsOfOtherHistory(PoolScan scan) => Membership.IsOfOtherHistory(scan);
 
+    /// <summary>Returns the link of virtual disks on a lane. There is one for each lane.</summary>
+    internal PoolLink LinkTo(ILane lane)
+    {
+        if (!_links.TryGetValue(lane, out PoolLink? link))
+        {
+            link = lane == Environment.Lane ? new DirectLink(this) : LaneLink.Start(this, lane);
+            _links.Add(lane, link);
+        }
+
+        return link;
+    }
+
     /// <summary>Closes the pool and its disks. <paramref name="clean"/> says that everything above has been written.</summary>
     public async LaneTask Close(bool clean = true)
     {
+        foreach (LaneLink link in _links.Values.OfType<LaneLink>())
+        {
+            await link.Close();
+        }
+
         await _store.Close(clean);
         foreach (MemberDisk member in _store.Members.All.Values.Concat(Membership.Outside.Values).ToArray())
         {

@@ -24,11 +24,9 @@ internal sealed class SlabMoves(SpaceContext space, SpaceRepair repair, PageWrit
     private readonly ILayout _layout = space.Layout;
     private readonly RowTable _rows = space.Rows;
 
-    /// <summary>Whether every byte of a position could be copied to another place now.</summary>
-    internal bool CanMove(int index, int position) => _rows[index] is { } row && (!row.IsInitialized || space.Redundancy.HasSources(row, position));
-
     /// <summary>See <see cref="Space.Move"/>.</summary>
-    internal async LaneTask<RepairEnd> Move(int index, int position, SlabPlace target, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
+    internal async LaneTask<RepairEnd> Move(
+        int index, int position, SlabPlace source, SlabPlace target, Func<LaneTask<IoError>> commit, IWorkPacer pacer)
     {
         if (!await repair.Mutex.LockUnless(() => space.Status.IsStopping))
         {
@@ -38,6 +36,7 @@ internal sealed class SlabMoves(SpaceContext space, SpaceRepair repair, PageWrit
         RepairEnd end = _rows[index] switch
         {
             null => RepairEnd.Incomplete,
+            { } row when row.Places[position] != source => RepairEnd.Incomplete,   // it was moved, or given back and made again, since that was found
             { IsInitialized: false } row => await MoveUnused(row, position, target, commit),
             { } row => await MoveUsed(row, position, target, commit, pacer),
         };

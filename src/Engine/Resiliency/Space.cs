@@ -239,15 +239,12 @@ public sealed class Space : IBackingStore, IRepairable
     /// <summary>Makes every stale position whole whose disk is there. One repair of a space runs at a time; a second one waits for the first.</summary>
     public LaneTask<RepairEnd> Resync(IWorkPacer pacer) => _repair.Resync(pacer);
 
-    /// <summary>Whether every byte of a position could be copied to another place now.</summary>
-    public bool CanMove(int index, int position) => _moves.CanMove(index, position);
-
     /// <summary>
-    /// Moves the slab of a position to a place that nothing uses. <paramref name="commit"/> makes the new map durable. Done: the former
+    /// Moves the slab of a position from the place where it was found to one that nothing uses. <paramref name="commit"/> makes the new map durable. Done: the former
     /// slab is not used any more. Otherwise the target is not used, unless the commit itself failed half way.
     /// </summary>
-    public LaneTask<RepairEnd> Move(int index, int position, SlabPlace target, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
-        _moves.Move(index, position, target, commit, pacer);
+    public LaneTask<RepairEnd> Move(int index, int position, SlabPlace source, SlabPlace target, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
+        _moves.Move(index, position, source, target, commit, pacer);
 
     /// <summary>Moves a copy of the integrity log to other places, one disk's; the former ones are free when it is done.</summary>
     public LaneTask<RepairEnd> MoveLog(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>

@@ -82,6 +82,19 @@ public sealed class PoolWorld : ISimWorld
     /// <inheritdoc/>
     public string Doing => _moveStep > 0 ? $"step {_moveStep} of a slice move" : VirtualDisk?.Tiers is { IsVacating: true } ? "vacating slots" : "";
 
+    /// <summary>Whether a copy of anything that the virtual disk holds is missing or stale.</summary>
+    internal bool IsDegraded => VirtualDisk!.Cache is { IsDegraded: true } || CopySurvey.IsDegraded(Pool!, VirtualDisk.Description);
+
+    /// <summary>
+    /// Whether every byte of it can be read and written: each region of each row has a live copy that is not stale, and each integrity log a copy that
+    /// takes part.
+    /// </summary>
+    internal bool IsComplete =>
+        VirtualDisk is { Fault: IoError.None, LacksLog: false } && !UnreadableRegions.Any(Pool!, VirtualDisk.Description);
+
+    /// <summary>Names the bytes that no copy can give, and says how they come back; empty if all can be read.</summary>
+    internal string UnreadableReason => UnreadableRegions.Describe(Pool!, VirtualDisk!.Description);
+
     /// <inheritdoc/>
     public LaneTask<string> Open(bool isNew) => isNew ? Create(_spec!) : Open();
 

@@ -43,18 +43,16 @@ public static class AddedTier
         OpenPart? part = null;
         if (result.Succeeded)
         {
-            (part, result) = await TryOpen(pool, after, tier);
+            (part, result) = await open.Call(() => TryOpen(open.Pool, after, tier));
         }
 
-        result = part is null ? result
-            : part.Space.Fault != IoError.None ? new CommitResult(CommitStatus.NoQuorum, part.Space.FaultReason) : await Name(pool, open, tier, disks);
+        result = part is null || !result.Succeeded ? result : await Name(pool, open, tier, disks);
         if (result.Succeeded)
         {
-            Attach(pool, open, part!);
+            await Attach(pool, open, part!);
         }
-        else if (open.Fault == IoError.None)
+        else if (await open.Call(async () => open.Fault == IoError.None && (part is null || await part.Space.Close() is var _)))
         {
-            _ = part is null ? IoError.None : await part.Space.Close();
             rows.Release(pool);
             await SpaceRecords.RemoveUnnamedSpaces(pool, open.Description.Id);
         }
@@ -62,11 +60,12 @@ public static class AddedTier
         return result;
     }
 
-    private static async LaneTask<(OpenPart? Part, CommitResult Result)> TryOpen(Pool pool, VirtualDiskDescription after, TierDescription tier)
+    private static async LaneTask<(OpenPart? Part, CommitResult Result)> TryOpen(PoolLink pool, VirtualDiskDescription after, TierDescription tier)
     {
         try
         {
-            return (await VirtualDiskStack.OpenSpace(pool, after, tier, isNew: true), CommitResult.Committed);
+            OpenPart part = await VirtualDiskStack.OpenSpace(pool, after, tier, isNew: true);
+            return (part, part.Space.Fault == IoError.None ? CommitResult.Committed : new CommitResult(CommitStatus.NoQuorum, part.Space.FaultReason));
         }
         catch (IOException problem)
         {
@@ -87,21 +86,31 @@ public static class AddedTier
         CommitResult result = await pool.Commit(new VirtualDiskChanged(NewDescriptions.WithTier(pool.State.VirtualDisk(id)!, tier, disks)));
         if (!await SpaceRecords.IsDecided(pool, result))
         {
-            open.Backing.FailFront(IoError.NoSpace, "it is not known whether a tier was added");
+            await open.Call(() =>
+            {
+                open.Backing.FailFront(IoError.NoSpace, "it is not known whether a tier was added");
+                return LaneTask.FromResult(default(Nothing));
+            });
         }
 
         return pool.State.VirtualDisk(id)?.Part(tier.Number) is not null ? CommitResult.Committed : result;
     }
 
-    private static void Attach(Pool pool, OpenVirtualDisk open, OpenPart part)
+    private static LaneTask<Nothing> Attach(Pool pool, OpenVirtualDisk open, OpenPart part)
     {
         VirtualDiskDescription disk = pool.State.VirtualDisk(open.Description.Id)!;
-        TierDescription tier = disk.Part(part.Number)!;
         open.Description = disk;
+        return open.Call(() => LaneTask.FromResult(Attach(disk, open, part)));
+    }
+
+    private static Nothing Attach(VirtualDiskDescription disk, OpenVirtualDisk open, OpenPart part)
+    {
+        TierDescription tier = disk.Part(part.Number)!;
         open.Add(part);
         open.Tiers!.AddTier(
             new StorageTierStore(part.Space, tier.SizeBytes, (int)disk.SliceSize, disk.ProvisioningType == ProvisioningType.Thin), disk.RankOf(tier.Number));
         open.Disk.Grow(disk.SizeBytes);
         open.Tiering!.LoadPins();
+        return default;
     }
 }

@@ -33,30 +33,50 @@ public static class CacheExchange
             return new CommitResult(CommitStatus.NoSpace, reason);
         }
 
+        string undrained = await open.Call(() => Empty(open));
+        if (undrained.Length > 0)
+        {
+            rows.Release(at);
+            return new CommitResult(CommitStatus.Refused, undrained);
+        }
+
+        CommitResult result = await ExchangeCache(pool, at, open, bytes, rows);
+        if (!result.Succeeded && await open.Call(() => LaneTask.FromResult(GoOnWithOld(open))) == IoError.None)
+        {
+            rows.Release(at);
+        }
+
+        return result;
+    }
+
+    /// <summary>Empties the ring and holds requests back. The reason why that is not possible; then requests go on.</summary>
+    private static async LaneTask<string> Empty(OpenVirtualDisk open)
+    {
         WriteCache? old = open.Cache;
         IoError drained = old is null ? IoError.None : await old.Drain();
         if (drained != IoError.None)
         {
             old!.Resume();
-            rows.Release(at);
-            return new CommitResult(CommitStatus.Refused, $"The write cache could not be emptied: {drained}. {old.StateReason}");
+            return $"The write cache could not be emptied: {drained}. {old.StateReason}";
         }
 
         await open.Disk.Pause();
         drained = old is null ? IoError.None : await old.Drain();   // of what was on its way into the ring when it was emptied
-        CommitResult result = drained == IoError.None
-            ? await ExchangeCache(pool, at, open, bytes, rows) : new CommitResult(CommitStatus.Refused, $"The write cache could not be emptied: {drained}.");
-        if (!result.Succeeded)
+        if (drained == IoError.None)
         {
-            old?.Resume();
-            open.Disk.Resume(old);
-            if (open.Fault == IoError.None)
-            {
-                rows.Release(at);
-            }
+            return "";
         }
 
-        return result;
+        GoOnWithOld(open);
+        return $"The write cache could not be emptied: {drained}.";
+    }
+
+    private static IoError GoOnWithOld(OpenVirtualDisk open)
+    {
+        WriteCache? old = open.Cache;
+        old?.Resume();
+        open.Disk.Resume(old);
+        return open.Fault;
     }
 
     private static async LaneTask<CommitResult> ExchangeCache(Pool pool, Pool at, OpenVirtualDisk open, long bytes, NewRows rows)
@@ -74,44 +94,67 @@ public static class CacheExchange
             return remote;
         }
 
-        WriteCache? old = open.Cache;
-        WriteCache? cache = bytes == 0 ? null
-            : await WriteCache.Create(
-                pool.Environment.Lane, open.Backing,
-                CacheStack.CacheOptions(
-                    pool, open.Parts[0].Host, at == pool ? null : open.UseCachePool(at), after, CacheStack.CopiesOf(at, rows.Cache, after), 0));
-        if (cache is { State: WriteCacheState.Lost })
+        PoolLink? elsewhere = at == pool ? null : at.LinkTo(open.Lane);
+        List<IReadOnlyList<SlabPlace>> copies = CacheStack.CopiesOf(at.State, rows.Cache, after);
+        (WriteCache? cache, string problem) = await open.Call(() => Make(open, elsewhere, after, copies));
+        if (problem.Length > 0)
         {
             await RemoteRooms.FreeRemote(pool, after);
-            return new CommitResult(CommitStatus.Refused, cache.StateReason);
+            return new CommitResult(CommitStatus.Refused, problem);
         }
 
-        _ = old is null ? default : await old.Suspend();
         SlabRef[] former = SlabsOfCache(pool, before);
         pool.Allocator.Hold(former);
         CommitResult result = await pool.Commit([.. RecordsOf(before, after, rows.Cache)]);
         if (result.Succeeded)
         {
             open.Description = pool.State.VirtualDisk(after.Id)!;
-            _ = old is null ? default : await old.Leave();
-            open.Disk.Resume(cache);
+            await open.Call(() => Take(open, cache, former));
             await PoolMemberHost.Punch(pool, former);
             await RemoteRooms.FreeRemote(pool, before);
         }
         else if (result.Status != CommitStatus.Refused)
         {
             IoError error = result.Status == CommitStatus.NoSpace ? IoError.NoSpace : IoError.Io;
-            // The commit may still be applied, or be found at the next opening.
-            open.Backing.FailFront(error, "it is not known which write cache is in force");
+            await open.Call(() =>
+            {
+                // The commit may still be applied, or be found at the next opening.
+                open.Backing.FailFront(error, "it is not known which write cache is in force");
+                return LaneTask.FromResult(default(Nothing));
+            });
         }
         else if (cache is not null)
         {
-            await cache.Leave();
+            await open.Call(cache.Leave);
             await RemoteRooms.FreeRemote(pool, after);
         }
 
         pool.Allocator.LetGo(former);
         return result;
+    }
+
+    /// <summary>Makes the new ring and suspends the old one; the reason why it could not be made.</summary>
+    private static async LaneTask<(WriteCache? Cache, string Problem)> Make(
+        OpenVirtualDisk open, PoolLink? elsewhere, VirtualDiskDescription after, List<IReadOnlyList<SlabPlace>> copies)
+    {
+        WriteCache? cache = after.WriteCacheSize == 0 ? null : await WriteCache.Create(
+            open.Lane, open.Backing,
+            CacheStack.CacheOptions(open.Pool, open.Parts[0].Host, elsewhere is null ? null : open.UseCachePool(elsewhere), after, copies, 0));
+        if (cache is { State: WriteCacheState.Lost })
+        {
+            return (null, cache.StateReason);
+        }
+
+        _ = open.Cache is { } old ? await old.Suspend() : default;
+        return (cache, "");
+    }
+
+    /// <summary>Puts the new ring into the place of the old one, whose slabs are not used any more afterwards.</summary>
+    private static async LaneTask<Nothing> Take(OpenVirtualDisk open, WriteCache? cache, SlabRef[] former)
+    {
+        _ = open.Cache is { } old ? await old.Leave() : default;
+        open.Disk.Resume(cache);
+        return await open.Pool.AwaitGivenUp(former);
     }
 
     internal static IEnumerable<MetadataRecord> RecordsOf(VirtualDiskDescription before, VirtualDiskDescription after, List<RowMapping> rows)

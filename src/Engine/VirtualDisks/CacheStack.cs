@@ -1,6 +1,7 @@
 using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
@@ -9,37 +10,49 @@ namespace TierSpaces.Engine.VirtualDisks;
 
 // The write cache of a virtual disk that is being opened: where its ring is, and how it ranks the disks.
 
+/// <summary>Where the write cache of a virtual disk is, if that is in another pool.</summary>
+/// <param name="WhyNot">Reason why its ring cannot be reached; empty if it can, or if it is in the pool of the disk.</param>
+/// <param name="Pool">The other pool; null: there is none, or its ring cannot be reached.</param>
+internal readonly record struct CacheReach(string WhyNot, PoolLink? Pool);
+
 /// <summary>Opens the write cache of a virtual disk.</summary>
 internal static class CacheStack
 {
+    /// <summary>Links a lane to the other pool that the write cache of a virtual disk is in; on the lane of the pools.</summary>
+    internal static CacheReach Reach(Pool pool, ILane lane, VirtualDiskDescription disk)
+    {
+        string whyNot = disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None ? RemoteRooms.WhyOutOfReach(pool, disk) : "";
+        Pool? cachePool = disk.IsCacheElsewhere && whyNot.Length == 0 ? RemoteRooms.CachePoolOf(pool, disk) : null;
+        return new CacheReach(whyNot, cachePool?.LinkTo(lane));
+    }
+
     /// <summary>Opens the cache of a disk that is being opened, remote or not; null: it has none, or its backing store has failed.</summary>
-    internal static async LaneTask<(WriteCache? Cache, RemoteCache? Remote)> StackCache(Pool pool, VirtualDiskDescription disk, IBackingStore backing,
+    internal static async LaneTask<(WriteCache? Cache, RemoteCache? Remote)> StackCache(PoolLink pool, CacheReach reach, VirtualDiskDescription disk, IBackingStore backing,
         PoolSpaceHost host, bool isNew)
     {
-        string outOfReach = disk.IsCacheElsewhere && disk.CacheSpace != SpaceId.None ? RemoteRooms.WhyOutOfReach(pool, disk) : "";
-        RemoteCache? remote = disk.IsCacheElsewhere && outOfReach.Length == 0 && RemoteRooms.CachePoolOf(pool, disk) is { } cachePool
-            ? new RemoteCache(cachePool, backing) : null;
+        string outOfReach = reach.WhyNot;
+        RemoteCache? remote = reach.Pool is { } cachePool ? new RemoteCache(cachePool, backing) : null;
         WriteCache? cache = disk.CacheSpace == SpaceId.None || backing.Fault != IoError.None ? null
             : outOfReach.Length > 0
-            ? WriteCache.OutOfReach(pool.Environment.Lane, backing, CacheOptions(pool, host, null, disk with { WriteCacheSize = 0 }, [], 0), outOfReach)
-            : isNew ? await WriteCache.Create(pool.Environment.Lane, backing, CacheOptions(pool, host, remote, disk))
-            : await WriteCache.Open(pool.Environment.Lane, backing, CacheOptions(pool, host, remote, disk));
+            ? WriteCache.OutOfReach(pool.Lane, backing, CacheOptions(pool, host, null, disk with { WriteCacheSize = 0 }, [], 0), outOfReach)
+            : isNew ? await WriteCache.Create(pool.Lane, backing, CacheOptions(pool, host, remote, disk))
+            : await WriteCache.Open(pool.Lane, backing, CacheOptions(pool, host, remote, disk));
         return (cache, remote);
     }
 
-    internal static WriteCacheOptions CacheOptions(Pool pool, PoolSpaceHost host, RemoteCache? remote, VirtualDiskDescription disk)
+    internal static WriteCacheOptions CacheOptions(PoolLink pool, PoolSpaceHost host, RemoteCache? remote, VirtualDiskDescription disk)
     {
         SpaceState ring = (remote?.Pool ?? pool).State.Space(disk.CacheSpace)!;
-        return CacheOptions(pool, host, remote, disk, CopiesOf(remote?.Pool ?? pool, ring), StaleCopiesOf(ring));
+        return CacheOptions(pool, host, remote, disk, CopiesOf((remote?.Pool ?? pool).State, ring), StaleCopiesOf(ring));
     }
 
     internal static WriteCacheOptions CacheOptions(
-        Pool pool, PoolSpaceHost host, RemoteCache? remote, VirtualDiskDescription disk, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int staleCopies)
+        PoolLink pool, PoolSpaceHost host, RemoteCache? remote, VirtualDiskDescription disk, IReadOnlyList<IReadOnlyList<SlabPlace>> copies, int staleCopies)
     {
         PoolMemberHost marks = remote?.Host is { } other ? other : host;
         return new()
         {
-            Owner = VirtualDiskStack.OwnerOf(remote?.Pool ?? pool, disk.CacheSpace),
+            Owner = VirtualDiskStack.OwnerOf((remote?.Pool ?? pool).Id, disk.CacheSpace),
             Copies = copies,
             StaleCopies = staleCopies,
             Length = disk.WriteCacheSize,
@@ -49,12 +62,12 @@ internal static class CacheStack
             ClearStale = copy => marks.ClearRingStale(disk.CacheSpace, copy),
             RankOf = number => RankIn(pool, number),
             RingRankOf = remote is null ? null : number => RankIn(remote.Pool, number),
-            MinuteOfDay = () => (int)pool.Environment.Lane.UtcNow.ToLocalTime().TimeOfDay.TotalMinutes,
+            MinuteOfDay = () => (int)pool.Lane.UtcNow.ToLocalTime().TimeOfDay.TotalMinutes,
         };
     }
 
     /// <summary>The copies of a ring: slabs that follow each other.</summary>
-    internal static List<IReadOnlyList<SlabPlace>> CopiesOf(Pool pool, SpaceState ring)
+    internal static List<IReadOnlyList<SlabPlace>> CopiesOf(PoolState pool, SpaceState ring)
     {
         List<IReadOnlyList<SlabPlace>> copies = [];
         for (int copy = 0; copy < ring.Description.Copies; copy++)
@@ -66,7 +79,7 @@ internal static class CacheStack
         return copies;
     }
 
-    internal static List<IReadOnlyList<SlabPlace>> CopiesOf(Pool pool, List<RowMapping> rows, VirtualDiskDescription disk) =>
+    internal static List<IReadOnlyList<SlabPlace>> CopiesOf(PoolState pool, List<RowMapping> rows, VirtualDiskDescription disk) =>
         [.. Enumerable.Range(0, disk.CacheCopies).Select(copy => rows.ConvertAll(row => PoolSpaceHost.PlaceOf(pool, row.Sources[copy])))];
 
     internal static int StaleCopiesOf(SpaceState ring)
@@ -83,7 +96,7 @@ internal static class CacheStack
         return stale;
     }
 
-    private static int RankIn(Pool pool, int number) => pool.State.Disk(new DiskNumber((ushort)number)) is { } member ? RankOf(member.Description) : 0;
+    private static int RankIn(PoolLink pool, int number) => pool.State.Disk(new DiskNumber((ushort)number)) is { } member ? RankOf(member.Description) : 0;
 
     /// <summary>Returns the rank of a medium by speed: a higher one is faster. A disk that is there for journals is not slower than flash.</summary>
     private static int RankOf(DiskDescription disk) =>

@@ -44,6 +44,21 @@ internal static class CopySurvey
         return [.. missing];
     }
 
+    /// <summary>Whether every byte of a position could be copied to another place now: from itself, or from the others of its group.</summary>
+    internal static bool CanGive(IPoolReader pool, TierDescription part, RowState row, int position)
+    {
+        int wanting = pool.IsUsable(row.Mapping.Sources[position].Disk) ? row.MissingAt(position) : ushort.MaxValue;
+        for (int rest = wanting; rest != 0; rest &= rest - 1)
+        {
+            if (!IsGoodElsewhere(pool, part, row, position, BitOperations.TrailingZeroCount(rest)))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
     private static bool IsAnyMissing(IPoolReader pool, RowState row)
     {
         foreach (SlabRef slab in row.Mapping.Sources)

@@ -16,7 +16,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// </summary>
 public sealed class DiskTiering
 {
-    private readonly Pool _pool;
+    private readonly PoolLink _pool;
     private readonly VirtualDiskId _owner;
     private readonly HeatKeeper _keeper;
     private readonly LaneSignal _moveEnded = new();
@@ -25,7 +25,7 @@ public sealed class DiskTiering
     private bool _isSaving;
     private bool _isClosed;   // nothing is written any more: the slabs may have another owner
 
-    private DiskTiering(Pool pool, VirtualDiskDescription disk, TieredStore store, HeatKeeper keeper, HeatMap heat)
+    private DiskTiering(PoolLink pool, VirtualDiskDescription disk, TieredStore store, HeatKeeper keeper, HeatMap heat)
     {
         _pool = pool;
         _owner = disk.Id;
@@ -50,15 +50,15 @@ public sealed class DiskTiering
     /// <summary>Current time for reading heat, in nanoseconds.</summary>
     public long Now => Lane.NowNs;
 
-    private ILane Lane => _pool.Environment.Lane;
+    private ILane Lane => _pool.Lane;
 
     private VirtualDiskDescription Disk => _pool.State.VirtualDisk(_owner)!;
 
     /// <summary>For a disk that has just been opened.</summary>
-    internal static async LaneTask<DiskTiering> Open(Pool pool, VirtualDiskDescription disk, TieredStore store, bool isNew)
+    internal static async LaneTask<DiskTiering> Open(PoolLink pool, VirtualDiskDescription disk, TieredStore store, bool isNew)
     {
         HeatSettings settings = new() { SliceBytes = (int)disk.SliceSize, HalfLifeNs = disk.TierSettings.HalfLifeNs };
-        HeatKeeper keeper = new(pool.Environment.Lane, store, disk.Id.Value);
+        HeatKeeper keeper = new(pool.Lane, store, disk.Id.Value);
         bool reads = !isNew && store.Fault == IoError.None;
         return new DiskTiering(pool, disk, store, keeper, reads ? await keeper.Load(settings) : new HeatMap(settings, store.Slices));
     }

@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
@@ -7,14 +8,18 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
+// Invariants
+//  1. Everything of it is used on its lane, but for Call, Lane, Description, and Remote while no verb changes its write cache.
+//  2. Description is set on the lane of the pool.
+
 /// <summary>A virtual disk that is open on its pool: description, layers, and the subscription to disks that leave.</summary>
-public sealed class OpenVirtualDisk
+public sealed class OpenVirtualDisk : IMemberFollower
 {
-    private readonly Pool _pool;
+    private readonly PoolLink _pool;
     private readonly IBackingStore _backing;
     private bool _closed;
 
-    internal OpenVirtualDisk(Pool pool, VirtualDiskDescription description, VirtualDisk disk, IBackingStore backing, IReadOnlyList<OpenPart> parts,
+    internal OpenVirtualDisk(PoolLink pool, VirtualDiskDescription description, VirtualDisk disk, IBackingStore backing, IReadOnlyList<OpenPart> parts,
         DiskTiering? tiering)
     {
         Tiering = tiering;
@@ -23,16 +28,17 @@ public sealed class OpenVirtualDisk
         Parts = parts;
         Description = description;
         Disk = disk;
-        pool.MembershipChanged += OnMembershipChanged;
-        pool.DiskMarkedStale += OnDiskMarkedStale;
-        NoteMissing();
+        pool.Follow(this);   // parts are not notified before they are open, and other parts may have gone on without a disk
     }
+
+    /// <summary>Its lane.</summary>
+    public ILane Lane => _pool.Lane;
 
     /// <summary>The disk as its pool remembers it.</summary>
     public VirtualDiskDescription Description { get; set; }
 
     /// <summary>Its pool.</summary>
-    internal Pool Pool => _pool;
+    internal PoolLink Pool => _pool;
 
     /// <summary>The top layer.</summary>
     public VirtualDisk Disk { get; }
@@ -45,6 +51,10 @@ public sealed class OpenVirtualDisk
 
     /// <summary>Its tiers as one store; null for a disk without tiers.</summary>
     public TieredStore? Tiers => _backing as TieredStore;
+
+    /// <summary>On the lane of the pools: the other pool that its write cache is in, while both are open; else null.</summary>
+    internal Pool? RemotePool(Pool pool) =>
+        Remote is { } remote && pool.Environment.FindPool(remote.Pool.Id) is { } at && remote.Pool.IsOf(at) ? at : null;
 
     /// <summary>Decides where its slices belong; null for a disk without tiers.</summary>
     public DiskTiering? Tiering { get; }
@@ -86,29 +96,17 @@ public sealed class OpenVirtualDisk
     internal IBackingStore Backing => _backing;
 
     /// <summary>Whether another live disk also holds everything that a disk of a pool holds of it.</summary>
-    public bool SurvivesWithout(Pool pool, int disk) =>
-        (pool != _pool || Parts.All(part => part.Space.SurvivesWithout(disk))) && (pool != Remote?.Pool || Remote.Rings.SurvivesWithout(disk));
+    internal bool SurvivesWithout(PoolId pool, int disk) =>
+        (pool != _pool.Id || Parts.All(part => part.Space.SurvivesWithout(disk))) && (pool != Remote?.Pool.Id || Remote.Rings.SurvivesWithout(disk));
 
     /// <summary>Its write cache, or null.</summary>
     public WriteCache? Cache => Disk.Cache;
-
-    /// <summary>Whether a copy of anything it holds is missing or stale.</summary>
-    public bool IsDegraded => Cache is { IsDegraded: true } || CopySurvey.IsDegraded(_pool, Description);
-
-    /// <summary>
-    /// Whether every byte can be read and written: each region of each row has a live copy that is not stale, and each integrity log a copy that takes
-    /// part.
-    /// </summary>
-    public bool IsComplete => Fault == IoError.None && !LacksLog && !UnreadableRegions.Any(_pool, Description);
 
     /// <summary>Whether no copy of an integrity log takes part: what can be read is read, nothing is written.</summary>
     internal bool LacksLog => Parts.Any(static part => part.Space.LacksLog);
 
     /// <summary>Whether such a log is back on a disk of the pool: the virtual disk takes writes once it is reopened.</summary>
     internal bool HasReturnedLog => Parts.Any(static part => part.Space.HasReturnedLog);
-
-    /// <summary>Names the bytes that no copy can give, and says how they come back; empty if all can be read.</summary>
-    public string UnreadableReason => UnreadableRegions.Describe(_pool, Description);
 
     /// <summary>Whether it has blocks that no copy could give and that were not written since.</summary>
     public bool HasLost => Parts.Any(static part => part.Space.LostBlocks.Count > 0);
@@ -118,14 +116,14 @@ public sealed class OpenVirtualDisk
         [.. Parts.Select(static part => (part.Number, part.Space.LostBlocks.ToArray()))], Description, Tiers?.Map ?? SliceMapState.Empty);
 
     /// <summary>Returns the findings on disks of a pool, by number, since the last call.</summary>
-    internal IEnumerable<KeyValuePair<(int Disk, DiskFinding Finding), long>> TakeFindings(Pool pool)
+    internal IEnumerable<KeyValuePair<(int Disk, DiskFinding Finding), long>> TakeFindings(PoolId pool)
     {
-        IEnumerable<PoolMemberHost> hosts = pool == _pool ? Parts.Select(static part => part.Host) : pool == Remote?.Pool ? [Remote.Host] : [];
+        IEnumerable<PoolMemberHost> hosts = pool == _pool.Id ? Parts.Select(static part => part.Host) : pool == Remote?.Pool.Id ? [Remote.Host] : [];
         return hosts.SelectMany(static host => host.TakeFindings());
     }
 
     /// <summary>Returns the part of its remote cache in a cache pool; called when its cache is made there.</summary>
-    internal RemoteCache UseCachePool(Pool cachePool) => Remote = Remote?.Pool == cachePool ? Remote : new RemoteCache(cachePool, _backing);
+    internal RemoteCache UseCachePool(PoolLink cachePool) => Remote = Remote?.Pool == cachePool ? Remote : new RemoteCache(cachePool, _backing);
 
     /// <summary>A tier has been added to it, which holds nothing yet: a disk that left while it was made has missed nothing of it.</summary>
     internal void Add(OpenPart part) => Parts = [.. Parts, part];
@@ -150,36 +148,38 @@ public sealed class OpenVirtualDisk
             error = error == IoError.None ? closed : error;
         }
 
-        _pool.MembershipChanged -= OnMembershipChanged;
-        _pool.DiskMarkedStale -= OnDiskMarkedStale;
+        _pool.Unfollow(this);
         foreach (OpenPart part in Parts)
         {
             if (error == IoError.None)
             {
-                await _pool.Environment.State.ReleaseMemory(part.JournalName);   // everything is logged: no first-write record is needed any more
+                await _pool.Ask(pool => pool.Environment.State.ReleaseMemory(part.JournalName));   // everything is logged: no first-write record is needed
             }
             else
             {
-                _pool.Environment.State.ReturnMemory(part.JournalName);   // the next opening judges the records
+                _pool.Tell(pool => pool.Environment.State.ReturnMemory(part.JournalName));   // the next opening judges the records
             }
         }
 
         return error;
     }
 
-    /// <summary>Reports missing disks to the parts: a part is not notified before it is open, and other parts may have gone on without such a disk.</summary>
-    private void NoteMissing()
+    /// <summary>Called on the lane of its pool: runs an action on its lane and returns its result on the pool's lane.</summary>
+    public LaneTask<T> Call<T>(Func<LaneTask<T>> action) => _pool.Call(action);
+
+    async LaneTask<IoError> IMemberFollower.OnDiskLost(DiskNumber disk)
     {
-        foreach (DiskNumber disk in _pool.MissingDisks.ToArray())
+        IoError error = IoError.None;
+        foreach (LaneTask<IoError> part in Parts.Select(part => part.Space.OnDiskLost(disk.Value)).ToArray())
         {
-            foreach (OpenPart part in Parts)
-            {
-                Note(part.Space.OnDiskLost(disk.Value)).Forget();
-            }
+            IoError recorded = await part;
+            error = recorded == IoError.None ? error : recorded;
         }
+
+        return error;
     }
 
-    private void OnDiskMarkedStale(DiskNumber disk)
+    void IMemberFollower.OnDiskMarkedStale(DiskNumber disk)
     {
         foreach (OpenPart part in Parts)
         {
@@ -187,20 +187,11 @@ public sealed class OpenVirtualDisk
         }
     }
 
-    private void OnMembershipChanged(MembershipChange change)
+    void IMemberFollower.OnDiskJoined()
     {
         foreach (OpenPart part in Parts)
         {
-            if (change.Kind == MembershipChangeKind.Left)
-            {
-                Note(part.Space.OnDiskLost(change.Disk.Value)).Forget();
-            }
-            else if (change.Kind == MembershipChangeKind.Joined)
-            {
-                part.Space.OnDiskJoined();
-            }
+            part.Space.OnDiskJoined();
         }
     }
-
-    private static async LaneTask Note(LaneTask<IoError> task) => await task;
 }

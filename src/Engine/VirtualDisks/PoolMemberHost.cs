@@ -11,14 +11,14 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// Services of a pool to users of its disks. Before an eviction completes, the disk has left the view and its user is notified. Stale copies of
 /// rings are marked in the pool's metadata. Findings on disks are kept until they are taken.
 /// </summary>
-internal abstract class PoolMemberHost(Pool pool) : IMemberHost
+internal abstract class PoolMemberHost(PoolLink link) : IMemberHost
 {
     private readonly Dictionary<int, LaneSignal> _leaving = [];
     private Dictionary<(int Disk, DiskFinding Finding), long> _findings = [];
 
-    public ILane Lane => pool.Environment.Lane;
+    public ILane Lane => link.Lane;
 
-    public MemberTable Members => pool.Members;
+    public MemberTable Members => link.Members;
 
     public async LaneTask<IoError> Evict(int disk, string reason)
     {
@@ -30,7 +30,7 @@ internal abstract class PoolMemberHost(Pool pool) : IMemberHost
 
         LaneSignal done = new();
         _leaving[disk] = done;
-        CommitResult result = await pool.Evict(new DiskNumber((ushort)disk), reason);
+        CommitResult result = await link.Evict(new DiskNumber((ushort)disk), reason);
         IoError error = ErrorOf(result);
         error = error == IoError.None ? await OnDiskLost(disk) : error;
         _leaving.Remove(disk);
@@ -41,7 +41,7 @@ internal abstract class PoolMemberHost(Pool pool) : IMemberHost
     public void Report(int disk, DiskFinding finding, int count, long offset)
     {
         _findings[(disk, finding)] = _findings.GetValueOrDefault((disk, finding)) + count;
-        if (finding == DiskFinding.ChecksumMismatch && pool.Members.Disk(disk) is MeteredDisk device)
+        if (finding == DiskFinding.ChecksumMismatch && link.Members.Disk(disk) is MeteredDisk device)
         {
             device.BadPlaces.Add(offset);
         }
@@ -56,18 +56,18 @@ internal abstract class PoolMemberHost(Pool pool) : IMemberHost
     }
 
     /// <summary>Records that a copy of a ring misses something.</summary>
-    internal async LaneTask<IoError> MarkRingStale(SpaceId ring, int copy) => pool.State.Space(ring) is null ? IoError.Io
-        : ErrorOf(await pool.Commit(new StaleMarked(ring, [new StaleEntry(0, (ushort)copy, ushort.MaxValue)])));   // of a ring all rows or none are stale
+    internal LaneTask<IoError> MarkRingStale(SpaceId ring, int copy) => link.Ask(async pool => pool.State.Space(ring) is null ? IoError.Io
+        : ErrorOf(await pool.Commit(new StaleMarked(ring, [new StaleEntry(0, (ushort)copy, ushort.MaxValue)]))));   // of a ring all rows or none are stale
 
     /// <summary>Records that it is whole again.</summary>
-    internal async LaneTask<IoError> ClearRingStale(SpaceId ring, int copy) => pool.State.Space(ring) is null ? IoError.Io
-        : ErrorOf(await pool.Commit(new StaleCleared(ring, StaleEntriesOf(ring, copy))));
+    internal LaneTask<IoError> ClearRingStale(SpaceId ring, int copy) => link.Ask(async pool => pool.State.Space(ring) is not { } space ? IoError.Io
+        : ErrorOf(await pool.Commit(new StaleCleared(ring, StaleEntriesOf(space, copy)))));
 
-    /// <summary>Returns the place of a slab of the pool.</summary>
-    internal static SlabPlace PlaceOf(Pool pool, SlabRef slab)
+    /// <summary>Returns the place of a slab of a pool.</summary>
+    internal static SlabPlace PlaceOf(PoolState pool, SlabRef slab)
     {
-        long start = pool.Layout(slab.Disk).SlabOffset(slab.Slab);
-        return new SlabPlace(slab.Disk.Value, start, start + pool.Slabs.ChecksumBytes);
+        long start = Pool.Layout(pool, slab.Disk).SlabOffset(slab.Slab);
+        return new SlabPlace(slab.Disk.Value, start, start + pool.Pool!.Slabs.ChecksumBytes);
     }
 
     /// <summary>Gives slabs that belong to no space back to the disks: a hole in an image, a discard on a device.</summary>
@@ -97,7 +97,6 @@ internal abstract class PoolMemberHost(Pool pool) : IMemberHost
     /// <summary>Tells its user that a disk has left the view.</summary>
     private protected abstract LaneTask<IoError> OnDiskLost(int disk);
 
-    private StaleEntry[] StaleEntriesOf(SpaceId ring, int copy) =>
-        [.. pool.State.Space(ring)!.EnumerateRows().Where(row => row.Row.Stale(copy) != 0)
-            .Select(row => new StaleEntry(row.Index, (ushort)copy, ushort.MaxValue))];
+    private static StaleEntry[] StaleEntriesOf(SpaceState ring, int copy) =>
+        [.. ring.EnumerateRows().Where(row => row.Row.Stale(copy) != 0).Select(row => new StaleEntry(row.Index, (ushort)copy, ushort.MaxValue))];
 }

@@ -6,7 +6,7 @@ using TierSpaces.Engine.Tiering;
 namespace TierSpaces.Engine.VirtualDisks;
 
 /// <summary>Services of a pool to a tiered store: its map is part of the pool's metadata, changed by one commit.</summary>
-internal sealed class PoolSliceHost(Pool pool, VirtualDiskId owner) : ISliceHost
+internal sealed class PoolSliceHost(PoolLink pool, VirtualDiskId owner) : ISliceHost
 {
     public SliceMapState Map => pool.State.SliceMap(owner);
 

@@ -5,39 +5,36 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
+// Invariant
+//  1. Slabs go back to the pool, by CancelRow and FreeRow, when no request of this lane to them is under way at a disk any more, given-up ones included.
+
 /// <summary>
 /// Services of a pool to one space, a part of a virtual disk: rows are reserved, committed and given back through the pool's metadata. Before an
 /// eviction completes, the disk has left the view and the space's dirty regions are stale on it.
 /// </summary>
-internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, TierDescription part) : PoolMemberHost(pool), ISpaceHost
+internal sealed class PoolSpaceHost(PoolLink link, VirtualDiskId owner, TierDescription part) : PoolMemberHost(link), ISpaceHost
 {
-    private const int FreeRowTries = 60;
-    private const long RetryNs = 1_000_000_000;
-
-    private readonly Pool _pool = pool;
+    private readonly PoolLink _link = link;
     private readonly Dictionary<int, SlabRef[]> _reserved = [];
 
     /// <summary>The space, once it is open.</summary>
     internal Space? Space { get; set; }
 
-    public LaneTask<RowGrant> ReserveRow(uint space, int row)
+    public async LaneTask<RowGrant> ReserveRow(uint space, int row)
     {
-        RowState? owned = _pool.State.Space(new SpaceId(space))?.Row(row);
-        if (owned is not null)
+        TierDescription now = Part;
+        FoundRow found = await _link.Ask(pool => LaneTask.FromResult(RowOrders.Reserve(pool, owner, now, row)));
+        if (found.Slabs.Length == 0)
         {
-            return LaneTask.FromResult(Grant(owned.Mapping.Sources.ToArray()));   // a fixed disk's row before its first write
+            return new RowGrant(IoError.NoSpace, []);
         }
 
-        VirtualDiskDescription disk = _pool.State.VirtualDisk(owner)!;
-        AllocationPreferences preferences = AllocationPreferences.For(disk, Part);
-        if (!_pool.Allocator.TryReserveRow(Part.NumberOfColumns, Part.NumberOfDataCopies, preferences, out SlabRef[] slabs, out string _)
-            && !_pool.Allocator.TryReserveDegradedRow(Part.NumberOfColumns, Part.NumberOfDataCopies, preferences, out slabs))
+        if (!found.IsOwned)
         {
-            return LaneTask.FromResult(new RowGrant(IoError.NoSpace, []));
+            _reserved[row] = found.Slabs;
         }
 
-        _reserved[row] = slabs;
-        return LaneTask.FromResult(Grant(slabs));
+        return new RowGrant(IoError.None, Array.ConvertAll(found.Slabs, slab => PlaceOf(_link.State, slab)));
     }
 
     public LaneTask<IoError> OwnRow(uint space, int row) => MapRow(space, row, isInitialized: false);
@@ -47,52 +44,36 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, TierDescript
     private async LaneTask<IoError> MapRow(uint space, int row, bool isInitialized)
     {
         SpaceId id = new(space);
-        SlabRef[] slabs = _reserved.TryGetValue(row, out SlabRef[]? reserved) ? reserved : _pool.State.Space(id)!.Row(row)!.Mapping.Sources.ToArray();
-        CommitResult result = await _pool.Commit(new RowsMapped(id, row, slabs.Length, [new RowMapping(slabs, isInitialized: isInitialized)]));
-        if (result.Succeeded)
+        SlabRef[] slabs = _reserved.TryGetValue(row, out SlabRef[]? reserved) ? reserved : _link.State.Space(id)!.Row(row)!.Mapping.Sources.ToArray();
+        IoError error = await _link.Ask(pool => RowOrders.Map(pool, id, row, slabs, isInitialized));
+        if (error == IoError.None)
         {
             _reserved.Remove(row);
         }
 
-        bool isDiskRemoved = result.Status == CommitStatus.Refused && Array.Exists(slabs, slab => _pool.State.Disk(slab.Disk) is null);
-        return isDiskRemoved ? IoError.TryAgain : ErrorOf(result);   // an empty disk may be removed while a row is being made on it
+        return error;
     }
 
     public void CancelRow(uint space, int row)
     {
         if (_reserved.Remove(row, out SlabRef[]? slabs))
         {
-            _pool.Allocator.Release(slabs);
+            Abandon(slabs).Forget();
         }
     }
 
     public async LaneTask<IoError> FreeRow(uint space, int row)
     {
         SpaceId id = new(space);
-        SlabRef[] slabs = _pool.State.Space(id)!.Row(row)!.Mapping.Sources.ToArray();
-        _pool.Allocator.Hold(slabs);
-        CommitResult result = await _pool.Commit(new RowsFreed(id, row, 1));
-        for (int tries = 0; tries < FreeRowTries && result.Status == CommitStatus.NoSpace; tries++)
-        {
-            await Lane.Delay(RetryNs);   // the first commit may still be applied: until that is known the slabs stay held
-            result = _pool.State.Space(id)?.Row(row) is null ? CommitResult.Committed : await _pool.Commit(new RowsFreed(id, row, 1));
-        }
-
-        result = _pool.State.Space(id)?.Row(row) is null ? CommitResult.Committed : result;
-        if (result.Succeeded)
-        {
-            await Punch(_pool, slabs);
-        }
-
-        _pool.Allocator.LetGo(slabs);
-        return ErrorOf(result);
+        await _link.AwaitGivenUp(_link.State.Space(id)!.Row(row)!.Mapping.Sources.ToArray());
+        return await _link.Ask(pool => RowOrders.Free(pool, id, row));
     }
 
-    public async LaneTask<IoError> MarkStale(uint space, int row, int position, ushort regions) =>
-        ErrorOf(await _pool.Commit(new StaleMarked(new SpaceId(space), [new StaleEntry(row, (ushort)position, regions)])));
+    public LaneTask<IoError> MarkStale(uint space, int row, int position, ushort regions) =>
+        Commit(new StaleMarked(new SpaceId(space), [new StaleEntry(row, (ushort)position, regions)]));
 
-    public async LaneTask<IoError> ClearStale(uint space, int row, int position, ushort regions) =>
-        ErrorOf(await _pool.Commit(new StaleCleared(new SpaceId(space), [new StaleEntry(row, (ushort)position, regions)])));
+    public LaneTask<IoError> ClearStale(uint space, int row, int position, ushort regions) =>
+        Commit(new StaleCleared(new SpaceId(space), [new StaleEntry(row, (ushort)position, regions)]));
 
     public LaneTask<IoError> MarkLogStale(uint space, int copy) => MarkRingStale(LogSpace, copy);
 
@@ -102,9 +83,15 @@ internal sealed class PoolSpaceHost(Pool pool, VirtualDiskId owner, TierDescript
 
     private protected override LaneTask<IoError> OnDiskLost(int disk) => Space?.OnDiskLost(disk) ?? LaneTask.FromResult(IoError.None);
 
-    private TierDescription Part => _pool.State.VirtualDisk(owner)!.Part(part.Number) ?? part;   // a tier that is being added is not in it yet
+    private TierDescription Part => _link.State.VirtualDisk(owner)!.Part(part.Number) ?? part;   // a tier that is being added is not in it yet
 
     private SpaceId LogSpace => Part.LogSpace;
 
-    private RowGrant Grant(SlabRef[] slabs) => new(IoError.None, Array.ConvertAll(slabs, slab => PlaceOf(_pool, slab)));
+    private async LaneTask<IoError> Commit(MetadataRecord record) => ErrorOf(await _link.Commit(record));
+
+    private async LaneTask Abandon(SlabRef[] slabs)
+    {
+        await _link.AwaitGivenUp(slabs);
+        _link.Tell(pool => pool.Allocator.Release(slabs));
+    }
 }

@@ -58,14 +58,13 @@ public static class RebalancePlanner
 
     private static SlabMove? Find(Pool pool, OpenVirtualDisk disk, DiskNumber from, DiskNumber to,
         Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove) =>
-        disk.Parts.Select(part => FindIn(pool, disk, part, from, to, mayMove)).FirstOrDefault(static move => move is not null);
+        disk.Description.Parts.Select(part => FindIn(pool, disk, part, from, to, mayMove)).FirstOrDefault(static move => move is not null);
 
     private static SlabMove? FindIn(
-        Pool pool, OpenVirtualDisk disk, OpenPart part, DiskNumber from, DiskNumber to, Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove)
+        Pool pool, OpenVirtualDisk disk, TierDescription part, DiskNumber from, DiskNumber to, Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove)
     {
         SlabMover mover = new(pool, disk);
-        TierDescription description = disk.Description.Part(part.Number)!;
-        AllocationPreferences preferences = AllocationPreferences.For(disk.Description, description);
+        AllocationPreferences preferences = AllocationPreferences.For(disk.Description, part);
         DiskDescription target = pool.State.Disks[to].Description;
         if ((preferences.Media is { } media && target.Media() != media)
             || (!preferences.AllowedDisks.IsDefaultOrEmpty && !preferences.AllowedDisks.Contains(to)) || !RowRule.IsKnown(target, preferences))
@@ -73,12 +72,12 @@ public static class RebalancePlanner
             return null;
         }
 
-        foreach ((int index, RowState row) in pool.State.Space(description.DataSpace)!.EnumerateRows())
+        foreach ((int index, RowState row) in pool.State.Space(part.DataSpace)!.EnumerateRows())
         {
             for (int position = 0; position < row.Mapping.Sources.Length; position++)
             {
                 SlabMove move = new(index, position, from, part.Number);
-                if (row.Mapping.Sources[position].Disk == from && mover.Fits(move, to) && part.Space.CanMove(index, position)
+                if (row.Mapping.Sources[position].Disk == from && mover.Fits(move, to) && mover.CanMove(move)
                     && mayMove?.Invoke(disk, move, to) != false)
                 {
                     return move;

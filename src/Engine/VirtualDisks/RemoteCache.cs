@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Caching;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
@@ -6,18 +7,18 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.VirtualDisks;
 
 /// <summary>The part of a remote write cache in its cache pool, while both pools are open.</summary>
-public sealed class RemoteCache
+public sealed class RemoteCache : IMemberFollower
 {
-    internal RemoteCache(Pool pool, IBackingStore backing)
+    internal RemoteCache(PoolLink pool, IBackingStore backing)
     {
         Pool = pool;
         Host = new RemoteRingHost(pool);
         Rings = Host.Rings = new RemoteRings(Host, backing, (int)pool.Slabs.DataBytes);
-        pool.MembershipChanged += OnMembershipChanged;
+        pool.Follow(this);
     }
 
     /// <summary>The cache pool.</summary>
-    public Pool Pool { get; }
+    internal PoolLink Pool { get; }
 
     /// <summary>The ring on the disks of the cache pool.</summary>
     public RemoteRings Rings { get; }
@@ -29,25 +30,26 @@ public sealed class RemoteCache
     internal async LaneTask<Nothing> Close()
     {
         await Rings.Close();
-        Pool.MembershipChanged -= OnMembershipChanged;
+        Pool.Unfollow(this);
         return default;
     }
 
-    private void OnMembershipChanged(MembershipChange change)
+    LaneTask<IoError> IMemberFollower.OnDiskLost(DiskNumber disk)
     {
-        if (change.Kind == MembershipChangeKind.Left)
-        {
-            Rings.OnDiskLost(change.Disk.Value);
-        }
-        else if (change.Kind == MembershipChangeKind.Joined)
-        {
-            Rings.OnDiskJoined();
-        }
+        Rings.OnDiskLost(disk.Value);   // a copy of a ring that lacks something is marked before the write that it lacks is acknowledged
+        return LaneTask.FromResult(IoError.None);
     }
+
+    void IMemberFollower.OnDiskMarkedStale(DiskNumber disk)
+    {
+        // Copies of rings take no part since their disk left.
+    }
+
+    void IMemberFollower.OnDiskJoined() => Rings.OnDiskJoined();
 }
 
 /// <summary>Services of a cache pool to the ring of a remote write cache.</summary>
-internal sealed class RemoteRingHost(Pool pool) : PoolMemberHost(pool)
+internal sealed class RemoteRingHost(PoolLink pool) : PoolMemberHost(pool)
 {
     /// <summary>The rings, once they are there.</summary>
     internal RemoteRings? Rings { get; set; }

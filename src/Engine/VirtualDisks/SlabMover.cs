@@ -20,14 +20,18 @@ public readonly record struct SlabMove(int Row, int Position, DiskNumber From, i
     public bool IsRing => Row < 0;
 }
 
-// Moves slabs of one virtual disk that a plan (SlabMovePlan) or a planner has chosen. What is to move is found again before each move. The former slab is held
-// until no request uses it, punched, and only then free.
+// Moves slabs of one virtual disk that a plan (SlabMovePlan) or a planner has chosen. It is used on the lane of the pool; the data moves on the lane of the
+// virtual disk.
+//
+// Invariants
+//  1. What is to move is found again before each move, by the pool, and again by the space: the row may have been given back meanwhile.
+//  2. The former slab is held until no request uses it, given-up ones included, punched, and only then free. So is a target that is not taken.
 
 /// <summary>Moves slabs of one open virtual disk.</summary>
 public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 {
     /// <summary>The plan over the state now.</summary>
-    internal SlabMovePlan Now => new(pool, open.Remote?.Pool, open.Description);
+    internal SlabMovePlan Now => new(pool, open.RemotePool(pool), open.Description);
 
     /// <summary>Slabs that are to leave their disks, in the order in which they are moved.</summary>
     /// <param name="givesUpMissing">Whether that includes missing disks where the pool's policy allows it.</param>
@@ -54,11 +58,13 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     /// <summary>The pool whose disks a move is between.</summary>
     internal Pool PoolOf(SlabMove move) => move.Row == SlabMove.Cache ? CachePool : pool;
 
-    private Pool CachePool => open.Remote?.Pool ?? pool;
+    private Pool CachePool => open.RemotePool(pool) ?? pool;
 
     private bool IsOn(SlabMove move, Pool from, DiskNumber disk) => move.From == disk && PoolOf(move) == from;
 
-    private bool CanMove(SlabMove move) => move.IsRing || SpaceOf(move).CanMove(move.Row, move.Position);
+    /// <summary>Whether every byte of a slab could be copied to another place now, as far as the pool knows.</summary>
+    internal bool CanMove(SlabMove move) => move.IsRing || (Now.Data(move).Row(move.Row) is { } row
+        && (!row.Mapping.IsInitialized || CopySurvey.CanGive(pool, open.Description.Part(move.Part)!, row, move.Position)));
 
     private bool HasTarget(SlabMove move, Dictionary<string, bool> known)
     {
@@ -81,7 +87,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     /// <summary>Whether a disk may take a slab: none of the row is on it, and its fault domain may hold one more.</summary>
     public bool Fits(SlabMove move, DiskNumber target) => Now.Fits(move, target);
 
-    private Space SpaceOf(SlabMove move) => open.Parts[move.Part].Space;
+    private Space SpaceOf(SlabMove move) => open.Parts[move.Part].Space;   // on its lane
 
     private async LaneTask<RepairEnd> MoveData(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer)
     {
@@ -93,7 +99,10 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
         SlabRef source = row.Mapping.Sources[move.Position];
         pool.Allocator.Hold([source]);
-        RepairEnd end = await SpaceOf(move).Move(move.Row, move.Position, PoolSpaceHost.PlaceOf(pool, target), Commit, pacer);
+        SlabPlace from = PoolMemberHost.PlaceOf(pool.State, source);
+        SlabPlace to = PoolMemberHost.PlaceOf(pool.State, target);
+        RepairEnd end = await open.Call(async () => await AwaitUnused(
+            open.Pool, await SpaceOf(move).Move(move.Row, move.Position, from, to, () => open.Pool.Ask(_ => Commit()), pacer), [source], [target]));
         return await Free(pool, end, [source], [target]);
 
         async LaneTask<IoError> Commit()
@@ -129,9 +138,14 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
         Pool at = PoolOf(move);
         at.Allocator.Hold(old);
-        SlabPlace[] places = Array.ConvertAll(target, slab => PoolMemberHost.PlaceOf(at, slab));
-        RepairEnd end = move.Row == SlabMove.Log ? await SpaceOf(move).MoveLog(move.Position, places, Commit, pacer)
-            : open.Cache is { } cache ? await cache.Move(move.Position, places, Commit, pacer) : RepairEnd.Incomplete;
+        SlabPlace[] places = Array.ConvertAll(target, slab => PoolMemberHost.PlaceOf(at.State, slab));
+        PoolLink link = at.LinkTo(open.Lane);
+        RepairEnd end = await open.Call(async () =>
+        {
+            RepairEnd moved = move.Row == SlabMove.Log ? await SpaceOf(move).MoveLog(move.Position, places, () => link.Ask(_ => Commit()), pacer)
+                : open.Cache is { } cache ? await cache.Move(move.Position, places, () => link.Ask(_ => Commit()), pacer) : RepairEnd.Incomplete;
+            return await AwaitUnused(link, moved, old, target);
+        });
         return await Free(at, end, old, target);
 
         async LaneTask<IoError> Commit()
@@ -153,7 +167,14 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         }
     }
 
-    private async LaneTask<RepairEnd> Free(Pool at, RepairEnd end, SlabRef[] old, SlabRef[] target)
+    /// <summary>Waits, on the lane of the disk, until no request is under way to the slabs that the move leaves unused.</summary>
+    private static async LaneTask<RepairEnd> AwaitUnused(PoolLink link, RepairEnd end, SlabRef[] old, SlabRef[] target)
+    {
+        await link.AwaitGivenUp(end == RepairEnd.Done ? old : target);
+        return end;
+    }
+
+    private static async LaneTask<RepairEnd> Free(Pool at, RepairEnd end, SlabRef[] old, SlabRef[] target)
     {
         if (end == RepairEnd.Done)
         {

@@ -61,7 +61,7 @@ internal static class SpaceRecords
             await PoolSpaceHost.Punch(pool, freed);
             foreach (SpaceState space in unnamed)
             {
-                await pool.Environment.State.ReleaseMemory(VirtualDiskStack.JournalName(pool, space.Description.Id));
+                await pool.Environment.State.ReleaseMemory(VirtualDiskStack.JournalName(pool.Id, space.Description.Id));
             }
         }
 

@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 
@@ -14,8 +15,8 @@ public readonly record struct VirtualDiskResult(OpenVirtualDisk? Disk, CommitSta
 /// <summary>Makes, opens, grows and removes virtual disks.</summary>
 public static class VirtualDiskBuilder
 {
-    /// <summary>Makes a virtual disk and opens it.</summary>
-    public static async LaneTask<VirtualDiskResult> Create(Pool pool, VirtualDiskDescription spec)
+    /// <summary>Makes a virtual disk and opens it on a lane; null: the pool's. Called on the pool's lane.</summary>
+    public static async LaneTask<VirtualDiskResult> Create(Pool pool, VirtualDiskDescription spec, ILane? lane = null)
     {
         VirtualDiskDescription disk = NewDescriptions.Describe(pool, spec);
         NewRows rows = new();
@@ -47,7 +48,7 @@ public static class VirtualDiskBuilder
         OpenVirtualDisk open;
         try
         {
-            open = await VirtualDiskStack.Stack(pool, disk, isNew: true);
+            open = await VirtualDiskStack.Stack(pool, lane ?? pool.Environment.Lane, disk, isNew: true);
         }
         catch (IOException problem)
         {
@@ -55,7 +56,9 @@ public static class VirtualDiskBuilder
             return new VirtualDiskResult(null, CommitStatus.Refused, problem.Message);
         }
 
-        if (open.Fault == IoError.None && open.Cache is not { IsGone: true })
+        string fault = await open.Call(() => LaneTask.FromResult(
+            open.Fault != IoError.None || open.Cache is { IsGone: true } ? open.FaultReason + open.Cache?.StateReason : ""));
+        if (fault.Length == 0)
         {
             result = await pool.Commit(new VirtualDiskChanged(disk with { IsBeingCreated = false }));
             if (result.Succeeded)
@@ -65,10 +68,9 @@ public static class VirtualDiskBuilder
             }
         }
 
-        string fault = result.Succeeded ? open.FaultReason + open.Cache?.StateReason : result.Reason;
-        await open.Close();
+        await open.Call(open.Close);
         await Unmake(pool, disk);
-        return new VirtualDiskResult(null, result.Succeeded ? CommitStatus.NoQuorum : result.Status, fault);
+        return new VirtualDiskResult(null, result.Succeeded ? CommitStatus.NoQuorum : result.Status, result.Succeeded ? fault : result.Reason);
     }
 
     /// <summary>Takes a virtual disk out of the metadata, punches its slabs and gives them back. It is not open any more.</summary>
@@ -107,7 +109,7 @@ public static class VirtualDiskBuilder
         await RemoteRooms.FreeRemote(pool, disk);
         foreach (TierDescription part in disk.Parts)
         {
-            await pool.Environment.State.ReleaseMemory(VirtualDiskStack.JournalName(pool, part.DataSpace));
+            await pool.Environment.State.ReleaseMemory(VirtualDiskStack.JournalName(pool.Id, part.DataSpace));
         }
 
         return default;

@@ -27,7 +27,6 @@ public static class VirtualDiskGrowth
     {
         VirtualDiskDescription before = open.Description;
         TierDescription part = after.Parts[index];
-        OpenPart opened = open.Parts[part.Number];
         long rowSize = VirtualDiskLayout.ShapeOf(pool, after, part).RowSize;
         int from = (int)((before.Parts[index].SpaceBytes + rowSize - 1) / rowSize);
         int count = (int)((part.SpaceBytes + rowSize - 1) / rowSize) - from;
@@ -49,14 +48,24 @@ public static class VirtualDiskGrowth
         }
 
         open.Description = pool.State.VirtualDisk(after.Id)!;
-        opened.Space.Grow(part.SpaceBytes);
-        for (int i = 0; i < data.Count; i++)
+        SpaceState space = pool.State.Space(part.DataSpace)!;
+        PoolState state = pool.State;
+        SpaceRowMap[] rowMaps = [.. Enumerable.Range(from, data.Count).Select(row => VirtualDiskStack.RowOf(state, row, space.Row(row)!))];
+        await open.Call(() => LaneTask.FromResult(Lengthen(open, part, rowMaps, after.SizeBytes)));
+        return result;
+    }
+
+    private static Nothing Lengthen(OpenVirtualDisk open, TierDescription part, SpaceRowMap[] rows, long sizeBytes)
+    {
+        Space space = open.Parts[part.Number].Space;
+        space.Grow(part.SpaceBytes);
+        foreach (SpaceRowMap row in rows)
         {
-            opened.Space.AddOwnedRow(VirtualDiskStack.RowOf(pool, from + i, pool.State.Space(part.DataSpace)!.Row(from + i)!));
+            space.AddOwnedRow(row);
         }
 
         open.Tiers?.GrowTier(part.Number, part.SizeBytes);
-        open.Disk.Grow(after.SizeBytes);
-        return result;
+        open.Disk.Grow(sizeBytes);
+        return default;
     }
 }

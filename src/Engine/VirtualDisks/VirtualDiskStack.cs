@@ -1,6 +1,6 @@
 using TierSpaces.Engine.Caching;
-using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
@@ -14,43 +14,63 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// <summary>Opens virtual disks over an open pool.</summary>
 public static class VirtualDiskStack
 {
-    /// <summary>Opens a virtual disk of the pool; its space says in Fault whether it can be used.</summary>
+    /// <summary>Opens a virtual disk of the pool on a lane; its space says in Fault whether it can be used. Called on the pool's lane.</summary>
     /// <exception cref="IOException">The host has no shared memory for it; nothing of it is open.</exception>
-    public static async LaneTask<OpenVirtualDisk> Open(Pool pool, VirtualDiskId id)
+    public static async LaneTask<OpenVirtualDisk> Open(Pool pool, VirtualDiskId id, ILane? lane = null)
     {
         if (!pool.State.Pool!.IsReadOnly)
         {
             await SpaceRecords.RemoveUnnamedSpaces(pool, id);   // where that is not possible now, the next opening does it
         }
 
-        return await Stack(pool, pool.State.VirtualDisk(id)!, isNew: false);
+        return await Stack(pool, lane ?? pool.Environment.Lane, pool.State.VirtualDisk(id)!, isNew: false);
     }
 
     /// <summary>Opens a disk again, as a new host would. Nothing is exported of it; requests under way have failed or end now.</summary>
+    /// <exception cref="IOException">The host has no shared memory for it; nothing of it is open.</exception>
     internal static async LaneTask<OpenVirtualDisk> Reopen(Pool pool, OpenVirtualDisk open)
     {
-        await open.Disk.Pause();
-        await open.Close();
-        return await Stack(pool, pool.State.VirtualDisk(open.Description.Id)!, isNew: false);
-    }
-
-    internal static async LaneTask<OpenVirtualDisk> Stack(Pool pool, VirtualDiskDescription disk, bool isNew)
-    {
-        List<OpenPart> parts = await OpenSpaces(pool, disk, isNew);
-        IBackingStore backing = disk.IsTiered ? TiersOf(pool, disk, parts) : parts[0].Space;
-        (WriteCache? cache, RemoteCache? remote) = await CacheStack.StackCache(pool, disk, backing, parts[0].Host, isNew);
-        VirtualDisk top = new(pool.Environment.Lane, backing, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
-        DiskTiering? tiering = backing is TieredStore tiers ? await DiskTiering.Open(pool, disk, tiers, isNew) : null;
-        top.Heat = tiering?.Heat;
-        if (!pool.State.Pool!.IsReadOnly)
+        await open.Call(async () =>
         {
-            tiering?.Store.GiveLeftoversBack();
-        }
-
-        return new OpenVirtualDisk(pool, disk, top, backing, parts, tiering) { Remote = remote };
+            await open.Disk.Pause();
+            return await open.Close();
+        });
+        return await Stack(pool, open.Lane, pool.State.VirtualDisk(open.Description.Id)!, isNew: false);
     }
 
-    private static async LaneTask<List<OpenPart>> OpenSpaces(Pool pool, VirtualDiskDescription disk, bool isNew)
+    /// <summary>Opens the layers of a disk, on the pool's lane.</summary>
+    internal static LaneTask<OpenVirtualDisk> Stack(Pool pool, ILane lane, VirtualDiskDescription disk, bool isNew)
+    {
+        PoolLink link = pool.LinkTo(lane);
+        CacheReach reach = CacheStack.Reach(pool, lane, disk);
+        return link.Call(() => StackOn(link, reach, disk, isNew));
+    }
+
+    private static async LaneTask<OpenVirtualDisk> StackOn(PoolLink pool, CacheReach reach, VirtualDiskDescription disk, bool isNew)
+    {
+        pool.BeginOpening();
+        try
+        {
+            List<OpenPart> parts = await OpenSpaces(pool, disk, isNew);
+            IBackingStore backing = disk.IsTiered ? TiersOf(pool, disk, parts) : parts[0].Space;
+            (WriteCache? cache, RemoteCache? remote) = await CacheStack.StackCache(pool, reach, disk, backing, parts[0].Host, isNew);
+            VirtualDisk top = new(pool.Lane, backing, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
+            DiskTiering? tiering = backing is TieredStore tiers ? await DiskTiering.Open(pool, disk, tiers, isNew) : null;
+            top.Heat = tiering?.Heat;
+            if (!pool.State.Pool!.IsReadOnly)
+            {
+                tiering?.Store.GiveLeftoversBack();
+            }
+
+            return new OpenVirtualDisk(pool, disk, top, backing, parts, tiering) { Remote = remote };
+        }
+        finally
+        {
+            pool.EndOpening();
+        }
+    }
+
+    private static async LaneTask<List<OpenPart>> OpenSpaces(PoolLink pool, VirtualDiskDescription disk, bool isNew)
     {
         List<OpenPart> parts = [];
         try
@@ -67,7 +87,7 @@ public static class VirtualDiskStack
             foreach (OpenPart part in parts)
             {
                 await part.Space.Close();
-                pool.Environment.State.ReturnMemory(part.JournalName);
+                pool.Tell(owner => owner.Environment.State.ReturnMemory(part.JournalName));
             }
 
             throw;
@@ -75,12 +95,14 @@ public static class VirtualDiskStack
     }
 
     /// <exception cref="IOException">The host has no shared memory for it.</exception>
-    internal static async LaneTask<OpenPart> OpenSpace(Pool pool, VirtualDiskDescription disk, TierDescription part, bool isNew)
+    internal static async LaneTask<OpenPart> OpenSpace(PoolLink pool, VirtualDiskDescription disk, TierDescription part, bool isNew)
     {
-        SpaceShape shape = VirtualDiskLayout.ShapeOf(pool, disk, part);
+        SpaceShape shape = VirtualDiskLayout.ShapeOf(pool.Slabs, disk, part);
         PoolSpaceHost host = new(pool, disk.Id, part);
-        IReadOnlyList<IReadOnlyList<SlabPlace>> logCopies = shape.HasLog ? CacheStack.CopiesOf(pool, pool.State.Space(part.LogSpace)!) : [];
+        IReadOnlyList<IReadOnlyList<SlabPlace>> logCopies = shape.HasLog ? CacheStack.CopiesOf(pool.State, pool.State.Space(part.LogSpace)!) : [];
         (int logBlocks, int parityBlocks) = VirtualDiskLayout.RingBlocks(logCopies.Count > 0 ? logCopies[0].Count : 0, shape);
+        string journal = JournalName(pool.Id, part.DataSpace);
+        int bytes = pool.FirstWriteJournalBytes;
         SpaceOptions options = new()
         {
             Space = part.DataSpace.Value,
@@ -89,30 +111,29 @@ public static class VirtualDiskStack
             Resiliency = part.Parities > 0 ? LayoutDescriptor.Parity : LayoutDescriptor.Mirror,
             Length = part.SpaceBytes,
             IsThin = disk.ProvisioningType == ProvisioningType.Thin,
-            Rows = [.. pool.State.Space(part.DataSpace)!.EnumerateRows().Select(row => RowOf(pool, row.Index, row.Row))],
+            Rows = [.. pool.State.Space(part.DataSpace)!.EnumerateRows().Select(row => RowOf(pool.State, row.Index, row.Row))],
             LogCopies = logCopies,
             StaleLogCopies = shape.HasLog ? CacheStack.StaleCopiesOf(pool.State.Space(part.LogSpace)!) : 0,
-            LogOwner = OwnerOf(pool, part.LogSpace),
+            LogOwner = OwnerOf(pool.Id, part.LogSpace),
             LogBlocksMax = logBlocks,
             ParityJournalBlocks = parityBlocks,
-            HedgeAfterNs = (pool.Environment.Deadlines ?? IoDeadlines.Default).HedgeNs,
-            FirstWriteJournal = shape.Checksums
-                ? await pool.Environment.State.MapMemory(JournalName(pool, part.DataSpace), pool.Environment.FirstWriteJournalBytes) : null,
+            HedgeAfterNs = pool.HedgeNs,
+            FirstWriteJournal = shape.Checksums ? await pool.Ask(owner => owner.Environment.State.MapMemory(journal, bytes)) : null,
         };
         host.Space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
-        return new OpenPart(part.Number, host.Space, host, JournalName(pool, part.DataSpace));
+        return new OpenPart(part.Number, host.Space, host, journal);
     }
 
-    private static TieredStore TiersOf(Pool pool, VirtualDiskDescription disk, List<OpenPart> parts)
+    private static TieredStore TiersOf(PoolLink pool, VirtualDiskDescription disk, List<OpenPart> parts)
     {
         bool isThin = disk.ProvisioningType == ProvisioningType.Thin;
         List<StorageTierStore> tiers = parts.ConvertAll(part =>
             new StorageTierStore(part.Space, disk.Part(part.Number)!.SizeBytes, (int)disk.SliceSize, isThin));
         int[] order = [.. disk.Tiers.Select(static tier => tier.Number)];
-        return new TieredStore(pool.Environment.Lane, new PoolSliceHost(pool, disk.Id), tiers, order, (int)disk.SliceSize, disk.SizeBytes);
+        return new TieredStore(pool.Lane, new PoolSliceHost(pool, disk.Id), tiers, order, (int)disk.SliceSize, disk.SizeBytes);
     }
 
-    internal static SpaceRowMap RowOf(Pool pool, int index, RowState row)
+    internal static SpaceRowMap RowOf(PoolState pool, int index, RowState row)
     {
         SlabRef[] slabs = row.Mapping.Sources.ToArray();
         ushort[] stale = new ushort[slabs.Length];
@@ -124,12 +145,12 @@ public static class VirtualDiskStack
         return new SpaceRowMap(index, Array.ConvertAll(slabs, slab => PoolSpaceHost.PlaceOf(pool, slab)), row.Mapping.IsInitialized, stale);
     }
 
-    internal static Guid OwnerOf(Pool pool, SpaceId ring)
+    internal static Guid OwnerOf(PoolId pool, SpaceId ring)
     {
-        byte[] owner = pool.Id.Value.ToByteArray();
+        byte[] owner = pool.Value.ToByteArray();
         BitConverter.TryWriteBytes(owner.AsSpan(12), BitConverter.ToUInt32(owner, 12) ^ ring.Value);
         return new Guid(owner);
     }
 
-    internal static string JournalName(Pool pool, SpaceId data) => $"notes-{pool.Id.Value:N}-{data.Value}";
+    internal static string JournalName(PoolId pool, SpaceId data) => $"notes-{pool.Value:N}-{data.Value}";
 }

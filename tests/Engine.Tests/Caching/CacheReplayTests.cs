@@ -106,7 +106,7 @@ public class CacheReplayTests
         {
             foreach (SlabRef source in row.Mapping.Sources.ToArray())
             {
-                long start = PoolSpaceHost.PlaceOf(world.Pool, source).DataOffset;
+                long start = PoolMemberHost.PlaceOf(world.Pool.State, source).DataOffset;
                 yield return (source.Disk.Value - 1, start, start + slab);
             }
         }

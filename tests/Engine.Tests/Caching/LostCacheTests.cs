@@ -158,7 +158,7 @@ public class LostCacheTests
     {
         PoolWorld world = Filled(copies);
         SpaceState ring = world.Pool!.State.Space(world.VirtualDisk!.Description.CacheSpace)!;
-        long[] places = [.. ring.Row(0)!.Mapping.Sources.ToArray().Select(slab => PoolSpaceHost.PlaceOf(world.Pool, slab).DataOffset)];
+        long[] places = [.. ring.Row(0)!.Mapping.Sources.ToArray().Select(slab => PoolMemberHost.PlaceOf(world.Pool.State, slab).DataOffset)];
         Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
         PoolWorld stopped = world.Cut(2, (_, _, _) => true);
         for (int copy = 0; copy < copies; copy++)

@@ -236,7 +236,7 @@ public sealed class TierOrderTests
     /// <summary>The pool's host; power fails during a commit, at its first flush: its own writes have arrived, of unflushed ones before it none.</summary>
     private sealed class CuttingHost(PoolWorld world) : ISliceHost
     {
-        private readonly PoolSliceHost _pool = new(world.Pool!, world.VirtualDisk!.Description.Id);
+        private readonly PoolSliceHost _pool = new(world.Pool!.LinkTo(world.Lane), world.VirtualDisk!.Description.Id);
 
         internal bool CutsNext { get; set; }
 

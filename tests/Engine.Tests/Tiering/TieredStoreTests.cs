@@ -465,7 +465,7 @@ public sealed class TieredStoreTests
     private static (TieredStore Store, Host Host) StoreOf(PoolWorld world)
     {
         VirtualDiskDescription disk = world.VirtualDisk!.Description;
-        Host host = new(new PoolSliceHost(world.Pool!, disk.Id));
+        Host host = new(new PoolSliceHost(world.Pool!.LinkTo(world.Lane), disk.Id));
         return (new TieredStore(
             world.Lane, host, [.. world.VirtualDisk.Parts.Select(
                 part => new StorageTierStore(part.Space, disk.Part(part.Number)!.SizeBytes, Slice, isThin: false))],

@@ -157,11 +157,11 @@ public sealed class BehindMemberTests
     {
         Assert.Equal(3, world.Pool!.View.Members.Length);
         bool holdsSlabs = world.Pool.State.Disks[new DiskNumber((ushort)(disk + 1))].UsedSlabs > 0;
-        Assert.Equal(holdsSlabs, world.VirtualDisk!.IsDegraded);
+        Assert.Equal(holdsSlabs, world.IsDegraded);
         Holds(world, expected);
         Assert.Equal(RepairEnd.Done, world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane))));
-        Assert.False(world.VirtualDisk.IsDegraded);
-        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        Assert.False(world.IsDegraded);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
         for (int away = 0; away < 3; away++)
         {
             PoolWorld without = Start(world.Restart(50 + (ulong)away, (away, null)));

@@ -26,7 +26,7 @@ public class DegradedRowTests
         world.Disks[1].Pulled = true;
         byte[] data = Write(world, Random(2 * Mebibyte), 0);
         Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
-        Assert.True(world.VirtualDisk.IsDegraded);
+        Assert.True(world.IsDegraded);
 
         world = world.Cut(3, (_, _, _) => false);
         Assert.Equal("", world.Lane.Run(world.Open()));
@@ -34,8 +34,8 @@ public class DegradedRowTests
 
         Assert.Equal("", world.Lane.Run(world.Return(1)));
         Assert.Equal(RepairEnd.Done, world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane))));
-        Assert.False(world.VirtualDisk!.IsDegraded);
-        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        Assert.False(world.IsDegraded);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
         for (int disk = 0; disk < disks; disk++)
         {
             PoolWorld without = world.Cut(50 + (ulong)disk, (_, _, _) => false);
@@ -61,8 +61,8 @@ public class DegradedRowTests
         Assert.Equal(RepairEnd.Done, world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane))));
 
         byte[] data = Write(world, Random(Mebibyte), 4 * Mebibyte);
-        Assert.False(world.VirtualDisk!.IsDegraded);
-        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        Assert.False(world.IsDegraded);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
         for (int disk = 0; disk < 2; disk++)
         {
             PoolWorld without = world.Cut(50 + (ulong)disk, (_, _, _) => false);
@@ -82,9 +82,9 @@ public class DegradedRowTests
         PoolWorld world = Create(Spec(columns, copies, checksums), disks);
         Retire(world, 1);
         byte[] data = Write(world, Random(2 * Mebibyte), 0);
-        Assert.False(world.VirtualDisk!.IsDegraded);
+        Assert.False(world.IsDegraded);
         Assert.NotEqual(CapacityLevel.Full, world.Pool!.Capacity);
-        Assert.False(CapacityAlert.LacksRoom(world.Pool.State, world.Pool.Allocator, world.VirtualDisk.Description));
+        Assert.False(CapacityAlert.LacksRoom(world.Pool.State, world.Pool.Allocator, world.VirtualDisk!.Description));
         Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
         for (int disk = 0; disk < disks; disk++)
         {
@@ -117,11 +117,11 @@ public class DegradedRowTests
         Write(world, Random(4096), isGivenUpLater ? 4 * Mebibyte : 0);
         Retire(world, 1);
         byte[] data = Write(world, Random(Mebibyte), 0);
-        Assert.True(world.VirtualDisk!.IsDegraded);
+        Assert.True(world.IsDegraded);
         Assert.NotEqual(CapacityLevel.Full, world.Pool!.Capacity);
         Assert.Equal("", world.Lane.Run(world.Return(1)));
         Assert.Equal(RepairEnd.Done, world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane))));
-        Assert.False(world.VirtualDisk.IsDegraded);
+        Assert.False(world.IsDegraded);
         Assert.Equal(data, Read(world, data.Length));
     }
 
@@ -182,7 +182,7 @@ public class DegradedRowTests
 
         byte[] data = Write(world, Random(4 * Mebibyte), 0);
         Assert.All(world.VirtualDisk!.Description.Parts, part => Assert.NotEqual(0, world.Pool!.State.Space(part.DataSpace)!.MappedRows));
-        Assert.Equal(!isRetired, world.VirtualDisk.IsDegraded);
+        Assert.Equal(!isRetired, world.IsDegraded);
         Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
         world = world.Cut(3, (_, _, _) => false);
         Assert.Equal("", world.Lane.Run(world.Open()));
@@ -193,8 +193,8 @@ public class DegradedRowTests
             Assert.Equal(RepairEnd.Done, world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane))));
         }
 
-        Assert.False(world.VirtualDisk!.IsDegraded);
-        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        Assert.False(world.IsDegraded);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
         PoolWorld without = world.Cut(4, (_, _, _) => false);
         without.Disks[disk ^ 1].Pulled = true;
         Assert.Equal("", without.Lane.Run(without.Open()));
@@ -251,7 +251,7 @@ public class DegradedRowTests
 
         byte[] data = Write(world, Random(4096), 0);
         world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane)));
-        Assert.False(world.VirtualDisk!.IsDegraded);
+        Assert.False(world.IsDegraded);
         Assert.Equal(data, Read(world, data.Length));
     }
 
@@ -260,13 +260,13 @@ public class DegradedRowTests
     {
         PoolWorld world = Create(Spec(1, 2, checksums: false), 3);
         Write(world, Random(2 * Mebibyte), 0);
-        Assert.Equal((true, ""), (world.VirtualDisk!.IsComplete, world.VirtualDisk.UnreadableReason));
-        SpaceId space = world.VirtualDisk.Description.DataSpace;
+        Assert.Equal((true, ""), (world.IsComplete, world.UnreadableReason));
+        SpaceId space = world.VirtualDisk!.Description.DataSpace;
         Assert.True(world.Lane.Run(world.Pool!.Commit(new StaleMarked(space, [new StaleEntry(1, 0, 0b1110), new StaleEntry(1, 1, 0b0110)]))).Succeeded);
-        Assert.False(world.VirtualDisk.IsComplete);
+        Assert.False(world.IsComplete);
         Assert.Equal(
             "No good copy of 131072 bytes is there, at offset 1114112 to 1245184. Every copy of them is stale: they stay errors. Copy the rest to another virtual disk.",
-            world.VirtualDisk.UnreadableReason);
+            world.UnreadableReason);
     }
 
     private static VirtualDiskDescription Spec(int columns, int copies, bool checksums) => new()

@@ -50,7 +50,7 @@ public sealed class LargeDiskTests
         long before = world.Disks.Sum(static disk => disk.Requests);
         Assert.Equal(RepairEnd.Done, world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane))));
         Assert.InRange(world.Disks.Sum(static disk => disk.Requests) - before, 1, RequestsMax);
-        Assert.False(world.VirtualDisk.IsDegraded);
+        Assert.False(world.IsDegraded);
         Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
         PoolWorld without = world.Cut(3, static (_, _, _) => false);
         without.Disks[disks[0]].Pulled = true;

@@ -43,14 +43,14 @@ public class ResyncTests
         }
 
         Space space = world.VirtualDisk!.Space;
-        Assert.True(world.VirtualDisk.IsDegraded);
+        Assert.True(world.IsDegraded);
         int stale = checksums && !whileRunning ? 16 : 3;   // the clean stop wrote a page, which covers the whole slab here
         Assert.Equal(stale, space.StaleRegions);
         Assert.Equal(RepairEnd.Done, world.Lane.Run(space.Resync(new SimPacer(world.Lane))));
         SpaceRepairCounters counters = space.Counters.Repair;
         Assert.Equal((stale, stale * Region, 1), (counters.RegionsRepaired, counters.RepairBytesWritten, counters.LogCopiesRepaired));
         Assert.Equal((0, 0), (space.StaleRegions, space.BytesToResync));
-        Assert.False(world.VirtualDisk.IsDegraded);
+        Assert.False(world.IsDegraded);
         Assert.Equal(before, Read(world, 0, before.Length));
         ReadsWithoutAnyOne(world, before);
     }

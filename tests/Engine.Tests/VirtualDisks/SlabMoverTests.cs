@@ -50,7 +50,7 @@ public class SlabMoverTests
         Assert.NotEmpty(new SlabMover(world.Pool, world.VirtualDisk!).Plan(givesUpMissing: true));
         Regenerate(world);
         Assert.Equal(0u, world.Pool.State.Disks[new DiskNumber(1)].UsedSlabs);
-        Assert.False(world.VirtualDisk!.IsDegraded);
+        Assert.False(world.IsDegraded);
         Assert.True(copies > 2 || world.Pool.State.Disks[spare].UsedSlabs >= before);
         CheckRows(world);
         ReadsAgain(world, data, without: 1);

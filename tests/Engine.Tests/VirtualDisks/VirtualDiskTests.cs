@@ -83,8 +83,8 @@ public class VirtualDiskTests
         Assert.Equal("", without.Lane.Run(without.Open()));
         Assert.Equal(first, Read(without, 0, first.Length));
         Assert.Equal(second, Read(without, 4 * Mebibyte, second.Length));
-        Assert.True(without.VirtualDisk!.IsDegraded);
-        Assert.True(without.VirtualDisk.IsComplete);
+        Assert.True(without.IsDegraded);
+        Assert.True(without.IsComplete);
     }
 
     [Fact]

@@ -65,7 +65,7 @@ internal sealed class ReliabilityRecords(SubsystemCore core)
     /// <summary>Gathers what a virtual disk has found out about the disks of a pool.</summary>
     internal void GatherFindings(Pool pool, ManagedVirtualDisk virtualDisk)
     {
-        foreach (((int number, DiskFinding finding), long count) in virtualDisk.Open.TakeFindings(pool))
+        foreach (((int number, DiskFinding finding), long count) in virtualDisk.Open.TakeFindings(pool.Id))
         {
             if (pool.State.Disk(new DiskNumber((ushort)number)) is { } disk)
             {

@@ -97,7 +97,7 @@ internal sealed class MemberWatch(SubsystemCore core)
     }
 
     private bool CanSpare(ManagedPool managed, Pool pool, DiskNumber number) =>
-        pool.CanSpare(number) && core.Pools.UsersOf(managed).All(user => user.Disk.Open.SurvivesWithout(pool, number.Value));
+        pool.CanSpare(number) && core.Pools.UsersOf(managed).All(user => user.Disk.Open.SurvivesWithout(pool.Id, number.Value));
 
     private async LaneTask Evict(Pool pool, DiskNumber number, IDisk disk, string why)
     {

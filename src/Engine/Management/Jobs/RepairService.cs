@@ -191,7 +191,7 @@ public sealed class RepairService
 
     /// <summary>Disks that slabs are to leave, of the pool of a virtual disk and of the one that its write cache is in.</summary>
     private static IEnumerable<(Pool Pool, DiskNumber Disk)> LeavingUnder(Pool pool, ManagedVirtualDisk disk) =>
-        new[] { pool, disk.Open.Remote?.Pool }.OfType<Pool>()
+        new[] { pool, disk.Open.RemotePool(pool) }.OfType<Pool>()
             .SelectMany(static one => LeavingDisks.Of(one, givesUpMissing: false).Select(number => (one, number)));
 
     private static RepairPlacement Plan(PoolSnapshot pool, PoolSnapshot? remote, VirtualDiskDescription disk, long ringBytes)

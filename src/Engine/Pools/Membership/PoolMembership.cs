@@ -23,6 +23,9 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
     /// <summary>Told when everything on a disk outside the view has durably been marked stale, before it joins.</summary>
     internal Action<DiskNumber>? MarkedStale { get; set; }
 
+    /// <summary>Whether a lane of virtual disks has not let go yet of a disk that left: it does not join before.</summary>
+    internal required Func<DiskNumber, bool> IsOwed { get; init; }
+
     /// <summary>Disks of the pool that are there but not in the view.</summary>
     internal IReadOnlyDictionary<DiskNumber, MemberDisk> Outside => _outside;
 
@@ -271,6 +274,11 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
         if (!Outside.TryGetValue(number, out MemberDisk? disk))
         {
             return Refused($"Disk {number} is not there, or is a member already.");
+        }
+
+        if (IsOwed(number))
+        {
+            return Refused($"{disk.Name} has left, and virtual disks still record what it misses or have requests to it under way. It joins when these have ended.");
         }
 
         if (disk.Disk.InFlight > 0)
