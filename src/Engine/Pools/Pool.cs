@@ -31,7 +31,7 @@ public sealed class Pool : IPoolReader
         Membership = new PoolMembership(environment, store)
         {
             MarkedStale = disk => DiskMarkedStale?.Invoke(disk),
-            IsOwed = disk => _links.Values.Any(link => link is LaneLink other && other.Owes(disk)),
+            IsOwed = IsOwed,
         };
         store.Applied = OnApplied;
         store.Views.MembershipChanged = change => MembershipChanged?.Invoke(change);
@@ -218,6 +218,9 @@ public sealed class Pool : IPoolReader
 
     /// <summary>Whether a disk with the identity of one of the pool took part in a session that this history of the pool does not have.</summary>
     public bool IsOfOtherHistory(PoolScan scan) => Membership.IsOfOtherHistory(scan);
+
+    /// <summary>Whether a lane of virtual disks has not let go yet of a disk that left the view: the disk does not join before.</summary>
+    internal bool IsOwed(DiskNumber disk) => _links.Values.Any(link => link is LaneLink other && other.Owes(disk));
 
     /// <summary>Returns the link of virtual disks on a lane. There is one for each lane.</summary>
     internal PoolLink LinkTo(ILane lane)

@@ -10,7 +10,8 @@ namespace TierSpaces.Engine.Verification;
 
 /// <summary>
 /// A whole engine on simulated disks: pool, metadata, one virtual disk and, on request, a cache pool on the last disks for its remote
-/// write cache. A fork copies disks and host state at one instant and opens them beside the running world.
+/// write cache. The virtual disk is on the lane of the pools or on one of its own. A fork copies disks and host state at one instant and opens them beside
+/// the running world.
 /// </summary>
 public sealed class PoolWorld : ISimWorld
 {
@@ -22,24 +23,28 @@ public sealed class PoolWorld : ISimWorld
     private int _moveStep;   // of slices that move now; 0: none
     private readonly MeteredDisk[] _members;   // the disks as the pool uses them: with deadlines
 
-    private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, VirtualDiskDescription? spec, int ownerDisks)
+    private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, VirtualDiskDescription? spec, int ownerDisks, bool hasDataLane)
     {
         _spec = spec;
         _ownerDisks = ownerDisks;
         State = state;
-        Lane = new SimLane(seed);
-        Disks = Array.ConvertAll(media, medium => new SimDisk(Lane, medium));
-        _watch = new DiskWatch(Lane);
-        _members = Array.ConvertAll(Disks, disk => new MeteredDisk(Lane, disk, _watch));
-        Environment = new PoolEnvironment(Lane, new StateFolder(Lane, state), new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)) 
+        PoolLane = new SimLane(seed);
+        Lane = hasDataLane ? PoolLane.Beside("data") : PoolLane;
+        Disks = Array.ConvertAll(media, medium => new SimDisk(PoolLane, medium));
+        _watch = new DiskWatch(PoolLane);
+        _members = Array.ConvertAll(Disks, disk => new MeteredDisk(PoolLane, disk, _watch));
+        Environment = new PoolEnvironment(PoolLane, new StateFolder(PoolLane, state), new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
         {
             FirstWriteJournalBytes = FirstWriteJournalBytes,
             FindPool = id => Array.Find([Pool, CachePool], pool => pool?.Id == id),
         };
     }
 
-    /// <summary>Lane.</summary>
+    /// <summary>Lane of the virtual disk and its clients.</summary>
     public SimLane Lane { get; }
+
+    /// <summary>Lane of the pools: the same one, or another one of the world.</summary>
+    public SimLane PoolLane { get; }
 
     /// <summary>Disks.</summary>
     public SimDisk[] Disks { get; }
@@ -61,11 +66,13 @@ public sealed class PoolWorld : ISimWorld
 
     /// <summary>
     /// Makes a world of blank disks; <paramref name="cachePoolDisks"/> more are for a cache pool. With <paramref name="hasNoJournals"/> a write cache is on
-    /// the disks of the data.
+    /// the disks of the data; with <paramref name="hasDataLane"/> the virtual disk is on a lane of its own.
     /// </summary>
     public static PoolWorld New(
-        int disks, long bytes, int sectorSize, ulong seed, VirtualDiskDescription? spec = null, int cachePoolDisks = 0, bool hasNoJournals = false) => new(
-        seed, [.. Enumerable.Range(0, disks + cachePoolDisks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState(), spec, disks)
+        int disks, long bytes, int sectorSize, ulong seed, VirtualDiskDescription? spec = null, int cachePoolDisks = 0, bool hasNoJournals = false,
+        bool hasDataLane = false) => new(
+        seed, [.. Enumerable.Range(0, disks + cachePoolDisks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState(), spec, disks,
+        hasDataLane)
     {
         HasNoJournals = hasNoJournals,
     };
@@ -108,7 +115,7 @@ public sealed class PoolWorld : ISimWorld
     /// <inheritdoc/>
     public bool CanReturn(int disk) =>
         Disks[disk] is { InFlight: 0, Hung: false } && PoolOf(disk) is { HasLostQuorum: false } pool
-        && !pool.View.Contains(new DiskNumber((ushort)(disk < _ownerDisks ? disk + 1 : disk - _ownerDisks + 1)));
+        && new DiskNumber((ushort)(disk < _ownerDisks ? disk + 1 : disk - _ownerDisks + 1)) is var number && !pool.View.Contains(number) && !pool.IsOwed(number);
 
     /// <inheritdoc/>
     public LaneTask<string> Return(int disk)
@@ -118,11 +125,13 @@ public sealed class PoolWorld : ISimWorld
     }
 
     /// <summary>Puts a disk where one is missing; the reason why it does not take part, or empty.</summary>
-    public async LaneTask<string> Return(int disk, SimMedia media)
+    public LaneTask<string> Return(int disk, SimMedia media) => OnPoolLane(() => ReturnNow(disk, media));
+
+    private async LaneTask<string> ReturnNow(int disk, SimMedia media)
     {
-        Disks[disk] = media == Disks[disk].Media ? Disks[disk] : new SimDisk(Lane, media);
+        Disks[disk] = media == Disks[disk].Media ? Disks[disk] : new SimDisk(PoolLane, media);
         Disks[disk].Pulled = false;
-        _members[disk] = new MeteredDisk(Lane, Disks[disk], _watch);
+        _members[disk] = new MeteredDisk(PoolLane, Disks[disk], _watch);
         PoolScan scan = await Pool.Scan(Environment, _members[disk]);
         Pool pool = PoolOf(disk)!;
         string rejected = pool.Offer(scan);
@@ -141,7 +150,7 @@ public sealed class PoolWorld : ISimWorld
         SlabMove[] slabs = [.. VirtualDisk!.Parts.SelectMany(part => Pool!.State.Space(VirtualDisk.Description.Part(part.Number)!.DataSpace)!.EnumerateRows()
             .SelectMany(row => row.Row.Mapping.Sources.ToArray().Select((slab, position) => new SlabMove(row.Index, position, slab.Disk, part.Number))))];
         return slabs.Length == 0 ? LaneTask.FromResult(RepairEnd.Incomplete)
-            : new SlabMover(Pool!, VirtualDisk).Move(slabs[Lane.Next(slabs.Length)], [], pacer);
+            : OnPoolLane(() => new SlabMover(Pool!, VirtualDisk).Move(slabs[Lane.Next(slabs.Length)], [], pacer));
     }
 
     /// <inheritdoc/>
@@ -178,7 +187,7 @@ public sealed class PoolWorld : ISimWorld
 
     /// <inheritdoc cref="ISimWorld.Fork"/>
     public PoolWorld Fork(ulong seed) =>
-        new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), _spec, _ownerDisks).WithPulled(this);
+        new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), _spec, _ownerDisks, HasDataLane).WithPulled(this);
 
     /// <summary>Makes the pool and a virtual disk.</summary>
     public async LaneTask<string> Create(VirtualDiskDescription spec)
@@ -211,12 +220,14 @@ public sealed class PoolWorld : ISimWorld
 
     private bool HasNoJournals { get; init; }
 
+    private bool HasDataLane => Lane != PoolLane;
+
     private bool HasCache => _spec is { WriteCacheSize: > 0 };
 
     /// <summary>Makes the virtual disk on it; the reason when that is refused.</summary>
     public async LaneTask<string> CreateVirtualDisk(VirtualDiskDescription spec)
     {
-        VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool!, spec with { CachePool = CachePool?.Id ?? spec.CachePool });
+        VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool!, spec with { CachePool = CachePool?.Id ?? spec.CachePool }, Lane);
         VirtualDisk = result.Disk;
         return result.Reason;
     }
@@ -237,7 +248,7 @@ public sealed class PoolWorld : ISimWorld
             return "no virtual disk";
         }
 
-        VirtualDisk = await VirtualDiskStack.Open(Pool, disk.Id);
+        VirtualDisk = await VirtualDiskStack.Open(Pool, disk.Id, Lane);
         if (await Rejoin() is { Length: > 0 } outside)
         {
             return outside;
@@ -297,6 +308,9 @@ public sealed class PoolWorld : ISimWorld
         return "";
     }
 
+    /// <summary>Runs something on the lane of the pools, from the lane of the virtual disk.</summary>
+    private LaneTask<T> OnPoolLane<T>(Func<LaneTask<T>> action) => Pool!.LinkTo(Lane).Ask(_ => action());
+
     private Pool? PoolOf(int disk) => disk < _ownerDisks ? Pool : CachePool;
 
     private static int Present(Pool pool) => pool.View.Members.Count(member => pool.Disk(member.Disk) is not null);
@@ -304,7 +318,7 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>Stops cleanly.</summary>
     public async LaneTask<IoError> Close()
     {
-        IoError error = await VirtualDisk!.Close();
+        IoError error = await VirtualDisk!.Call(VirtualDisk.Close);
         await Pool!.Close();
         if (CachePool is { } cachePool)
         {
@@ -318,7 +332,7 @@ public sealed class PoolWorld : ISimWorld
     public PoolWorld Cut(ulong seed, Func<int, int, int, bool> keep, bool keepsMemory = false) => new PoolWorld(
         seed,
         [.. Disks.Select((disk, i) => disk.SnapshotWithInFlight().Cut((write, sector) => keep(i, write, sector)))],
-        State.Snapshot(keepsMemory), _spec, _ownerDisks).WithPulled(this);
+        State.Snapshot(keepsMemory), _spec, _ownerDisks, HasDataLane).WithPulled(this);
 
     /// <summary>The world as a crash of the process leaves it now.</summary>
     public PoolWorld Kill(ulong seed, Func<bool> arrived)
@@ -329,7 +343,7 @@ public sealed class PoolWorld : ISimWorld
             Disks[i].ApplyInFlight(media[i], arrived);
         }
 
-        return new PoolWorld(seed, media, State.Snapshot(withMemory: true), _spec, _ownerDisks).WithPulled(this);
+        return new PoolWorld(seed, media, State.Snapshot(withMemory: true), _spec, _ownerDisks, HasDataLane).WithPulled(this);
     }
 
     /// <summary>
@@ -340,7 +354,7 @@ public sealed class PoolWorld : ISimWorld
     {
         PoolWorld cut = Cut(seed, static (_, _, _) => false);
         SimMedia[] media = [.. cut.Disks.Select((disk, i) => Array.Find(swapped, swap => swap.Disk == i).Media ?? disk.Media.Snapshot())];
-        PoolWorld world = new PoolWorld(seed, media, cut.State.Snapshot(withMemory: false), _spec, _ownerDisks).WithPulled(this);
+        PoolWorld world = new PoolWorld(seed, media, cut.State.Snapshot(withMemory: false), _spec, _ownerDisks, HasDataLane).WithPulled(this);
         foreach ((int disk, SimMedia? other) in swapped)
         {
             world.Disks[disk].Pulled = other is null;
@@ -366,6 +380,7 @@ public sealed class PoolWorld : ISimWorld
     {
         State.Release();
         Lane.Buffers.Dispose();
+        PoolLane.Buffers.Dispose();
         Array.ForEach(Disks, static disk => disk.Media.Release());   // free lists of the thread may still refer to a world that was cut
     }
 

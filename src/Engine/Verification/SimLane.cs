@@ -3,6 +3,8 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Verification;
 
+// Lanes of one world share its clock, its seed and its steps: which lane runs next, and what it runs, is one seeded choice.
+
 /// <summary>
 /// The deterministic twin of a lane: virtual time, one seed for every choice. Ready work is run in a seeded order; when
 /// none is ready the clock jumps to the next timer. A world that crashed is simply not pumped any more.
@@ -10,33 +12,35 @@ namespace TierSpaces.Engine.Verification;
 public sealed class SimLane : ILane
 {
     private const int BlockingCallNsMax = 2_000_000;
+    private const int PostNsMax = 1_000_000;
 
-    private readonly List<Action> _ready = [];
-    private readonly PriorityQueue<Action, (long AtNs, long Order)> _timers = new();
-    private ulong _random;
-    private long _order;
-    private bool _running;
+    private readonly SimSteps _steps;
     private bool _isOutside;
 
     /// <summary>A lane whose every choice follows from <paramref name="seed"/>.</summary>
     public SimLane(ulong seed)
+        : this(new SimSteps(seed), "sim")
     {
-        Seed = seed;
+    }
+
+    private SimLane(SimSteps steps, string name)
+    {
+        _steps = steps;
+        Name = name;
         Created?.Invoke(this);
-        _random = (seed * 0x9E3779B97F4A7C15) ^ 0xD1B54A32D192ED03;
     }
 
     /// <summary>Raised on the thread that makes a lane: a process that makes many worlds gives their memory back.</summary>
     internal static event Action<SimLane>? Created;
 
     /// <summary>The seed.</summary>
-    public ulong Seed { get; }
+    public ulong Seed => _steps.Seed;
 
     /// <inheritdoc/>
-    public string Name => "sim";
+    public string Name { get; }
 
     /// <inheritdoc/>
-    public long NowNs { get; private set; } = 1_000_000_000;
+    public long NowNs => _steps.NowNs;
 
     /// <inheritdoc/>
     public DateTimeOffset UtcNow => new DateTimeOffset(2030, 1, 1, 0, 0, 0, TimeSpan.Zero).AddTicks(NowNs / 100);
@@ -45,28 +49,26 @@ public sealed class SimLane : ILane
     public BufferPool Buffers { get; } = new(RecycledMemory.Instance);
 
     /// <inheritdoc/>
-    public bool IsCurrent => !_isOutside;
+    /// <remarks>Between two steps every lane is current: tests call the engine there.</remarks>
+    public bool IsCurrent => !_isOutside && (_steps.Current is null || _steps.Current == this);
 
     /// <summary>Called when work outside the lane begins (true) and ends (false); null: no call.</summary>
     internal Action<bool>? OutsideChanged { get; set; }
 
-    /// <summary>Steps run so far: the unit in which crash points are numbered.</summary>
-    public long Steps { get; private set; }
+    /// <summary>Steps run so far, of all lanes of the world: the unit in which crash points are numbered.</summary>
+    public long Steps => _steps.Count;
 
     /// <summary>Running hash over the order of events: equal seeds give equal hashes.</summary>
-    public ulong TraceHash { get; private set; } = 14695981039346656037;
+    public ulong TraceHash => _steps.TraceHash;
+
+    /// <summary>Another lane of the same world.</summary>
+    public SimLane Beside(string name) => new(_steps, name);
 
     /// <inheritdoc/>
-    public ulong NextRandom()
-    {
-        _random ^= _random << 13;
-        _random ^= _random >> 7;
-        _random ^= _random << 17;
-        return _random * 0x2545F4914F6CDD1D;
-    }
+    public ulong NextRandom() => _steps.NextRandom();
 
     /// <summary>A number in [0, <paramref name="bound"/>).</summary>
-    public int Next(int bound) => (int)((NextRandom() >> 33) % (ulong)bound);
+    public int Next(int bound) => _steps.Next(bound);
 
     /// <inheritdoc/>
     public Guid NewGuid()
@@ -85,7 +87,7 @@ public sealed class SimLane : ILane
     {
         LaneCompletion<Nothing> gate = LaneCompletion<Nothing>.Rent();
         LaneTask<Nothing> task = gate.Task;
-        _ready.Add(() => gate.Complete(default));
+        Post(() => gate.Complete(default));
         return Await(task);
     }
 
@@ -104,7 +106,18 @@ public sealed class SimLane : ILane
     }
 
     /// <inheritdoc/>
-    public void Post(Action work) => _ready.Add(work);
+    /// <remarks>What another lane posts may take a while: each lane has its own turns.</remarks>
+    public void Post(Action work)
+    {
+        if (_steps.Current is null || _steps.Current == this || Next(2) == 0)
+        {
+            _steps.Add(this, work);
+        }
+        else
+        {
+            Schedule(Next(PostNsMax), work);
+        }
+    }
 
     /// <summary>Runs <paramref name="work"/> at once, with <see cref="IsCurrent"/> false meanwhile: what happens outside takes no virtual time.</summary>
     public void PostOutside(Action work)
@@ -124,10 +137,10 @@ public sealed class SimLane : ILane
     }
 
     /// <summary>Runs <paramref name="work"/> after a time.</summary>
-    public void Schedule(long afterNs, Action work) => _timers.Enqueue(work, (NowNs + afterNs, _order++));
+    public void Schedule(long afterNs, Action work) => _steps.Schedule(this, afterNs, work);
 
     /// <summary>Mixes a fact into the trace hash.</summary>
-    public void Trace(ulong fact) => TraceHash = (TraceHash ^ fact) * 1099511628211;
+    public void Trace(ulong fact) => _steps.Trace(fact);
 
     /// <summary>Pumps until <paramref name="task"/> has ended and gives its result.</summary>
     /// <exception cref="InvalidOperationException">Nothing is left to run, or virtual time ran out: a hang.</exception>
@@ -179,44 +192,8 @@ public sealed class SimLane : ILane
         PumpWhile(() => !done, long.MaxValue / 2);
     }
 
-    /// <summary>Runs one piece of work; false when there is none.</summary>
-    public bool Step()
-    {
-        if (_running)
-        {
-            throw new InvalidOperationException("A lane does not pump itself.");
-        }
-
-        Action work;
-        if (_ready.Count > 0)
-        {
-            int pick = _ready.Count == 1 ? 0 : Next(_ready.Count);
-            work = _ready[pick];
-            _ready.RemoveAt(pick);
-        }
-        else if (_timers.TryDequeue(out Action? timer, out (long AtNs, long Order) due))
-        {
-            NowNs = Math.Max(NowNs, due.AtNs);
-            work = timer;
-        }
-        else
-        {
-            return false;
-        }
-
-        Steps++;
-        _running = true;
-        try
-        {
-            work();
-        }
-        finally
-        {
-            _running = false;
-        }
-
-        return true;
-    }
+    /// <summary>Runs one piece of work of any lane of the world; false when there is none.</summary>
+    public bool Step() => _steps.Run();
 
     private LaneTask<Nothing> After(long nanoseconds)
     {

@@ -61,7 +61,7 @@ internal sealed class LaneLink : PoolLink
     internal static LaneLink Start(Pool pool, ILane lane)
     {
         LaneLink link = new(pool, lane);
-        List<(int Number, Func<ILane, IDisk> Share)> shares = [];
+        List<(int Number, DiskShare Share)> shares = [];
         List<int> leaving = [];
         foreach (ViewMember member in pool.View.Members)
         {
@@ -184,17 +184,17 @@ internal sealed class LaneLink : PoolLink
         }
         else if (change.Kind == MembershipChangeKind.Joined && Owner.Disk(disk) is { } device)
         {
-            Func<ILane, IDisk> share = device.Share();
+            DiskShare share = device.Share();
             SendToLane(() => TakeJoined(disk.Value, share));
         }
     }
 
     private void OnDiskMarkedStale(DiskNumber disk) => SendToLane(() => TellMarkedStale(disk));
 
-    private void TakeFirst(List<(int Number, Func<ILane, IDisk> Share)> shares, List<int> leaving)
+    private void TakeFirst(List<(int Number, DiskShare Share)> shares, List<int> leaving)
     {
         _leaving.UnionWith(leaving);
-        foreach ((int number, Func<ILane, IDisk> share) in shares)
+        foreach ((int number, DiskShare share) in shares)
         {
             Open(number, share);
         }
@@ -202,7 +202,7 @@ internal sealed class LaneLink : PoolLink
         MakeTable();
     }
 
-    private void TakeJoined(int number, Func<ILane, IDisk> share)
+    private void TakeJoined(int number, DiskShare share)
     {
         Open(number, share);
         MakeTable();
@@ -251,7 +251,7 @@ internal sealed class LaneLink : PoolLink
         _toPool.Send(() => _owed.Remove(disk));
     }
 
-    private void Open(int number, Func<ILane, IDisk> share)
+    private void Open(int number, DiskShare share)
     {
         if (number >= _handles.Length)
         {
@@ -259,7 +259,7 @@ internal sealed class LaneLink : PoolLink
         }
 
         Invariant.That(_handles[number] is null, "A lane has one handle of a disk.");
-        _handles[number] = share(Lane);
+        _handles[number] = share.Open(Lane);
     }
 
     private void MakeTable() =>
