@@ -122,7 +122,7 @@ public interface IDisk : IBlockStore
 
     /// <summary>
     /// Whether the device was there with its size when that was last found out: by <see cref="CheckPresence"/>, a flush, a durable write, or a request that
-    /// failed. Once gone, it stays gone until the disk is reopened. No system call.
+    /// failed, through any handle. Once gone, it stays gone until the disk is reopened. No system call.
     /// </summary>
     bool IsPresent { get; }
 
@@ -132,7 +132,7 @@ public interface IDisk : IBlockStore
     /// </summary>
     LaneTask<IoError> CheckPresence() => new(IsPresent ? IoError.None : IoError.NoDevice);
 
-    /// <summary>Requests submitted and not completed.</summary>
+    /// <summary>Requests submitted and not completed; of an owner whose requests are counted also those of its handles.</summary>
     int InFlight { get; }
 
     /// <summary>
@@ -143,9 +143,19 @@ public interface IDisk : IBlockStore
     {
     }
 
-    /// <summary>Prepares a handle of this disk for another lane.</summary>
-    Func<Lanes.ILane, IDisk> Share() => throw new NotSupportedException();
+    /// <summary>
+    /// Prepares a handle of this disk for another lane; called on the lane of the disk while it is open, and makes no blocking call. The caller brings the
+    /// share to that lane, which opens it (<see cref="DiskShare.Open"/>), or disposes of it on this lane: until then the device cannot be released.
+    /// Writes of different lanes that overlap, or that are in the same 4096 bytes, are never under way together: the lanes agree about that.
+    /// </summary>
+    /// <exception cref="NotSupportedException">Only one lane can use disks of this kind.</exception>
+    /// <exception cref="InvalidOperationException">The disk is closed, or is itself a handle of a kind that cannot be shared again.</exception>
+    /// <exception cref="DiskOpenException">The process has too many open files.</exception>
+    DiskShare Share() => throw new NotSupportedException($"{Identity.Uri}: this kind of disk can be used by one lane only.");
 
-    /// <summary>Waits for everything in flight and closes the device, releasing its exclusive lock.</summary>
+    /// <summary>
+    /// Waits for everything in flight and closes this way to the device. The last one of the owner and its handles to be closed releases the exclusive lock.
+    /// No one of them waits for another.
+    /// </summary>
     LaneTask Close();
 }

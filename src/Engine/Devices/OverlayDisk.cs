@@ -107,6 +107,9 @@ public sealed class OverlayDisk(IDisk below) : IDisk
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => below.Status(offset, length, extents);
 
     /// <inheritdoc/>
+    public DiskShare Share() => throw new NotSupportedException($"{Identity.Uri}: a disk that is only read offline is used by one lane.");
+
+    /// <inheritdoc/>
     public LaneTask Close()
     {
         _written.Clear();

@@ -71,7 +71,7 @@ internal static unsafe class FileCalls
                 Libc.Allocate(descriptor, operation.Flags, operation.Offset, operation.Length)),
             FileOpcode.Discard => RangeControl(descriptor, Libc.BlockDiscard, operation),
             FileOpcode.ZeroOut => RangeControl(descriptor, Libc.BlockZeroOut, operation),
-            FileOpcode.Close => Close(descriptor),
+            FileOpcode.Close => Close(descriptor, releasesLock: operation.Flags != 0),
             FileOpcode.Call => ((BlockingCall)operation.File).Run(),
             _ => -Errno.EINVAL,
         };
@@ -90,9 +90,13 @@ internal static unsafe class FileCalls
     }
 
     /// <summary>Closes a descriptor. The result is ignored: the descriptor is closed in any case, and a second close might close another's.</summary>
-    private static int Close(int descriptor)
+    private static int Close(int descriptor, bool releasesLock)
     {
-        _ = Libc.Lock(descriptor, Libc.LockRelease);   // now, also where the kernel holds the file for longer
+        if (releasesLock)
+        {
+            _ = Libc.Lock(descriptor, Libc.LockRelease);   // now, also where the kernel holds the file for longer
+        }
+
         _ = Libc.Close(descriptor);
         return 0;
     }

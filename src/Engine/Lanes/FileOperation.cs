@@ -28,7 +28,10 @@ internal enum FileOpcode : byte
     /// </summary>
     Status,
 
-    /// <summary>Releases the lock of the file and closes it. The last close of an unlinked file frees its blocks, which may take seconds.</summary>
+    /// <summary>
+    /// Closes a descriptor, with <see cref="FileOperation.Flags"/> 1 after the lock of the file has been released. The last close of an unlinked file frees
+    /// its blocks, which may take seconds.
+    /// </summary>
     Close,
 
     /// <summary>A call of <see cref="BlockingCall"/>.</summary>
@@ -41,7 +44,7 @@ internal enum FileOpcode : byte
 /// <param name="Buffer">Address of the data, for reads and writes.</param>
 /// <param name="Offset">First byte.</param>
 /// <param name="Length">Bytes; at most 2 GiB − 4 KiB for reads and writes. For Status the least size.</param>
-/// <param name="Flags">RWF_* for reads and writes, the mode for Allocate.</param>
+/// <param name="Flags">RWF_* for reads and writes, the mode for Allocate, 1 for a Close that releases the lock.</param>
 internal readonly record struct FileOperation(
     FileOpcode Opcode, LaneFile File, nint Buffer, long Offset, long Length, int Flags);
 

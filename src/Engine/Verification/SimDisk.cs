@@ -7,17 +7,23 @@ namespace TierSpaces.Engine.Verification;
 /// <summary>
 /// A simulated disk: requests complete after a seeded time in any order; a write reaches the volatile cache when it
 /// completes, a flush hardens what had completed when it was submitted. Faults are switched on per disk.
+/// <para>
+/// Handles on other simulated lanes (<see cref="Share"/>) forward to the disk: medium, faults, writes in flight and what flushes harden are the disk's. A
+/// handle has the lane on which its requests take their time, and its own count of them. All lanes of a disk run on one thread.
+/// </para>
 /// </summary>
 public sealed class SimDisk : IDisk
 {
-    private readonly SimLane _lane;
+    private readonly SimPort _own;
+    private readonly List<SimPort> _ports = [];   // the disk's own, and one per open handle
     private readonly List<(long Offset, byte[][] Sectors)> _writesInFlight = [];
     private long _requests;
 
     /// <summary>Attaches a medium to a lane.</summary>
     public SimDisk(SimLane lane, SimMedia media, MediaType mediaType = MediaType.SSD, string? name = null)
     {
-        _lane = lane;
+        _own = new SimPort(lane);
+        _ports.Add(_own);
         Media = media;
         Identity = new DiskIdentity(
             "sim:" + (name ?? media.Key), media.Key, media.Length, Math.Min(media.SectorSize, 4096), media.SectorSize, mediaType,
@@ -83,21 +89,26 @@ public sealed class SimDisk : IDisk
     public bool IsPresent => !Pulled;
 
     /// <inheritdoc/>
-    public async LaneTask<IoError> CheckPresence()
+    public LaneTask<IoError> CheckPresence() => CheckPresence(_own);
+
+    internal async LaneTask<IoError> CheckPresence(SimPort port)
     {
-        InFlight++;
-        await _lane.Delay(1000 + _lane.Next(200_000));
+        port.InFlight++;
+        await port.Lane.Delay(1000 + port.Lane.Next(200_000));
         while (Hung)
         {
-            await _woken.Wait();
+            await port.Woken.Wait();
         }
 
-        InFlight--;
+        port.InFlight--;
         return Pulled ? IoError.DeviceGone : IoError.None;
     }
 
     /// <inheritdoc/>
-    public int InFlight { get; private set; }
+    public int InFlight => _own.InFlight;
+
+    /// <summary>Requests of the disk and of all its handles that are submitted and not completed.</summary>
+    public int TotalInFlight => _ports.Sum(static port => port.InFlight);
 
     /// <inheritdoc/>
     public StoreGeometry Geometry => new(Media.Length, Identity.LogicalSectorSize, Media.SectorSize, BufferPool.LargestBuffer);
@@ -109,8 +120,33 @@ public sealed class SimDisk : IDisk
     public void Wake()
     {
         Hung = false;
-        _woken.NotifyAll();
+        foreach (SimPort port in _ports.ToArray())
+        {
+            if (port == _own)
+            {
+                port.Woken.NotifyAll();
+            }
+            else
+            {
+                port.Lane.Post(port.Woken.NotifyAll);
+            }
+        }
     }
+
+    /// <inheritdoc/>
+    /// <remarks>The other lane is a <see cref="SimLane"/> that runs on the same thread.</remarks>
+    public DiskShare Share() => IsClosed ? throw new InvalidOperationException($"{Identity.Uri} is closed.")
+        : new DiskShare(
+            lane =>
+            {
+                SimPort port = new((SimLane)lane);
+                _ports.Add(port);
+                return new SimDiskHandle(this, port);
+            },
+            static () => { });
+
+    /// <summary>A handle has been closed.</summary>
+    internal void Remove(SimPort port) => _ports.Remove(port);
 
     /// <summary>The medium as it would be if the process died now: writes in flight are pending too.</summary>
     public SimMedia SnapshotWithInFlight()
@@ -140,14 +176,16 @@ public sealed class SimDisk : IDisk
     }
 
     /// <inheritdoc/>
-    public async LaneTask<IoError> Read(long offset, IoBuffer target)
+    public LaneTask<IoError> Read(long offset, IoBuffer target) => Read(_own, offset, target);
+
+    internal async LaneTask<IoError> Read(SimPort port, long offset, IoBuffer target)
     {
         if (!Valid(offset, target.Length))
         {
             return IoError.InvalidArgument;
         }
 
-        await Latency(SimOperation.Read, offset, target.Length);
+        await Latency(port, SimOperation.Read, offset, target.Length);
         if (Pulled)
         {
             return IoError.DeviceGone;
@@ -163,7 +201,9 @@ public sealed class SimDisk : IDisk
     }
 
     /// <inheritdoc/>
-    public async LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
+    public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) => Write(_own, offset, source, flags);
+
+    internal async LaneTask<IoError> Write(SimPort port, long offset, IoBuffer source, WriteFlags flags)
     {
         if (!Valid(offset, source.Length))
         {
@@ -172,7 +212,7 @@ public sealed class SimDisk : IDisk
 
         (long Offset, byte[][] Sectors) pending = (offset, SimMedia.SectorsOf(source.Span, Media.SectorSize));
         _writesInFlight.Add(pending);
-        bool wasHung = await Latency(SimOperation.Write, offset, source.Length);
+        bool wasHung = await Latency(port, SimOperation.Write, offset, source.Length);
         _writesInFlight.Remove(pending);
         if (wasHung && !Holds(source.Span, pending.Sectors))
         {
@@ -199,15 +239,17 @@ public sealed class SimDisk : IDisk
             Media.Write(offset, pending.Sectors);
         }
 
-        return (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : IoError.None;
+        return (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush(port) : IoError.None;
     }
 
     /// <inheritdoc/>
-    public async LaneTask<IoError> Flush()
+    public LaneTask<IoError> Flush() => Flush(_own);
+
+    internal async LaneTask<IoError> Flush(SimPort port)
     {
         int covered = Media.CachedWrites;
         long requestsBefore = _hardened;
-        await Latency(SimOperation.Flush, 0, 0);
+        await Latency(port, SimOperation.Flush, 0, 0);
         if (Pulled)
         {
             return IoError.DeviceGone;
@@ -244,7 +286,9 @@ public sealed class SimDisk : IDisk
     public LaneTask<IoError> Unmap(long offset, long length) => WriteZeroes(offset, length, WriteFlags.None);
 
     /// <inheritdoc/>
-    public async LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags)
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => WriteZeroes(_own, offset, length, flags);
+
+    internal async LaneTask<IoError> WriteZeroes(SimPort port, long offset, long length, WriteFlags flags)
     {
         if (!Valid(offset, length))
         {
@@ -258,17 +302,17 @@ public sealed class SimDisk : IDisk
 
         for (long at = 0; at < length; at += 1 << 20)
         {
-            IoBuffer zeros = _lane.Buffers.Rent((int)Math.Min(1 << 20, length - at));
+            IoBuffer zeros = port.Lane.Buffers.Rent((int)Math.Min(1 << 20, length - at));
             zeros.Span.Clear();
-            IoError error = await Write(offset + at, zeros, WriteFlags.None);
-            _lane.Buffers.Return(zeros);
+            IoError error = await Write(port, offset + at, zeros, WriteFlags.None);
+            port.Lane.Buffers.Return(zeros);
             if (error != IoError.None)
             {
                 return error;
             }
         }
 
-        return (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush() : IoError.None;
+        return (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush(port) : IoError.None;
     }
 
     /// <inheritdoc/>
@@ -296,7 +340,7 @@ public sealed class SimDisk : IDisk
         IsClosed = true;
         while (InFlight > 0)
         {
-            await _lane.Delay(1000);
+            await _own.Lane.Delay(1000);
         }
     }
 
@@ -318,25 +362,34 @@ public sealed class SimDisk : IDisk
         return true;
     }
 
-    private readonly LaneSignal _woken = new();
-
     /// <summary>Takes the time of a request; whether the disk hung meanwhile.</summary>
-    private async LaneTask<bool> Latency(SimOperation operation, long offset, int length)
+    private async LaneTask<bool> Latency(SimPort port, SimOperation operation, long offset, int length)
     {
-        InFlight++;
+        port.InFlight++;
         OnRequest?.Invoke(operation, offset, length);
-        _lane.Trace(((ulong)offset << 3) ^ (ulong)length ^ ((ulong)operation << 60) ^ (ulong)_requests++);
+        port.Lane.Trace(((ulong)offset << 3) ^ (ulong)length ^ ((ulong)operation << 60) ^ (ulong)_requests++);
         Func<long, int, long>? longer = operation switch { SimOperation.Read => ReadTakesLonger, SimOperation.Write => WriteTakesLonger, _ => null };
-        await _lane.Delay(1000 + _lane.Next(200_000) + (longer?.Invoke(offset, length) ?? 0));
+        await port.Lane.Delay(1000 + port.Lane.Next(200_000) + (longer?.Invoke(offset, length) ?? 0));
         bool wasHung = Hung;
         while (Hung)
         {
-            await _woken.Wait();
+            await port.Woken.Wait();
         }
 
-        InFlight--;
+        port.InFlight--;
         return wasHung;
     }
+}
+
+/// <summary>A way to a simulated disk: the lane on which its requests take their time, and their number.</summary>
+internal sealed class SimPort(SimLane lane)
+{
+    internal SimLane Lane => lane;
+
+    internal int InFlight { get; set; }
+
+    /// <summary>The disk answers again, see <see cref="SimDisk.Wake"/>.</summary>
+    internal LaneSignal Woken { get; } = new();
 }
 
 /// <summary>Kinds of request a simulated disk sees.</summary>

@@ -3,7 +3,7 @@ using System.Numerics;
 namespace TierSpaces.Engine.Devices;
 
 /// <summary>
-/// Traffic of a virtual disk since it was opened. The counters are written on its lane only. Readers on other threads see each number whole, and may
+/// Traffic of a virtual disk, or of a member disk through one handle, since it was opened. The counters are written on its lane only. Readers on other threads see each number whole, and may
 /// see the numbers at slightly different instants.
 /// </summary>
 public sealed class IoCounters
@@ -91,6 +91,36 @@ public sealed class IoCounters
         return copy;
     }
 
+    /// <summary>
+    /// Adds what another handle of the same disk has counted; called on the lane of these counters. The longest requests are the longest of both. The sum of
+    /// <see cref="QueueMax"/> is an upper bound.
+    /// </summary>
+    internal void Add(IoCounters other)
+    {
+        ReadOperations += other.ReadOperations;
+        ReadBytes += other.ReadBytes;
+        WriteOperations += other.WriteOperations;
+        WriteBytes += other.WriteBytes;
+        FlushOperations += other.FlushOperations;
+        UnmapOperations += other.UnmapOperations;
+        UnmapBytes += other.UnmapBytes;
+        Errors += other.Errors;
+        ReadErrors += other.ReadErrors;
+        WriteErrors += other.WriteErrors;
+        FlushErrors += other.FlushErrors;
+        MediaErrors += other.MediaErrors;
+        ReadNsMax = Math.Max(ReadNsMax, other.ReadNsMax);
+        WriteNsMax = Math.Max(WriteNsMax, other.WriteNsMax);
+        FlushNsMax = Math.Max(FlushNsMax, other.FlushNsMax);
+        ReadModifyWrites += other.ReadModifyWrites;
+        Queue += other.Queue;
+        QueueMax += other.QueueMax;
+        LatencyNsTotal += other.LatencyNsTotal;
+        Add(_reads, other._reads);
+        Add(_writes, other._writes);
+        Add(_flushes, other._flushes);
+    }
+
     internal void Begin()
     {
         Queue++;
@@ -120,6 +150,14 @@ public sealed class IoCounters
 
     /// <summary>The longest requests are those from now on.</summary>
     internal void ForgetLongest() => ReadNsMax = WriteNsMax = FlushNsMax = 0;
+
+    private static void Add(long[] to, long[] from)
+    {
+        for (int number = 0; number < LatencyClasses; number++)
+        {
+            to[number] += from[number];
+        }
+    }
 
     private void End(long[] latencies, long nanoseconds, bool failed)
     {

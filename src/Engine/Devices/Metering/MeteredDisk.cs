@@ -15,36 +15,59 @@ namespace TierSpaces.Engine.Devices;
 //  3. After Disconnect nothing is submitted any more; the device is closed when it has answered everything.
 //  4. InFlight counts the requests that the device has not answered, including those whose callers have their answer. A look whether it is there
 //     (CheckPresence) counts only once it is overdue.
+//  5. A handle has the requests, deadlines and counters of its lane, and 2 is true of it alone. The owner shows the sums over its handles; a Disconnect of
+//     the owner reaches the handles by a message, and each request of them looks for it.
 
 /// <summary>A member disk whose requests are counted, timed and given deadlines.</summary>
 public sealed class MeteredDisk : IDisk
 {
     private readonly IDisk _below;
     private readonly DiskWatch _watch;
+    private readonly MeteredHandles _handles;             // common to the owner and all handles
+    private readonly MeteredHandles.Slot? _slot;          // of a handle
     private FreeList<MeteredRequest> _free;
     private FollowerList<MeteredRequest> _inFlight;   // requests whose callers wait, in order of submission
     private bool _isClosing;
     private IoError _fault;          // DeviceGone once disconnected
+    private int _overdue;
+    private long _answers;
 
     /// <summary>A disk on a lane, watched with the others of that lane, or by itself.</summary>
     public MeteredDisk(ILane lane, IDisk below, DiskWatch? watch = null)
     {
         Lane = lane;
         _below = below;
+        _handles = new MeteredHandles(this);
+        BadPlaces = new BadPlaces();
         _watch = watch ?? new DiskWatch(lane);
         _watch.Add(this);
     }
 
-    /// <summary>Counters of the requests.</summary>
+    private MeteredDisk(ILane lane, IDisk below, MeteredHandles handles, MeteredHandles.Slot slot)
+    {
+        Lane = lane;
+        _below = below;
+        _handles = handles;
+        _slot = slot;
+        BadPlaces = new BadPlaces(handles.Owner.BadPlaces, handles.Owner.Lane);
+        _watch = handles.Owner.Watch.All.Of(lane);
+        _watch.Add(this);
+        slot.Fill(this);
+    }
+
+    /// <summary>Counters of the requests through this handle, or of the owner's own. See <see cref="TotalCounters"/>.</summary>
     public IoCounters Counters { get; } = new();
 
-    /// <summary>Places at which a request failed or gave something else than its checksum says.</summary>
-    public BadPlaces BadPlaces { get; } = new();
+    /// <summary>Places at which a request of any handle failed or gave something else than its checksum says. Only the owner gives them out.</summary>
+    public BadPlaces BadPlaces { get; }
 
-    /// <summary>Requests past their deadline that the device has not answered yet.</summary>
-    public int Overdue { get; private set; }
+    /// <summary>Requests past their deadline that the device has not answered yet; of the owner with those of its handles.</summary>
+    public int Overdue => IsShared ? _overdue + _handles.Sum(static handle => handle._overdue) : _overdue;
 
-    /// <summary>Whether the device lets requests pass their deadline; nothing more is submitted until it has answered them.</summary>
+    /// <summary>
+    /// Whether the device lets requests pass their deadline, of the owner also those of its handles. Nothing more is submitted through a handle until the
+    /// device has answered those of that handle.
+    /// </summary>
     public bool IsHung => Overdue > 0;
 
     /// <inheritdoc/>
@@ -68,7 +91,7 @@ public sealed class MeteredDisk : IDisk
     }
 
     /// <inheritdoc/>
-    public int InFlight => Counters.Queue + Overdue;
+    public int InFlight => IsShared ? OwnInFlight + _handles.Sum(static handle => handle.OwnInFlight) : OwnInFlight;
 
     /// <inheritdoc/>
     public StoreGeometry Geometry => _below.Geometry;
@@ -77,6 +100,11 @@ public sealed class MeteredDisk : IDisk
     public IDisk Below => _below;
 
     internal ILane Lane { get; }
+
+    internal DiskWatch Watch => _watch;
+
+    /// <summary>Answers of the device through this handle so far. Read on any lane.</summary>
+    internal long Answers => Volatile.Read(ref _answers);
 
     /// <summary>Time of the device's last answer, in ticks of the watch.</summary>
     internal int AnsweredTick { get; private set; }
@@ -136,9 +164,49 @@ public sealed class MeteredDisk : IDisk
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _below.Status(offset, length, extents);
 
+    /// <summary>
+    /// Returns a copy of the counters, of the owner with those of its handles, closed ones included; called on the lane of the disk. The numbers of handles may
+    /// be of slightly different instants.
+    /// </summary>
+    public IoCounters TotalCounters()
+    {
+        IoCounters sum = Counters.Copy();
+        if (_slot is null)
+        {
+            _handles.AddTo(sum);
+        }
+
+        return sum;
+    }
+
+    /// <inheritdoc/>
+    /// <remarks>Its handles are counted, timed and given deadlines on their own lanes. A handle cannot be shared again.</remarks>
+    public DiskShare Share()
+    {
+        if (_slot is not null || _isClosing)
+        {
+            throw new InvalidOperationException($"{Identity.Uri}: only the owner of a disk shares it, while it is open.");
+        }
+
+        DiskShare below = _below.Share();
+        MeteredHandles.Slot slot = _handles.Prepare();
+        return new DiskShare(
+            lane => new MeteredDisk(lane, below.Open(lane), _handles, slot),
+            () =>
+            {
+                _handles.Release(slot);
+                below.Dispose();
+            });
+    }
+
     /// <inheritdoc/>
     public void Disconnect()
     {
+        if (_slot is null)
+        {
+            _handles.Disconnect();
+        }
+
         _fault = IoError.DeviceGone;
         while (_inFlight.Oldest is { } request)
         {
@@ -156,7 +224,7 @@ public sealed class MeteredDisk : IDisk
 
         _isClosing = true;
         LaneTask<IoError> closing = CloseBelow();
-        if (Overdue == 0)
+        if (_overdue == 0)
         {
             await Track(MemberOperation.Close, BadPlaces.NoOffset, 0, default, default, Start(), closing);
         }
@@ -196,7 +264,7 @@ public sealed class MeteredDisk : IDisk
     /// <summary>The device has answered a request whose caller has gone on.</summary>
     internal void EndedLate(MemberOperation operation)
     {
-        Overdue--;
+        _overdue--;
         NoteAnswer(operation);
     }
 
@@ -213,7 +281,25 @@ public sealed class MeteredDisk : IDisk
 
     internal void Return(MeteredRequest request) => _free.Return(request);
 
-    private IoError RequestError() => _fault != IoError.None ? _fault : Overdue > 0 ? IoError.TimedOut : IoError.None;
+    /// <summary>Whether two handles, or a handle and its owner, are of one device. Read on any lane.</summary>
+    internal bool IsSameDevice(MeteredDisk other) => _handles == other._handles;
+
+    /// <summary>The longest requests are those from now on.</summary>
+    internal void ForgetLongest()
+    {
+        Counters.ForgetLongest();
+        _handles.ForgetLongest();
+    }
+
+    /// <summary>Whether the numbers of handles are added: to those of the owner.</summary>
+    private bool IsShared => _slot is null && _handles.Any;
+
+    private int OwnInFlight => Counters.Queue + _overdue;
+
+    private IoError RequestError() => _fault != IoError.None ? _fault
+        : _overdue > 0 ? IoError.TimedOut
+        : _handles.IsDisconnected ? IoError.DeviceGone
+        : IoError.None;
 
     private long Start()
     {
@@ -250,12 +336,19 @@ public sealed class MeteredDisk : IDisk
         return request.Begin(operation, offset, length, memory, isBorrowed ? callers : default, startNs, _watch.Tick, below);
     }
 
-    private void NoteAnswer(MemberOperation operation) => AnsweredTick = operation == MemberOperation.Presence ? AnsweredTick : _watch.Tick;
+    private void NoteAnswer(MemberOperation operation)
+    {
+        if (operation != MemberOperation.Presence)
+        {
+            AnsweredTick = _watch.Tick;
+            Volatile.Write(ref _answers, _answers + 1);
+        }
+    }
 
     private void GiveUp(MeteredRequest request, IoError error)
     {
         _inFlight.Remove(request);
-        Overdue++;
+        _overdue++;
         long nowNs = Lane.NowNs;
         Count(request.Operation, request.Offset, request.Length, nowNs - request.StartNs, error);
         Trace(request.Traced, request.Operation, request.StartNs, nowNs, request.Offset, request.Length);
@@ -275,6 +368,11 @@ public sealed class MeteredDisk : IDisk
     {
         await _below.Close();
         _watch.Remove(this);
+        if (_slot is { } slot)
+        {
+            LanePosts.TryPost(Lane, () => _handles.Closed(slot));   // later: the request that ends with this is counted first
+        }
+
         return IoError.None;
     }
 

@@ -12,7 +12,8 @@ namespace TierSpaces.Engine.Devices.Raw;
 //   EAGAIN, EINTR        again, RetriesMax times
 //   short read           go on behind it; nothing at all means that the file ends early: it was truncated, if its status says so too
 //   short write          an error; the rest is tried once to learn whether the reason is a full host
-//   other errno          IoErrors.FromErrno
+//   other errno          IoErrors.FromErrno; of a sync it is counted for the other handles of the device
+//   flush                done if no flush of another handle has failed since the last answer here, see DeviceUsers
 
 /// <summary>A pooled request slot of a raw disk.</summary>
 internal sealed class DiskRequest(RawDisk disk) : LaneTaskSource<IoError>, ICompletionTarget
@@ -23,12 +24,14 @@ internal sealed class DiskRequest(RawDisk disk) : LaneTaskSource<IoError>, IComp
     private int _retries;
     private bool _syncAfter;      // a durable write whose first half is under way
     private bool _wasShort;       // a write came back short: only its reason is still wanted
+    private bool _isFlush;
     private IoError _answer;      // of a request whose last step is a status operation, if the file is there
 
     internal LaneTask<IoError> Start(in FileOperation operation, bool syncAfter)
     {
         _syncAfter = syncAfter;
         _retries = 0;
+        _isFlush = operation.Opcode == FileOpcode.Sync;
         _wasShort = false;
         _answer = IoError.None;
         LaneTask<IoError> task = Task;
@@ -42,6 +45,11 @@ internal sealed class DiskRequest(RawDisk disk) : LaneTaskSource<IoError>, IComp
         {
             Submit(_operation);
             return;
+        }
+
+        if (result < 0 && result != FileCalls.Gone && HasSynced)
+        {
+            disk.NoteFailedFlush(IoErrors.FromResult(result));
         }
 
         switch (_operation.Opcode)
@@ -65,6 +73,12 @@ internal sealed class DiskRequest(RawDisk disk) : LaneTaskSource<IoError>, IComp
     }
 
     protected override void Recycle() => disk.Return(this);
+
+    /// <summary>
+    /// Whether an error of the operation may be that of data written before: of every sync, and of a durable write through the page cache, which ends with one.
+    /// </summary>
+    private bool HasSynced => _operation.Opcode == FileOpcode.Sync
+        || (_operation.Opcode == FileOpcode.Write && (_operation.Flags & Libc.RwDataSync) != 0 && disk.Access == DiskAccess.Buffered);
 
     private void ContinueRead(int count)
     {
@@ -146,6 +160,11 @@ internal sealed class DiskRequest(RawDisk disk) : LaneTaskSource<IoError>, IComp
     private void Finish(IoError error)
     {
         _operation = default;
+        if (_isFlush && error == IoError.None)
+        {
+            error = disk.TakeFailedFlush();
+        }
+
         disk.RequestEnded();
         Complete(error);
     }

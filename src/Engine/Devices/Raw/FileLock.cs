@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Devices.Raw;
 
 // The lock on an open file (flock): exclusive for writers, shared for openers that only read. It belongs to the open file itself, so it also keeps
 // out a second opener in this process. It lasts until every request in flight on the file has ended: a killed host's last writes cannot land after
-// the next host has the disk.
+// the next host has the disk. Handles of a disk share its open file: the last of them and the owner to be closed releases the lock.
 //
 // A killed process keeps the lock for some 50 ms more, until the kernel has taken its ring apart; for a minute if the kernel is busy with files
 // that other processes have deleted. /proc/locks names the holder. If that is no living process, the kernel is about to release the lock and the

@@ -17,6 +17,8 @@ namespace TierSpaces.Engine.Devices.Raw;
 //     image would swallow writes without an error. Once gone, a disk stays gone until it is reopened. Of a foreign file that is found out by a status
 //     operation, which begins after the data is durable; of others the kernel knows it.
 //  3. The descriptor is closed after the last request in flight.
+//  4. A handle has a duplicate of the descriptor and all else of its own, but DeviceUsers. Writes smaller than the unit of direct access read it first: the
+//     gate of UnalignedAccess keeps writes of this lane apart only, see IDisk.Share.
 
 /// <summary>A member disk over an image file or a block device.</summary>
 public sealed class RawDisk : IDisk
@@ -25,17 +27,27 @@ public sealed class RawDisk : IDisk
     private readonly LaneFile _file;
     private readonly UnalignedAccess? _unaligned;     // direct access only
     private readonly RawRanges _ranges;
+    private readonly DeviceUsers _users;
     private FreeList<DiskRequest> _free;
     private LaneCompletion<Nothing>? _drained;        // while Close waits
     private bool _tryPageCache;
     private bool _closing;
+    private bool _isClosed;
+    private FlushFailures _reported;                  // failed flushes of the device, by any handle, that this one has answered with: see DeviceUsers
 
     internal RawDisk(Lane lane, OpenedDevice device, DiskIdentity identity, int atomicSize)
+        : this(lane, device, identity, atomicSize, new DeviceUsers())
+    {
+    }
+
+    private RawDisk(Lane lane, OpenedDevice device, DiskIdentity identity, int atomicSize, DeviceUsers users)
     {
         Lane = lane;
         Identity = identity;
         Geometry = new StoreGeometry(device.SizeBytes, identity.LogicalSectorSize, atomicSize, BufferPool.LargestBuffer);
         _device = device;
+        _users = users;
+        _reported = users.Failures;
         _file = lane.AddFile(device.Descriptor, device.IsForeign ? device.SizeBytes : 0);
         _tryPageCache = device.Access == DiskAccess.Buffered && !device.IsForeign;
         _unaligned = device.Access == DiskAccess.Direct ? new UnalignedAccess(this, device) : null;
@@ -58,7 +70,7 @@ public sealed class RawDisk : IDisk
     public int InFlight { get; private set; }
 
     /// <inheritdoc/>
-    public bool IsPresent { get; private set; } = true;
+    public bool IsPresent => !_isClosed && !_users.IsGone;
 
     internal Lane Lane { get; }
 
@@ -162,6 +174,27 @@ public sealed class RawDisk : IDisk
     }
 
     /// <inheritdoc/>
+    public DiskShare Share()
+    {
+        if (_closing)
+        {
+            throw new InvalidOperationException($"{Identity.Uri} is closed.");
+        }
+
+        int descriptor = Libc.CountOrError(Libc.FileControl(_device.Descriptor, Libc.DuplicateCloseOnExec, 0));
+        if (descriptor < 0)
+        {
+            throw new DiskOpenException(DiskOpenFailure.Failed, $"Cannot open '{Identity.Uri}' for another lane: {Errno.Describe(-descriptor)}.");
+        }
+
+        _users.Add();
+        OpenedDevice device = _device with { Descriptor = descriptor };
+        return new DiskShare(
+            lane => new RawDisk((Lane)lane, device, Identity, Geometry.AtomicSize, _users),
+            () => CloseFile(new LaneFile(descriptor, -1)).Forget());
+    }
+
+    /// <inheritdoc/>
     public async LaneTask Close()
     {
         if (_closing)
@@ -176,9 +209,9 @@ public sealed class RawDisk : IDisk
             await new LaneTask(_drained.Task);
         }
 
-        IsPresent = false;
+        _isClosed = true;
         Lane.RemoveFile(_file);
-        await Start(new FileOperation(FileOpcode.Close, _file, 0, 0, 0, 0), syncAfter: false);
+        await CloseFile(_file);
     }
 
     internal unsafe LaneTask<IoError> StartRead(long offset, IoBuffer target) =>
@@ -214,12 +247,33 @@ public sealed class RawDisk : IDisk
     /// <summary>None while the device is there, else the error of a flush. Of a foreign file it is what was last found.</summary>
     internal IoError PresenceError()
     {
-        IsPresent = IsPresent && (IsForeign || DevicePresence.IsThere(_device));
+        if (IsPresent && !IsForeign && !DevicePresence.IsThere(_device))
+        {
+            NoteGone();
+        }
+
         return IsPresent ? IoError.None : IoError.NoDevice;
     }
 
     /// <summary>A status operation has found the file gone.</summary>
-    internal void NoteGone() => IsPresent = false;
+    internal void NoteGone() => _users.NoteGone();
+
+    /// <summary>A sync has failed: the flushes of the other handles fail too.</summary>
+    internal void NoteFailedFlush(IoError error)
+    {
+        _users.NoteFailedFlush(error);
+        FlushFailures failures = _users.Failures;
+        _reported = error == IoError.NoSpace ? _reported with { Full = failures.Full } : failures;   // the request that failed is the answer
+    }
+
+    /// <summary>Returns the error that a flush which succeeded here ends with because flushes of other handles have failed.</summary>
+    internal IoError TakeFailedFlush()
+    {
+        FlushFailures failures = _users.Failures;
+        IoError error = failures.ErrorSince(_reported);
+        _reported = failures;
+        return error;
+    }
 
     internal LaneTask<IoError> Start(in FileOperation operation, bool syncAfter)
     {
@@ -227,6 +281,9 @@ public sealed class RawDisk : IDisk
         DiskRequest request = _free.Take() ?? new DiskRequest(this);
         return request.Start(operation, syncAfter);
     }
+
+    private LaneTask<IoError> CloseFile(LaneFile file) =>
+        Start(new FileOperation(FileOpcode.Close, file, 0, 0, 0, Flags: _users.RemoveAndSeeIfLast() ? 1 : 0), syncAfter: false);
 
     private IoError Check(long offset, long length, long lengthMax)
     {

@@ -86,6 +86,7 @@ internal static unsafe partial class Libc
 
     internal const int GetFlags = 3;         // F_GETFL
     internal const int SetFlags = 4;         // F_SETFL
+    internal const int DuplicateCloseOnExec = 1030;   // F_DUPFD_CLOEXEC
     internal const int RwDataSync = 2;       // RWF_DSYNC
     internal const int RwNoWait = 8;         // RWF_NOWAIT
     internal const int SeekData = 3;

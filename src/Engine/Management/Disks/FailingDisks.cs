@@ -67,7 +67,7 @@ internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliab
             _errorWatches[id] = watch = new ErrorWatch();
         }
 
-        watch.ReadsBefore += watch.Device is { } before && before != device ? before.Counters.ReadOperations : 0;
+        watch.ReadsBefore += watch.Device is { } before && before != device ? before.TotalCounters().ReadOperations : 0;
         watch.Device = device;
         foreach (long place in device.BadPlaces.Take())
         {
@@ -133,7 +133,7 @@ internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliab
         internal string WhyFailing(long nowNs)
         {
             int recent = Places.Count == 0 ? 0 : Places.Values.Count(foundNs => nowNs - foundNs <= BadPlacesWindowNs);
-            long reads = ReadsBefore + (Device?.Counters.ReadOperations ?? 0);
+            long reads = ReadsBefore + (Device?.TotalCounters().ReadOperations ?? 0);
             return recent >= BadPlacesMax ? $"{recent} distinct places of {BadPlaces.PlaceBytes >> 10} KiB were bad within 24 hours"
                 : reads >= BadPlacesReadsMin && (long)Places.Count * BadPlacesReads >= reads ? $"{Places.Count} distinct places were bad in {reads} reads"
                 : "";

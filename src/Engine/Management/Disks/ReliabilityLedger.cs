@@ -101,14 +101,14 @@ internal sealed class ReliabilityLedger(StateFolder state)
         return default;
     }
 
-    /// <summary>From now on these counters are the disk's.</summary>
-    internal void Observe(Guid disk, IoCounters counters)
+    /// <summary>From now on the counters of this device, its handles included, are the disk's.</summary>
+    internal void Observe(Guid disk, MeteredDisk device)
     {
         Entry entry = EntryOf(disk);
-        if (entry.Device != counters)
+        if (entry.Device != device)
         {
             entry.Base = entry.Total;
-            entry.Device = counters;
+            entry.Device = device;
             entry.Ignored = new DiskReliability();
         }
     }
@@ -146,7 +146,7 @@ internal sealed class ReliabilityLedger(StateFolder state)
     {
         Entry entry = EntryOf(disk);
         entry.Base = new DiskReliability();
-        entry.Ignored = entry.Device is { } device ? ErrorsOf(device) : new DiskReliability();
+        entry.Ignored = entry.Device is { } device ? ErrorsOf(device.TotalCounters()) : new DiskReliability();
         entry.Device?.ForgetLongest();
     }
 
@@ -169,13 +169,13 @@ internal sealed class ReliabilityLedger(StateFolder state)
     {
         internal DiskReliability Base { get; set; } = new();
 
-        /// <summary>Counters of the device as it is open now.</summary>
-        internal IoCounters? Device { get; set; }
+        /// <summary>The device as it is open now.</summary>
+        internal MeteredDisk? Device { get; set; }
 
         /// <summary>Errors of that device from before the last reset.</summary>
         internal DiskReliability Ignored { get; set; } = new();
 
-        internal DiskReliability Total => Device is not { } device ? Base : Base with
+        internal DiskReliability Total => Device?.TotalCounters() is not { } device ? Base : Base with
         {
             ReadErrors = Base.ReadErrors + device.ReadErrors - Ignored.ReadErrors,
             WriteErrors = Base.WriteErrors + device.WriteErrors - Ignored.WriteErrors,

@@ -52,7 +52,7 @@ internal sealed class ReliabilityRecords(SubsystemCore core)
         {
             if (pool.Disk(disk.Description.Number) is MeteredDisk device)
             {
-                _ledger.Observe(disk.Description.Id.Value, device.Counters);
+                _ledger.Observe(disk.Description.Id.Value, device);
             }
         }
 

@@ -35,7 +35,7 @@ internal sealed class ManagedPoolSnapshot
         {
             if (managed.Pool!.Disk(number) is MeteredDisk disk)
             {
-                _members[number] = new MemberActivity(disk.IsHung, disk.Counters.Copy());
+                _members[number] = new MemberActivity(disk.IsHung, disk.TotalCounters());
             }
         }
     }

@@ -1,0 +1,119 @@
+using TierSpaces.Engine.Lanes;
+
+namespace TierSpaces.Engine.Devices;
+
+// What the handles of one metered disk have in common. The list is used on the lane of the owner only: a handle is entered when it is prepared, and its lane
+// posts that it is closed. From the lane of a handle the owner reads counters alone, each of them one machine word.
+//
+// Invariants
+//  1. A count is in the sum from when it is made: those of a closed handle move to _closed in the step that takes it out of the list.
+
+/// <summary>The handles of a metered disk.</summary>
+internal sealed class MeteredHandles(MeteredDisk owner)
+{
+    private readonly List<Slot> _slots = [];
+    private IoCounters? _closed;              // counts of handles that have been closed; null: none
+    private volatile bool _isDisconnected;
+
+    /// <summary>The disk that is shared.</summary>
+    internal MeteredDisk Owner => owner;
+
+    /// <summary>Whether any handle is prepared or open.</summary>
+    internal bool Any => _slots.Count > 0;
+
+    /// <summary>Whether the pool has been detached from the device, by the owner. Read on any lane.</summary>
+    internal bool IsDisconnected => _isDisconnected;
+
+    /// <summary>Prepares a handle.</summary>
+    internal Slot Prepare()
+    {
+        Slot slot = new();
+        _slots.Add(slot);
+        return slot;
+    }
+
+    /// <summary>A prepared handle is not opened.</summary>
+    internal void Release(Slot slot) => _slots.Remove(slot);
+
+    /// <summary>A handle has been closed; called on its lane.</summary>
+    internal void Closed(Slot slot) => LanePosts.TryPost(owner.Lane, () =>
+    {
+        if (_slots.Remove(slot) && slot.Handle is { } handle)
+        {
+            _closed ??= new IoCounters();
+            _closed.Add(handle.Counters);
+        }
+    });
+
+    /// <summary>Detaches the pool from the device on all lanes.</summary>
+    internal void Disconnect()
+    {
+        _isDisconnected = true;
+        Interlocked.MemoryBarrier();   // a handle that is being opened now is found below, or it finds the flag
+        foreach (Slot slot in _slots)
+        {
+            if (slot.Handle is { } handle)
+            {
+                LanePosts.TryPost(handle.Lane, handle.Disconnect);
+            }
+        }
+    }
+
+    /// <summary>Adds the counters of all handles.</summary>
+    internal void AddTo(IoCounters sum)
+    {
+        if (_closed is { } closed)
+        {
+            sum.Add(closed);
+        }
+
+        foreach (Slot slot in _slots)
+        {
+            if (slot.Handle is { } handle)
+            {
+                sum.Add(handle.Counters);
+            }
+        }
+    }
+
+    /// <summary>Sum of a number over the handles that are open.</summary>
+    internal int Sum(Func<MeteredDisk, int> number)
+    {
+        int sum = 0;
+        foreach (Slot slot in _slots)
+        {
+            sum += slot.Handle is { } handle ? number(handle) : 0;
+        }
+
+        return sum;
+    }
+
+    /// <summary>The longest requests are those from now on.</summary>
+    internal void ForgetLongest()
+    {
+        _closed?.ForgetLongest();
+        foreach (Slot slot in _slots)
+        {
+            if (slot.Handle is { } handle)
+            {
+                LanePosts.TryPost(handle.Lane, handle.Counters.ForgetLongest);
+            }
+        }
+    }
+
+    /// <summary>The place of a handle among the handles of its disk.</summary>
+    internal sealed class Slot
+    {
+        private volatile MeteredDisk? _handle;
+
+        /// <summary>The handle, once it is open.</summary>
+        internal MeteredDisk? Handle => _handle;
+
+        /// <summary>The handle is open; called on its lane.</summary>
+        internal void Fill(MeteredDisk handle)
+        {
+            _handle = handle;
+            Interlocked.MemoryBarrier();   // see Disconnect
+        }
+    }
+}
