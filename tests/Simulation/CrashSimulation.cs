@@ -273,7 +273,7 @@ public sealed class CrashSimulation
         {
             lane.Schedule((1 + lane.Next(30)) * 1_000_000_000L, () =>
             {
-                Count(disk.InFlight > 0, "hung requests ended late");
+                Count(disk.TotalInFlight > 0, "hung requests ended late");
                 disk.Wake();
             });
         }

@@ -94,7 +94,10 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 
     /// <summary>Disks before their first use.</summary>
     public ISimWorld NewWorld(ulong seed) =>
-        IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals) : SpaceWorld.New(this, seed);
+        IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals, HasDataLane(seed)) : SpaceWorld.New(this, seed);
+
+    /// <summary>Whether the virtual disk is on a lane of its own; else on the lane of its pool.</summary>
+    public static bool HasDataLane(ulong seed) => seed % 2 == 1;
 
     /// <summary>The virtual disk of a scenario with a whole pool.</summary>
     public VirtualDiskDescription Spec(ulong seed) => new()

@@ -114,7 +114,7 @@ public sealed class PoolWorld : ISimWorld
 
     /// <inheritdoc/>
     public bool CanReturn(int disk) =>
-        Disks[disk] is { InFlight: 0, Hung: false } && PoolOf(disk) is { HasLostQuorum: false } pool
+        Disks[disk] is { TotalInFlight: 0, Hung: false } && PoolOf(disk) is { HasLostQuorum: false } pool
         && new DiskNumber((ushort)(disk < _ownerDisks ? disk + 1 : disk - _ownerDisks + 1)) is var number && !pool.View.Contains(number) && !pool.IsOwed(number);
 
     /// <inheritdoc/>

@@ -135,15 +135,14 @@ public sealed class SimDisk : IDisk
 
     /// <inheritdoc/>
     /// <remarks>The other lane is a <see cref="SimLane"/> that runs on the same thread.</remarks>
-    public DiskShare Share() => IsClosed ? throw new InvalidOperationException($"{Identity.Uri} is closed.")
-        : new DiskShare(
-            lane =>
-            {
-                SimPort port = new((SimLane)lane);
-                _ports.Add(port);
-                return new SimDiskHandle(this, port);
-            },
-            static () => { });
+    public DiskShare Share() => new(
+        lane =>
+        {
+            SimPort port = new((SimLane)lane);
+            _ports.Add(port);
+            return new SimDiskHandle(this, port);
+        },
+        static () => { });
 
     /// <summary>A handle has been closed.</summary>
     internal void Remove(SimPort port) => _ports.Remove(port);

@@ -303,6 +303,7 @@ public sealed class MeteredDisk : IDisk
 
     private long Start()
     {
+        Invariant.That(!Invariant.ChecksCostly || Lane.IsCurrent, "A handle of a disk is used on its lane.");
         Counters.Begin();
         return Lane.NowNs;
     }

@@ -88,6 +88,7 @@ internal sealed class MetadataStore
     /// <summary>Makes records durable and applies them, all or none.</summary>
     internal LaneTask<CommitResult> Commit(MetadataRecord[] records)
     {
+        Invariant.That(!Invariant.ChecksCostly || _environment.Lane.IsCurrent, "Everything that changes metadata comes to it on its lane.");
         LaneCompletion<CommitResult> done = LaneCompletion<CommitResult>.Rent();
         LaneTask<CommitResult> task = done.Task;
         PendingCommit commit = new(records, done.Complete);
