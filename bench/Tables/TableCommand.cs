@@ -30,6 +30,7 @@ internal static class TableCommand
             ("checksums", ChecksumCost.Title, () => Measure(document, ChecksumCost.Prepare, document.ChecksumText)),
             ("parity", ParityOverIsaL.Title, () => ParityOverIsaL.Text(isLong ? 31 : 15, MachineFacts.Now())),
             ("cores", CoreCost.Title, () => CoreCost.Text(isLong ? 31 : 9, MachineFacts.Now())),
+            ("lanes", LaneScaling.Title, () => LaneScaling.Text(isLong ? 31 : 9, MachineFacts.Now())),
         ];
         string[] names = [Peers, .. sections.Select(section => section.Name)];
         if (only.Length > 0 && !names.Contains(only))
