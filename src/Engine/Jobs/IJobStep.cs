@@ -11,8 +11,16 @@ public interface IJobStep
     /// <summary>Name that users see while it runs and that its cursor is kept under; unique in its job and never reused.</summary>
     string Name { get; }
 
-    /// <summary>Bytes the whole step has to go through, as far as is known now.</summary>
+    /// <summary>Whether its pieces run on the lane of the virtual disk of the job (<see cref="JobSpec.DiskLane"/>); if not, on that of the job.</summary>
+    bool IsOnDiskLane => false;
+
+    /// <summary>
+    /// Bytes the whole step has to go through, as its first piece has found; −1 before. Read on the lane of the job while a piece runs on another one.
+    /// </summary>
     long BytesTotal { get; }
+
+    /// <summary>Finds the bytes the whole step has to go through, as far as is known now. May walk over rows.</summary>
+    long Measure() => BytesTotal;
 
     /// <summary>
     /// Does one piece, of about a megabyte at most or with <see cref="Breaks"/>, from <paramref name="cursor"/> (0: the beginning; else what the last piece

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 
@@ -5,19 +6,22 @@ namespace TierSpaces.Engine.Jobs;
 
 /// <summary>
 /// The breaks of a job within a piece: a step whose pieces are long, such as a slab, gives it to what does the piece, and so is held back, or
-/// told to give up, every few hundred kilobytes. Without a job it holds nothing back.
+/// told to give up, every few hundred kilobytes. Without a job it holds nothing back. It is used on the lane that the piece runs on.
 /// </summary>
 public sealed class JobBreaks : IWorkPacer
 {
-    /// <summary>Holds the job back after so many bytes of a piece; false when it is to stop.</summary>
-    internal Func<long, LaneTask<bool>> OnBytes { get; set; } = static _ => LaneTask.FromResult(true);
-
-    /// <summary>Whether the job yields to clients now.</summary>
-    internal Func<bool> Yields { get; set; } = static () => false;
+    private JobPiece? _piece;
+    private ILane? _lane;   // that the pieces run on
 
     /// <inheritdoc/>
-    public bool IsYielding => Yields();
+    public bool IsYielding => _piece is { IsYielding: true };
 
     /// <inheritdoc/>
-    public LaneTask<bool> Done(long bytes) => OnBytes(bytes);
+    public LaneTask<bool> Done(long bytes) => _piece is { } piece ? piece.Break(_lane!, bytes) : LaneTask.FromResult(true);
+
+    /// <summary>Returns the same breaks for a piece that runs on a certain lane.</summary>
+    internal IWorkPacer On(ILane lane) => new JobBreaks { _piece = _piece, _lane = lane };
+
+    /// <summary>A job begins: its pieces run on a lane.</summary>
+    internal void Follow(JobPiece piece, ILane lane) => (_piece, _lane) = (piece, lane);
 }

@@ -3,20 +3,24 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Jobs;
 
-/// <summary>The jobs of a host: those at work and, for ten minutes, those that have ended.</summary>
+/// <summary>The jobs of a host: those at work and, for ten minutes, those that have ended. The lane of the jobs changes the list; any lane reads it.</summary>
 public sealed class JobList(ILane lane)
 {
     /// <summary>Time for which a job that has ended stays listed, in nanoseconds.</summary>
     public const long RemovalNs = 600_000_000_000;
 
-    private readonly List<StorageJob> _jobs = [];
+    private volatile StorageJob[] _jobs = [];   // replaced as a whole
 
     /// <summary>Every job that is listed, oldest first.</summary>
     public IReadOnlyList<StorageJob> All
     {
         get
         {
-            _jobs.RemoveAll(job => job.HasEnded && lane.NowNs - job.EndNs >= RemovalNs);
+            if (Array.Exists(_jobs, IsOld))
+            {
+                _jobs = Array.FindAll(_jobs, job => !IsOld(job));
+            }
+
             return _jobs;
         }
     }
@@ -27,9 +31,8 @@ public sealed class JobList(ILane lane)
     /// <summary>Begins a job.</summary>
     public StorageJob Start(JobSpec spec, JobPacer pacer)
     {
-        _jobs.RemoveAll(job => job.HasEnded && job.Spec.Id == spec.Id);   // suspended, and taken up again
         StorageJob job = new(lane, spec, pacer);
-        _jobs.Add(job);
+        _jobs = [.. _jobs.Where(other => !other.HasEnded || other.Spec.Id != spec.Id), job];   // a suspended one is taken up again
         job.Run().Forget();
         return job;
     }
@@ -39,11 +42,13 @@ public sealed class JobList(ILane lane)
     /// <param name="end">Terminated: for good. Suspended: they go on when their pool is open again.</param>
     public async LaneTask<Nothing> Stop(Predicate<StorageJob> isMeant, JobState end)
     {
-        foreach (StorageJob job in _jobs.FindAll(job => !job.HasEnded && isMeant(job)))
+        foreach (StorageJob job in Array.FindAll(_jobs, job => !job.HasEnded && isMeant(job)))
         {
             await job.Stop(end);
         }
 
         return default;
     }
+
+    private bool IsOld(StorageJob job) => job.HasEnded && lane.NowNs - job.EndNs >= RemovalNs;
 }

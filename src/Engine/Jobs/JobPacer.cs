@@ -15,12 +15,13 @@ public sealed record JobPacing
 
 /// <summary>
 /// Holds a job back between its pieces. While clients are at work a piece that took t is followed by a pause of nine t (with a share
-/// of 10 %), so that the disks are theirs nine tenths of the time; while they are not, the job runs without a pause.
+/// of 10 %), so that the disks are theirs nine tenths of the time; while they are not, the job runs without a pause. The lane that a piece runs on pauses
+/// within the piece, the lane of the job between two pieces: one at a time.
 /// </summary>
-/// <param name="lane">Clock.</param>
+/// <param name="lane">Lane of the job.</param>
 /// <param name="pacing">Limits.</param>
-/// <param name="foreground">Requests of clients completed so far and under way now, over the whole pool.</param>
-/// <param name="running">Jobs that share the limits now, this one included.</param>
+/// <param name="foreground">Requests of clients completed so far and under way now, over the whole pool; called on any lane.</param>
+/// <param name="running">Jobs that share the limits now, this one included; called on any lane.</param>
 public sealed class JobPacer(ILane lane, JobPacing pacing, Func<(long Completed, int UnderWay)> foreground, Func<int> running)
 {
     private const long PauseNsMax = 10_000_000_000;   // a piece that a hung disk held up does not stop the job for hours
@@ -37,7 +38,8 @@ public sealed class JobPacer(ILane lane, JobPacing pacing, Func<(long Completed,
     /// <summary>Completes when the next piece may begin.</summary>
     /// <param name="bytes">Bytes the last piece went through.</param>
     /// <param name="elapsedNs">Duration of the last piece.</param>
-    public LaneTask Pause(long bytes, long elapsedNs)
+    /// <param name="on">Lane of the caller; null: that of the job.</param>
+    public LaneTask Pause(long bytes, long elapsedNs, ILane? on = null)
     {
         (long completed, int underWay) = foreground();
         bool isBusy = underWay > 0 || (_completed >= 0 && completed != _completed);
@@ -48,6 +50,7 @@ public sealed class JobPacer(ILane lane, JobPacing pacing, Func<(long Completed,
         YieldedNs += yielded;
         long byRate = pacing.BytesPerSecondMax > 0 ? (long)(bytes * 1e9 / pacing.BytesPerSecondMax) - elapsedNs : 0;
         long wait = Math.Max(yielded, byRate);
-        return wait > 0 ? lane.Delay(wait) : lane.Yield();
+        ILane caller = on ?? lane;
+        return wait > 0 ? caller.Delay(wait) : caller.Yield();
     }
 }

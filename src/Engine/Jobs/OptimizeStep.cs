@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
@@ -9,7 +10,9 @@ namespace TierSpaces.Engine.Jobs;
 /// Evens out how full the disks of a pool are. A piece is one slab. Source and target are planned again for each slab, so the step may be
 /// interrupted anywhere. The metadata records what has moved; the cursor only counts.
 /// </summary>
-public sealed class OptimizeStep(Pool pool, Func<IReadOnlyList<OpenVirtualDisk>> disks) : IJobStep
+/// <param name="pool">The pool.</param>
+/// <param name="disks">Its open virtual disks and their lanes, now.</param>
+public sealed class OptimizeStep(Pool pool, Func<IReadOnlyList<(OpenVirtualDisk Disk, ILane Lane)>> disks) : IJobStep
 {
     private readonly HashSet<(Guid Disk, SlabMove Move, DiskNumber To)> _failed = [];
     private readonly LaneSignal _moveEnded = new();
@@ -47,13 +50,15 @@ public sealed class OptimizeStep(Pool pool, Func<IReadOnlyList<OpenVirtualDisk>>
     /// <inheritdoc/>
     public async LaneTask<JobAdvance> Advance(long cursor)
     {
-        if (RebalancePlanner.Next(pool, disks(), (disk, move, to) => !_failed.Contains((disk.Description.Id.Value, move, to))) is not var (disk, move, to))
+        IReadOnlyList<(OpenVirtualDisk Disk, ILane Lane)> all = disks();
+        OpenVirtualDisk[] open = [.. all.Select(static one => one.Disk)];
+        if (RebalancePlanner.Next(pool, open, (disk, move, to) => !_failed.Contains((disk.Description.Id.Value, move, to))) is not var (disk, move, to))
         {
             return new JobAdvance(cursor, 0, true);
         }
 
         _isMoving = true;
-        RepairEnd end = await new SlabMover(pool, disk).Move(move, [to], Breaks);
+        RepairEnd end = await new SlabMover(pool, disk).Move(move, [to], Breaks.On(all[Array.IndexOf(open, disk)].Lane));
         _isMoving = false;
         _moveEnded.NotifyAll();
         if (end == RepairEnd.Done)

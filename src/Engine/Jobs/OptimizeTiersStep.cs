@@ -12,17 +12,30 @@ namespace TierSpaces.Engine.Jobs;
 /// together while no client is at work; the mover has breaks within it. The metadata records
 /// which slices have moved; a resumed step makes a new plan.
 /// </summary>
-public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings settings) : IJobStep
+/// <param name="disk">The virtual disk; used on its lane only.</param>
+/// <param name="settingsOf">Makes the settings of the plan, on that lane.</param>
+/// <param name="isLimited">Whether the plan may have only so many bytes.</param>
+public sealed class OptimizeTiersStep(OpenVirtualDisk disk, Func<DiskTiering, TierPlanSettings> settingsOf, bool isLimited) : IJobStep
 {
     private const int MovesAtOnce = SliceMover.BatchMax;
 
+    private TierPlanSettings? _settings;
     private TierPlan? _plan;
     private ImmutableArray<int> _order;   // of the tiers that the plan counts
     private int _next;
     private int _failed;
 
+    /// <summary>A step whose settings are known.</summary>
+    public OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings settings)
+        : this(disk, _ => settings, isLimited: settings.MaxBytes < long.MaxValue)
+    {
+    }
+
     /// <inheritdoc/>
     public string Name => "Optimize tiers";
+
+    /// <inheritdoc/>
+    public bool IsOnDiskLane => true;
 
     /// <inheritdoc/>
     public JobBreaks Breaks { get; } = new();
@@ -37,7 +50,7 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
     public TierReport? Report { get; private set; }
 
     /// <summary>Whether it may leave something undone, for its plan may have only so many bytes.</summary>
-    public bool IsLimited => settings.MaxBytes < long.MaxValue;
+    public bool IsLimited => isLimited;
 
     /// <summary>Bytes brought to a faster tier.</summary>
     public long BytesPromoted { get; private set; }
@@ -98,7 +111,8 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings set
         {
             _order = disk.Tiers!.Order;
             Tiers = disk.Tiering!.Tiers;
-            _plan = await disk.Tiering.Plan(settings);
+            _settings ??= settingsOf(disk.Tiering);
+            _plan = await disk.Tiering.Plan(_settings);
             _next = 0;
         }
 

@@ -6,9 +6,13 @@ namespace TierSpaces.Engine.Jobs;
 
 /// <summary>
 /// Moves the slabs of a virtual disk off disks that are to be left: from the disk itself while it is there, else from the other copies. A piece is
-/// one slab. The metadata records which slabs have moved; the cursor of the step only counts.
+/// one slab. The metadata records which slabs have moved; the cursor of the step only counts. It runs on the lane of the job; moves are on that of the virtual
+/// disk.
 /// </summary>
-public sealed class RegenerateStep(SlabMover mover, OpenVirtualDisk disk, long slabBytes) : IJobStep
+/// <param name="mover">Moves the slabs of the virtual disk.</param>
+/// <param name="fault">Error for which the virtual disk takes no requests, or None, and the same in words.</param>
+/// <param name="slabBytes">Bytes of data of a slab.</param>
+public sealed class RegenerateStep(SlabMover mover, Func<(IoError Error, string Reason)> fault, long slabBytes) : IJobStep
 {
     private readonly HashSet<SlabMove> _failed = [];
     private long _total = -1;
@@ -27,7 +31,10 @@ public sealed class RegenerateStep(SlabMover mover, OpenVirtualDisk disk, long s
     public bool GivesUpMissing { get; set; }
 
     /// <inheritdoc/>
-    public long BytesTotal => _total >= 0 ? _total : BytesToMove;
+    public long BytesTotal => _total;
+
+    /// <inheritdoc/>
+    public long Measure() => _total >= 0 ? _total : BytesToMove;
 
     /// <inheritdoc/>
     public string Outcome => (_moved, _failed.Count) switch
@@ -65,8 +72,7 @@ public sealed class RegenerateStep(SlabMover mover, OpenVirtualDisk disk, long s
             _failed.Add(moves[next]);
         }
 
-        return disk.Fault == IoError.None
-            ? new JobAdvance(cursor + 1, slabBytes, false)
-            : new JobAdvance(cursor, 0, false, disk.Fault, disk.FaultReason);
+        (IoError error, string reason) = fault();
+        return error == IoError.None ? new JobAdvance(cursor + 1, slabBytes, false) : new JobAdvance(cursor, 0, false, error, reason);
     }
 }

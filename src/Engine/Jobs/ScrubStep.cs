@@ -1,10 +1,11 @@
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Jobs;
 
-/// <summary>Verifies every written block of a space on every copy and heals what is wrong.</summary>
-public sealed class ScrubStep(Space space, string tier = "") : IJobStep
+/// <summary>Verifies every written block of one part of a virtual disk on every copy and heals what is wrong.</summary>
+public sealed class ScrubStep(OpenVirtualDisk disk, int part, string tier = "") : IJobStep
 {
     private long _total = -1;   // found when its first piece begins
 
@@ -12,13 +13,24 @@ public sealed class ScrubStep(Space space, string tier = "") : IJobStep
     public string Name => tier.Length == 0 ? "Verify" : $"Verify {tier}";
 
     /// <inheritdoc/>
-    public long BytesTotal => _total >= 0 ? _total : space.ScrubBytes;
+    public bool IsOnDiskLane => true;
 
-    /// <summary>Findings since this process began or resumed the step.</summary>
+    /// <inheritdoc/>
+    public long BytesTotal => _total;
+
+    /// <summary>
+    /// Findings since this process began or resumed the step. The lane of its pieces writes them, and after the step the next one of the job may; other lanes
+    /// see each number whole.
+    /// </summary>
     public ScrubFindings Findings { get; } = new();
 
     /// <inheritdoc/>
     public string Outcome => Findings.ToString();
+
+    private Space Space => disk.Parts.First(one => one.Number == part).Space;
+
+    /// <inheritdoc/>
+    public long Measure() => _total >= 0 ? _total : Space.ScrubBytes;
 
     /// <inheritdoc/>
     public void Reset() => _total = -1;
@@ -26,6 +38,7 @@ public sealed class ScrubStep(Space space, string tier = "") : IJobStep
     /// <inheritdoc/>
     public async LaneTask<JobAdvance> Advance(long cursor)
     {
+        Space space = Space;
         _total = _total >= 0 ? _total : space.ScrubBytes;
         ScrubStride stride = await space.Scrub(cursor, Findings);
         return new JobAdvance(

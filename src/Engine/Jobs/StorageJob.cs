@@ -25,6 +25,9 @@ public sealed record JobSpec
     /// <summary>Virtual disk it works on.</summary>
     public required Guid VirtualDisk { get; init; }
 
+    /// <summary>Lane of the virtual disk, for the steps whose pieces run there; null: the lane of the job.</summary>
+    public IDiskLane? DiskLane { get; init; }
+
     /// <summary>Its stages, in order.</summary>
     public required IReadOnlyList<IJobStep> Steps { get; init; }
 
@@ -42,6 +45,7 @@ public sealed record JobSpec
 //  2. A piece that has begun is carried to its end, or given up by the step at one of its breaks: it is never cut in the middle by a stop.
 //  3. The saved cursor is never ahead of the work done.
 //  4. Told to begin again, it does so after the piece under way, or has said that it cannot.
+//  5. A piece may run on the lane of the virtual disk. Until it has returned the job reads of its step only totals and counters, each a whole number.
 
 /// <summary>One long operation and how far it is.</summary>
 public sealed class StorageJob
@@ -50,7 +54,7 @@ public sealed class StorageJob
 
     private readonly ILane _lane;
     private readonly JobSpec _spec;
-    private readonly JobPacer _pacer;
+    private readonly JobPiece _piece;
     private readonly LaneSignal _ended = new();
     private int _step;
     private long _cursor;
@@ -63,8 +67,6 @@ public sealed class StorageJob
     private JobState? _endAs;       // set when a stop is requested
     private bool _again;            // set when a restart is requested
     private bool _isEnding;
-    private long _workSinceNs;      // when the work since the last pause began
-    private long _bytesInPiece;     // bytes of the piece under way that a break within it has told of, and paid for
     private long _stepAhead;        // bytes of the step under way, as known before its first piece
     private long _stepsAhead;       // bytes of the steps after it, as known when it began
     private bool _hasBegunStep;     // its first piece has begun: the step keeps its total itself
@@ -73,16 +75,12 @@ public sealed class StorageJob
     {
         _lane = lane;
         _spec = spec;
-        _pacer = pacer;
+        _piece = new JobPiece(pacer);
         TimeSubmitted = StartTime = TimeOfLastStateChange = lane.UtcNow;
         _startNs = _endNs = _savedNs = lane.NowNs;
         foreach (IJobStep step in spec.Steps)
         {
-            if (step.Breaks is { } breaks)
-            {
-                breaks.OnBytes = Break;
-                breaks.Yields = () => _pacer.IsYielding;
-            }
+            step.Breaks?.Follow(_piece, spec.DiskLane?.Lane ?? lane);
         }
 
         if (spec.Resumed is { } resumed)
@@ -121,14 +119,14 @@ public sealed class StorageJob
     public DateTimeOffset TimeOfLastStateChange { get; private set; }
 
     /// <summary>Bytes gone through.</summary>
-    public long BytesProcessed => _doneInSteps + _doneInStep + _bytesInPiece;
+    public long BytesProcessed => _doneInSteps + _doneInStep + _piece.Bytes;
 
     /// <summary>
     /// Bytes there are to go through, as far as was known when the step under way began; never less than <see cref="BytesProcessed"/>. Asking for it walks over
     /// nothing.
     /// </summary>
     public long BytesTotal => HasEnded ? BytesProcessed
-        : Math.Max(BytesProcessed, _doneInSteps + (_hasBegunStep && Step is { } step ? step.BytesTotal : _stepAhead) + _stepsAhead);
+        : Math.Max(BytesProcessed, _doneInSteps + (_hasBegunStep && Step is { BytesTotal: >= 0 and var total } ? total : _stepAhead) + _stepsAhead);
 
     /// <summary>Percent done, 0 to 100; 100 only when it has completed.</summary>
     public int PercentComplete => State == JobState.Completed ? 100 : BytesTotal == 0 ? 0 : (int)Math.Min(99, BytesProcessed * 100.0 / BytesTotal);
@@ -166,6 +164,7 @@ public sealed class StorageJob
         if (!HasEnded)
         {
             _endAs ??= end;
+            _piece.Stop();
             Enter(JobState.ShuttingDown);
             await WaitForEnd();
         }
@@ -181,7 +180,7 @@ public sealed class StorageJob
 
     internal async LaneTask Run()
     {
-        MeasureSteps();
+        await MeasureSteps();
         if (_endAs is null)
         {
             Enter(JobState.Running);
@@ -192,17 +191,17 @@ public sealed class StorageJob
         {
             IJobStep step = _spec.Steps[_step];
             Status = step.Name;
-            _workSinceNs = _lane.NowNs;
+            _piece.Begin(_lane.NowNs);
             JobAdvance advance = await Advance(step);
-            long unpaid = Math.Max(0, advance.Bytes - _bytesInPiece);
-            Note(advance);
-            Rewind();
+            long paid = _piece.End();
+            await Note(advance, Math.Max(advance.Bytes, paid));
+            await Rewind();
             if (advance.Error == IoError.None)
             {
                 await SaveWhenDue(advance.IsDone);
                 if (_endAs is null && !(advance.IsDone && _step == _spec.Steps.Count))
                 {
-                    await _pacer.Pause(unpaid, _lane.NowNs - _workSinceNs);
+                    await _piece.Pause(_lane, Math.Max(0, advance.Bytes - paid));
                 }
             }
         }
@@ -210,24 +209,11 @@ public sealed class StorageJob
         await End();
     }
 
-    /// <summary>Within a piece: a pause for the work since the last one. False when the job is to stop: what has begun is given up, not cut.</summary>
-    private async LaneTask<bool> Break(long bytes)
-    {
-        if (_endAs is null)
-        {
-            _bytesInPiece += bytes;
-            await _pacer.Pause(bytes, _lane.NowNs - _workSinceNs);
-            _workSinceNs = _lane.NowNs;
-        }
-
-        return _endAs is null;
-    }
-
     private async LaneTask<JobAdvance> Advance(IJobStep step)
     {
         try
         {
-            LaneTask<JobAdvance> piece = step.Advance(_cursor);
+            LaneTask<JobAdvance> piece = OnLaneOf(step, () => step.Advance(_cursor));
             _hasBegunStep = true;
             return await piece;
         }
@@ -237,15 +223,17 @@ public sealed class StorageJob
         }
     }
 
-    private void Note(JobAdvance advance)
+    /// <summary>Runs an action of a step on the lane of its pieces.</summary>
+    private LaneTask<T> OnLaneOf<T>(IJobStep step, Func<LaneTask<T>> action) =>
+        step.IsOnDiskLane && _spec.DiskLane is { } lane ? lane.Run(action) : action();
+
+    private async LaneTask<Nothing> Note(JobAdvance advance, long bytes)
     {
-        long bytes = Math.Max(advance.Bytes, _bytesInPiece);
-        _bytesInPiece = 0;
         if (advance.Error != IoError.None)
         {
             Error = advance.Error;
             ErrorDescription = advance.Reason;
-            return;
+            return default;
         }
 
         _cursor = advance.Cursor;
@@ -256,23 +244,33 @@ public sealed class StorageJob
             _doneInStep = 0;
             _cursor = 0;
             _step++;
-            MeasureSteps();
+            await MeasureSteps();
         }
+
+        return default;
     }
 
     /// <summary>Finds out how much the steps that have not begun have to go through. That may walk over rows, so it is done once for each step.</summary>
-    private void MeasureSteps()
+    private async LaneTask<Nothing> MeasureSteps()
     {
         _hasBegunStep = false;
-        _stepAhead = Step?.BytesTotal ?? 0;
-        _stepsAhead = _spec.Steps.Skip(_step + 1).Sum(static step => step.BytesTotal);
+        long[] ahead = new long[Math.Max(1, _spec.Steps.Count - _step)];
+        for (int i = 0; i < _spec.Steps.Count - _step; i++)
+        {
+            IJobStep step = _spec.Steps[_step + i];
+            ahead[i] = await OnLaneOf(step, () => LaneTask.FromResult(step.Measure()));
+        }
+
+        _stepAhead = ahead[0];
+        _stepsAhead = ahead.Skip(1).Sum();
+        return default;
     }
 
-    private void Rewind()
+    private async LaneTask<Nothing> Rewind()
     {
         if (!_again || Error != IoError.None)
         {
-            return;
+            return default;
         }
 
         _again = false;
@@ -283,7 +281,8 @@ public sealed class StorageJob
             step.Reset();
         }
 
-        MeasureSteps();
+        await MeasureSteps();
+        return default;
     }
 
     private async LaneTask<Nothing> End()
@@ -314,7 +313,7 @@ public sealed class StorageJob
         {
             foreach (IJobStep step in _spec.Steps)
             {
-                await step.Ended();
+                await OnLaneOf(step, step.Ended);
             }
         }
         catch (Exception failure)

@@ -1,19 +1,20 @@
-using TierSpaces.Engine.Caching;
-using TierSpaces.Engine.Exports.Nbd;
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
-using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
 // Invariants
 //  1. Pool is not null exactly while the pool is open; VirtualDisks and Unopened are empty while it is not.
 //  2. What is known of the pool stays known while it is closed.
+//  3. Jobs on any lane read how busy the clients are: the list of counters is replaced as a whole when a virtual disk is opened or closed.
 
 /// <summary>A pool that the host knows: open, or seen but incomplete.</summary>
 internal sealed class ManagedPool(PoolId id)
 {
+    private readonly Dictionary<VirtualDiskId, ManagedVirtualDisk> _virtualDisks = [];
+    private volatile IoCounters[] _traffic = [];   // of the clients of its virtual disks
     private long _nextOpeningNs;   // before this, on the lane's clock, a lost pool is not opened again
 
     internal PoolId Id { get; } = id;
@@ -34,13 +35,55 @@ internal sealed class ManagedPool(PoolId id)
     internal PoolState? State => Pool?.State ?? LastKnownState;
 
     /// <summary>Its virtual disks, while it is open.</summary>
-    internal Dictionary<VirtualDiskId, ManagedVirtualDisk> VirtualDisks { get; } = [];
+    internal IReadOnlyDictionary<VirtualDiskId, ManagedVirtualDisk> VirtualDisks => _virtualDisks;
 
     /// <summary>Virtual disks of the open pool that could not be opened, with the reason. Connecting one tries again.</summary>
     internal Dictionary<VirtualDiskId, string> Unopened { get; } = [];
 
     /// <summary>Members that are missing, or were within the last hour.</summary>
     internal Dictionary<DiskNumber, Absence> Absences { get; } = [];
+
+    /// <summary>Requests of clients of its virtual disks completed so far and under way now; read on any lane.</summary>
+    internal (long Completed, int UnderWay) Clients
+    {
+        get
+        {
+            long completed = 0;
+            int underWay = 0;
+            foreach (IoCounters counters in _traffic)
+            {
+                completed += counters.ReadOperations + counters.WriteOperations + counters.FlushOperations + counters.UnmapOperations;
+                underWay += counters.Queue;
+            }
+
+            return (completed, underWay);
+        }
+    }
+
+    /// <summary>Lists an open virtual disk, in place of one with its identity.</summary>
+    internal void Add(ManagedVirtualDisk disk)
+    {
+        _virtualDisks[disk.Description.Id] = disk;
+        NoteTraffic();
+    }
+
+    /// <summary>Lists a virtual disk as open no more.</summary>
+    internal void Remove(VirtualDiskId disk)
+    {
+        _virtualDisks.Remove(disk);
+        NoteTraffic();
+    }
+
+    /// <summary>Whether a virtual disk is the open one of its identity, and not one that was closed or reopened meanwhile.</summary>
+    internal bool Has(ManagedVirtualDisk disk) => _virtualDisks.GetValueOrDefault(disk.Description.Id) == disk;
+
+    /// <summary>Lists no virtual disk any more: all are closed.</summary>
+    internal void RemoveDisks()
+    {
+        _virtualDisks.Clear();
+        Unopened.Clear();
+        NoteTraffic();
+    }
 
     /// <summary>Notes that the pool was made.</summary>
     internal void SetOpen(Pool pool) => Pool = pool;
@@ -120,6 +163,8 @@ internal sealed class ManagedPool(PoolId id)
             throw new ManagementException(ManagementError.PoolReadOnly, $"Storage pool '{pool.FriendlyName}' is read-only.", "Set -IsReadOnly $false first.");
         }
     }
+
+    private void NoteTraffic() => _traffic = [.. _virtualDisks.Values.Select(static disk => disk.Traffic)];
 }
 
 /// <summary>A member that has left its pool; times are the lane's.</summary>
@@ -139,64 +184,4 @@ internal sealed class Absence
 
     /// <summary>Before this it is not looked for.</summary>
     internal long NotBeforeNs { get; set; }
-}
-
-/// <summary>An open virtual disk and its export.</summary>
-internal sealed class ManagedVirtualDisk(OpenVirtualDisk open)
-{
-    internal OpenVirtualDisk Open { get; } = open;
-
-    internal NbdServer? Server { get; private set; }
-
-    internal NbdExport? Export { get; private set; }
-
-    internal string SocketPath { get; private set; } = "";
-
-    internal bool IsExported => Server is not null;
-
-    /// <summary>Whether it has tiers that slices can move between.</summary>
-    internal bool HasSeveralTiers => Open.Tiering is { Store.Tiers: > 1 };
-
-    /// <summary>Whether its write cache takes no writes although it is to.</summary>
-    internal bool HasLostCache => Open.Cache is { State: WriteCacheState.Retiring or WriteCacheState.WriteThrough };
-
-    /// <summary>Whether it is to be opened again as soon as no commit that concerns it is undecided.</summary>
-    internal bool AwaitsDecision { get; set; }
-
-    /// <summary>Reason why the virtual disk is not exported although it should be; empty otherwise.</summary>
-    internal string ExportProblem { get; private set; } = "";
-
-    /// <summary>Whether a user stopped its repair: none is begun for stale copies without a command, or until another disk is back.</summary>
-    internal bool IsResyncStopped { get; set; }
-
-    /// <summary>Before this, on the lane's clock, no repair is begun without a command.</summary>
-    internal long RepairNotBeforeNs { get; set; }
-
-    /// <summary>Disks that its slabs were to leave when it was last found whether a repair is due.</summary>
-    internal (Pool Pool, DiskNumber Disk)[] LookedAtFor { get; set; } = [];
-
-    /// <summary>Bytes that its last repair could have made whole and did not.</summary>
-    internal long LeftByRepair { get; set; }
-
-    /// <summary>Repairs in a row that left more than half of what the one before left: the next one waits twice as long.</summary>
-    internal int VainRepairs { get; set; }
-
-    /// <summary>Disks that were to be drained when a user stopped its repair: for these alone none is begun without a command.</summary>
-    internal (Pool Pool, DiskNumber Disk)[] StoppedFor { get; set; } = [];
-
-    /// <summary>Notes that it is exported.</summary>
-    internal void SetExported(NbdServer server, NbdExport export, string socketPath) =>
-        (Server, Export, SocketPath, ExportProblem) = (server, export, socketPath, "");
-
-    /// <summary>Notes the reason why the virtual disk is not exported although it should be.</summary>
-    internal void SetExportProblem(string problem) => ExportProblem = problem;
-
-    /// <summary>Notes that it is exported no more, and returns the server that did, which is still open.</summary>
-    internal NbdServer? TakeServer()
-    {
-        NbdServer? server = Server;
-        (Server, Export) = (null, null);
-        SocketPath = "";
-        return server;
-    }
 }

@@ -60,6 +60,9 @@ internal sealed class PoolTable
     /// <summary>Returns the name of a pool, or its identity where no name is known.</summary>
     internal string NameOf(PoolId id) => Find(id)?.State?.Pool?.FriendlyName ?? id.ToString();
 
+    /// <summary>Returns the other pool that the write cache of an open virtual disk is in, while that is open.</summary>
+    internal Pool? RemotePoolOf(ManagedVirtualDisk disk) => disk.Status.RemotePool is { } id ? FindOpen(id) : null;
+
     /// <summary>Returns an open pool.</summary>
     /// <exception cref="ManagementException">It is not known, or not open.</exception>
     internal ManagedPool TakeOpen(Guid id)
@@ -74,7 +77,7 @@ internal sealed class PoolTable
 
     /// <summary>Returns the open virtual disks that have slabs in a pool: its own, and those of other pools whose remote cache is in it.</summary>
     internal IEnumerable<(ManagedPool OwnerPool, ManagedVirtualDisk Disk)> UsersOf(ManagedPool managed) => _pools.Values.SelectMany(owner =>
-        owner.VirtualDisks.Values.Where(disk => owner == managed || (managed.Pool is not null && disk.Open.Remote?.Pool.IsOf(managed.Pool) == true))
+        owner.VirtualDisks.Values.Where(disk => owner == managed || (managed.Pool is not null && disk.Status.RemotePool == managed.Id))
             .Select(disk => (owner, disk)));
 
     /// <summary>Names the remote caches in a pool by virtual disk and owner pool.</summary>
@@ -149,8 +152,9 @@ internal sealed class PoolTable
     internal (ManagedPool Pool, ManagedVirtualDisk Disk) TakeUsable(Guid id)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeDisk(id);
-        return disk.Open.Fault == IoError.None ? (managed, disk)
-            : throw Unavailable.FailedDisk(disk.Open.Description, disk.Open.FaultReason, disk.Open.Cache?.State);
+        OpenDiskStatus status = disk.Status;
+        return status.Fault == IoError.None ? (managed, disk)
+            : throw Unavailable.FailedDisk(disk.Description, status.FaultReason, status.CacheState);
     }
 
     /// <summary>Returns a virtual disk that takes requests and has several tiers.</summary>
@@ -158,7 +162,7 @@ internal sealed class PoolTable
     internal (ManagedPool Pool, ManagedVirtualDisk Disk) TakeTiered(Guid id)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
-        return disk.HasSeveralTiers ? (managed, disk) : throw Unavailable.Untiered(disk.Open.Description);
+        return disk.Status.HasSeveralTiers ? (managed, disk) : throw Unavailable.Untiered(disk.Description);
     }
 
     /// <summary>Returns a virtual disk of an open pool that could not be opened.</summary>

@@ -11,6 +11,7 @@ internal sealed class SubsystemCore
         Options = options;
         State = new StateFolder(options.Lane, options.State);
         Verbs = new VerbQueue(options.Lane);
+        Patience = new LanePatience(options.Lane);
         Pools = new PoolTable();
         Disks = new DiskTable(new DiskRegistry(State), Pools, options.Notice);
     }
@@ -22,6 +23,8 @@ internal sealed class SubsystemCore
     internal StateFolder State { get; }
 
     internal VerbQueue Verbs { get; }
+
+    internal LanePatience Patience { get; }
 
     internal PoolTable Pools { get; }
 

@@ -7,8 +7,8 @@ namespace TierSpaces.Engine.Management;
 //
 // Invariants
 //  1. At most one verb that changes something runs at a time; the others wait in the order in which they came.
-//  2. The stage on the lane of a verb that reads takes one snapshot, in one piece: it sees no change half done, except one that waits for I/O. It takes
-//     time in proportion to the objects, never to rows or slabs.
+//  2. The stage on the lane of a verb that reads takes one snapshot, in one piece once the parts of other lanes are there: it sees no change half done, except
+//     one that waits for I/O. It takes time in proportion to the objects, never to rows or slabs.
 //  3. The stage outside uses nothing of the lane but what it was given, and decides nothing: what a later verb changes is checked on the lane again.
 //  4. Once stopped, background loops begin nothing more.
 
@@ -29,8 +29,14 @@ internal sealed class VerbQueue(ILane lane)
     /// <summary>Reads small records on the lane that are the reply.</summary>
     internal Task<T> Look<T>(Func<T> look) => lane.InvokeAsync(() => LaneTask.FromResult(look()));
 
+    /// <summary>Reads small records on the lane that are the reply; some are asked of other lanes.</summary>
+    internal Task<T> Look<T>(Func<LaneTask<T>> look) => lane.InvokeAsync(look);
+
     /// <summary>Runs a verb that reads: takes a snapshot on the lane and computes the reply outside.</summary>
     internal Task<TReply> Look<T, TReply>(Func<T> snapshot, Func<T, TReply> reply) => lane.InvokeAsync(() => LaneTask.FromResult(snapshot()), reply);
+
+    /// <summary>Runs a verb that reads: takes a snapshot with parts of other lanes and computes the reply outside.</summary>
+    internal Task<TReply> Look<T, TReply>(Func<LaneTask<T>> snapshot, Func<T, TReply> reply) => lane.InvokeAsync(snapshot, reply);
 
     /// <summary>Runs a verb that changes something, after those that came before it.</summary>
     internal Task<T> Change<T>(Func<LaneTask<T>> verb) => lane.InvokeAsync(() => Enqueue(verb));
@@ -40,6 +46,9 @@ internal sealed class VerbQueue(ILane lane)
 
     /// <summary>Makes a plan: takes a snapshot after the verbs that came before it, and computes the plan outside.</summary>
     internal Task<TPlan> Plan<T, TPlan>(Func<T> snapshot, Func<T, TPlan> plan) => Change(() => LaneTask.FromResult(snapshot()), plan);
+
+    /// <summary>Makes a plan: takes a snapshot with parts of other lanes after the verbs that came before it, and computes the plan outside.</summary>
+    internal Task<TPlan> Plan<T, TPlan>(Func<LaneTask<T>> snapshot, Func<T, TPlan> plan) => Change(snapshot, plan);
 
     /// <summary>Runs the checks of a verb after the verbs that came before it.</summary>
     internal Task<bool> Check(Action check) => Change(() =>

@@ -159,7 +159,8 @@ public class SlabMoverTests
 
     private static RegenerateStep Regenerate(PoolWorld world)
     {
-        RegenerateStep step = new(new SlabMover(world.Pool!, world.VirtualDisk!), world.VirtualDisk!, world.Pool!.Slabs.DataBytes) { GivesUpMissing = true };
+        OpenVirtualDisk disk = world.VirtualDisk!;
+        RegenerateStep step = new(new SlabMover(world.Pool!, disk), () => (disk.Fault, disk.FaultReason), world.Pool!.Slabs.DataBytes) { GivesUpMissing = true };
         for (long cursor = 0; ;)
         {
             JobAdvance advance = world.Lane.Run(step.Advance(cursor));

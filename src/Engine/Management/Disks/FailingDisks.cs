@@ -39,11 +39,7 @@ internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliab
 
     internal async LaneTask<Nothing> RetireFailing(ManagedPool managed, Pool pool)
     {
-        foreach ((_, ManagedVirtualDisk disk) in core.Pools.UsersOf(managed))
-        {
-            reliability.GatherFindings(pool, disk);
-        }
-
+        await reliability.GatherFindings(managed, pool);
         foreach (DiskState disk in pool.State.Disks.Values)
         {
             if (pool.Disk(disk.Description.Number) is MeteredDisk { IsPresent: true } device)
@@ -112,7 +108,7 @@ internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliab
             .Sum(other => pool.Allocator.FreeSlabs(other.Description.Number));
         return free >= disk.UsedSlabs
             && core.Pools.UsersOf(managed)
-                .All(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.OwnerPool.Pool!, user.Disk.Open).CanAllLeave(pool, number));
+                .All(user => user.Disk.Status.Fault == IoError.None && new SlabMover(user.OwnerPool.Pool!, user.Disk.Opened).CanAllLeave(pool, number));
     }
 
     /// <summary>Errors of a disk since the host started.</summary>

@@ -152,7 +152,7 @@ public sealed class PhysicalDiskService
 
     /// <summary>Runs a verb that changes a physical disk, and answers with the status of the moment in which it ended.</summary>
     private Task<PhysicalDiskStatus> Change(Func<LaneTask<Changed>> verb) => _core.Verbs.Change(
-        async LaneTask<(Changed Changed, SubsystemSnapshot Now)> () => (await verb(), _snapshots.Take()),
+        async LaneTask<(Changed Changed, SubsystemSnapshot Now)> () => (await verb(), await _snapshots.Take()),
         static after => StatusOf(after.Changed, after.Now));
 
     private static PhysicalDiskStatus StatusOf(Changed changed, SubsystemSnapshot now)

@@ -1,12 +1,14 @@
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Management;
 
-// Counters are gathered when they are asked for, once a minute, and before a device or a space goes away.
+// Counters are gathered when they are asked for, once a minute, and before a device or a space goes away. The findings of virtual disks are taken on their
+// lanes: gathering waits for them as long as a snapshot does, and notes those that come later when they are there.
 
 /// <summary>The reliability counters of the disks of open pools: gathers them from devices and spaces, and saves them.</summary>
 internal sealed class ReliabilityRecords(SubsystemCore core)
@@ -35,18 +37,21 @@ internal sealed class ReliabilityRecords(SubsystemCore core)
     internal void Note(Guid disk, DiskFinding finding, long count) => _ledger.Note(disk, finding, count);
 
     /// <summary>Gathers the counters of every open pool.</summary>
-    internal void Gather()
+    internal LaneTask<Nothing> Gather()
     {
-        foreach (ManagedPool managed in core.Pools.All)
+        ManagedPool[] open = [.. core.Pools.All.Where(static managed => managed.Pool is not null)];
+        foreach (ManagedPool managed in open)
         {
-            if (managed.Pool is { } pool)
-            {
-                Gather(managed, pool);
-            }
+            ObserveDevices(managed.Pool!);
         }
+
+        return core.Patience.Ask([.. open.SelectMany(managed => FindingsOf(managed, managed.Pool!))]);
     }
 
-    internal void Gather(ManagedPool managed, Pool pool)
+    /// <summary>Gathers what the virtual disks with slabs in a pool have found out about its disks.</summary>
+    internal LaneTask<Nothing> GatherFindings(ManagedPool managed, Pool pool) => core.Patience.Ask(FindingsOf(managed, pool));
+
+    private void ObserveDevices(Pool pool)
     {
         foreach (DiskState disk in pool.State.Disks.Values)
         {
@@ -55,23 +60,22 @@ internal sealed class ReliabilityRecords(SubsystemCore core)
                 _ledger.Observe(disk.Description.Id.Value, device);
             }
         }
-
-        foreach ((_, ManagedVirtualDisk virtualDisk) in core.Pools.UsersOf(managed))
-        {
-            GatherFindings(pool, virtualDisk);
-        }
     }
 
-    /// <summary>Gathers what a virtual disk has found out about the disks of a pool.</summary>
-    internal void GatherFindings(Pool pool, ManagedVirtualDisk virtualDisk)
+    private (ILane Lane, Func<LaneTask<Nothing>> Send)[] FindingsOf(ManagedPool managed, Pool pool) =>
+        [.. core.Pools.UsersOf(managed).Select(user => (user.Disk.Lane, (Func<LaneTask<Nothing>>)(() => TakeFindings(pool, user.Disk))))];
+
+    private async LaneTask<Nothing> TakeFindings(Pool pool, ManagedVirtualDisk virtualDisk)
     {
-        foreach (((int number, DiskFinding finding), long count) in virtualDisk.Open.TakeFindings(pool.Id))
+        foreach (((int number, DiskFinding finding), long count) in await virtualDisk.Ask(open => open.TakeFindings(pool.Id).ToArray()))
         {
             if (pool.State.Disk(new DiskNumber((ushort)number)) is { } disk)
             {
                 _ledger.Note(disk.Description.Id.Value, finding, count);
             }
         }
+
+        return default;
     }
 
     /// <summary>Saves the counters; a failure is reported.</summary>

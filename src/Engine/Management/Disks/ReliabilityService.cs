@@ -27,7 +27,7 @@ public sealed class ReliabilityService
             throw Unknown(disk);
         }
 
-        _reliability.Gather();
+        await _reliability.Gather();
         _reliability.Reset(disk);
         _failing.Forget(disk);
         DiskReliability reset = _reliability.Of(disk);   // before the disk does anything more

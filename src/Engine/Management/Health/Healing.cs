@@ -57,7 +57,7 @@ internal sealed class Healing(
                 await failing.RetireFailing(managed, pool);
                 await caches.BringBackReturned(managed);
                 await caches.RemoveGivenUp(managed);
-                repairs.BeginRepairs(managed, pool);
+                await repairs.BeginRepairs(managed, pool);
             }
         }
 

@@ -16,7 +16,7 @@ namespace TierSpaces.Engine.Management;
 // Disks are looked at by requests of their own (IDisk.CheckPresence), which nothing here waits for: a disk of which such a request is overdue hangs.
 //
 // Invariants
-//  1. At most one look at a disk is under way.
+//  1. At most one look at a disk is under way, and at most one question to the virtual disks whether it can be spared.
 
 /// <summary>Takes members that are gone or do not answer out of their pools.</summary>
 internal sealed class MemberWatch(SubsystemCore core)
@@ -24,6 +24,7 @@ internal sealed class MemberWatch(SubsystemCore core)
     private const long WatchPeriodNs = 250_000_000;
 
     private readonly HashSet<IDisk> _lookedAt = [];   // disks at which a look is under way
+    private readonly HashSet<IDisk> _judged = [];     // disks of which the lanes of virtual disks are asked whether they can be spared
 
     /// <summary>Runs until the host stops.</summary>
     internal async LaneTask Run()
@@ -64,7 +65,7 @@ internal sealed class MemberWatch(SubsystemCore core)
             }
             else if (disk is MeteredDisk { IsHung: true })
             {
-                EvictIfSpared(managed, pool, number, disk);
+                EvictIfSpared(managed, pool, number, disk).Forget();
             }
             else if (_lookedAt.Add(disk))
             {
@@ -73,11 +74,16 @@ internal sealed class MemberWatch(SubsystemCore core)
         }
     }
 
-    private void EvictIfSpared(ManagedPool managed, Pool pool, DiskNumber number, IDisk disk)
+    private async LaneTask EvictIfSpared(ManagedPool managed, Pool pool, DiskNumber number, IDisk disk)
     {
-        if (CanSpare(managed, pool, number))
+        if (pool.CanSpare(number) && _judged.Add(disk))
         {
-            Evict(pool, number, disk, "does not answer").Forget();
+            bool survives = await AllSurviveWithout(managed, pool, number);
+            _judged.Remove(disk);
+            if (survives && disk is MeteredDisk { IsHung: true } && pool.Disk(number) == disk && pool.CanSpare(number) && !core.Verbs.IsStopped)
+            {
+                await Evict(pool, number, disk, "does not answer");
+            }
         }
     }
 
@@ -96,8 +102,19 @@ internal sealed class MemberWatch(SubsystemCore core)
         _lookedAt.Remove(disk);
     }
 
-    private bool CanSpare(ManagedPool managed, Pool pool, DiskNumber number) =>
-        pool.CanSpare(number) && core.Pools.UsersOf(managed).All(user => user.Disk.Open.SurvivesWithout(pool.Id, number.Value));
+    /// <summary>Whether every virtual disk with slabs in a pool has on other disks, too, all that it has on one.</summary>
+    private async LaneTask<bool> AllSurviveWithout(ManagedPool managed, Pool pool, DiskNumber number)
+    {
+        foreach ((_, ManagedVirtualDisk user) in core.Pools.UsersOf(managed).ToArray())
+        {
+            if (!await user.Ask(open => open.SurvivesWithout(pool.Id, number.Value)))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
 
     private async LaneTask Evict(Pool pool, DiskNumber number, IDisk disk, string why)
     {

@@ -88,7 +88,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
             absence.NotBeforeNs = NextTry(absence);
             if (await rejoins.Rejoin(managed, pool, number))
             {
-                repairs.StartRepairs(managed);
+                await repairs.StartRepairs(managed);
             }
         }
 
@@ -183,7 +183,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
 
     private bool CanDrain(ManagedPool managed, Pool pool, DiskNumber number) =>
         core.Pools.UsersOf(managed)
-            .Any(user => user.Disk.Open.Fault == IoError.None && new SlabMover(user.OwnerPool.Pool!, user.Disk.Open).CanLeave(pool, number));
+            .Any(user => user.Disk.Status.Fault == IoError.None && new SlabMover(user.OwnerPool.Pool!, user.Disk.Opened).CanLeave(pool, number));
 
     /// <summary>A missing disk has been found. If it is still wanted it takes part again, else it is let go.</summary>
     private async LaneTask<Nothing> TakeBack(RegisteredDisk disk, IDisk found, PoolScan scan)

@@ -20,7 +20,7 @@ internal sealed class JobResumption(RepairService repairs, TierOptimizer optimiz
 
             if (progress.Kind is JobKind.OptimizeTiers or JobKind.PlacePins
                 && managed.VirtualDisks.TryGetValue(new VirtualDiskId(progress.Subject), out ManagedVirtualDisk? tiered)
-                && tiered.Open is { Tiering: not null, Fault: IoError.None })
+                && tiered.Status is { IsTiered: true, Fault: IoError.None })
             {
                 optimizer.Start(managed, tiered, progress.Kind, record.Job, progress);
             }
@@ -34,7 +34,7 @@ internal sealed class JobResumption(RepairService repairs, TierOptimizer optimiz
             }
             else if (progress.Kind is JobKind.Repair or JobKind.Scrub
                 && managed.VirtualDisks.TryGetValue(new VirtualDiskId(progress.Subject), out ManagedVirtualDisk? disk)
-                && disk.Open.Fault == IoError.None)
+                && disk.Status.Fault == IoError.None)
             {
                 repairs.StartJob(managed, disk, progress.Kind, record.Job, progress);
             }

@@ -29,9 +29,9 @@ internal sealed class JobRunner(SubsystemCore core)
     /// <param name="managed">Its pool.</param>
     /// <param name="spec">Specification of the job.</param>
     /// <param name="ended">Called on the lane after the job has ended and its result is saved.</param>
-    internal StorageJob Run(ManagedPool managed, JobSpec spec, Action<StorageJob>? ended = null)
+    internal StorageJob Run(ManagedPool managed, JobSpec spec, Func<StorageJob, LaneTask<Nothing>>? ended = null)
     {
-        JobPacer pacer = new(core.Lane, core.Options.JobPacing, () => ForegroundOf(managed), () => _jobs.Running(spec.Pool).Count());
+        JobPacer pacer = new(core.Lane, core.Options.JobPacing, () => managed.Clients, () => _jobs.Running(spec.Pool).Count());
         StorageJob job = _jobs.Start(spec, pacer);
         Follow(managed, job, ended).Forget();
         return job;
@@ -59,7 +59,7 @@ internal sealed class JobRunner(SubsystemCore core)
 
     /// <summary>The repair of a virtual disk that is under way.</summary>
     internal StorageJob? RepairOf(ManagedPool managed, ManagedVirtualDisk disk) => _jobs.Running(managed.Id.Value)
-        .LastOrDefault(job => job.Spec.VirtualDisk == disk.Open.Description.Id.Value && job.Spec.Kind == JobKind.Repair);
+        .LastOrDefault(job => job.Spec.VirtualDisk == disk.Description.Id.Value && job.Spec.Kind == JobKind.Repair);
 
     /// <summary>The job that spreads the slabs of a pool, while one is under way.</summary>
     internal StorageJob? RebalanceOf(ManagedPool managed) => _jobs.Running(managed.Id.Value).LastOrDefault(job => job.Spec.Kind == JobKind.Optimize);
@@ -71,7 +71,7 @@ internal sealed class JobRunner(SubsystemCore core)
     };
 
     /// <summary>Waits for the end of a job, reports its result, and records that the virtual disk has been verified.</summary>
-    private async LaneTask Follow(ManagedPool managed, StorageJob job, Action<StorageJob>? ended)
+    private async LaneTask Follow(ManagedPool managed, StorageJob job, Func<StorageJob, LaneTask<Nothing>>? ended)
     {
         await job.WaitForEnd();
         JobSpec spec = job.Spec;
@@ -88,7 +88,10 @@ internal sealed class JobRunner(SubsystemCore core)
             core.Notice($"{spec.Description} could not go on: {job.ErrorDescription}.");
         }
 
-        ended?.Invoke(job);
+        if (ended is not null)
+        {
+            await ended(job);
+        }
     }
 
     /// <summary>Completes when no slab of a virtual disk that has been taken off the list is on its way any more.</summary>
@@ -100,19 +103,5 @@ internal sealed class JobRunner(SubsystemCore core)
         }
 
         return default;
-    }
-
-    private static (long Completed, int UnderWay) ForegroundOf(ManagedPool managed)
-    {
-        long completed = 0;
-        int underWay = 0;
-        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values)
-        {
-            IoCounters counters = disk.Open.Disk.Counters;
-            completed += counters.ReadOperations + counters.WriteOperations + counters.FlushOperations + counters.UnmapOperations;
-            underWay += counters.Queue;
-        }
-
-        return (completed, underWay);
     }
 }

@@ -47,7 +47,7 @@ public sealed class RebalanceService
         Description = $"Spreads storage pool {managed.State!.Pool!.FriendlyName} evenly over its disks",
         Pool = managed.Id.Value,
         VirtualDisk = Guid.Empty,
-        Steps = [new OptimizeStep(managed.Pool!, () => [.. managed.VirtualDisks.Values.Select(disk => disk.Open)])],
+        Steps = [new OptimizeStep(managed.Pool!, () => [.. managed.VirtualDisks.Values.Select(static disk => (disk.Opened, disk.Lane))])],
         Resumed = resumed,
         Save = progress => JobRunner.Save(managed, id, progress is null ? null : progress with { Subject = managed.Id.Value }),
     });

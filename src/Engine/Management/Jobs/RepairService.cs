@@ -44,34 +44,36 @@ public sealed class RepairService
 
     /// <summary>Returns the bytes and slabs that <see cref="RepairAsync"/> would copy before it verifies every copy.</summary>
     public Task<RepairPlacement> PlanAsync(Guid id) => _core.Verbs.Plan(
-        () =>
+        async LaneTask<(PoolSnapshot Pool, PoolSnapshot? Remote, VirtualDiskDescription Description, long RingBytes)> () =>
         {
             (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
             RequireRepairable(disk);
+            long ringBytes = await disk.Ask(static open => open.RingBytesToResync);
             Dictionary<PoolId, PoolSnapshot> pools = _core.Pools.Snapshot();
-            return (Pool: pools[managed.Id], Remote: disk.Open.Remote is { } remote ? pools[remote.Pool.Id] : null, disk.Open.Description,
-                disk.Open.RingBytesToResync);
+            return (pools[managed.Id], disk.Status.RemotePool is { } remote ? pools[remote] : null, disk.Description, ringBytes);
         },
-        static at => Plan(at.Pool, at.Remote, at.Description, at.RingBytesToResync));
+        static at => Plan(at.Pool, at.Remote, at.Description, at.RingBytes));
 
     /// <summary>Repairs the virtual disks with slabs in a pool that have something to repair; a repair under way begins again.</summary>
-    internal void StartRepairs(ManagedPool managed)
+    internal async LaneTask<Nothing> StartRepairs(ManagedPool managed)
     {
         foreach ((ManagedPool owner, ManagedVirtualDisk disk) in _core.Pools.UsersOf(managed).ToArray())
         {
-            if (disk.Open is { Fault: IoError.None, BytesToResync: > 0 })
+            if (await disk.Ask(static open => open is { Fault: IoError.None, BytesToResync: > 0 }) && owner.Has(disk))
             {
                 BeginRepair(owner, disk);
             }
         }
+
+        return default;
     }
 
     /// <summary>Begins the repairs that are due, or lets those that have passed their rebuilding begin again.</summary>
-    internal void BeginRepairs(ManagedPool managed, Pool pool)
+    internal async LaneTask<Nothing> BeginRepairs(ManagedPool managed, Pool pool)
     {
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
-            if (disk.Open.Fault != IoError.None || _runner.RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
+            if (disk.Status.Fault != IoError.None || _runner.RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
             {
                 continue;
             }
@@ -83,21 +85,28 @@ public sealed class RepairService
             }
 
             disk.LookedAtFor = leaving;
-            SlabMover mover = new(pool, disk.Open);
-            bool isDue = (!disk.IsResyncStopped && (disk.Open.BytesToResync > 0 || mover.MisplacedRings().Count > 0))
-                || (leaving.Except(disk.StoppedFor).Any() && leaving.Any(left => mover.CanLeave(left.Pool, left.Disk)));
-            disk.RepairNotBeforeNs = _core.Lane.NowNs + (isDue ? _core.Options.Healing.RetryNs : leaving.Length > 0 ? LeavingLookNs : LookNs);
-            if (isDue)
+            disk.RepairNotBeforeNs = _core.Lane.NowNs + (leaving.Length > 0 ? LeavingLookNs : LookNs);
+            if (await IsRepairDue(pool, disk, leaving) && managed.Has(disk))
             {
+                disk.RepairNotBeforeNs = _core.Lane.NowNs + _core.Options.Healing.RetryNs;
                 BeginRepair(managed, disk);
             }
         }
+
+        return default;
+    }
+
+    private static async LaneTask<bool> IsRepairDue(Pool pool, ManagedVirtualDisk disk, (Pool Pool, DiskNumber Disk)[] leaving)
+    {
+        SlabMover mover = new(pool, disk.Opened);
+        return (!disk.IsResyncStopped && (await disk.Ask(static open => open.BytesToResync) > 0 || mover.MisplacedRings().Count > 0))
+            || (leaving.Except(disk.StoppedFor).Any() && leaving.Any(left => mover.CanLeave(left.Pool, left.Disk)));
     }
 
     /// <summary>Begins a repair or a verification of a virtual disk.</summary>
     internal StorageJob StartJob(ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed)
     {
-        string name = disk.Open.Description.FriendlyName;
+        string name = disk.Description.FriendlyName;
         return _runner.Run(managed, new JobSpec
         {
             Id = id,
@@ -105,7 +114,8 @@ public sealed class RepairService
             Name = kind.ToString(),
             Description = kind == JobKind.Repair ? $"Repairs virtual disk {name}" : $"Verifies virtual disk {name}",
             Pool = managed.Id.Value,
-            VirtualDisk = disk.Open.Description.Id.Value,
+            VirtualDisk = disk.Description.Id.Value,
+            DiskLane = disk,
             Steps = kind == JobKind.Repair ? RepairSteps(managed, disk) : ScrubSteps(managed, disk),
             Resumed = resumed,
             Save = progress => JobRunner.Save(managed, id, progress),
@@ -132,11 +142,11 @@ public sealed class RepairService
 
     private static void RequireRepairable(ManagedVirtualDisk disk)
     {
-        if (disk.Open.Fault != IoError.None)
+        if (disk.Status is { Fault: not IoError.None, FaultReason: var reason })
         {
             throw new ManagementException(
                 ManagementError.VirtualDiskStateForbids,
-                $"Virtual disk '{disk.Open.Description.FriendlyName}' cannot be repaired while it is detached: {disk.Open.FaultReason}.",
+                $"Virtual disk '{disk.Description.FriendlyName}' cannot be repaired while it is detached: {reason}.",
                 "Bring its missing disks back, then run Update-StoragePool.");
         }
     }
@@ -152,46 +162,55 @@ public sealed class RepairService
     }
 
     /// <summary>Notes the work that an ended repair has left, and the earliest time of the next repair.</summary>
-    private void NoteEnded(ManagedPool managed, StorageJob job)
+    private async LaneTask<Nothing> NoteEnded(ManagedPool managed, StorageJob job)
     {
         if (managed.Pool is { } pool && managed.VirtualDisks.TryGetValue(new VirtualDiskId(job.Spec.VirtualDisk), out ManagedVirtualDisk? disk))
         {
             bool isStopped = job.State == JobState.Terminated;
             disk.StoppedFor = isStopped ? [.. LeavingUnder(pool, disk)] : [];
             disk.IsResyncStopped = isStopped;
-            long left = isStopped ? 0 : disk.Open.BytesToResync;
-            bool isWhole = job.State == JobState.Completed && left == 0 && new SlabMover(pool, disk.Open).Plan(givesUpMissing: false).Count == 0;
+            long left = isStopped ? 0 : await disk.Ask(static open => open.BytesToResync);
+            if (managed.Pool != pool || !managed.Has(disk))
+            {
+                return default;   // closed meanwhile
+            }
+
+            bool isWhole = job.State == JobState.Completed && left == 0 && new SlabMover(pool, disk.Opened).Plan(givesUpMissing: false).Count == 0;
             disk.VainRepairs = left > 0 && left > disk.LeftByRepair / 2 && disk.LeftByRepair > 0 ? disk.VainRepairs + 1 : 0;
             disk.LeftByRepair = left;
             disk.RepairNotBeforeNs = isWhole || isStopped ? 0
                 : _core.Lane.NowNs + (left > 0 ? _core.Options.Healing.ReturnPollNs << Math.Min(disk.VainRepairs, DoublingsMax)
                 : _core.Options.Healing.RetryNs);
         }
+
+        return default;
     }
 
     /// <summary>Returns the steps of a repair, in order. An interrupted repair resumes at the step with the saved name.</summary>
     private List<IJobStep> RepairSteps(ManagedPool managed, ManagedVirtualDisk disk) =>
     [
-        .. disk.Open.Parts.Select(part => new ResyncStep(part.Space, TierOf(disk, part))),
-        .. disk.Open.Remote is { } remote ? [new ResyncStep(remote.Rings, "write cache")] : Array.Empty<IJobStep>(),
-        new RegenerateStep(new SlabMover(managed.Pool!, disk.Open), disk.Open, managed.Pool!.Slabs.DataBytes),
+        .. PartsOf(disk).Select(part => ResyncStep.OfPart(disk.Opened, part.Number, TierOf(disk, part))),
+        .. disk.Status.RemotePool is not null ? [ResyncStep.OfRemoteCache(disk.Opened, "write cache")] : Array.Empty<IJobStep>(),
+        new RegenerateStep(new SlabMover(managed.Pool!, disk.Opened), () => (disk.Status.Fault, disk.Status.FaultReason), managed.Pool!.Slabs.DataBytes),
         .. ScrubSteps(managed, disk),
     ];
 
     /// <summary>Verifying a virtual disk, and what its pool keeps about it.</summary>
     private List<IJobStep> ScrubSteps(ManagedPool managed, ManagedVirtualDisk disk)
     {
-        ScrubStep[] scrubs = [.. disk.Open.Parts.Select(part => new ScrubStep(part.Space, TierOf(disk, part)))];
+        ScrubStep[] scrubs = [.. PartsOf(disk).Select(part => new ScrubStep(disk.Opened, part.Number, TierOf(disk, part)))];
         return [.. scrubs, new MetadataScrubStep(
             managed.Pool!, scrubs[^1].Findings, (found, finding, count) => _reliability.Note(found.Id.Value, finding, count))];
     }
 
-    private static string TierOf(ManagedVirtualDisk disk, OpenPart part) =>
-        disk.Open.Description.IsTiered ? disk.Open.Description.Part(part.Number)!.FriendlyName : "";
+    /// <summary>Returns the parts of a virtual disk in the order in which jobs go through them.</summary>
+    private static IEnumerable<TierDescription> PartsOf(ManagedVirtualDisk disk) => disk.Description.Parts.OrderBy(static part => part.Number);
+
+    private static string TierOf(ManagedVirtualDisk disk, TierDescription part) => disk.Description.IsTiered ? part.FriendlyName : "";
 
     /// <summary>Disks that slabs are to leave, of the pool of a virtual disk and of the one that its write cache is in.</summary>
-    private static IEnumerable<(Pool Pool, DiskNumber Disk)> LeavingUnder(Pool pool, ManagedVirtualDisk disk) =>
-        new[] { pool, disk.Open.RemotePool(pool) }.OfType<Pool>()
+    private IEnumerable<(Pool Pool, DiskNumber Disk)> LeavingUnder(Pool pool, ManagedVirtualDisk disk) =>
+        new[] { pool, _core.Pools.RemotePoolOf(disk) }.OfType<Pool>()
             .SelectMany(static one => LeavingDisks.Of(one, givesUpMissing: false).Select(number => (one, number)));
 
     private static RepairPlacement Plan(PoolSnapshot pool, PoolSnapshot? remote, VirtualDiskDescription disk, long ringBytes)

@@ -16,7 +16,7 @@ internal sealed class ScheduleLoop(SubsystemCore core, ReliabilityRecords reliab
             await core.Lane.Delay(SchedulePollNs);
             if (!core.Verbs.IsStopped)
             {
-                reliability.Gather();
+                await reliability.Gather();
                 await reliability.Save();
             }
 

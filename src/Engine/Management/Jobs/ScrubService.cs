@@ -43,8 +43,8 @@ public sealed class ScrubService
     /// <summary>Verifies a virtual disk that has not been verified for too long: one of a pool at a time.</summary>
     internal async LaneTask<Nothing> StartWhenDue(ManagedPool managed, ManagedVirtualDisk disk)
     {
-        Guid id = disk.Open.Description.Id.Value;
-        if (_core.Verbs.IsStopped || _core.Verbs.IsTaken || managed.Pool is not { HasLostQuorum: false } pool || disk.Open.Fault != IoError.None)
+        Guid id = disk.Description.Id.Value;
+        if (_core.Verbs.IsStopped || _core.Verbs.IsTaken || managed.Pool is not { HasLostQuorum: false } pool || disk.Status.Fault != IoError.None)
         {
             return default;
         }

@@ -84,7 +84,7 @@ public sealed class PlacementService
         () =>
         {
             (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
-            return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Open.Description);
+            return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Description);
         },
         at => PlanResize(at.Pool, at.Description, sizeBytes));
 

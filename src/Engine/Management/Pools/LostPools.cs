@@ -44,7 +44,7 @@ internal sealed class LostPools(SubsystemCore core, DiskOpener diskOpener, PoolO
         await managed.Close(clean: false);
         foreach (ManagedPool owner in core.Pools.All.ToArray())
         {
-            foreach (ManagedVirtualDisk dependent in owner.VirtualDisks.Values.Where(disk => disk.Open.Remote?.Pool.IsOf(lost) == true).ToArray())
+            foreach (ManagedVirtualDisk dependent in owner.VirtualDisks.Values.Where(disk => disk.Status.RemotePool == lost.Id).ToArray())
             {
                 await disks.ReopenOnceDecided(owner, dependent);
             }

@@ -49,7 +49,7 @@ internal sealed class PoolOpener(
         {
             await rejoins.RejoinAll(managed);
             await resumption.Resume(managed);
-            repairs.StartRepairs(managed);
+            await repairs.StartRepairs(managed);
         }
 
         return default;
@@ -77,7 +77,7 @@ internal sealed class PoolOpener(
             {
                 await GiveToPool([disk]);
                 await rejoins.RejoinAll(managed);
-                repairs.StartRepairs(managed);
+                await repairs.StartRepairs(managed);
             }
 
             return default;
@@ -93,15 +93,14 @@ internal sealed class PoolOpener(
     {
         bool clean = true;
         await runner.Suspend(managed);
-        reliability.Gather();
+        await reliability.Gather();
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
             await DiskExports.Stop(disk);
-            clean &= await disk.Open.Close() == IoError.None;
+            clean &= await disk.Call(static open => open.Close()) == IoError.None;
         }
 
-        managed.VirtualDisks.Clear();
-        managed.Unopened.Clear();
+        managed.RemoveDisks();
         return clean;
     }
 

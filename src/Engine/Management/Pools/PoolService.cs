@@ -99,7 +99,7 @@ public sealed class PoolService
 
         await _missing.ReturnAll();
         await _opener.Open();
-        return _snapshots.Take();
+        return await _snapshots.Take();
     }, static now => now.Pools.ToArray());
 
     /// <summary>Removes an empty pool: its disks are blank afterwards and stay registered.</summary>
@@ -142,19 +142,21 @@ public sealed class PoolService
             }
         }
 
-        return (inUse, inUse is null ? null : _snapshots.Take());
+        return (inUse, inUse is null ? null : await _snapshots.Take());
     }, after => RequireUnused(pool, after.InUse, after.Now));
 
     /// <summary>Refuses what <see cref="RemoveDisksAsync"/> would refuse.</summary>
     public Task<bool> CheckRemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Verbs.Plan(
-        () => (_diskChecks.TakeRemovable(_core.Pools.TakeOpen(pool), disks).InUse, Now: _snapshots.Take()), at => RequireUnused(pool, at.InUse, at.Now));
+        async LaneTask<(DiskDescription? InUse, SubsystemSnapshot Now)> () =>
+            (_diskChecks.TakeRemovable(_core.Pools.TakeOpen(pool), disks).InUse, await _snapshots.Take()),
+        at => RequireUnused(pool, at.InUse, at.Now));
 
     private static bool RequireUnused(Guid pool, DiskDescription? inUse, SubsystemSnapshot? now) =>
         inUse is null ? true : throw DiskChecks.StillInUse(now!, new PoolId(pool), inUse);
 
     /// <summary>Runs a verb that changes a pool, and answers with the status of the moment in which it ended.</summary>
     private Task<StoragePoolStatus> Change(Func<LaneTask<PoolId>> verb) => _core.Verbs.Change(
-        async LaneTask<(PoolId Pool, SubsystemSnapshot Now)> () => (await verb(), _snapshots.Take()), static after => after.Now.Pool(after.Pool));
+        async LaneTask<(PoolId Pool, SubsystemSnapshot Now)> () => (await verb(), await _snapshots.Take()), static after => after.Now.Pool(after.Pool));
 
     private (ManagedPool Pool, PoolDescription Description) Changed(Guid id, Func<PoolDescription, PoolDescription> change)
     {

@@ -5,20 +5,36 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>Takes snapshots of a subsystem, on the lane.</summary>
+// A snapshot has parts of several lanes. First each lane with open virtual disks takes its part, all at once; then the control lane takes the rest in one piece
+// and puts the parts in.
+//
+// Invariants
+//  1. A snapshot waits for no lane longer than LanePatience.LimitNs: the part of a lane that does not answer is its last one.
+//  2. The virtual disks of a snapshot are those that are open when the control lane takes its part. One without a part of its lane has its status alone.
+
+/// <summary>Takes snapshots of a subsystem.</summary>
 internal sealed class Snapshots(SubsystemCore core, JobRunner runner, ReliabilityRecords reliability)
 {
     /// <summary>Takes a snapshot of every object. Takes time in proportion to the objects, never to rows or slabs.</summary>
-    internal SubsystemSnapshot Take() => Take(null);
-
-    /// <summary>Gathers the reliability counters, then takes a snapshot with them.</summary>
-    internal SubsystemSnapshot TakeWithReliability()
+    internal async LaneTask<SubsystemSnapshot> Take()
     {
-        reliability.Gather();
-        return Take(reliability.Copy());
+        await TakeParts();
+        return TakeRest(null);
     }
 
-    private SubsystemSnapshot Take(Dictionary<Guid, DiskReliability>? counters)
+    /// <summary>Gathers the reliability counters, then takes a snapshot with them.</summary>
+    internal async LaneTask<SubsystemSnapshot> TakeWithReliability()
+    {
+        await reliability.Gather();
+        await TakeParts();
+        return TakeRest(reliability.Copy());
+    }
+
+    private LaneTask<Nothing> TakeParts() => core.Patience.Ask(
+        [.. core.Pools.All.SelectMany(static managed => managed.VirtualDisks.Values).GroupBy(static disk => disk.Lane)
+            .Select(static disks => (disks.Key, (Func<LaneTask<Nothing>>)(() => ManagedVirtualDisk.TakeSnapshots([.. disks]))))]);
+
+    private SubsystemSnapshot TakeRest(Dictionary<Guid, DiskReliability>? counters)
     {
         Dictionary<PoolId, PoolSnapshot> open = core.Pools.Snapshot();
         List<JobStatus> jobs = [];

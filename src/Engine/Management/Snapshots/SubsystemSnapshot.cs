@@ -4,11 +4,12 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-// Every object of a subsystem at one moment. The lane copies small records and takes the immutable states of the pools. Statuses, extents and sizes are
+// Every object of a subsystem at one moment. Lanes copy small records, and the control lane takes the immutable states of the pools. Statuses, extents and sizes are
 // computed from these when they are asked for, outside the lane.
 //
 // Invariants
-//  1. No verb and no background loop ran between two of its records: whatever is computed from one snapshot is of one moment.
+//  1. No verb and no background loop ran between two of its records of the control lane: whatever is computed from those is of one moment. The records of
+//     virtual disks on other lanes were taken shortly before.
 //  2. It does not change with the subsystem, and decides nothing: a verb that changes something checks its order on the lane against the state then.
 //  3. Plans and sizes reserve slabs in the allocators of its own pools, one at a time, and give them back.
 

@@ -14,6 +14,7 @@ public sealed class HeatExport
     private readonly ILane _lane;
     private readonly HeatSnapshotWriter _writer;
 
+    /// <summary>Made on the lane of the virtual disk, where the writer is used, too.</summary>
     internal HeatExport(ILane lane, HeatSnapshotWriter writer) => (_lane, _writer) = (lane, writer);
 
     /// <summary>The next blocks, one behind the other; empty when there are no more.</summary>
@@ -43,16 +44,18 @@ public sealed class HeatService
     /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
     public Task<HeatExport> ExportAsync(Guid virtualDisk) => _core.Verbs.Look(() =>
     {
-        DiskTiering tiering = _core.Pools.TakeTiered(virtualDisk).Disk.Open.Tiering!;
-        return new HeatExport(_core.Lane, new HeatSnapshotWriter(tiering.Heat, virtualDisk, 1, _core.Lane.UtcNow.UtcTicks, tiering.Now));
+        ManagedVirtualDisk disk = _core.Pools.TakeTiered(virtualDisk).Disk;
+        (ILane lane, long utcTicks) = (disk.Lane, _core.Lane.UtcNow.UtcTicks);
+        return disk.Ask(open => new HeatExport(lane, new HeatSnapshotWriter(open.Tiering!.Heat, virtualDisk, 1, utcTicks, open.Tiering.Now)));
     });
 
     /// <summary>A reader of heat for a tiered virtual disk; <see cref="ImportAsync"/> takes it when it has read all blocks.</summary>
     /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
     public Task<HeatFileReader> ReaderAsync(Guid virtualDisk) => _core.Verbs.Look(() =>
     {
-        HeatMap heat = _core.Pools.TakeTiered(virtualDisk).Disk.Open.Tiering!.Heat;
-        return new HeatFileReader(heat.Settings, heat.Slices, _core.Lane.UtcNow.UtcTicks, _core.Lane.NowNs);
+        (long utcTicks, long nowNs) = (_core.Lane.UtcNow.UtcTicks, _core.Lane.NowNs);
+        return _core.Pools.TakeTiered(virtualDisk).Disk.Ask(
+            open => new HeatFileReader(open.Tiering!.Heat.Settings, open.Tiering.Heat.Slices, utcTicks, nowNs));
     });
 
     /// <summary>Puts heat that was read in place of that of a virtual disk, and saves it.</summary>
@@ -62,14 +65,14 @@ public sealed class HeatService
     /// </exception>
     public Task<bool> ImportAsync(Guid virtualDisk, HeatFileReader reader) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
-        DiskTiering tiering = TakeHeat(virtualDisk);
-        if (reader.Map is not { } map || map.Slices != tiering.Heat.Slices || map.Settings != tiering.Heat.Settings)
+        IoError? saved = await TakeHeat(virtualDisk).Call(open => Replace(open.Tiering!, reader.Map));
+        if (saved is not { } error)
         {
             throw new ManagementException(
                 ManagementError.InvalidParameter, "The heat map was not read whole, or the virtual disk has been changed meanwhile.", "Import it again.");
         }
 
-        if (await tiering.ReplaceHeat(map) != IoError.None)
+        if (error != IoError.None)
         {
             throw new ManagementException(
                 ManagementError.Failed, "The heat was imported and could not be saved: it counts until the host stops.",
@@ -82,10 +85,14 @@ public sealed class HeatService
     /// <summary>Refuses what <see cref="ImportAsync"/> would refuse of the virtual disk.</summary>
     public Task<bool> CheckImportAsync(Guid virtualDisk) => _core.Verbs.Check(() => TakeHeat(virtualDisk));
 
-    private DiskTiering TakeHeat(Guid virtualDisk)
+    /// <summary>Replaces the heat of a virtual disk and saves it; null, and nothing is changed: the map does not fit.</summary>
+    private static async LaneTask<IoError?> Replace(DiskTiering tiering, HeatMap? map) =>
+        map is null || map.Slices != tiering.Heat.Slices || map.Settings != tiering.Heat.Settings ? null : await tiering.ReplaceHeat(map);
+
+    private ManagedVirtualDisk TakeHeat(Guid virtualDisk)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(virtualDisk);
         managed.RequireWritable();
-        return disk.Open.Tiering!;
+        return disk;
     }
 }

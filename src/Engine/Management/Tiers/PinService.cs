@@ -35,7 +35,7 @@ public sealed record PinStatus(Pin Pin, VirtualDiskDescription VirtualDisk, Tier
 }
 
 // Pins of tiered virtual disks: records in the metadata of the pool, loaded by the disk after each change. A change is one commit, so a pin
-// is there as a whole or as it was.
+// is there as a whole or as it was. What is refused is decided by the records.
 
 /// <summary>Verbs of pins.</summary>
 public sealed class PinService
@@ -62,15 +62,15 @@ public sealed class PinService
     public Task<PinStatus> SetAsync(PinRequest request) => _core.Verbs.Change(async LaneTask<(SubsystemSnapshot Now, Guid Pin)> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, Pin pin) = NewPin(request);
-        List<MetadataRecord> records = [.. pin.ToRecords(disk.Open.Description.Id, request.Tier)];
-        if (disk.Open.Tiering!.Pins.Find(pin.Id) is not null)
+        List<MetadataRecord> records = [.. pin.ToRecords(disk.Description.Id, request.Tier)];
+        if (PinsOf(managed, disk).Find(pin.Id) is not null)
         {
             records.Insert(0, new PinRemoved(pin.Id));
         }
 
-        Commits.Require(await managed.Pool!.Commit([.. records]), disk.Open.Description.FriendlyName);
-        disk.Open.Tiering.LoadPins();
-        return (_snapshots.Take(), pin.Id);
+        Commits.Require(await managed.Pool!.Commit([.. records]), disk.Description.FriendlyName);
+        await disk.Ask(LoadPins);
+        return (await _snapshots.Take(), pin.Id);
     }, after => after.Now.Pins(request.VirtualDisk).First(status => status.Pin.Id == after.Pin));
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
@@ -81,9 +81,8 @@ public sealed class PinService
     public Task<bool> RemoveAsync(Guid virtualDisk, Guid pin) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakePinned(virtualDisk, pin);
-        Commits.Require(await managed.Pool!.Commit(new PinRemoved(pin)), disk.Open.Description.FriendlyName);
-        disk.Open.Tiering!.LoadPins();
-        return true;
+        Commits.Require(await managed.Pool!.Commit(new PinRemoved(pin)), disk.Description.FriendlyName);
+        return await disk.Ask(LoadPins);
     });
 
     /// <summary>Refuses what <see cref="RemoveAsync"/> would refuse.</summary>
@@ -114,8 +113,8 @@ public sealed class PinService
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(request.VirtualDisk);
         managed.RequireWritable();
-        disk.Open.Tiering!.LoadPins();   // a tier may have become larger
-        VirtualDiskDescription description = disk.Open.Description;
+        PinTable pins = PinsOf(managed, disk);
+        VirtualDiskDescription description = disk.Description;
         int tier = description.Tiers.ToList().FindIndex(tier => tier.Id == request.Tier);
         if (tier < 0)
         {
@@ -128,9 +127,9 @@ public sealed class PinService
         Pin pin = new(Guid.Empty, tier, request.Label, Pin.Join(request.Ranges));
         pin = pin.Ranges.Length <= PinPiecesMax ? pin
             : pin with { Ranges = Pin.Join(request.Ranges.Select(range => WholeSlices(range, description.SliceSize))) };
-        Pin? before = pin is { Label: "", Ranges: [var range] } ? disk.Open.Tiering.Pins.Find(range) : disk.Open.Tiering.Pins.Find(pin.Label);
+        Pin? before = pin is { Label: "", Ranges: [var range] } ? pins.Find(range) : pins.Find(pin.Label);
         pin = pin with { Id = before?.Id ?? _core.Lane.NewGuid() };
-        CheckPin(disk, pin);
+        CheckPin(description, pins, pin);
         return (managed, disk, pin);
     }
 
@@ -156,10 +155,10 @@ public sealed class PinService
         }
     }
 
-    private static void CheckPin(ManagedVirtualDisk disk, Pin pin)
+    private static void CheckPin(VirtualDiskDescription disk, PinTable pins, Pin pin)
     {
         string what = pin.Label.Length > 0 ? $"'{pin.Label}'" : "The range";
-        string tier = disk.Open.Description.Tiers[pin.Tier].FriendlyName;
+        string tier = disk.Tiers[pin.Tier].FriendlyName;
         if (pin.Ranges.Length > PinPiecesMax)
         {
             throw new ManagementException(
@@ -167,7 +166,7 @@ public sealed class PinService
                 "Rewrite the file in fewer pieces.");
         }
 
-        if (!disk.Open.Tiering!.Pins.CanSet(pin, out PinError? problem))
+        if (!pins.CanSet(pin, out PinError? problem))
         {
             bool isRoom = pin.Ranges.Length > 0;
             throw new ManagementException(
@@ -180,8 +179,16 @@ public sealed class PinService
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(virtualDisk);
         managed.RequireWritable();
-        return disk.Open.Tiering!.Pins.Find(pin) is not null ? (managed, disk) : throw new ManagementException(
-            ManagementError.ObjectNotFound, $"Virtual disk '{disk.Open.Description.FriendlyName}' has no pin {pin}.", "Look at Get-FileStorageTier.");
+        return PinsOf(managed, disk).Find(pin) is not null ? (managed, disk) : throw new ManagementException(
+            ManagementError.ObjectNotFound, $"Virtual disk '{disk.Description.FriendlyName}' has no pin {pin}.", "Look at Get-FileStorageTier.");
+    }
+
+    private static PinTable PinsOf(ManagedPool managed, ManagedVirtualDisk disk) => PinTable.Load(disk.Description, managed.Pool!.State.Pins.Values);
+
+    private static bool LoadPins(OpenVirtualDisk open)
+    {
+        open.Tiering!.LoadPins();
+        return true;
     }
 
     private static PinnedRange WholeSlices(PinnedRange range, long slice)

@@ -39,9 +39,15 @@ public sealed class SliceService
 
     /// <summary>The heats of all mapped slices of a tiered virtual disk.</summary>
     /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
-    public Task<HeatRanking> RankingAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<HeatRanking> () =>
+    public Task<HeatRanking> RankingAsync(Guid virtualDisk) => _core.Verbs.Look(() =>
     {
-        DiskTiering tiering = _core.Pools.TakeTiered(virtualDisk).Disk.Open.Tiering!;
+        ManagedVirtualDisk disk = _core.Pools.TakeTiered(virtualDisk).Disk;
+        ILane lane = disk.Lane;
+        return disk.Call(open => RankingOf(open.Tiering!, lane));
+    });
+
+    private static async LaneTask<HeatRanking> RankingOf(DiskTiering tiering, ILane lane)
+    {
         SliceMapState map = tiering.Store.Map;
         long now = tiering.Now;
         List<float> heats = [];
@@ -55,12 +61,12 @@ public sealed class SliceService
 
             if (++looked % SlicesAtOnce == 0)
             {
-                await _core.Lane.Yield();
+                await lane.Yield();
             }
         }
 
         return new HeatRanking(now, [.. heats]);
-    });
+    }
 
     /// <summary>The first slices of a range of a tiered virtual disk that are mapped, hot or pinned; the rest from where the answer says.</summary>
     /// <param name="virtualDisk">The virtual disk.</param>
@@ -69,8 +75,10 @@ public sealed class SliceService
     /// <param name="nowNs">Time that heat is looked at by: that of a ranking.</param>
     /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, has no tiers, or ends before the range.</exception>
     public Task<SlicePage> ListAsync(Guid virtualDisk, long offset, long length, long nowNs) => _core.Verbs.Look(() =>
+        _core.Pools.TakeTiered(virtualDisk).Disk.Ask(open => PageOf(open.Tiering!, offset, length, nowNs)));
+
+    private static SlicePage PageOf(DiskTiering tiering, long offset, long length, long nowNs)
     {
-        DiskTiering tiering = _core.Pools.TakeTiered(virtualDisk).Disk.Open.Tiering!;
         long size = (long)tiering.Store.Slices * tiering.Store.SliceSize;
         if (offset < 0 || length < 1 || offset >= size)
         {
@@ -83,18 +91,22 @@ public sealed class SliceService
         int first = (int)(offset / tiering.Store.SliceSize);
         int last = Math.Min((int)((end - 1) / tiering.Store.SliceSize), first + SlicesAtOnce - 1);
         return new SlicePage(StatusOf(tiering, first, last, nowNs), Math.Min(end, (last + 1L) * tiering.Store.SliceSize));
-    });
+    }
 
     /// <summary>Returns the plan of the next optimization of a tiered virtual disk, as if it began now.</summary>
     /// <exception cref="ManagementException">The virtual disk is not there, cannot be used, or has no tiers.</exception>
-    public Task<TierOutlook> OutlookAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<TierOutlook> () =>
+    public Task<TierOutlook> OutlookAsync(Guid virtualDisk) => _core.Verbs.Look(() =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(virtualDisk);
-        DiskTiering tiering = disk.Open.Tiering!;
-        TierPlanSettings settings = TierOptimizer.SettingsOf(managed.Pool!, tiering);
+        Func<DiskTiering, TierPlanSettings> settingsOf = TierOptimizer.SettingsOf(managed.Pool!);
+        return disk.Call(open => OutlookOf(open.Tiering!, settingsOf(open.Tiering!)));
+    });
+
+    private static async LaneTask<TierOutlook> OutlookOf(DiskTiering tiering, TierPlanSettings settings)
+    {
         long[] sizes = [.. tiering.Store.Order.Select(tiering.Store.SizeOf)];
         return new TierOutlook(await tiering.Plan(settings), sizes, settings);
-    });
+    }
 
     private static SliceStatus[] StatusOf(DiskTiering tiering, int first, int last, long nowNs)
     {

@@ -55,9 +55,9 @@ public sealed class TierOptimizer
     private async LaneTask<TierOptimization> PlanOf(Guid virtualDisk)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(virtualDisk);
-        DiskTiering tiering = disk.Open.Tiering!;
-        TierPlanSettings settings = SettingsOf(managed.Pool!, tiering);
-        TierSurvey survey = await tiering.Survey();
+        Func<DiskTiering, TierPlanSettings> settingsOf = SettingsOf(managed.Pool!);
+        (TierSurvey survey, TierPlanSettings settings) = await disk.Call(
+            async LaneTask<(TierSurvey, TierPlanSettings)> (open) => (await open.Tiering!.Survey(), settingsOf(open.Tiering)));
         return await _core.Lane.Compute(() => new TierOptimization(null, survey.Plan(settings), survey.Report(), survey.Tiers));
     }
 
@@ -71,34 +71,41 @@ public sealed class TierOptimizer
     }
 
     internal StorageJob Start(
-        ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed, TierPlanSettings? settings = null) =>
+        ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed, long maxBytes = long.MaxValue) =>
             _runner.Run(managed, new JobSpec
     {
         Id = id,
         Kind = kind,
         Name = "Storage Tiers Optimization",
         Description = (kind == JobKind.PlacePins ? "Moves what is pinned on" : "Optimizes the tiers of")
-            + $" virtual disk {disk.Open.Description.FriendlyName}",
+            + $" virtual disk {disk.Description.FriendlyName}",
         Pool = managed.Id.Value,
-        VirtualDisk = disk.Open.Description.Id.Value,
-        Steps = [new OptimizeTiersStep(
-            disk.Open, settings ?? (kind == JobKind.PlacePins ? TierPlanSettings.PinsOnly : SettingsOf(managed.Pool!, disk.Open.Tiering!)))],
+        VirtualDisk = disk.Description.Id.Value,
+        DiskLane = disk,
+        Steps = [kind == JobKind.PlacePins ? new OptimizeTiersStep(disk.Opened, TierPlanSettings.PinsOnly)
+            : new OptimizeTiersStep(disk.Opened, SettingsOf(managed.Pool!, maxBytes), isLimited: maxBytes < long.MaxValue)],
         Resumed = resumed,
         Save = progress => JobRunner.Save(managed, id, progress),
     });
 
     /// <summary>
-    /// Returns the settings of a plan. The free reserve of the continuous mode stays free when an optimization runs at its time or on command.
+    /// Returns a function that makes the settings of a plan on the lane of the virtual disk. The free reserve of the continuous mode stays free when an
+    /// optimization runs at its time or on command.
     /// </summary>
-    internal static TierPlanSettings SettingsOf(Pool pool, DiskTiering tiering) => TierPlanSettings.Default with
+    internal static Func<DiskTiering, TierPlanSettings> SettingsOf(Pool pool, long maxBytes = long.MaxValue)
     {
-        MoveCost = HeatMap.WeightOf(tiering.Store.SliceSize),
-        MinimumHeat = tiering.Settings.MinimumHeat,
-        ColdBelow = tiering.Settings.DemoteColdAfterNs is > 0 and var after ? tiering.Heat.ColdBelow(after) : 0,
-        FreeReservePercent = TierScheduleService.Of(pool) is { IsContinuous: true, FreeReservePercent: var percent } ? percent : 0,
-    };
+        int reserve = TierScheduleService.Of(pool) is { IsContinuous: true, FreeReservePercent: var percent } ? percent : 0;
+        return tiering => TierPlanSettings.Default with
+        {
+            MoveCost = HeatMap.WeightOf(tiering.Store.SliceSize),
+            MinimumHeat = tiering.Settings.MinimumHeat,
+            ColdBelow = tiering.Settings.DemoteColdAfterNs is > 0 and var after ? tiering.Heat.ColdBelow(after) : 0,
+            FreeReservePercent = reserve,
+            MaxBytes = maxBytes,
+        };
+    }
 
     /// <summary>Whether the tiers of a virtual disk are being optimized.</summary>
     internal bool IsOptimizing(ManagedPool managed, ManagedVirtualDisk disk) => _runner.Running(managed.Id.Value)
-        .Any(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == disk.Open.Description.Id.Value);
+        .Any(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == disk.Description.Id.Value);
 }

@@ -43,7 +43,7 @@ public sealed class TierService
 
         (ManagedPool managed, ManagedVirtualDisk disk, VirtualDiskDescription changed) = ChangedTier(id, request);
         Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
-        disk.Open.Description = changed;
+        disk.Description = changed;
         return id;
     });
 
@@ -72,10 +72,11 @@ public sealed class TierService
     public Task<StorageTierStatus> ResizeAsync(Guid id, long sizeBytes) => Change(async LaneTask<Guid> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
-        long size = NewTierSize(managed.Pool!, disk.Open.Description, index, sizeBytes);
-        if (size > disk.Open.Description.Tiers[index].SizeBytes)
+        long size = NewTierSize(managed.Pool!, disk.Description, index, sizeBytes);
+        if (size > disk.Description.Tiers[index].SizeBytes)
         {
-            Commits.Require(await VirtualDiskGrowth.GrowTier(managed.Pool!, disk.Open, index, size), disk.Open.Description.Tiers[index].FriendlyName);
+            Commits.Require(await VirtualDiskGrowth.GrowTier(managed.Pool!, disk.Opened, index, size), disk.Description.Tiers[index].FriendlyName);
+            await disk.TakeDescription();
         }
 
         return id;
@@ -86,7 +87,7 @@ public sealed class TierService
         () =>
         {
             (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
-            return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Open.Description, Index: index);
+            return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Description, Index: index);
         },
         at => PlanResize(at.Pool, at.Description, at.Index, sizeBytes));
 
@@ -95,9 +96,9 @@ public sealed class TierService
     public Task<StorageTierStatus> AddAsync(Guid virtualDisk, TierRequest tier) => Change(async LaneTask<Guid> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, TierDescription spec, ImmutableArray<DiskNumber> disks) = NewTierOf(virtualDisk, tier);
-        Commits.Require(await AddedTier.AddTier(managed.Pool!, disk.Open, spec, disks), spec.FriendlyName);
-        await disk.Open.Tiering!.SaveHeat();   // where it is kept depends on the size of the disk
-        VirtualDiskDescription after = disk.Open.Description;
+        Commits.Require(await AddedTier.AddTier(managed.Pool!, disk.Opened, spec, disks), spec.FriendlyName);
+        VirtualDiskDescription after = await disk.TakeDescription();
+        await disk.Call(static open => open.Tiering!.SaveHeat());   // where it is kept depends on the size of the disk
         return after.Tiers[after.RankOf(after.Tiers.Length - 1)].Id;
     });
 
@@ -106,7 +107,7 @@ public sealed class TierService
         () =>
         {
             (ManagedPool managed, ManagedVirtualDisk disk) = OpenForTier(virtualDisk);
-            return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Open.Description);
+            return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Description);
         },
         at => PlanAdd(at.Pool, at.Description, tier));
 
@@ -142,13 +143,13 @@ public sealed class TierService
 
     /// <summary>Runs a verb that changes a tier or a template, and answers with the status of the moment in which it ended.</summary>
     private Task<StorageTierStatus> Change(Func<LaneTask<Guid>> verb) => _core.Verbs.Change(
-        async LaneTask<(Guid Id, SubsystemSnapshot Now)> () => (await verb(), _snapshots.Take()),
+        async LaneTask<(Guid Id, SubsystemSnapshot Now)> () => (await verb(), await _snapshots.Take()),
         static after => after.Now.Tiers.First(tier => tier.UniqueId == after.Id));
 
     private (ManagedPool Pool, ManagedVirtualDisk Disk, TierDescription Spec, ImmutableArray<DiskNumber> Disks) NewTierOf(Guid virtualDisk, TierRequest tier)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = OpenForTier(virtualDisk);
-        (TierDescription spec, ImmutableArray<DiskNumber> disks) = new AddedTierPlan(managed.Pool!, disk.Open.Description).Decide(tier);
+        (TierDescription spec, ImmutableArray<DiskNumber> disks) = new AddedTierPlan(managed.Pool!, disk.Description).Decide(tier);
         return (managed, disk, spec, disks);
     }
 
@@ -198,7 +199,7 @@ public sealed class TierService
         {
             (_, ManagedVirtualDisk disk, int index) = OpenTier(id);
             throw new ManagementException(
-                ManagementError.InUse, $"Storage tier '{disk.Open.Description.Tiers[index].FriendlyName}' is a part of virtual disk '{disk.Open.Description.FriendlyName}'.",
+                ManagementError.InUse, $"Storage tier '{disk.Description.Tiers[index].FriendlyName}' is a part of virtual disk '{disk.Description.FriendlyName}'.",
                 "Remove the virtual disk, or name a template.");
         }
 
@@ -215,7 +216,7 @@ public sealed class TierService
     {
         (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
         managed.RequireWritable();
-        VirtualDiskDescription before = disk.Open.Description;
+        VirtualDiskDescription before = disk.Description;
         return (managed, disk, before with { Tiers = before.Tiers.SetItem(index, TierTemplatePlan.Change(before, before.Tiers[index], request)) });
     }
 
@@ -231,7 +232,7 @@ public sealed class TierService
         }
 
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(owner.Id.Value);
-        return (managed, disk, disk.Open.Description.IndexOf(id));
+        return (managed, disk, disk.Description.IndexOf(id));
     }
 
     private static async LaneTask<Guid> Keep(ManagedPool managed, TierTemplate template)

@@ -25,13 +25,13 @@ internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptim
             return default;
         }
 
-        ManagedVirtualDisk[] disks = [.. managed.VirtualDisks.Values.Where(static disk => disk.Open is { Tiering: not null, Fault: IoError.None })];
+        ManagedVirtualDisk[] disks = [.. managed.VirtualDisks.Values.Where(static disk => disk.Status is { IsTiered: true, Fault: IoError.None })];
         bool mayStart = !core.Verbs.IsTaken && !pool.State.Pool!.IsReadOnly;
         bool isDue = mayStart && IsTierTime(pool);   // asked only when it can be followed: a time that is passed over now is found the next time
         TierSchedule schedule = TierScheduleService.Of(pool);
-        foreach (ManagedVirtualDisk disk in disks.Where(static disk => disk.HasSeveralTiers))
+        foreach (ManagedVirtualDisk disk in disks.Where(static disk => disk.Status.HasSeveralTiers))
         {
-            Guid id = disk.Open.Description.Id.Value;
+            Guid id = disk.Description.Id.Value;
             if (isDue)
             {
                 _tiersDue.Add(id);
@@ -47,7 +47,7 @@ internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptim
             }
         }
 
-        foreach (ManagedVirtualDisk disk in disks.Where(static disk => disk.HasSeveralTiers))
+        foreach (ManagedVirtualDisk disk in disks.Where(static disk => disk.Status.HasSeveralTiers))
         {
             await OptimizeWhenWorth(managed, disk);
         }
@@ -57,7 +57,7 @@ internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptim
             _heatSaved[pool.Id.Value] = core.Lane.NowNs;
             foreach (ManagedVirtualDisk disk in disks)
             {
-                await disk.Open.Tiering!.SaveHeat();   // does nothing to one that has been closed meanwhile
+                await disk.Call(static open => open.Tiering!.SaveHeat());   // does nothing to one that has been closed meanwhile
             }
         }
 
@@ -72,21 +72,19 @@ internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptim
             return default;
         }
 
-        DiskTiering tiering = disk.Open.Tiering!;
-        TierPlan plan = await tiering.Plan(Settings());
-        if (plan.Moves.Count > 0 && MayStart())   // another job may have begun while the plan was made
+        Func<DiskTiering, TierPlanSettings> settingsOf = TierOptimizer.SettingsOf(managed.Pool!, ContinuousBytes);
+        bool isWorth = await disk.Call(async LaneTask<bool> (open) => (await open.Tiering!.Plan(settingsOf(open.Tiering))).Moves.Count > 0);
+        if (isWorth && MayStart())   // another job may have begun while the plan was made
         {
-            optimizer.Start(managed, disk, JobKind.OptimizeTiers, core.Lane.NewGuid(), null, Settings());
+            optimizer.Start(managed, disk, JobKind.OptimizeTiers, core.Lane.NewGuid(), null, ContinuousBytes);
         }
 
         return default;
 
-        TierPlanSettings Settings() => TierOptimizer.SettingsOf(managed.Pool!, tiering) with { MaxBytes = ContinuousBytes };
-
         bool MayStart() => !core.Verbs.IsStopped && !core.Verbs.IsTaken
             && managed.Pool is { HasLostQuorum: false } pool && !pool.State.Pool!.IsReadOnly && TierScheduleService.Of(pool).IsContinuous
-            && managed.VirtualDisks.ContainsValue(disk) && disk.Open.Fault == IoError.None
-            && !runner.Running(managed.Id.Value).Any(job => job.Spec.VirtualDisk == disk.Open.Description.Id.Value);
+            && managed.Has(disk) && disk.Status.Fault == IoError.None
+            && !runner.Running(managed.Id.Value).Any(job => job.Spec.VirtualDisk == disk.Description.Id.Value);
     }
 
     /// <summary>Whether a time of the schedule has come since this was last asked; the first time it is asked, none has.</summary>

@@ -25,36 +25,46 @@ public sealed class TraceService
     {
         Require(time > TimeSpan.Zero && time <= LongestTime, $"--seconds {time.TotalSeconds}", $"more than 0, at most {LongestTime.TotalSeconds}");
         Require(slowest is >= 1 and <= 1000, $"--count {slowest}", "1 to 1000");
-        (NbdExport export, TraceRing ring, string name, long startNs) = await _core.Verbs.Look(() => Begin(id)).ConfigureAwait(false);
+        DiskTrace trace = await _core.Verbs.Look(() => Begin(id)).ConfigureAwait(false);
         try
         {
             await Task.Delay(time, cancellation).ConfigureAwait(false);
         }
         catch (OperationCanceledException)
         {
-            await _core.Verbs.Look(() => End(export, ring)).ConfigureAwait(false);
+            await _core.Verbs.Look(() => End(trace)).ConfigureAwait(false);
             throw;
         }
 
-        (TraceSpan[] spans, Dictionary<MeteredDisk, string> names, long endNs) = await _core.Verbs.Look(() => End(export, ring)).ConfigureAwait(false);
-        return TraceReport.Of(name, endNs - startNs, spans, export, slowest, disk => names.GetValueOrDefault(disk, disk.Identity.Uri));
+        (TraceSpan[] spans, Dictionary<MeteredDisk, string> names, long endNs) = await _core.Verbs.Look(() => End(trace)).ConfigureAwait(false);
+        return TraceReport.Of(trace.Name, endNs - trace.StartNs, spans, trace.Export, slowest, disk => names.GetValueOrDefault(disk, disk.Identity.Uri));
     }
 
-    private (NbdExport Export, TraceRing Ring, string Name, long StartNs) Begin(Guid id)
+    private async LaneTask<DiskTrace> Begin(Guid id)
     {
         ManagedVirtualDisk disk = _core.Pools.TakeDisk(id).Disk;
-        string name = disk.Open.Description.FriendlyName;
-        NbdExport export = disk.Export ?? throw new ManagementException(
+        string name = disk.Description.FriendlyName;
+        NbdExport export = disk.Export?.Export ?? throw new ManagementException(
             ManagementError.VirtualDiskStateForbids, $"Virtual disk '{name}' is not connected: no client sends it requests.", "Connect it first.");
-        export.Traces++;
-        return (export, RequestTrace.Begin(), name, _core.Lane.NowNs);
+        ILane lane = disk.Lane;
+        (TraceRing ring, long startNs) = await disk.Ask(_ =>
+        {
+            export.Traces++;
+            return (RequestTrace.Begin(), lane.NowNs);
+        });
+        return new DiskTrace(disk, export, ring, name, startNs);
     }
 
-    private (TraceSpan[] Spans, Dictionary<MeteredDisk, string> Names, long EndNs) End(NbdExport export, TraceRing ring)
+    private async LaneTask<(TraceSpan[] Spans, Dictionary<MeteredDisk, string> Names, long EndNs)> End(DiskTrace trace)
     {
-        export.Traces--;
-        TraceSpan[] spans = ring.Copy();
-        RequestTrace.End();
+        ILane lane = trace.Disk.Lane;
+        (TraceSpan[] spans, long endNs) = await trace.Disk.Ask(_ =>
+        {
+            trace.Export.Traces--;
+            TraceSpan[] copy = trace.Ring.Copy();
+            RequestTrace.End();
+            return (copy, lane.NowNs);
+        });
         Dictionary<MeteredDisk, string> names = [];
         foreach (RegisteredDisk disk in _core.Disks.All)
         {
@@ -64,7 +74,7 @@ public sealed class TraceService
             }
         }
 
-        return (spans, names, _core.Lane.NowNs);
+        return (spans, names, endNs);
     }
 
     private static void Require(bool isValid, string given, string valid)
@@ -74,4 +84,7 @@ public sealed class TraceService
             throw new ManagementException(ManagementError.InvalidParameter, $"{given}: out of range. Valid: {valid}.");
         }
     }
+
+    /// <summary>A trace that is under way. Its export and its ring belong to the lane of the virtual disk, which the virtual disk may have left by its end.</summary>
+    private sealed record DiskTrace(ManagedVirtualDisk Disk, NbdExport Export, TraceRing Ring, string Name, long StartNs);
 }

@@ -5,69 +5,106 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>Exports virtual disks, each on a socket of its own.</summary>
+/// <summary>The server and the export of a virtual disk. Both belong to its lane: control code only hands them to actions there.</summary>
+internal sealed record DiskExport(NbdServer Server, NbdExport Export);
+
+/// <summary>Exports virtual disks, each on a socket of its own, on its lane.</summary>
 internal sealed class DiskExports(SubsystemCore core)
 {
-    private readonly NbdBudget _payload = new();   // of all exports: they are on one lane
+    private readonly Dictionary<ILane, NbdBudget> _payload = [];   // of all exports of a lane
 
     /// <summary>Exports a virtual disk.</summary>
     /// <exception cref="ManagementException">Another one is exported under its name, or its socket is taken.</exception>
-    internal void Start(ManagedVirtualDisk disk)
+    internal async LaneTask<Nothing> Start(ManagedVirtualDisk disk)
     {
         RequireOnlyOfItsName(disk);
-        VirtualDiskDescription description = disk.Open.Description;
+        VirtualDiskDescription description = disk.Description;
         string path = Path.Combine(core.Options.ExportFolder, $"{description.Id.Value:N}.sock");
-        NbdServer server = new(core.Lane, budget: _payload, notice: core.Notice);
-        NbdExport export = new(description.Id.Value, description.FriendlyName, $"TierSpaces virtual disk {description.Id.Value}", disk.Open.Disk,
-            description.IsReadOnly);
-        server.Add(export);
+        ILane lane = disk.Lane;
+        NbdBudget payload = PayloadOf(lane);
+        Action<string> notice = NoticeFrom(lane);
+        ILaneNetwork network = core.Options.Network ?? throw new ManagementException(ManagementError.NotSupported, "This host exports nothing.");
         try
         {
-            server.ListenUnix(core.Options.Network ?? throw new ManagementException(ManagementError.NotSupported, "This host exports nothing."), path);
+            DiskExport export = await disk.Ask(open =>
+            {
+                NbdServer server = new(lane, budget: payload, notice: notice);
+                NbdExport only = new(description.Id.Value, description.FriendlyName, $"TierSpaces virtual disk {description.Id.Value}", open.Disk,
+                    description.IsReadOnly);
+                server.Add(only);
+                server.ListenUnix(network, path);
+                return new DiskExport(server, only);
+            });
+            disk.SetExported(export, path);
+            return default;
         }
         catch (IOException taken)
         {
             throw new ManagementException(ManagementError.SocketTaken, $"Virtual disk '{description.FriendlyName}' cannot be exported: {taken.Message}");
         }
-
-        disk.SetExported(server, export, path);
     }
 
     /// <summary>Exports a virtual disk, or notes why it cannot be.</summary>
-    internal void TryStart(ManagedVirtualDisk disk)
+    internal async LaneTask<Nothing> TryStart(ManagedVirtualDisk disk)
     {
         try
         {
-            Start(disk);
+            return await Start(disk);
         }
         catch (ManagementException rejected)
         {
             disk.SetExportProblem(rejected.Message);
-            core.Notice($"Virtual disk {disk.Open.Description.FriendlyName} is not exported: {rejected.Message}");
+            core.Notice($"Virtual disk {disk.Description.FriendlyName} is not exported: {rejected.Message}");
+            return default;
         }
     }
 
     /// <summary>Ends the export of a virtual disk; nothing happens to one that is not exported.</summary>
-    internal static async LaneTask<Nothing> Stop(ManagedVirtualDisk disk)
-    {
-        if (disk.TakeServer() is { } server)
+    internal static async LaneTask<Nothing> Stop(ManagedVirtualDisk disk) => disk.TakeExport() is { } export
+        ? await disk.Call(async LaneTask<Nothing> (_) =>
         {
-            await server.Close();
-        }
+            await export.Server.Close();
+            return default;
+        })
+        : default;
 
+    /// <summary>Takes no further request of a virtual disk's clients, and completes when none is under way, until <see cref="Resume"/>.</summary>
+    internal static async LaneTask<Nothing> Suspend(ManagedVirtualDisk disk, DiskExport export) => await disk.Call(async LaneTask<Nothing> (_) =>
+    {
+        await export.Export.Suspend();
         return default;
-    }
+    });
+
+    /// <summary>Undoes one <see cref="Suspend"/>; an export that has ended may be resumed, too.</summary>
+    internal static LaneTask<bool> Resume(ManagedVirtualDisk disk, DiskExport export) => disk.Ask(_ =>
+    {
+        export.Export.Resume();
+        return true;
+    });
 
     /// <summary>Refuses to export a virtual disk while another one is exported under its name.</summary>
     internal void RequireOnlyOfItsName(ManagedVirtualDisk disk)
     {
-        VirtualDiskDescription description = disk.Open.Description;
+        VirtualDiskDescription description = disk.Description;
         if (core.Pools.All.SelectMany(pool => pool.VirtualDisks.Values).Any(other =>
-            other != disk && other.IsExported && FriendlyNames.AreSame(other.Open.Description.FriendlyName, description.FriendlyName)))
+            other != disk && other.IsExported && FriendlyNames.AreSame(other.Description.FriendlyName, description.FriendlyName)))
         {
             throw new ManagementException(
                 ManagementError.NameTaken, $"Another virtual disk '{description.FriendlyName}' is connected.",
                 "Disconnect it, or give one of the two another name.");
         }
     }
+
+    private NbdBudget PayloadOf(ILane lane)
+    {
+        if (!_payload.TryGetValue(lane, out NbdBudget? payload))
+        {
+            _payload[lane] = payload = new NbdBudget();
+        }
+
+        return payload;
+    }
+
+    /// <summary>Notices are taken on the control lane.</summary>
+    private Action<string> NoticeFrom(ILane lane) => lane == core.Lane ? core.Notice : text => core.Lane.Post(() => core.Notice(text));
 }

@@ -73,7 +73,7 @@ internal sealed class RemoteCaches(SubsystemCore core)
     {
         SpaceDescription space = cachePool.State.Space(ring)!.Description;
         bool isUndecided = core.Pools.Find(space.OwnerPool) is not { Pool: { HasLostQuorum: false } } ownerPool
-            || (ownerPool.VirtualDisks.TryGetValue(space.Owner, out ManagedVirtualDisk? owner) && owner.Open.Fault != IoError.None);
+            || (ownerPool.VirtualDisks.TryGetValue(space.Owner, out ManagedVirtualDisk? owner) && owner.Status.Fault != IoError.None);
         if (!isUndecided && (await RemoteRooms.GiveBack(cachePool, ring)).Succeeded)
         {
             core.Notice($"Storage pool {cachePool.State.Pool!.FriendlyName} has freed the space of a write cache of another pool: no virtual disk uses it any more.");

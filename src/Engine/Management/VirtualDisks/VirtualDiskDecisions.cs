@@ -28,7 +28,7 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remo
         Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = core.Pools.TakeDisk(id);
-        VirtualDiskDescription changed = change(disk.Open.Description);
+        VirtualDiskDescription changed = change(disk.Description);
         FriendlyNames.Require(changed.FriendlyName, "NewFriendlyName");
         if (managed.State!.VirtualDisks.Values.Any(
             other => other.Id != changed.Id && string.Equals(other.FriendlyName, changed.FriendlyName, StringComparison.OrdinalIgnoreCase)))
@@ -39,10 +39,10 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remo
                 "Choose another name.");
         }
 
-        if (disk.IsExported && changed.FriendlyName != disk.Open.Description.FriendlyName)
+        if (disk.IsExported && changed.FriendlyName != disk.Description.FriendlyName)
         {
             throw new ManagementException(
-                ManagementError.VirtualDiskStateForbids, $"Virtual disk '{disk.Open.Description.FriendlyName}' is connected under its name.",
+                ManagementError.VirtualDiskStateForbids, $"Virtual disk '{disk.Description.FriendlyName}' is connected under its name.",
                 "Disconnect it first.");
         }
 

@@ -49,11 +49,11 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     {
         try
         {
-            ManagedVirtualDisk opened = new(await VirtualDiskStack.Open(managed.Pool!, disk.Id));
-            opened.Open.Description = opened.Open.Description with { IsConnected = disk.IsConnected };
-            managed.VirtualDisks[disk.Id] = opened;
+            ManagedVirtualDisk opened = new(await VirtualDiskStack.Open(managed.Pool!, disk.Id), core.Lane);
+            opened.Description = opened.Description with { IsConnected = disk.IsConnected };
+            managed.Add(opened);
             managed.Unopened.Remove(disk.Id);
-            AttachOpened(opened);
+            await AttachOpened(opened);
         }
         catch (IOException problem)
         {
@@ -65,17 +65,19 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     }
 
     /// <summary>Exports an opened virtual disk if it is connected, or reports why it cannot be exported.</summary>
-    internal void AttachOpened(ManagedVirtualDisk disk)
+    internal async LaneTask<Nothing> AttachOpened(ManagedVirtualDisk disk)
     {
-        VirtualDiskDescription description = disk.Open.Description;
-        if (disk.Open.Fault != IoError.None)
+        VirtualDiskDescription description = disk.Description;
+        if (disk.Status is { Fault: not IoError.None, FaultReason: var reason })
         {
-            core.Notice($"Virtual disk {description.FriendlyName} is detached: {disk.Open.FaultReason}.");
+            core.Notice($"Virtual disk {description.FriendlyName} is detached: {reason}.");
         }
         else if (description.IsConnected && core.Options.Network is not null)
         {
-            exports.TryStart(disk);
+            await exports.TryStart(disk);
         }
+
+        return default;
     }
 
     /// <summary>
@@ -83,19 +85,19 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     /// </summary>
     internal async LaneTask<ManagedVirtualDisk?> TryReopen(ManagedPool managed, ManagedVirtualDisk disk)
     {
-        VirtualDiskDescription description = disk.Open.Description;
+        VirtualDiskDescription description = disk.Description;
         await DiskExports.Stop(disk);
         await runner.EndOf(managed, description.Id.Value);
-        reliability.Gather();
+        await reliability.Gather();
         try
         {
-            ManagedVirtualDisk again = new(await VirtualDiskStack.Reopen(managed.Pool!, disk.Open));
-            managed.VirtualDisks[again.Open.Description.Id] = again;
+            ManagedVirtualDisk again = new(await VirtualDiskStack.Reopen(managed.Pool!, disk.Opened), core.Lane);
+            managed.Add(again);
             return again;
         }
         catch (IOException problem)
         {
-            managed.VirtualDisks.Remove(description.Id);
+            managed.Remove(description.Id);
             managed.Unopened[description.Id] = problem.Message;
             core.Notice($"Virtual disk {description.FriendlyName} is not open: {problem.Message}");
             return null;
@@ -136,7 +138,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     internal async LaneTask<Nothing> OpenFailed(ManagedPool managed)
     {
         foreach ((ManagedPool owner, ManagedVirtualDisk disk) in core.Pools.UsersOf(managed)
-            .Where(static user => user.Disk.Open is { Fault: not IoError.None } or { HasReturnedLog: true }).ToArray())
+            .Where(static user => user.Disk.Status is { Fault: not IoError.None } or { HasReturnedLog: true }).ToArray())
         {
             await ReopenOnceDecided(owner, disk);
         }
@@ -151,7 +153,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
         {
             foreach (ManagedVirtualDisk disk in owner.VirtualDisks.Values.ToArray())
             {
-                if (disk.Open is { Cache.State: WriteCacheState.Absent } waiting && waiting.Description.CachePool == cachePool.Id)
+                if (disk.Status.CacheState == WriteCacheState.Absent && disk.Description.CachePool == cachePool.Id)
                 {
                     await ReopenOnceDecided(owner, disk);
                 }
@@ -185,7 +187,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     internal async LaneTask<Nothing> BringBackFailed(Guid id)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = core.Pools.TakeDisk(id);
-        if (disk.Open.Fault != IoError.None && disk.Open.Cache is not { IsGone: true } && MayReopen(managed, disk))
+        if (disk.Status is { Fault: not IoError.None, IsCacheGone: false } && MayReopen(managed, disk))
         {
             await TryReopen(managed, disk);
         }
@@ -197,7 +199,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     {
         if (await TryReopen(owner, disk) is { } again)
         {
-            AttachOpened(again);
+            await AttachOpened(again);
         }
 
         return default;
@@ -208,5 +210,5 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     /// </summary>
     internal bool MayReopen(ManagedPool owner, ManagedVirtualDisk disk) =>
         owner.Pool is { HasLostQuorum: false, HasUndecidedCommit: false }
-        && (!disk.Open.Description.IsCacheElsewhere || core.Pools.FindOpen(disk.Open.Description.CachePool) is null or { HasUndecidedCommit: false });
+        && (!disk.Description.IsCacheElsewhere || core.Pools.FindOpen(disk.Description.CachePool) is null or { HasUndecidedCommit: false });
 }

@@ -1,4 +1,3 @@
-using TierSpaces.Engine.Exports.Nbd;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -53,9 +52,10 @@ public sealed class VirtualDiskService
                     : "Nothing was made. Remove the cause, then try again.");
         }
 
-        managed.VirtualDisks[open.Description.Id] = new ManagedVirtualDisk(open);
+        ManagedVirtualDisk made = new(open, _core.Lane);
+        managed.Add(made);
         _core.Notice($"Virtual disk {spec.FriendlyName} was made.");
-        return new Changed(managed.Id, open.Description.Id, remarks);
+        return new Changed(managed.Id, made.Description.Id, remarks);
     });
 
     /// <summary>Changes name, usage or access of a virtual disk.</summary>
@@ -64,14 +64,8 @@ public sealed class VirtualDiskService
     {
         (ManagedPool managed, ManagedVirtualDisk disk, VirtualDiskDescription changed) = _decisions.Changed(id, change);
         Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
-        disk.Open.Description = changed;
-        disk.Open.Disk.IsReadOnly = changed.IsReadOnly;
-        disk.Open.Tiering?.LoadSettings();
-        if (disk.Open.Cache is { } cache)
-        {
-            cache.Settings = changed.Destage;
-        }
-
+        disk.Description = changed;
+        await disk.Ask(open => Apply(open, changed));
         return new Changed(managed.Id, changed.Id, []);
     });
 
@@ -83,9 +77,10 @@ public sealed class VirtualDiskService
     public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => Change(async LaneTask<Changed> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
-        VirtualDiskDescription description = disk.Open.Description;
+        VirtualDiskDescription description = disk.Description;
         long size = VirtualDiskDecisions.NewSize(managed.Pool!, description, sizeBytes);
-        CommitResult result = size == description.SizeBytes ? CommitResult.Committed : await VirtualDiskGrowth.Grow(managed.Pool!, disk.Open, size);
+        CommitResult result = size == description.SizeBytes ? CommitResult.Committed : await VirtualDiskGrowth.Grow(managed.Pool!, disk.Opened, size);
+        await disk.TakeDescription();
         if (result.Status == CommitStatus.NoSpace)
         {
             throw new ManagementException(
@@ -106,10 +101,10 @@ public sealed class VirtualDiskService
         await _disks.BringBackFailed(id);
         IReadOnlyList<string> remarks = await _caches.BringBackLost(id, force);
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeUsable(id);
-        VirtualDiskDescription description = disk.Open.Description;
+        VirtualDiskDescription description = disk.Description;
         if (!disk.IsExported)
         {
-            _exports.Start(disk);
+            await _exports.Start(disk);
             CommitResult result = await managed.Pool!.Commit(new VirtualDiskChanged(description with { IsConnected = true }));
             if (!result.Succeeded)
             {
@@ -117,7 +112,7 @@ public sealed class VirtualDiskService
                 Commits.Require(result, description.FriendlyName);
             }
 
-            disk.Open.Description = description with { IsConnected = true };
+            disk.Description = description with { IsConnected = true };
         }
 
         return new Changed(managed.Id, description.Id, remarks);
@@ -125,7 +120,7 @@ public sealed class VirtualDiskService
 
     /// <summary>Refuses what <see cref="ConnectAsync"/> would refuse, but for a socket that turns out to be taken.</summary>
     public Task<bool> CheckConnectAsync(Guid id, bool force = false) => _core.Verbs.Check(() =>
-        _exports.RequireOnlyOfItsName(force && _core.Pools.TakeDisk(id).Disk is { Open.Cache.IsGone: true } lost ? lost : _core.Pools.TakeUsable(id).Disk));
+        _exports.RequireOnlyOfItsName(force && _core.Pools.TakeDisk(id).Disk is { Status.IsCacheGone: true } lost ? lost : _core.Pools.TakeUsable(id).Disk));
 
     /// <summary>
     /// Ends the export of a virtual disk; clients are drained, then dropped. The order: (1) no further request is taken; (2) what clients wrote is
@@ -135,25 +130,25 @@ public sealed class VirtualDiskService
     public Task<VirtualDiskStatus> DisconnectAsync(Guid id) => Change(async LaneTask<Changed> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
-        bool isUsable = disk.Open.Fault == IoError.None;
-        NbdExport? export = disk.Export;
+        bool isUsable = disk.Status.Fault == IoError.None;
+        DiskExport? export = disk.Export;
         if (export is not null)
         {
-            await export.Suspend();
+            await DiskExports.Suspend(disk, export);
         }
 
         try
         {
             IReadOnlyList<string> remarks = await FlushForDisconnect(disk, isUsable);
-            VirtualDiskDescription description = disk.Open.Description with { IsConnected = false };
+            VirtualDiskDescription description = disk.Description with { IsConnected = false };
             Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(description)), description.FriendlyName);
-            disk.Open.Description = description;
+            disk.Description = description;
             await DiskExports.Stop(disk);
             return new Changed(managed.Id, description.Id, remarks);
         }
         finally
         {
-            export?.Resume();
+            _ = export is not null && await DiskExports.Resume(disk, export);
         }
     });
 
@@ -165,12 +160,12 @@ public sealed class VirtualDiskService
         if (_core.Pools.FindUnopened(disk) is not var (managed, description))
         {
             (managed, ManagedVirtualDisk open) = _core.Pools.TakeDisk(id);
-            description = open.Open.Description;
+            description = open.Description;
             await DiskExports.Stop(open);
-            _reliability.Gather();
-            managed.VirtualDisks.Remove(disk);
+            await _reliability.Gather();
+            managed.Remove(disk);
             await _runner.EndOf(managed, id);
-            await open.Open.Close();
+            await open.Call(static closing => closing.Close());
         }
 
         CommitResult removed = await VirtualDiskBuilder.Remove(managed.Pool!, disk);
@@ -194,20 +189,34 @@ public sealed class VirtualDiskService
         return true;
     });
 
-    /// <summary>An open virtual disk, for callers on the lane.</summary>
-    internal OpenVirtualDisk Opened(Guid id) => _core.Pools.TakeDisk(id).Disk.Open;
+    /// <summary>An open virtual disk, for tests on its lane.</summary>
+    internal OpenVirtualDisk Opened(Guid id) => _core.Pools.TakeDisk(id).Disk.Opened;
 
     /// <summary>Runs a verb that changes a virtual disk, and answers with the status of the moment in which it ended.</summary>
     private Task<VirtualDiskStatus> Change(Func<LaneTask<Changed>> verb) => _core.Verbs.Change(
-        async LaneTask<(Changed Changed, SubsystemSnapshot Now)> () => (await verb(), _snapshots.Take()),
+        async LaneTask<(Changed Changed, SubsystemSnapshot Now)> () => (await verb(), await _snapshots.Take()),
         static after => after.Now.VirtualDisk(after.Changed.Pool, after.Changed.Disk) with { Remarks = after.Changed.Remarks });
+
+    /// <summary>Lets an open virtual disk go by settings that its pool has committed.</summary>
+    private static bool Apply(OpenVirtualDisk open, VirtualDiskDescription changed)
+    {
+        open.Disk.IsReadOnly = changed.IsReadOnly;
+        open.Tiering?.LoadSettings();
+        if (open.Cache is { } cache)
+        {
+            cache.Settings = changed.Destage;
+        }
+
+        return true;
+    }
 
     private static async LaneTask<IReadOnlyList<string>> FlushForDisconnect(ManagedVirtualDisk disk, bool isUsable)
     {
-        IoError error = await disk.Open.Disk.Flush();
-        string name = disk.Open.Description.FriendlyName;
-        return error == IoError.None || disk.Open.Disk.IsReadOnly ? []
-            : !isUsable ? [$"What clients wrote to virtual disk '{name}' since their last flush is not durable: {disk.Open.FaultReason} ({error})."]
+        (IoError error, bool isReadOnly) = await disk.Call(
+            static async LaneTask<(IoError, bool)> (open) => (await open.Disk.Flush(), open.Disk.IsReadOnly));
+        string name = disk.Description.FriendlyName;
+        return error == IoError.None || isReadOnly ? []
+            : !isUsable ? [$"What clients wrote to virtual disk '{name}' since their last flush is not durable: {disk.Status.FaultReason} ({error})."]
             : throw new ManagementException(
                 ManagementError.Failed,
                 $"Virtual disk '{name}' could not be flushed ({error}) and stays connected: what clients wrote since their last flush may not be durable.",

@@ -28,10 +28,11 @@ public sealed class WriteCacheService
     {
         List<string> remarks = [];
         (ManagedPool managed, ManagedVirtualDisk disk, ManagedPool at, long size) = TakeForResize(id, sizeBytes, remarks);
-        string name = disk.Open.Description.FriendlyName;
-        bool isAsItWas = size == disk.Open.Description.WriteCacheSize && disk.Open.Cache is not { State: WriteCacheState.WriteThrough };
+        string name = disk.Description.FriendlyName;
+        bool isAsItWas = size == disk.Description.WriteCacheSize && disk.Status.CacheState != WriteCacheState.WriteThrough;
         CommitResult result = isAsItWas
-            ? CommitResult.Committed : await CacheExchange.ResizeCache(managed.Pool!, disk.Open, size, at.Pool!);
+            ? CommitResult.Committed : await CacheExchange.ResizeCache(managed.Pool!, disk.Opened, size, at.Pool!);
+        await disk.TakeDescription();
         if (result.Status == CommitStatus.NoSpace)
         {
             throw new ManagementException(
@@ -39,7 +40,7 @@ public sealed class WriteCacheService
         }
 
         Commits.Require(result, name);
-        return (_snapshots.Take(), managed.Id, disk.Open.Description.Id, remarks);
+        return (await _snapshots.Take(), managed.Id, disk.Description.Id, remarks);
     }, static after => after.Now.VirtualDisk(after.Pool, after.Disk) with { Remarks = after.Remarks });
 
     /// <summary>Refuses what <see cref="ResizeAsync"/> would refuse, but for a cache that turns out not to empty itself.</summary>
@@ -49,7 +50,7 @@ public sealed class WriteCacheService
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeUsable(id);
         managed.RequireWritable();
-        VirtualDiskDescription description = disk.Open.Description;
+        VirtualDiskDescription description = disk.Description;
         ManagedPool at = _remote.CachePoolOf(managed, description, remarks.Add);
         long size = at == managed ? WriteCachePlan.Resized(managed.Pool!, description, sizeBytes, remarks.Add)
             : new RemoteCachePlan(at.Pool!, remarks.Add).Resized(description, sizeBytes);
@@ -60,7 +61,7 @@ public sealed class WriteCacheService
     internal async LaneTask<IReadOnlyList<string>> BringBackLost(Guid id, bool force)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
-        if (disk.Open.Cache is { IsGone: true } && LostCaches.HasCacheCopy(managed.Pool!, disk.Open.Description) && _disks.MayReopen(managed, disk))
+        if (disk.Status.IsCacheGone && LostCaches.HasCacheCopy(managed.Pool!, disk.Description) && _disks.MayReopen(managed, disk))
         {
             if (await _disks.TryReopen(managed, disk) is not { } again)
             {
@@ -70,22 +71,22 @@ public sealed class WriteCacheService
             disk = again;
         }
 
-        if (!force || disk.Open.Cache is not { IsGone: true } lost)
+        if (!force || !disk.Status.IsCacheGone)
         {
             return [];
         }
 
         managed.RequireWritable();
-        string loss = TextOf(await lost.Survey());
-        Commits.Require(await LostCaches.GiveUpCache(managed.Pool!, disk.Open), disk.Open.Description.FriendlyName);
-        _core.Notice($"Write cache of virtual disk {disk.Open.Description.FriendlyName} was given up: {loss}");
+        string loss = TextOf(await disk.Call(static open => open.Cache!.Survey()));
+        Commits.Require(await LostCaches.GiveUpCache(managed.Pool!, disk.Opened), disk.Description.FriendlyName);
+        _core.Notice($"Write cache of virtual disk {disk.Description.FriendlyName} was given up: {loss}");
         if (await _disks.TryReopen(managed, disk) is { } without)
         {
             await RemoveGivenUp(managed, without);
         }
 
         await _remote.GiveBackUnnamed();
-        return [$"The write cache of virtual disk '{disk.Open.Description.FriendlyName}' was given up: {loss} The virtual disk has no write cache until it is given one."];
+        return [$"The write cache of virtual disk '{disk.Description.FriendlyName}' was given up: {loss} The virtual disk has no write cache until it is given one."];
     }
 
     /// <summary>Opens the virtual disks again whose write cache was out of reach and has a disk again.</summary>
@@ -93,15 +94,15 @@ public sealed class WriteCacheService
     {
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
-            if (disk.Open.Cache is { AwaitsDisks: true } && LostCaches.HasCacheCopy(managed.Pool!, disk.Open.Description) && _disks.MayReopen(managed, disk))
+            if (disk.Status.AwaitsCacheDisks && LostCaches.HasCacheCopy(managed.Pool!, disk.Description) && _disks.MayReopen(managed, disk))
             {
                 if (await _disks.TryReopen(managed, disk) is not { } again)
                 {
                     continue;
                 }
 
-                _core.Notice($"A disk of the write cache of virtual disk {again.Open.Description.FriendlyName} is back; the cache is {again.Open.Cache?.State}.");
-                _disks.AttachOpened(again);
+                _core.Notice($"A disk of the write cache of virtual disk {again.Description.FriendlyName} is back; the cache is {again.Status.CacheState}.");
+                await _disks.AttachOpened(again);
             }
         }
 
@@ -121,10 +122,11 @@ public sealed class WriteCacheService
 
     internal async LaneTask<Nothing> RemoveGivenUp(ManagedPool managed, ManagedVirtualDisk disk)
     {
-        bool isGivenUp = disk.Open.Cache is { State: WriteCacheState.WriteThrough } && disk.Open.Description.CacheSpace != SpaceId.None;
-        if (isGivenUp && (await LostCaches.RemoveGivenUpCache(managed.Pool!, disk.Open)).Succeeded)
+        bool isGivenUp = disk.Status.CacheState == WriteCacheState.WriteThrough && disk.Description.CacheSpace != SpaceId.None;
+        if (isGivenUp && (await LostCaches.RemoveGivenUpCache(managed.Pool!, disk.Opened)).Succeeded)
         {
-            _core.Notice($"The slabs of the write cache of virtual disk {disk.Open.Description.FriendlyName}, which was given up, are free.");
+            await disk.TakeDescription();
+            _core.Notice($"The slabs of the write cache of virtual disk {disk.Description.FriendlyName}, which was given up, are free.");
         }
 
         return default;

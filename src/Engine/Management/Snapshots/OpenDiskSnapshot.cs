@@ -1,0 +1,83 @@
+using System.Collections.Immutable;
+using TierSpaces.Engine.Caching;
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Tiering;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// What changes of an open virtual disk outside the state of its pool, copied on its lane: faults, caches, logs, counters. What its rows say is computed from
+// the state of the pool outside.
+
+/// <summary>The part of a snapshot that the lane of a virtual disk takes. It does not change.</summary>
+internal sealed class OpenDiskSnapshot
+{
+    private OpenDiskSnapshot(OpenDiskStatus status) => Status = status;
+
+    /// <summary>Its faults, and the state of its write cache.</summary>
+    internal OpenDiskStatus Status { get; }
+
+    /// <summary>Whether no copy of its integrity log is there.</summary>
+    internal bool LacksLog { get; private init; }
+
+    /// <summary>Number of a disk whose host file system is full; −1: none.</summary>
+    internal int FullDisk { get; private init; } = -1;
+
+    /// <summary>Number of a disk of the other pool that its write cache is in whose host file system is full; 0 or −1: none.</summary>
+    internal int FullRemoteDisk { get; private init; } = -1;
+
+    /// <summary>Bytes of copies of rings that could be made whole now.</summary>
+    internal long RingBytesToResync { get; private init; }
+
+    /// <summary>Whether a copy of its write cache is stale.</summary>
+    internal bool IsCacheDegraded { get; private init; }
+
+    /// <summary>Whether its write cache has lost blocks.</summary>
+    internal bool LosesBlocks { get; private init; }
+
+    /// <summary>Its write cache; null without one.</summary>
+    internal WriteCacheStatus? WriteCache { get; private init; }
+
+    /// <summary>Addresses of the blocks that no copy could give, by the number of the part.</summary>
+    internal ImmutableArray<(int Part, long[] Addresses)> Lost { get; private init; } = [];
+
+    /// <summary>Counters of its requests.</summary>
+    internal IoCounters Counters { get; private init; } = new();
+
+    /// <summary>Counters of its spaces.</summary>
+    internal SpaceCounters SpaceCounters { get; private init; } = new();
+
+    /// <summary>Places of its slices; empty without tiers.</summary>
+    internal SliceMapState Slices { get; private init; } = SliceMapState.Empty;
+
+    /// <summary>Numbers of its tiers, fastest first; empty without tiers.</summary>
+    internal ImmutableArray<int> TierOrder { get; private init; } = [];
+
+    /// <summary>Counters of its tiers by number; empty without tiers.</summary>
+    internal IReadOnlyList<TierCounters> TierCounters { get; private init; } = [];
+
+    /// <summary>Takes the snapshot, on the lane of the virtual disk.</summary>
+    internal static OpenDiskSnapshot Of(OpenVirtualDisk open) => new(OpenDiskStatus.Of(open))
+    {
+        LacksLog = open.LacksLog,
+        FullDisk = open.FullDisk,
+        FullRemoteDisk = open.Remote?.Rings.FullDisk ?? -1,
+        RingBytesToResync = open.RingBytesToResync,
+        IsCacheDegraded = open.Cache is { IsDegraded: true },
+        LosesBlocks = open.Cache is { HasLostBlocks: true },
+        WriteCache = open.Cache is { } cache ? WriteCacheStatus.Of(cache) : null,
+        Lost = [.. open.Parts.Where(static part => part.Space.LostBlocks.Count > 0).Select(static part => (part.Number, part.Space.LostBlocks.ToArray()))],
+        Counters = open.Disk.Counters.Copy(),
+        SpaceCounters = open.SpaceCounters,
+        Slices = open.Tiers?.Map ?? SliceMapState.Empty,
+        TierOrder = open.Tiers?.Order ?? [],
+        TierCounters = open.Tiers is { } tiers ? [.. Enumerable.Range(0, tiers.Tiers).Select(tier => tiers.CountersOf(tier)!.Copy())] : [],
+    };
+
+    /// <summary>Returns what is known of a virtual disk whose lane has not answered yet.</summary>
+    internal static OpenDiskSnapshot Unanswered(ManagedVirtualDisk disk) => new(disk.Status);
+}

@@ -1,0 +1,156 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.VirtualDisks;
+
+namespace TierSpaces.Engine.Management;
+
+// The control lane's side of an open virtual disk. The virtual disk and everything below it belong to its own lane: control code sends actions there, or reads
+// the status, which needs no answer.
+//
+// Invariants
+//  1. An open virtual disk is used only by actions on its lane. They use nothing of the control lane, and what they return shares no mutable state with the
+//     virtual disk.
+//  2. Actions begin in the order in which they are sent. A change of the description reaches the virtual disk in the same order.
+//  3. Until an action has returned other things happen on the control lane: code that runs beside the verbs checks then that its pool still has this object
+//     (ManagedPool.Has), and that what it relied on still holds.
+
+/// <summary>An open virtual disk, its export, and what the control lane notes about it.</summary>
+internal sealed class ManagedVirtualDisk : IDiskLane
+{
+    private readonly OpenVirtualDisk _open;
+    private readonly ILane _control;
+    private VirtualDiskDescription _description;
+
+    /// <summary>Takes over a virtual disk that was just opened.</summary>
+    /// <param name="open">The virtual disk.</param>
+    /// <param name="control">The control lane.</param>
+    /// <param name="lane">Lane of the virtual disk; null: the control lane.</param>
+    internal ManagedVirtualDisk(OpenVirtualDisk open, ILane control, ILane? lane = null)
+    {
+        _open = open;
+        _control = control;
+        _description = open.Description;
+        Lane = lane ?? control;
+        Traffic = open.Disk.Counters;
+    }
+
+    /// <summary>Lane of the virtual disk.</summary>
+    public ILane Lane { get; }
+
+    /// <summary>The description as the control lane knows it. The virtual disk takes a new one before any action that is sent later begins.</summary>
+    internal VirtualDiskDescription Description
+    {
+        get => _description;
+        set
+        {
+            _description = value;
+            Ask(open => open.Description = value).Forget();
+        }
+    }
+
+    /// <summary>State of the virtual disk, for code that cannot wait for its lane.</summary>
+    internal OpenDiskStatus Status => OpenDiskStatus.Of(_open);
+
+    /// <summary>The open virtual disk, to be handed only to functions and job steps that run on the control lane and send their own actions to its lane.</summary>
+    internal OpenVirtualDisk Opened => _open;
+
+    /// <summary>Counters of the requests of its clients. Its lane writes them; other lanes see each number whole.</summary>
+    internal IoCounters Traffic { get; }
+
+    /// <summary>The snapshot of it that its lane returned last; null before the first one.</summary>
+    internal OpenDiskSnapshot? LastSnapshot { get; private set; }
+
+    /// <summary>Its export while it has one.</summary>
+    internal DiskExport? Export { get; private set; }
+
+    internal string SocketPath { get; private set; } = "";
+
+    internal bool IsExported => Export is not null;
+
+    /// <summary>Whether it is to be opened again as soon as no commit that concerns it is undecided.</summary>
+    internal bool AwaitsDecision { get; set; }
+
+    /// <summary>Reason why the virtual disk is not exported although it should be; empty otherwise.</summary>
+    internal string ExportProblem { get; private set; } = "";
+
+    /// <summary>Whether a user stopped its repair: none is begun for stale copies without a command, or until another disk is back.</summary>
+    internal bool IsResyncStopped { get; set; }
+
+    /// <summary>Before this, on the lane's clock, no repair is begun without a command.</summary>
+    internal long RepairNotBeforeNs { get; set; }
+
+    /// <summary>Disks that its slabs were to leave when it was last found whether a repair is due.</summary>
+    internal (Pool Pool, DiskNumber Disk)[] LookedAtFor { get; set; } = [];
+
+    /// <summary>Bytes that its last repair could have made whole and did not.</summary>
+    internal long LeftByRepair { get; set; }
+
+    /// <summary>Repairs in a row that left more than half of what the one before left: the next one waits twice as long.</summary>
+    internal int VainRepairs { get; set; }
+
+    /// <summary>Disks that were to be drained when a user stopped its repair: for these alone none is begun without a command.</summary>
+    internal (Pool Pool, DiskNumber Disk)[] StoppedFor { get; set; } = [];
+
+    /// <summary>Runs an action on the lane of the virtual disk and returns its result on the control lane.</summary>
+    internal LaneTask<T> Call<T>(Func<OpenVirtualDisk, LaneTask<T>> action) => Run(() => action(_open));
+
+    /// <summary>Looks at the virtual disk on its lane and returns the result on the control lane.</summary>
+    internal LaneTask<T> Ask<T>(Func<OpenVirtualDisk, T> look) => Call(open => LaneTask.FromResult(look(open)));
+
+    /// <summary>Takes the description over that a function below has changed.</summary>
+    internal async LaneTask<VirtualDiskDescription> TakeDescription() => _description = await Ask(static open => open.Description);
+
+    /// <summary>Takes snapshots of virtual disks of one lane, in one action. They are kept also when the answer comes too late for the caller.</summary>
+    internal static async LaneTask<Nothing> TakeSnapshots(ManagedVirtualDisk[] disks)
+    {
+        OpenDiskSnapshot[] taken = await disks[0].Ask(_ => Array.ConvertAll(disks, static disk => OpenDiskSnapshot.Of(disk._open)));
+        for (int i = 0; i < disks.Length; i++)
+        {
+            disks[i].LastSnapshot = taken[i];
+        }
+
+        return default;
+    }
+
+    /// <inheritdoc/>
+    public LaneTask<T> Run<T>(Func<LaneTask<T>> action) => Lane == _control ? action() : Send(action);
+
+    /// <summary>Notes that it is exported.</summary>
+    internal void SetExported(DiskExport export, string socketPath) => (Export, SocketPath, ExportProblem) = (export, socketPath, "");
+
+    /// <summary>Notes the reason why the virtual disk is not exported although it should be.</summary>
+    internal void SetExportProblem(string problem) => ExportProblem = problem;
+
+    /// <summary>Notes that it is exported no more, and returns the export, which is still open.</summary>
+    internal DiskExport? TakeExport()
+    {
+        DiskExport? export = Export;
+        (Export, SocketPath) = (null, "");
+        return export;
+    }
+
+    private LaneTask<T> Send<T>(Func<LaneTask<T>> action)
+    {
+        LaneCompletion<T> answer = LaneCompletion<T>.Rent();
+        LaneTask<T> task = answer.Task;
+        Lane.Post(() => Answer(action, answer).Forget());
+        return task;
+    }
+
+    private async LaneTask Answer<T>(Func<LaneTask<T>> action, LaneCompletion<T> answer)
+    {
+        try
+        {
+            T result = await action();
+            _control.Post(() => answer.Complete(result));
+        }
+        catch (Exception failure)
+        {
+            _control.Post(() => answer.Fail(failure));
+        }
+    }
+}
